@@ -83,12 +83,11 @@ sub vacuum
 {
 	my ($table) = @_;
 
-	for (1 .. 50)
-	{
+	again_until(sub {
 		$scan->sql("VACUUM $table");
-		return if $scan->sql("SELECT relallvisible >= relpages FROM pg_class WHERE relname = '$table'") eq 't';
-	}
-	die "VACUUM does not come to all pages of $table";
+		return $scan->sql("SELECT relallvisible >= relpages FROM pg_class WHERE relname = '$table'") eq 't' })
+	  or die "VACUUM does not come to all pages of $table";
+	return;
 }
 
 sub new_tables

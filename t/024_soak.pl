@@ -22,8 +22,7 @@ log_statement = none
 my %count;
 
 # Again until each of the scripts, which are chosen at random, has been run: on a slow machine they are few.
-foreach my $round (1 .. 10)
-{
+again_until(sub {
 	my ($out, $error) = ('', '');
 	local %ENV = $node->_get_env(PGDATABASE => 'postgres');
 
@@ -35,8 +34,8 @@ foreach my $round (1 .. 10)
 	s/,//g foreach (values %more);
 	is($more{'wrong answers'}, 0, 'no answer is wrong') or diag substr($error, 0, 3000);
 	$count{$_} += $more{$_} foreach (keys %more);
-	last if !%more || !grep { $_ == 0 } @count{grep { /, transactions$/ } keys %count};
-}
+	return !%more || !grep { $_ == 0 } @count{grep { /, transactions$/ } keys %count};
+});
 cmp_ok($count{$_} // 0, '>', 0, $_) foreach ('rows versioned', 'pages loaded', 'most hot pages kept', grep { /, transactions$/ } keys %count);
 cmp_ok(scalar(grep { /, transactions$/ } keys %count), '==', 19, 'writers and readers of all kinds');
 cmp_ok($count{offloaded}, '>', 10 * $count{fallbacks}, 'nearly all is offloaded');

@@ -50,7 +50,7 @@ are_loaded('hot pages');
 are_loaded('hot pages once more');
 
 # Nobody waits for it, and it holds no lock in between.
-$node->safe_psql('postgres', q{SET lock_timeout = '10s'; ALTER TABLE t ADD COLUMN late int});
+$node->safe_psql('postgres', "SET lock_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'; ALTER TABLE t ADD COLUMN late int");
 is_offloaded($node, $query, 'a column was added');
 are_loaded('a column was added');
 wait_until($node, "SELECT ($loader) = 0");

@@ -127,8 +127,7 @@ eval { $other->quit };
 
 # Writers of all kinds, again until there was a fence in time: at first, a slow machine compiles kernels.
 my $fenced = 0;
-foreach my $round (1 .. 10)
-{
+again_until(sub {
 	my ($out, $error) = ('', '');
 	local %ENV = $node->_get_env(PGDATABASE => 'postgres');
 
@@ -137,8 +136,8 @@ foreach my $round (1 .. 10)
 	note $out;
 	like($out, qr/^\| wrong answers \| 0 \|$/m, 'no answer is wrong') or diag substr($error, 0, 3000);
 	$fenced = $out =~ /^\| chunks fenced \| [1-9]/m;
-	last if $fenced;
-}
+	return $fenced;
+});
 ok($fenced, 'and chunks were proven by fences');
 nothing_held($node, 'at last');
 is(log_has($_, qr/PANIC|TRAP|was terminated by signal|could not access status/), 0, 'nothing bad in the log of ' . $_->name) foreach ($node, $standby);

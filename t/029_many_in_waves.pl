@@ -62,12 +62,14 @@ my @asked = (
 	(map { "SELECT discount, count(*), sum(revenue - cost) FROM lo WHERE cust < $_ AND part < 30000 GROUP BY discount ORDER BY discount" } (500, 9000, 25000)));
 my %answers = map { $_ => own_answer($sessions[0], $_) } @asked;
 
-# Each session asks each query, in an order of its own; what moves per query once memory has settled.
+# Each session asks each query, in an order of its own; what moves per query once memory has settled.  Those of a turn
+# begin together: on a loaded machine, each would else be done before the next one comes, and share nothing.
 sub round_of
 {
 	my ($n, $times) = @_;
 	my $wrong = 0;
 
+	configure($node, 'gpuconc.debug_hold_requests' => $n > 1 ? $n : 0);
 	foreach my $turn (0 .. $times * @asked - 1)
 	{
 		my @now = map { $asked[ ($turn * 5 + $_ * 7) % @asked ] } (0 .. $n - 1);
@@ -75,6 +77,7 @@ sub round_of
 		ask($sessions[$_], $now[$_]) foreach (0 .. $n - 1);
 		$wrong += rows_of($sessions[$_]) ne $answers{ $now[$_] } foreach (0 .. $n - 1);
 	}
+	configure($node, 'gpuconc.debug_hold_requests' => 0);
 	is($wrong, 0, "$n: answers");
 	return;
 }

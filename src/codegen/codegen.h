@@ -341,11 +341,10 @@ extern char *gc_generate_compactor(void);
 #define GC_COMPACTOR_WORDS	5
 
 /*
- * The kernel that executes a text program for each value of a dictionary (cuda/gc_text.h).  w[0] and
- * w[1] are the values' bytes and starts, w[2] the table and w[3] the bytes of an entry, w[4] the
- * first code and w[5] the end of them, w[6] and w[7] the program and its number of operations, w[8]
- * whether the encoding is UTF-8.  A block takes GC_TEXT_VALUES values at a time.  malloc'd; NULL
- * when out of memory.
+ * The kernel that executes a text program for each value of a dictionary (cuda/gc_text.h).  w[0] and w[1] are the
+ * values' bytes and starts, w[2] the table and w[3] the bytes of an entry.  w[4] is the first code and w[5] the end
+ * of them.  w[6] and w[7] are the program and its number of operations, w[8] whether the encoding is UTF-8.  A block
+ * takes GC_TEXT_VALUES values at a time.  malloc'd; NULL when out of memory.
  */
 extern char *gc_generate_text_kernel(void);
 #define GC_TEXT_WORDS		9

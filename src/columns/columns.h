@@ -15,16 +15,14 @@
  * Objects point to each other by plain pointers (the arena is mapped at the
  * same address everywhere).  A process that follows them holds a guard (epoch.h).
  *
- * Visibility (design.md section 4, proof (a)): a page is in a chunk only if, at
- * load, its map bit and its PD_ALL_VISIBLE flag were set and the map page's LSN
- * was the one recorded.  It is served to a query only if, after the query's
- * snapshot was taken, its bit is set and either the map page's LSN is still the
- * recorded one, or its own is (proof.c), or a snapshot fence was held all the time between two
- * moments at which its bit was set (proof (b), fence.h).  Everything unknown counts as stale.
+ * Visibility (design.md section 4, proof (a)): a page is in a chunk only if, at load, its map bit and its
+ * PD_ALL_VISIBLE flag were set and the map page's LSN was the one recorded.  It is served to a query only if its bit
+ * is set after the query's snapshot was taken, and one of three holds.  The map page's LSN is still the recorded
+ * one.  Or its own is (proof.c).  Or a snapshot fence was held all the time between two moments at which its bit was
+ * set (proof (b), fence.h).  Everything unknown counts as stale.
  *
- * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot
- * chunks, with all row versions that some snapshot may see (versions.h) and that the heap's
- * chunk does not have (patches.h).
+ * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot chunks.  These have all row
+ * versions that some snapshot may see (versions.h) and that the heap's chunk does not have (patches.h).
  *
  *-------------------------------------------------------------------------
  */

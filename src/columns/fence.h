@@ -6,8 +6,8 @@
  * A fence is a snapshot that a process of the database, the keeper, holds for a while (fence_keeper.h).  Fences
  * have numbers, which ascend and are never used again.
  *
- * Claim.  If a page's map bit is set at two moments, and one fence was held from before the first until after
- * the second, then no row of the page has changed in between, as far as new snapshots see.
+ * Claim.  Let a page's map bit be set at two moments, and one fence be held from before the first until after the
+ * second.  Then no row of the page has changed in between, as far as new snapshots see.
  *
  * Proof.  Who changes a page clears its bit first.  Let X be the transaction of a change after the first moment.
  * It was running when the fence was taken, or began later.  So its id is not less than the fence's xmin.  For the

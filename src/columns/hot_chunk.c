@@ -6,10 +6,10 @@
  * Runs in every participant of a load job, under a guard, with the relation open and an active
  * snapshot.  See versions.h for what a hot chunk is for.
  *
- * Left out are row versions that no snapshot can see: those whose inserting transaction has
- * failed, and those whose deletion every snapshot sees.  A page is refused, and read by each
- * session, if a version's transactions cannot be told by two ids (a multixact with an updater), or
- * if a version that not every snapshot sees has values in a TOAST table, which may be gone.
+ * Left out are row versions that no snapshot can see: those whose inserting transaction has failed, and those whose
+ * deletion every snapshot sees.  A page is refused, and read by each session, if a version's transactions cannot be
+ * told by two ids (a multixact with an updater).  So it is if a version that not every snapshot sees has values in a
+ * TOAST table, which may be gone.
  *
  * A column may be added to a hot chunk later.  A page whose LSN is the recorded one has the tuples
  * that it had.  What was left out of them is recorded, since more would be left out now.

@@ -8,9 +8,9 @@
  * pages that they name to a ring in shared memory.  Places in the ring are numbered from 1 on, and never used again:
  * positions.  A hot chunk has a position up to which its pages are marked, `followed`.
  *
- * Claim.  Let a session with a snapshot ask how far the WAL goes, then have the trail lead there, and then mark the
- * pages of a chunk that the trail names behind `followed`, if their recorded LSN is less than the record's.  Then a page
- * without a mark lacks no change of a transaction that the snapshot sees.
+ * Claim.  Let a session with a snapshot ask how far the WAL goes, and then have the trail lead there.  Then let it
+ * mark the pages of a chunk that the trail names behind `followed`, if their recorded LSN is less than the record's.
+ * Then a page without a mark lacks no change of a transaction that the snapshot sees.
  *
  * Proof.  Let X be such a transaction, and r the record of a change by it.  X ended before the snapshot was taken, so r is
  * before where the WAL went then, and the trail has it, or it was never on this trail.  A session that changes a page holds

@@ -4,15 +4,12 @@
  *	  Compiled kernels: asked for by source text, found in memory, on disk, or
  *	  compiled on a thread of their own.
  *
- * Key: a 128-bit hash of the source text and the device's compile target.  On
- * disk each entry is two files in the cache directory, KEY.src (the text, so
- * that tests can compile it for other targets, and so that a hash collision
- * is seen) and KEY.bin (the image, with a header that repeats length and
- * checksum).  Files are written to a temporary name and renamed; a failed
- * write (disk full) is not an error.  The directory is made if it is missing.
- * A directory or file that is not owned by the server's user, or that group
- * or others may write, or that is a symbolic link, is not used.  The first such
- * directory or file is reported through the log callback, and kernels are then compiled
+ * Key: a 128-bit hash of the source text and the device's compile target.  On disk each entry is two files in the
+ * cache directory.  KEY.src has the text, so that tests can compile it for other targets, and a hash collision is
+ * seen.  KEY.bin has the image, with a header that repeats length and checksum.  Files are written to a temporary
+ * name and renamed; a failed write (disk full) is not an error.  The directory is made if it is missing.  A directory
+ * or file that is not owned by the server's user, or that group or others may write, or that is a symbolic link, is
+ * not used.  The first such directory or file is reported through the log callback, and kernels are then compiled
  * into memory only.  A file that is damaged is replaced.
  *
  * Threads: gc_kcache_* are called on the worker's main thread.  Compile threads

@@ -360,6 +360,30 @@ mix_rows(GcHash *h, const GcInputState *in)
 	return true;
 }
 
+/* What is taken off a payload's values where they are stored as codes. */
+static i64
+payload_base(const GcBinding *b, const GcPPayload *pay)
+{
+	/* Code 0 is NULL in nullable payloads: values begin at 1. */
+	return pay->reg == GC_F32 || pay->reg == GC_F64 ? 0 : (i64) (b->ranges[pay->expr].lo - pay->nullable);
+}
+
+/*
+ * Mix in a payload of a build of pipeline pl: its expression, and how its values are stored.  The latter
+ * follows from ranges of what is mixed in anyway; a table is read as the request that finds it would have stored it,
+ * and nothing is compared when it is found.
+ */
+static void
+mix_stored(GcBinding *b, GcHash *h, const GcPPipeline *pl, const GcPPayload *pay)
+{
+	const i64	base = payload_base(b, pay);
+	const u8	stored[] = {pay->kind, pay->width, pay->reg, pay->nullable, pay->greatest};
+
+	mix_expr(b, h, pl, pay->expr);
+	gc_hash_mix(h, &base, sizeof(base));
+	gc_hash_mix(h, stored, sizeof(stored));
+}
+
 /*
  * Identity of what build i will contain: the rows that are read, and everything that is
  * computed from them.  Zero if it is this request's alone.
@@ -401,13 +425,7 @@ share_hash(GcBinding *b, int i)
 	for (int k = 0; k < build->nkeys; k++)
 		mix_expr(b, &h, pl, gc_refs(b->program)[build->first_key + k]);
 	for (int k = 0; k < build->npayloads; k++)
-	{
-		const GcPPayload *pay = &gc_payloads(b->program)[build->first_payload + k];
-
-		mix_expr(b, &h, pl, pay->expr);
-		gc_hash_mix(&h, &pay->nullable, sizeof(pay->nullable));
-		gc_hash_mix(&h, &pay->greatest, sizeof(pay->greatest));
-	}
+		mix_stored(b, &h, pl, &gc_payloads(b->program)[build->first_payload + k]);
 	return h;
 }
 
@@ -513,13 +531,7 @@ write_values(GcBinding *b, Cursor *c)
 	memcpy(r->group_keys, b->group_keys, p->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
 	memset(r->group_flags, 0, p->npipelines * GC_NFLAGS * sizeof(u32));
 	for (int i = 0; i < p->npayloads; i++)
-	{
-		const GcPPayload *pay = &gc_payloads(p)[i];
-
-		/* Code 0 is NULL in nullable payloads: values begin at 1. */
-		r->payload_bases[i] = pay->reg == GC_F32 || pay->reg == GC_F64 ? 0
-			: (i64) (b->ranges[pay->expr].lo - pay->nullable);
-	}
+		r->payload_bases[i] = payload_base(b, &gc_payloads(p)[i]);
 	for (int n = 0; n < p->npipelines; n++)
 	{
 		if (gc_pipelines(p)[n].sink == GC_SINK_AGGREGATE)

@@ -3,11 +3,10 @@
  * costs.c
  *	  What paths of ours cost.
  *
- * Costs are times, in units of cost that the CPU takes: a fixed cost per request, a cost per
- * tuple scanned and per row probed or built on the device, PostgreSQL's own for tuples that must
- * be read as delta (pages not all-visible) and for row sources, for entries of lookup tables, and what it
- * takes to decode each row of the result.  Constants of devices are settings (gpuconc.*_cost), with
- * defaults per device.
+ * Costs are times, in units of cost that the CPU takes: a fixed cost per request, a cost per tuple scanned and per
+ * row probed or built on the device, and what it takes to decode each row of the result.  Tuples that must be read
+ * as delta (pages not all-visible), row sources, and entries of lookup tables have PostgreSQL's own costs.
+ * Constants of devices are settings (gpuconc.*_cost), with defaults per device.
  *
  * PostgreSQL compares paths by costs that are no times.  What it is told of ours is in the proportion to its own path
  * that the times are in (own_time.c).

@@ -3,12 +3,11 @@
  * filter_aggregate_test.c [host|cuda]
  *	  Ungrouped aggregates, in kernels of their own and fused, are what is computed here.
  *
- * The column that is summed is as wide as a sum of 32 bits per vector allows (GC_PART_ROWS),
- * and whole vectors of it are its least or its greatest value, or NULL.  Of some chunks a
- * request sees every row, of others none, one in eight, or some; filters pass all rows, half of
- * them, hardly any, or none.  There are kernels in one stage (GC_FILTER_AGGREGATE), in several, with
- * sinks that few rows reach, with a join, and with two joins of rows that are gathered because
- * few are expected, however many there are.
+ * The column that is summed is as wide as a sum of 32 bits per vector allows (GC_PART_ROWS), and whole vectors of it
+ * are its least or its greatest value, or NULL.  Of some chunks a request sees every row, of others none, one in
+ * eight, or some; filters pass all rows, half of them, hardly any, or none.  There are kernels in one stage
+ * (GC_FILTER_AGGREGATE), in several, with sinks that few rows reach, and with a join.  Others have two joins of rows
+ * that are gathered because few are expected, however many there are.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *

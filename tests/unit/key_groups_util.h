@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_groups_util.h
- *	  For key_groups_test.c: tables that say something of a column's values, and the
+ *	  For key_groups_test.c and key_groups_scan_test.c: tables that say something of a column's values, and the
  *	  launches that refine classes by what they say.
  *
  *-------------------------------------------------------------------------
@@ -17,9 +17,16 @@
 #define MAX_DIM_CHUNKS	32
 
 static Loaded refiner;
+static Loaded writer;
+
+static u64
+whole_vectors(u32 rows)
+{
+	return ((u64) rows + 15) / 16 * 16;
+}
 
 /* Is all of this as take_garbage left it? */
-static bool
+static bool __attribute__((unused))
 is_garbage(GcAddr addr, u64 size)
 {
 	u8		   *bytes = malloc(size + 1);
@@ -178,7 +185,7 @@ add_all_keys(Dimension *d, u32 rows_of_chunk)
  * Chunks with keys from a part of the range that their width allows, many of them twice;
  * NULL is one in nine, and one in nine is out of the range, next to it or far away.
  */
-static void
+static void __attribute__((unused))
 add_awkward_chunks(Dimension *d)
 {
 	for (int k = 0; k < NCHUNKS; k++)
@@ -308,7 +315,7 @@ compare_pairs(const void *a, const void *b)
 }
 
 /* All entries' pairs, sorted; *distinct: how many there are. */
-static Pair *
+static __attribute__((unused)) Pair *
 make_pairs(const u16 *old, const u32 *attribute, u64 range, u64 *distinct)
 {
 	Pair	   *pair = malloc((range + 1) * sizeof(Pair));

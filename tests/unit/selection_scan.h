@@ -190,7 +190,7 @@ typedef struct Scan
 /* Words of a block summary, per chunk. */
 #define SUMMARY_WORDS	(padded(40000) / GC_SUMMARY_ROWS)
 
-static void
+static void __attribute__((unused))
 describe_selector(Marker *mk, int nshared, bool exact)
 {
 	mk->n = NTESTED;
@@ -206,7 +206,7 @@ describe_selector(Marker *mk, int nshared, bool exact)
 	}
 }
 
-static void
+static void __attribute__((unused))
 load_selector(Marker *mk)
 {
 	char	   *text = gc_generate_selector(mk->column, mk->n);
@@ -233,7 +233,7 @@ run_plain(const Loaded *k, const GcArgs *args, int nwords)
 	must(finish(stream, NULL));
 }
 
-static void
+static void __attribute__((unused))
 run_predicate_kernels(const Scan *scan)
 {
 	for (int b = 0; b < GC_MAX_SELECTED; b++)
@@ -296,7 +296,7 @@ add_classes(GcSelectTable *record, ScanClasses *key_groups)
 	record->mismatch = key_groups->mismatch;
 }
 
-static void
+static void __attribute__((unused))
 run_merge_kernel(Scan *scan)
 {
 	GcSelectTable packed_rows[NTESTED];
@@ -346,7 +346,7 @@ reads(const Scan *scan, int b, u32 chunk)
 	return scan->mask >> b & 1 && members[scan->who[b]].chunks >> chunk & 1 && scan->chunks >> chunk & 1;
 }
 
-static void
+static void __attribute__((unused))
 run_selector(const Marker *mk, Scan *scan, u32 turn)
 {
 	GcSource	sources[NCHUNKS + 1];
@@ -484,7 +484,7 @@ check_result(const Scan *scan, int b)
 }
 
 /* For these requests, each twice; number (i + shift) % 32 is request i % 16, if bit i is in who. */
-static void
+static void __attribute__((unused))
 begin_scan(Scan *scan, u32 who, u32 chunks, int shift)
 {
 	memset(scan, 0, sizeof(*scan));
@@ -525,7 +525,7 @@ read_marks(const Scan *scan, u32 *wrong)
 }
 
 /* Requests whose marks, or what their kernels make of them, are not as they should be. */
-static int
+static int __attribute__((unused))
 check_scan_selection(const Scan *scan)
 {
 	u32			wrong;
@@ -554,7 +554,7 @@ check_scan_selection(const Scan *scan)
 
 /* ---------- all of them ---------- */
 
-static void
+static void __attribute__((unused))
 make_all(void)
 {
 	const TableColumn *key;

@@ -4,8 +4,8 @@
  *	  Tests of what device cuda does with rows that have marks, or that a vector phase has left
  *	  (gc_visit.h), by a pretended warp (warp.h).
  *
- * Whatever the marks, the chunks' sizes, and the number of warps, which decides how long a span is, every
- * visible row with a mark must be visited once, with what was looked up for it, and no other.  Marks behind a
+ * Every visible row with a mark must be visited once, with what was looked up for it, and no other.  That holds
+ * whatever the marks, the chunks' sizes, and the number of warps, which decides how long a span is.  Marks behind a
  * chunk's last row, and where the block summary says that there are none, may be anything.
  *
  *-------------------------------------------------------------------------

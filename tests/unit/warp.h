@@ -3,12 +3,12 @@
  * warp.h
  *	  A warp of a GPU, pretended: what device cuda's side of cuda/ headers asks of one, on a CPU.
  *
- * So loops over rows that only a GPU runs are tested where there is none.  The 32 lanes of a warp are
- * contexts of one thread (ucontext.h), entered again by _longjmp() because swapcontext() is two system calls
- * to save signal masks.  Each runs until the next operation that the warp does together,
- * in an order drawn anew each time, so that a lane which reads what another has yet to write, for lack of
- * a __syncwarp(), mostly reads something else.  A lane that is at another operation than others, or has ended
- * while an operation's mask names it, fails the test: device code must not diverge there.
+ * So loops over rows that only a GPU runs are tested where there is none.  The 32 lanes of a warp are contexts of
+ * one thread (ucontext.h), entered again by _longjmp() because swapcontext() is two system calls to save signal
+ * masks.  Each runs until the next operation that the warp does together, in an order drawn anew each time.  So a
+ * lane which reads what another has yet to write, for lack of a __syncwarp(), mostly reads something else.  A lane
+ * that is at another operation than others, or has ended while an operation's mask names it, fails the test: device
+ * code must not diverge there.
  *
  *	  warp_run(lane function, argument)		run 32 lanes to their end
  *

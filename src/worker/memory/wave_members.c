@@ -274,8 +274,8 @@ least_got(const GcWaveMember *of)
 	{
 		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
 
-		if (m != of && m->left > 0 && (least < 0 || m->got < least))
-			least = m->got;
+		if (m != of && m->left > 0 && (least < 0 || m->claim.got < least))
+			least = m->claim.got;
 	}
 	return Max(least, 0);
 }
@@ -287,8 +287,8 @@ gc_wave_begin(GcWaveMember *m, GcStream *stream)
 	m->left = m->nsources;
 	m->looked_at = 0;
 	m->placed = false;
-	m->begun_in = m->table->number;
-	m->got = least_got(m);
+	m->claim.begun_in = m->table->number;
+	m->claim.got = least_got(m);
 	m->stream = stream;
 	memset(&m->failure, 0, sizeof(m->failure));
 }

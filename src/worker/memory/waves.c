@@ -17,9 +17,9 @@
  * stay cached.  Waves drop what is cached only for columns that are worth clearly more, and not more of it than a part
  * of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is visited first, in place.
  *
- * A column that kernels read only for the few rows that pass earlier steps is left in the host's memory, if that
- * moves less over the link for all that the wave serves than one copy (link_reads.c).  It must stay there until
- * these kernels are done, as for a copy: members hold the directory.
+ * A column that kernels read only for the few rows that pass earlier steps may be left in the host's memory.  It is
+ * if that moves less over the link, for all that the wave serves, than one copy (link_reads.c).  It must stay there
+ * until these kernels are done, as for a copy: members hold the directory.
  *
  * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
  * its last, since kernels know chunks by their numbers in the directory.
@@ -38,14 +38,8 @@
 #include "eviction.h"
 #include "state.h"
 
-/*
- * Bytes of columns that waves lately cached in place of others.  What is known of uses varies, so columns of about
- * equal worth would displace each other for ever.  So these copies are at most one part in DISPLACE_PART of what waves
- * move, beside what is saved up: a part of the pool.
- */
-#define DISPLACE_PART	16
-#define DISPLACE_MOST	2
-static double displaced = 0;
+/* By all tables. */
+static GcDisplaced displaced;
 
 /*-------------------------------------------------------------------------
  * Which chunks
@@ -140,7 +134,7 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
 	const u64	bytes = from->data_bytes + from->null_bytes;
 	/* What was worth less when the scan began may be gone, or in use. */
-	const bool	displace = column->displace >= bytes && displaced < (double) gc_pool_size(gc_worker.pool) / DISPLACE_MOST &&
+	const bool	displace = column->displace >= bytes && gc_may_displace(&displaced, gc_pool_size(gc_worker.pool)) &&
 		gc_eviction_pays(bytes, &column->uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
@@ -153,7 +147,7 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	if (cell->region)
 	{
 		column->displace -= displace ? bytes : 0;
-		displaced += displace ? (double) bytes : 0;
+		gc_note_displaced(&displaced, displace ? bytes : 0);
 		cell->addr = gc_region_addr(cell->region);
 		cell->copied = bytes;
 		w->bytes += bytes;
@@ -363,7 +357,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 
 			if (code == GC_OK && gc_wave_takes(m, chunk))
 			{
-				m->got += m->alone;
+				m->claim.got += m->alone;
 				m->at = (chunk + 1) % nchunks;
 				m->placed = true;
 				code = add_chunk(w, m, wc, err);
@@ -452,7 +446,7 @@ count(Wave *w)
 			w->shared += cell->readers > 1 ? cell->copied : 0;
 		}
 	}
-	displaced = Max(displaced - ((double) w->bytes + w->price) / DISPLACE_PART, 0);
+	gc_note_moved(&displaced, (double) w->bytes + w->price);
 	pg_atomic_fetch_add_u64(&gc_stats()->waves, 1);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes, w->bytes);
 	pg_atomic_fetch_add_u64(&gc_stats()->wave_bytes_shared, w->shared);
@@ -527,15 +521,10 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 	return code == GC_OK ? gc_wave_failure(m, err) : code;
 }
 
-/*
- * The member whose turn it is, other than one; NULL: none has anything left.  It is the one for which least was moved
- * so far, so that scans that read little are done soon.  But each second wave is that of the oldest: so none waits for
- * ever.
- */
+/* The member whose turn it is, other than one; NULL: none has anything left. */
 static GcWaveMember *
 next_turn(WaveTable *t, const GcWaveMember *except)
 {
-	const bool	oldest = t->number % OLDEST_TURN == 0;
 	GcWaveMember *turn = NULL;
 	dlist_iter	iter;
 
@@ -545,7 +534,7 @@ next_turn(WaveTable *t, const GcWaveMember *except)
 
 		if (m->left == 0 || m == except)
 			continue;
-		if (turn == NULL || (oldest ? t->number - m->begun_in > t->number - turn->begun_in : m->got < turn->got))
+		if (turn == NULL || gc_wave_comes_before(t->number, &m->claim, &turn->claim))
 			turn = m;
 	}
 	return turn;

@@ -11,6 +11,7 @@
 #define GC_WAVES_INTERNAL_H
 
 #include "waves.h"
+#include "wave_turns.h"
 
 #include "datatype/timestamp.h"
 #include "lib/ilist.h"
@@ -31,9 +32,6 @@
 
 /* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
 #define MOST_UNDER_WAY	3
-
-/* One wave in this many is led by the member that began first. */
-#define OLDEST_TURN		2
 
 #define LEAST_ROOM		256
 
@@ -102,8 +100,7 @@ struct GcWaveMember
 	u32			left;
 	u32			at;				/* chunk where its next wave begins */
 	bool		placed;			/* at is known */
-	double		got;			/* bytes of copies that it would have taken alone so far: its turn comes by them */
-	u32			begun_in;		/* number of the next wave when it began */
+	GcWaveClaim claim;
 	u32			takes;			/* 1 + the chunk with which the wave that is made serves it */
 	double		alone;			/* what that chunk costs it alone */
 	u32			looked_at;		/* sources before this one that were in memory at first are visited */

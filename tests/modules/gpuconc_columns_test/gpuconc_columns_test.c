@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gpuconc_columns_test.c
- *	  SQL-callable functions that test the column cache of gpuconc.
+ *	  SQL-callable functions that test the column cache of gpuconc: rows, as requests are served them.
  *
  * Runs in backends of superusers.  Does with chunks, dictionaries and the delta
  * what a request does, but decodes them row by row, so that a test can compare
@@ -22,7 +22,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "storage/lwlock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -33,8 +32,6 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "columns/arena.h"
-#include "columns/background.h"
 #include "columns/columns.h"
 #include "columns/dict.h"
 #include "columns/directory.h"
@@ -53,6 +50,8 @@
 #include "compat.h"
 #include "settings.h"
 
+#include "gpuconc_columns_test.h"
+
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_scan);
@@ -61,15 +60,8 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_fenced);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_fence);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_cells);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_ended);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_abandon_looks);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_arena);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_guard);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_serve_time);
 
 /* One column of one source of rows: a chunk, or the delta. */
 typedef struct TestColumn
@@ -89,8 +81,8 @@ typedef struct TestOutput
 	bool	   *isnull;
 } TestOutput;
 
-static void
-require_superuser(void)
+void
+columns_test_require_superuser(void)
 {
 	if (!superuser())
 		ereport(ERROR,
@@ -410,7 +402,7 @@ gpuconc_columns_test_scan(PG_FUNCTION_ARGS)
 	const char *reason;
 	bool		cacheable;
 
-	require_superuser();
+	columns_test_require_superuser();
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	specs = wanted_specs(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), &ncols);
@@ -453,8 +445,8 @@ gpuconc_columns_test_scan(PG_FUNCTION_ARGS)
 }
 
 /* A row of values, of which none is NULL. */
-static Datum
-a_row(FunctionCallInfo fcinfo, Datum *values)
+Datum
+columns_test_a_row(FunctionCallInfo fcinfo, Datum *values)
 {
 	TupleDesc	desc;
 	bool		nulls[7] = {0};
@@ -476,7 +468,7 @@ gpuconc_columns_test_load(PG_FUNCTION_ARGS)
 	GcCode		code;
 	Datum		values[5];
 
-	require_superuser();
+	columns_test_require_superuser();
 	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	specs = wanted_specs(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), &ncols);
 	code = gc_load_columns(rel, ncols, specs, &stats, &err);
@@ -487,12 +479,12 @@ gpuconc_columns_test_load(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum(stats.chunks_loaded);
 	values[3] = Int64GetDatum((int64) stats.pages_read);
 	values[4] = Int32GetDatum(stats.workers);
-	return a_row(fcinfo, values);
+	return columns_test_a_row(fcinfo, values);
 }
 
 /* The directory that a new request would use, or NULL.  Under a guard. */
-static GcDirectory *
-usable_directory(Relation rel)
+GcDirectory *
+columns_test_usable_directory(Relation rel)
 {
 	const char *reason;
 
@@ -508,10 +500,10 @@ serve(Oid relid, Snapshot snapshot)
 	Relation	rel;
 	GcServed	served;
 
-	require_superuser();
+	columns_test_require_superuser();
 	rel = relation_open(relid, AccessShareLock);
 	gc_guard_enter();
-	gc_serve(rel, usable_directory(rel), snapshot, &served);
+	gc_serve(rel, columns_test_usable_directory(rel), snapshot, &served);
 	gc_guard_leave();
 	relation_close(rel, AccessShareLock);
 	return served;
@@ -530,7 +522,7 @@ gpuconc_columns_test_served(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.nranges);
 	values[5] = BoolGetDatum(served.complete);
 	values[6] = BoolGetDatum(served.worth_reload);
-	return a_row(fcinfo, values);
+	return columns_test_a_row(fcinfo, values);
 }
 
 /* What the active snapshot is served, hot chunks included; loads nothing. */
@@ -547,7 +539,7 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
 	values[6] = BoolGetDatum(served.amended);
-	return a_row(fcinfo, values);
+	return columns_test_a_row(fcinfo, values);
 }
 
 Datum
@@ -559,7 +551,7 @@ gpuconc_columns_test_fenced(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum(served.pages_served);
 	values[1] = Int64GetDatum(served.proof.fenced);
 	values[2] = Int64GetDatum(served.proof.looked_at);
-	return a_row(fcinfo, values);
+	return columns_test_a_row(fcinfo, values);
 }
 
 /* The place stays this session's, so that no background worker takes it. */
@@ -569,7 +561,7 @@ gpuconc_columns_test_fence(PG_FUNCTION_ARGS)
 	static bool kept = false;
 	static GcFenceKeeper keeper = {0};
 
-	require_superuser();
+	columns_test_require_superuser();
 	if (!IsTransactionBlock() || IsolationUsesXactSnapshot())
 		elog(ERROR, "fences are taken in a READ COMMITTED transaction block");
 	if (!kept && !gc_fence_take_place())
@@ -588,7 +580,7 @@ gpuconc_columns_test_ended(PG_FUNCTION_ARGS)
 {
 	FullTransactionId xid;
 
-	require_superuser();
+	columns_test_require_superuser();
 	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
 	LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
 	xid = GC_TRANSAM->nextXid;
@@ -611,7 +603,7 @@ gpuconc_columns_test_abandon_looks(PG_FUNCTION_ARGS)
 	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	GcDirectory *dir;
 
-	require_superuser();
+	columns_test_require_superuser();
 	gc_guard_enter();
 	dir = gc_directory(rel);
 	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
@@ -622,146 +614,4 @@ gpuconc_columns_test_abandon_looks(PG_FUNCTION_ARGS)
 	gc_guard_leave();
 	relation_close(rel, AccessShareLock);
 	PG_RETURN_VOID();
-}
-
-Datum
-gpuconc_columns_test_cells(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Relation	rel;
-	GcDirectory *dir;
-
-	require_superuser();
-	InitMaterializedSRF(fcinfo, 0);
-	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	gc_guard_enter();
-	dir = usable_directory(rel);
-	for (uint32 i = 0; dir && i < dir->nchunks; i++)
-	{
-		const GcChunk *chunk = dir->chunks[i];
-
-		for (uint32 c = 0; chunk && c < dir->ncolumns; c++)
-		{
-			const GcChunkColumn *cell = GC_CELL(dir, i, c);
-			Datum		values[6];
-			bool		nulls[6] = {false, false, false, false, cell == NULL, false};
-
-			values[0] = Int32GetDatum(i);
-			values[1] = BoolGetDatum(chunk->hot != NULL);
-			values[2] = Int32GetDatum(chunk->npresent);
-			values[3] = DirectFunctionCall1(namein, CStringGetDatum(get_attname(RelationGetRelid(rel), dir->columns[c].spec.attnum, false)));
-			values[4] = Int64GetDatum(cell ? cell->obj.region_id : 0);
-			values[5] = Int64GetDatum(chunk->nrows);
-			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		}
-	}
-	gc_guard_leave();
-	relation_close(rel, AccessShareLock);
-	return (Datum) 0;
-}
-
-Datum
-gpuconc_columns_test_reason(PG_FUNCTION_ARGS)
-{
-	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	const char *reason = NULL;
-	bool		ok;
-
-	require_superuser();
-	if (PG_ARGISNULL(1))
-		ok = gc_rel_cacheable(rel, GetActiveSnapshot(), &reason);
-	else
-	{
-		GcColSpec	spec;
-		AttrNumber	attnum = get_attnum(RelationGetRelid(rel), NameStr(*PG_GETARG_NAME(1)));
-
-		ok = gc_col_spec(rel, attnum, &spec, &reason);
-	}
-	relation_close(rel, AccessShareLock);
-	if (ok)
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(reason));
-}
-
-Datum
-gpuconc_columns_test_refresh(PG_FUNCTION_ARGS)
-{
-	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-
-	require_superuser();
-	gc_load_in_background(rel);
-	relation_close(rel, AccessShareLock);
-	PG_RETURN_VOID();
-}
-
-Datum
-gpuconc_columns_test_numeric(PG_FUNCTION_ARGS)
-{
-	i128		large;
-	int64		small;
-	int16		dscale;
-	int16		small_dscale;
-
-	require_superuser();
-	if (!gc_numeric_to_int128(PG_GETARG_DATUM(0), &large, &dscale))
-		PG_RETURN_NULL();
-	if (gc_numeric_to_int64(PG_GETARG_DATUM(0), &small, &small_dscale) !=
-		(large >= PG_INT64_MIN && large <= PG_INT64_MAX))
-		elog(ERROR, "the conversions to 64 and 128 bits differ on what fits");
-	if (large >= PG_INT64_MIN && large <= PG_INT64_MAX &&
-		(small != (int64) large || small_dscale != dscale))
-		elog(ERROR, "the conversions to 64 and 128 bits differ");
-	PG_RETURN_DATUM(gc_int128_to_numeric(large, dscale));
-}
-
-Datum
-gpuconc_columns_test_arena(PG_FUNCTION_ARGS)
-{
-	Datum		values[3];
-
-	require_superuser();
-	gc_reclaim();
-	values[0] = Int64GetDatum((int64) gc_arena_used());
-	values[1] = Int64GetDatum((int64) gc_retired_bytes());
-	values[2] = Int64GetDatum((int64) gc_arena_size());
-	return a_row(fcinfo, values);
-}
-
-Datum
-gpuconc_columns_test_guard(PG_FUNCTION_ARGS)
-{
-	require_superuser();
-	if (PG_GETARG_BOOL(1))
-		gc_guard_enter_request(PG_GETARG_INT32(0));
-	else
-		gc_guard_leave_request(PG_GETARG_INT32(0));
-	PG_RETURN_VOID();
-}
-
-Datum
-gpuconc_columns_test_serve_time(PG_FUNCTION_ARGS)
-{
-	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	int			loops = PG_GETARG_INT32(1);
-	instr_time	start;
-	instr_time	end;
-	GcServed	served;
-	double		map_pages = 1;
-
-	require_superuser();
-	gc_guard_enter();
-	INSTR_TIME_SET_CURRENT(start);
-	for (int i = 0; i < loops; i++)
-	{
-		gc_serve(rel, gc_directory(rel), NULL, &served);
-		map_pages = (served.nblocks + GC_HEAPBLOCKS_PER_MAPPAGE - 1) / GC_HEAPBLOCKS_PER_MAPPAGE;
-		pfree(served.chunks);
-		if (served.ranges)
-			pfree(served.ranges);
-	}
-	INSTR_TIME_SET_CURRENT(end);
-	gc_guard_leave();
-	INSTR_TIME_SUBTRACT(end, start);
-	relation_close(rel, AccessShareLock);
-	PG_RETURN_FLOAT8(INSTR_TIME_GET_DOUBLE(end) * 1e9 / loops / Max(map_pages, 1));
 }

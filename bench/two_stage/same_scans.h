@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * same_scans.h
+ *	  Part 1 of same_table.c, and how it asks the scheduler.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SAME_SCANS_H
+#define GC_SAME_SCANS_H
+
+#include "common.h"
+#include "scans.h"
+
+/* What gc_decide() is asked, on an idle device of which only the calibration is known. */
+extern GcSchedule same_table_schedule(GcPolicy policy, const GcCandidate *candidates, int n);
+
+/* 2, 4, 8 and 16 scans of this kind, for so many seconds; room: for decisions. */
+extern void same_table_scans(GcDecideWork *room, const ScanKind *kind, double budget);
+
+#endif							/* GC_SAME_SCANS_H */
