@@ -107,6 +107,23 @@ CREATE FUNCTION other($columns) RETURNS $returns AS '\$libdir/gpuconc', '$name' 
 	$node->safe_psql('postgres', 'DROP FUNCTION other');
 }
 
+# The library of another major, as far as PostgreSQL looks: what PG_MODULE_MAGIC wrote into it.
+my $major = $node->pg_version->major;
+my $library = slurp_file($node->config_data('--pkglibdir') . '/gpuconc.so');
+my ($ours, $others) = map { pack('i5', $_ * 100, 100, 32, 64, 1) } ($major, $major + 1);
+is(scalar($library =~ s/\Q$ours\E/$others/g), 1, 'the library says of which major it is');
+append_to_file("$directory/other_major.so", $library);
+fails('postgres', "LOAD '$directory/other_major.so'", qr/ERROR:  incompatible library ".*other_major\.so": version mismatch\nDETAIL:  Server is version $major, library is version @{[$major + 1]}\./,
+	'the library of another major is refused');
+$node->stop;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = '$directory/other_major.so'");
+my $logged = -s $node->logfile;
+is($node->start(fail_ok => 1), 0, 'no server starts with it');
+is(log_has($node, qr/FATAL:  incompatible library ".*other_major\.so": version mismatch/, $logged), 1, 'and the log says why');
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'gpuconc'});
+start_server($node);
+is_offloaded($node, $queries[1], 'with the right one, it starts and offloads');
+
 #-------------------------------------------------------------------------
 # pg_dump, pg_restore
 #-------------------------------------------------------------------------

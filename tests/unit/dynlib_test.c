@@ -11,6 +11,7 @@
 
 #include "harness.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,18 @@
 #define LIBRARY "libgpuconc_test.so.1"
 
 static char home[] = "/tmp/dynlib_test-XXXXXX";
+
+/* What gc_dynlib_open calls, in place of libc's: an NVRTC that this machine has is not there. */
+void *
+dlopen(const char *file, int mode)
+{
+	void	   *(*open_library) (const char *, int);
+
+	*(void **) &open_library = dlsym(RTLD_NEXT, "dlopen");
+	if (file != NULL && strstr(file, "libnvrtc") != NULL && strncmp(file, home, strlen(home)) != 0)
+		return NULL;
+	return open_library(file, mode);
+}
 
 static void __attribute__((format(printf, 1, 2)))
 shell(const char *format,...)
@@ -56,17 +69,12 @@ test_place(const char *directory)
 	ok(gc_dynlib_open(soname) != NULL, "now it is in %s", directory);
 }
 
-/* With an NVRTC on this machine, nothing is missing. */
 static void
 test_nvrtc(void)
 {
 	GcError		err = {GC_OK, ""};
 
-	if (gc_nvrtc_open(12, &err) != NULL)
-	{
-		tap_skip("NVRTC is installed");
-		return;
-	}
+	ok(gc_nvrtc_open(12, &err) == NULL, "nothing is opened");
 	is(err.code, GC_NO_COMPILER, "no NVRTC");
 	ok(strstr(err.detail, "(libnvrtc.so) was not found") != NULL && strstr(err.detail, "nvidia-cuda-nvrtc-cu12,") != NULL,
 	   "packages for a driver of CUDA 12: %s", err.detail);

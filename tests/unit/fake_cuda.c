@@ -29,6 +29,7 @@ GC_CUDA_SYMBOLS(PROTOTYPE)
 
 #define INVALID_VALUE	1
 #define INVALID_IMAGE	200
+#define ALIGNMENT		512
 
 extern FakeCuda fake_cuda;
 FakeCuda	fake_cuda = {.free_bytes = (size_t) 1 << 30, .arch = 90};
@@ -201,22 +202,31 @@ cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 	return GC_CU_OK;
 }
 
+/* Its size lies before it. */
 CuResult
 cuMemAlloc_v2(CuPtr *ptr, size_t size)
 {
+	char	   *memory;
+
 	ENTER();
 	if (size > fake_cuda.free_bytes)
 		return GC_CU_OUT_OF_MEMORY;
 	fake_cuda.alloc_size = size;
 	fake_cuda.allocations++;
-	*ptr = (CuPtr) (size_t) aligned_alloc(512, (size + 511) / 512 * 512);
+	fake_cuda.free_bytes -= size;
+	memory = aligned_alloc(ALIGNMENT, ALIGNMENT + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+	*(size_t *) memory = size;
+	*ptr = (CuPtr) (size_t) (memory + ALIGNMENT);
 	return GC_CU_OK;
 }
 
 CuResult
 cuMemFree_v2(CuPtr ptr)
 {
-	free((void *) (size_t) ptr);
+	char	   *memory = (char *) (size_t) ptr - ALIGNMENT;
+
+	fake_cuda.free_bytes += *(size_t *) memory;
+	free(memory);
 	fake_cuda.allocations--;
 	ENTER();
 	return GC_CU_OK;

@@ -16,7 +16,7 @@ typedef struct FakeCuda
 	/* Set by the test. */
 	long		fail_at;		/* number of the call that fails; 0: none */
 	CuResult	fail_with;
-	size_t		free_bytes;		/* what cuMemAlloc has to give */
+	size_t		free_bytes;		/* what cuMemAlloc has to give, less what it gave */
 	int			arch;			/* 90 */
 	int			no_host_pointers;	/* the device cannot use those of registered memory */
 	int			not_ready;		/* answers of cuEventQuery and cuStreamQuery before "done" */

@@ -281,6 +281,49 @@ test_pool(u64 limit, u64 free_bytes, u64 wanted, const char *what)
 	ok(nothing_left(), "nothing is left behind");
 }
 
+/* Open a device with this limit, as the worker of one more cluster on the same GPU does. */
+static GcDevice *
+one_more(u64 limit, u64 wanted, const char *what)
+{
+	GcDeviceOptions more = {0, limit, 0, NULL, NULL};
+	GcDevice   *dev = NULL;
+	GcError		err = {GC_OK, ""};
+
+	if (ops->open(&dev, &more, &err) != GC_OK)
+		tap_bail(err.detail);
+	is(dev->info.memory_bytes, wanted, what);
+	return dev;
+}
+
+static void
+test_two_clusters(void)
+{
+	GcDevice   *a;
+	GcDevice   *b;
+	GcDevice   *c;
+	GcDeviceOptions any = {0, 0, 0, NULL, NULL};
+	GcError		err = {GC_OK, ""};
+
+	reset();
+	a = one_more(0, 434 * MEGABYTE, "the first of two");
+	b = one_more(0, 66 * MEGABYTE, "the second takes of what the first has left");
+	ops->close(a);
+	is(b->info.memory_bytes, 66 * MEGABYTE, "and keeps it when the first ends");
+	a = one_more(0, 378 * MEGABYTE, "the first, started again");
+	ops->close(a);
+	ops->close(b);
+	ok(nothing_left() && fake->free_bytes == 512 * MEGABYTE, "nothing is left behind");
+
+	a = one_more(256 * MEGABYTE, 256 * MEGABYTE, "the first with a limit");
+	b = one_more(256 * MEGABYTE, 256 * MEGABYTE, "the second with the same");
+	is(ops->open(&c, &any, &err), GC_DEVICE_MEMORY, "for a third there is no memory");
+	ok(strstr(err.detail, " 0 MB are free") != NULL, "which is said: %s", err.detail);
+	is(fake->allocations, 2, "the others keep theirs");
+	ops->close(a);
+	ops->close(b);
+	ok(nothing_left(), "and nothing is left behind");
+}
+
 /* ---------- every call fails once ---------- */
 
 /* Use everything; the first failure, if any, in *code. */
@@ -507,6 +550,7 @@ main(void)
 	test_pool(16 * MEGABYTE, 512 * MEGABYTE, 16 * MEGABYTE, "a small limit");
 	test_pool(80 * MEGABYTE, 40 * MEGABYTE, 0, "no memory");
 	test_pool(0, 0, 0, "none at all");
+	test_two_clusters();
 	test_failures(1, "nothing is left behind, whichever call fails");
 	test_failures(GC_CU_ILLEGAL_ADDRESS, "nor when the device is lost with it");
 	test_lost();
