@@ -28,6 +28,7 @@
 #   EXTRA_CONF   more lines for postgresql.conf
 #   PYTHON       (python3)
 #   WHEELS       folder with Python wheels, which only tpch/device.sh uses
+#   STOP_AFTER   seconds after which all of it is ended and taken down; what was written until then stays (none)
 #
 # OUT gets results.md, the server's log, its settings, and the loader's output.
 #
@@ -37,7 +38,7 @@ set -Eeuo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 NAMES=(SCALE PARTS WORKERS OUT COMMIT DEVICE HOST_THREADS DUCKDB CLIENTS DURATION RUNS CHECK DATA
-	SHARED_BUFFERS HOST_CACHE WORK_MEM EXTRA_CONF PYTHON WHEELS ${MORE_NAMES[@]+"${MORE_NAMES[@]}"})
+	SHARED_BUFFERS HOST_CACHE WORK_MEM EXTRA_CONF PYTHON WHEELS STOP_AFTER ${MORE_NAMES[@]+"${MORE_NAMES[@]}"})
 
 die() {
 	printf 'device.sh: %s\n' "$*" >&2
@@ -172,6 +173,8 @@ make_duckdb() {
 }
 
 take_arguments "$@"
+# timeout sends its signal to all programs that are running here, and cleanup() does the rest.
+[[ -z ${STOP_AFTER:-} || -n ${STOPS:-} ]] || STOPS=yes exec timeout -k 60 "$STOP_AFTER" "$BASH" "$0" "$@"
 set_defaults
 [ "$(id -u)" -ne 0 ] || die 'PostgreSQL refuses root: run this as an ordinary user'
 for tool in initdb pg_ctl psql pgbench "$PYTHON"; do

@@ -118,6 +118,7 @@ class Report:
 
     def __init__(self, path, commit, command, title=None, table='lineorder'):
         self.path, self.text, self.failures = path, '', 0
+        self.kept, self.quiet = None, False
         device = value('select device from gpuconc_devices')
         name = value('select name from gpuconc_devices')
         machine = f'{os.cpu_count()} cores {cpu_model()}' + (f', {name}' if device == 'cuda' else '')
@@ -139,9 +140,15 @@ class Report:
                  + f'\n- {table}: {int(pages):,} pages, {visible} % of them all-visible\n'
                  f'- commit: {commit}\n- command: `{command}`\n- date: {time.strftime("%Y-%m-%d")}\n')
 
+    def begin_anew(self, quiet=False):
+        """What is added from now on takes the place of all that was added since the first call; quiet: it is not printed."""
+        self.kept = self.text if self.kept is None else self.kept
+        self.text, self.quiet = self.kept, quiet
+
     def add(self, text):
         self.text += text + '\n'
-        print(text, flush=True)
+        if not self.quiet:
+            print(text, flush=True)
         with open(self.path, 'w') as f:
             f.write(self.text)
 

@@ -7,7 +7,8 @@
 
 Needs SSB's tables in the database that libpq's environment names, TPC-H's in database tpch if its scale is
 given, a superuser, and no other user of gpuconc: it changes gpuconc.device_memory_limit and starts the
-worker anew.  One file .md and one .csv per part, written when it is done.
+worker anew.  One file .md and one .csv per part.  The .csv has each line as soon as it is known, so that a run that
+breaks off leaves what it had; the .md is written when the part is done.
 
 one          Each of SSB's 13 queries by one client, at each limit: again and again, and all in turns.  Bytes
              over the link, and these over the time and over the link's measured bandwidth.
@@ -87,6 +88,25 @@ class Run:
             csv.writer(f).writerows([head] + lines)
 
 
+class Lines(list):
+    """Lines of a part's table, each printed and written to its .csv at once; the head comes there with the report."""
+
+    def __init__(self, run, part):
+        super().__init__()
+        self.path = os.path.join(run.args.out, part + '.csv')
+
+    def append(self, line):
+        super().append(line)
+        print(*line, flush=True)
+        with open(self.path, 'w', newline='') as f:
+            csv.writer(f).writerows(self)
+
+    def __iadd__(self, lines):
+        for line in lines:
+            self.append(line)
+        return self
+
+
 def warm(queries, database=None):
     session = Session(database)
     for sql in queries:
@@ -133,7 +153,7 @@ def line_of_query(share, megabytes, how, name, found, speed):
 
 
 def one(run):
-    lines = []
+    lines = Lines(run, 'one')
     for share in run.args.shares:
         if run.out_of_time():
             break
@@ -183,7 +203,7 @@ SCRIPTS = [sql + ';\n' for sql in SSB.values()]
 
 
 def many(run):
-    lines, base = [], {}
+    lines, base = Lines(run, 'many'), {}
     for share in [0] + run.args.shares:
         if run.out_of_time():
             break
@@ -195,6 +215,8 @@ def many(run):
             warm(SSB.values())
             megabytes = 0
         for clients in (1, 16):
+            if run.out_of_time():
+                break
             pgbench(SCRIPTS, clients, seconds=1)
             found = throughput(SCRIPTS, clients, 2 * run.args.duration)
             base[share, clients] = found['tps']
@@ -209,7 +231,7 @@ def overhead(run):
     run.working_set()
     set_limit(0)
     warm(SSB.values())
-    lines = []
+    lines = Lines(run, 'overhead')
     for clients, policy in itertools.product((1, 16), ('weight', 'fix-1', 'fix-3', 'weight')):
         if run.out_of_time():
             break
@@ -265,7 +287,7 @@ def policies_head(base):
 
 
 def replacement(run):
-    lines = []
+    lines = Lines(run, 'replacement')
     for share in (50, 25):
         if not run.out_of_time():
             megabytes = run.limit(share)
@@ -278,7 +300,7 @@ def reads(run):
     if not server.has_setting('gpuconc.link_reads'):
         print('there is no gpuconc.link_reads', flush=True)
         return
-    lines = []
+    lines = Lines(run, 'reads')
     for share, clients in itertools.product((50, 25), (1, 16)):
         if not run.out_of_time():
             megabytes = run.limit(share) if clients == 1 else lines[-1][1]
@@ -299,7 +321,8 @@ def runs_alone(sql):
 def admission(run):
     megabytes = run.limit(50)
     policies = ['fix-1', 'fix-2', 'fix-3', 'peak', 'weight']
-    lines = turns(run, 'admission', policies, SCRIPTS, ['SSB'], 'fix-1')
+    lines = Lines(run, 'admission')
+    lines += turns(run, 'admission', policies, SCRIPTS, ['SSB'], 'fix-1')
     hungry = [sql for sql in HUNGRY if runs_alone(sql)]
     lines += turns(run, 'admission', policies, [sql + ';\n' for sql in hungry], ['hungry'], 'fix-1')
     run.report('admission', f'gpuconc.admission: 16 clients at 50 %, {megabytes} MB', ['queries'] + policies_head('fix-1'), lines,
@@ -384,7 +407,7 @@ def pairs(run):
     every = list(itertools.combinations(SSB, 2))
     chosen = every if run.args.pairs >= len(every) else random.Random(run.args.seed).sample(every, run.args.pairs)
     seconds = max(1, run.args.duration // 3)
-    lines, gains = [], []
+    lines, gains = Lines(run, 'pairs'), []
     for limit, group in pairs_by_limit(chosen, known):
         if run.out_of_time():
             break
@@ -479,7 +502,7 @@ REQUIRE = "set gpuconc.debug_offload = require;\nset statement_timeout = '300s';
 
 
 def smallest(run):
-    lines = []
+    lines = Lines(run, 'smallest')
     sets = [('SSB', SSB, None)]
     if run.args.tpch:
         sets.append(('TPC-H', {name: tpch.query(name, run.args.tpch) for name in tpch.QUERIES}, 'tpch'))

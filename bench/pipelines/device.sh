@@ -22,6 +22,8 @@
 #   ONLY         queries, with commas (all)
 #   WARM         executions before what is timed (3)
 #   CHECK        compare the answers of all edges: yes or no (yes)
+#   SECONDS_EACH seconds after which parts edges, model and pairs begin nothing else, each (180)
+#   TEXTS        rows of texts in part pairs (10000000)
 #
 # OUT gets tpch.md and ssb.md, and a folder with the logs of each server, and with efforts.md, edges.md, model.md, pairs.md.
 # In five minutes on an H100 should be done what is asked first:
@@ -54,12 +56,12 @@ fi
 
 for arg; do [[ $arg != BENCH=* ]] || BENCH=${arg#*=}; done
 BENCH_PROGRAM=bench/pipelines/device.sh
-MORE_NAMES=(BENCH BENCHES TILES STEPS ONLY WARM CHECK)
+MORE_NAMES=(BENCH BENCHES TILES STEPS ONLY WARM CHECK SECONDS_EACH TEXTS)
 DEFAULT_PARTS=edges
 [ "$BENCH" = ssb ] || { BUFFERS_EACH=2400 CACHE_EACH=4800 WHAT=TPC-H; }
 
 prepare() {
-	: "${TILES=1000000,4000000}" "${STEPS:=}" "${ONLY:=}" "${WARM:=3}" "${CHECK:=yes}"
+	: "${TILES=1000000,4000000}" "${STEPS:=}" "${ONLY:=}" "${WARM:=3}" "${CHECK:=yes}" "${SECONDS_EACH:=180}" "${TEXTS:=10000000}"
 	# Frozen rows have a proof of their visibility only where the map's pages were logged.
 	MORE_CONF="wal_level = replica
 gpuconc.compile_threads = $((WORKERS < 64 ? WORKERS : 64))"
@@ -85,17 +87,17 @@ measure_edges() {
 	[ -z "$STEPS" ] || more+=(--steps "$STEPS")
 	[ "$CHECK" != yes ] || more+=(--check)
 	"$PYTHON" "$PIPELINES/edges.py" "$BENCH" --out "$OUT/edges.md" --tiles "$TILES" --runs "$RUNS" --warm "$WARM" \
-		--jobs "$WORKERS" --commit "$COMMIT" --command "$COMMAND" "${more[@]}"
+		--jobs "$WORKERS" --seconds "$SECONDS_EACH" --commit "$COMMIT" --command "$COMMAND" "${more[@]}"
 }
 
 measure_model() {
 	"$PYTHON" "$PIPELINES/edges.py" "$BENCH" --out "$OUT/model.md" --tiles '' --runs 3 --warm 2 --steps default \
-		--jobs "$WORKERS" --commit "$COMMIT" --command "$COMMAND"
+		--jobs "$WORKERS" --seconds "$SECONDS_EACH" --commit "$COMMIT" --command "$COMMAND"
 }
 
 measure_pairs() {
 	[ "$BENCH" = ssb ] || return 0
-	"$PYTHON" "$PIPELINES/../two_stage/five.py" --out "$OUT/pairs.md" --seconds 120 --commit "$COMMIT" --command "$COMMAND"
+	"$PYTHON" "$PIPELINES/../two_stage/five.py" --out "$OUT/pairs.md" --seconds "$SECONDS_EACH" --texts "$TEXTS" --commit "$COMMIT" --command "$COMMAND"
 }
 
 # One after another; a part that fails leaves what it had, and the others go on.

@@ -2,7 +2,7 @@
 """edges.py: queries by each edge between the steps of their pipelines: kernel times, packets, and what the default takes.
 
     bench/pipelines/edges.py tpch|ssb [--out FILE.md] [--tiles 1000000,4000000] [--steps default|all] [--only q05,q09]
-                             [--runs 5] [--warm 3] [--jobs 8] [--quiet 6] [--check] [--commit HASH] [--command TEXT]
+                             [--runs 5] [--warm 3] [--jobs 8] [--quiet 6] [--check] [--seconds S] [--commit HASH] [--command TEXT]
 
 On tables that tpch/load or ssb/load made.  A way is an edge, a size of tiles, and the step before which the edge of main
 pipelines lies: the default one, or with --steps all each that there is.  Without --steps, all are tried for the
@@ -11,6 +11,7 @@ kernel times (EXPLAIN (ANALYZE, VERBOSE)), the median of --runs after --warm oth
 --jobs sessions.  A kernel that was compiled quickly is replaced in the background, so what is timed begins when no kernel
 has come to the kernel cache for --quiet seconds; nothing tells if one is missing then but "registers changed".
 --check compares the rows of each way with those of "fuse".
+The tables are written after each query.  After --seconds no other query is begun, and those left out are named.
 """
 import argparse
 import concurrent.futures
@@ -181,6 +182,18 @@ def write_shapes(report, results):
     report.table(['query', 'way', 'edges', 'blocks', 'threads', 'registers', 'shared kB'], lines)
 
 
+def write(report, results, failures, left_out, args):
+    if args.bench == 'tpch' and any(n in results for n in PAPER):
+        write_paper(report, results, args)
+    if results:
+        write_all(report, results, args)
+        write_shapes(report, results)
+    if left_out:
+        report.add(f'Left out for want of time: {", ".join(left_out)} (--only {",".join(left_out)}).\n')
+    if args.check:
+        report.add(f'Answers: {len(failures)} ways gave another answer than fuse' + (': ' + ', '.join(failures) if failures else '') + '.\n')
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument('bench', choices=('tpch', 'ssb'))
@@ -193,6 +206,7 @@ def main():
     ap.add_argument('--jobs', type=int, default=8)
     ap.add_argument('--quiet', type=float, default=6)
     ap.add_argument('--check', action='store_true')
+    ap.add_argument('--seconds', type=float, default=0)
     ap.add_argument('--commit', default='')
     ap.add_argument('--command', default='')
     args = ap.parse_args()
@@ -204,17 +218,19 @@ def main():
         queries = {n: measure.query(n) for n in measure.QUERIES if not args.only or n in args.only.split(',')}
     report = Report(args.out, args.commit or git_commit(), args.command or ' '.join(['bench/pipelines/edges.py'] + sys.argv[1:]),
                     title='TPC-H' if args.bench == 'tpch' else None, table='lineitem' if args.bench == 'tpch' else 'lineorder')
-    results, failures = {}, []
+    results, failures, left_out, began = {}, [], [], time.monotonic()
     for name, sql in queries.items():
-        if not any(s in sql.lower() for s in ('create view', 'drop view')):
-            results[name] = time_query(name, sql, args, failures)
-            print(name, {w: round(r.ms, 3) for w, (r, _) in results[name].items()}, flush=True)
-    if args.bench == 'tpch' and any(n in results for n in PAPER):
-        write_paper(report, results, args)
-    write_all(report, results, args)
-    write_shapes(report, results)
-    if args.check:
-        report.add(f'Answers: {len(failures)} ways gave another answer than fuse' + (': ' + ', '.join(failures) if failures else '') + '.\n')
+        if any(s in sql.lower() for s in ('create view', 'drop view')):
+            continue
+        if args.seconds and time.monotonic() - began > args.seconds:
+            left_out.append(name)
+            continue
+        results[name] = time_query(name, sql, args, failures)
+        print(name, {w: round(r.ms, 3) for w, (r, _) in results[name].items()}, flush=True)
+        report.begin_anew(quiet=True)
+        write(report, results, failures, left_out, args)
+    report.begin_anew()
+    write(report, results, failures, left_out, args)
     return 1 if failures else 0
 
 

@@ -62,7 +62,7 @@ def main():
                     title='TPC-H', table='lineitem')
     lines = []
     for name in tpch.chosen(args.only):
-        lines += lines_of(name, executions(tpch.query(name, scale), args))
+        lines += lines_of(name, executions(tpch.query(name, scale), args)) or [[name, 'not offloaded', '', '', '', '']]
         print(name, lines[-1], flush=True)
     report.add('## Kernels by how they were compiled: the first is the quick one, unless it came from disk\n')
     report.table(['query', 'executions', 'registers', 'kernel ms', 'least', 'edges of the last'], lines)

@@ -110,6 +110,7 @@ def table(control, report, args, values, mixes, ends):
         base = medians.get('sequential')
         lines.append([label] + [f'{medians[p]:.3f}' + (f' ({base / medians[p]:.2f}x)' if base and p != 'sequential' else '')
                                 for p in args.policies if p in medians])
+        print(*lines[-1], flush=True)
     report.table(['mix'] + args.policies, lines)
 
 

@@ -296,6 +296,7 @@ typedef struct GcDeviceStatus
 	pg_atomic_uint32 worker_pid;
 	TimestampTz started_at;
 	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
+	pg_atomic_uint32 link_costs_failed; /* a worker failed when it measured kernels' reads over the link (link_costs.c) */
 } GcDeviceStatus;
 
 /* Decisions of one kind, and the worker's time for them. */

@@ -493,9 +493,10 @@ serve(void)
 		}
 		else
 		{
-			if (runs == NIL)
-				gc_link_costs_poll();
-			wait_for_work(gc_us_since(last_moved));
+			if (runs == NIL && !gc_link_costs_poll(&lost_by))
+				device_lost = true;
+			else
+				wait_for_work(gc_us_since(last_moved));
 		}
 		if (runs == NIL)
 			gc_kernels_trim();

@@ -9,6 +9,9 @@
  * that what is not given back is seen; so are calls in which a real driver may
  * start threads and that come without all signals blocked.
  *
+ * In a server's worker no test can set what fails.  There FAKE_CUDA_FAIL does: FUNCTION=RESULT, for the function's first
+ * call in each process.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef _GNU_SOURCE
@@ -19,6 +22,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +42,15 @@ FakeCuda	fake_cuda = {.free_bytes = (size_t) 1 << 30, .arch = 90};
 static CuResult
 enter(const char *name)
 {
+	static bool failed = false;
+	const char *wanted = failed ? NULL : getenv("FAKE_CUDA_FAIL");
+	const size_t length = strlen(name);
+
+	if (wanted != NULL && strncmp(wanted, name, length) == 0 && wanted[length] == '=')
+	{
+		failed = true;
+		return (CuResult) atoi(wanted + length + 1);
+	}
 	if (++fake_cuda.calls != fake_cuda.fail_at)
 		return GC_CU_OK;
 	snprintf(fake_cuda.failed, sizeof(fake_cuda.failed), "%s", name);

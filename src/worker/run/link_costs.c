@@ -37,21 +37,20 @@ gc_link_costs_init(void)
 	done = gc_worker.dev->info.host_memory || !gc_worker.dev->info.own_processors || gc_worker.link <= 0;
 }
 
-/* Milliseconds for n words, each `stride` bytes behind the one before; 0: it failed. */
+/* Milliseconds for n words, each `stride` bytes behind the one before; 0: it failed, and *err says why. */
 static double
-time_reads(GcStream *stream, const GcPipelineKernel *k, GcAddr from, u64 n, u64 stride, GcAddr out)
+time_reads(GcStream *stream, const GcPipelineKernel *k, GcAddr from, u64 n, u64 stride, GcAddr out, GcError *err)
 {
 	GcLaunch	launch = {.blocks = gc_worker.dev->info.sms * BLOCKS_PER_SM,.threads = Min(THREADS, k->info.max_threads)};
-	GcEvent    *began = gc_worker.ops->event_timed(stream, NULL);
+	GcEvent    *began = gc_worker.ops->event_timed(stream, err);
 	GcEvent    *ended = NULL;
 	GcArgs		args = {.w = {from, n, stride, out}};
-	GcError		err;
 	double		ms = 0;
 
-	if (began && gc_worker.ops->launch(stream, k->kernel, &launch, &args, GC_LINK_WORDS, &err) == GC_OK)
-		ended = gc_worker.ops->event_timed(stream, NULL);
-	if (ended && gc_worker.ops->event_wait(ended, NULL) == GC_OK)
-		ms = gc_worker.ops->event_ms(began, ended);
+	if (began && gc_worker.ops->launch(stream, k->kernel, &launch, &args, GC_LINK_WORDS, err) == GC_OK)
+		ended = gc_worker.ops->event_timed(stream, err);
+	if (ended && gc_worker.ops->event_wait(ended, err) == GC_OK && (ms = gc_worker.ops->event_ms(began, ended)) <= 0)
+		gc_fail(err, GC_DEVICE_FAILED, "The device has no time of it.");
 	if (began)
 		gc_worker.ops->event_put(gc_worker.dev, began);
 	if (ended)
@@ -59,9 +58,9 @@ time_reads(GcStream *stream, const GcPipelineKernel *k, GcAddr from, u64 n, u64 
 	return ms;
 }
 
-/* Bytes per second at which sectors are read, one of each `stride` bytes; 0: it failed. */
+/* Bytes per second at which sectors are read, one of each `stride` bytes; 0: it failed, and is not tried further. */
 static double
-read_speed(GcStream *stream, const GcPipelineKernel *k, u64 stride, GcAddr out)
+read_speed(GcStream *stream, const GcPipelineKernel *k, u64 stride, GcAddr out, GcError *err)
 {
 	const Size	piece = Min(WINDOW, gc_arena_size()) / PIECES;
 	const u64	words = piece / stride;
@@ -70,55 +69,83 @@ read_speed(GcStream *stream, const GcPipelineKernel *k, u64 stride, GcAddr out)
 
 	for (int i = 0; i < PIECES; i++)
 	{
-		const double ms = time_reads(stream, k, (GcAddr) (uintptr_t) gc_arena_base() + i * piece, words, stride, out);
+		const double ms = time_reads(stream, k, (GcAddr) (uintptr_t) gc_arena_base() + i * piece, words, stride, out, err);
 
-		if (ms > 0)
-			best = Max(best, bytes * 1000 / ms);
+		if (ms <= 0)
+			return 0;
+		best = Max(best, bytes * 1000 / ms);
 	}
 	return best;
 }
 
 static void
-measure(const GcPipelineKernel *k)
+report(double sectors, double whole)
 {
-	GcStream   *stream = gc_worker.ops->stream_get(gc_worker.dev, NULL);
-	const GcAddr out = gc_device_alloc_free(sizeof(u32));
-	double		sectors = 0;
-	double		whole = 0;
-	bool		believed;
-
-	if (stream && out && gc_kernels_reach(gc_arena_base(), Min(WINDOW, gc_arena_size())))
-	{
-		sectors = read_speed(stream, k, SPARSE, out);
-		whole = read_speed(stream, k, sizeof(u32), out);
-		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-	}
-	if (stream)
-		gc_worker.ops->stream_put(gc_worker.dev, stream);
-	gc_device_free(out);
-	if (sectors <= 0 || whole <= 0)
-		return;
 	/* Not as an argument of the message, which may not be wanted. */
-	believed = gc_link_set_costs(gc_worker.link / sectors, gc_worker.link / whole);
+	const bool	believed = gc_link_set_costs(gc_worker.link / sectors, gc_worker.link / whole);
+
 	ereport(LOG,
 			(errmsg("gpuconc: over the link, copies move %.1f GB/s, kernels that read all sectors %.1f, single sectors %.1f%s",
 					gc_worker.link / 1e9, whole / 1e9, sectors / 1e9,
 					believed ? "" : ", which is not believed")));
 }
 
-void
-gc_link_costs_poll(void)
+/* False: a kernel has failed. */
+static bool
+measure(const GcPipelineKernel *k, GcError *err)
 {
+	GcStream   *stream = gc_worker.ops->stream_get(gc_worker.dev, err);
+	const GcAddr out = gc_device_alloc_free(sizeof(u32));
+	double		sectors = 0;
+	double		whole = 0;
+	bool		ok = true;
+
+	if (stream && out && gc_kernels_reach(gc_arena_base(), Min(WINDOW, gc_arena_size())))
+	{
+		sectors = read_speed(stream, k, SPARSE, out, err);
+		whole = sectors > 0 ? read_speed(stream, k, sizeof(u32), out, err) : 0;
+		ok = whole > 0;
+	}
+	if (stream)
+		gc_worker.ops->stream_put(gc_worker.dev, stream);
+	gc_device_free(out);
+	if (whole > 0)
+		report(sectors, whole);
+	return ok;
+}
+
+bool
+gc_link_costs_poll(GcError *err)
+{
+	pg_atomic_uint32 *failed_before = &gc_device_status()->link_costs_failed;
 	const GcPipelineKernel *k;
-	GcError		err;
+	GcError		first = {GC_OK, ""};
 	bool		failed = false;
 
 	if (done)
-		return;
-	k = gc_link_kernel(&err, &failed);
+		return true;
+	k = gc_link_kernel(&first, &failed);
 	if (k == NULL && !failed)
-		return;
+		return true;
 	done = true;
-	if (k)
-		measure(k);
+	if (k == NULL)
+		return true;
+	if (pg_atomic_read_u32(failed_before))
+	{
+		ereport(LOG,
+				(errmsg("gpuconc: kernels' reads over the link are not measured, as that has failed before")));
+		return true;
+	}
+	/* Already now: should this worker end in the midst of it, another must not try. */
+	pg_atomic_write_u32(failed_before, true);
+	if (measure(k, &first))
+	{
+		pg_atomic_write_u32(failed_before, false);
+		return true;
+	}
+	ereport(LOG,
+			(errmsg("gpuconc: kernels' reads over the link could not be measured"),
+			 errdetail("%s", first.detail)));
+	/* Is the device lost, too? */
+	return gc_worker.ops->drain(gc_worker.dev, err) == GC_OK;
 }
