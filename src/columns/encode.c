@@ -290,12 +290,15 @@ numeric_raw(GcStaged *col, Datum datum, int64 *result)
 	return true;
 }
 
+/* The same of a value of another type not all of whose values have an integer. */
 static bool
-interval_raw(GcStaged *col, Datum datum, int64 *result)
+partial_raw(GcStaged *col, Datum datum, int64 *result)
 {
-	if (gc_interval_to_int64(DatumGetIntervalP(datum), result))
+	int16		dscale;
+
+	if (gc_datum_to_raw(col->spec.kind, datum, result, &dscale))
 		return true;
-	set_problem(col, GC_COL_INTERVAL_FORM);
+	set_problem(col, col->spec.kind == GC_INTERVAL ? GC_COL_INTERVAL_FORM : GC_COL_ZONE_RANGE);
 	return false;
 }
 
@@ -338,18 +341,19 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 			break;
 		case GC_FORM_NUMERIC:
 		case GC_FORM_INTERVAL:
+		case GC_FORM_ORDINAL:
 			for (uint32 i = 0; i < n; i++)
 			{
 				int64		raw = 0;
 
 				if (!(isnull && isnull[i]) &&
-					!(col->spec.kind == GC_INTERVAL ? interval_raw : numeric_raw) (col, values[i], &raw))
+					!(col->spec.kind == GC_NUMERIC ? numeric_raw : partial_raw) (col, values[i], &raw))
 					return;
 				((int64 *) col->stage)[at + i] = raw;
 			}
 			break;
 		case GC_FORM_CODE:
-			fixed = col->spec.kind == GC_UUID || col->spec.kind == GC_ENUM;
+			fixed = col->spec.kind == GC_UUID || col->spec.kind == GC_ENUM || col->spec.kind == GC_NAME;
 			for (uint32 i = 0; i < n; i++)
 			{
 				int32		code = 0;

@@ -18,6 +18,7 @@
 
 #include "interval.h"
 #include "numeric.h"
+#include "ordinal.h"
 #include "pgkinds.h"
 
 static const struct
@@ -53,6 +54,12 @@ static const struct
 	{BYTEAOID, GC_BYTES},
 	{INETOID, GC_BYTES},
 	{CIDROID, GC_BYTES},
+	{NAMEOID, GC_NAME},
+	{MONEYOID, GC_MONEY},
+	{TIMETZOID, GC_TIMETZ},
+	{MACADDROID, GC_MACADDR},
+	{MACADDR8OID, GC_MACADDR8},
+	{PG_LSNOID, GC_LSN},
 	{BOOLARRAYOID, GC_DOCUMENT},
 	{INT2ARRAYOID, GC_DOCUMENT},
 	{INT4ARRAYOID, GC_DOCUMENT},
@@ -140,6 +147,8 @@ gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
 			return gc_numeric_to_int64(value, raw, dscale);
 		case GC_FORM_INTERVAL:
 			return gc_interval_to_int64(DatumGetIntervalP(value), raw);
+		case GC_FORM_ORDINAL:
+			return gc_datum_to_ordinal(kind, value, raw);
 		default:
 			return false;
 	}
@@ -161,6 +170,8 @@ gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
 			return gc_int128_to_numeric(raw, scale);
 		case GC_FORM_INTERVAL:
 			return IntervalPGetDatum(gc_int64_to_interval(raw));
+		case GC_FORM_ORDINAL:
+			return gc_ordinal_to_datum(kind, raw);
 		case GC_FORM_UINT8:
 			return CharGetDatum((char) raw);
 		case GC_FORM_UINT32:
@@ -186,6 +197,10 @@ gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b)
 			b->bytes = (const char *) &b->oid;
 			b->len = sizeof(Oid);
 			break;
+		case GC_NAME:
+			b->bytes = NameStr(*DatumGetName(value));
+			b->len = strlen(b->bytes);
+			break;
 		default:
 			t = PG_DETOAST_DATUM_PACKED(value);
 			b->bytes = VARDATA_ANY(t);
@@ -199,6 +214,7 @@ gc_bytes_datum(GcKind kind, const char *bytes, uint32 len, uint32 blanks)
 {
 	Oid			oid;
 	pg_uuid_t  *uuid;
+	Name		name;
 	struct varlena *t;
 
 	switch (kind)
@@ -212,6 +228,11 @@ gc_bytes_datum(GcKind kind, const char *bytes, uint32 len, uint32 blanks)
 			Assert(len == sizeof(Oid));
 			memcpy(&oid, bytes, sizeof(Oid));
 			return ObjectIdGetDatum(oid);
+		case GC_NAME:
+			Assert(len < NAMEDATALEN);
+			name = palloc0(NAMEDATALEN);
+			memcpy(NameStr(*name), bytes, len);
+			return NameGetDatum(name);
 		default:
 			t = palloc(VARHDRSZ + len + blanks);
 			SET_VARSIZE(t, VARHDRSZ + len + blanks);

@@ -64,7 +64,7 @@ gc_col_spec(Relation rel, AttrNumber attnum, GcColSpec *spec, const char **reaso
 	if (spec->kind == GC_KIND_NONE)
 		return refuse(reason, psprintf("type %s is not supported",
 									   format_type_be(att->atttypid)));
-	if (spec->kind == GC_TEXT)
+	if (spec->kind == GC_TEXT || spec->kind == GC_NAME)
 	{
 		if (!gc_collation_deterministic(spec->collation))
 			return refuse(reason, "nondeterministic collation");

@@ -191,6 +191,8 @@ problem_text(GcColProblem problem)
 			return "text value is too long";
 		case GC_COL_INTERVAL_FORM:
 			return "interval with months or 24 hours";
+		case GC_COL_ZONE_RANGE:
+			return "time zone is more than 18 hours from UTC";
 	}
 	return "unknown";
 }

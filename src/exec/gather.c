@@ -259,6 +259,8 @@ problem_text(GcColProblem problem)
 			return "its numeric values differ in scale";
 		case GC_COL_INTERVAL_FORM:
 			return "an interval has months, or 24 hours or more beside its days";
+		case GC_COL_ZONE_RANGE:
+			return "a time's zone is more than 18 hours from UTC";
 		default:
 			return "a text value is too long";
 	}

@@ -60,14 +60,20 @@ order_float(double value)
 }
 
 static void
+order_bytes(const char *bytes, Size len, uint64 *words)
+{
+	words[0] = words[1] = 0;
+	memcpy(words, bytes, Min(len, 2 * sizeof(uint64)));
+	words[0] = pg_ntoh64(words[0]);
+	words[1] = pg_ntoh64(words[1]);
+}
+
+static void
 order_text(Datum value, uint64 *words)
 {
 	text	   *t = DatumGetTextPP(value);
 
-	words[0] = words[1] = 0;
-	memcpy(words, VARDATA_ANY(t), Min(VARSIZE_ANY_EXHDR(t), 2 * sizeof(uint64)));
-	words[0] = pg_ntoh64(words[0]);
-	words[1] = pg_ntoh64(words[1]);
+	order_bytes(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t), words);
 }
 
 /* False if the words cannot tell the value from others: it is too large, or has too many digits. */
@@ -124,6 +130,10 @@ order_words(GcKind kind, Datum value, uint64 *words, bool *exact)
 		case GC_ENUM:
 			words[0] = DatumGetObjectId(value);
 			*exact = false;		/* unless all labels were made together */
+			return true;
+		case GC_NAME:
+			order_bytes(NameStr(*DatumGetName(value)), strlen(NameStr(*DatumGetName(value))), words);
+			*exact = false;
 			return true;
 		case GC_TEXT:
 		case GC_BYTES:

@@ -73,6 +73,12 @@ value_datum(Ranking *r, int which, const char *bytes, uint32 len)
 	/* An enum's takes no memory. */
 	if (r->kind == GC_ENUM)
 		return gc_bytes_datum(r->kind, bytes, len, 0);
+	if (r->kind == GC_NAME)
+	{
+		memcpy(t, bytes, len);
+		((char *) t)[len] = '\0';
+		return PointerGetDatum(t);
+	}
 	SET_VARSIZE(t, VARHDRSZ + len);
 	memcpy(VARDATA(t), bytes, len);
 	return PointerGetDatum(t);
@@ -129,9 +135,10 @@ begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *d
 {
 	Oid			base = getBaseType(lut->argtype);
 	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_LT_OPR);
+	bool		words = kind == GC_TEXT || kind == GC_NAME;
 
-	*r = (Ranking) {.dict = dict,.kind = kind,.zeros = kind != GC_TEXT};
-	r->by_bytes = kind == GC_TEXT ? GC_COLLATE_IS_C(lut->collation) : base == BYTEAOID || base == UUIDOID;
+	*r = (Ranking) {.dict = dict,.kind = kind,.zeros = !words};
+	r->by_bytes = words ? GC_COLLATE_IS_C(lut->collation) : base == BYTEAOID || base == UUIDOID;
 	if (r->by_bytes)
 		return;
 	r->ssup.ssup_cxt = CurrentMemoryContext;
@@ -139,7 +146,7 @@ begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *d
 	PrepareSortSupportFromOrderingOp(type->lt_opr, &r->ssup);
 	for (int i = 0; i < 2; i++)
 		r->scratch[i] = palloc(VARHDRSZ + GC_DICT_MAX_LENGTH);
-	if (kind == GC_TEXT && compare_bytes(r, "a", 1, "B", 1) < 0)
+	if (words && compare_bytes(r, "a", 1, "B", 1) < 0)
 		r->weights = make_weights();
 }
 

@@ -223,6 +223,12 @@ is_plain_type(Oid type)
 		case TIMESTAMPTZOID:
 		case OIDOID:
 		case UUIDOID:
+		case NAMEOID:
+		case MONEYOID:
+		case TIMETZOID:
+		case MACADDROID:
+		case MACADDR8OID:
+		case PG_LSNOID:
 			return true;
 		default:
 			return false;

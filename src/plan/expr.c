@@ -152,7 +152,7 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, List *args, Oid type, GcOp what
 	{
 		/* the arguments' own ranges count: nothing to convert */
 	}
-	else if (GC_KIND_IS_FLOAT(kind) && what != GC_OP_MOD)
+	else if (GC_KIND_IS_FLOAT(kind) && ka != GC_MONEY && what != GC_OP_MOD)
 	{
 		a = gc_build_cast(tr, a, kind);
 		b = gc_build_cast(tr, b, kind);

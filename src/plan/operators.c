@@ -32,6 +32,9 @@ common_kind(GcKind a, GcKind b)
 		return Max(a, b);		/* INT2 < INT4 < INT8 */
 	if (GC_KIND_IS_FLOAT(a) && GC_KIND_IS_FLOAT(b))
 		return GC_FLOAT8;
+	/* Codes of one dictionary, which knows both by the same bytes. */
+	if ((a == GC_NAME && b == GC_TEXT) || (a == GC_TEXT && b == GC_NAME))
+		return GC_TEXT;
 	if ((a == GC_DATE && b == GC_TIMESTAMP) || (a == GC_TIMESTAMP && b == GC_DATE))
 		return GC_TIMESTAMP;
 	return GC_KIND_NONE;

@@ -40,6 +40,12 @@ typedef enum GcKind
 	GC_DOCUMENT,				/* code into a dictionary: jsonb, json, arrays, ranges and the like */
 	GC_INTERVAL,				/* microseconds (columns/interval.h) */
 	GC_BYTES,					/* code into a dictionary: bytea, inet, cidr */
+	GC_NAME,					/* code into a dictionary */
+	GC_MONEY,					/* of the smallest unit, as Cash */
+	GC_TIMETZ,					/* integers in the type's order (columns/ordinal.h) */
+	GC_MACADDR,
+	GC_MACADDR8,
+	GC_LSN,
 	GC_NKINDS
 } GcKind;
 
@@ -56,6 +62,7 @@ typedef enum GcForm
 	GC_FORM_UINT32,
 	GC_FORM_NUMERIC,
 	GC_FORM_INTERVAL,
+	GC_FORM_ORDINAL,			/* in the type's order (columns/ordinal.h) */
 	GC_FORM_CODE,				/* of a dictionary */
 } GcForm;
 

@@ -651,7 +651,7 @@ class Generator:
             text = "%s(%s)" % (fn, arg)
         elif roll < 0.88:
             fn = rng.choice(["min", "max"])
-            type_ = rng.choice(["int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar", "fuzz_enum", "oid", "time"])
+            type_ = rng.choice(["int", "numeric", "float", "date", "timestamp", "timestamptz", "text", "bpchar", "fuzz_enum", "oid", "time", "money", "timetz", "pg_lsn"])
             arg = ex.of(type_, rng.randint(0, 1))
             if "." not in arg and rng.random() < 0.9:
                 arg = ex.column(("text", "int4", "date", "int8"))

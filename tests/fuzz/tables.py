@@ -129,6 +129,12 @@ PLAIN_TYPES = {
     "fuzz_enum": ["one", "two", "three", "before", "last"],
     "oid": ["0", "1", "7", "2147483647", "2147483648", "4294967295"],
     "time": ["00:00", "24:00", "12:00", "12:00:00.000001", "23:59:59.999999"],
+    "name": ["", " ", "a", "A", "ab", "é", "zz", "n" * 63],
+    "money": ["-92233720368547758.08", "92233720368547758.07", "0", "0.01", "-0.01", "7"],
+    "timetz": ["00:00+15:59:59", "24:00-15:59:59", "24:00+00", "00:00+00", "12:00+00", "13:00+01", "12:00:00.000001-05"],
+    "macaddr": ["00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "7f:ff:ff:ff:ff:ff", "80:00:00:00:00:00", "08:00:2b:01:02:03"],
+    "macaddr8": ["00:00:00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff:ff:ff", "7f:ff:ff:ff:ff:ff:ff:ff", "80:00:00:00:00:00:00:00"],
+    "pg_lsn": ["0/0", "FFFFFFFF/FFFFFFFF", "7FFFFFFF/FFFFFFFF", "80000000/0", "16/B374D848"],
 }
 
 
@@ -138,6 +144,8 @@ def plain_maker(rng, type_):
         return lambda i: uuid_of(rng.randint(0, 3000))
     if type_ == "oid" and rng.random() < 0.5:
         return lambda i: rng.randint(0, 40)
+    if type_ == "money" and rng.random() < 0.5:
+        return lambda i: "%d.%02d" % (rng.randint(0, 40), rng.randint(0, 3))
     return lambda i: rng.choice(values)
 
 

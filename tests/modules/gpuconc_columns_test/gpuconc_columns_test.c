@@ -198,6 +198,7 @@ decode(const TestColumn *col, uint32 row)
 		case GC_TIMESTAMP:
 		case GC_TIMESTAMPTZ:
 		case GC_TIME:
+		case GC_MONEY:
 			return Int64GetDatum(raw);
 		case GC_OID:
 			return ObjectIdGetDatum((Oid) raw);
@@ -207,6 +208,11 @@ decode(const TestColumn *col, uint32 row)
 			return gc_int128_to_numeric(raw, col->dscale);
 		case GC_INTERVAL:
 			return gc_raw_to_datum(GC_INTERVAL, raw, -1);
+		case GC_TIMETZ:
+		case GC_MACADDR:
+		case GC_MACADDR8:
+		case GC_LSN:
+			return gc_raw_to_datum(col->spec->kind, raw, -1);
 		case GC_TEXT:
 			bytes = gc_dict_get(col->dict, (uint32) raw, &len);
 			if (!col->spec->rtrim)
@@ -216,6 +222,7 @@ decode(const TestColumn *col, uint32 row)
 									   Int32GetDatum(col->spec->typmod));
 		case GC_UUID:
 		case GC_ENUM:
+		case GC_NAME:
 			bytes = gc_dict_get(col->dict, (uint32) raw, &len);
 			return gc_bytes_datum(col->spec->kind, bytes, len, 0);
 		default:

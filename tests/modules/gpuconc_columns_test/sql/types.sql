@@ -83,6 +83,21 @@ VACUUM domains;
 SELECT * FROM gpuconc_columns_test_diff('domains');
 SELECT complete FROM gpuconc_columns_test_served('domains');
 
+-- small types, as integers in their order; the ends of each
+CREATE TABLE small (n name, m money, t timetz, a macaddr, b macaddr8, l pg_lsn);
+INSERT INTO small VALUES
+	('', '-92233720368547758.08', '00:00+15:59:59', '00:00:00:00:00:00', '00:00:00:00:00:00:00:00', '0/0'),
+	(repeat('n', 63), '92233720368547758.07', '24:00-15:59:59', 'ff:ff:ff:ff:ff:ff', 'ff:ff:ff:ff:ff:ff:ff:ff', 'FFFFFFFF/FFFFFFFF'),
+	('ä', '0', '24:00+15:59:59', '80:00:00:00:00:00', '80:00:00:00:00:00:00:00', '80000000/0'),
+	(' ', '-0.01', '00:00-15:59:59', '7f:ff:ff:ff:ff:ff', '7f:ff:ff:ff:ff:ff:ff:ff', '7FFFFFFF/FFFFFFFF'),
+	(NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO small SELECT 'n' || i % 10, i::money, time '00:00' + i * interval '1 second', '08:00:2b:01:02:03', '08:00:2b:01:02:03:04:05', '16/B374D848'
+FROM generate_series(1, 300) AS i;
+VACUUM small;
+SELECT * FROM gpuconc_columns_test_diff('small');
+SELECT complete, served, delta FROM gpuconc_columns_test_served('small');
+SELECT column_name, encoding, rows, problem FROM gpuconc_cache WHERE relation = 'small'::regclass ORDER BY 1;
+
 -- what is refused, and why
 CREATE COLLATION nd (provider = libc, locale = 'C');
 SET allow_system_table_mods = on;
@@ -90,7 +105,7 @@ SET allow_system_table_mods = on;
 UPDATE pg_collation SET collisdeterministic = false WHERE collname = 'nd';
 RESET allow_system_table_mods;
 CREATE TABLE refused (
-	a macaddr8, b money, c bpchar, d box, e timetz, f point, g pg_lsn, h macaddr, i name, j text COLLATE nd,
+	a lseg, b varbit, c bpchar, d box, e circle, f point, g xid8, h money[], i name COLLATE nd, j text COLLATE nd,
 	gone int, k int GENERATED ALWAYS AS (1 + 1) STORED);
 ALTER TABLE refused DROP COLUMN gone;
 SELECT attname, gpuconc_columns_test_reason('refused', attname)
@@ -103,7 +118,7 @@ VACUUM refused;
 SELECT gpuconc_prewarm('refused');
 SELECT column_name FROM gpuconc_cache WHERE relation = 'refused'::regclass ORDER BY 1;
 
-DROP TABLE kinds, widths, nulls, domains, refused;
+DROP TABLE kinds, widths, nulls, domains, small, refused;
 DROP COLLATION nd;
 DROP DOMAIN posint, code2, code, money2;
 SELECT a.used = b.used AS all_given_back FROM gpuconc_columns_test_arena() AS a, arena_before AS b;
