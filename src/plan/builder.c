@@ -253,7 +253,7 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 		GcPlanLut	l = tr->plan->luts[i];
 
 		if (l.arg == arg && l.type == lut->type && l.space == lut->space &&
-			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation)
+			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation && l.rank == lut->rank)
 		{
 			for (e = 0; e < tr->nexprs; e++)
 			{

@@ -204,6 +204,36 @@ compares_text_function(OpExpr *op)
 	return IsA(left, FuncExpr) || IsA(left, OpExpr);
 }
 
+/* The order of two texts of rows.  Beside a constant, a lookup table of the result is better. */
+static int
+translate_text_order(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp cmp)
+{
+	Expr	   *left = linitial(op->args);
+	Expr	   *right = lsecond(op->args);
+	const Oid	type = exprType((Node *) left);
+	uint16		space;
+	int			table = GC_NO_EXPR;
+	int			a,
+				b;
+
+	if (cmp == GC_OP_EQ || cmp == GC_OP_NE || cmp == GC_OP_DISTINCT || !has_vars((Node *) left) ||
+		!has_vars((Node *) right) || getBaseType(type) != getBaseType(exprType((Node *) right)))
+		return gc_refuse(tr, "two texts are compared by operator %s", get_opname(op->opno));
+	a = translate_any(tr, leaf, left);
+	b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, right);
+	if (b < 0)
+		return GC_NO_EXPR;
+	space = gc_common_space(tr->space[a], tr->space[b]);
+	if (tr->space[a] != tr->space[b])
+	{
+		a = gc_add_to_space(tr, a, space);
+		b = a < 0 ? GC_NO_EXPR : gc_add_to_space(tr, b, space);
+	}
+	a = a < 0 || b < 0 ? GC_NO_EXPR : gc_text_rank(tr, type, op->inputcollid, a, &table);
+	b = a < 0 ? GC_NO_EXPR : gc_text_rank(tr, type, op->inputcollid, b, &table);
+	return b < 0 ? GC_NO_EXPR : gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);
+}
+
 static int
 translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 {
@@ -224,7 +254,7 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 
 			if (gc_type_kind(type) != GC_TEXT)
 				return gc_refuse(tr, "operator %s is not supported for type %s", name, format_type_be(type));
-			return gc_refuse(tr, "two texts are compared by operator %s", name);
+			return translate_text_order(tr, leaf, op, cmp);
 		}
 		if (compares_text_function(op))
 		{
@@ -389,6 +419,26 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 	return e;
 }
 
+/* GREATEST or LEAST of texts. */
+static int
+translate_text_extreme(GcTranslation *tr, GcLeaf *leaf, MinMaxExpr *m)
+{
+	GcChoice	choice = gc_begin_choice(tr, (Expr *) m);
+	List	   *arms = NIL;
+	ListCell   *lc;
+
+	foreach(lc, m->args)
+	{
+		int			a = translate_arm(tr, leaf, &choice, lfirst(lc));
+
+		if (a < 0)
+			return a;
+		if (tr->pexprs[a].op != GC_OP_NULL)
+			arms = lappend_int(arms, a);
+	}
+	return arms == NIL ? gc_build_null(tr, gc_type_kind(m->minmaxtype)) : gc_text_extreme(tr, m, &choice, arms);
+}
+
 /* COALESCE, GREATEST, LEAST: folded pairwise, from the left. */
 static int
 translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp op)
@@ -398,8 +448,6 @@ translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp o
 	uint16		space;
 	int			e = GC_NO_EXPR;
 
-	if (GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) expr))) && op != GC_OP_COALESCE)
-		return gc_refuse(tr, "GREATEST and LEAST of text are not supported");
 	foreach(lc, args)
 	{
 		int			a = translate_arm(tr, leaf, &choice, lfirst(lc));
@@ -632,6 +680,8 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		case T_CoalesceExpr:
 			return translate_choice(tr, leaf, expr, ((CoalesceExpr *) expr)->args, GC_OP_COALESCE);
 		case T_MinMaxExpr:
+			if (GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) expr))))
+				return translate_text_extreme(tr, leaf, (MinMaxExpr *) expr);
 			return translate_choice(tr, leaf, expr, ((MinMaxExpr *) expr)->args,
 									((MinMaxExpr *) expr)->op == IS_GREATEST ? GC_OP_GREATEST : GC_OP_LEAST);
 		case T_ScalarArrayOpExpr:

@@ -387,3 +387,22 @@ gc_add_to_space(GcTranslation *tr, int expr, uint16 space)
 {
 	return translate_to(tr, expr, space, GC_LUT_ADD);
 }
+
+int
+gc_text_rank(GcTranslation *tr, Oid type, Oid collation, int expr, int *table)
+{
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[expr],.to_space = GC_SPACE_NONE,.expr = -1,
+	.collation = collation,.argtype = type};
+	int			e;
+
+	if (*table >= 0)
+		return gc_build_expr(tr, GC_OP_LUT, GC_INT4, expr, -1, -1, *table);
+	if (rank.space == GC_SPACE_NONE || gc_kinds[tr->pexprs[expr].kind].opaque || getBaseType(type) == BPCHAROID ||
+		!gc_collation_deterministic(collation))
+		return gc_refuse(tr, "the order of two values of type %s is not supported here", format_type_be(type));
+	/* A table of its own: one that was made before lacks what has been added to the dictionary since. */
+	rank.rank = tr->nluts + 1;
+	e = gc_build_lut(tr, expr, GC_INT4, &rank);
+	*table = e < 0 ? GC_NO_EXPR : tr->pexprs[e].ref;
+	return e;
+}

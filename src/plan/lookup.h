@@ -40,6 +40,12 @@ extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
 /* The same for a choice among texts: what the other dictionary lacks is added to this request's view. */
 extern int	gc_add_to_space(GcTranslation *tr, int expr, uint16 space);
 
+/*
+ * The rank of a text among all values of its dictionary, in the order of a collation.  Ranks of one *table can be
+ * compared; GC_NO_EXPR makes one.  Nothing may be added to the dictionary between.
+ */
+extern int	gc_text_rank(GcTranslation *tr, Oid type, Oid collation, int expr, int *table);
+
 /* Refuse a call of a function or an operator that neither kernels nor a lookup table computes; GC_NO_EXPR. */
 extern int	gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args);
 

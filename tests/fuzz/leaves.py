@@ -66,7 +66,16 @@ class Leaves:
         return rng.choice(["(%s::int8 + %s)", "(%s::int8 - %s)", "(%s::int8 * %s)"]) % (self.small(), self.small()) if rng.random() < 0.4 \
             else rng.choice(["(%s %% 2)", "(%s %% 3)", "(%s / 4)", "(%s::int8 + 1)", "abs(%s)"]) % self.small()
 
+    def dates(self, n):
+        """n columns of dates, the same perhaps; constants where there are none."""
+        return tuple(self.simple("date") for _ in range(n))
+
     def more_text(self):
+        roll = self.rng.random()
+        if roll < 0.15:
+            return "%s(%s, %s)" % (self.rng.choice(["GREATEST", "LEAST"]), self.simple("text"), self.simple("text"))
+        if roll < 0.25:
+            return "to_char(%s::timestamp, '%s')" % (self.dates(1) + (self.rng.choice(["YYYY-MM", "YYYY", "Dy", "IYYY-IW"]),))
         return self.rng.choice(["upper(%s)", "left(%s, 4)", "(%s || 'x')", "right(%s, 1)", "substr(%s, 2, 5)", "lower(%s)"]) % self.simple("text")
 
     def more_numeric(self):

@@ -273,7 +273,7 @@ class Expressions:
         form = rng.random()
         if form < 0.5:
             ops = ["=", "<>", "<", "<=", ">", ">="]
-            if type_ == "text" and rng.random() < 0.9:
+            if type_ == "text" and rng.random() < 0.6:
                 ops = ["=", "<>"]
             return "(%s %s %s)" % (a, rng.choice(ops), self.of(type_, depth - 1))
         if form < 0.62:
