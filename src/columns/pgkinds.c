@@ -161,6 +161,8 @@ gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
 			return gc_int128_to_numeric(raw, scale);
 		case GC_FORM_INTERVAL:
 			return IntervalPGetDatum(gc_int64_to_interval(raw));
+		case GC_FORM_AGE:
+			return IntervalPGetDatum(gc_age_to_interval(raw));
 		case GC_FORM_UINT8:
 			return CharGetDatum((char) raw);
 		case GC_FORM_UINT32:

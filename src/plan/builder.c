@@ -12,6 +12,7 @@
  */
 #include "builder.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -227,6 +228,13 @@ gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
 	if (at >= 0)
 		tr->space[at] = space;
 	return at;
+}
+
+int
+gc_build_int8(GcTranslation *tr, int64 value)
+{
+	return gc_build_param(tr, (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value),
+												 false, FLOAT8PASSBYVAL), GC_INT8, GC_SPACE_NONE);
 }
 
 /* Where the rows of a row source have an expression, from 1; 0 if they do not have it. */

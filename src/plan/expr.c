@@ -86,6 +86,23 @@ translate_param(GcTranslation *tr, Expr *expr, uint16 space)
  *-------------------------------------------------------------------------
  */
 
+/* age(), of the kind that it alone has. */
+static int
+translate_age(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f)
+{
+	int			a = translate_any(tr, leaf, linitial(f->args));
+	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(f->args));
+
+	return b < 0 ? GC_NO_EXPR : gc_translate_age(tr, f, a, b);
+}
+
+/* One side of a comparison. */
+static int
+translate_side(GcTranslation *tr, GcLeaf *leaf, Expr *side)
+{
+	return gc_is_age(side) ? gc_age_span(tr, translate_age(tr, leaf, (FuncExpr *) side)) : translate_any(tr, leaf, side);
+}
+
 /* Both sides of a comparison; text constants become codes of the other side. */
 static bool
 translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a, int *b)
@@ -99,8 +116,8 @@ translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a,
 	right = gc_comparable_interval(rconst ? gc_comparable_instant(right, exprType((Node *) left)) : right);
 	if (!text || lconst == rconst)
 	{
-		*a = translate_any(tr, leaf, left);
-		*b = *a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, right);
+		*a = translate_side(tr, leaf, left);
+		*b = *a < 0 ? GC_NO_EXPR : translate_side(tr, leaf, right);
 	}
 	else if (rconst)
 	{
@@ -309,6 +326,15 @@ translate_width_bucket(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 }
 
 static int
+translate_date_bin(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
+{
+	int			ts = translate_any(tr, leaf, lsecond(f->args));
+	int			origin = ts < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lthird(f->args));
+
+	return origin < 0 ? GC_NO_EXPR : gc_translate_date_bin(tr, f, ts, origin);
+}
+
+static int
 translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
 	const char *name = get_func_name(f->funcid);
@@ -319,9 +345,15 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		return gc_refuse(tr, "function %s is not built in", name);
 	if (gc_epoch_of_difference(f))
 		return translate_epoch_of_difference(tr, leaf, f);
+	if (gc_is_age((Expr *) f))
+		return gc_refuse(tr, "an age is used other than in a comparison");
+	if (gc_is_date_bin(f))
+		return translate_date_bin(tr, leaf, f);
 	if (gc_function_argument(f) >= 0)
 	{
-		a = translate_any(tr, leaf, list_nth(f->args, gc_function_argument(f)));
+		Expr	   *arg = list_nth(f->args, gc_function_argument(f));
+
+		a = gc_is_age(arg) ? translate_age(tr, leaf, (FuncExpr *) arg) : translate_any(tr, leaf, arg);
 		return a < 0 ? a : gc_translate_function(tr, f, a);
 	}
 	if (f->funcid == F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4)
@@ -749,4 +781,10 @@ int
 gc_translate_expr(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
 	return translate_any(tr, leaf, expr);
+}
+
+int
+gc_translate_output(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	return gc_is_age(expr) ? translate_age(tr, leaf, (FuncExpr *) expr) : translate_any(tr, leaf, expr);
 }

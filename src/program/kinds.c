@@ -44,4 +44,6 @@ const GcKindTraits gc_kinds[GC_NKINDS] = {
 	[GC_INTERVAL] = {.name = "interval",.form = GC_FORM_INTERVAL,
 	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
 	[GC_BYTES] = {.name = "dictionary",.form = GC_FORM_CODE,.enumerable = true,.bytes = 4,.usual_bytes = 4},
+	[GC_AGE] = {.name = "age",.form = GC_FORM_AGE,.opaque = true,
+	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
 };

@@ -40,6 +40,7 @@ typedef enum GcKind
 	GC_DOCUMENT,				/* code into a dictionary: jsonb, json, arrays, ranges and the like */
 	GC_INTERVAL,				/* microseconds (columns/interval.h) */
 	GC_BYTES,					/* code into a dictionary: bytea, inet, cidr */
+	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days (columns/interval.h) */
 	GC_NKINDS
 } GcKind;
 
@@ -56,6 +57,7 @@ typedef enum GcForm
 	GC_FORM_UINT32,
 	GC_FORM_NUMERIC,
 	GC_FORM_INTERVAL,
+	GC_FORM_AGE,
 	GC_FORM_CODE,				/* of a dictionary */
 } GcForm;
 
