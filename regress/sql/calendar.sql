@@ -1,4 +1,4 @@
--- Ages, and bins of timestamps.
+-- Ages, bins of timestamps, dates printed by to_char().
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
@@ -47,6 +47,22 @@ SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT date_bin(''10 days'',
 SELECT refusal(q) FROM unnest(ARRAY['SELECT max(date_bin(iv, born, died)) FROM lives', 'SELECT max(date_bin(''1 month'', born, ''2000-01-01'')) FROM lives']) AS q;
 SELECT max(date_bin('-1 day', born, '2000-01-01')) FROM public.lives;
 SELECT max(date_bin('0', born, '2000-01-01')) FROM public.lives;
+
+-- dates printed
+CREATE TABLE public.prints WITH (autovacuum_enabled = off) AS SELECT * FROM public.lives WHERE g < 5 OR born IS NULL AND (died > '1900-01-01' OR died IS NULL);
+VACUUM (FREEZE, ANALYZE) public.prints;
+SELECT check_same(format('SELECT %s, count(*) FROM prints GROUP BY 1', f), '{public}') FROM unnest(ARRAY['to_char(born, ''YYYY-MM'')', 'to_char(died, ''YYYY'')', 'to_char(born, ''FMDay, FMDDth Mon YYYY BC'')', 'to_char(born, ''IYYY-IW ID'')', 'to_char(zb, ''YYYY/Q'')', 'to_char(d, ''YYYY-MM-DD'')', 'to_char(born::date, ''MM'')', 'upper(to_char(died, ''mon'')) || ''.''']) AS f;
+SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT id, to_char(born, ''DDD J WW W CC RM Dy''), to_char(zd, ''Y,YYY month AD'') FROM prints WHERE g < 5', 'SELECT count(*) FROM prints WHERE to_char(born, ''YYYY-MM'') = ''2000-02'' OR to_char(died, ''Dy'') IN (''Mon'', ''Tue'')',
+	'SELECT g, max(to_char(born, ''YYYY-MM-DD'')), min(to_char(zd, ''Month'')) FROM prints WHERE g < 5 GROUP BY g']) AS q;
+SET timezone = '<+1130>-11:30';
+SELECT check_same('SELECT to_char(zb, ''YYYY-MM-DD''), count(*), max(to_char(d, ''Day'')) FROM prints WHERE g < 5 GROUP BY 1', '{public}');
+SET timezone = 'America/New_York';
+SELECT refusal('SELECT to_char(zb, ''YYYY''), count(*) FROM prints WHERE g < 5 GROUP BY 1');
+SET timezone = 'UTC';
+SELECT refusal(format('SELECT to_char(born, %L), count(*) FROM prints GROUP BY 1', f)) FROM unnest(ARRAY['HH24', 'YYYY-MM-DD HH:MI', 'YYYY "at" MM', 'TMMonth', 'YYYY TZ', 'MM AM', 'Us', '', 'abc', 'DDSP']) AS f;
+SELECT refusal(q) FROM unnest(ARRAY['SELECT max(to_char(born, CASE WHEN g = 1 THEN ''YYYY'' ELSE ''MM'' END)) FROM prints', 'SELECT max(to_char(born + iv, ''YYYY'')) FROM prints', 'SELECT count(*) FROM prints WHERE to_char(born, ''YYYY'') < born::text']) AS q;
+
+DROP TABLE public.prints;
 
 -- infinite timestamps, and the ends of the range: PostgreSQL's answer, or its error
 INSERT INTO public.lives (id, g, born, died) VALUES (3000, 9, 'infinity', '2000-01-01'), (3001, 10, '2000-01-01', '-infinity'), (3002, 11, '294276-12-31 23:59:59.999999', '4713-01-01 BC'), (3003, 12, '4714-11-24 BC', '294276-12-31');

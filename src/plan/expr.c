@@ -741,7 +741,8 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 
 	if (arg < 0 || tr->pexprs[arg].op == GC_OP_NULL || !gc_lookup_enumerable(tr, arg))
 		return GC_NO_EXPR;
-	return gc_lookup_table(tr, expr, var, gc_lookup_codes(tr, arg, nluts));
+	arg = gc_lookup_codes(tr, arg, nluts);
+	return arg < 0 ? GC_NO_EXPR : gc_lookup_table(tr, expr, var, arg);
 }
 
 static int

@@ -27,7 +27,8 @@ extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);
 /*
  * The Var's translation as the argument of a lookup table.  Where equal texts have several codes,
  * that does not matter to f(x): then it is these codes, and the table that unifies them is left out
- * again if it was just made for this, beyond the first nluts.
+ * again if it was just made for this, beyond the first nluts.  Of a timestamp it is the date, in the session's time
+ * zone if it has one; GC_NO_EXPR with a reason: that has several offsets.
  */
 extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
 
