@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * gc_calendar.h
- *	  Fields of timestamps, their truncation, and months added to them.
+ *	  Fields of timestamps, their truncation, months added to them, and ages.
  *
- * Dates are days and timestamps microseconds since 2000-01-01, finite ones; what calls this checks that.
+ * Dates are days and timestamps microseconds since 2000-01-01, finite ones; what calls this checks that, but
+ * for what has a parameter `bad`.
  * The year 0 is 1 BC, as in PostgreSQL's j2date() and date2j().
  *
  * The server includes this file as well.  It defines GC_FN, GC_FN_ONCE and what gc_value.h has before that.
@@ -295,4 +296,69 @@ gc_ts_add_months(i64 ts, i32 months)
 									 (i32) (month + 1 - gc_floor_div(month + 1, 12) * 12) + 1, 1);
 
 	return (i64) (c.day <= next - first ? first + c.day - 1 : next - 1) * GC_USECS_PER_DAY + gc_ts_time(ts);
+}
+
+/* How many days the month has that a day is in. */
+GC_FN i32
+gc_month_days(GcCivil c)
+{
+	return gc_civil_date(c.month < 12 ? c.year : c.year + 1, c.month < 12 ? c.month + 1 : 1, 1) -
+		gc_civil_date(c.year, c.month, 1);
+}
+
+/* TIMESTAMP_NOT_FINITE(). */
+GC_FN i32
+gc_ts_infinite(i64 ts)
+{
+	return ts == 0x7fffffffffffffffLL || ts == -0x7fffffffffffffffLL - 1;
+}
+
+/*
+ * age(): timestamp_age().  The fields' differences, of which a negative one takes from the next; days take
+ * those of the month that the earlier timestamp is in.  As microseconds, with months of 31 days, since there
+ * are at most 30 beside them; so each age is a number of its own.  Notes bad if it has no room.
+ */
+GC_FN_ONCE i64
+gc_ts_age(i64 a, i64 b, i32 *bad)
+{
+	const i32	back = a < b;
+	const i64	from = back ? a : b;
+	const i64	to = back ? b : a;
+	const GcCivil x = gc_civil(gc_ts_day(from));
+	const GcCivil y = gc_civil(gc_ts_day(to));
+	i64			months = ((i64) y.year - x.year) * 12 + (y.month - x.month);
+	i32			days = y.day - x.day;
+	i64			time = gc_ts_time(to) - gc_ts_time(from);
+
+	if (time < 0)
+	{
+		time += GC_USECS_PER_DAY;
+		days--;
+	}
+	if (days < 0)
+	{
+		days += gc_month_days(x);
+		months--;
+	}
+	*bad |= gc_ts_infinite(a) | gc_ts_infinite(b) | (months > 3440000);
+	if (months > 3440000)
+		return 0;
+	time += (months * 31 + days) * GC_USECS_PER_DAY;
+	return back ? -time : time;
+}
+
+/*
+ * date_bin(): timestamp_bin(), as it is where the start of a bin belongs to that bin on both sides of the origin.
+ * Notes bad where that raises an error, or an argument is infinite.
+ */
+GC_FN i64
+gc_ts_bin(i64 stride, i64 ts, i64 origin, i32 *bad)
+{
+	const i64	distance = (i64) ((u64) ts - (u64) origin);
+	const i32	wrong = stride <= 0 || gc_ts_infinite(ts) || gc_ts_infinite(origin) || (ts >= origin) != (distance >= 0);
+	const i64	over = wrong ? 0 : distance % stride;
+	const i64	bin = (i64) ((u64) ts - (u64) (over < 0 ? over + stride : over));
+
+	*bad |= wrong || bin < -211813488000000000LL || bin > ts;	/* MIN_TIMESTAMP */
+	return bin;
 }

@@ -511,7 +511,6 @@ def smallest(run):
             n = need_of(run, sql, database)
             least = '-' if n.most is None else n.most if n.known() else f'{n.least + 1} to {n.most}'
             lines.append([label, name, f'{n.working_set / MB:.1f}', least, f'{n.waves:.0f}' if n.waves else '', f'{n.passes:.1f}' if n.passes else '', n.reason])
-            print(' '.join(map(str, lines[-1])), flush=True)
     run.report('smallest', 'The smallest limits', ['benchmark', 'query', 'working set MB', 'least MB', 'waves', 'in passes', 'with less'], lines,
                'Each query by itself, twice at each limit, in a worker of its own: with the least limit the device answered it, without a '
                'fallback and with PostgreSQL\'s answer, and with one megabyte less it did not. Found by bisection. Working set: device memory '

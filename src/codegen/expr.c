@@ -88,9 +88,13 @@ emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand nul
 	for (int i = 0; i < f->nargs; i++)
 	{
 		Operand		arg = i == 0 ? null : cg_expr(cg, e->arg[i]);
-		Operand		before = null;
+		char		either[100];
 
-		cg_either_null(null.n, sizeof(null.n), &before, &arg);
+		cg_either_null(either, sizeof(either), &null, &arg);
+		/* What tests two columns' bits is too long for an operand. */
+		if (strlen(either) >= sizeof(null.n))
+			snprintf(either, sizeof(either), "%s", cg_temp(cg, "i32", either, "0").v);
+		snprintf(null.n, sizeof(null.n), "%s", either);
 		at += snprintf(args + at, sizeof(args) - at, "%s, ", arg.v);
 		if (at >= (int) sizeof(args))
 		{

@@ -40,3 +40,12 @@ gc_int64_to_interval(int64 us)
 	interval->time = us % USECS_PER_DAY;
 	return interval;
 }
+
+Interval *
+gc_age_to_interval(int64 age)
+{
+	Interval   *interval = gc_int64_to_interval(age % GC_AGE_MONTH);
+
+	interval->month = age / GC_AGE_MONTH;
+	return interval;
+}

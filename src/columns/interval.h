@@ -18,6 +18,9 @@
 
 #include "datatype/timestamp.h"
 
+/* A month of an age. */
+#define GC_AGE_MONTH	(31 * USECS_PER_DAY)
+
 /* False: it has not this form. */
 extern bool gc_interval_to_int64(const Interval *interval, int64 *us);
 
@@ -26,5 +29,8 @@ extern bool gc_interval_compared(const Interval *interval, int64 *us);
 
 /* In CurrentMemoryContext. */
 extern Interval *gc_int64_to_interval(int64 us);
+
+/* Of what age() returns: it has at most 30 days beside its months, and all of its parts have one sign. */
+extern Interval *gc_age_to_interval(int64 age);
 
 #endif							/* GC_INTERVAL_H */

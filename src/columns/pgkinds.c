@@ -172,6 +172,8 @@ gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
 			return IntervalPGetDatum(gc_int64_to_interval(raw));
 		case GC_FORM_ORDINAL:
 			return gc_ordinal_to_datum(kind, raw);
+		case GC_FORM_AGE:
+			return IntervalPGetDatum(gc_age_to_interval(raw));
 		case GC_FORM_UINT8:
 			return CharGetDatum((char) raw);
 		case GC_FORM_UINT32:

@@ -16,6 +16,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -64,9 +65,17 @@ typedef struct FillArg
 static Datum
 argument_datum(FillArg *a, uint32 i)
 {
+	Datum		value;
+
 	if (GC_KIND_IS_CODE(a->w->argkind))
 		return gc_text_value(a->w->b, a->w->argkind, a->w->lut->space, i - 1);
-	return gc_raw_to_datum(a->w->argkind, a->lookup->base + i - 1, 0);
+	value = gc_raw_to_datum(a->w->argkind, a->lookup->base + i - 1, 0);
+	/* Any timestamp of the day will do. */
+	if (a->w->argkind == GC_DATE && gc_type_kind(a->w->lut->argtype) == GC_TIMESTAMP)
+		return DirectFunctionCall1(date_timestamp, value);
+	if (a->w->argkind == GC_DATE && gc_type_kind(a->w->lut->argtype) == GC_TIMESTAMPTZ)
+		return DirectFunctionCall1(date_timestamptz, value);
+	return value;
 }
 
 static void

@@ -44,6 +44,9 @@
 /* Integer and date columns may span at most this many values. */
 #define MAX_INTEGER_VALUES	(1 << 17)
 
+/* By how many days the offset of a time zone, and rounding, may move the range of dates. */
+#define DAYS_ASIDE		2
+
 /*
  * From this number of values on the device executes text programs, if they take at most this part of
  * its memory.  Numbers have a narrower range if they are computed here.
@@ -105,12 +108,33 @@ gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code)
  *-------------------------------------------------------------------------
  */
 
-/* The integers that the lookup's argument can be: the values of the column that it comes from. */
+/* Is the argument the date of a timestamp, which the table has midnight for? */
+static bool
+is_day(const GcBinding *b, const GcPlanLut *lut)
+{
+	return gc_exprs(b->program)[lut->arg].op == GC_OP_CAST && gc_exprs(b->program)[lut->arg].kind == GC_DATE;
+}
+
+/* The timestamp, without the offset of a time zone. */
+static u16
+origin_of_day(const GcBinding *b, u16 arg)
+{
+	const GcExpr *e = &gc_exprs(b->program)[gc_exprs(b->program)[arg].arg[0]];
+
+	return e->op == GC_OP_ADD ? e->arg[0] : gc_exprs(b->program)[arg].arg[0];
+}
+
+/*
+ * The integers that the lookup's argument can be: the values of the column that it comes from, or their dates.
+ */
 static GcCode
 integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 {
-	const u16	column = gc_origin_column(b->program, lut->arg, false);
+	const bool	day = is_day(b, lut);
+	const u16	column = gc_origin_column(b->program, day ? origin_of_day(b, lut->arg) : lut->arg, false);
 	const GcFact *fact;
+	int64		lo,
+				hi;
 
 	if (column == GC_NONE)
 		return gc_fail(&b->err, GC_UNSUPPORTED, "An expression would have to be tabulated for unknown values.");
@@ -121,11 +145,18 @@ integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 		*count = 2;				/* f(NULL), f(0): never looked up */
 		return GC_OK;
 	}
-	if (fact->range.hi - fact->range.lo >= MAX_INTEGER_VALUES)
+	lo = (int64) fact->range.lo;
+	hi = (int64) fact->range.hi;
+	if (day)
+	{
+		lo = lo / USECS_PER_DAY - DAYS_ASIDE;
+		hi = hi / USECS_PER_DAY + DAYS_ASIDE;
+	}
+	if ((i128) hi - lo >= MAX_INTEGER_VALUES)
 		return gc_fail(&b->err, GC_UNSUPPORTED,
 					   "An expression would have to be tabulated for too many values.");
-	*base = (int64) fact->range.lo;
-	*count = (uint32) (fact->range.hi - fact->range.lo) + 2;
+	*base = lo;
+	*count = (uint32) (hi - lo) + 2;
 	return GC_OK;
 }
 

@@ -547,7 +547,7 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 
 		if (in_scan_tlist(tr, expr))
 			continue;
-		e = gc_translate_expr(tr, tr->streamed, (Expr *) expr);
+		e = gc_translate_output(tr, tr->streamed, (Expr *) expr);
 		if (e >= 0 && gc_is_quotient(&tr->pexprs[e]))
 		{
 			if (!add_quotient(tr, expr, e))

@@ -12,6 +12,7 @@
  */
 #include "builder.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -229,6 +230,13 @@ gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
 	return at;
 }
 
+int
+gc_build_int8(GcTranslation *tr, int64 value)
+{
+	return gc_build_param(tr, (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value),
+												 false, FLOAT8PASSBYVAL), GC_INT8, GC_SPACE_NONE);
+}
+
 /* Where the rows of a row source have an expression, from 1; 0 if they do not have it. */
 static int
 source_resno(GcLeaf *leaf, Node *node)
@@ -253,7 +261,7 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 		GcPlanLut	l = tr->plan->luts[i];
 
 		if (l.arg == arg && l.type == lut->type && l.space == lut->space &&
-			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation)
+			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation && l.rank == lut->rank)
 		{
 			for (e = 0; e < tr->nexprs; e++)
 			{

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cases.c
- *	  The arms of CASE, COALESCE and the like: the dictionary that their texts are of, and CASE with
- *	  an operand.
+ *	  The arms of CASE, COALESCE and the like: the dictionary that their texts are of; GREATEST and LEAST of
+ *	  these; and CASE with an operand.
  *
  * Planner, in backends.
  *
@@ -74,6 +74,43 @@ gc_join_arms(GcTranslation *tr, const GcChoice *choice, int *a, int *b)
 		}
 	}
 	return tr->reason == NULL;
+}
+
+/* Texts of one dictionary are compared by their ranks; of the rank that wins, it has the text. */
+int
+gc_text_extreme(GcTranslation *tr, const MinMaxExpr *m, const GcChoice *choice, List *arms)
+{
+	GcPlanLut	ranked = {.type = GC_LUT_RANKED,.expr = -1,.space = GC_SPACE_NONE};
+	const GcOp	op = m->op == IS_GREATEST ? GC_OP_GREATEST : GC_OP_LEAST;
+	const GcKind kind = tr->pexprs[linitial_int(arms)].kind;
+	int			table = GC_NO_EXPR;
+	int			e = GC_NO_EXPR;
+	ListCell   *lc;
+
+	foreach(lc, arms)
+		ranked.space = gc_common_space(ranked.space, tr->space[lfirst_int(lc)]);
+	foreach(lc, arms)
+	{
+		const int	a = lfirst_int(lc);
+
+		if (tr->space[a] != ranked.space && (!choice->texts_mix || tr->space[a] == GC_SPACE_NONE))
+			return gc_refuse(tr, "texts of several columns, or constants, are chosen from");
+		if ((lfirst_int(lc) = gc_add_to_space(tr, a, ranked.space)) < 0)
+			return GC_NO_EXPR;
+	}
+	foreach(lc, arms)
+	{
+		const int	a = gc_text_rank(tr, m->minmaxtype, m->inputcollid, lfirst_int(lc), &table);
+
+		if (a < 0)
+			return a;
+		e = e < 0 ? a : gc_build_expr(tr, op, GC_INT4, e, a, -1, -1);
+		if (e < 0)
+			return e;
+	}
+	ranked.to_space = ranked.space;
+	ranked.rank = table;
+	return gc_build_lut(tr, e, kind, &ranked);
 }
 
 /*

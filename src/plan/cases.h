@@ -26,6 +26,9 @@ extern uint16 gc_common_space(uint16 a, uint16 b);
 /* Bring two arms together.  False: refused. */
 extern bool gc_join_arms(GcTranslation *tr, const GcChoice *choice, int *a, int *b);
 
+/* GREATEST or LEAST of texts, its arms, of which none is NULL: List of int. */
+extern int	gc_text_extreme(GcTranslation *tr, const MinMaxExpr *m, const GcChoice *choice, List *arms);
+
 /* CASE without an operand for one with. */
 extern CaseExpr *gc_put_operand(const CaseExpr *c);
 

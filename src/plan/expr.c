@@ -86,6 +86,23 @@ translate_param(GcTranslation *tr, Expr *expr, uint16 space)
  *-------------------------------------------------------------------------
  */
 
+/* age(), of the kind that it alone has. */
+static int
+translate_age(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f)
+{
+	int			a = translate_any(tr, leaf, linitial(f->args));
+	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(f->args));
+
+	return b < 0 ? GC_NO_EXPR : gc_translate_age(tr, f, a, b);
+}
+
+/* One side of a comparison. */
+static int
+translate_side(GcTranslation *tr, GcLeaf *leaf, Expr *side)
+{
+	return gc_is_age(side) ? gc_age_span(tr, translate_age(tr, leaf, (FuncExpr *) side)) : translate_any(tr, leaf, side);
+}
+
 /* Both sides of a comparison; text constants become codes of the other side. */
 static bool
 translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a, int *b)
@@ -99,8 +116,8 @@ translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a,
 	right = gc_comparable_interval(rconst ? gc_comparable_instant(right, exprType((Node *) left)) : right);
 	if (!text || lconst == rconst)
 	{
-		*a = translate_any(tr, leaf, left);
-		*b = *a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, right);
+		*a = translate_side(tr, leaf, left);
+		*b = *a < 0 ? GC_NO_EXPR : translate_side(tr, leaf, right);
 	}
 	else if (rconst)
 	{
@@ -204,6 +221,36 @@ compares_text_function(OpExpr *op)
 	return IsA(left, FuncExpr) || IsA(left, OpExpr);
 }
 
+/* The order of two texts of rows.  Beside a constant, a lookup table of the result is better. */
+static int
+translate_text_order(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp cmp)
+{
+	Expr	   *left = linitial(op->args);
+	Expr	   *right = lsecond(op->args);
+	const Oid	type = exprType((Node *) left);
+	uint16		space;
+	int			table = GC_NO_EXPR;
+	int			a,
+				b;
+
+	if (cmp == GC_OP_EQ || cmp == GC_OP_NE || cmp == GC_OP_DISTINCT || !has_vars((Node *) left) ||
+		!has_vars((Node *) right) || getBaseType(type) != getBaseType(exprType((Node *) right)))
+		return gc_refuse(tr, "two texts are compared by operator %s", get_opname(op->opno));
+	a = translate_any(tr, leaf, left);
+	b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, right);
+	if (b < 0)
+		return GC_NO_EXPR;
+	space = gc_common_space(tr->space[a], tr->space[b]);
+	if (tr->space[a] != tr->space[b])
+	{
+		a = gc_add_to_space(tr, a, space);
+		b = a < 0 ? GC_NO_EXPR : gc_add_to_space(tr, b, space);
+	}
+	a = a < 0 || b < 0 ? GC_NO_EXPR : gc_text_rank(tr, type, op->inputcollid, a, &table);
+	b = a < 0 ? GC_NO_EXPR : gc_text_rank(tr, type, op->inputcollid, b, &table);
+	return b < 0 ? GC_NO_EXPR : gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);
+}
+
 static int
 translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 {
@@ -224,7 +271,7 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 
 			if (gc_type_kind(type) != GC_TEXT)
 				return gc_refuse(tr, "operator %s is not supported for type %s", name, format_type_be(type));
-			return gc_refuse(tr, "two texts are compared by operator %s", name);
+			return translate_text_order(tr, leaf, op, cmp);
 		}
 		if (compares_text_function(op))
 		{
@@ -279,6 +326,15 @@ translate_width_bucket(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 }
 
 static int
+translate_date_bin(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
+{
+	int			ts = translate_any(tr, leaf, lsecond(f->args));
+	int			origin = ts < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lthird(f->args));
+
+	return origin < 0 ? GC_NO_EXPR : gc_translate_date_bin(tr, f, ts, origin);
+}
+
+static int
 translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
 	const char *name = get_func_name(f->funcid);
@@ -289,9 +345,15 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		return gc_refuse(tr, "function %s is not built in", name);
 	if (gc_epoch_of_difference(f))
 		return translate_epoch_of_difference(tr, leaf, f);
+	if (gc_is_age((Expr *) f))
+		return gc_refuse(tr, "an age is used other than in a comparison");
+	if (gc_is_date_bin(f))
+		return translate_date_bin(tr, leaf, f);
 	if (gc_function_argument(f) >= 0)
 	{
-		a = translate_any(tr, leaf, list_nth(f->args, gc_function_argument(f)));
+		Expr	   *arg = list_nth(f->args, gc_function_argument(f));
+
+		a = gc_is_age(arg) ? translate_age(tr, leaf, (FuncExpr *) arg) : translate_any(tr, leaf, arg);
 		return a < 0 ? a : gc_translate_function(tr, f, a);
 	}
 	if (f->funcid == F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4)
@@ -389,6 +451,26 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 	return e;
 }
 
+/* GREATEST or LEAST of texts. */
+static int
+translate_text_extreme(GcTranslation *tr, GcLeaf *leaf, MinMaxExpr *m)
+{
+	GcChoice	choice = gc_begin_choice(tr, (Expr *) m);
+	List	   *arms = NIL;
+	ListCell   *lc;
+
+	foreach(lc, m->args)
+	{
+		int			a = translate_arm(tr, leaf, &choice, lfirst(lc));
+
+		if (a < 0)
+			return a;
+		if (tr->pexprs[a].op != GC_OP_NULL)
+			arms = lappend_int(arms, a);
+	}
+	return arms == NIL ? gc_build_null(tr, gc_type_kind(m->minmaxtype)) : gc_text_extreme(tr, m, &choice, arms);
+}
+
 /* COALESCE, GREATEST, LEAST: folded pairwise, from the left. */
 static int
 translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp op)
@@ -398,8 +480,6 @@ translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp o
 	uint16		space;
 	int			e = GC_NO_EXPR;
 
-	if (GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) expr))) && op != GC_OP_COALESCE)
-		return gc_refuse(tr, "GREATEST and LEAST of text are not supported");
 	foreach(lc, args)
 	{
 		int			a = translate_arm(tr, leaf, &choice, lfirst(lc));
@@ -632,6 +712,8 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		case T_CoalesceExpr:
 			return translate_choice(tr, leaf, expr, ((CoalesceExpr *) expr)->args, GC_OP_COALESCE);
 		case T_MinMaxExpr:
+			if (GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) expr))))
+				return translate_text_extreme(tr, leaf, (MinMaxExpr *) expr);
 			return translate_choice(tr, leaf, expr, ((MinMaxExpr *) expr)->args,
 									((MinMaxExpr *) expr)->op == IS_GREATEST ? GC_OP_GREATEST : GC_OP_LEAST);
 		case T_ScalarArrayOpExpr:
@@ -659,7 +741,8 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 
 	if (arg < 0 || tr->pexprs[arg].op == GC_OP_NULL || !gc_lookup_enumerable(tr, arg))
 		return GC_NO_EXPR;
-	return gc_lookup_table(tr, expr, var, gc_lookup_codes(tr, arg, nluts));
+	arg = gc_lookup_codes(tr, arg, nluts);
+	return arg < 0 ? GC_NO_EXPR : gc_lookup_table(tr, expr, var, arg);
 }
 
 static int
@@ -699,4 +782,10 @@ int
 gc_translate_expr(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
 	return translate_any(tr, leaf, expr);
+}
+
+int
+gc_translate_output(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	return gc_is_age(expr) ? translate_age(tr, leaf, (FuncExpr *) expr) : translate_any(tr, leaf, expr);
 }

@@ -26,6 +26,7 @@
 
 #include "builder.h"
 #include "instants.h"
+#include "../columns/interval.h"
 #include "../columns/numeric.h"
 #include "../program/functions.h"
 
@@ -39,13 +40,6 @@
  * Constants
  *-------------------------------------------------------------------------
  */
-
-static int
-int8_param(GcTranslation *tr, int64 value)
-{
-	return gc_build_param(tr, (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value),
-												 false, FLOAT8PASSBYVAL), GC_INT8, GC_SPACE_NONE);
-}
 
 /* value * 10^-scale */
 static int
@@ -275,7 +269,7 @@ gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a)
 	}
 	for (int i = 0; i < lengthof(parts) && e >= 0; i++)
 	{
-		int			part = parts[i] == 0 ? -1 : int8_param(tr, parts[i]);
+		int			part = parts[i] == 0 ? -1 : gc_build_int8(tr, parts[i]);
 
 		if (part >= 0)
 			e = gc_build_expr(tr, minus ? GC_OP_SUB : GC_OP_ADD, kind, e, part, -1, -1);
@@ -283,6 +277,45 @@ gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a)
 	if (local)
 		e = gc_build_instant(tr, e, NULL);
 	return tr->reason ? GC_NO_EXPR : e;
+}
+
+/* Is the start of a bin before the origin in that bin?  In servers before 15.6 it was in the one before. */
+static bool
+bins_start_alike(void)
+{
+	static int64 bin = 0;
+
+	if (bin == 0)
+	{
+		Interval	day = {.day = 1};
+
+		bin = DatumGetTimestamp(DirectFunctionCall3(timestamp_bin, IntervalPGetDatum(&day), TimestampGetDatum(USECS_PER_DAY),
+													TimestampGetDatum(2 * USECS_PER_DAY)));
+	}
+	return bin == USECS_PER_DAY;
+}
+
+bool
+gc_is_date_bin(const FuncExpr *f)
+{
+	return f->funcid == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP || f->funcid == F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ;
+}
+
+int
+gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin)
+{
+	Const	   *c = constant(f, 0);
+	Interval   *stride = c ? DatumGetIntervalP(c->constvalue) : NULL;
+	int64		us;
+	int			param;
+
+	if (stride == NULL || stride->month != 0 || pg_mul_s64_overflow(stride->day, USECS_PER_DAY, &us) ||
+		pg_add_s64_overflow(us, stride->time, &us))
+		return gc_refuse(tr, "date_bin() has a width that is not constant, or has months");
+	if (!bins_start_alike())
+		return gc_refuse(tr, "date_bin() of this server differs");
+	param = gc_build_int8(tr, us);
+	return param < 0 ? param : gc_build_expr(tr, GC_OP_CALL, tr->pexprs[ts].kind, param, ts, origin, GC_CALL_BIN);
 }
 
 /*-------------------------------------------------------------------------
@@ -353,8 +386,51 @@ units(GcTranslation *tr, int arg, int64 of, int64 unit)
 	int			e = arg;
 
 	if (of > 0)
-		e = gc_build_expr(tr, GC_OP_MOD, GC_INT8, e, int8_param(tr, of), -1, -1);
-	return gc_build_expr(tr, GC_OP_DIV, GC_INT8, e, int8_param(tr, unit), -1, -1);
+		e = gc_build_expr(tr, GC_OP_MOD, GC_INT8, e, gc_build_int8(tr, of), -1, -1);
+	return gc_build_expr(tr, GC_OP_DIV, GC_INT8, e, gc_build_int8(tr, unit), -1, -1);
+}
+
+/* interval_part(): a year has a quarter of a day more than its days, a month 30 days. */
+static int
+epoch_of_age(GcTranslation *tr, int age)
+{
+	const int64 parts[][3] = {{0, 12 * GC_AGE_MONTH, USECS_PER_DAY / 4 * 1461}, {12 * GC_AGE_MONTH, GC_AGE_MONTH, 30 * USECS_PER_DAY}};
+	int			e = gc_build_expr(tr, GC_OP_MOD, GC_INT8, age, gc_build_int8(tr, GC_AGE_MONTH), -1, -1);
+
+	for (int i = 0; i < lengthof(parts); i++)
+	{
+		int			part = units(tr, age, parts[i][0], parts[i][1]);
+
+		part = gc_build_expr(tr, GC_OP_MUL, GC_INT8, part, gc_build_int8(tr, parts[i][2]), -1, -1);
+		e = gc_build_expr(tr, GC_OP_ADD, GC_INT8, e, part, -1, -1);
+	}
+	return e;
+}
+
+/* Those fields of an age that other intervals here do not have, or have otherwise. */
+static int
+translate_age_field(GcTranslation *tr, const FuncExpr *f, int arg, int what)
+{
+	static const struct
+	{
+		int			field;
+		int64		of;
+		int64		unit;
+	}			fields[] = {
+		{DTK_MILLENNIUM, 0, 12000}, {DTK_CENTURY, 0, 1200}, {DTK_DECADE, 0, 120}, {DTK_YEAR, 0, 12}, {DTK_MONTH, 12, 1},
+	};
+
+	for (int i = 0; i < lengthof(fields); i++)
+	{
+		if (fields[i].field == what)
+			return field_result(tr, f, units(tr, arg, fields[i].of * GC_AGE_MONTH, fields[i].unit * GC_AGE_MONTH), 0);
+	}
+	if (what == DTK_DAY)
+		return field_result(tr, f, units(tr, arg, GC_AGE_MONTH, USECS_PER_DAY), 0);
+	/* date_part() adds them up as floats. */
+	if (what == DTK_EPOCH && f->funcresulttype == NUMERICOID)
+		return field_result(tr, f, epoch_of_age(tr, arg), 6);
+	return gc_refuse(tr, "this field of an interval is not supported");
 }
 
 static int
@@ -362,9 +438,12 @@ translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
 	Const	   *name = constant(f, 0);
 	int			what = name ? field(name) : -1;
-	bool		interval = tr->pexprs[arg].kind == GC_INTERVAL;
+	bool		age = tr->pexprs[arg].kind == GC_AGE;
+	bool		interval = tr->pexprs[arg].kind == GC_INTERVAL || age;
 	bool		numeric = f->funcresulttype == NUMERICOID;
 
+	if (age && what != DTK_HOUR && what != DTK_MINUTE && what != DTK_SECOND && what != DTK_MILLISEC && what != DTK_MICROSEC)
+		return translate_age_field(tr, f, arg, what);
 	if (what == DTK_DAY && interval)
 		return field_result(tr, f, units(tr, arg, 0, USECS_PER_DAY), 0);
 	if (what == DTK_HOUR)

@@ -25,6 +25,10 @@ extern int	gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b
 /* width_bucket() of float8, of its four arguments translated. */
 extern int	gc_translate_width_bucket(GcTranslation *tr, const int *args);
 
+/* date_bin(), of the timestamp and the origin translated. */
+extern bool gc_is_date_bin(const FuncExpr *f);
+extern int	gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin);
+
 /* A timestamp or date and an interval that is a constant: `+`, or `-`. */
 extern bool gc_adds_interval(const OpExpr *op);
 extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * instants.c
- *	  Differences of timestamps, intervals, and time zones.
+ *	  Differences of timestamps, intervals, ages, and time zones.
  *
  * A timestamptz becomes a timestamp by adding an offset, a parameter: what the time zone makes of
  * 2000-01-01 00:00 UTC.  That holds of zones that have a single offset, as UTC has.  The session's is looked at
@@ -16,6 +16,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -25,6 +26,7 @@
 #include "builder.h"
 #include "../columns/interval.h"
 #include "../columns/pgkinds.h"
+#include "../program/functions.h"
 
 /* Dates before it are timestamps, too. */
 #define SAFE_DATE	INT64CONST(100000 * 366)
@@ -99,6 +101,44 @@ gc_comparable_instant(Expr *expr, Oid other)
 		return expr;
 	return (Expr *) makeFuncExpr(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP, TIMESTAMPTZOID,
 								 list_make1(expr), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+}
+
+/*-------------------------------------------------------------------------
+ * Ages
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_is_age(const Expr *expr)
+{
+	const FuncExpr *f = (const FuncExpr *) expr;
+
+	return IsA(expr, FuncExpr) && contain_var_clause((Node *) f->args) &&
+		(f->funcid == F_AGE_TIMESTAMP_TIMESTAMP || f->funcid == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ);
+}
+
+int
+gc_translate_age(GcTranslation *tr, const FuncExpr *f, int a, int b)
+{
+	/* timestamptz_age() takes the fields of local times. */
+	if (f->funcid == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ)
+	{
+		a = gc_build_local(tr, a, NULL);
+		b = gc_build_local(tr, b, NULL);
+	}
+	return a < 0 || b < 0 ? GC_NO_EXPR : gc_build_expr(tr, GC_OP_CALL, GC_AGE, a, b, -1, GC_CALL_AGE);
+}
+
+/* interval_cmp_value(): a day of each month less. */
+int
+gc_age_span(GcTranslation *tr, int age)
+{
+	int			month = gc_build_int8(tr, GC_AGE_MONTH);
+	int			day = gc_build_int8(tr, USECS_PER_DAY);
+	int			months = age < 0 ? age : gc_build_expr(tr, GC_OP_DIV, GC_INT8, age, month, -1, -1);
+	int			days = months < 0 ? months : gc_build_expr(tr, GC_OP_MUL, GC_INT8, months, day, -1, -1);
+
+	return days < 0 ? days : gc_build_expr(tr, GC_OP_SUB, GC_INTERVAL, age, days, -1, -1);
 }
 
 /*-------------------------------------------------------------------------

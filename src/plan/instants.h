@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * instants.h
- *	  Differences of timestamps, intervals, and time zones; private to plan/.
+ *	  Differences of timestamps, intervals, ages, and time zones; private to plan/.
  *
  * Planner, in backends.
  *
@@ -17,6 +17,13 @@
  * add or subtract.
  */
 extern bool gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, int *a, int *b);
+
+/* A call of age() of timestamps, of which one is a row's?  It has a kind of its own. */
+extern bool gc_is_age(const Expr *expr);
+
+/* It, of its two arguments translated; and, of that, a span that can be compared with intervals. */
+extern int	gc_translate_age(GcTranslation *tr, const FuncExpr *f, int a, int b);
+extern int	gc_age_span(GcTranslation *tr, int age);
 
 /* A constant interval that equals this one, in the form that kernels know; or else what it was. */
 extern Expr *gc_comparable_interval(Expr *expr);

@@ -4,7 +4,8 @@
  *	  Expressions of one Var as lookup tables, which PostgreSQL fills.
  *
  * At execution there is one entry per value that the Var can have.  So its type must have
- * few values: a text with a dictionary, a date, a small integer.
+ * few values: a text with a dictionary, a date, a small integer.  Of a timestamp there is one per date, if
+ * the expression depends on that alone (dates.c).
  *
  * Planner, in backends.
  *
@@ -27,11 +28,16 @@
 #include "utils/memutils.h"
 
 #include "builder.h"
+#include "dates.h"
+#include "instants.h"
 #include "source.h"
 #include "../columns/pgkinds.h"
 
 /* No query level has as many relations. */
 #define LEVEL_DISTANCE	1000
+
+/* Days of half a century: many timestamps are of no more. */
+#define MOST_DATES		18250
 
 /* The only Var of an expression, if its type has few enough values. */
 static Var *
@@ -53,6 +59,8 @@ single_var(Expr *expr)
 	}
 	if (var == NULL || var->varattno <= 0 || var->varlevelsup > 0)
 		return NULL;
+	if (GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)))
+		return gc_depends_on_date(expr) ? var : NULL;
 	return gc_kinds[gc_type_kind(var->vartype)].enumerable ? var : NULL;
 }
 
@@ -335,6 +343,10 @@ gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 	const GcExpr *e = &tr->pexprs[arg];
 	int			column;
 
+	if (e->kind == GC_TIMESTAMPTZ)
+		arg = gc_build_local(tr, arg, NULL);
+	if (arg < 0 || GC_KIND_IS_INSTANT(tr->pexprs[arg].kind))
+		return gc_build_cast(tr, arg, GC_DATE);
 	if (e->op != GC_OP_LUT || tr->plan->luts[e->ref].type != GC_LUT_UNIFY)
 		return arg;
 	column = e->arg[0];
@@ -355,12 +367,13 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 	lut.space = tr->space[arg];
 	lut.attno = gc_scan_attno(tr, level_vars(tr, (Node *) var));
 	lut.argtype = var->vartype;
-	lut.cacheable = hash_expression(expr, &lut.hash) && !contain_mutable_functions((Node *) expr) &&
+	lut.cacheable = hash_expression(expr, &lut.hash) && !contain_mutable_functions(gc_without_prints(expr)) &&
 		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
 	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL));
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
 	if (e >= 0)
-		tr->lut_values[tr->pexprs[e].ref] = distinct_values(tr, var);
+		tr->lut_values[tr->pexprs[e].ref] = tr->pexprs[arg].kind == GC_DATE ? Min(distinct_values(tr, var), MOST_DATES) :
+			distinct_values(tr, var);
 	return e;
 }
 
@@ -386,4 +399,23 @@ int
 gc_add_to_space(GcTranslation *tr, int expr, uint16 space)
 {
 	return translate_to(tr, expr, space, GC_LUT_ADD);
+}
+
+int
+gc_text_rank(GcTranslation *tr, Oid type, Oid collation, int expr, int *table)
+{
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[expr],.to_space = GC_SPACE_NONE,.expr = -1,
+	.collation = collation,.argtype = type};
+	int			e;
+
+	if (*table >= 0)
+		return gc_build_expr(tr, GC_OP_LUT, GC_INT4, expr, -1, -1, *table);
+	if (rank.space == GC_SPACE_NONE || gc_kinds[tr->pexprs[expr].kind].opaque || getBaseType(type) == BPCHAROID ||
+		!gc_collation_deterministic(collation))
+		return gc_refuse(tr, "the order of two values of type %s is not supported here", format_type_be(type));
+	/* A table of its own: one that was made before lacks what has been added to the dictionary since. */
+	rank.rank = tr->nluts + 1;
+	e = gc_build_lut(tr, expr, GC_INT4, &rank);
+	*table = e < 0 ? GC_NO_EXPR : tr->pexprs[e].ref;
+	return e;
 }

@@ -27,7 +27,8 @@ extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);
 /*
  * The Var's translation as the argument of a lookup table.  Where equal texts have several codes,
  * that does not matter to f(x): then it is these codes, and the table that unifies them is left out
- * again if it was just made for this, beyond the first nluts.
+ * again if it was just made for this, beyond the first nluts.  Of a timestamp it is the date, in the session's time
+ * zone if it has one; GC_NO_EXPR with a reason: that has several offsets.
  */
 extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
 
@@ -39,6 +40,12 @@ extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
 
 /* The same for a choice among texts: what the other dictionary lacks is added to this request's view. */
 extern int	gc_add_to_space(GcTranslation *tr, int expr, uint16 space);
+
+/*
+ * The rank of a text among all values of its dictionary, in the order of a collation.  Ranks of one *table can be
+ * compared; GC_NO_EXPR makes one.  Nothing may be added to the dictionary between.
+ */
+extern int	gc_text_rank(GcTranslation *tr, Oid type, Oid collation, int expr, int *table);
 
 /* Refuse a call of a function or an operator that neither kernels nor a lookup table computes; GC_NO_EXPR. */
 extern int	gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args);

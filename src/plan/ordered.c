@@ -289,7 +289,8 @@ choose_rows(List *keys, GcTranslation *tr, int leading, double wanted)
 	PathKey    *key = linitial_node(PathKey, keys);
 	GcPPipeline *pl = &tr->pipelines[tr->main];
 
-	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || GC_KIND_IS_CODE(tr->pexprs[leading].kind))
+	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || GC_KIND_IS_CODE(tr->pexprs[leading].kind) ||
+		gc_kinds[tr->pexprs[leading].kind].opaque)
 		return false;
 	pl->descending = GC_IS_DESCENDING(key);
 	pl->nulls_first = key->pk_nulls_first;

@@ -105,7 +105,8 @@ typedef struct GcPlanLut
 	int			attno;			/* the Var's place in custom_scan_tlist */
 	Oid			argtype;
 	Oid			collation;		/* GC_LUT_RANK */
-	u16			rank;			/* GC_LUT_RANKED: a GC_LUT_RANK before it */
+	u16			rank;			/* GC_LUT_RANKED: a GC_LUT_RANK before it.  GC_LUT_RANK: one of those that are
+								 * not the same, or 0 */
 	GcHash		hash;			/* GC_LUT_EXPR: of the expression */
 	u16			arg;			/* expression of the program, for its range */
 } GcPlanLut;

@@ -60,6 +60,8 @@ const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_TRUNC_SECOND] = TRUNC(gc_ts_trunc_second),
 	[GC_CALL_TRUNC_MILLISECOND] = TRUNC(gc_ts_trunc_millisecond),
 	[GC_CALL_ADD_MONTHS] = {.name = "gc_ts_add_months",.nargs = 2,.of_time = true},
+	[GC_CALL_AGE] = {.name = "gc_ts_age",.nargs = 2,.notes = true},
+	[GC_CALL_BIN] = {.name = "gc_ts_bin",.nargs = 3,.notes = true},
 	[GC_CALL_FLOOR] = {.name = "GC_FLOOR",.nargs = 1},
 	[GC_CALL_CEIL] = {.name = "GC_CEIL",.nargs = 1},
 	[GC_CALL_TRUNC] = {.name = "GC_TRUNC",.nargs = 1},
@@ -80,6 +82,37 @@ range_of_months(const GcRange *months, GcRange *r)
 	r->hi += months->hi * (months->hi < 0 ? 28 : 31) * (i128) USECS_PER_DAY + 4 * (i128) USECS_PER_DAY;
 }
 
+/*
+ * An age counts months of 31 days, of which the shortest has 28.  And it has up to a month more than whole
+ * ones on either side.
+ */
+static void
+range_of_age(const GcRange *a, const GcRange *b, GcRange *r)
+{
+	const i128	most = a->hi > b->lo ? a->hi - b->lo : 0;
+	const i128	least = b->hi > a->lo ? a->lo - b->hi : 0;
+
+	*r = (GcRange) {least / 28 * 31 - 62 * (i128) USECS_PER_DAY, most / 28 * 31 + 62 * (i128) USECS_PER_DAY};
+}
+
+/* What is computed of several arguments that may be any: the function itself looks at them. */
+static void
+range_of_times(GcTyper *t, const GcExpr *e, GcRange *r)
+{
+	GcRange		args[3] = {0};
+
+	for (int i = 0; i < gc_functions[e->ref].nargs; i++)
+	{
+		args[i] = t->ranges[e->arg[i]];
+		if (GC_KIND_IS_INSTANT(t->exprs[e->arg[i]].kind))
+			(void) gc_range_clip(&args[i], TIMESTAMP_LO, TIMESTAMP_HI);
+	}
+	if (e->ref == GC_CALL_AGE)
+		range_of_age(&args[0], &args[1], r);
+	else
+		*r = (GcRange) {args[1].lo - (args[0].hi > 0 ? args[0].hi : 0), args[1].hi};
+}
+
 GcCode
 gc_type_call(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -94,6 +127,11 @@ gc_type_call(GcTyper *t, GcExpr *e, GcRange *r)
 		*r = (GcRange) {0, t->ranges[e->arg[2]].hi + 1};
 		if (r->hi < 1)
 			r->hi = 1;
+		gc_clip_to_kind(e, r);
+	}
+	if (e->ref == GC_CALL_AGE || e->ref == GC_CALL_BIN)
+	{
+		range_of_times(t, e, r);
 		gc_clip_to_kind(e, r);
 	}
 	if (!f->of_time)

@@ -50,6 +50,8 @@ typedef enum GcFunction
 	GC_CALL_TRUNC_SECOND,
 	GC_CALL_TRUNC_MILLISECOND,
 	GC_CALL_ADD_MONTHS,			/* timestamp, int4 */
+	GC_CALL_AGE,				/* of two timestamps */
+	GC_CALL_BIN,				/* int8, timestamp, timestamp: date_bin() */
 	/* Of float8. */
 	GC_CALL_FLOOR,
 	GC_CALL_CEIL,

@@ -55,4 +55,6 @@ const GcKindTraits gc_kinds[GC_NKINDS] = {
 	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
 	[GC_LSN] = {.name = "pg_lsn",.form = GC_FORM_ORDINAL,
 	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
+	[GC_AGE] = {.name = "age",.form = GC_FORM_AGE,.opaque = true,
+	RANGE(INT64_MIN, INT64_MAX),.bytes = 8,.usual_bytes = 8},
 };

@@ -46,6 +46,7 @@ typedef enum GcKind
 	GC_MACADDR,
 	GC_MACADDR8,
 	GC_LSN,
+	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days (columns/interval.h) */
 	GC_NKINDS
 } GcKind;
 
@@ -63,6 +64,7 @@ typedef enum GcForm
 	GC_FORM_NUMERIC,
 	GC_FORM_INTERVAL,
 	GC_FORM_ORDINAL,			/* in the type's order (columns/ordinal.h) */
+	GC_FORM_AGE,
 	GC_FORM_CODE,				/* of a dictionary */
 } GcForm;
 

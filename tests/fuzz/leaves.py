@@ -63,10 +63,21 @@ class Leaves:
 
     def more_int(self):
         rng = self.rng
+        if rng.random() < 0.08:
+            return "extract(%s FROM age(%s::timestamp, %s::timestamp))::int" % ((rng.choice(["year", "month", "day"]),) + self.dates(2))
         return rng.choice(["(%s::int8 + %s)", "(%s::int8 - %s)", "(%s::int8 * %s)"]) % (self.small(), self.small()) if rng.random() < 0.4 \
             else rng.choice(["(%s %% 2)", "(%s %% 3)", "(%s / 4)", "(%s::int8 + 1)", "abs(%s)"]) % self.small()
 
+    def dates(self, n):
+        """n columns of dates, the same perhaps; constants where there are none."""
+        return tuple(self.simple("date") for _ in range(n))
+
     def more_text(self):
+        roll = self.rng.random()
+        if roll < 0.15:
+            return "%s(%s, %s)" % (self.rng.choice(["GREATEST", "LEAST"]), self.simple("text"), self.simple("text"))
+        if roll < 0.25:
+            return "to_char(%s::timestamp, '%s')" % (self.dates(1) + (self.rng.choice(["YYYY-MM", "YYYY", "Dy", "IYYY-IW"]),))
         return self.rng.choice(["upper(%s)", "left(%s, 4)", "(%s || 'x')", "right(%s, 1)", "substr(%s, 2, 5)", "lower(%s)"]) % self.simple("text")
 
     def more_numeric(self):
@@ -78,7 +89,8 @@ class Leaves:
         found = self.column("date")
         if not found:
             return self.constant("date")
-        return self.rng.choice(["(%s + 1)", "(%s - 30)", "date_trunc('month', %s)::date", "(%s + interval '1 month')::date"]) % found[0]
+        return self.rng.choice(["(%s + 1)", "(%s - 30)", "date_trunc('month', %s)::date", "(%s + interval '1 month')::date",
+                                "date_bin('10 days', %s::timestamp, '1996-02-01')::date"]) % found[0]
 
     def group_key(self):
         """(text, kind) of what rows may be grouped by; mostly a column with few values."""
@@ -116,6 +128,9 @@ class Leaves:
             return "%s %sIN (%s)" % (name, rng.choice(["", "NOT "]), ", ".join(self.constant(kind, col) for _ in range(rng.randint(1, 4))))
         if roll < 0.37 and kind == "text":
             return rng.choice(["%s LIKE 'color%%'", "%s LIKE '%%1'", "%s < 'd'", "length(%s) > 5", "%s ~ '[13]$'"]) % name
+        if roll < 0.4 and kind == "date":
+            return "age(%s::timestamp, %s::timestamp) %s interval '%s'" % (name, self.simple("date"), rng.choice(["<", ">=", "<>"]),
+                                                                           rng.choice(["1 mon", "30 days", "-2 years 3 days", "0"]))
         if roll < 0.42:
             return "%s IS %sDISTINCT FROM %s" % (name, rng.choice(["", "NOT "]), self.of(kind, 0))
         operator = rng.choice(["=", "<>", "<>", "<", "<=", "<=", ">", ">=", ">="])

@@ -97,7 +97,10 @@ class Expressions:
             return self.choice_of("int", depth)
         if roll < 0.90:
             return "%s::%s" % (self.gen_int(depth - 1), rng.choice(["int4", "int8", "int8", "int2"]))
-        form = rng.choice([0, 1, 1, 1, 2, 3, 4, 5, 6, 7, 7, 7])
+        form = rng.choice([0, 1, 1, 1, 2, 3, 4, 5, 6, 7, 7, 7, 8])
+        if form == 8:
+            return "extract(%s FROM age(%s, %s))::int4" % (rng.choice(["year", "month", "day", "hour", "decade"]),
+                                                           self.gen_timestamp(depth - 1), self.gen_timestamp(0))
         if form == 7:
             return self.tabulated()
         if form == 0:
@@ -203,6 +206,9 @@ class Expressions:
         if roll < 0.95:
             return "(%s %s interval '%s')" % (rng.choice([self.gen_date, self.gen_timestamp])(0), rng.choice("+-"),
                                               rng.choice(["1 month", "3 hours", "13 months 2 days"]))
+        if roll < 0.97:
+            return "date_bin('%s', %s, %s)" % (rng.choice(["1 day", "90 minutes", "7 days"]), self.gen_timestamp(depth - 1),
+                                               rng.choice(["'1998-01-01'", "'2040-02-29 12:30'", self.gen_timestamp(0)]))
         return "date_trunc('%s', %s)" % (rng.choice(["month", "year", "hour", "week", "decade"]), self.gen_timestamp(depth - 1))
 
     def gen_timestamptz(self, depth):
@@ -233,7 +239,7 @@ class Expressions:
         if roll < 0.94:
             return "%s::text" % self.gen_int(0)
         if roll < 0.97:
-            return "to_char(%s, '%s')" % (self.gen_date(0), rng.choice(["YYYY-MM", "Dy"]))
+            return "to_char(%s, '%s')" % (self.column(("timestamp",)) or self.gen_date(0), rng.choice(["YYYY-MM", "Dy", "DD/MM/YYYY"]))
         return "(%s || %s)" % (self.gen_text(0), self.gen_text(0))
 
     def gen_bpchar(self, depth):
@@ -273,7 +279,7 @@ class Expressions:
         form = rng.random()
         if form < 0.5:
             ops = ["=", "<>", "<", "<=", ">", ">="]
-            if type_ == "text" and rng.random() < 0.9:
+            if type_ == "text" and rng.random() < 0.6:
                 ops = ["=", "<>"]
             return "(%s %s %s)" % (a, rng.choice(ops), self.of(type_, depth - 1))
         if form < 0.62:

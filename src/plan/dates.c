@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * dates.c
+ *	  Expressions of a timestamp that depend on its date alone: to_char() with a format without a time of day.
+ *
+ * There are few dates where there are many timestamps, so such an expression can be a lookup table.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "dates.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+
+/*
+ * Patterns of formatting.c that print something of a date; of those that begin alike, the longest first.  They are
+ * known in capitals, in small letters, and some with one capital.
+ */
+static const char *const date_patterns[] = {
+	"Y,YYY", "YYYY", "YYY", "YY", "Y", "IYYY", "IYY", "IY", "IDDD", "ID", "IW", "I", "Q", "MONTH", "Month", "MON", "Mon",
+	"MM", "DDD", "DD", "DAY", "Day", "DY", "Dy", "D", "WW", "W", "J", "CC", "RM", "BC", "B.C.", "AD", "A.D.", "FM", "TH",
+};
+
+/* Those that a format of dates has nowhere: times of day, time zones, and names in the language of lc_time. */
+static const char *const other_patterns[] = {
+	"AM", "A.M.", "PM", "P.M.", "HH", "MI", "SS", "MS", "US", "FF", "TZ", "OF", "TM", "SP", "FX",
+};
+
+/* How much of the format the pattern is; 0: it is not there. */
+static int
+matched(const char *format, const char *pattern)
+{
+	const int	len = strlen(pattern);
+	bool		small = true;
+
+	if (strncmp(format, pattern, len) == 0)
+		return len;
+	for (int i = 0; i < len && small; i++)
+		small = format[i] == pg_tolower((unsigned char) pattern[i]);
+	return small ? len : 0;
+}
+
+static bool
+is_time_pattern(const char *format)
+{
+	for (int i = 0; i < lengthof(other_patterns); i++)
+	{
+		if (pg_strncasecmp(format, other_patterns[i], strlen(other_patterns[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does a format print a date alone?  Whatever is not known for sure is taken for something else. */
+static bool
+is_date_format(const char *format)
+{
+	const char *at = format;
+
+	while (*at)
+	{
+		int			len = 0;
+
+		for (int i = 0; i < lengthof(date_patterns) && len == 0; i++)
+			len = matched(at, date_patterns[i]);
+		if (is_time_pattern(at) || *at == '"' || *at == '\\' ||
+			(len == 0 && ((*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z'))))
+			return false;
+		at += Max(len, 1);
+	}
+	return at > format;
+}
+
+/* to_char() of a timestamp, in a format of dates. */
+static bool
+prints_date(Node *node)
+{
+	FuncExpr   *f = (FuncExpr *) node;
+	Const	   *format;
+
+	if (!IsA(node, FuncExpr) || (f->funcid != F_TO_CHAR_TIMESTAMP_TEXT && f->funcid != F_TO_CHAR_TIMESTAMPTZ_TEXT))
+		return false;
+	format = lsecond(f->args);
+	return IsA(format, Const) && !format->constisnull && is_date_format(TextDatumGetCString(format->constvalue));
+}
+
+/* Is there a Var that more than its date is used of? */
+static bool
+uses_time(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return true;
+	if (IsA(node, FuncExpr) && (prints_date(node) || ((FuncExpr *) node)->funcid == F_DATE_TIMESTAMP ||
+								((FuncExpr *) node)->funcid == F_DATE_TIMESTAMPTZ) &&
+		IsA(linitial(((FuncExpr *) node)->args), Var))
+		return false;
+	return expression_tree_walker(node, uses_time, context);
+}
+
+bool
+gc_depends_on_date(Expr *expr)
+{
+	return !uses_time((Node *) expr, NULL);
+}
+
+static Node *
+forget_prints(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (prints_date(node) && ((FuncExpr *) node)->funcid == F_TO_CHAR_TIMESTAMP_TEXT)
+		return (Node *) makeNullConst(TEXTOID, -1, exprCollation(node));
+	return expression_tree_mutator(node, forget_prints, context);
+}
+
+Node *
+gc_without_prints(Expr *expr)
+{
+	return forget_prints((Node *) expr, NULL);
+}
