@@ -117,6 +117,8 @@ init_atomics(void)
 	pg_atomic_init_u64(&d->shared_builds, 0);
 	pg_atomic_init_u32(&d->running, 0);
 	pg_atomic_init_u32(&d->worker_pid, 0);
+	pg_atomic_init_u32(&d->compilations_asked, 0);
+	pg_atomic_init_u32(&d->compilations_ended, 0);
 }
 
 void

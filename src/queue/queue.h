@@ -294,6 +294,8 @@ typedef struct GcDeviceStatus
 	pg_atomic_uint64 shared_builds;
 	pg_atomic_uint32 running;
 	pg_atomic_uint32 worker_pid;
+	pg_atomic_uint32 compilations_asked;	/* of kernels that requests wait for (compiling.h) */
+	pg_atomic_uint32 compilations_ended;	/* of these */
 	TimestampTz started_at;
 	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
 } GcDeviceStatus;

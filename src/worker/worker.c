@@ -41,6 +41,7 @@
 
 #include "../compat.h"
 #include "../force.h"
+#include "../queue/compiling.h"
 #include "../settings.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
@@ -266,6 +267,7 @@ start_device(GcError *err)
 	}
 	if (gc_kcache_open(&gc_worker.kernels, gc_worker.dev, &cache, err) != GC_OK)
 		return false;
+	gc_compilations_restart();
 	fill_profile();
 	gc_device_memory_init();
 	gc_eviction_init();
@@ -436,6 +438,17 @@ wait_for_work(double idle_us)
 	sleep_on_latch(busy ? 1 : -1);
 }
 
+/* Before sessions are told that their kernels are being compiled. */
+static void
+publish_compilations(void)
+{
+	u32			asked;
+	u32			ended;
+
+	gc_kcache_compilations(gc_worker.kernels, &asked, &ended);
+	gc_compilations_publish(asked, ended);
+}
+
 static void
 serve(void)
 {
@@ -461,6 +474,7 @@ serve(void)
 		answer_processes();
 		gc_drop_regions();
 		moved = take_requests();
+		publish_compilations();
 		changed = gc_share_poll() || changed;
 		changed = gc_gang_kernels_poll() || changed;
 		moved = advance_requests() || moved;
