@@ -112,6 +112,7 @@ like($plan, qr/SubPlan/, 'then the original is planned');
 like($plan, qr/not offloaded: kernels of the rewritten query are compiled in the background/, 'and it says why');
 is_answered_in($session, $rewritten, 'the original answers');
 is($session->query_safe('EXECUTE kept'), $expected{$rewritten}, 'and that of a prepared statement');
+is($node->safe_psql('postgres', $rewritten), $expected{$rewritten}, 'another session');
 is(stat_of($node, 'requests'), $requests, 'without a request');
 
 # What a worker was compiling is of no use after it: it is asked again.

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * compiling.c
- *	  Programs whose kernels were being compiled when this session last asked for them.
+ *	  Programs whose kernels were being compiled when they were last asked for.
  *
- * Backend-local: a handful of entries, replaced round-robin.  The counts are the device's, in shared memory; they go
- * round, so only differences are compared.
+ * Backend-local: a handful of entries, replaced round-robin.  For other sessions there is a word for each program in
+ * shared memory: half of a hash, and the count.  Two programs that are taken for one cost a wait, or a plan that is
+ * PostgreSQL's for a while.  The counts are the device's; they go round, so only differences are compared.
  *
  * Runs in backends, apart from the worker's functions.
  *
@@ -36,6 +37,19 @@ gc_program_key(const GcProgram *logical)
 	return gc_hash_bytes(logical, logical->size, MyDatabaseId);
 }
 
+/* The word of a program in shared memory, and what its upper half is. */
+static pg_atomic_uint64 *
+place_of(const GcHash *key)
+{
+	return &gc_device_status()->compiling[key->h[0] % GC_MOST_COMPILING];
+}
+
+static uint64
+tag_of(const GcHash *key)
+{
+	return Max(key->h[1] >> 32, 1) << 32;
+}
+
 static Noted *
 find(const GcHash *key)
 {
@@ -59,6 +73,7 @@ gc_compiling_note(const GcHash *key)
 	}
 	entry->key = *key;
 	entry->asked = pg_atomic_read_u32(&gc_device_status()->compilations_asked);
+	pg_atomic_write_u64(place_of(key), tag_of(key) | entry->asked);
 }
 
 void
@@ -68,6 +83,8 @@ gc_compiling_forget(const GcHash *key)
 
 	if (entry)
 		memset(entry, 0, sizeof(*entry));
+	if ((pg_atomic_read_u64(place_of(key)) & ~(uint64) PG_UINT32_MAX) == tag_of(key))
+		pg_atomic_write_u64(place_of(key), 0);
 }
 
 bool
@@ -76,12 +93,21 @@ gc_compiling_noted(const GcHash *key)
 	return find(key) != NULL;
 }
 
+static bool
+goes_on(uint32 asked)
+{
+	return (int32) (pg_atomic_read_u32(&gc_device_status()->compilations_ended) - asked) < 0;
+}
+
 bool
 gc_compiling_goes_on(const GcHash *key)
 {
 	const Noted *entry = find(key);
+	const uint64 word = pg_atomic_read_u64(place_of(key));
 
-	return entry && (int32) (pg_atomic_read_u32(&gc_device_status()->compilations_ended) - entry->asked) < 0;
+	if (entry && goes_on(entry->asked))
+		return true;
+	return (word & ~(uint64) PG_UINT32_MAX) == tag_of(key) && goes_on((uint32) word);
 }
 
 void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compiling.h
- *	  Programs whose kernels were being compiled when this session last asked for them.
+ *	  Programs whose kernels were being compiled when they were last asked for.
  *
  * The worker publishes how many compilations requests have asked for, and how many of these have ended.  A session
  * that gives up keeps the former.  They begin in the order in which they are asked for, so its kernels are probably
@@ -29,7 +29,7 @@ extern void gc_compiling_forget(const GcHash *key);
 /* Has the session waited for the program's kernels before, and did not get them? */
 extern bool gc_compiling_noted(const GcHash *key);
 
-/* The same, and have too few compilations ended since? */
+/* Have too few compilations ended since this session, or another one, did not get them? */
 extern bool gc_compiling_goes_on(const GcHash *key);
 
 /* The worker's: a new one does not go on with what the one before it left. */
