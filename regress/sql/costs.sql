@@ -48,6 +48,16 @@ SET gpuconc.tuple_cost = 0.0003; SET gpuconc.build_cost = 0.002;
 SELECT whose('SELECT * FROM priced WHERE i = 77');
 SELECT whose('SELECT max(i) FROM priced');
 
+-- A merge join ends where a condition has one side end, and then takes less than PostgreSQL counts.
+SET enable_nestloop = off; SET enable_hashjoin = off;
+SELECT whose('SELECT count(*) FROM priced a JOIN priced b ON a.i = b.i WHERE a.i < 400');
+SELECT whose('SELECT count(*) FROM priced a JOIN priced b ON a.i = b.i WHERE 400 >= b.i AND b.i > 0');
+SELECT whose('SELECT a.i FROM priced a JOIN priced b ON a.i = b.i WHERE a.i > 59600 ORDER BY a.i DESC');
+-- But not from the other end, nor where the side that has no condition is returned as a whole.
+SELECT whose('SELECT count(*) FROM priced a JOIN priced b ON a.i = b.i WHERE a.i > 400');
+SELECT whose('SELECT count(b.i) FROM priced a LEFT JOIN priced b ON a.i = b.i AND b.i < 400');
+RESET enable_nestloop; RESET enable_hashjoin;
+
 -- Whatever the settings say, the answer is PostgreSQL's.
 CREATE FUNCTION answer() RETURNS text LANGUAGE sql AS $$
 SELECT format('%s %s %s', (SELECT sum(n) FROM priced WHERE g < 7),

@@ -96,6 +96,8 @@ struct GcKernelCache
 	Jobs		jobs;			/* first compilations, which requests wait for */
 	Jobs		ahead;			/* and others */
 	Jobs		improvements;
+	u32			asked;			/* of the first kind, ever */
+	u32			ended;			/* of these */
 	bool		trim;			/* the directory is to be looked at */
 	bool		trimming;		/* a thread does */
 	bool		stop;
@@ -226,6 +228,7 @@ compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 	entry->error = error;
 	entry->image = image;
 	entry->state = code == GC_OK ? GC_KERNEL_READY : GC_KERNEL_FAILED;
+	cache->ended += !entry->ahead;
 	if (code == GC_OK && quick)
 	{
 		entry->improvement = BETTER_COMMISSIONED;
@@ -290,6 +293,7 @@ queue_job(GcCachedKernel *entry)
 	entry->state = GC_KERNEL_COMPILING;
 	entry->origin = GC_ORIGIN_COMPILED;
 	append_job(cache, entry->ahead ? &cache->ahead : &cache->jobs, entry);
+	cache->asked += !entry->ahead;
 	pthread_mutex_unlock(&cache->lock);
 }
 
@@ -492,6 +496,15 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 	else
 		queue_job(entry);
 	return entry;
+}
+
+void
+gc_kcache_compilations(GcKernelCache *cache, u32 *asked, u32 *ended)
+{
+	pthread_mutex_lock(&cache->lock);
+	*asked = cache->asked;
+	*ended = cache->ended;
+	pthread_mutex_unlock(&cache->lock);
 }
 
 GcCachedKernel *

@@ -83,6 +83,9 @@ extern GcCachedKernel *gc_kcache_get(GcKernelCache *cache, const char *source);
 /* The same for a kernel that no request waits for: those that requests wait for are compiled first. */
 extern GcCachedKernel *gc_kcache_get_ahead(GcKernelCache *cache, const char *source);
 
+/* Compilations that requests have waited for or do, and how many of these have ended.  Both go round. */
+extern void gc_kcache_compilations(GcKernelCache *cache, u32 *asked, u32 *ended);
+
 /*
  * State of an entry.  On the first call that finds a ready image, loads the
  * module.  READY: *kernel and *info are set; they may be others later, unless

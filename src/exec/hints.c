@@ -17,10 +17,11 @@
 
 #include "hints.h"
 
-#include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
+
+#include "../queue/compiling.h"
 
 #define NHINTS	64
 
@@ -80,7 +81,7 @@ take_shared(GcHints *mine)
 GcHints *
 gc_hints(const GcProgram *logical)
 {
-	GcHash		key = gc_hash_bytes(logical, logical->size, MyDatabaseId);
+	GcHash		key = gc_program_key(logical);
 
 	for (int i = 0; i < NHINTS; i++)
 	{

@@ -23,7 +23,6 @@ typedef struct GcHints
 	uint32		build_full;		/* builds whose estimate was too small */
 	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
 	uint64		rows_needed;	/* of a row sink, or of chosen groups */
-	bool		compiling;		/* its kernels were being compiled when it was last asked for */
 } GcHints;
 
 /* This backend's; one that is new here begins with what other sessions have learnt lately. */

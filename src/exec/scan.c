@@ -32,6 +32,7 @@
 #include "result.h"
 #include "scan.h"
 #include "../columns/epoch.h"
+#include "../queue/compiling.h"
 #include "../queue/reasons.h"
 #include "../report.h"
 #include "../force.h"
@@ -239,8 +240,11 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 		code = gc_slot_submit(slot, b.request, &b.err);
 	if (code == GC_OK)
 	{
-		code = gc_slot_wait(slot, gc_compile_patience(node, hints->compiling), &b.err);
-		hints->compiling = code == GC_LOADING;
+		code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), &b.err);
+		if (code == GC_LOADING)
+			gc_compiling_note(&hints->key);
+		else
+			gc_compiling_forget(&hints->key);
 	}
 	if (code == GC_OK)
 	{

@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * cold_choice.c
- *	  Whether a rewritten query is to wait until its columns are loaded.
+ *	  Whether a rewritten query is to wait until its columns are loaded, and its kernels compiled.
  *
- * A node whose columns are not loaded has PostgreSQL's plan answer (exec/cold.c), which is that of the rewritten
- * query.  The original's is often much faster.  So it is asked here, too, and the original's plan is taken as long
- * as a load would take longer, or cannot be, or would push out what other queries use.  Such a plan may be kept by a prepared statement, so that the session's kept plans are
- * made again after a while.
+ * A node whose columns are not loaded, or whose kernels are not compiled, has PostgreSQL's plan answer (exec/cold.c),
+ * which is that of the rewritten query.  The original's is often much faster.  So it is asked here, too, and the
+ * original's plan is taken as long as a load would take longer, or cannot be, or would push out what other queries
+ * use.  It is also taken while kernels are compiled that a session has asked for: that they are not there only the
+ * worker knows, so the first execution after the columns are loaded still finds out.
+ * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while.
  *
  * Planner, in backends; and at the start of an execution.
  *
@@ -28,6 +30,7 @@
 #include "../columns/missing.h"
 #include "../columns/spec.h"
 #include "../force.h"
+#include "../queue/compiling.h"
 #include "../settings.h"
 
 /*
@@ -171,6 +174,22 @@ may_load_meanwhile(void)
 	return gc_cold != GC_COLD_WAIT && !gc_offload_forced() && !gc_rewriting_forced();
 }
 
+/* Did a session find kernels of the plan's nodes being compiled, and are they probably still? */
+static bool
+is_compiled_now(PlannedStmt *rewritten)
+{
+	ListCell   *lc;
+
+	foreach(lc, gc_nodes_of(rewritten))
+	{
+		const GcHash key = gc_program_key(GC_PLAN_PROGRAM((const GcPlan *) lfirst(lc)));
+
+		if (gc_compiling_goes_on(&key))
+			return true;
+	}
+	return false;
+}
+
 bool
 gc_is_cold(PlannedStmt *rewritten)
 {
@@ -183,7 +202,7 @@ gc_is_cold(PlannedStmt *rewritten)
 	tables = open_tables(rewritten);
 	cold = lacking(tables, &missing) != NIL;
 	close_tables(tables);
-	return cold;
+	return cold || is_compiled_now(rewritten);
 }
 
 /*
@@ -232,6 +251,8 @@ gc_cold_choice(PlannedStmt *rewritten, PlannedStmt *original, double original_ms
 	cold = lacking(tables, &missing);
 	refusal = choose(cold, &missing, original, original_ms);
 	close_tables(tables);
+	if (refusal == NULL && is_compiled_now(rewritten))
+		refusal = GC_COLD_COMPILES;
 	if (refusal)
 		have_plans_made_again();
 	return refusal;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cold_choice.h
- *	  Whether a rewritten query is to wait until its columns are loaded; private to plan/.
+ *	  Whether a rewritten query is to wait for its columns and kernels; private to plan/.
  *
  * Planner, in backends.
  *
@@ -16,11 +16,12 @@
 
 /* Why a plan of PostgreSQL's is taken for now. */
 #define GC_COLD_LOADS	"columns of the rewritten query's tables are loaded in the background"
+#define GC_COLD_COMPILES	"kernels of the rewritten query are compiled in the background"
 #define GC_COLD_NO_ROOM	"columns of the rewritten query's tables do not fit beside columns that are in use"
 #define GC_COLD_NOT_PERMITTED	"columns of the rewritten query's tables are not loaded"
 #define GC_COLD_NOT_LOADABLE	"columns of the rewritten query's tables cannot be loaded for now"
 
-/* Do nodes of this plan read columns that are not loaded, and may another plan answer meanwhile? */
+/* Do nodes of this plan read columns that are not loaded, or lack kernels as far as is known, and may another plan answer meanwhile? */
 extern bool gc_is_cold(PlannedStmt *rewritten);
 
 /*

@@ -145,7 +145,7 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 	if (leaf->build >= 0)
 		cost += leaf->tuples * leaf->share * costs->build;
 	if (gc_leaf_is_source(leaf))
-		cost += gc_own_time(tr->top->glob, leaf->path) + leaf->rows * encoding_cost(leaf);
+		cost += gc_own_time(tr->top, leaf->path) + leaf->rows * encoding_cost(leaf);
 	else if (leaf->arms)
 	{
 		foreach(lc, leaf->arms->arms)
@@ -236,7 +236,7 @@ gc_costs(GcTranslation *tr, Path *own)
 {
 	GcCosts		costs = {.device = gc_offload_cost,.row = row_cost(tr),.scale = 1};
 	const DeviceCosts constants = device_costs();
-	Cost		own_time = gc_own_time(tr->top->glob, own);
+	Cost		own_time = gc_own_time(tr->top, own);
 	ListCell   *lc;
 
 	foreach(lc, tr->leaves)

@@ -253,7 +253,7 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 	Cost		sorting = rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 
 	linitial(path->cpath.custom_paths) = sorted;
-	path->plan->own_ms += Max(gc_own_time(root->glob, sorted) - gc_own_time(root->glob, fallback), 0) * GC_UNIT_MS;
+	path->plan->own_ms += Max(gc_own_time(root, sorted) - gc_own_time(root, fallback), 0) * GC_UNIT_MS;
 	path->cpath.path.pathkeys = keys;
 	path->costs.device += sorting;
 	path->cpath.path.startup_cost += path->costs.scale * sorting;

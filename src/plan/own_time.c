@@ -28,6 +28,7 @@
 
 #include "costs.h"
 #include "fallback.h"
+#include "merge_time.h"
 #include "node.h"
 
 /*
@@ -82,18 +83,22 @@ scan_leaf_time(const Path *path)
 
 /* Of the units that a path counts for, the part that is time. */
 static double
-time_share(PlannerGlobal *glob, Path *path)
+time_share(PlannerInfo *root, Path *path)
 {
-	return path->total_cost > 0 ? gc_own_time(glob, path) / path->total_cost : 1;
+	return path->total_cost > 0 ? gc_own_time(root, path) / path->total_cost : 1;
 }
 
 /* The path that a subquery in an expression is executed by; NULL if it is not known. */
 static Path *
-subplan_path(const PlannerGlobal *glob, const SubPlan *subplan)
+subplan_path(PlannerInfo *root)
 {
-	PlannerInfo *root = subplan->plan_id <= list_length(glob->subroots) ? list_nth(glob->subroots, subplan->plan_id - 1) : NULL;
-
 	return root ? fetch_upper_rel(root, UPPERREL_FINAL, NULL)->cheapest_total_path : NULL;
+}
+
+static PlannerInfo *
+subplan_root(const PlannerGlobal *glob, const SubPlan *subplan)
+{
+	return subplan->plan_id <= list_length(glob->subroots) ? list_nth(glob->subroots, subplan->plan_id - 1) : NULL;
 }
 
 typedef struct Subplans
@@ -114,19 +119,20 @@ subplan_walker(Node *node, Subplans *found)
 	if (IsA(node, SubPlan) && !((SubPlan *) node)->useHashTable)
 	{
 		const SubPlan *subplan = (SubPlan *) node;
-		Path	   *path = subplan_path(found->glob, subplan);
+		PlannerInfo *root = subplan_root(found->glob, subplan);
+		Path	   *path = subplan_path(root);
 
 		found->cost += subplan->per_call_cost;
-		found->time += subplan->per_call_cost * (path ? time_share(found->glob, path) : 1);
+		found->time += subplan->per_call_cost * (path ? time_share(root, path) : 1);
 	}
 	return expression_tree_walker(node, subplan_walker, found);
 }
 
 /* By how much conditions take less than they cost, for `rows` rows.  Conditions with subqueries are evaluated last. */
 static Cost
-conditions_excess(PlannerGlobal *glob, List *conditions, double rows)
+conditions_excess(PlannerInfo *root, List *conditions, double rows)
 {
-	Subplans	found = {.glob = glob};
+	Subplans	found = {.glob = root->glob};
 	double		share = 1;
 	ListCell   *lc;
 
@@ -144,35 +150,35 @@ conditions_excess(PlannerGlobal *glob, List *conditions, double rows)
 
 /* By how much what a path computes for each of its rows takes less than it costs. */
 static Cost
-target_excess(PlannerGlobal *glob, const Path *path)
+target_excess(PlannerInfo *root, const Path *path)
 {
-	Subplans	found = {.glob = glob};
+	Subplans	found = {.glob = root->glob};
 
 	(void) subplan_walker((Node *) path->pathtarget->exprs, &found);
 	return path->rows * (found.cost - found.time);
 }
 
 static Cost
-leaf_time(PlannerGlobal *glob, const Path *path)
+leaf_time(PlannerInfo *root, const Path *path)
 {
 	const RelOptInfo *rel = path->parent;
 	Cost		excess = 0;
 
 	/* A scan evaluates conditions for each row that it reads, and its target for the rows that are left. */
-	if (glob->subplans != NIL && IS_SIMPLE_REL(rel))
-		excess = conditions_excess(glob, rel->baserestrictinfo, scanned_rows(path)) + target_excess(glob, path);
+	if (root->glob->subplans != NIL && IS_SIMPLE_REL(rel))
+		excess = conditions_excess(root, rel->baserestrictinfo, scanned_rows(path)) + target_excess(root, path);
 	return Max(scan_leaf_time(path) - excess, 0);
 }
 
 /* The inner side is executed for each outer row. */
 static Cost
-nested_loop_time(PlannerGlobal *glob, const JoinPath *join)
+nested_loop_time(PlannerInfo *root, const JoinPath *join)
 {
 	const Cost	total = join->path.total_cost;
 	const Cost	outer = Min(join->outerjoinpath->total_cost, total);
 	const Cost	inner = Min(join->outerjoinpath->rows * join->innerjoinpath->total_cost, total - outer);
 
-	return outer * time_share(glob, join->outerjoinpath) + inner * time_share(glob, join->innerjoinpath) + (total - outer - inner);
+	return outer * time_share(root, join->outerjoinpath) + inner * time_share(root, join->innerjoinpath) + (total - outer - inner);
 }
 
 /* Children whose costs add up to `below`, and whose times to `time`; not all of them need be read to the end. */
@@ -185,7 +191,7 @@ above_children(const Path *path, Cost below, Cost time)
 }
 
 static Cost
-list_time(PlannerGlobal *glob, const Path *path, List *children)
+list_time(PlannerInfo *root, const Path *path, List *children)
 {
 	Cost		below = 0;
 	Cost		time = 0;
@@ -194,9 +200,28 @@ list_time(PlannerGlobal *glob, const Path *path, List *children)
 	foreach(lc, children)
 	{
 		below += ((Path *) lfirst(lc))->total_cost;
-		time += gc_own_time(glob, lfirst(lc));
+		time += gc_own_time(root, lfirst(lc));
 	}
 	return above_children(path, below, time);
+}
+
+/* Where a condition ends one side early, the other is not read as far as PostgreSQL counts. */
+static Cost
+merge_join_time(PlannerInfo *root, const MergePath *join)
+{
+	const Path *path = &join->jpath.path;
+	Path	   *outer = join->jpath.outerjoinpath;
+	Path	   *inner = join->jpath.innerjoinpath;
+	const double outer_share = gc_merge_share(root, join, false);
+	const double inner_share = gc_merge_share(root, join, true);
+	const Cost	time = list_time(root, path, list_make2(outer, inner));
+	Cost		least;
+
+	if (outer_share >= 1 && inner_share >= 1)
+		return time;
+	least = outer_share * (gc_own_time(root, outer) + outer->rows * cpu_operator_cost) +
+		inner_share * (gc_own_time(root, inner) + inner->rows * cpu_operator_cost) + path->rows * cpu_tuple_cost;
+	return Min(time, least);
 }
 
 /* What aggregation takes beyond its cost; `sets` times, for grouping sets. */
@@ -231,9 +256,9 @@ sort_excess(const Path *path, const Path *child)
 }
 
 static Cost
-upper_time(PlannerGlobal *glob, Path *path, Path *child)
+upper_time(PlannerInfo *root, Path *path, Path *child)
 {
-	Cost		time = above_children(path, child->total_cost, gc_own_time(glob, child));
+	Cost		time = above_children(path, child->total_cost, gc_own_time(root, child));
 
 	if (IsA(path, AggPath))
 		time += groups_time(child, ((AggPath *) path)->numGroups, 1);
@@ -241,13 +266,13 @@ upper_time(PlannerGlobal *glob, Path *path, Path *child)
 		time += groups_time(child, path->rows, list_length(((GroupingSetsPath *) path)->rollups));
 	else if (IsA(path, SortPath))
 		time -= sort_excess(path, child);
-	else if (glob->subplans != NIL && IsA(path, ProjectionPath))
-		time -= target_excess(glob, path);
+	else if (root->glob->subplans != NIL && IsA(path, ProjectionPath))
+		time -= target_excess(root, path);
 	return Max(time, 0);
 }
 
 Cost
-gc_own_time(PlannerGlobal *glob, Path *path)
+gc_own_time(PlannerInfo *root, Path *path)
 {
 	Path	  **child;
 	List	  **children;
@@ -258,14 +283,17 @@ gc_own_time(PlannerGlobal *glob, Path *path)
 	if (path->total_cost >= disable_cost)
 		return path->total_cost;
 	if (IsA(path, NestPath))
-		return nested_loop_time(glob, (JoinPath *) path);
-	if (IsA(path, MergePath) || IsA(path, HashPath))
-		return list_time(glob, path, list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath));
+		return nested_loop_time(root, (JoinPath *) path);
+	if (IsA(path, MergePath))
+		return merge_join_time(root, (MergePath *) path);
+	if (IsA(path, HashPath))
+		return list_time(root, path, list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath));
 	if (IsA(path, SubqueryScanPath))
-		return list_time(glob, path, list_make1(((SubqueryScanPath *) path)->subpath));
+		return list_time(path->parent->subroot ? path->parent->subroot : root, path,
+						 list_make1(((SubqueryScanPath *) path)->subpath));
 	child = gc_single_child(path);
 	children = gc_child_list(path);
 	if (children)
-		return list_time(glob, path, *children);
-	return child ? upper_time(glob, path, *child) : leaf_time(glob, path);
+		return list_time(root, path, *children);
+	return child ? upper_time(root, path, *child) : leaf_time(root, path);
 }

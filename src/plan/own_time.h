@@ -21,6 +21,6 @@
  * The time that a path takes while its tables are in memory, in units of cost that the CPU takes.  One of ours takes
  * what its costs were before they were put in proportion to PostgreSQL's.
  */
-extern Cost gc_own_time(PlannerGlobal *glob, Path *path);
+extern Cost gc_own_time(PlannerInfo *root, Path *path);
 
 #endif							/* GC_OWN_TIME_H */

@@ -315,7 +315,7 @@ too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
 	{
 		Path	   *path = gc_own_path(lfirst(lc));
 
-		if (path->param_info == NULL && gc_own_time(root->glob, path) * wanted_share(root, rel, path) <= least)
+		if (path->param_info == NULL && gc_own_time(root, path) * wanted_share(root, rel, path) <= least)
 			return true;
 	}
 	return false;

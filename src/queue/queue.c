@@ -118,6 +118,10 @@ init_atomics(void)
 	pg_atomic_init_u32(&d->running, 0);
 	pg_atomic_init_u32(&d->worker_pid, 0);
 	pg_atomic_init_u32(&d->link_costs_failed, false);
+	pg_atomic_init_u32(&d->compilations_asked, 0);
+	pg_atomic_init_u32(&d->compilations_ended, 0);
+	for (int i = 0; i < GC_MOST_COMPILING; i++)
+		pg_atomic_init_u64(&d->compiling[i], 0);
 }
 
 void

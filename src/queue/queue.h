@@ -283,6 +283,9 @@ typedef enum GcWorkerState
 	GC_WORKER_STOPPED
 } GcWorkerState;
 
+/* Programs whose kernels are being compiled; each has one place. */
+#define GC_MOST_COMPILING	256
+
 typedef struct GcDeviceStatus
 {
 	pg_atomic_uint32 state;		/* GcWorkerState */
@@ -294,6 +297,9 @@ typedef struct GcDeviceStatus
 	pg_atomic_uint64 shared_builds;
 	pg_atomic_uint32 running;
 	pg_atomic_uint32 worker_pid;
+	pg_atomic_uint32 compilations_asked;	/* of kernels that requests wait for (compiling.h) */
+	pg_atomic_uint32 compilations_ended;	/* of these */
+	pg_atomic_uint64 compiling[GC_MOST_COMPILING];	/* programs that found theirs not to be there; 0: none */
 	TimestampTz started_at;
 	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
 	pg_atomic_uint32 link_costs_failed; /* a worker failed when it measured kernels' reads over the link (link_costs.c) */

@@ -42,6 +42,7 @@
 #include "../compat.h"
 #include "../device/faults.h"
 #include "../force.h"
+#include "../queue/compiling.h"
 #include "../settings.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
@@ -267,6 +268,7 @@ start_device(GcError *err)
 	}
 	if (gc_kcache_open(&gc_worker.kernels, gc_worker.dev, &cache, err) != GC_OK)
 		return false;
+	gc_compilations_restart();
 	fill_profile();
 	gc_device_memory_init();
 	gc_eviction_init();
@@ -449,6 +451,17 @@ reload(void)
 		gc_faults_set(gc_debug_fail_device);
 }
 
+/* Before sessions are told that their kernels are being compiled. */
+static void
+publish_compilations(void)
+{
+	u32			asked;
+	u32			ended;
+
+	gc_kcache_compilations(gc_worker.kernels, &asked, &ended);
+	gc_compilations_publish(asked, ended);
+}
+
 static void
 serve(void)
 {
@@ -473,6 +486,7 @@ serve(void)
 		answer_processes();
 		gc_drop_regions();
 		moved = take_requests();
+		publish_compilations();
 		changed = gc_share_poll() || changed;
 		changed = gc_gang_kernels_poll() || changed;
 		moved = advance_requests() || moved;

@@ -76,6 +76,8 @@ test_ahead(void)
 	pthread_barrier_t barrier;
 	GcCachedKernel *wanted;
 	GcCachedKernel *ahead[3];
+	u32			asked;
+	u32			ended;
 
 	pthread_barrier_init(&barrier, NULL, 2);
 	meet = &barrier;
@@ -89,6 +91,8 @@ test_ahead(void)
 		ahead[i] = gc_kcache_get_ahead(cache, source);
 	}
 	wanted = gc_kcache_get(cache, "wanted");
+	gc_kcache_compilations(cache, &asked, &ended);
+	ok(asked == 2 && ended == 0, "two compilations that requests wait for");
 	pthread_barrier_wait(&barrier);
 	/* Those ahead would wait for us, too. */
 	ok(await(cache, wanted, NULL) == GC_KERNEL_READY, "a request's kernel is compiled before those that were asked for ahead");
@@ -97,6 +101,8 @@ test_ahead(void)
 		pthread_barrier_wait(&barrier);
 		ok(await(cache, ahead[i], NULL) == GC_KERNEL_READY, "then comes kernel %d of these", i);
 	}
+	gc_kcache_compilations(cache, &asked, &ended);
+	ok(asked == 2 && ended == 2, "both have ended, and the others do not count");
 	pthread_barrier_destroy(&barrier);
 	gc_kcache_close(cache);
 }

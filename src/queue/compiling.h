@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * compiling.h
+ *	  Programs whose kernels were being compiled when they were last asked for.
+ *
+ * The worker publishes how many compilations requests have asked for, and how many of these have ended.  A session
+ * that gives up keeps the former.  They begin in the order in which they are asked for, so its kernels are probably
+ * there once as many have ended.  Nobody tells it, and it need not ask the worker meanwhile.
+ *
+ * Runs in backends, apart from the worker's functions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_COMPILING_H
+#define GC_COMPILING_H
+
+#include "postgres.h"
+
+#include "../program/hash.h"
+#include "../program/program.h"
+
+/* A logical program of this database, as it is known here. */
+extern GcHash gc_program_key(const GcProgram *logical);
+
+/* A request of the program gave up, since its kernels are being compiled; or it need not wait any more. */
+extern void gc_compiling_note(const GcHash *key);
+extern void gc_compiling_forget(const GcHash *key);
+
+/* Has the session waited for the program's kernels before, and did not get them? */
+extern bool gc_compiling_noted(const GcHash *key);
+
+/* Have too few compilations ended since this session, or another one, did not get them? */
+extern bool gc_compiling_goes_on(const GcHash *key);
+
+/* The worker's: a new one does not go on with what the one before it left. */
+extern void gc_compilations_restart(void);
+extern void gc_compilations_publish(uint32 asked, uint32 ended);
+
+#endif							/* GC_COMPILING_H */
