@@ -58,6 +58,17 @@ SELECT check_order('SELECT shop, count(DISTINCT city), string_agg(city, '','' OR
 RESET enable_hashjoin;
 RESET enable_nestloop;
 RESET enable_hashagg;
+-- the order of a subquery, where the query above it shows it
+SELECT q, check_order(q) FROM unnest(ARRAY[
+	'SELECT string_agg(shop::text, '' '') FROM (SELECT shop, count(*) FROM sales GROUP BY shop ORDER BY shop DESC) q', 'SELECT n % 2, array_agg(shop) FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop ORDER BY n, shop) q GROUP BY 1 ORDER BY 1',
+	'SELECT * FROM (SELECT shop, sum(price) AS s FROM sales GROUP BY shop ORDER BY s DESC, shop) q', 'SELECT * FROM (SELECT shop, sum(price) AS s FROM sales GROUP BY shop ORDER BY s, shop) q LIMIT 5', 'SELECT shop FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop ORDER BY shop DESC) q WHERE n % 3 <> 0 OFFSET 2',
+	'SELECT shop, row_number() OVER () FROM (SELECT shop, sum(price) AS s FROM sales GROUP BY shop ORDER BY s DESC, shop) q', 'SELECT DISTINCT ON (n) n, shop FROM (SELECT shop % 4 AS n, shop, count(*) FROM sales GROUP BY shop ORDER BY 1, 2 DESC) q',
+	'WITH q AS (SELECT shop, count(*) FROM sales GROUP BY shop ORDER BY shop DESC) SELECT json_agg(shop) FROM q', 'WITH q AS MATERIALIZED (SELECT shop, count(*) FROM sales GROUP BY shop ORDER BY shop DESC) SELECT array_agg(shop) FROM q',
+	'SELECT array_agg(i) FROM (SELECT id AS i FROM sales WHERE quantity = 1 UNION ALL SELECT id + 7 FROM types WHERE nn = 1 ORDER BY i) q', 'SELECT * FROM (SELECT id, city FROM sales WHERE quantity < 2 ORDER BY city, id DESC) q WHERE id % 2 = 0'
+]) AS q;
+-- which costs nothing where it is not shown
+SELECT check_order('SELECT count(*), sum(s) FROM (SELECT shop, sum(price) AS s FROM sales GROUP BY shop ORDER BY s) q');
+EXPLAIN (COSTS OFF) SELECT count(*), sum(s) FROM (SELECT shop, sum(price) AS s FROM cached.sales GROUP BY shop ORDER BY s) q;
 -- cursors through the order, both ways
 SET gpuconc.debug_offload = require;
 BEGIN;

@@ -28,6 +28,7 @@
 #include "choice.h"
 #include "costs.h"
 #include "fallback.h"
+#include "input_order.h"
 #include "node.h"
 #include "own_time.h"
 #include "pipelines.h"
@@ -332,6 +333,8 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	if (reason == NULL && IS_DUMMY_REL(rel))
 		reason = "its condition is always false";
+	if (reason == NULL && gc_shows_input_order(root))
+		reason = "rows come in the order of a subquery";
 	if (reason)
 	{
 		gc_note_refusal("scan", reason);

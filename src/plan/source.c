@@ -51,6 +51,12 @@ outer_cte(PlannerInfo **root, int up, const RangeTblEntry *rte)
 	return NULL;
 }
 
+const CommonTableExpr *
+gc_cte_of(PlannerInfo *root, const RangeTblEntry *rte)
+{
+	return outer_cte(&root, rte->ctelevelsup, rte);
+}
+
 static bool query_refused(Query *query, SourceContext *context);
 
 /*-------------------------------------------------------------------------
@@ -58,9 +64,8 @@ static bool query_refused(Query *query, SourceContext *context);
  *-------------------------------------------------------------------------
  */
 
-/* Aggregates and window functions whose results do not depend on the order of rows. */
-static bool
-is_orderless(Oid funcid, Oid type)
+bool
+gc_is_orderless(Oid funcid, Oid type)
 {
 	static const char *const names[] = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every",
 	"rank", "dense_rank", "percent_rank", "cume_dist"};
@@ -102,9 +107,9 @@ repeats_differ(Node *node, void *context)
 	}
 	if (IsA(node, RangeTblEntry))
 		return ((RangeTblEntry *) node)->tablesample != NULL;
-	if (IsA(node, Aggref) && !is_orderless(((Aggref *) node)->aggfnoid, ((Aggref *) node)->aggtype))
+	if (IsA(node, Aggref) && !gc_is_orderless(((Aggref *) node)->aggfnoid, ((Aggref *) node)->aggtype))
 		return true;
-	if (IsA(node, WindowFunc) && !is_orderless(((WindowFunc *) node)->winfnoid, ((WindowFunc *) node)->wintype))
+	if (IsA(node, WindowFunc) && !gc_is_orderless(((WindowFunc *) node)->winfnoid, ((WindowFunc *) node)->wintype))
 		return true;
 	return expression_tree_walker(node, repeats_differ, context);
 }
