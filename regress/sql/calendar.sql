@@ -64,6 +64,18 @@ SELECT refusal(q) FROM unnest(ARRAY['SELECT max(to_char(born, CASE WHEN g = 1 TH
 
 DROP TABLE public.prints;
 
+-- what a time zone has an influence on is not kept for the next one; two dates that always differ
+CREATE TABLE public.prints AS SELECT i, to_char(localtimestamp + (i % 9 - 4) * interval '1 day', 'YYYY-MM-DD') AS x FROM generate_series(1, 900) AS i;
+VACUUM (FREEZE, ANALYZE) public.prints;
+SET timezone = 'Etc/GMT+12';
+SELECT check_same('SELECT count(*) FROM prints WHERE x <= to_char(localtimestamp, ''YYYY-MM-DD'')', '{public}');
+SET timezone = 'Etc/GMT-14';
+SELECT check_same('SELECT count(*) FROM prints WHERE x <= to_char(localtimestamp, ''YYYY-MM-DD'')', '{public}');
+RESET timezone;
+DROP TABLE public.prints;
+-- a second FM is a literal F
+SELECT refusal('SELECT to_char(born, ''FMFMI''), count(*) FROM lives GROUP BY 1');
+
 -- infinite timestamps, and the ends of the range: PostgreSQL's answer, or its error
 INSERT INTO public.lives (id, g, born, died) VALUES (3000, 9, 'infinity', '2000-01-01'), (3001, 10, '2000-01-01', '-infinity'), (3002, 11, '294276-12-31 23:59:59.999999', '4713-01-01 BC'), (3003, 12, '4714-11-24 BC', '294276-12-31');
 VACUUM (FREEZE) public.lives;

@@ -468,6 +468,44 @@ gc_kcache_retry(GcCachedKernel *entry)
 	return true;
 }
 
+/* Take an entry out of a queue.  False: it is not there.  The lock is held. */
+static bool
+take_out(Jobs *jobs, GcCachedKernel *entry)
+{
+	GcCachedKernel *before = NULL;
+
+	for (GcCachedKernel *e = jobs->first; e; before = e, e = e->next_job)
+	{
+		if (e != entry)
+			continue;
+		if (before)
+			before->next_job = e->next_job;
+		else
+			jobs->first = e->next_job;
+		if (jobs->last == e)
+			jobs->last = before;
+		return true;
+	}
+	return false;
+}
+
+/* A request wants the kernel, which may have been asked for ahead: then it comes before those that nobody waits for. */
+static void
+want_now(GcCachedKernel *entry)
+{
+	GcKernelCache *cache = entry->cache;
+
+	pthread_mutex_lock(&cache->lock);
+	if (entry->ahead && entry->state == GC_KERNEL_COMPILING)
+	{
+		cache->asked++;
+		if (take_out(&cache->ahead, entry))
+			append_job(cache, &cache->jobs, entry);
+	}
+	entry->ahead = false;
+	pthread_mutex_unlock(&cache->lock);
+}
+
 static GcCachedKernel *
 get_entry(GcKernelCache *cache, const char *source, bool ahead)
 {
@@ -476,6 +514,8 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 
 	if (entry != NULL)
 	{
+		if (!ahead)
+			want_now(entry);
 		if (!gc_kcache_retry(entry) && entry->module != NULL)
 		{
 			/* Loaded, so no compile thread sets these any more. */

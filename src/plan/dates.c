@@ -11,8 +11,6 @@
  */
 #include "dates.h"
 
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -68,6 +66,9 @@ is_date_format(const char *format)
 
 		for (int i = 0; i < lengthof(date_patterns) && len == 0; i++)
 			len = matched(at, date_patterns[i]);
+		/* A second FM is a literal F, and what follows is another pattern. */
+		if (matched(at, "FM") && matched(at + 2, "FM"))
+			return false;
 		if (is_time_pattern(at) || *at == '"' || *at == '\\' ||
 			(len == 0 && ((*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z'))))
 			return false;
@@ -116,7 +117,7 @@ forget_prints(Node *node, void *context)
 	if (node == NULL)
 		return NULL;
 	if (prints_date(node) && ((FuncExpr *) node)->funcid == F_TO_CHAR_TIMESTAMP_TEXT)
-		return (Node *) makeNullConst(TEXTOID, -1, exprCollation(node));
+		return forget_prints(linitial(((FuncExpr *) node)->args), context);
 	return expression_tree_mutator(node, forget_prints, context);
 }
 

@@ -19,7 +19,7 @@ extern bool gc_depends_on_date(Expr *expr);
 
 /*
  * A copy without those calls of to_char(timestamp, text) that no setting has an influence on, though PostgreSQL
- * calls the function stable.  What they are of is not there, either.
+ * calls the function stable.  What they are of is in their place.
  */
 extern Node *gc_without_prints(Expr *expr);
 

@@ -19,6 +19,8 @@
 #include "optimizer/plancat.h"
 #include "utils/lsyscache.h"
 
+#include "../compat.h"
+
 /* May this side be left before its end, as the join has no use for rows without a partner? */
 static bool
 may_be_left(JoinType jointype, bool inner)
@@ -124,7 +126,7 @@ gc_merge_share(PlannerInfo *root, const MergePath *join, bool inner)
 		const bool	below = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
 		const bool	above = strategy == BTGreaterStrategyNumber || strategy == BTGreaterEqualStrategyNumber;
 
-		if (bound && (order->pk_strategy == BTLessStrategyNumber ? below : above))
+		if (bound && (GC_IS_DESCENDING(order) ? above : below))
 			share = Min(share, share_within(root, my_key, bound, strategy, order->pk_opfamily, order->pk_eclass->ec_collation));
 	}
 	return share;

@@ -93,16 +93,21 @@ test_ahead(void)
 	wanted = gc_kcache_get(cache, "wanted");
 	gc_kcache_compilations(cache, &asked, &ended);
 	ok(asked == 2 && ended == 0, "two compilations that requests wait for");
+	gc_kcache_get(cache, "meet ahead 2");
+	gc_kcache_compilations(cache, &asked, &ended);
+	ok(asked == 3 && ended == 0, "three, once a request wants one that was asked for ahead");
 	pthread_barrier_wait(&barrier);
 	/* Those ahead would wait for us, too. */
 	ok(await(cache, wanted, NULL) == GC_KERNEL_READY, "a request's kernel is compiled before those that were asked for ahead");
 	for (int i = 0; i < 3; i++)
 	{
+		int			next = (i + 2) % 3;
+
 		pthread_barrier_wait(&barrier);
-		ok(await(cache, ahead[i], NULL) == GC_KERNEL_READY, "then comes kernel %d of these", i);
+		ok(await(cache, ahead[next], NULL) == GC_KERNEL_READY, "then comes kernel %d of these", next);
 	}
 	gc_kcache_compilations(cache, &asked, &ended);
-	ok(asked == 2 && ended == 2, "both have ended, and the others do not count");
+	ok(asked == 3 && ended == 3, "these have ended, and the others do not count");
 	pthread_barrier_destroy(&barrier);
 	gc_kcache_close(cache);
 }

@@ -125,6 +125,14 @@ write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArg
 		d->unwritten--;
 	}
 	code = ops->copy_in(stream, d->cols, d->host, d->nchunks * sizeof(GcCol), scan->err);
+	/* Without their descriptions on the device these chunks are not there. */
+	for (u32 i = 0; code != GC_OK && i < d->nchunks; i++)
+	{
+		if (d->host[d->nchunks + i].data == 0)
+			continue;
+		d->host[i].data = 0;
+		d->unwritten++;
+	}
 	if (d->ready)
 		ops->event_put(gc_worker.dev, d->ready);
 	d->ready = ops->event(stream, scan->err);

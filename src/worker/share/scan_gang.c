@@ -387,6 +387,7 @@ launch_scans(Scan *const *scans, int n, const GcGangLaunch *gang, GcError *err)
 		return code;
 	for (int i = 0; i < n; i++)
 	{
+		scans[i]->members.added = scans[i]->members.added || !f->selector;
 		if (f->selector && (code = gc_selection_fetch_mismatches(&scans[i]->members, gang->stream)) != GC_OK)
 		{
 			*err = scans[i]->err;

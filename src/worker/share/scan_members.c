@@ -108,6 +108,7 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 	merge_sources(scan, l->share->staging, visible ? valid : NULL);
 	if (fill)
 		fill(scan, (char *) l->share->staging + *at, arg);
+	scan->queued = true;
 	return gc_worker.dev->info.host_memory ? GC_OK
 		: gc_copy_in(stream, base, l->share->staging, size, scan->err);
 }
@@ -251,9 +252,11 @@ gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcSta
 void
 gc_scan_started(GcScanMembers *scan, GcCode code, GcCode (*follow) (GcScanMembers *scan, int m))
 {
-	if (code == GC_DEVICE_MEMORY || code == GC_RESULT_TOO_LARGE)
+	if ((code == GC_DEVICE_MEMORY || code == GC_RESULT_TOO_LARGE) && !scan->added)
 	{
-		/* Nothing was launched: the requests can still run by their own kernels. */
+		/* The launch's memory goes to others at once. */
+		if (scan->queued)
+			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		for (int m = 0; m < scan->n; m++)
 			gc_run_unstart(scan->run[m]);
 		return;

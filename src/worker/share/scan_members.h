@@ -44,6 +44,8 @@ typedef struct GcScanMembers
 	u64			starts[GC_MAX_SELECTED];	/* by member */
 	GcSelectionRoom room;		/* selection, as the next one: */
 	GcAddr		tables;			/* the merge kernel's GcSelectTables */
+	bool		queued;			/* work that uses the launch's memory */
+	bool		added;			/* a kernel that adds to members' sinks was launched */
 	GcError    *err;
 } GcScanMembers;
 
@@ -72,7 +74,10 @@ extern GcCode gc_scan_complete(const GcScanMembers *scan);
 /* Where the description of the directory's column is. */
 extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
 
-/* End a start whose outcome is `code`; `follow` queues what comes behind for member m. */
+/*
+ * End a start whose outcome is `code`; `follow` queues what comes behind for member m.  Members of a scan that was
+ * short of memory are READY for their own kernels, unless something was added to their sinks: then they fail.
+ */
 extern void gc_scan_started(GcScanMembers *scan, GcCode code,
 							GcCode (*follow) (GcScanMembers *scan, int m));
 

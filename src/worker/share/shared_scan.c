@@ -132,11 +132,17 @@ gc_fused_prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 	}
 	if ((code = have_columns(scan)) != GC_OK || (code = gc_scan_complete(scan)) != GC_OK)
 		return code;
-	/* From here on nothing may be short of memory: the requests could not begin anew. */
+	/* From here on nothing should be short of memory: the requests cannot begin anew. */
 	for (int m = 0; m < scan->n; m++)
 	{
-		if ((code = gc_scan_alone(scan->run[m])) != GC_OK)
+		GcRun	   *run = scan->run[m];
+
+		if ((code = gc_scan_alone(run)) != GC_OK)
+		{
+			*scan->err = run->err;
 			return code;
+		}
+		scan->added = scan->added || run->request->inputs[run->main->input].nalone > 0;
 	}
 	memset(args, 0, sizeof(GcArgs));
 	fill_words(scan, visible, args);
@@ -160,6 +166,7 @@ launch_scan(GcScanMembers *scan)
 		return code;
 	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
 	code = gc_worker.ops->launch(stream, scan->f->kernel, &launch, &args, scan->f->nwords, scan->err);
+	scan->added = scan->added || code == GC_OK;
 	if (code == GC_OK && (scan->launch->share->computed = gc_worker.ops->event(stream, scan->err)) == NULL)
 		code = scan->err->code;
 	return code;
