@@ -10,6 +10,7 @@
 #define GC_FUSED_TABLE_H
 
 #include "device_util.h"
+#include "draw.h"
 #include "program_util.h"
 
 #ifndef NCHUNKS
@@ -110,17 +111,6 @@ put(const void *data, u64 size)
 }
 
 /* ---------- the table ---------- */
-
-static u64	random_state = 88172645463325252ull;
-
-static u32
-draw(u32 n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (u32) ((random_state >> 32) % n);
-}
 
 static u64
 padded(u32 rows)

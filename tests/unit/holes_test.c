@@ -17,6 +17,7 @@
 #endif
 
 #include "device_util.h"
+#include "draw.h"
 
 #include "../../src/codegen/codegen.h"
 #include "../../src/device/nvrtc.h"
@@ -52,17 +53,6 @@ typedef enum Kind
 
 static const u32 sizes[] = {1, 2, 63, 64, 65, 127, 128, 1023, 1024, 1025, 16383, 16384, 16385, 65535, 65536, 65537, MOST_ROWS - 1, MOST_ROWS};
 #define NSIZES	((u32) (sizeof(sizes) / sizeof(sizes[0])))
-
-static u64	random_state = 88172645463325252ull;
-
-static u32
-draw(u32 n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (u32) ((random_state >> 32) % n);
-}
 
 static void
 must(GcCode code)

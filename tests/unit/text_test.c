@@ -19,6 +19,7 @@
 #endif
 
 #include "device_util.h"
+#include "draw.h"
 
 #include "../../src/codegen/codegen.h"
 #include "../../src/device/nvrtc.h"
@@ -47,17 +48,6 @@ static const char *const characters[] = {"a", "b", "A", "B", "%", "_", "\xC3\xA9
 
 static u8	bytes[ROOM];
 static u64	start[NVALUES + 1];
-static u64	random_state = 88172645463325252ull;
-
-static u32
-draw(u32 n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (u32) ((random_state >> 32) % n);
-}
-
 static void
 must(GcCode code)
 {
