@@ -7,7 +7,7 @@
  * reads that subquery alone, and its manual has array_agg() and the like rely on it.  LIMIT without
  * an ORDER BY of its own, DISTINCT ON and row_number() OVER () are used alike.
  *
- * A join of such a subquery keeps the order in some of PostgreSQL's plans only, so nobody can rely on that.
+ * A join of such a subquery keeps the order in some of PostgreSQL's plans only, so that is not looked at.
  *
  * Planner, in backends.
  *
@@ -21,23 +21,20 @@
 #include "source.h"
 #include "../compat.h"
 
-/* Has what this level reads, if that is one relation, an ORDER BY? */
+/*
+ * Has what this level reads, if that is one subquery, an ORDER BY?  Rows of a CTE, and of a subquery that is not part of
+ * a node, stay PostgreSQL's where they are read alone.
+ */
 static bool
 reads_in_order(PlannerInfo *root)
 {
 	const RangeTblEntry *rte;
-	const CommonTableExpr *cte;
 	int			rti;
 
 	if (!bms_get_singleton_member(root->all_baserels, &rti))
 		return false;
 	rte = planner_rt_fetch(rti, root);
-	if (rte->rtekind == RTE_SUBQUERY)
-		return rte->subquery && rte->subquery->sortClause != NIL;
-	if (rte->rtekind != RTE_CTE)
-		return false;
-	cte = gc_cte_of(root, rte);
-	return cte && IsA(cte->ctequery, Query) && castNode(Query, cte->ctequery)->sortClause != NIL;
+	return rte->rtekind == RTE_SUBQUERY && rte->subquery && rte->subquery->sortClause != NIL;
 }
 
 /* Does an expression hold an aggregate or a window function that takes rows as they come? */

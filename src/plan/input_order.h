@@ -15,8 +15,8 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Does the level read nothing but a subquery, or a CTE, that has an ORDER BY, and do its rows, or what it computes of
- * them, depend on that order?  Rows that the device returns come in any order.
+ * Does the level read nothing but a subquery that has an ORDER BY, and do its rows, or what it computes of them,
+ * depend on that order?  Rows that the device returns come in any order.
  */
 extern bool gc_shows_input_order(PlannerInfo *root);
 

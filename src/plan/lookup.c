@@ -372,8 +372,11 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL));
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
 	if (e >= 0)
-		tr->lut_values[tr->pexprs[e].ref] = tr->pexprs[arg].kind == GC_DATE ? Min(distinct_values(tr, var), MOST_DATES) :
-			distinct_values(tr, var);
+	{
+		const double values = distinct_values(tr, var);
+
+		tr->lut_values[tr->pexprs[e].ref] = GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values;
+	}
 	return e;
 }
 

@@ -51,12 +51,6 @@ outer_cte(PlannerInfo **root, int up, const RangeTblEntry *rte)
 	return NULL;
 }
 
-const CommonTableExpr *
-gc_cte_of(PlannerInfo *root, const RangeTblEntry *rte)
-{
-	return outer_cte(&root, rte->ctelevelsup, rte);
-}
-
 static bool query_refused(Query *query, SourceContext *context);
 
 /*-------------------------------------------------------------------------

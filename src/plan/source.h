@@ -25,9 +25,6 @@ extern bool gc_locks_rows(Node *node);
 /* Does the result of an aggregate or window function, of this type, not depend on the order of rows? */
 extern bool gc_is_orderless(Oid funcid, Oid type);
 
-/* The CTE that a range table entry of this level names; NULL if it is not an outer query's, as of a recursive one. */
-extern const CommonTableExpr *gc_cte_of(PlannerInfo *root, const RangeTblEntry *rte);
-
 /* Does an expression, or a query level, look at how values are stored?  Does a node of it call what does? */
 extern bool gc_is_storage_call(Node *node);
 extern bool gc_looks_at_storage(Node *node);
