@@ -68,7 +68,7 @@ sub right_together
 	return (stat_of($node, 'main_launches') - $before[0], stat_of($node, 'ganged') - $before[1]);
 }
 
-# What all ask in gangs takes so many launches less than without.
+# What all ask takes at least $least launches less in gangs than without.
 sub saved
 {
 	my ($kind, $least) = @_;

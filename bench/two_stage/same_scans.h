@@ -14,7 +14,7 @@
 /* What gc_decide() is asked, on an idle device of which only the calibration is known. */
 extern GcSchedule same_table_schedule(GcPolicy policy, const GcCandidate *candidates, int n);
 
-/* 2, 4, 8 and 16 scans of this kind, for so many seconds; room: for decisions. */
+/* 2, 4, 8 and 16 scans of this kind; seconds: how long; room: for decisions. */
 extern void same_table_scans(GcDecideWork *room, const ScanKind *kind, double budget);
 
 #endif							/* GC_SAME_SCANS_H */

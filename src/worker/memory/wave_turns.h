@@ -36,7 +36,7 @@ typedef struct GcDisplaced
 extern bool gc_may_displace(const GcDisplaced *displaced, uint64_t pool);
 extern void gc_note_displaced(GcDisplaced *displaced, uint64_t bytes);
 
-/* A wave moved so many bytes over the link. */
+/* bytes: what a wave moved over the link. */
 extern void gc_note_moved(GcDisplaced *displaced, double bytes);
 
 #endif							/* GC_WAVE_TURNS_H */
