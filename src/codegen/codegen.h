@@ -200,9 +200,6 @@ typedef enum GcEdgeSide
  * edge: a GcEdge, which lies before step edge_step of the pipeline; before the sink if that is the number
  * of its steps.  It must be one of gc_pipeline_edges.  edge_side: a GcEdgeSide.
  *
- * gang: most members that the kernel is launched for (GcGang in cuda/gc_abi.h); 0: for one request.
- * Its words are the same, and there can be GC_GANG_MEMBERS of as many words.
- *
  * vec: rows per thread and step, 8 or 16; 0 for device host, whose vectors have one size.
  * threads: largest block for which the kernel is compiled.
  */
@@ -219,7 +216,6 @@ typedef struct GcVariant
 	u8			edge;
 	u8			edge_step;
 	u8			edge_side;
-	u8			gang;
 	u16			threads;
 	GcSplits	splits;			/* all zero: nothing */
 } GcVariant;
@@ -239,7 +235,7 @@ gc_same_variant(const GcVariant *a, const GcVariant *b)
 	return a->selection == b->selection && a->direct == b->direct && a->shared_builds == b->shared_builds &&
 		a->packed_rows == b->packed_rows && a->group_local == b->group_local && a->group_copies == b->group_copies &&
 		a->group_cells == b->group_cells && a->vec == b->vec && a->edge == b->edge && a->edge_step == b->edge_step &&
-		a->edge_side == b->edge_side && a->gang == b->gang && a->threads == b->threads && gc_same_splits(&a->splits, &b->splits);
+		a->edge_side == b->edge_side && a->threads == b->threads && gc_same_splits(&a->splits, &b->splits);
 }
 
 /*
@@ -327,7 +323,8 @@ extern GcCode gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *var
 
 /*
  * The text that does for several members (GcGang in cuda/gc_abi.h) what any kernel's text, of nwords argument words, does
- * for one.  *most: for so many.  The caller frees it.  NULL: there is room for one member only, or no memory.
+ * for one, with the same words.  *most: members that it can have.  The caller frees it.  NULL: there is room for one member
+ * only, or no memory.
  */
 extern char *gc_gang_text(const char *text, int nwords, int *most);
 

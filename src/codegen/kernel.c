@@ -264,8 +264,6 @@ assemble(Cg *cg, Text *t)
 
 	if (selection)
 		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_SELECTED_BLOCKS(cg->variant->threads));
-	if (cg->variant->gang > 0)
-		text_addf(t, "#define GC_GANG %d\n", cg->variant->gang);
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
 	text_addf(t, "i32 gc_bad = 0;\nu32 *gc_flags = (u32 *) gc_a.scan.flags; (void) gc_flags;\n");
 	text_addf(t, "GC_BEGAN(gc_flags)\n");

@@ -143,6 +143,16 @@ fill_args(const Member *m, int i, GcArgs *args)
 	ask_delivery(&args->scan, m->part[4], i);
 }
 
+/* The kernel for one of these, whose text the caller frees. */
+static void
+describe_kernel(const Member *m, const GcVariant *variant, GcKernelSource *source)
+{
+	GcError		err = {GC_OK, ""};
+
+	if (gc_generate(m->p, m->pipeline, variant, source, &err) != GC_OK)
+		tap_bail(err.detail);
+}
+
 static void
 test_gang(int shape, int vec)
 {
@@ -156,8 +166,9 @@ test_gang(int shape, int vec)
 	const u64	from = host_ns();
 
 	variant.vec = vec;
-	variant.gang = GC_GANG_MOST;
-	generate_kernel(&who[0], who[0].pipeline, &variant, &source, &k);
+	describe_kernel(&who[0], &variant, &source);
+	k = load_gang(source.text, source.nwords);
+	free(source.text);
 	ok(source.nwords == who[0].source.nwords, "%s: a gang's kernel has as many words", shapes[shape]);
 	ok(memcmp(source.words, who[0].source.words, source.nwords * sizeof(GcArgWord)) == 0, "in the same order");
 	for (int i = 0; i < NMEMBERS; i++)
@@ -192,8 +203,9 @@ test_delivery(int shape)
 	GcLaunch	launch = {.threads = 256,.shared_bytes = (u32) gc_shared_bytes(who[0].p, who[0].pipeline, &variant, who[0].ranges, who[0].ngroups)};
 	int			n = 0;
 
-	variant.gang = 4;
-	generate_kernel(&who[0], who[0].pipeline, &variant, &source, &k);
+	describe_kernel(&who[0], &variant, &source);
+	k = load_gang(source.text, source.nwords);
+	free(source.text);
 	for (int i = EMPTY + 1; i < NMEMBERS; i++, n++)
 	{
 		empty_sink(&who[i]);
@@ -263,14 +275,16 @@ test_texts(void)
 		const Member *m = &members[shape][0];
 		GcVariant	variant = m->variant;
 		GcKernelSource source;
+		char	   *text;
+		int			most;
 
 		variant.vec = 8;
-		variant.gang = GC_GANG_MOST;
-		if (gc_generate(m->p, m->pipeline, &variant, &source, &err) != GC_OK)
-			tap_bail(err.detail);
-		for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)
-			compiles_for_gpu(nvrtc, arch, source.text, arch == 90 ? GC_COMPILE_QUICK : GC_COMPILE_FULL, shapes[shape]);
+		describe_kernel(m, &variant, &source);
+		text = gc_gang_text(source.text, source.nwords, &most);
 		free(source.text);
+		for (int arch = 80; nvrtc != NULL && arch <= 90; arch += 10)
+			compiles_for_gpu(nvrtc, arch, text, arch == 90 ? GC_COMPILE_QUICK : GC_COMPILE_FULL, shapes[shape]);
+		free(text);
 	}
 }
 

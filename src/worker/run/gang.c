@@ -61,23 +61,23 @@ gc_gang_possible(const GcRun *run)
 u64
 gc_gang_id(const GcRun *run)
 {
-	const GcPipelineKernel *gang = gc_run_own_kernel(run)->gang;
+	const GcGangKernel *gang = gc_run_own_kernel(run)->gang;
 
-	return gang && gang->final ? (u64) (uintptr_t) gang->kernel : 0;
+	return gang && gang->kernel ? (u64) (uintptr_t) gang->kernel : 0;
 }
 
 int
 gc_gang_most(const GcRun *run)
 {
-	return gc_run_own_kernel(run)->gang->variant.gang;
+	return gc_run_own_kernel(run)->gang->most;
 }
 
 bool
 gc_gang_pending(const GcRun *run)
 {
-	const GcPipelineKernel *gang = gc_run_own_kernel(run)->gang;
+	const GcGangKernel *gang = gc_run_own_kernel(run)->gang;
 
-	return gang && !gang->final && !gang->given_up;
+	return gang && gc_gang_kernel_pending(gang);
 }
 
 void
@@ -86,7 +86,7 @@ gc_gang_want(const GcRun *run)
 	GcPipelineKernel *k = gc_run_own_kernel(run);
 
 	if (k->gang == NULL)
-		gc_gang_kernel_ask(k, run->p, run->p->npipelines - 1);
+		gc_kernel_ask_gang(k, run->p, run->p->npipelines - 1);
 }
 
 /* Have the gang's stream wait for what the run has queued before its main kernel. */
@@ -105,7 +105,7 @@ wait_for(GcRun *run, GcGangLaunch *gang, GcError *err)
 static GcCode
 launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcError *err)
 {
-	const GcPipelineKernel *kernel = gc_run_own_kernel(runs[0])->gang;
+	const GcGangKernel *kernel = gc_run_own_kernel(runs[0])->gang;
 	GcLaunch	own[GC_GANG_MOST];
 	GcCode		code = GC_OK;
 

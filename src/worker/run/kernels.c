@@ -54,7 +54,7 @@ static GcPipelineKernel text_kernel;
 static GcPipelineKernel holes_kernel;
 static GcPipelineKernel link_kernel;
 static MemoryContext kernels_cxt = NULL;
-static GcPipelineKernel *pending_gangs = NULL;	/* gangs' kernels that are being compiled */
+static GcGangKernel *pending_gangs = NULL;	/* gangs' kernels that are being compiled */
 
 /*
  * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, for tests
@@ -110,9 +110,7 @@ gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *sou
 	memcpy(k->reach, source->reach, sizeof(k->reach));
 	k->occupancy = -1;
 	k->hash = gc_hash_bytes(source->text, strlen(source->text), 0);
-	/* No request waits for a gang's: it is launched with others, or not. */
-	k->entry = variant->gang > 0 ? gc_kcache_get_ahead(gc_worker.kernels, source->text)
-		: gc_kcache_get(gc_worker.kernels, source->text);
+	k->entry = gc_kcache_get(gc_worker.kernels, source->text);
 	free(source->text);
 	source->text = NULL;
 	return k->entry != NULL;
@@ -451,23 +449,17 @@ write_gpu_kernels(const GcRequest *request, int pipeline, GcPipelineEdges *edges
 }
 
 void
-gc_gang_kernel_ask(GcPipelineKernel *k, const GcProgram *p, int pipeline)
+gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline)
 {
-	GcPipelineKernel *gang = k->gang = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
-	GcVariant	v = k->variant;
+	GcGangKernel *gang = k->gang = MemoryContextAllocZero(kernels_cxt, sizeof(GcGangKernel));
 	GcKernelSource source;
 	GcError		err;
 
-	v.gang = Min((u64) GC_GANG_MEMBERS(k->nwords), GC_GANG_MOST);
-	gang->given_up = v.gang < 2 || gc_generate(p, pipeline, &v, &source, &err) != GC_OK;
+	if (gc_generate(p, pipeline, &k->variant, &source, &err) != GC_OK)
+		source.text = NULL;
+	gc_gang_kernel_ask(gang, source.text, k->nwords);
 	if (gang->given_up)
 		return;
-	gc_write_gpu_text(source.text);
-	if (!gc_kernel_ask(gang, &v, &source))
-	{
-		gang->given_up = true;
-		return;
-	}
 	gang->next = pending_gangs;
 	pending_gangs = gang;
 }
@@ -475,14 +467,14 @@ gc_gang_kernel_ask(GcPipelineKernel *k, const GcProgram *p, int pipeline)
 bool
 gc_gang_kernels_poll(void)
 {
-	GcPipelineKernel **link = &pending_gangs;
+	GcGangKernel **link = &pending_gangs;
 	bool		any = false;
 
 	while (*link)
 	{
-		GcPipelineKernel *gang = *link;
+		GcGangKernel *gang = *link;
 
-		if (!gc_kernel_ready(gang, &gang->given_up) && !gang->given_up)
+		if (!gc_gang_kernel_poll(gang))
 		{
 			link = &gang->next;
 			continue;

@@ -18,6 +18,7 @@
 #include "../../sched/model/cost.h"
 #include "../../sched/model/efforts.h"
 #include "../../sched/model/variant.h"
+#include "gang_kernel.h"
 
 typedef struct GcPipelineKernel
 {
@@ -49,8 +50,7 @@ typedef struct GcPipelineKernel
 	GcLearned	off;			/* what it took, as a factor of that */
 	float		predicted_us;	/* model_us times what is known of this factor */
 	u8			trials;			/* of an edge that the model has chosen, before any was measured */
-	struct GcPipelineKernel *gang;	/* it for several members (gang.h); NULL: not asked for */
-	bool		given_up;		/* of a gang's kernel: there will be none */
+	GcGangKernel *gang;			/* NULL: not asked for */
 	struct GcPipelineKernel *consumer;	/* GC_EDGE_MATERIALIZE: it reads what this one writes */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
@@ -66,7 +66,7 @@ extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipel
  * Ask for the kernel that does for several requests of the pipeline what k does for one; once.  Not between a
  * decision and its starts, since writing the text takes longer than these.
  */
-extern void gc_gang_kernel_ask(GcPipelineKernel *k, const GcProgram *p, int pipeline);
+extern void gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline);
 
 /* To be called often: has such a kernel come, or is one given up? */
 extern bool gc_gang_kernels_poll(void);

@@ -97,7 +97,7 @@ typedef struct GcMainLaunch
 extern GcGangLaunch *gc_gang_launch_new(GcError *err);
 extern void gc_gang_launch_release(GcGangLaunch *gang);
 
-/* The launch, of so many requests, is one of the gang's. */
+/* The launch is one of the gang's.  members: its requests. */
 extern void gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int members);
 
 /* A holder is done with the launch; the last one frees it. */

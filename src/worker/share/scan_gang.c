@@ -12,7 +12,8 @@
  *	 are one launch for each text.  These kernels deliver their results, or members' streams wait for them.
  *
  * A scan keeps its launch, sources, bitmaps, grid and times.  So one that finds no memory, or whose member fails or is
- * cancelled, concerns no other.  Where the launch cannot be queued, all members of all scans fail.
+ * cancelled, concerns no other.  Where the launch cannot be queued, that is so for all scans: for want of memory their
+ * requests run by themselves, unless something was added to their sinks (gc_scan_started).
  *
  * Kernels of gangs are compiled in the background, once two tables' scans could have been one launch.
  *
@@ -33,7 +34,7 @@
 #include "shared_scan.h"
 
 /* The merge kernel is the same for all selection scans. */
-static GcSharedGang merges;
+static GcGangKernel merges;
 
 /* A gang's kernel was asked for, and not all of them are there yet. */
 static bool pending = false;
@@ -66,16 +67,16 @@ gc_scan_gang_most(const GcFused *f)
 }
 
 static bool
-is_asked(const GcSharedGang *gang)
+is_asked(const GcGangKernel *gang)
 {
 	return gang->entry != NULL || gang->given_up;
 }
 
-/* text: as gc_shared_gang_ask's. */
+/* text: as gc_gang_kernel_ask's. */
 static void
-want(GcSharedGang *gang, char *text, int nwords)
+want(GcGangKernel *gang, char *text, int nwords)
 {
-	gc_shared_gang_ask(gang, text, nwords);
+	gc_gang_kernel_ask(gang, text, nwords);
 	pending = true;
 }
 
@@ -172,13 +173,13 @@ poll_set(GcScanSet *set, bool *came)
 
 	for (int i = 0; i < lengthof(f); i++)
 	{
-		*came = (f[i] && gc_shared_gang_poll(&f[i]->gang)) || *came;
-		any = any || (f[i] && gc_shared_gang_pending(&f[i]->gang));
+		*came = (f[i] && gc_gang_kernel_poll(&f[i]->gang)) || *came;
+		any = any || (f[i] && gc_gang_kernel_pending(&f[i]->gang));
 	}
 	for (int k = 0; k < set->nshapes; k++)
 	{
-		*came = gc_shared_gang_poll(&set->shape[k]->visits) || *came;
-		any = any || gc_shared_gang_pending(&set->shape[k]->visits);
+		*came = gc_gang_kernel_poll(&set->shape[k]->visits) || *came;
+		any = any || gc_gang_kernel_pending(&set->shape[k]->visits);
 	}
 	return any;
 }
@@ -190,8 +191,8 @@ gc_scan_gangs_poll(void)
 
 	if (!pending)
 		return false;
-	came = gc_shared_gang_poll(&merges);
-	pending = gc_shared_gang_pending(&merges);
+	came = gc_gang_kernel_poll(&merges);
+	pending = gc_gang_kernel_pending(&merges);
 	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
 	{
 		if (gc_scan_set(i))
@@ -250,7 +251,7 @@ describe_visit(Scan *scan, int m, const GcGangLaunch *gang, GcLaunch *own, GcArg
 static void
 launch_visits(GcRun *const *runs, const GcLaunch *own, int n, const GcGangLaunch *gang)
 {
-	const GcSharedGang *k = &runs[0]->share->scan_shape->visits;
+	const GcGangKernel *k = &runs[0]->share->scan_shape->visits;
 	GcError		err = {GC_OK, ""};
 	GcEvent	   *launched = NULL;
 	GcCode		code;
@@ -274,7 +275,7 @@ launch_visits(GcRun *const *runs, const GcLaunch *own, int n, const GcGangLaunch
 static bool
 same_visit(const GcRun *a, const GcRun *b)
 {
-	const GcSharedGang *visits = &a->share->scan_shape->visits;
+	const GcGangKernel *visits = &a->share->scan_shape->visits;
 
 	return visits->kernel != NULL && visits->kernel == b->share->scan_shape->visits.kernel;
 }

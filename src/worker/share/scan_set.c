@@ -37,7 +37,7 @@ gc_selection_forget_shape(GcScanShape *s)
 	if (s->selection)
 		pfree(s->selection);
 	s->predicate_kernel = s->selection = NULL;
-	s->visits = (GcSharedGang) {0};
+	s->visits = (GcGangKernel) {0};
 }
 
 static void

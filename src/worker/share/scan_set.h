@@ -50,7 +50,7 @@ typedef struct GcScanShape
 	GcPipelineKernel *predicate_kernel;
 	GcPipelineKernel *selection;	/* its own kernel over a selection bitmap, without the
 									 * predicates' steps */
-	GcSharedGang visits;		/* of `selection` */
+	GcGangKernel visits;		/* of `selection` */
 	double		selection_us;	/* what `selection` takes in a selection scan; 0: not known */
 	bool		selection_sure;	/* measured where nothing else was on the device */
 } GcScanShape;

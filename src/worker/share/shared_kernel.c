@@ -14,7 +14,6 @@
 #include "shared_kernel.h"
 
 #include "../memory/state.h"
-#include "../run/kernels.h"
 
 static void
 fused_free(GcFused *f)
@@ -69,63 +68,4 @@ gc_fused_take(GcFused **ready, GcFused **pending, bool *failed)
 	}
 	*pending = NULL;
 	return true;
-}
-
-/*-------------------------------------------------------------------------
- * Gangs
- *-------------------------------------------------------------------------
- */
-
-void
-gc_shared_gang_ask(GcSharedGang *gang, char *text, int nwords)
-{
-	char	   *all;
-
-	if (gang->entry || gang->given_up)
-	{
-		free(text);
-		return;
-	}
-	all = text ? gc_gang_text(text, nwords, &gang->most) : NULL;
-	gang->nwords = nwords;
-	if (all)
-	{
-		gc_write_gpu_text(all);
-		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, all);
-	}
-	gang->given_up = gang->entry == NULL;
-	free(all);
-	free(text);
-}
-
-bool
-gc_shared_gang_pending(const GcSharedGang *gang)
-{
-	return gang->entry != NULL && gang->kernel == NULL;
-}
-
-bool
-gc_shared_gang_poll(GcSharedGang *gang)
-{
-	GcKernel   *kernel;
-	GcError		err;
-
-	if (!gc_shared_gang_pending(gang))
-		return false;
-	switch (gc_kcache_poll(gc_worker.kernels, gang->entry, &kernel, &gang->info, &err))
-	{
-		case GC_KERNEL_COMPILING:
-			return false;
-		case GC_KERNEL_READY:
-			if (!gc_kcache_final(gang->entry))
-				return false;
-			gang->kernel = kernel;
-			return true;
-		default:
-			if (gc_kcache_retry(gang->entry))
-				return false;
-			gang->entry = NULL;
-			gang->given_up = true;
-			return true;
-	}
 }

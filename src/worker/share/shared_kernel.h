@@ -16,6 +16,7 @@
 #include "../../codegen/fused.h"
 #include "../../codegen/selection.h"
 #include "../../device/kcache.h"
+#include "../run/gang_kernel.h"
 #include "../../sched/model/cost.h"
 #include "../../program/hash.h"
 
@@ -33,17 +34,6 @@ typedef enum GcMemberKind
 } GcMemberKind;
 
 struct GcScanShape;
-
-/* The kernel that does in one launch what several launches of a kernel of a shared scan do (scan_gang.h). */
-typedef struct GcSharedGang
-{
-	GcCachedKernel *entry;		/* NULL: not asked for, or given up */
-	GcKernel   *kernel;			/* NULL until it is ready, in its final form */
-	GcKernelInfo info;
-	int			nwords;
-	int			most;			/* members */
-	bool		given_up;		/* there will be none */
-} GcSharedGang;
 
 typedef struct GcFused
 {
@@ -70,7 +60,7 @@ typedef struct GcFused
 	u64			entries[GC_MAX_PREDICATES]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of its tables in shared memory */
 	GcScanTimes times;			/* of a selection kernel, without what each member adds */
-	GcSharedGang gang;
+	GcGangKernel gang;
 } GcFused;
 
 /* Give up the set's hold on a kernel; it goes with its last launch. */
@@ -81,13 +71,6 @@ extern void gc_fused_drop(GcFused *f);
  * ready one takes the place of the one in use.
  */
 extern bool gc_fused_take(GcFused **ready, GcFused **pending, bool *failed);
-
-/* Ask for the gang's kernel of a kernel with this text; once.  text: NULL, or malloc'd, which is freed. */
-extern void gc_shared_gang_ask(GcSharedGang *gang, char *text, int nwords);
-
-/* Is it being compiled?  And has it come just now, or was it given up? */
-extern bool gc_shared_gang_pending(const GcSharedGang *gang);
-extern bool gc_shared_gang_poll(GcSharedGang *gang);
 
 /* A launch of it ends. */
 extern void gc_fused_release(GcFused *fused);
