@@ -259,6 +259,18 @@ $_->query_safe('SET gpuconc.debug_offload = require') foreach (@sessions);
 answer_of($node, join(';', @distinct), 'require');
 ($launches, $ganged) = right_together('another worker', @distinct);
 cmp_ok($launches, '<=', 5, "$launches launches");
+
+# Requests that a setting lets go, in a worker that finds the kernel of their gang on disk: nothing wakes it for that kernel.
+end_worker($node);
+answer_of($node, join(';', @distinct), 'require');
+configure($node, 'gpuconc.debug_hold_requests' => $many + 1);
+($launches, $ganged) = launches_of(sub {
+	ask($sessions[$_], $distinct[$_]) for (0 .. $many - 1);
+	wait_until_waiting($node, '^gangs', $many);
+	configure($node, 'gpuconc.debug_hold_requests' => 0);
+	is(rows_of($sessions[$_]), $wanted[$_], "let go by a setting: $_") for (0 .. $many - 1);
+});
+cmp_ok($ganged, '>=', 2, "let go by a setting: $ganged in gangs");
 nothing_held($node, 'gangs');
 $_->quit foreach (@sessions);
 stop_server($node);

@@ -135,6 +135,13 @@ gangs_possible(void)
 	return gc_gangs_allowed() && gc_schedule == GC_POLICY_TWOSTAGE;
 }
 
+/* The gang that the run's main kernel can be launched in: 0 without. */
+static u64
+gang_of_run(const GcRun *run)
+{
+	return gangs_possible() && gc_gang_possible(run) ? gc_gang_id(run) : 0;
+}
+
 /* has_peers: other requests are in the worker, which might share a scan with this one. */
 static void
 add_item(GcRun *run, bool has_peers)
@@ -145,7 +152,7 @@ add_item(GcRun *run, bool has_peers)
 
 	gc_share_describe(run, has_peers);
 	candidate->scan = run->scan;
-	candidate->gang = gangs_possible() && gc_gang_possible(run) ? gc_gang_id(run) : 0;
+	candidate->gang = gang_of_run(run);
 	candidate->tiles = run->pairs.slices > 0 ? gc_run_ntiles(run) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	candidate->needs = gc_describe_needs(run, kernel, kernel->alone_us.samples > 0 ? kernel->alone_us.value
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
@@ -266,6 +273,8 @@ wait_for_kernels(void)
 		{
 			if (gc_gang_pending(decision.run[i]))
 				return true;
+			/* one that was asked for just now can have been there */
+			decision.candidate[i].gang = gang_of_run(decision.run[i]);
 		}
 		if (gangs_possible() && gc_share_gangs_pending())
 			return true;

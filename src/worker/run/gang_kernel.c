@@ -12,28 +12,6 @@
 #include "../memory/state.h"
 #include "kernels.h"
 
-void
-gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords)
-{
-	char	   *all;
-
-	if (gang->entry || gang->given_up)
-	{
-		free(text);
-		return;
-	}
-	all = text ? gc_gang_text(text, nwords, &gang->most) : NULL;
-	gang->nwords = nwords;
-	if (all)
-	{
-		gc_write_gpu_text(all);
-		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, all);
-	}
-	gang->given_up = gang->entry == NULL;
-	free(all);
-	free(text);
-}
-
 bool
 gc_gang_kernel_pending(const GcGangKernel *gang)
 {
@@ -64,4 +42,27 @@ gc_gang_kernel_poll(GcGangKernel *gang)
 			gang->given_up = true;
 			return true;
 	}
+}
+
+void
+gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords)
+{
+	char	   *all;
+
+	if (gang->entry || gang->given_up)
+	{
+		free(text);
+		return;
+	}
+	all = text ? gc_gang_text(text, nwords, &gang->most) : NULL;
+	gang->nwords = nwords;
+	if (all)
+	{
+		gc_write_gpu_text(all);
+		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, all);
+	}
+	gang->given_up = gang->entry == NULL;
+	free(all);
+	free(text);
+	(void) gc_gang_kernel_poll(gang);	/* one that is there already wakes nobody */
 }

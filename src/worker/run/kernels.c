@@ -458,7 +458,7 @@ gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline)
 	if (gc_generate(p, pipeline, &k->variant, &source, &err) != GC_OK)
 		source.text = NULL;
 	gc_gang_kernel_ask(gang, source.text, k->nwords);
-	if (gang->given_up)
+	if (!gc_gang_kernel_pending(gang))
 		return;
 	gang->next = pending_gangs;
 	pending_gangs = gang;
