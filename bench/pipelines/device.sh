@@ -72,7 +72,7 @@ gpuconc.compile_threads = $((WORKERS < 64 ? WORKERS : 64))"
 }
 
 load() {
-	"$PYTHON" "$PIPELINES/../$BENCH/load" "$SCALE" --jobs "$WORKERS"
+	"$PIPELINES/../$BENCH/load" "$SCALE" --jobs "$WORKERS"
 }
 
 measure_efforts() {
