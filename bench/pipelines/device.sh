@@ -19,7 +19,7 @@
 #   TILES        rows of a tile where packets are materialized in tiles, with commas (1000000,4000000)
 #   STEPS        before which steps edges are tried: "default", or "all" (all for the paper's five queries,
 #                default for the others)
-#   ONLY         queries, with commas (all)
+#   ONLY         queries of part edges, and of model where that is not asked for, with commas (all)
 #   WARM         executions before what is timed (3)
 #   CHECK        compare the answers of all edges: yes or no (yes)
 #   SECONDS_EACH seconds after which parts edges, model and pairs begin nothing else, each (180)
@@ -58,10 +58,11 @@ for arg; do [[ $arg != BENCH=* ]] || BENCH=${arg#*=}; done
 BENCH_PROGRAM=bench/pipelines/device.sh
 MORE_NAMES=(BENCH BENCHES TILES STEPS ONLY WARM CHECK SECONDS_EACH TEXTS)
 DEFAULT_PARTS=edges
+DEFAULT_CHECK=yes
 [ "$BENCH" = ssb ] || { BUFFERS_EACH=2400 CACHE_EACH=4800 WHAT=TPC-H; }
 
 prepare() {
-	: "${TILES=1000000,4000000}" "${STEPS:=}" "${ONLY:=}" "${WARM:=3}" "${CHECK:=yes}" "${SECONDS_EACH:=180}" "${TEXTS:=10000000}"
+	: "${TILES=1000000,4000000}" "${STEPS:=}" "${ONLY:=}" "${WARM:=3}" "${SECONDS_EACH:=180}" "${TEXTS:=10000000}"
 	# Frozen rows have a proof of their visibility only where the map's pages were logged.
 	MORE_CONF="wal_level = replica
 gpuconc.compile_threads = $((WORKERS < 64 ? WORKERS : 64))"
@@ -91,8 +92,12 @@ measure_edges() {
 }
 
 measure_model() {
+	local more=()
+
+	[ -z "$ONLY" ] || [[ ,$PARTS, == *,edges,* ]] || more+=(--only "$ONLY")
+	[ "$CHECK" != yes ] || more+=(--check)
 	"$PYTHON" "$PIPELINES/edges.py" "$BENCH" --out "$OUT/model.md" --tiles '' --runs 3 --warm 2 --steps default \
-		--jobs "$WORKERS" --seconds "$SECONDS_EACH" --commit "$COMMIT" --command "$COMMAND"
+		--jobs "$WORKERS" --seconds "$SECONDS_EACH" --commit "$COMMIT" --command "$COMMAND" "${more[@]}"
 }
 
 measure_pairs() {
