@@ -35,6 +35,13 @@ my @asked = (
 
 sub stats { return map { stat_of($node, $_) } ('fallbacks', 'evictions', 'evicted_bytes', 'region_hits', 'region_misses') }
 
+# A column that is loaded makes another directory, which has the chunks of the others: they count as found.
+configure($node, 'gpuconc.replacement' => 'lru');
+is_offloaded($node, 'SELECT count(*), sum(e) FROM w', 'one column');
+my $found = stat_of($node, 'region_hits');
+is_offloaded($node, 'SELECT sum(e), sum(a) FROM w', 'and another one');
+cmp_ok(stat_of($node, 'region_hits'), '>', $found, 'chunks of the former directory were found');
+
 foreach my $policy ('lru', 'lfu', 'cdr', 'value')
 {
 	configure($node, 'gpuconc.replacement' => $policy);

@@ -231,7 +231,8 @@ read_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, BlockN
 	hot->lsns[page] = gc_reader_copy_page(reader, block, &buffer);
 	hot->changed[page] = false;
 	pg_atomic_init_u32(&hot->buffers[page], (uint32) buffer);
-	if (hot->lsns[page] == InvalidXLogRecPtr)
+	/* A page that was never written has no rows, and an LSN as soon as it has. */
+	if (hot->lsns[page] == InvalidXLogRecPtr && !gc_reader_page_is_new(reader))
 		return false;
 	begin_patching(loader, h, block, &patching);
 	last = gc_reader_last_offset(reader);

@@ -235,6 +235,12 @@ gc_reader_copy_page(GcReader *reader, BlockNumber blkno, Buffer *buffer)
 	return lsn;
 }
 
+bool
+gc_reader_page_is_new(GcReader *reader)
+{
+	return PageIsNew((Page) reader->page.data);
+}
+
 OffsetNumber
 gc_reader_last_offset(GcReader *reader)
 {

@@ -35,6 +35,9 @@ extern bool gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *
  */
 extern XLogRecPtr gc_reader_copy_page(GcReader *reader, BlockNumber blkno, Buffer *buffer);
 
+/* Has the page that was copied last never been written? */
+extern bool gc_reader_page_is_new(GcReader *reader);
+
 /*
  * Append tuples of the page that was copied last: the tuple at this offset (NULL if there is
  * none, *last is the greatest offset), some tuples, and what ends a page.

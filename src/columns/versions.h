@@ -16,6 +16,10 @@
  * work of transactions that the snapshot does not see.  looks.h says when a session can rely on
  * another one's look.
  *
+ * A page of a table whose file grew by several pages may be new: zeros, without an LSN.  It is recorded without rows.
+ * Whoever adds a row gives it an LSN, but for the transaction that made the file (wal_level = minimal).  Before
+ * that one ends, nobody else sees the file, and it is served nothing of it itself.
+ *
  * Transactions are recorded as 64 bits.  While the LSN is the recorded one, the page has
  * them, too, so their commit status can be asked for.
  *
@@ -53,7 +57,7 @@ typedef struct GcPatch GcPatch; /* patches.h */
 struct GcHotPages
 {
 	BlockNumber *blocks;		/* ascending */
-	XLogRecPtr *lsns;			/* when they were read; never 0 */
+	XLogRecPtr *lsns;			/* when they were read; 0: a new page, without rows */
 	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
 	uint8	   *changed;		/* 1: the page is known not to be what it was; for good */
 	struct GcLookedAt *looked_at;	/* by piece: how far `changed` can be relied on (looks.h) */

@@ -286,6 +286,7 @@ gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcEv
 		return NULL;
 	if (region)
 	{
+		pg_atomic_fetch_add_u64(&gc_stats()->region_hits, 1);
 		set_place(region, dir, col, chunk);
 		return region;
 	}
