@@ -227,6 +227,9 @@ class Expressions:
         rng = self.rng
         roll = rng.random()
         found = self.column(("text",))
+        if depth > 0 and roll < 0.08 and found:
+            return rng.choice(["(%s || %s)", "concat(%s, %s)", "(%s || '-' || %s)", "concat_ws(',', %s, %s)", "replace(%s, %s, 'q')",
+                               "split_part(%s, %s, 1)", "btrim(%s, %s)"]) % (found, self.column(("text",)))
         if depth <= 0 or roll < 0.6:
             if found and rng.random() < 0.9:
                 return found
