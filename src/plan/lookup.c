@@ -13,6 +13,8 @@
  */
 #include "lookup.h"
 
+#include <math.h>
+
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
@@ -427,6 +429,16 @@ has_infinite(GcKind kind, const GcSeenColumn *seen)
 	if (kind == GC_DATE)
 		return seen->any && (seen->min == PG_INT32_MIN || seen->max == PG_INT32_MAX);
 	return GC_KIND_IS_INSTANT(kind) && seen->any && (seen->min == PG_INT64_MIN || seen->max == PG_INT64_MAX);
+}
+
+bool
+gc_may_overflow(const GcTranslation *tr, int e)
+{
+	const int	c = origin_of(tr, e);
+	GcSeenColumn seen;
+
+	return gc_seen(tr, e, &seen) && seen.any &&
+		Max(fabs((double) seen.min), fabs((double) seen.max)) * Max(tr->column_leaf[c]->tuples, 1) >= (double) PG_INT64_MAX;
 }
 
 bool

@@ -54,6 +54,9 @@ extern bool gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen);
  */
 extern bool gc_may_be_infinite(const GcTranslation *tr, int e);
 
+/* May an integer column's values, as far as they are known, add up to more than 64 bits hold? */
+extern bool gc_may_overflow(const GcTranslation *tr, int e);
+
 /* A text expression's value as a code in another dictionary. */
 extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
 

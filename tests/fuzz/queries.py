@@ -655,6 +655,8 @@ class Generator:
                 if rng.random() < 0.5:
                     arg = "(%s %s %s)" % (arg, rng.choice("+-*"), ex.column(FLOATS, lambda c: c.tame) or "2")
                 how = TOLERANT
+            elif rng.random() < 0.08 and ex.column(("money",)):
+                fn, arg = "sum", ex.column(("money",))
             else:
                 arg = ex.of(type_, rng.randint(0, 2))
             text = "%s(%s)" % (fn, arg)
