@@ -18,8 +18,8 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "operators.h"
 #include "../columns/pgkinds.h"
+#include "../compat.h"
 
 static bool
 is_text_type(Oid type)
@@ -52,7 +52,7 @@ is_total(Oid funcid, void *context)
 		case F_LOWER_TEXT:
 		case F_UPPER_TEXT:
 		case F_INITCAP:
-		case F_REVERSE:
+		case F_REVERSE_TEXT:
 		case F_LENGTH_TEXT:
 		case F_CHAR_LENGTH_TEXT:
 		case F_CHARACTER_LENGTH_TEXT:
