@@ -307,4 +307,9 @@ gc_unlocked_lsn(Page page)
 #define GC_CTYPE_IS_C(collation)	lc_ctype_is_c(collation)
 #endif
 
+/* 18 has reverse() of bytea, too. */
+#if PG_VERSION_NUM < 180000
+#define F_REVERSE_TEXT	F_REVERSE
+#endif
+
 #endif							/* GC_COMPAT_H */

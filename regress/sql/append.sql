@@ -168,7 +168,7 @@ SELECT refusal('SELECT sum(item) FROM (SELECT item FROM web UNION ALL SELECT ite
 -- ... and such a child's rows handed over, where there is a table to join
 SELECT check_same('SELECT p_brand, sum(s.item) FROM product JOIN (SELECT item FROM web UNION ALL SELECT item FROM temporary) s ON item = p_id GROUP BY 1');
 SELECT check_same('SELECT p_brand, max(s.x) FROM product JOIN (SELECT item, who || part AS x FROM web UNION ALL SELECT item::int4, ''s'' FROM store WHERE md5(who) || part <> ''x'') s ON item = p_id GROUP BY 1');
-SELECT refusal('SELECT x, count(*) FROM (SELECT who || part AS x FROM web UNION ALL SELECT ''s'' FROM store) s GROUP BY 1');
+SELECT refusal('SELECT x, count(*) FROM (SELECT who || item AS x FROM web UNION ALL SELECT ''s'' FROM store) s GROUP BY 1');
 -- ... decided by the values
 SELECT check_same('SELECT x, count(*) FROM (SELECT paid AS x FROM web UNION ALL SELECT 1.5 FROM store) s GROUP BY 1');
 

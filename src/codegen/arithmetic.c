@@ -74,6 +74,27 @@ emit_numeric_div(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, co
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
+/* A timestamp and what is added to it: sum, unless the timestamp is infinite. */
+static Operand
+emit_passed_infinite(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *sum, const char *null)
+{
+	const Operand *instant = GC_KIND_IS_INSTANT(EXPR(cg, e->arg[0])->kind) ? a : b;
+	char		infinite[160],
+				buf[900],
+				either[300];
+	Operand		o;
+
+	cg_is_infinite(infinite, sizeof(infinite), instant);
+	snprintf(buf, sizeof(buf), "%s ? %s : %s", infinite, instant->v, sum);
+	o = cg_temp(cg, cg_ctype[e->opreg], buf, null);
+	if (e->flags & GC_CHECKED)
+	{
+		snprintf(either, sizeof(either), "%s | %s", o.n, infinite);
+		cg_check_kind(cg, e->kind, o.v, either);
+	}
+	return result_of(e, o);
+}
+
 Operand
 cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b)
 {
@@ -94,8 +115,8 @@ cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b)
 	cg_as(cg, x, sizeof(x), e->arg[0], a, e->opreg, e->rescale[0]);
 	cg_as(cg, y, sizeof(y), e->arg[1], b, e->opreg, e->rescale[1]);
 
-	/* PostgreSQL decides on dates and timestamps that may be infinite. */
-	for (int k = 0; k < 2 && (e->flags & GC_CHECKED); k++)
+	/* PostgreSQL decides on dates that may be infinite, and on differences. */
+	for (int k = 0; k < 2 && (e->flags & GC_CHECKED) && !GC_KIND_IS_INSTANT(e->kind); k++)
 	{
 		u8			kind = EXPR(cg, e->arg[k])->kind;
 
@@ -110,6 +131,8 @@ cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b)
 	}
 	else
 		snprintf(buf, sizeof(buf), "%s %s %s", x, ops[e->op], y);
+	if (e->flags & GC_INFINITE)
+		return emit_passed_infinite(cg, e, a, b, buf, null);
 	o = cg_temp(cg, cg_ctype[e->opreg], buf, null);
 	if ((e->flags & GC_CHECKED) && e->kind != GC_NUMERIC)
 		cg_check_kind(cg, e->kind, o.v, o.n);

@@ -115,7 +115,8 @@ emit_call(Cg *cg, u16 i)
 	Operand		a = cg_expr(cg, e->arg[0]);
 	Operand		b = a;
 	Operand		o;
-	char		null[96],
+	char		null[300],
+				infinite[160],
 				buf[500];
 
 	if (f->notes)
@@ -131,16 +132,29 @@ emit_call(Cg *cg, u16 i)
 		snprintf(buf, sizeof(buf), f->bad, a.v);
 		text_addf(cg->out, "GC_CHECK(%s || !(%s));\n", null, buf);
 	}
-	/* PostgreSQL decides on timestamps that may be infinite. */
-	if (f->of_time && (e->flags & GC_CHECKED))
+	/* PostgreSQL decides on timestamps that may be infinite, if their function is not known. */
+	if (f->of_time && f->infinite == GC_INFINITE_ASKED && (e->flags & GC_CHECKED))
 		cg_check_kind(cg, GC_TIMESTAMP, a.v, null);
 	if (f->nargs == 2)
 		snprintf(buf, sizeof(buf), "%s(%s, %s)", f->name, a.v, b.v);
 	else
 		snprintf(buf, sizeof(buf), "%s(%s)", f->name, a.v);
+	if (e->flags & GC_INFINITE)
+	{
+		char		call[400];
+
+		strcpy(call, buf);
+		cg_is_infinite(infinite, sizeof(infinite), &a);
+		snprintf(buf, sizeof(buf), "%s ? %s : %s", infinite, f->infinite == GC_INFINITE_SELF ? a.v : "0", call);
+		if (f->infinite == GC_INFINITE_NULL)
+			snprintf(null + strlen(null), sizeof(null) - strlen(null), " | %s", infinite);
+	}
 	o = cg_temp(cg, e->kind == GC_TIMESTAMP ? "i64" : cg_ctype[e->reg], buf, null);
 	if (e->kind == GC_TIMESTAMP && (e->flags & GC_CHECKED))
-		cg_check_kind(cg, GC_TIMESTAMP, o.v, o.n);
+	{
+		snprintf(null, sizeof(null), "%s%s%s", o.n, e->flags & GC_INFINITE ? " | " : "", e->flags & GC_INFINITE ? infinite : "");
+		cg_check_kind(cg, GC_TIMESTAMP, o.v, null);
+	}
 	if (e->kind == GC_TIMESTAMP && e->reg != GC_I64)
 	{
 		Operand		wide = o;

@@ -72,6 +72,12 @@ cg_temp_bool(Cg *cg, const char *value, const char *null)
 }
 
 void
+cg_is_infinite(char *buf, size_t size, const Operand *ts)
+{
+	snprintf(buf, size, "(%s == GC_TS_NOBEGIN || %s == GC_TS_NOEND)", ts->v, ts->v);
+}
+
+void
 cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null)
 {
 	const char *lo,

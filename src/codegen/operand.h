@@ -28,6 +28,9 @@ extern Operand cg_temp_bool(Cg *cg, const char *value, const char *null);
 /* C expression for operand o of expression e, in register reg, times 10^rescale. */
 extern void cg_as(Cg *cg, char *buf, size_t size, u16 e, const Operand *o, u8 reg, int rescale);
 
+/* The condition on a timestamp that it is infinite. */
+extern void cg_is_infinite(char *buf, size_t size, const Operand *ts);
+
 /* Check that `value`, if not NULL, lies within the kind's range. */
 extern void cg_check_kind(Cg *cg, u8 kind, const char *value, const char *null);
 

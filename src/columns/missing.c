@@ -45,9 +45,8 @@
 /* What may be too large is tried where so much of the cache is free, or idle. */
 #define NEARLY_ALL		0.9
 
-/* Values of a column that are not in a dictionary yet, by what ANALYZE found. */
-static double
-new_values(Relation rel, AttrNumber attnum, double rows)
+double
+gc_analyzed_values(Relation rel, AttrNumber attnum, double rows)
 {
 	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(rel)), Int16GetDatum(attnum),
 										BoolGetDatum(false));
@@ -64,7 +63,7 @@ static double
 column_us(Relation rel, const GcColSpec *spec, double rows)
 {
 	if (GC_KIND_IS_CODE(spec->kind))
-		return rows * TEXT_US + new_values(rel, spec->attnum, rows) * NEW_TEXT_US;
+		return rows * TEXT_US + gc_analyzed_values(rel, spec->attnum, rows) * NEW_TEXT_US;
 	return rows * (spec->typid == NUMERICOID ? NUMERIC_US : WORD_US);
 }
 

@@ -28,6 +28,9 @@ typedef struct GcMissing
 /* Add what a table lacks of these columns; true if it lacks any, or all that the cache keeps of it.  With a guard. */
 extern bool gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing);
 
+/* Distinct values of a column, by what ANALYZE found; 0: nothing. */
+extern double gc_analyzed_values(Relation rel, AttrNumber attnum, double rows);
+
 /*
  * Would a load push out columns that other queries use?  It would be pushed out by their next load itself.  The size is
  * an estimate: whether the columns fit at all is for a load to find out, and is remembered.

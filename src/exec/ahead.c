@@ -347,7 +347,10 @@ evaluated_exprs(GcScanState *node)
 	Bitmapset  *exprs = NULL;
 
 	for (int i = 0; i < node->plan->nparams; i++)
-		exprs = bms_add_member(exprs, node->plan->params[i].expr);
+	{
+		if (node->plan->params[i].expr >= 0)
+			exprs = bms_add_member(exprs, node->plan->params[i].expr);
+	}
 	for (int i = 0; i < node->plan->nlists; i++)
 		exprs = bms_add_member(exprs, node->plan->lists[i].expr);
 	return exprs;

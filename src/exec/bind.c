@@ -73,6 +73,7 @@ binding_init(GcBinding *b)
 	b->list_counts = palloc0((p->nlists + 1) * sizeof(uint64));
 	b->params = palloc0((p->nparams + 1) * sizeof(GcParamValue));
 	b->lookups = palloc0((p->nluts + 1) * sizeof(GcLookup *));
+	b->space_values = palloc0((p->ncolumns + p->nluts + 1) * sizeof(uint32));
 	b->ranges = palloc0((p->nexprs + 1) * sizeof(GcRange));
 	b->row_ids = palloc0((p->ninputs + 1) * sizeof(GcRowIds));
 	b->sinks = palloc0(p->npipelines * sizeof(GcSinkValue));

@@ -79,6 +79,36 @@ argument_datum(FillArg *a, uint32 i)
 }
 
 static void
+set_argument(TupleTableSlot *slot, int attno, bool isnull, Datum value)
+{
+	slot->tts_isnull[attno - 1] = isnull;
+	slot->tts_values[attno - 1] = value;
+}
+
+/* Of a pair of texts, in the place of a NULL there is one more than the last code. */
+static void
+set_text(const GcLookupWork *w, TupleTableSlot *slot, int attno, int k, uint32 code, uint32 null)
+{
+	set_argument(slot, attno, code == null, code == null ? (Datum) 0 :
+				 gc_text_value(w->b, w->lut->kinds[k], k == 0 ? w->lut->space : w->lut->second, code));
+}
+
+/* What entry i is of, in the slot. */
+static void
+set_arguments(FillArg *a, uint32 i, TupleTableSlot *slot)
+{
+	const GcLookupWork *w = a->w;
+
+	if (i == 0 || w->second == NULL)
+		set_argument(slot, w->lut->attno, i == 0, i == 0 ? (Datum) 0 : argument_datum(a, i));
+	else
+	{
+		set_text(w, slot, w->lut->attno, 0, (i - 1) / w->seconds, (w->count - 1) / w->seconds - 1);
+		set_text(w, slot, w->lut->second_attno, 1, (i - 1) % w->seconds, w->seconds - 1);
+	}
+}
+
+static void
 store_result(FillArg *a, uint32 i, Datum value, bool isnull)
 {
 	GcLookup   *l = a->lookup;
@@ -116,7 +146,6 @@ fill_callback(void *arg)
 	GcScanState *node = a->w->b->node;
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
-	int			attno = a->w->lut->attno - 1;
 
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
@@ -132,8 +161,7 @@ fill_callback(void *arg)
 			CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		slot->tts_isnull[attno] = i == 0;
-		slot->tts_values[attno] = i == 0 ? (Datum) 0 : argument_datum(a, i);
+		set_arguments(a, i, slot);
 		value = ExecEvalExpr(a->expr, econtext, &isnull);
 		MemoryContextSwitchTo(old);
 		store_result(a, i, value, isnull);

@@ -28,6 +28,8 @@ typedef struct GcLookupWork
 	uint32		own;			/* of which the last are of values that only this request has */
 	GcDictView *from;			/* text: the values */
 	GcDictView *to;				/* translations: where they are looked up */
+	GcDictView *second;			/* pairs of texts: the second one's values, */
+	uint32		seconds;		/* of which there are one less, and NULL */
 	uint32		to_count;		/* shared values there, and own ones */
 	uint32		to_own;
 } GcLookupWork;

@@ -185,6 +185,7 @@ typedef struct GcBinding
 	uint64	   *list_counts;
 	GcDictView **spaces;		/* per column */
 	GcDictView *constants;		/* texts that are results; their own space */
+	uint32	   *space_values;	/* ncolumns + nluts + 1: gc_space_values() and 1; 0: not asked for */
 	GcBuildValue builds[GC_MAX_BUILDS];
 	GcGroupKeyValue *group_keys;	/* npipelines * GC_MAX_KEYS */
 	GcSinkValue *sinks;			/* npipelines */

@@ -41,9 +41,6 @@
 #include "../columns/evict.h"
 #include "../columns/pgkinds.h"
 
-/* Integer and date columns may span at most this many values. */
-#define MAX_INTEGER_VALUES	(1 << 17)
-
 /* By how many days the offset of a time zone, and rounding, may move the range of dates. */
 #define DAYS_ASIDE		2
 
@@ -70,6 +67,17 @@ gc_space_dict(GcBinding *b, uint16 space)
 			return in->dicts[space - in->first];
 	}
 	return NULL;
+}
+
+uint32
+gc_space_values(GcBinding *b, uint16 space)
+{
+	const int	at = space < GC_SPACE_LUT ? space : space < GC_SPACE_CONSTANTS ? b->plan->ncolumns + space - GC_SPACE_LUT :
+		b->plan->ncolumns + b->plan->nluts;
+
+	if (b->space_values[at] == 0)
+		b->space_values[at] = 1 + gc_dict_count(gc_space_dict(b, space));
+	return b->space_values[at] - 1;
 }
 
 /* Blank-padded length, in characters, of a space's values; 0 if not padded. */
@@ -152,7 +160,7 @@ integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
 		lo = lo / USECS_PER_DAY - DAYS_ASIDE;
 		hi = hi / USECS_PER_DAY + DAYS_ASIDE;
 	}
-	if ((i128) hi - lo >= MAX_INTEGER_VALUES)
+	if ((i128) hi - lo >= GC_MAX_INTEGER_VALUES)
 		return gc_fail(&b->err, GC_UNSUPPORTED,
 					   "An expression would have to be tabulated for too many values.");
 	*base = lo;
@@ -277,6 +285,33 @@ describe_function(const GcPlanLut *lut, GcLookupKey *key)
 	}
 }
 
+/*
+ * A table of two texts.  Where a dictionary has grown, it is another one: its entries have other places.  With texts
+ * that only this request has, all of it is the request's.
+ */
+static GcCode
+describe_pair(GcBinding *b, const GcPlanLut *lut, GcLookupWork *w)
+{
+	const uint64 firsts = (uint64) gc_space_values(b, lut->space) + 1;
+	const uint64 seconds = (uint64) gc_space_values(b, lut->second) + 1;
+	const uint64 shape[] = {firsts, seconds};
+	const GcHash shaped = gc_hash_bytes(shape, sizeof(shape), GC_LUT_EXPR);
+
+	if (firsts * seconds > GC_MAX_PAIRS)
+		return gc_fail(&b->err, GC_UNSUPPORTED, "An expression would have to be tabulated for too many pairs of texts.");
+	w->from = gc_space_dict(b, lut->space);
+	w->second = gc_space_dict(b, lut->second);
+	w->seconds = (uint32) seconds;
+	w->count = (uint32) (firsts * seconds) + 1;
+	w->key.function[0] ^= shaped.h[0];
+	w->key.function[1] ^= shaped.h[1];
+	w->key.dict = gc_dict_shared_id(w->from);
+	w->key.to_dict = gc_dict_shared_id(w->second);
+	w->shareable = w->shareable && w->key.dict != 0 && w->key.to_dict != 0 &&
+		gc_dict_shared_count(w->from) + 1 == firsts && gc_dict_shared_count(w->second) + 1 == seconds;
+	return GC_OK;
+}
+
 /* Find out what table i is about; w->shareable if all sessions can use it. */
 static GcCode
 describe(GcBinding *b, int i, GcLookupWork *w)
@@ -299,6 +334,8 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 	}
 	describe_function(lut, key);
 	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD;
+	if (GC_LUT_IS_PAIR(lut))
+		return describe_pair(b, lut, w);
 	if (!GC_KIND_IS_CODE(w->argkind))
 		return integer_domain(b, lut, &key->base, &w->count);
 
@@ -385,7 +422,7 @@ publish(const GcLookupWork *w, const GcLookup *l)
 	t->min = l->min;
 	t->max = l->max;
 	write_entries(t, l);
-	return gc_lookups_publish(t, w->from, w->to);
+	return gc_lookups_publish(t, w->from, w->second ? w->second : w->to);
 }
 
 /* May a shared table find room, or at least could not be helped to it? */
@@ -561,7 +598,7 @@ add_constants(GcBinding *b)
 		int			e = b->plan->params[i].expr;
 		GcValueBytes v;
 
-		if (b->plan->params[i].space != GC_SPACE_CONSTANTS || b->node->isnull[e])
+		if (b->plan->params[i].space != GC_SPACE_CONSTANTS || e < 0 || b->node->isnull[e])
 			continue;
 		gc_datum_bytes(gc_params(b->program)[i].kind, b->node->values[e], &v);
 		if (gc_dict_intern(b->constants, v.bytes, v.len) < 0)
@@ -581,6 +618,15 @@ gc_make_lookups(GcBinding *b)
 	return code;
 }
 
+/* A text of a pair that came to its dictionary later would be taken for another pair. */
+static bool
+is_pair_within(GcBinding *b, const GcPlanLut *lut)
+{
+	const GcExpr *sum = &gc_exprs(b->program)[lut->arg];
+
+	return !GC_LUT_IS_PAIR(lut) || b->ranges[sum->arg[1]].hi <= gc_space_values(b, lut->second);
+}
+
 /* Of codes, dictionaries know all. */
 GcCode
 gc_check_lookups(GcBinding *b)
@@ -593,7 +639,7 @@ gc_check_lookups(GcBinding *b)
 		const GcLookup *l = arg ? b->lookups[e->ref] : NULL;
 
 		if (arg && arg->op != GC_OP_NULL && !GC_KIND_IS_CODE(arg->kind) &&
-			(values->lo < l->base || values->hi > l->base + (i128) l->count - 2))
+			(values->lo < l->base || values->hi > l->base + (i128) l->count - 2 || !is_pair_within(b, &b->plan->luts[e->ref])))
 			return gc_fail(&b->err, GC_UNSUPPORTED, "A lookup table lacks values that may be looked up.");
 	}
 	return GC_OK;

@@ -327,6 +327,8 @@ sum_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
 			return Int64GetDatum((int64) agg_sum(d, g, out->ref));
 		case GC_INT8:
 			return gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
+		case GC_MONEY:
+			return Int64GetDatum((int64) agg_sum(d, g, out->ref));
 		case GC_FLOAT4:
 			return Float4GetDatum((float4) sum_from_first(d, g, out, true));
 		case GC_FLOAT8:

@@ -38,6 +38,14 @@ value_code(GcBinding *b, GcKind kind, uint16 space, Datum value)
 	return gc_dict_lookup(gc_space_dict(b, space), bytes.bytes, bytes.len);
 }
 
+static void
+set_raw(GcBinding *b, int i, i128 v)
+{
+	b->param_facts[i].range = (GcRange) {v, v};
+	b->params[i].lo = (u64) v;
+	b->params[i].hi = (u64) (v >> 64);
+}
+
 static GcCode
 set_param(GcBinding *b, int i, Datum value)
 {
@@ -60,9 +68,7 @@ set_param(GcBinding *b, int i, Datum value)
 			return gc_fail(&b->err, GC_UNSUPPORTED, "A constant has no raw form.");
 		v = raw;
 	}
-	fact->range = (GcRange) {v, v};
-	b->params[i].lo = (u64) v;
-	b->params[i].hi = (u64) (v >> 64);
+	set_raw(b, i, v);
 	return GC_OK;
 }
 
@@ -76,8 +82,14 @@ gc_bind_params(GcBinding *b)
 		return gc_fail(&b->err, GC_UNSUPPORTED, "Time zone %s has several offsets from UTC.", pg_get_timezone_name(session_timezone));
 	for (int i = 0; i < b->plan->nparams && code == GC_OK; i++)
 	{
-		int			e = b->plan->params[i].expr;
+		const GcPlanParam *param = &b->plan->params[i];
+		const int	e = param->expr;
 
+		if (e < 0)
+		{
+			set_raw(b, i, (i128) gc_space_values(b, param->space) + param->more);
+			continue;
+		}
 		b->param_facts[i].nullable = b->node->isnull[e];
 		if (!b->node->isnull[e])
 			code = set_param(b, i, b->node->values[e]);

@@ -32,6 +32,7 @@
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
+#include "lookup.h"
 #include "quotient.h"
 #include "sets.h"
 
@@ -154,8 +155,13 @@ add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 {
 	GcKind		kind = tr->pexprs[arg].kind;
 
-	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
+	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC && kind != GC_MONEY)
 		return refuse_type(tr, agg);
+	if (kind == GC_MONEY && gc_may_overflow(tr, arg))
+	{
+		gc_refuse(tr, "a sum of money may be out of range");
+		return false;
+	}
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
 	return add_sums(tr, agg, arg, is_sum ? GC_OUT_SUM : GC_OUT_AVG) != NULL;

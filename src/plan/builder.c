@@ -201,17 +201,18 @@ gc_exec_expr(GcTranslation *tr, Expr *expr)
 	return list_length(tr->exprs) - 1;
 }
 
-int
-gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
+static int
+build_param(GcTranslation *tr, const GcPlanParam *param, GcKind kind)
 {
-	int			at = gc_exec_expr(tr, expr);
-	GcPlanParam *p;
+	int			e;
 
 	for (int i = 0; i < tr->nparams; i++)
 	{
-		if (tr->plan->params[i].expr == at && tr->plan->params[i].space == space)
+		const GcPlanParam *p = &tr->plan->params[i];
+
+		if (p->expr == param->expr && p->space == param->space && p->more == param->more)
 		{
-			for (int e = 0; e < tr->nexprs; e++)
+			for (e = 0; e < tr->nexprs; e++)
 			{
 				if (tr->pexprs[e].op == GC_OP_PARAM && tr->pexprs[e].ref == i)
 					return e;
@@ -221,13 +222,27 @@ gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
 	if (tr->nparams == GC_MAX_PARAMS)
 		return gc_refuse(tr, "the query has too many constants");
 	tr->plan->params = room(tr->plan->params, tr->nparams, sizeof(GcPlanParam));
-	p = &tr->plan->params[tr->nparams];
-	p->expr = at;
-	p->space = space;
-	at = gc_build_expr(tr, GC_OP_PARAM, kind, -1, -1, -1, tr->nparams++);
-	if (at >= 0)
-		tr->space[at] = space;
-	return at;
+	tr->plan->params[tr->nparams] = *param;
+	e = gc_build_expr(tr, GC_OP_PARAM, kind, -1, -1, -1, tr->nparams++);
+	if (e >= 0)
+		tr->space[e] = param->expr < 0 ? GC_SPACE_NONE : param->space;
+	return e;
+}
+
+int
+gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space)
+{
+	const GcPlanParam p = {.expr = gc_exec_expr(tr, expr),.space = space};
+
+	return build_param(tr, &p, kind);
+}
+
+int
+gc_build_count(GcTranslation *tr, uint16 space, int more)
+{
+	const GcPlanParam p = {.expr = -1,.space = space,.more = more};
+
+	return build_param(tr, &p, GC_INT8);
 }
 
 int
@@ -261,7 +276,8 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 		GcPlanLut	l = tr->plan->luts[i];
 
 		if (l.arg == arg && l.type == lut->type && l.space == lut->space &&
-			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation && l.rank == lut->rank)
+			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation && l.rank == lut->rank &&
+			l.second == lut->second)
 		{
 			for (e = 0; e < tr->nexprs; e++)
 			{

@@ -26,14 +26,12 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
+#include "lookup_cost.h"
 #include "own_time.h"
 #include "../columns/pgkinds.h"
 #include "../queue/queue.h"
 #include "../force.h"
 #include "../settings.h"
-
-/* Calls of an operator that an entry of a lookup table costs, spread over its uses. */
-#define LOOKUP_OPERATORS	0.2
 
 /* To encode a value of a row source, in operators. */
 #define ENCODE_OPERATORS	4
@@ -49,17 +47,6 @@
 
 /* Of more values than this, the processor's caches do not hold a dictionary. */
 #define MANY_VALUES			50000
-
-/* Distinct values that the lookup tables of a translation are computed for. */
-static double
-lookup_entries(GcTranslation *tr)
-{
-	double		n = 0;
-
-	for (int i = 0; i < tr->nluts; i++)
-		n += tr->lut_values[i];
-	return n;
-}
 
 /*
  * Cost of a tuple scanned, of one entered into a hash table, and of a pair that is tried.  The defaults are
@@ -241,8 +228,7 @@ gc_costs(GcTranslation *tr, Path *own)
 
 	foreach(lc, tr->leaves)
 		costs.device += leaf_cost(tr, lfirst(lc), &constants);
-	/* They are kept for later, and for others. */
-	costs.device += lookup_entries(tr) * LOOKUP_OPERATORS * cpu_operator_cost;
+	costs.device += gc_lookup_operators(tr) * cpu_operator_cost;
 	costs.device += sets_cost(tr, &constants);
 	if (own_time > 0 && own->total_cost > 0)
 		costs.scale = own->total_cost / own_time;

@@ -9,7 +9,8 @@
  *	- operators and functions that kernels know (operators.c, cuda/gc_value.h);
  *	- any other immutable expression of a single Var with few values (a
  *	  dictionary, dates, small integers) becomes a lookup table that PostgreSQL
- *	  fills, one entry per value: LIKE, substring, extract, to_char, ... (lookup.c)
+ *	  fills, one entry per value: LIKE, substring, extract, to_char, ...; and of two
+ *	  texts, one per pair: ||, replace, ... (lookup.c)
  * Everything else is refused, with a reason.
  *
  * Planner, in backends.
@@ -434,6 +435,7 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 	if (kind == GC_KIND_NONE)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(c->casetype));
 	choice = gc_begin_choice(tr, (Expr *) c);
+	tr->choices++;
 	e = c->defresult ? translate_arm(tr, leaf, &choice, c->defresult) : gc_build_null(tr, kind);
 	for (int i = list_length(c->args) - 1; i >= 0 && e >= 0; i--)
 	{
@@ -442,12 +444,16 @@ translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 		int			then = cond < 0 ? cond : translate_arm(tr, leaf, &choice, w->result);
 
 		if (then < 0 || !gc_join_arms(tr, &choice, &then, &e))
-			return GC_NO_EXPR;
+		{
+			e = GC_NO_EXPR;
+			break;
+		}
 		space = gc_common_space(tr->space[then], tr->space[e]);
 		e = gc_build_expr(tr, GC_OP_IF, kind, cond, then, e, -1);
 		if (e >= 0)
 			tr->space[e] = space;
 	}
+	tr->choices--;
 	return e;
 }
 
@@ -727,6 +733,31 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	}
 }
 
+/* The same of an expression of two texts. */
+static int
+translate_pair_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	const GcKind kind = gc_type_kind(exprType((Node *) expr));
+	Var		   *vars[2];
+	int			codes[2];
+
+	if (kind == GC_INTERVAL || !gc_lookup_pair(tr, expr, vars))
+		return GC_NO_EXPR;
+	for (int i = 0; i < 2; i++)
+	{
+		const int	nluts = tr->nluts;
+
+		codes[i] = translate_any(tr, leaf, (Expr *) vars[i]);
+		if (codes[i] < 0)
+			return GC_NO_EXPR;
+		/* An outer join may have made it NULL for good. */
+		if (tr->pexprs[codes[i]].op == GC_OP_NULL)
+			return GC_NO_EXPR;
+		codes[i] = gc_lookup_codes(tr, codes[i], nluts);
+	}
+	return gc_pair_table(tr, expr, vars, codes);
+}
+
 /*
  * Expression of one Var as a lookup table, or GC_NO_EXPR without setting a reason
  * if it does not qualify.
@@ -739,6 +770,8 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	int			nluts = tr->nluts;
 	int			arg = var ? translate_any(tr, leaf, (Expr *) var) : GC_NO_EXPR;
 
+	if (var == NULL)
+		return translate_pair_lookup(tr, leaf, expr);
 	if (arg < 0 || tr->pexprs[arg].op == GC_OP_NULL || !gc_lookup_enumerable(tr, arg))
 		return GC_NO_EXPR;
 	arg = gc_lookup_codes(tr, arg, nluts);

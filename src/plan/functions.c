@@ -26,6 +26,7 @@
 
 #include "builder.h"
 #include "instants.h"
+#include "lookup.h"
 #include "../columns/interval.h"
 #include "../columns/numeric.h"
 #include "../program/functions.h"
@@ -173,6 +174,9 @@ translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 	int			what = name ? field(name) : -1;
 	int			function = field_call(what);
 
+	/* That is infinite, too, which numerics here cannot be. */
+	if (((function >= 0 && gc_functions[function].infinite == GC_INFINITE_ASKED) || what == DTK_EPOCH) && gc_may_be_infinite(tr, arg))
+		return gc_refuse(tr, "years or seconds of infinite timestamps are wanted");
 	if (function >= 0)
 		return field_result(tr, f, call(tr, function, GC_INT4, arg, -1), 0);
 	/* date_part() adds seconds and their fraction as floats. */
@@ -203,8 +207,11 @@ gc_epoch_of_difference(const FuncExpr *f)
 int
 gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b)
 {
-	int			e = field_result(tr, f, gc_build_expr(tr, GC_OP_SUB, GC_INT8, a, b, -1, -1), 6);
+	int			e;
 
+	if (gc_may_be_infinite(tr, a) || gc_may_be_infinite(tr, b))
+		return gc_refuse(tr, "differences of infinite timestamps are wanted");
+	e = field_result(tr, f, gc_build_expr(tr, GC_OP_SUB, GC_INT8, a, b, -1, -1), 6);
 	return tr->reason ? GC_NO_EXPR : e;
 }
 
@@ -314,6 +321,8 @@ gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin)
 		return gc_refuse(tr, "date_bin() has a width that is not constant, or has months");
 	if (!bins_start_alike())
 		return gc_refuse(tr, "date_bin() of this server differs");
+	if (gc_may_be_infinite(tr, ts) || gc_may_be_infinite(tr, origin))
+		return gc_refuse(tr, "date_bin() of infinite timestamps is wanted");
 	param = gc_build_int8(tr, us);
 	return param < 0 ? param : gc_build_expr(tr, GC_OP_CALL, tr->pexprs[ts].kind, param, ts, origin, GC_CALL_BIN);
 }
@@ -464,7 +473,8 @@ translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 static int
 translate_time(GcTranslation *tr, int arg)
 {
-	int			day = call(tr, GC_CALL_TRUNC_DAY, GC_TIMESTAMP, arg, -1);
+	int			day = gc_may_be_infinite(tr, arg) ? gc_refuse(tr, "the time of day of infinite timestamps is wanted") :
+		call(tr, GC_CALL_TRUNC_DAY, GC_TIMESTAMP, arg, -1);
 
 	return gc_build_expr(tr, GC_OP_SUB, GC_TIME, arg, day, -1, -1);
 }

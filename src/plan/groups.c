@@ -173,6 +173,9 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 		return gc_build_agg(tr, fn, arg);
 	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
+	/* That no sum leaves 64 bits is known of rows, not of parts. */
+	if (fn == GC_AGG_SUM && tr->pexprs[arg].kind == GC_MONEY)
+		return gc_refuse(tr, "values of money are aggregated in parts");
 	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
 	part = gc_build_agg(tr, fn, arg);
 	if (fn != GC_AGG_COUNT)

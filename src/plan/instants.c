@@ -24,6 +24,7 @@
 #include "utils/timestamp.h"
 
 #include "builder.h"
+#include "lookup.h"
 #include "../columns/interval.h"
 #include "../columns/pgkinds.h"
 #include "../program/functions.h"
@@ -42,6 +43,11 @@ gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, int *a, int *
 	GcKind		ka = tr->pexprs[*a].kind;
 	GcKind		kb = tr->pexprs[*b].kind;
 
+	if (result == GC_INTERVAL && (gc_may_be_infinite(tr, *a) || gc_may_be_infinite(tr, *b)))
+	{
+		gc_refuse(tr, "differences of infinite timestamps are wanted");
+		return false;
+	}
 	if (result == GC_INTERVAL)
 		return what == GC_OP_SUB && ka == kb && (ka == GC_TIMESTAMP || ka == GC_TIMESTAMPTZ);
 	/* The interval has no months: days and time are what is added in microseconds. */
@@ -120,6 +126,8 @@ gc_is_age(const Expr *expr)
 int
 gc_translate_age(GcTranslation *tr, const FuncExpr *f, int a, int b)
 {
+	if (gc_may_be_infinite(tr, a) || gc_may_be_infinite(tr, b))
+		return gc_refuse(tr, "ages of infinite timestamps are wanted");
 	/* timestamptz_age() takes the fields of local times. */
 	if (f->funcid == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ)
 	{

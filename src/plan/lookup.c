@@ -13,6 +13,8 @@
  */
 #include "lookup.h"
 
+#include <math.h>
+
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
@@ -26,11 +28,13 @@
 #include "utils/selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "builder.h"
 #include "dates.h"
 #include "instants.h"
 #include "source.h"
+#include "text_calls.h"
 #include "../columns/pgkinds.h"
 
 /* No query level has as many relations. */
@@ -39,26 +43,39 @@
 /* Days of half a century: many timestamps are of no more. */
 #define MOST_DATES		18250
 
-/* The only Var of an expression, if its type has few enough values. */
-static Var *
-single_var(Expr *expr)
+/* The Vars of an expression, up to two, each once; how many there are, or 3. */
+static int
+vars_of(Expr *expr, Var *vars[2])
 {
-	Var		   *var = NULL;
-	List	   *vars;
+	int			n = 0;
 	ListCell   *lc;
 
 	/* HAVING of a subquery has them. */
 	if (contain_agg_clause((Node *) expr))
-		return NULL;
-	vars = pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS);
-	foreach(lc, vars)
+		return 0;
+	foreach(lc, pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS))
 	{
-		if (var && !equal(var, lfirst(lc)))
-			return NULL;
-		var = lfirst(lc);
+		Var		   *var = lfirst(lc);
+
+		if ((n > 0 && equal(var, vars[0])) || (n > 1 && equal(var, vars[1])))
+			continue;
+		if (n == 2 || var->varattno <= 0 || var->varlevelsup > 0)
+			return 3;
+		vars[n++] = var;
 	}
-	if (var == NULL || var->varattno <= 0 || var->varlevelsup > 0)
+	return n;
+}
+
+/* The only Var of an expression, if its type has few enough values. */
+static Var *
+single_var(Expr *expr)
+{
+	Var		   *vars[2];
+	Var		   *var;
+
+	if (vars_of(expr, vars) != 1)
 		return NULL;
+	var = vars[0];
 	if (GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)))
 		return gc_depends_on_date(expr) ? var : NULL;
 	return gc_kinds[gc_type_kind(var->vartype)].enumerable ? var : NULL;
@@ -122,9 +139,9 @@ contains_placeholder(Node *node, void *context)
 	return IsA(node, PlaceHolderVar) || expression_tree_walker(node, contains_placeholder, context);
 }
 
-/* Put one Var in the place of every Var: which column it is does not matter to f(x). */
+/* Put one Var in the place of every Var, or of the second one another: which column it is does not matter to f(x). */
 static Node *
-forget_vars(Node *node, void *context)
+forget_vars(Node *node, void *second)
 {
 	if (node == NULL)
 		return NULL;
@@ -132,9 +149,9 @@ forget_vars(Node *node, void *context)
 	{
 		Var		   *var = (Var *) node;
 
-		return (Node *) makeVar(1, 1, var->vartype, var->vartypmod, var->varcollid, 0);
+		return (Node *) makeVar(1, second && equal(var, second) ? 2 : 1, var->vartype, var->vartypmod, var->varcollid, 0);
 	}
-	return expression_tree_mutator(node, forget_vars, context);
+	return expression_tree_mutator(node, forget_vars, second);
 }
 
 /* Take the places in the statement's text out of an expression that is written as text. */
@@ -190,9 +207,9 @@ hash_text(const char *text, GcHash *hash)
  * expressions with equal hashes, hence the cryptographic function.  False: it failed.
  */
 static bool
-hash_expression(Expr *expr, GcHash *hash)
+hash_expression(Expr *expr, Var *second, GcHash *hash)
 {
-	char	   *text = nodeToString(forget_vars((Node *) expr, NULL));
+	char	   *text = nodeToString(forget_vars((Node *) expr, second));
 	KeptHash   *kept;
 	char	   *copy;
 
@@ -216,31 +233,46 @@ hash_expression(Expr *expr, GcHash *hash)
 	return true;
 }
 
+/* May PostgreSQL compute an expression of Vars for values that no row need have? */
+static bool
+is_tabulated(GcTranslation *tr, Expr *expr)
+{
+	GcKind		kind = gc_type_kind(exprType((Node *) expr));
+
+	if (IsA(expr, Var) || kind == GC_KIND_NONE)
+		return false;
+	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
+		expression_returns_set((Node *) expr))
+		return false;
+	if (gc_looks_at_storage((Node *) expr))
+		return false;
+	/* It may be NULL where its expression would not be. */
+	if (tr->has_optional && contains_placeholder((Node *) expr, NULL))
+		return false;
+	if (GC_KIND_IS_CODE(kind) && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
+							getBaseType(exprType((Node *) expr)) == BPCHAROID))
+		return false;
+	if (tr->leaky_forbidden && contain_leaked_vars((Node *) expr))
+	{
+		gc_refuse(tr, "row security is in effect and a function is not leakproof");
+		return false;
+	}
+	return true;
+}
+
 Var *
 gc_lookup_argument(GcTranslation *tr, Expr *expr)
 {
 	Var		   *var = single_var(expr);
-	GcKind		kind = gc_type_kind(exprType((Node *) expr));
 
-	if (var == NULL || equal(var, expr) || kind == GC_KIND_NONE)
-		return NULL;
-	if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr) ||
-		expression_returns_set((Node *) expr))
-		return NULL;
-	if (gc_looks_at_storage((Node *) expr))
-		return NULL;
-	/* It may be NULL where its expression would not be. */
-	if (tr->has_optional && contains_placeholder((Node *) expr, NULL))
-		return NULL;
-	if (GC_KIND_IS_CODE(kind) && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
-							getBaseType(exprType((Node *) expr)) == BPCHAROID))
-		return NULL;
-	if (tr->leaky_forbidden && contain_leaked_vars((Node *) expr))
-	{
-		gc_refuse(tr, "row security is in effect and a function is not leakproof");
-		return NULL;
-	}
-	return var;
+	return var && is_tabulated(tr, expr) ? var : NULL;
+}
+
+bool
+gc_lookup_pair(GcTranslation *tr, Expr *expr, Var *vars[2])
+{
+	return vars_of(expr, vars) == 2 && GC_KIND_IS_CODE(gc_type_kind(vars[0]->vartype)) &&
+		GC_KIND_IS_CODE(gc_type_kind(vars[1]->vartype)) && gc_takes_any_texts(expr) && is_tabulated(tr, expr);
 }
 
 int
@@ -316,25 +348,122 @@ group_origin(const GcTranslation *tr, const GcPColumn *c)
 	return tr->aggs[c->agg].arg;
 }
 
+/* The column of a relation or a row source that an expression's values come from; GC_NO_EXPR: they are computed. */
+static int
+origin_of(const GcTranslation *tr, int e)
+{
+	while (e >= 0)
+	{
+		const GcExpr *x = &tr->pexprs[e];
+
+		if (x->op == GC_OP_PAYLOAD)
+			e = tr->payloads[x->ref].expr;
+		else if (x->op != GC_OP_COLUMN)
+			return GC_NO_EXPR;
+		else if (tr->groups_of[tr->columns[x->ref].input] == 0)
+			return x->ref;
+		else
+			e = group_origin(tr, &tr->columns[x->ref]);
+	}
+	return GC_NO_EXPR;
+}
+
 bool
 gc_lookup_enumerable(const GcTranslation *tr, int arg)
 {
-	if (GC_KIND_IS_CODE(tr->pexprs[arg].kind))
-		return true;
-	while (arg >= 0)
-	{
-		const GcExpr *e = &tr->pexprs[arg];
+	return GC_KIND_IS_CODE(tr->pexprs[arg].kind) || origin_of(tr, arg) >= 0;
+}
 
-		if (e->op == GC_OP_PAYLOAD)
-			arg = tr->payloads[e->ref].expr;
-		else if (e->op != GC_OP_COLUMN)
-			return false;
-		else if (tr->groups_of[tr->columns[e->ref].input] == 0)
+bool
+gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen)
+{
+	const int	c = origin_of(tr, e);
+
+	return c >= 0 && tr->column_leaf[c] && OidIsValid(tr->column_leaf[c]->relid) && tr->columns[c].attnum > 0 &&
+		gc_column_seen(tr->column_leaf[c]->relid, tr->columns[c].attnum, seen);
+}
+
+/* Is a column itself compared in a condition? */
+static bool
+compares(Node *node, void *var)
+{
+	List	   *args = NIL;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, OpExpr) && ((OpExpr *) node)->opresulttype == BOOLOID)
+		args = ((OpExpr *) node)->args;
+	else if (IsA(node, ScalarArrayOpExpr))
+		args = ((ScalarArrayOpExpr *) node)->args;
+	return list_member(args, var) || expression_tree_walker(node, compares, var);
+}
+
+/* Is there a condition on a column in its own table's scan? */
+static bool
+is_filtered(const GcTranslation *tr, int c)
+{
+	const RelOptInfo *rel = tr->column_leaf[c]->rel;
+	ListCell   *lc;
+
+	foreach(lc, rel ? rel->baserestrictinfo : NIL)
+	{
+		if (compares((Node *) lfirst_node(RestrictInfo, lc)->clause, tr->column_nodes[c]))
 			return true;
-		else
-			arg = group_origin(tr, &tr->columns[e->ref]);
 	}
 	return false;
+}
+
+/* What a date or timestamp was cast from, or an offset or interval added to. */
+static int
+behind_casts(const GcTranslation *tr, int e)
+{
+	while (e >= 0 && (tr->pexprs[e].op == GC_OP_CAST || (tr->pexprs[e].op == GC_OP_ADD && GC_KIND_IS_INSTANT(tr->pexprs[e].kind))))
+		e = tr->pexprs[e].arg[0];
+	return e;
+}
+
+/* Does a column's range, as it was seen, begin or end beyond finite dates and timestamps? */
+static bool
+has_infinite(GcKind kind, const GcSeenColumn *seen)
+{
+	if (kind == GC_DATE)
+		return seen->any && (seen->min == PG_INT32_MIN || seen->max == PG_INT32_MAX);
+	return GC_KIND_IS_INSTANT(kind) && seen->any && (seen->min == PG_INT64_MIN || seen->max == PG_INT64_MAX);
+}
+
+bool
+gc_may_overflow(const GcTranslation *tr, int e)
+{
+	const int	c = origin_of(tr, e);
+	GcSeenColumn seen;
+
+	return gc_seen(tr, e, &seen) && seen.any &&
+		Max(fabs((double) seen.min), fabs((double) seen.max)) * Max(tr->column_leaf[c]->tuples, 1) >= (double) PG_INT64_MAX;
+}
+
+bool
+gc_may_be_infinite(const GcTranslation *tr, int e)
+{
+	const int	from = behind_casts(tr, e);
+	GcSeenColumn seen;
+
+	return from >= 0 && tr->choices == 0 && gc_seen(tr, from, &seen) && has_infinite(tr->pexprs[from].kind, &seen) &&
+		!is_filtered(tr, origin_of(tr, from));
+}
+
+/*
+ * Has a column that is not one of texts a wider range than tables have entries, as far as is known?  An infinite
+ * timestamp has no date.
+ */
+static bool
+is_too_wide(const GcTranslation *tr, int arg)
+{
+	GcSeenColumn seen;
+	int64		unit = GC_KIND_IS_INSTANT(tr->pexprs[arg].kind) ? USECS_PER_DAY : 1;
+
+	if (!gc_seen(tr, arg, &seen) || !seen.any)
+		return false;
+	return (unit > 1 && has_infinite(tr->pexprs[arg].kind, &seen)) || seen.max / unit - seen.min / unit >= GC_MAX_INTEGER_VALUES - 2;
 }
 
 int
@@ -343,6 +472,8 @@ gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 	const GcExpr *e = &tr->pexprs[arg];
 	int			column;
 
+	if (!GC_KIND_IS_CODE(e->kind) && is_too_wide(tr, arg))
+		return gc_refuse(tr, "an expression would have to be tabulated for too many values");
 	if (e->kind == GC_TIMESTAMPTZ)
 		arg = gc_build_local(tr, arg, NULL);
 	if (arg < 0 || GC_KIND_IS_INSTANT(tr->pexprs[arg].kind))
@@ -358,26 +489,69 @@ gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 	return column;
 }
 
+/* The table as a plan has it; second: NULL, or the other Var that it is of. */
+static int
+build_table(GcTranslation *tr, Expr *expr, Var *var, Var *second, int arg, GcPlanLut *lut, double values)
+{
+	int			e;
+
+	lut->type = GC_LUT_EXPR;
+	lut->to_space = GC_SPACE_NONE;
+	lut->attno = gc_scan_attno(tr, level_vars(tr, (Node *) var));
+	lut->argtype = var->vartype;
+	lut->cacheable = hash_expression(expr, second, &lut->hash) && !contain_mutable_functions(gc_without_concat(gc_without_prints(expr))) &&
+		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
+	lut->expr = gc_exec_expr(tr, (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL));
+	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);
+	if (e >= 0)
+		tr->lut_values[tr->pexprs[e].ref] = values;
+	return e;
+}
+
 int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {
-	GcPlanLut	lut = {.type = GC_LUT_EXPR,.to_space = GC_SPACE_NONE};
+	const double values = distinct_values(tr, var);
+	GcPlanLut	lut = {.space = tr->space[arg]};
+
+	return build_table(tr, expr, var, NULL, arg, &lut, GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
+}
+
+/* The code of a text, or the number of codes where it is NULL. */
+static int
+code_or_count(GcTranslation *tr, int code)
+{
+	int			count = gc_build_count(tr, tr->space[code], 0);
+
+	return count < 0 ? count : gc_build_expr(tr, GC_OP_COALESCE, GC_INT8, gc_build_cast(tr, code, GC_INT8), count, -1, -1);
+}
+
+/* Values of a text column, by what is cached of it, else by statistics. */
+static double
+text_values(GcTranslation *tr, Var *var, int code)
+{
+	GcSeenColumn seen;
+
+	return gc_seen(tr, code, &seen) ? seen.values : distinct_values(tr, var);
+}
+
+int
+gc_pair_table(GcTranslation *tr, Expr *expr, Var *const vars[2], const int codes[2])
+{
+	GcPlanLut	lut = {.space = tr->space[codes[0]],.second = tr->space[codes[1]],
+	.kinds = {tr->pexprs[codes[0]].kind, tr->pexprs[codes[1]].kind}};
+	const double pairs = (text_values(tr, vars[0], codes[0]) + 1) * (text_values(tr, vars[1], codes[1]) + 1);
 	int			e;
 
-	lut.space = tr->space[arg];
-	lut.attno = gc_scan_attno(tr, level_vars(tr, (Node *) var));
-	lut.argtype = var->vartype;
-	lut.cacheable = hash_expression(expr, &lut.hash) && !contain_mutable_functions(gc_without_prints(expr)) &&
-		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
-	lut.expr = gc_exec_expr(tr, (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL));
-	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), &lut);
-	if (e >= 0)
-	{
-		const double values = distinct_values(tr, var);
-
-		tr->lut_values[tr->pexprs[e].ref] = GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values;
-	}
-	return e;
+	if (lut.space == GC_SPACE_NONE || lut.second == GC_SPACE_NONE)
+		return GC_NO_EXPR;
+	if (pairs > GC_MAX_PAIRS)
+		return gc_refuse(tr, "an expression is of two texts that have too many values together");
+	e = code_or_count(tr, codes[0]);
+	e = e < 0 ? e : gc_build_expr(tr, GC_OP_MUL, GC_INT8, e, gc_build_count(tr, lut.second, 1), -1, -1);
+	e = e < 0 ? e : gc_build_expr(tr, GC_OP_ADD, GC_INT8, e, code_or_count(tr, codes[1]), -1, -1);
+	lut.second_attno = gc_scan_attno(tr, level_vars(tr, (Node *) vars[1]));
+	return e < 0 || tr->reason ? GC_NO_EXPR : build_table(tr, expr, vars[0], vars[1], e, &lut, pairs);
 }
 
 static int

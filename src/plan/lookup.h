@@ -11,6 +11,7 @@
 #define GC_PLAN_LOOKUP_H
 
 #include "translate.h"
+#include "../columns/seen.h"
 
 /* Is there a parameter in an expression?  (A walker: context is not looked at.) */
 extern bool gc_contains_param(Node *node, void *context);
@@ -20,6 +21,9 @@ extern bool gc_contains_param(Node *node, void *context);
  * reason, unless only row security is in the way.
  */
 extern Var *gc_lookup_argument(GcTranslation *tr, Expr *expr);
+
+/* The two Vars, both texts or their like, of which an expression can be a lookup table; false as for one. */
+extern bool gc_lookup_pair(GcTranslation *tr, Expr *expr, Var *vars[2]);
 
 /* Is it known at execution what values the Var's translation can have? */
 extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);
@@ -34,6 +38,24 @@ extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
 
 /* That table; arg: the Var, translated. */
 extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
+
+/*
+ * The same of two Vars with a text each, whose translations are codes of dictionaries.  GC_NO_EXPR with a reason: they
+ * have too many values together, by what is cached of them, or else by statistics.
+ */
+extern int	gc_pair_table(GcTranslation *tr, Expr *expr, Var *const vars[2], const int codes[2]);
+
+/* Is the column that an expression's values come from cached?  Then what has been seen of it. */
+extern bool gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen);
+
+/*
+ * Has a table's column that a date or timestamp comes from infinite ones, as far as is known?  False where a condition
+ * or a CASE may keep them away.
+ */
+extern bool gc_may_be_infinite(const GcTranslation *tr, int e);
+
+/* May an integer column's values, as far as they are known, add up to more than 64 bits hold? */
+extern bool gc_may_overflow(const GcTranslation *tr, int e);
 
 /* A text expression's value as a code in another dictionary. */
 extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);

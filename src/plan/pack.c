@@ -447,6 +447,8 @@ pack_luts(const GcTranslation *tr, GcPlan *head, const Maps *maps)
 		*lut = tr->plan->luts[i];
 		map_space(&lut->space, maps);
 		map_space(&lut->to_space, maps);
+		if (GC_LUT_IS_PAIR(lut))
+			map_space(&lut->second, maps);
 		if (lut->type == GC_LUT_RANKED)
 			lut->rank = maps->lut[lut->rank];
 	}

@@ -80,13 +80,14 @@ typedef struct GcPlanColumn
 
 typedef struct GcPlanParam
 {
-	int			expr;			/* custom_exprs */
+	int			expr;			/* custom_exprs; or -1: the number of values of that dictionary, and `more` */
 	uint16		space;			/* text: where its code is looked up */
+	uint8		more;
 } GcPlanParam;
 
 typedef enum GcLutType
 {
-	GC_LUT_EXPR,				/* an expression of one Var */
+	GC_LUT_EXPR,				/* an expression of one Var, or of two with a text each */
 	GC_LUT_TRANSLATE,			/* code in `space` -> code in `to_space` */
 	GC_LUT_RANK,				/* code in `space` -> rank in sort order */
 	GC_LUT_ADD,					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
@@ -104,12 +105,27 @@ typedef struct GcPlanLut
 	int			expr;			/* GC_LUT_EXPR: custom_exprs */
 	int			attno;			/* the Var's place in custom_scan_tlist */
 	Oid			argtype;
+	uint8		kinds[2];		/* GC_LUT_EXPR of two Vars: their GcKind, else none; */
+	uint16		second;			/* of the second one: its dictionary, and */
+	int			second_attno;	/* its place */
 	Oid			collation;		/* GC_LUT_RANK */
 	u16			rank;			/* GC_LUT_RANKED: a GC_LUT_RANK before it.  GC_LUT_RANK: one of those that are
 								 * not the same, or 0 */
 	GcHash		hash;			/* GC_LUT_EXPR: of the expression */
 	u16			arg;			/* expression of the program, for its range */
 } GcPlanLut;
+
+/*
+ * Is it of two texts?  Its argument is then an integer: the first one's code, times one more than the second dictionary's
+ * number of values, plus the second one's code.  In the place of a NULL is the number of values.
+ */
+#define GC_LUT_IS_PAIR(lut)		((lut)->kinds[0] != GC_KIND_NONE)
+
+/* The range of integers or dates that a table may have. */
+#define GC_MAX_INTEGER_VALUES	(1 << 17)
+
+/* Pairs, those with NULL included, that a table may have. */
+#define GC_MAX_PAIRS	(1 << 16)
 
 typedef struct GcPlanList
 {

@@ -227,6 +227,7 @@ typedef struct GcTranslation
 	GcLeaf	  **column_leaf;
 
 	const char *reason;			/* why it failed */
+	int			choices;		/* CASEs whose arms are being translated */
 	int			depth;			/* levels of the expression above what is being translated */
 	bool		too_deep;		/* an expression had more than GC_MAX_DEPTH of them */
 } GcTranslation;

@@ -27,9 +27,10 @@ OF_64_BITS(gc_ts_century)
 OF_64_BITS(gc_ts_millennium)
 OF_64_BITS(gc_ts_isoyear)
 
-#define FIELD(function, from, to)	{.name = #function,.nargs = 1,.of_time = true,.lo = (from),.hi = (to)}
+/* NonFiniteTimestampTzPart(): years of infinity are infinite, fields that come again and again are NULL. */
+#define FIELD(function, from, to)	{.name = #function,.nargs = 1,.of_time = true,.infinite = GC_INFINITE_NULL,.lo = (from),.hi = (to)}
 #define YEARS(function)		{.name = #function,.nargs = 1,.of_time = true,.value = function##_64}
-#define TRUNC(function)		{.name = #function,.nargs = 1,.of_time = true,.value = function}
+#define TRUNC(function)		{.name = #function,.nargs = 1,.of_time = true,.infinite = GC_INFINITE_SELF,.value = function}
 
 const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_YEAR] = YEARS(gc_ts_year),
@@ -59,7 +60,7 @@ const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_TRUNC_MINUTE] = TRUNC(gc_ts_trunc_minute),
 	[GC_CALL_TRUNC_SECOND] = TRUNC(gc_ts_trunc_second),
 	[GC_CALL_TRUNC_MILLISECOND] = TRUNC(gc_ts_trunc_millisecond),
-	[GC_CALL_ADD_MONTHS] = {.name = "gc_ts_add_months",.nargs = 2,.of_time = true},
+	[GC_CALL_ADD_MONTHS] = {.name = "gc_ts_add_months",.nargs = 2,.of_time = true,.infinite = GC_INFINITE_SELF},
 	[GC_CALL_AGE] = {.name = "gc_ts_age",.nargs = 2,.notes = true},
 	[GC_CALL_BIN] = {.name = "gc_ts_bin",.nargs = 3,.notes = true},
 	[GC_CALL_FLOOR] = {.name = "GC_FLOOR",.nargs = 1},
@@ -137,7 +138,9 @@ gc_type_call(GcTyper *t, GcExpr *e, GcRange *r)
 	if (!f->of_time)
 		return GC_OK;
 	if (gc_range_clip(&ra, TIMESTAMP_LO, TIMESTAMP_HI))
-		e->flags |= GC_CHECKED;
+		e->flags |= f->infinite == GC_INFINITE_ASKED ? GC_CHECKED : GC_INFINITE;
+	if ((e->flags & GC_INFINITE) && f->infinite == GC_INFINITE_NULL)
+		e->flags |= GC_NULLABLE;
 	*r = ra;
 	if (e->ref == GC_CALL_ADD_MONTHS)
 		range_of_months(&t->ranges[e->arg[1]], r);
@@ -147,5 +150,7 @@ gc_type_call(GcTyper *t, GcExpr *e, GcRange *r)
 		*r = (GcRange) {f->lo, f->hi};
 	if (e->kind == GC_TIMESTAMP)
 		gc_clip_to_kind(e, r);
+	if ((e->flags & GC_INFINITE) && f->infinite == GC_INFINITE_SELF)
+		gc_add_infinities(&t->ranges[e->arg[0]], r);
 	return GC_OK;
 }

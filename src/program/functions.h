@@ -67,11 +67,20 @@ typedef enum GcFunction
 	GC_NCALLS
 } GcFunction;
 
+/* What the function of an infinite timestamp is. */
+typedef enum GcOfInfinite
+{
+	GC_INFINITE_ASKED = 0,		/* PostgreSQL decides */
+	GC_INFINITE_NULL,
+	GC_INFINITE_SELF			/* that timestamp */
+} GcOfInfinite;
+
 typedef struct GcFunctionTraits
 {
 	const char *name;			/* in the device library; sqrt's and such are a macro's */
 	u8			nargs;
-	bool		of_time;		/* the first argument is a timestamp, which must be finite */
+	bool		of_time;		/* the first argument is a timestamp */
+	u8			infinite;		/* of_time: GcOfInfinite */
 	bool		notes;			/* its last parameter is gc_bad's address: PostgreSQL decides on some arguments */
 	const char *bad;			/* value of the argument for which PostgreSQL raises an error, as a condition
 								 * on "%s"; NULL: none */

@@ -141,6 +141,9 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 		return gc_too_wide(t);
 	if (sum > INT64_MAX)
 	{
+		/* PostgreSQL's sum depends on the order of rows then: it wraps, or since 18 is an error. */
+		if (e->kind == GC_MONEY)
+			return gc_fail(t->err, GC_UNSUPPORTED, "A sum of money may be out of range.");
 		agg->acc = GC_I128;
 		agg->nwords = 2;
 	}

@@ -127,6 +127,8 @@ typedef enum GcOp
 #define GC_CAST_FINITE	0x10	/* bound: date/timestamp argument is never infinite */
 #define GC_CAST_DOWN	0x20	/* with GC_CAST_SCALE: round down; */
 #define GC_CAST_UP		0x40	/* up; both: towards zero */
+#define GC_INFINITE		0x80	/* bound: a timestamp among the arguments may be infinite: it is the result, or makes
+								 * it NULL (functions.h) */
 
 typedef struct GcExpr
 {

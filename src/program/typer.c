@@ -18,6 +18,15 @@ gc_too_wide(GcTyper *t)
 }
 
 void
+gc_add_infinities(const GcRange *from, GcRange *r)
+{
+	if (from->lo < TIMESTAMP_LO)
+		r->lo = INT64_MIN;
+	if (from->hi > TIMESTAMP_HI)
+		r->hi = INT64_MAX;
+}
+
+void
 gc_clip_to_kind(GcExpr *e, GcRange *r)
 {
 	GcRange		k;

@@ -49,4 +49,7 @@ gc_typer_rows(const GcTyper *t, u16 pipeline)
 /* Integer, date and timestamp results: cut the range to the kind's, or check. */
 extern void gc_clip_to_kind(GcExpr *e, GcRange *r);
 
+/* Widen *r by the infinite timestamps that a range has. */
+extern void gc_add_infinities(const GcRange *from, GcRange *r);
+
 #endif							/* GC_TYPER_H */

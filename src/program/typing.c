@@ -52,6 +52,7 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 {
 	const GcExpr *a = &t->exprs[e->arg[0]];
 	const GcExpr *b = &t->exprs[e->arg[1]];
+	GcRange		arg[2];
 	GcRange		ra,
 				rb;
 	bool		over;
@@ -61,14 +62,13 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 		e->flags |= GC_CHECKED;
 		return GC_OK;
 	}
-	/* date +- int4, date - date, timestamp +- interval: only finite ones; else let PostgreSQL do it. */
+	/* date +- int4, date - date, timestamp - timestamp: only finite ones; else let PostgreSQL do it. */
 	for (int i = 0; i < 2; i++)
 	{
-		GcRange		arg = t->ranges[e->arg[i]];
-
-		if ((t->exprs[e->arg[i]].kind == GC_DATE && gc_range_clip(&arg, DATE_LO, DATE_HI)) ||
-			(GC_KIND_IS_INSTANT(t->exprs[e->arg[i]].kind) && gc_range_clip(&arg, TIMESTAMP_LO, TIMESTAMP_HI)))
-			e->flags |= GC_CHECKED;
+		arg[i] = t->ranges[e->arg[i]];
+		if ((t->exprs[e->arg[i]].kind == GC_DATE && gc_range_clip(&arg[i], DATE_LO, DATE_HI)) ||
+			(GC_KIND_IS_INSTANT(t->exprs[e->arg[i]].kind) && gc_range_clip(&arg[i], TIMESTAMP_LO, TIMESTAMP_HI)))
+			e->flags |= GC_KIND_IS_INSTANT(e->kind) ? GC_INFINITE : GC_CHECKED;
 	}
 	if (a->kind == GC_NUMERIC)
 	{
@@ -81,8 +81,9 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 	}
 	else
 	{
-		ra = t->ranges[e->arg[0]];
-		rb = t->ranges[e->arg[1]];
+		/* A timestamp that is infinite stays so, whatever is added. */
+		ra = e->flags & GC_INFINITE ? arg[0] : t->ranges[e->arg[0]];
+		rb = e->flags & GC_INFINITE ? arg[1] : t->ranges[e->arg[1]];
 	}
 	if (e->op == GC_OP_ADD)
 		over = __builtin_add_overflow(ra.lo, rb.lo, &r->lo) ||
@@ -94,6 +95,11 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 		return gc_too_wide(t);
 	e->opreg = gc_range_common_reg(&ra, &rb, r);
 	gc_clip_to_kind(e, r);
+	for (int i = 0; i < 2 && (e->flags & GC_INFINITE); i++)
+	{
+		if (GC_KIND_IS_INSTANT(t->exprs[e->arg[i]].kind))
+			gc_add_infinities(&t->ranges[e->arg[i]], r);
+	}
 	return GC_OK;
 }
 

@@ -78,6 +78,8 @@ class Leaves:
             return "%s(%s, %s)" % (self.rng.choice(["GREATEST", "LEAST"]), self.simple("text"), self.simple("text"))
         if roll < 0.25:
             return "to_char(%s::timestamp, '%s')" % (self.dates(1) + (self.rng.choice(["YYYY-MM", "YYYY", "Dy", "IYYY-IW"]),))
+        if roll < 0.4:
+            return self.rng.choice(["(%s || %s)", "concat(%s, '/', %s)", "replace(%s, %s, '')"]) % (self.simple("text"), self.simple("text"))
         return self.rng.choice(["upper(%s)", "left(%s, 4)", "(%s || 'x')", "right(%s, 1)", "substr(%s, 2, 5)", "lower(%s)"]) % self.simple("text")
 
     def more_numeric(self):

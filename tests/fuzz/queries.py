@@ -227,6 +227,9 @@ class Expressions:
         rng = self.rng
         roll = rng.random()
         found = self.column(("text",))
+        if depth > 0 and roll < 0.08 and found:
+            return rng.choice(["(%s || %s)", "concat(%s, %s)", "(%s || '-' || %s)", "concat_ws(',', %s, %s)", "replace(%s, %s, 'q')",
+                               "split_part(%s, %s, 1)", "btrim(%s, %s)"]) % (found, self.column(("text",)))
         if depth <= 0 or roll < 0.6:
             if found and rng.random() < 0.9:
                 return found
@@ -652,6 +655,8 @@ class Generator:
                 if rng.random() < 0.5:
                     arg = "(%s %s %s)" % (arg, rng.choice("+-*"), ex.column(FLOATS, lambda c: c.tame) or "2")
                 how = TOLERANT
+            elif rng.random() < 0.08 and ex.column(("money",)):
+                fn, arg = "sum", ex.column(("money",))
             else:
                 arg = ex.of(type_, rng.randint(0, 2))
             text = "%s(%s)" % (fn, arg)

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * seen.h
+ *	  What the cache has seen of a table's column, for the planner.
+ *
+ * It may have changed when the plan is executed.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SEEN_H
+#define GC_SEEN_H
+
+#include "postgres.h"
+
+typedef struct GcSeenColumn
+{
+	bool		any;			/* it is cached and has values, so that the range holds */
+	int64		min;			/* raw values; of texts, codes */
+	int64		max;
+	double		values;			/* texts: entries of the dictionary; by ANALYZE if it is not cached */
+} GcSeenColumn;
+
+/* Of a column of a table that is locked by this statement: is it cached?  Takes a guard. */
+extern bool gc_column_seen(Oid relid, int16 attnum, GcSeenColumn *seen);
+
+#endif							/* GC_SEEN_H */

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * text_calls.h
+ *	  Calls of functions of texts: which raise no error, and which no setting has an influence on; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_TEXT_CALLS_H
+#define GC_TEXT_CALLS_H
+
+#include "postgres.h"
+
+#include "nodes/primnodes.h"
+
+/* Can an expression be evaluated for any texts without an error?  False where that is not known. */
+extern bool gc_takes_any_texts(Expr *expr);
+
+/* A copy with || in the place of concat() of texts alone, which PostgreSQL calls stable only for other types' sake. */
+extern Node *gc_without_concat(Node *node);
+
+#endif							/* GC_TEXT_CALLS_H */
