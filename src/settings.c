@@ -278,7 +278,7 @@ define_edge_settings(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.pipeline_tile",
 							"Rows of a table of which packets are in memory at a time, or are made by one producer.",
-							"0 means what is estimated to be best.",
+							"0 means all at once.",
 							&gc_pipeline_tile, 0, 0, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.debug_edge_step",

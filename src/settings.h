@@ -61,7 +61,7 @@ extern int	gc_debug_hot_pages;
 extern bool gc_debug_map_lsns;
 extern int	gc_chunk_pages;	/* divides GC_HEAPBLOCKS_PER_MAPPAGE */
 extern int	gc_pipeline_edge;	/* GcEdge, or GC_EDGE_AUTO */
-extern int	gc_pipeline_tile;	/* rows; 0: the model's */
+extern int	gc_pipeline_tile;	/* rows; 0: no tiles */
 extern int	gc_debug_edge_step;	/* -1: the model's */
 extern int	gc_loader_workers;
 extern int	gc_host_threads;

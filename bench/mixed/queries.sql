@@ -53,6 +53,9 @@ select t.id, (select max(e.amount) from events e where e.user_id = t.id and e.ki
 -- name: m_or_exists
 select count(*) from orders1 o, c1 where o.k = c1.id and
 	(exists (select 1 from ws, dd where ws.c = c1.id and ws.d = dd.d and y = 2002) or g = 6);
+-- name: m_or_exists_none
+select count(*) from orders1 o, c1 where o.k = c1.id and
+	(exists (select 1 from ws, dd where ws.c = c1.id and ws.d = dd.d and y = 2002) or g = 9);
 -- name: m_exists_small
 select count(*) from orders1 o where exists (select 1 from c1 where c1.id = o.k and c1.g = 3);
 -- name: m_not_exists_small

@@ -190,11 +190,21 @@ def write_errors(report, what, pairs):
         report.add(f'Relative error of {what}, of {len(errors)} queries: median {100 * median(errors):.0f} %, at most {100 * max(errors):.0f} %.\n')
 
 
+def occupancy(threads, registers, shared_kb):
+    """Per cent of a multiprocessor's warps, by what limits blocks on an H100 or H200 (src/sched/model/profile.c)."""
+    warps = (threads + 31) // 32
+    # Registers go to warps by 256; shared memory to blocks by 128 bytes, 1 kB of which is the system's.
+    of_warp = (max(registers, 1) * 32 + 255) // 256 * 256
+    blocks = min(32, 64 // warps, 65536 // (of_warp * warps), 228 // (shared_kb + 1))
+    return 100 * blocks * warps // 64
+
+
 def write_shapes(report, results):
-    lines = [[name, way, '; '.join(r.edges) or 'none'] + [' + '.join(s) for s in r.shape]
+    lines = [[name, way, '; '.join(r.edges) or 'none'] + [' + '.join(s) for s in r.shape] +
+             [' + '.join(str(occupancy(*map(int, s))) for s in zip(*r.shape[1:]))]
              for name, best in results.items() for way, (r, _) in best.items()]
     report.add('## Launches: of the last kernel of each node, in the median execution\n')
-    report.table(['query', 'way', 'edges', 'blocks', 'threads', 'registers', 'shared kB'], lines)
+    report.table(['query', 'way', 'edges', 'blocks', 'threads', 'registers', 'shared kB', 'occupancy %'], lines)
 
 
 def write(report, results, failures, left_out, args):

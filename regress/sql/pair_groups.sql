@@ -16,3 +16,12 @@ SELECT check_same('SELECT count(*), sum(n), max(a) FROM (SELECT (p.id * 100000::
 -- few groups in a dense table, by the pairs that there are
 SELECT check_same('SELECT width_bucket(sqrt((p.x - q.x) * (p.x - q.x) + (p.y - q.y) * (p.y - q.y)), 0, 150, 300) AS bin, count(*), sum(p.id) FROM points p, points q WHERE p.id < q.id GROUP BY 1', '{public}');
 DROP TABLE public.points;
+-- a matrix product: by a hash join of the inner index, and groups of the two others; and of two vectors, by pairs
+CREATE TABLE public.ma AS SELECT i AS r, k AS c, (i * 31 + k * 17) % 101 - 50 AS v, ((i * 13 + k * 7) % 97 - 48)::float8 AS f FROM generate_series(0, 47) i, generate_series(0, 39) k;
+CREATE TABLE public.mb AS SELECT k AS r, j AS c, (k * 29 + j * 11) % 89 - 44 AS v, ((k * 5 + j * 23) % 83 - 41)::float8 AS f FROM generate_series(0, 39) k, generate_series(0, 43) j;
+VACUUM ANALYZE public.ma, public.mb;
+SELECT q, check_whole(q, '{public}') FROM unnest(ARRAY[
+	'SELECT a.r, b.c, sum(a.v * b.v) FROM ma a, mb b WHERE a.c = b.r GROUP BY a.r, b.c', 'SELECT a.r, b.c, sum(a.f * b.f) FROM ma a, mb b WHERE a.c = b.r GROUP BY a.r, b.c', 'SELECT a.r, b.c, sum(a.v::bigint * b.v) AS i, sum(a.f * b.f) AS f, count(*) FROM ma a JOIN mb b ON a.c = b.r WHERE a.v <> 0 GROUP BY 1, 2', 'SELECT r, c, sum(p) FROM (SELECT a.r, b.c, a.f * b.f AS p FROM ma a JOIN mb b ON a.c = b.r) x WHERE r < 7 GROUP BY r, c'
+]) AS q;
+SELECT check_same('SELECT a.r, b.c, sum(a.f * b.f) FROM ma a, mb b WHERE a.c <= b.r AND a.c >= b.r GROUP BY a.r, b.c', '{public}');
+DROP TABLE public.ma, public.mb;

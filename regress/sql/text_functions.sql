@@ -59,11 +59,16 @@ SELECT expr, origins(format('SELECT count(*) FROM words WHERE %s', expr)) AS onc
 FROM unnest('{"left(c, 5) = ''ab100''","upper(c) > ''AB50''","c < ''b1''","c IN (''x'', ''y'')","substr(c, 1, 2) IN (''x'', ''y'')","length(c) = 11","strpos(c, ''00'') = 4","c LIKE ''%77''","md5(c) < ''8''","initcap(c) = ''x''"}'::text[]) AS expr;
 SELECT origins('SELECT substring(c, 1, 3), count(*) FROM crowd GROUP BY 1') AS once, origins('SELECT substring(c, 1, 3), count(*) FROM crowd GROUP BY 1') AS again;
 
+CREATE TABLE blobs WITH (autovacuum_enabled = off) AS SELECT id, convert_to(c, 'UTF8') || '\x00ff' AS b FROM crowd;
+VACUUM (FREEZE, ANALYZE) blobs;
+SELECT expr, origins(format('SELECT count(*) FROM blobs WHERE %s', expr)) AS once, origins(format('SELECT count(*) FROM blobs WHERE %s', expr)) AS again, check_same(format('SELECT count(*), sum(id) FROM blobs WHERE %s', expr), '{public}') AS checked
+FROM unnest('{"md5(b) < ''8''","left(md5(b), 1) = ''a''","md5(b) = md5(''x''::bytea)"}'::text[]) AS expr;
+
 -- values that the dictionary does not have yet, and then has
 INSERT INTO crowd SELECT -i, 'more ' || i, 'more ' || i, 'MORE ' || i FROM generate_series(1, 9000) AS i;
 \set grown 'SELECT check_same(''SELECT length(c), count(*) FROM crowd GROUP BY 1'', ''{public}''), check_same(''SELECT left(lower(c), 6), count(*) FROM crowd GROUP BY 1'', ''{public}''), check_same(''SELECT count(*) FROM crowd WHERE right(c, 2) = ''''77'''''', ''{public}'')'
 :grown;
 VACUUM crowd;
 :grown;
-DROP TABLE words, crowd;
+DROP TABLE words, crowd, blobs;
 DROP FUNCTION check_all, origins;

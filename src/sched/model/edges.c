@@ -25,9 +25,11 @@
 /* Part of the L2 cache that a table may have. */
 #define L2_PART					0.5
 
-/* Sizes of tiles that are tried: from the smallest, doubled. */
-#define LEAST_TILE				((double) (1 << 18))
-#define TILES_TRIED				10
+/*
+ * Microseconds that a kernel over one of several tiles takes besides its launch and its work: few blocks go through their
+ * rows one after another, and the next kernel waits for the last of them.  A GPU's (docs/results.md); processors have none.
+ */
+#define TILE_US					22.0
 
 /* Rows of the scan from which a block fills a slot, at most: two tiles. */
 #define SLOT_ROWS				32768.0
@@ -193,11 +195,13 @@ cut_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p
 	const double turns = tile_rows > 0 && tile_rows < p->rows ? ceil(p->rows / tile_rows) : 1;
 	const double blocks = resident_blocks(profile, p);
 	const double slots = p->rows / (blocks * SLOT_ROWS);
-	const double passing = cut->packets / packet_rate(c, fmax(cut->packets / turns, 1));
+	const double parts = edge == GC_EDGE_CHANNEL ? fmax(turns, slots) : turns;
+	const double passing = cut->packets / packet_rate(c, fmax(cut->packets / parts, 1));
 
 	/* The producer's kernel, then the consumer's, for each tile. */
 	if (edge == GC_EDGE_MATERIALIZE)
-		return turns * 2 * c->launch_us + cut->producer_us + cut->consumer_us + passing;
+		return turns * 2 * c->launch_us + (turns - 1) * 2 * (profile->scalar ? 0 : TILE_US) + cut->producer_us +
+			cut->consumer_us + passing;
 	/* A block's packets stay near it; it fills and empties in turns, while other blocks do the other. */
 	if (edge == GC_EDGE_REFILL)
 		return c->launch_us + longest(&cut->both) + 2 * cut->packets / c->l2_bandwidth + c->turn_us * slots;
@@ -218,41 +222,6 @@ gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipelin
 	return edge == GC_EDGE_FUSE ? c->launch_us + cut.producer_us : cut_us(profile, c, p, &cut, edge, tile_rows);
 }
 
-/* Keep the better of two plans. */
-static void
-consider(GcEdgePlan *best, GcEdge edge, int step, double tile_rows, double us)
-{
-	if (us < best->us)
-	{
-		best->edge = edge;
-		best->step = step;
-		best->tile_rows = tile_rows;
-		best->us = us;
-	}
-}
-
-/* Try an edge before a stage, with tiles of all sizes if none is wanted. */
-static void
-try_edge(GcEdgePlan *best, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, const Cut *cut,
-		 GcEdge edge, int step, double wanted)
-{
-	if (edge == GC_EDGE_REFILL)
-		wanted = p->rows;
-	if (wanted > 0)
-	{
-		consider(best, edge, step, edge == GC_EDGE_REFILL ? 0 : wanted, cut_us(profile, c, p, cut, edge, wanted));
-		return;
-	}
-	for (int i = 0; i < TILES_TRIED; i++)
-	{
-		const double tile = LEAST_TILE * (1 << i);
-
-		consider(best, edge, step, tile, cut_us(profile, c, p, cut, edge, tile));
-		if (tile >= p->rows)
-			break;
-	}
-}
-
 GcEdgePlan
 gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge, int step, double tile_rows)
 {
@@ -263,13 +232,18 @@ gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipel
 	fuse.us = fuse.fuse_us = gc_edge_us(profile, c, p, GC_EDGE_FUSE, 0, 0);
 	for (int i = 0; i < p->nstages && edge != GC_EDGE_FUSE; i++)
 	{
+		double		us;
+
 		if (!p->stage[i].edge || (step >= 0 && p->stage[i].step != step))
 			continue;
 		cut = cut_before(profile, c, p, i);
 		for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
 		{
-			if (edge == GC_EDGE_AUTO || edge == e)
-				try_edge(&best, profile, c, p, &cut, (GcEdge) e, p->stage[i].step, tile_rows);
+			if (edge != GC_EDGE_AUTO && edge != e)
+				continue;
+			us = cut_us(profile, c, p, &cut, (GcEdge) e, tile_rows);
+			if (us < best.us)
+				best = (GcEdgePlan) {.edge = (GcEdge) e,.step = p->stage[i].step,.us = us};
 		}
 	}
 	best.fuse_us = fuse.us;

@@ -57,7 +57,6 @@ typedef struct GcEdgePlan
 {
 	GcEdge		edge;
 	int			step;			/* before which it lies */
-	double		tile_rows;		/* channel, materialize: rows of which packets are in memory at a time */
 	double		us;				/* prediction */
 	double		fuse_us;		/* prediction for fuse */
 } GcEdgePlan;
@@ -69,7 +68,11 @@ typedef struct GcEdgePlan
 #define GC_EDGE_LEAST_GAIN	1.1
 #define GC_EDGE_LEAST_US	20
 
-/* Prediction for one edge before stage number `stage`; tile_rows: 0, all at once. */
+/*
+ * Prediction for one edge before stage number `stage`.  tile_rows: channel, materialize: rows of which packets are in
+ * memory at a time, by the setting; 0: all at once, or what a channel's slots hold.  No tile is ever chosen here: tiles
+ * cost more than packets gain that stay in the L2 cache (docs/rejected.md).
+ */
 extern double gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, GcEdge edge,
 						 int stage, double tile_rows);
 

@@ -85,7 +85,8 @@ gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const Gc
 	info->threads = l.threads;
 	info->shared_bytes = l.shared_bytes;
 	info->registers = k->info.registers;
-	if (pipeline == run->p->npipelines - 1)
+	/* The prediction is for producer and consumer together, and the consumer comes last. */
+	if (pipeline == run->p->npipelines - 1 && k->variant.edge_side != GC_EDGE_CONSUMER)
 		info->edge_predicted_ms = k == run->kernels[pipeline] ? k->predicted_us / 1000 : 0;
 	info->first_tile = part->first_tile;
 	info->ntiles = args->scan.ntiles;
