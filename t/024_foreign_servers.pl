@@ -104,6 +104,41 @@ is_distributed('SELECT k, sum(price) FROM sale GROUP BY k ORDER BY k', qr/Remote
 #-------------------------------------------------------------------------
 # A foreign server goes away
 #-------------------------------------------------------------------------
+
+# In the middle of what a node reads: the remote session ends itself at one row.  VOLATILE functions are not
+# pushed down, so a view calls it.
+$shards[0]->safe_psql('postgres', q{
+CREATE FUNCTION ends(k int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	IF k = 5000 THEN
+		PERFORM pg_terminate_backend(pg_backend_pid());
+	END IF;
+	RETURN k;
+END $$;
+CREATE VIEW ending AS SELECT ends(i) AS region, i FROM generate_series(0, 9999) AS i});
+$front->safe_psql('postgres', q{
+CREATE FOREIGN TABLE ending (region int, i int) SERVER shard0 OPTIONS (use_remote_estimate 'false')});
+sub reads_ending
+{
+	my ($rows) = @_;
+
+	return "SELECT region, count(*) AS n, sum(i), sum(price) FROM all_sale JOIN ending USING (region) WHERE i < $rows GROUP BY region ORDER BY region";
+}
+# The view's rows before the one where it ends, and then all.
+like($front->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAIN (VERBOSE, COSTS OFF) ' . reads_ending(10000)),
+	qr/Custom Scan \(GpuconcAggregate\).*Foreign Scan on public\.ending/s, 'a foreign view as a row source');
+is_offloaded($front, reads_ending(4000), 'which does not end');
+foreach my $round (1, 2)
+{
+	my (undef, $out, $error) = $front->psql('postgres', 'SET gpuconc.debug_offload = require; ' . reads_ending(10000));
+
+	like($error, qr/ERROR:  (?:FATAL:  )?(?:terminating connection due to administrator command|server closed the connection unexpectedly)/,
+		'in the middle of a row source: an error of PostgreSQL');
+	is($out, '', 'and no rows');
+}
+nothing_held($front, 'a row source that ends');
+is_offloaded($front, $join, 'the foreign server is asked again');
+
 my $session = $front->background_psql('postgres', on_error_stop => 0);
 $session->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT name, price FROM sale JOIN item ON sale.k = item.k');
 $session->query_safe('FETCH 10 FROM c');

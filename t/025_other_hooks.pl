@@ -43,4 +43,52 @@ foreach my $order ('pg_stat_statements,auto_explain,gpuconc', 'gpuconc,auto_expl
 	cmp_ok(log_has($node, qr/Custom Scan \(GpuconcAggregate\)/, $offset), '>', 0, "$order: auto_explain shows the node");
 	$node->stop;
 }
+
+#-------------------------------------------------------------------------
+# Calls of each hook, by an extension that counts them (tests/modules)
+#-------------------------------------------------------------------------
+
+# How often each hook is called for the same statements, by order of libraries; gpuconc off.
+my %calls;
+
+sub calls_of
+{
+	my ($enabled) = @_;
+	my ($counted) = $node->safe_psql('postgres', qq{
+SET gpuconc.enabled = $enabled;
+SELECT 'before', gpuconc_hooks_test_calls();
+CREATE TABLE dropped (a int);
+DROP TABLE dropped;
+EXPLAIN (COSTS OFF) $queries[0];
+$queries[2];
+SELECT E'calls\n' || gpuconc_hooks_test_calls()}) =~ /^calls\n(.*)/ms;
+
+	return $counted;
+}
+
+SKIP:
+{
+	skip 'gpuconc_hooks_test is not installed', 1 unless -e "$directory/gpuconc_hooks_test.so";
+
+	foreach my $order ('gpuconc_hooks_test', 'gpuconc_hooks_test,gpuconc', 'gpuconc,gpuconc_hooks_test')
+	{
+		$node->append_conf('postgresql.conf', "shared_preload_libraries = '$order'\n");
+		if ($order !~ /gpuconc\b/)
+		{
+			$node->start;
+			$node->safe_psql('postgres', q{CREATE FUNCTION gpuconc_hooks_test_calls() RETURNS text LANGUAGE c AS 'gpuconc_hooks_test'});
+		}
+		else
+		{
+			start_server($node);
+			is_offloaded($node, $_, "$order: $_") foreach @queries;
+			my %counted = split /\s+/, calls_of('on');
+			is(scalar keys %counted, 10, "$order: ten hooks");
+			cmp_ok($counted{$_}, '>', 0, "$order: $_ is called") foreach (sort keys %counted);
+		}
+		$calls{$order} = calls_of('off');
+		is($calls{$order}, $calls{gpuconc_hooks_test}, "$order: each hook is called as often as without gpuconc");
+		$node->stop;
+	}
+}
 done_testing();

@@ -41,13 +41,17 @@
  *-------------------------------------------------------------------------
  */
 
-/* Errors that are about the session rather than what is computed. */
+/*
+ * Errors that are about the session rather than what is computed.  A connection to a foreign server that
+ * is lost cannot be used again in this transaction, so the fallback would only complain of that.
+ */
 static bool
 must_rethrow(int sqlerrcode)
 {
 	return sqlerrcode == ERRCODE_QUERY_CANCELED ||
 		ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION ||
 		sqlerrcode == ERRCODE_OUT_OF_MEMORY ||
+		sqlerrcode == ERRCODE_CONNECTION_FAILURE ||
 		(sqlerrcode == ERRCODE_INTERNAL_ERROR && gc_offload_required());
 }
 

@@ -12,6 +12,8 @@
 #include "harness.h"
 
 #include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,16 +25,41 @@
 
 static char home[] = "/tmp/dynlib_test-XXXXXX";
 
-/* What gc_dynlib_open calls, in place of libc's: an NVRTC that this machine has is not there. */
+/*
+ * What gc_dynlib_open calls, in place of libc's.  Absolute names are below the test's own directory, as if
+ * that were "/", so an NVRTC that this machine has is not there.
+ */
 void *
 dlopen(const char *file, int mode)
 {
 	void	   *(*open_library) (const char *, int);
+	char		path[PATH_MAX];
 
 	*(void **) &open_library = dlsym(RTLD_NEXT, "dlopen");
-	if (file != NULL && strstr(file, "libnvrtc") != NULL && strncmp(file, home, strlen(home)) != 0)
+	if (file != NULL && file[0] == '/' && strncmp(file, home, strlen(home)) != 0)
+	{
+		snprintf(path, sizeof(path), "%s%s", home, file);
+		return open_library(path, mode);
+	}
+	if (file != NULL && file[0] != '/' && strstr(file, "libnvrtc") != NULL)
 		return NULL;
 	return open_library(file, mode);
+}
+
+/* The names that match there, after those that match as they are: "~" is the test's own directory, too. */
+int
+glob(const char *pattern, int flags, int (*error) (const char *, int), glob_t *found)
+{
+	int			(*find) (const char *, int, int (*) (const char *, int), glob_t *);
+	char		below[PATH_MAX];
+	int			status;
+
+	*(void **) &find = dlsym(RTLD_NEXT, "glob");
+	status = find(pattern, flags, error, found);
+	if (status != 0 && status != GLOB_NOMATCH)
+		return status;
+	snprintf(below, sizeof(below), "%s%s", home, pattern);
+	return find(below, flags | GLOB_APPEND, error, found) == 0 ? 0 : status;
 }
 
 static void __attribute__((format(printf, 1, 2)))
@@ -107,6 +134,21 @@ main(void)
 	test_place("toolkit/lib64");
 	test_place(".local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
 	test_place(".local/lib/python3.13/site-packages/nvidia/cu13/lib");
+	/* Toolkits of NVIDIA's and Debian's packages, their libraries for other processors, WSL, and the HPC SDK. */
+	test_place("usr/local/cuda/lib64");
+	test_place("usr/local/cuda/lib");
+	test_place("opt/cuda/lib64");
+	test_place("usr/lib/wsl/lib");
+	test_place("usr/local/cuda-12.9/lib64");
+	test_place("usr/local/cuda-13.0/targets/x86_64-linux/lib");
+	test_place("usr/local/cuda/targets/sbsa-linux/lib");
+	test_place("opt/nvidia/hpc_sdk/Linux_x86_64/25.9/cuda/13.0/lib64");
+	/* pip as root, of a system's Python, and in an environment; Conda. */
+	test_place("usr/lib/python3/dist-packages/nvidia/cuda_nvrtc/lib");
+	test_place("usr/local/lib/python3.11/dist-packages/nvidia/cu13/lib");
+	test_place("usr/local/lib64/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
+	test_place("opt/venv/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib");
+	test_place("opt/miniconda3/lib");
 	setenv("CUDA_HOME", "relative", 1);
 	setenv("CUDA_PATH", toolkit, 1);
 	test_place("toolkit/lib64");

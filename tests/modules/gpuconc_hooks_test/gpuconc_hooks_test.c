@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpuconc_hooks_test.c
+ *	  Another extension that sets the hooks that gpuconc sets, and counts how often each is called.
+ *
+ * Runs in the postmaster and in backends; each process has its own counts, which begin as the
+ * postmaster's.  Needs nothing of gpuconc, so that it can be preloaded before it and after it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/objectaccess.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "optimizer/geqo.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "storage/ipc.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(gpuconc_hooks_test_calls);
+
+void		_PG_init(void);
+
+typedef enum
+{
+	SHMEM_REQUEST,
+	SHMEM_STARTUP,
+	PLANNER,
+	SET_REL_PATHLIST,
+	SET_JOIN_PATHLIST,
+	JOIN_SEARCH,
+	CREATE_UPPER_PATHS,
+	EXPLAIN_ONE_QUERY,
+	EXECUTOR_START,
+	OBJECT_ACCESS,
+	NHOOKS
+} Hook;
+
+static const char *const names[NHOOKS] = {
+	"shmem_request", "shmem_startup", "planner", "set_rel_pathlist", "set_join_pathlist", "join_search",
+	"create_upper_paths", "ExplainOneQuery", "ExecutorStart", "object_access"
+};
+
+static int64 calls[NHOOKS];
+
+static shmem_request_hook_type prev_shmem_request = NULL;
+static shmem_startup_hook_type prev_shmem_startup = NULL;
+static planner_hook_type prev_planner = NULL;
+static set_rel_pathlist_hook_type prev_rel = NULL;
+static set_join_pathlist_hook_type prev_join = NULL;
+static join_search_hook_type prev_search = NULL;
+static create_upper_paths_hook_type prev_upper = NULL;
+static ExplainOneQuery_hook_type prev_explain = NULL;
+static ExecutorStart_hook_type prev_start = NULL;
+static object_access_hook_type prev_access = NULL;
+
+static void
+count_shmem_request(void)
+{
+	calls[SHMEM_REQUEST]++;
+	if (prev_shmem_request)
+		prev_shmem_request();
+}
+
+static void
+count_shmem_startup(void)
+{
+	calls[SHMEM_STARTUP]++;
+	if (prev_shmem_startup)
+		prev_shmem_startup();
+}
+
+static PlannedStmt *
+count_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	calls[PLANNER]++;
+	if (prev_planner)
+		return prev_planner(parse, query_string, options, params);
+	return standard_planner(parse, query_string, options, params);
+}
+
+static void
+count_rel(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	calls[SET_REL_PATHLIST]++;
+	if (prev_rel)
+		prev_rel(root, rel, rti, rte);
+}
+
+static void
+count_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
+		   JoinPathExtraData *extra)
+{
+	calls[SET_JOIN_PATHLIST]++;
+	if (prev_join)
+		prev_join(root, joinrel, outer, inner, jointype, extra);
+}
+
+static RelOptInfo *
+count_search(PlannerInfo *root, int levels_needed, List *initial_rels)
+{
+	calls[JOIN_SEARCH]++;
+	if (prev_search)
+		return prev_search(root, levels_needed, initial_rels);
+	if (enable_geqo && levels_needed >= geqo_threshold)
+		return geqo(root, levels_needed, initial_rels);
+	return standard_join_search(root, levels_needed, initial_rels);
+}
+
+static void
+count_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelOptInfo *output, void *extra)
+{
+	calls[CREATE_UPPER_PATHS]++;
+	if (prev_upper)
+		prev_upper(root, stage, input, output, extra);
+}
+
+static void
+count_explain(Query *query, int cursorOptions, IntoClause *into, ExplainState *es, const char *queryString,
+			  ParamListInfo params, QueryEnvironment *queryEnv)
+{
+	calls[EXPLAIN_ONE_QUERY]++;
+	if (prev_explain)
+		prev_explain(query, cursorOptions, into, es, queryString, params, queryEnv);
+	else
+	{
+#if PG_VERSION_NUM >= 170000
+		standard_ExplainOneQuery(query, cursorOptions, into, es, queryString, params, queryEnv);
+#else
+		ExplainOnePlan(pg_plan_query(query, queryString, cursorOptions, params), into, es, queryString, params,
+					   queryEnv, NULL, NULL);
+#endif
+	}
+}
+
+static void
+count_start(QueryDesc *query, int eflags)
+{
+	calls[EXECUTOR_START]++;
+	if (prev_start)
+		prev_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+}
+
+static void
+count_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
+{
+	calls[OBJECT_ACCESS]++;
+	if (prev_access)
+		prev_access(access, classId, objectId, subId, arg);
+}
+
+/* gpuconc_hooks_test_calls() RETURNS text: "hook calls", a line each.  Counts of the caller's statements start anew. */
+Datum
+gpuconc_hooks_test_calls(PG_FUNCTION_ARGS)
+{
+	StringInfoData lines;
+
+	initStringInfo(&lines);
+	for (int i = 0; i < NHOOKS; i++)
+	{
+		appendStringInfo(&lines, "%s%s " INT64_FORMAT, i > 0 ? "\n" : "", names[i], calls[i]);
+		if (i > SHMEM_STARTUP)
+			calls[i] = 0;
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(lines.data));
+}
+
+void
+_PG_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		ereport(ERROR, (errmsg("gpuconc_hooks_test must be loaded via \"shared_preload_libraries\"")));
+	prev_shmem_request = shmem_request_hook;
+	shmem_request_hook = count_shmem_request;
+	prev_shmem_startup = shmem_startup_hook;
+	shmem_startup_hook = count_shmem_startup;
+	prev_planner = planner_hook;
+	planner_hook = count_planner;
+	prev_rel = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = count_rel;
+	prev_join = set_join_pathlist_hook;
+	set_join_pathlist_hook = count_join;
+	prev_search = join_search_hook;
+	join_search_hook = count_search;
+	prev_upper = create_upper_paths_hook;
+	create_upper_paths_hook = count_upper;
+	prev_explain = ExplainOneQuery_hook;
+	ExplainOneQuery_hook = count_explain;
+	prev_start = ExecutorStart_hook;
+	ExecutorStart_hook = count_start;
+	prev_access = object_access_hook;
+	object_access_hook = count_access;
+}
