@@ -275,6 +275,14 @@ sub snapshots
 	$scan->sql("SELECT gpuconc_prewarm('t')");
 	share('versioned pages', undef, @delta);
 	share('versioned pages, again', $all, @delta);
+	# Some see by version what others do not.
+	$scan->in_session($_, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t') for (0, 3, 6);
+	$old = own_answer($scan->sessions->[0], $delta[0]);
+	$scan->sql("DELETE FROM t WHERE id % 1000 = 6; SELECT gpuconc_prewarm('t')");
+	isnt($old, own_answer($scan->sessions->[4], $delta[0]), 'the snapshots differ, by version');
+	share('versioned pages, old snapshots and new ones', undef, @delta);
+	share('versioned pages, old snapshots and new ones, again', $all, @delta);
+	$scan->in_session($_, 'COMMIT') for (0, 3, 6);
 	$scan->sql("CREATE TABLE raw AS SELECT i AS id, i % 10 AS k FROM generate_series(1, 5000) AS i; ANALYZE raw; SELECT gpuconc_prewarm('raw')");
 	share('no page in a chunk of the heap', 3, map { "SELECT count(*), sum(id) FROM raw WHERE k < 3 + $_" } (1 .. 3));
 	$scan->sql('DROP TABLE raw');

@@ -237,9 +237,10 @@ my $writer = $node->background_psql('postgres');
 my $reader = $standby->background_psql('postgres');
 sub agrees
 {
-	my ($message, $asked) = @_;
-	my $device = $asked->query_safe("SET gpuconc.debug_offload = require; $sum");
-	my $own = $asked->query_safe("SET gpuconc.debug_offload = forbid; $sum");
+	my ($message, $asked, $query) = @_;
+	$query //= $sum;
+	my $device = $asked->query_safe("SET gpuconc.debug_offload = require; $query");
+	my $own = $asked->query_safe("SET gpuconc.debug_offload = forbid; $query");
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is($device, $own, "a standby: $message");
@@ -262,7 +263,61 @@ $node->wait_for_catchup($standby, 'replay');
 isnt(agrees('the changes are committed', $fresh), $first, 'a standby: they are seen');
 is(agrees('an old snapshot, at last', $reader), $first, 'a standby: a repeatable read repeats still');
 $reader->query_safe('COMMIT');
-$_->quit foreach ($reader, $fresh, $writer);
+
+# Each of these is asked for while it is under way, and when it has ended, by an older snapshot and by new ones.
+my $sharer = $node->background_psql('postgres');
+$node->safe_psql('postgres', q{
+CREATE TABLE copied (id int, n int);
+CREATE PROCEDURE many() LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. 150 LOOP
+		BEGIN
+			UPDATE accounts SET balance = balance + 3 WHERE id = i * 40;
+			IF i % 3 = 0 THEN
+				RAISE EXCEPTION 'undone';
+			END IF;
+		EXCEPTION WHEN raise_exception THEN
+			NULL;
+		END;
+	END LOOP;
+END $$});
+my @kinds = (
+	[ 'a prepared transaction', q{BEGIN; UPDATE accounts SET balance = balance + 2 WHERE id % 11 = 0; PREPARE TRANSACTION 'standby'}, q{COMMIT PREPARED 'standby'} ],
+	[ 'a prepared one that is undone', q{BEGIN; DELETE FROM accounts WHERE id % 11 = 1; PREPARE TRANSACTION 'undone'}, q{ROLLBACK PREPARED 'undone'} ],
+	[ '150 subtransactions', 'BEGIN; CALL many()', 'COMMIT' ],
+	[ '150 subtransactions, undone', 'BEGIN; CALL many()', 'ROLLBACK' ],
+	[ 'multixacts', 'BEGIN; UPDATE accounts SET balance = balance + 5 WHERE id BETWEEN 3000 AND 3100', 'COMMIT' ]);
+foreach my $kind (@kinds)
+{
+	my ($message, $begin, $end) = @$kind;
+
+	$sharer->query_safe('BEGIN; SELECT count(*) FROM (SELECT FROM accounts WHERE id BETWEEN 3000 AND 3100 FOR KEY SHARE) AS s') if $message eq 'multixacts';
+	$writer->query_safe($begin);
+	$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
+	$node->wait_for_catchup($standby, 'replay');
+	$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	my $before = agrees("$message, in progress, an old snapshot", $reader);
+	is(agrees("$message, in progress", $fresh), $before, "a standby: $message, in progress: nothing of it is seen");
+	$writer->query_safe($end);
+	$sharer->query_safe('COMMIT') if $message eq 'multixacts';
+	$node->wait_for_catchup($standby, 'replay');
+	my $after = agrees("$message, ended", $fresh);
+	$message =~ /undone/ ? is($after, $before, "a standby: $message: is as before") : isnt($after, $before, "a standby: $message: is seen");
+	is(agrees("$message, ended, an old snapshot", $reader), $before, "a standby: $message: a repeatable read repeats");
+	$reader->query_safe('COMMIT');
+}
+my $copied = 'SELECT count(*), sum(n), max(id) FROM copied';
+my $copy = q{BEGIN; TRUNCATE copied; COPY copied FROM PROGRAM 'seq 1 9000 | sed "s/.*/&\t7/"' (FREEZE)};
+$node->safe_psql('postgres', "$copy; COMMIT");
+$node->wait_for_catchup($standby, 'replay');
+is(agrees('frozen by COPY', $fresh, $copied), '9000|63000|9000', 'a standby: rows that COPY has frozen');
+$node->safe_psql('postgres', 'UPDATE copied SET n = 8 WHERE id % 10 = 0; INSERT INTO copied VALUES (9001, 0)');
+$node->wait_for_catchup($standby, 'replay');
+is(agrees('frozen by COPY, and written to', $fresh, $copied), '9001|63900|9001', 'a standby: and what was written since');
+$node->safe_psql('postgres', "$copy; ROLLBACK");
+$node->wait_for_catchup($standby, 'replay');
+is(agrees('COPY of frozen rows, undone', $fresh, $copied), '9001|63900|9001', 'a standby: and COPY is undone');
+$_->quit foreach ($reader, $fresh, $writer, $sharer);
 cmp_ok((pages_of($standby, $sum))[0], '>', 20, 'a standby: pages are served by version still');
 $standby->stop;
 

@@ -403,6 +403,9 @@ $node->append_conf('postgresql.conf', "gpuconc.host_cache_size = ${room}MB");
 $node->restart;
 wait_for_worker($node);
 note_memory($node);
+# A transaction that stays open needs old versions, and keeps them from being left out.
+my $long = session($node, 'long', 'SET gpuconc.debug_offload = prefer; BEGIN ISOLATION LEVEL REPEATABLE READ');
+my %was = map { $_ => $long->query_safe("$whole $_") } ('a', 'b');
 foreach my $round (1 .. 3)
 {
 	foreach my $table ('a', 'b')
@@ -411,10 +414,15 @@ foreach my $round (1 .. 3)
 		are_versioned($node, "$whole $table", "little room: table $table, round $round");
 		cmp_ok(hot_bytes(), '<=', $room * 1024 * 1024, "little room: it suffices, round $round");
 		$node->safe_psql('postgres', "UPDATE $table SET n = n + 1 WHERE id % 6000 = $round");
+		is($long->query_safe("$whole $table"), $was{$table}, "little room: a long transaction sees what it saw, table $table, round $round");
+		cmp_ok(hot_bytes(), '<=', $room * 1024 * 1024, "little room: it suffices beside a long transaction, round $round");
 	}
 	cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_cache WHERE relation = 'a'::regclass}),
 		'<', 4, "little room: table a has lost columns, round $round");
 }
+is(own_answer($long, "$whole a"), $was{a}, 'little room: as does PostgreSQL');
+$long->query_safe('COMMIT');
+$long->quit;
 # How large a table will be is told from its first chunks, also where most of their pages are copied.
 $node->safe_psql('postgres', q{
 CREATE TABLE copied AS SELECT i AS id, repeat('x', 100) AS pad FROM generate_series(1, 60000) AS i;

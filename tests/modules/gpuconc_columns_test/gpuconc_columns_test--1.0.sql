@@ -73,6 +73,11 @@ CREATE FUNCTION gpuconc_columns_test_numeric(numeric)
 RETURNS numeric
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
 
+-- The transaction id that these 32 bits stand for where `next` is the next one to be given.
+CREATE FUNCTION gpuconc_columns_test_full_xid(xid xid, next xid8)
+RETURNS xid8
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+
 -- Bytes of the arena in use, after reclaiming what can be.
 CREATE FUNCTION gpuconc_columns_test_arena(OUT used bigint, OUT retired bigint, OUT size bigint)
 RETURNS record

@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/xid8.h"
 
 #include "columns/arena.h"
 #include "columns/background.h"
@@ -26,6 +27,7 @@
 #include "columns/numeric.h"
 #include "columns/spec.h"
 #include "columns/store.h"
+#include "columns/versions.h"
 #include "columns/visibility.h"
 
 #include "gpuconc_columns_test.h"
@@ -34,6 +36,7 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_cells);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_full_xid);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_arena);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_guard);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_serve_time);
@@ -126,6 +129,12 @@ gpuconc_columns_test_numeric(PG_FUNCTION_ARGS)
 		(small != (int64) large || small_dscale != dscale))
 		elog(ERROR, "the conversions to 64 and 128 bits differ");
 	PG_RETURN_DATUM(gc_int128_to_numeric(large, dscale));
+}
+
+Datum
+gpuconc_columns_test_full_xid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FULLTRANSACTIONID(gc_full_xid(PG_GETARG_TRANSACTIONID(0), PG_GETARG_FULLTRANSACTIONID(1)));
 }
 
 Datum
