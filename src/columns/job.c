@@ -623,13 +623,13 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 }
 
 void
-gc_job_published(void)
+gc_job_over(bool published)
 {
 	GcJob	   *job = mine.job;
 
 	Assert(mine.publishing);
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
-	job->data->published = true;
+	job->data->published = published;
 	job->finished = true;
 	job->publishing = mine.publishing = false;
 	gc_store_end_load(&job->key);

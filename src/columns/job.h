@@ -221,8 +221,8 @@ extern void gc_job_let_go_in_hand(void);
 extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
 							  GcChunkColumn **cells, uint32 pages_read, uint32 pages_refused);
 
-/* The claimed publication is done: the results are the store's. */
-extern void gc_job_published(void);
+/* The claimed publication is done: the results are the store's, or there are none to publish. */
+extern void gc_job_over(bool published);
 
 extern void gc_job_fail(GcCode code, const char *fmt,...) pg_attribute_printf(2, 3);
 

@@ -192,6 +192,24 @@ same_heap(const GcJobData *data, const GcDirectory *dir)
 		memcmp(base->cells, dir->cells, (Size) dir->nheap * dir->ncolumns * sizeof(GcChunkColumn *)) == 0;
 }
 
+/* And the same hot chunks, in any order?  Then the load was in vain: no page could be kept. */
+static bool
+same_hot(const GcJobData *data, const GcDirectory *dir)
+{
+	const GcDirectory *base = data->base;
+	int64		gone = 0;
+
+	for (uint32 i = base->nheap; i < base->nchunks; i++)
+		gone += base->chunks[i] != NULL;
+	for (uint32 i = dir->nheap; i < dir->nchunks; i++)
+	{
+		if (dir->chunks[i] && dir->chunks[i] != base_chunk(data, i))
+			return false;
+		gone -= dir->chunks[i] != NULL;
+	}
+	return gone == 0;
+}
+
 /* Chunk i of the base in the new directory, or -1. */
 static int64
 place_of_base(const GcJobData *data, uint32 i)
@@ -302,7 +320,18 @@ gc_job_publish(Relation rel)
 			drop_misfits(data, c);
 		fill_directory(data, dir);
 		if (same_heap(data, dir))
+		{
+			/* Another directory with the same contents has requests describe it to the device again. */
+			if (same_hot(data, dir))
+			{
+				gc_job_free_in_hand();
+				pg_atomic_write_u32(&data->base->pages_alone, 0);
+				gc_guard_leave();
+				gc_job_over(false);
+				return;
+			}
 			dir->heap_id = data->base->heap_id;
+		}
 
 		/* Sessions that find the directory find its base. */
 		if (dir->nheap < dir->nchunks)
@@ -312,7 +341,7 @@ gc_job_publish(Relation rel)
 		gc_job_let_go_in_hand();
 		if (gc_store_publish(&job->key, job->version, dir))
 		{
-			gc_job_published();
+			gc_job_over(true);
 			if (data->base)
 				retire_base(data, dir);
 			drop_unused(data, dir);

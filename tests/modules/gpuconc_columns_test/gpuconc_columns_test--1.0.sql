@@ -48,6 +48,11 @@ CREATE FUNCTION gpuconc_columns_test_cells(rel regclass,
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
+-- The identity of what is cached of a table; NULL: nothing is.
+CREATE FUNCTION gpuconc_columns_test_directory(rel regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
 -- As if a transaction had ended: looks at hot pages before it do no more.
 CREATE FUNCTION gpuconc_columns_test_ended()
 RETURNS void

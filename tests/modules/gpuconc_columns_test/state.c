@@ -33,6 +33,7 @@
 #include "gpuconc_columns_test.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_cells);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_directory);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_reason);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_refresh);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_numeric);
@@ -75,6 +76,24 @@ gpuconc_columns_test_cells(PG_FUNCTION_ARGS)
 	gc_guard_leave();
 	relation_close(rel, AccessShareLock);
 	return (Datum) 0;
+}
+
+Datum
+gpuconc_columns_test_directory(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	GcDirectory *dir;
+	int64		id;
+
+	columns_test_require_superuser();
+	gc_guard_enter();
+	dir = columns_test_usable_directory(rel);
+	id = dir ? (int64) dir->id : 0;
+	gc_guard_leave();
+	relation_close(rel, AccessShareLock);
+	if (id == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(id);
 }
 
 Datum
