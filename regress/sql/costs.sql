@@ -79,12 +79,20 @@ SELECT answer() = :'expected' AS same;
 RESET cpu_tuple_cost; RESET cpu_operator_cost; RESET seq_page_cost; RESET random_page_cost; RESET cpu_index_tuple_cost;
 SET gpuconc.offload_cost = -1;
 SET gpuconc.tuple_cost = 'NaN';
+SET gpuconc.pair_cost = -2;
+SET gpuconc.pair_cost = 'NaN';
+SET gpuconc.pair_cost = 1e300;
+SELECT whose('SELECT count(*) FROM few a, few b WHERE a.v < b.v'), answer() = :'expected' AS same;
+RESET gpuconc.pair_cost;
 RESET gpuconc.offload_cost; RESET gpuconc.tuple_cost; RESET gpuconc.build_cost;
 
 -- Nor whatever statistics say.
+SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g'), whose('SELECT * FROM priced WHERE i = 77');
 UPDATE pg_class SET reltuples = reltuples * 1e6 WHERE oid = 'priced'::regclass;
+SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g'), whose('SELECT * FROM priced WHERE i = 77');
 SELECT answer() = :'expected' AS same;
 UPDATE pg_class SET reltuples = reltuples / 1e12 WHERE oid = 'priced'::regclass;
+SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g'), whose('SELECT * FROM priced WHERE i = 77');
 SELECT answer() = :'expected' AS same;
 UPDATE pg_class SET reltuples = -1, relallvisible = 0 WHERE oid = 'priced'::regclass;
 DELETE FROM pg_statistic WHERE starelid = 'priced'::regclass;
