@@ -1,4 +1,4 @@
-# Versions of the extension and of its library, dumps, and base backups.
+# Versions of the extension and of its library, dumps, base backups, and pg_upgrade within one major.
 
 use strict;
 use warnings;
@@ -18,15 +18,15 @@ my $directory = $PostgreSQL::Test::Utils::tmp_check;
 # What belongs to the extension in a database: definitions, privileges, comments.
 sub objects_of
 {
-	my ($database) = @_;
+	my ($database, $where) = @_;
 
-	return $node->safe_psql($database, q{
+	return ($where // $node)->safe_psql($database, q{
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid),
 	CASE d.classid WHEN 'pg_proc'::regclass THEN pg_get_functiondef(d.objid)
 		WHEN 'pg_class'::regclass THEN pg_get_viewdef(d.objid) END,
 	obj_description(d.objid, d.classid::regclass::name),
-	(SELECT coalesce(proacl, '{}') FROM pg_proc WHERE oid = d.objid AND d.classid = 'pg_proc'::regclass),
-	(SELECT coalesce(relacl, '{}') FROM pg_class WHERE oid = d.objid AND d.classid = 'pg_class'::regclass)
+	(SELECT array(SELECT unnest(coalesce(proacl, acldefault('f', proowner)))::text ORDER BY 1) FROM pg_proc WHERE oid = d.objid AND d.classid = 'pg_proc'::regclass),
+	(SELECT array(SELECT unnest(coalesce(relacl, acldefault('r', relowner)))::text ORDER BY 1) FROM pg_class WHERE oid = d.objid AND d.classid = 'pg_class'::regclass)
 FROM pg_depend AS d JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
 WHERE extname = 'gpuconc' AND d.deptype = 'e' ORDER BY 1});
 }
@@ -157,5 +157,54 @@ is_offloaded($copy, $_, "the copy: $_") foreach (@queries);
 is($copy->safe_psql('postgres', 'SELECT requests = offloaded FROM gpuconc_stat'), 't', 'the copy: nothing falls back');
 
 $copy->stop;
+
+#-------------------------------------------------------------------------
+# pg_upgrade, of a server whose tables are cached, and that has settings of databases and roles.  From this major to
+# itself: t/025_major_upgrade.pl needs another one.
+#-------------------------------------------------------------------------
+my $settings = q{
+SELECT coalesce(datname, '-'), coalesce(rolname, '-'), setting
+FROM pg_db_role_setting AS s LEFT JOIN pg_database AS d ON d.oid = setdatabase LEFT JOIN pg_roles AS r ON r.oid = setrole,
+	unnest(setconfig) AS setting
+WHERE setting ~ '^gpuconc' ORDER BY 1, 2, 3};
+my $new = new_server('new', q{gpuconc.kernel_cache = 'gpuconc_kernels'}, start => 0);
+
+$node->safe_psql('postgres', q{
+ALTER ROLE watcher LOGIN;
+ALTER DATABASE restored SET gpuconc.enabled = off;
+ALTER DATABASE restored SET gpuconc.debug_offload = prefer;
+ALTER ROLE watcher SET gpuconc.offload_cost = 17;
+ALTER ROLE watcher IN DATABASE restored SET gpuconc.enabled = on;
+UPDATE t SET n = n + 1 WHERE id % 1000 = 0});
+is_offloaded($node, $_, "to be upgraded: $_") foreach (@queries);
+is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM gpuconc_cache WHERE relation = 't'::regclass}), 't', 'to be upgraded: its tables are cached');
+my %answer = map { $_ => answer_of($node, $_, 'forbid') } (@queries);
+my ($objects, $set) = (objects_of('postgres'), $node->safe_psql('postgres', $settings));
+is(scalar(split /\n/, $set), 4, 'to be upgraded: settings');
 $node->stop;
+
+my @upgrade = ('pg_upgrade', '--no-sync', '-d', $node->data_dir, '-D', $new->data_dir, '-b', $node->config_data('--bindir'),
+	'-B', $new->config_data('--bindir'), '-s', $new->host, '-p', $node->port, '-P', $new->port);
+chdir $directory;
+$new->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+command_checks_all([ @upgrade, '--check' ], 1, [ qr/references loadable libraries that are missing/ ], [], 'pg_upgrade --check, not preloaded');
+$new->append_conf('postgresql.conf', "shared_preload_libraries = 'gpuconc'");
+command_ok(\@upgrade, 'pg_upgrade');
+$new->start;
+wait_for_worker($new);
+is($new->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_cache'), '0', 'upgraded: nothing is cached');
+is($new->safe_psql('postgres', $settings), $set, 'upgraded: settings of databases and roles');
+is($new->safe_psql('restored', 'SHOW gpuconc.enabled; SHOW gpuconc.debug_offload; SHOW gpuconc.offload_cost', extra_params => [ '-U', 'watcher' ]),
+	"on\nprefer\n17", 'upgraded: a session has them');
+is(objects_of('postgres', $new), $objects, 'upgraded: the extension, with what was granted');
+is_offloaded($new, $_, "upgraded: $_") foreach (@queries);
+is(answer_of($new, $_, 'require'), $answer{$_}, "upgraded: the answer of before: $_") foreach (@queries);
+$new->safe_psql('postgres', 'UPDATE t SET n = n - 1 WHERE id % 500 = 0');
+is_offloaded($new, $_, "upgraded, and written to: $_") foreach (@queries);
+$new->safe_psql('postgres', 'VACUUM t');
+is_offloaded($new, $_, "upgraded, and vacuumed: $_") foreach (@queries);
+nothing_held($new, 'upgraded');
+
+is(log_has($_, qr/PANIC|TRAP|was terminated by signal/), 0, 'nothing bad in the log of ' . $_->name) foreach ($node, $new);
+$new->stop;
 done_testing();
