@@ -1,4 +1,5 @@
-# Sessions that are cancelled or terminated while they load, or wait for others.
+# Sessions that are cancelled or terminated while they load, or wait for others: for chunks of the heap, and for
+# hot pages.
 
 use strict;
 use warnings;
@@ -13,9 +14,10 @@ use Test::More;
 my $node = new_server('cancel', 'max_worker_processes = 16');
 
 create_blockable_table($node, 'l');
+create_blockable_table($node, 'h', hot => 1, rows => 4000);
 my $blocker = $node->background_psql('postgres');
 
-my $workers;
+my ($workers, $table);
 
 # Start a load in a session of its own, whose application name says which it is.
 sub start_load
@@ -25,10 +27,10 @@ sub start_load
 
 	$session->query_safe("SET application_name = '$name'; SET gpuconc.loader_workers = $workers");
 	$session->query_until(
-		qr/loading/, q{
-\echo loading
-SELECT 'code ' || code FROM gpuconc_columns_test_load('l');
-\echo over
+		qr/loading/, qq{
+\\echo loading
+SELECT 'code ' || code FROM gpuconc_columns_test_load('$table');
+\\echo over
 });
 	return $session;
 }
@@ -45,18 +47,20 @@ sub wait_until_waiting
 }
 
 foreach my $case (
-	[ 'pg_cancel_backend', 0 ],
-	[ 'pg_terminate_backend', 0 ],
-	[ 'pg_cancel_backend', 2 ],
-	[ 'pg_terminate_backend', 2 ])
+	[ 'pg_cancel_backend', 0, 'l' ],
+	[ 'pg_terminate_backend', 0, 'l' ],
+	[ 'pg_cancel_backend', 2, 'l' ],
+	[ 'pg_terminate_backend', 2, 'l' ],
+	[ 'pg_cancel_backend', 0, 'h' ],
+	[ 'pg_terminate_backend', 0, 'h' ])
 {
 	my $signal = $case->[0];
 
-	$workers = $case->[1];
-	note "$signal with $workers loaders";
+	($workers, $table) = @$case[ 1, 2 ];
+	note "$signal with $workers loaders, table $table";
 
 	# alone
-	$blocker->query_safe('BEGIN; SELECT block_l();');
+	$blocker->query_safe("BEGIN; SELECT block_$table();");
 	my $first = start_load('first');
 	wait_until_waiting('first', "'Lock'");
 	$node->safe_psql('postgres',
@@ -65,16 +69,16 @@ foreach my $case (
 	  or die 'the load is still there';
 	$blocker->query_safe('COMMIT;');
 	nothing_in_use($node, "$signal of the only session");
-	is_exact($node, 'l', "exact after $signal");
+	is_exact($node, $table, "exact after $signal");
 	nothing_in_use($node, "$signal and a load");
 	$first->{run}->kill_kill;
 
 	# the one that started it, while another takes part
-	$blocker->query_safe('BEGIN; SELECT block_l();');
+	$blocker->query_safe("BEGIN; SELECT block_$table();");
 	$first = start_load('first');
 	wait_until_waiting('first', "'Lock'");
 	my $second = start_load('second');
-	wait_until_waiting('second', "'Lock'");
+	wait_until_waiting('second', "'Lock', 'Extension'");
 	$node->safe_psql('postgres',
 		"SELECT $signal(pid) FROM pg_stat_activity WHERE application_name = 'first'");
 	$node->poll_query_until('postgres',
@@ -84,12 +88,12 @@ foreach my $case (
 		'1', "$signal of the starter: the load goes on");
 	$blocker->query_safe('COMMIT;');
 	like($second->query_until(qr/over/, "\n"), qr/code ok/, "$signal of the starter: the other ends well");
-	is_exact($node, 'l', "exact after $signal of the starter", ', load => false');
+	is_exact($node, $table, "exact after $signal of the starter", ', load => false');
 	nothing_in_use($node, "$signal of the starter");
 	$_->{run}->kill_kill for $first, $second;
 
 	# one that only waits, as the other has claimed all there is
-	$blocker->query_safe('BEGIN; SELECT block_l();');
+	$blocker->query_safe("BEGIN; SELECT block_$table();");
 	$first = start_load('first');
 	wait_until_waiting('first', "'Lock'");
 	my @more = map { start_load("more$_") } (1 .. 6);
@@ -102,7 +106,9 @@ foreach my $case (
 	$blocker->query_safe('COMMIT;');
 	like($first->query_until(qr/over/, "\n"), qr/code ok/, "$signal of waiting sessions: the starter ends well");
 	like($more[5]->query_until(qr/over/, "\n"), qr/code ok/, "$signal of waiting sessions: the last one, too");
-	is_exact($node, 'l', "exact after $signal of waiting sessions", ', load => false');
+	is_exact($node, $table, "exact after $signal of waiting sessions", ', load => false');
+	is($node->safe_psql('postgres', "SELECT every(hot), every(NOT hot) FROM gpuconc_columns_test_cells('$table')"),
+		$table eq 'h' ? 't|f' : 'f|t', "$signal of waiting sessions: it was about the pages that were meant");
 	nothing_in_use($node, "$signal of waiting sessions");
 	$_->{run}->kill_kill for $first, @more;
 }

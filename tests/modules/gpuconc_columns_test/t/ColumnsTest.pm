@@ -71,24 +71,26 @@ sub restart_server
 }
 
 # Table $name of several chunks with TOASTed values in each, and a function that,
-# in the transaction that calls it, keeps others from fetching those.
+# in the transaction that calls it, keeps others from fetching those.  With hot => 1 its
+# pages are hot: it is not vacuumed.  rows => so many.
 sub create_blockable_table
 {
-	my ($node, $name) = @_;
+	my ($node, $name, %options) = @_;
+	my $rows = $options{rows} // 20000;
 
 	$node->safe_psql(
 		'postgres', qq{
 CREATE TABLE $name (id int, n int, big text);
 ALTER TABLE $name ALTER big SET STORAGE EXTERNAL;
 INSERT INTO $name SELECT i, i % 7, CASE WHEN i % 100 = 0 THEN repeat('b' || i % 9, 3000) END
-FROM generate_series(1, 20000) AS i;
+FROM generate_series(1, $rows) AS i;
 CREATE FUNCTION block_$name() RETURNS void LANGUAGE plpgsql AS \$\$
 BEGIN
 	EXECUTE (SELECT 'REINDEX TABLE ' || reltoastrelid::regclass FROM pg_class WHERE relname = '$name');
 END
 \$\$;
 });
-	$node->safe_psql('postgres', "VACUUM $name");
+	$node->safe_psql('postgres', "VACUUM $name") unless $options{hot};
 	return;
 }
 
