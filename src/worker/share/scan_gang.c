@@ -114,11 +114,11 @@ visits(const GcScanShape *s)
 static bool
 has_twin(const GcScanShape *s)
 {
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		const GcScanSet *set = gc_scan_set(i);
 
-		for (int k = 0; set && set != s->set && k < set->nshapes; k++)
+		for (int k = 0; set && set->described && set != s->set && k < set->nshapes; k++)
 		{
 			if (visits(set->shape[k]) && set->shape[k]->selection->kernel == s->selection->kernel)
 				return true;
@@ -145,19 +145,17 @@ gc_scan_gangs_want(GcFused *const *offered, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		for (int k = 0; k < i; k++)
+		for (int k = 0; k < n && !is_asked(&offered[i]->gang); k++)
 		{
-			if (offered[k]->kernel != offered[i]->kernel)
-				continue;
-			want_kernel(offered[k]);
-			want_kernel(offered[i]);
+			if (k != i && offered[k]->kernel == offered[i]->kernel)
+				want_kernel(offered[i]);
 		}
 	}
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
-		for (int k = 0; set && set->selector && is_asked(&set->selector->gang) && k < set->nshapes; k++)
+		for (int k = 0; set && set->described && set->selector && is_asked(&set->selector->gang) && k < set->nshapes; k++)
 			want_visits(set->shape[k]);
 	}
 	/* kernels that were already compiled send no notice */
@@ -193,7 +191,7 @@ gc_scan_gangs_poll(void)
 		return false;
 	came = gc_gang_kernel_poll(&merges);
 	pending = gc_gang_kernel_pending(&merges);
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		if (gc_scan_set(i))
 			pending = poll_set(gc_scan_set(i), &came) || pending;
