@@ -12,7 +12,7 @@
  * and by several at once.  Nothing here calls a function of PostgreSQL.
  *
  * Cost: nothing that is called per request allocates device memory from the
- * driver, creates a stream or event, or queries a device property: these are
+ * driver, creates a stream or event, or queries a device property.  These are
  * pooled at open() or on first use and reused.
  *
  *-------------------------------------------------------------------------

@@ -4,7 +4,7 @@
  *	  Gangs of shared scans: scans of several tables by kernels of one text, in one launch.
  *
  * Each table has fused kernels and a selection kernel of its own (scan_set.c).  Those of shards mostly have the same text,
- * and differ in arguments only.  Scans by such kernels that start together are launched as a gang (run/gang.h): what
+ * and differ in arguments only.  Scans by such kernels that start together are launched as a gang (run/gang.h).  What
  * each needs before is queued on its first member's stream, and the gang's stream waits for all of these.
  *
  * - Fused scans are one launch.  Members' results follow on their own streams, as they do behind one scan.
