@@ -14,11 +14,24 @@ use Test::More;
 my $node = new_server('stop');
 create_tables($node);
 
-# rows that meet many others: takes the device longer than stopping a server
+# Rows that meet many others take the device a while.  However soon it is done, go_on() asks again, until lock 1 is taken.
 $node->safe_psql('postgres', q{
 CREATE TABLE many AS SELECT i % 4 AS k, i AS v FROM generate_series(1, 40000) AS i;
-VACUUM ANALYZE many});
+VACUUM ANALYZE many;
+CREATE FUNCTION go_on(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+	freed bool;
+BEGIN
+	LOOP
+		EXECUTE query INTO answer;
+		EXIT WHEN NOT pg_try_advisory_lock_shared(1);
+		freed := pg_advisory_unlock_shared(1);
+	END LOOP;
+	RETURN answer;
+END $$});
 my $long = 'SELECT sum((a.v * 3 + b.v) % 7) FROM many AS a JOIN many AS b ON a.k = b.k';
+my $answer = answer_of($node, $long, 'forbid');
 
 sub worker_pid
 {
@@ -35,7 +48,7 @@ foreach my $state ('stopped', 'working')
 		my $worker = worker_pid();
 		kill 'STOP', $worker if $state eq 'stopped';
 		my @sessions = map { session($node, "waits$_", q{SET statement_timeout = '2h'}) } (0 .. 3);
-		start_query($_, $state eq 'stopped' ? $queries[1] : $long) foreach (@sessions);
+		start_query($_, $state eq 'stopped' ? $queries[1] : "SELECT go_on('$long')") foreach (@sessions);
 		if ($state eq 'stopped')
 		{
 			wait_until_waiting($node, '^waits', 4);
@@ -58,14 +71,15 @@ foreach my $state ('stopped', 'working')
 }
 
 # smart: sessions finish what they do, with the device
-my $session = session($node, 'smart');
-start_query($session, $long);
+my ($session, $teller) = map { session($node, $_) } ('smart', 'teller');
+start_query($session, "SELECT go_on('$long')");
 wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 $node->command_ok([ 'pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop' ], 'smart stop is asked for');
-like($session->query_until(qr/over/, "\n"), qr/^-?\d+$/m, 'smart stop: the query finishes');
+$teller->query_safe('SELECT pg_advisory_lock(1)');
+like($session->query_until(qr/over/, "\n"), qr/^\Q$answer\E$/m, 'smart stop: the query finishes');
 is($session->query_safe($queries[0]), '30000|450015000|1992-01-01|4285.71|2142.8785769808968577', 'smart stop: and so does another');
 my $pid_file = $node->data_dir . '/postmaster.pid';
-$session->quit;
+$_->quit foreach ($session, $teller);
 foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 {
 	last if !-e $pid_file;

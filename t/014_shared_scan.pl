@@ -396,9 +396,13 @@ BEGIN
 	RETURN format('%s good, %s canceled', good, canceled);
 END $$});
 	$_->query_safe('SET gpuconc.debug_offload = allow') foreach (@{ $scan->sessions });
-	my $last = last_batch($node);
-	ask($scan->sessions->[$_], "SELECT storm(@{[10 + $_]}, 300)") for (0 .. 7);
-	$scan->sql(q{
+	my $scans;
+	# Again until there was one: kernels may be compiled meanwhile, and no request be left when they are.
+	again_until(sub {
+		my $last = last_batch($node);
+
+		ask($scan->sessions->[$_], "SELECT storm(@{[10 + $_]}, 300)") for (0 .. 7);
+		$scan->sql(q{
 DO $$
 BEGIN
 	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT storm%' AND state = 'active') LOOP
@@ -407,9 +411,12 @@ BEGIN
 		PERFORM pg_sleep(0.002);
 	END LOOP;
 END $$});
-	# one that is hit outside of the inner block is cancelled as a whole
-	like(rows_of($scan->sessions->[$_]), qr/^\d+ good, \d+ canceled$|canceling statement/, 'a storm of cancels') for (0 .. 7);
-	isnt(scans_after($node, $category{$kind}, $last), 'none', 'a storm of cancels: over shared scans');
+		# one that is hit outside of the inner block is cancelled as a whole
+		like(rows_of($scan->sessions->[$_]), qr/^\d+ good, \d+ canceled$|canceling statement/, 'a storm of cancels') for (0 .. 7);
+		$scans = scans_after($node, $category{$kind}, $last);
+		return $scans ne 'none';
+	});
+	isnt($scans, 'none', 'a storm of cancels: over shared scans');
 	$_->query_safe('SET gpuconc.debug_offload = require') foreach (@{ $scan->sessions });
 	nothing_held($node, 'a storm of cancels');
 	share('after a storm', undef, map { $query{$_}->(3) } @sinks);
@@ -449,21 +456,13 @@ sub settings
 # More tables with shapes of their own than are remembered.
 sub many_tables
 {
-	my @tables = map { "many$_" } (1 .. 36);
+	# GC_MAX_SCAN_SETS and some more: sets are forgotten, and made again.
+	my @tables = map { "many$_" } (1 .. 260);
+	my $queries = join ';', map { "SELECT '$_', g, count(*), sum(id) FROM $_ WHERE id > 9 GROUP BY g ORDER BY g" } @tables;
 
-	$scan->sql(join '', map { "CREATE TABLE $_ AS SELECT i AS id, i % 5 AS g FROM generate_series(1, 3000) AS i; VACUUM ANALYZE $_;" } @tables);
-	foreach my $round (1, 2)
-	{
-		my $wrong = 0;
-
-		foreach my $table (@tables)
-		{
-			my $query = "SELECT g, count(*), sum(id) FROM $table WHERE id > 9 GROUP BY g ORDER BY g";
-
-			$wrong++ if answer_of($node, $query, 'require') ne answer_of($node, $query, 'forbid');
-		}
-		is($wrong, 0, "many tables, $round");
-	}
+	$scan->sql(join '', map { "CREATE TABLE $_ AS SELECT i AS id, i % 5 AS g FROM generate_series(1, 300) AS i;" } @tables);
+	$scan->sql('VACUUM ANALYZE ' . join(', ', @tables));
+	is(answer_of($node, $queries, 'require'), answer_of($node, $queries, 'forbid'), "many tables, $_") foreach (1, 2);
 	return;
 }
 

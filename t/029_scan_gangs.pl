@@ -35,7 +35,7 @@ CREATE TABLE s$i (id int, g int, v int, n numeric(12,2));
 INSERT INTO s$i SELECT i * 40000 / $last, i % 9, $v, (i * 40000 / $last) / 4.0 FROM generate_series(0, $rows[$i] - 1) AS i;
 VACUUM ANALYZE s$i});
 	}
-	$node->safe_psql('postgres', "UPDATE s$hot SET v = v + 1 WHERE id % 500 = 0; INSERT INTO s$hot VALUES (39000, 1, 2, 3)");
+	$node->safe_psql('postgres', "UPDATE s$hot SET v = v + 1 WHERE id % 500 = 0; INSERT INTO s$hot VALUES (39000, 1, 2, 3)") if $hot >= 0;
 	return;
 }
 
@@ -232,5 +232,19 @@ foreach my $limit ('4MB', '8MB')
 	right_together("$limit of memory, $_", for_all($_, 1)) foreach ('one', 'rows', 'one');
 	finish();
 }
+
+# More tables in one decision than one gang takes: each has its scan set.
+@rows = (5000) x 40;
+$hot = $zero = $nulls = -1;
+$many = 2 * @rows;
+start('forty', "max_connections = 100\ngpuconc.debug_force_shared_scan = fused\n");
+right_together('40 tables, first', for_all('one', 1));
+configure($node, 'gpuconc.debug_gang' => 'off');
+($launches, $ganged) = right_together('40 tables, no gangs', for_all('one', 2));
+is($launches, scalar @rows, '40 tables: a shared scan of each');
+configure($node, 'gpuconc.debug_gang' => 'wait');
+($launches, $ganged) = right_together('40 tables, gangs', for_all('one', 3));
+is($ganged, $many, "40 tables: all requests in gangs, $launches launches");
+finish();
 
 done_testing();

@@ -23,9 +23,9 @@
  * has ended.  Streams rank by arrival, then by their place in the workload.
  *
  * Order of issue.  The queue of discipline 3 is filled depth-first: all kernels of the
- * first stream, then all of the second (A1 B1 A2 B2 ...).  That is what figure 9 shows:
- * in its phase I there is room for A2 beside A1, but none starts, since B1 stands
- * before A2 in the queue, and B1 itself waits for A1 to end.  Had kernels been issued
+ * first stream, then all of the second (A1 B1 A2 B2 ...).  That is what figure 9 shows.
+ * In its phase I there is room for A2 beside A1, but none starts: B1 stands before
+ * A2 in the queue, and B1 itself waits for A1 to end.  Had kernels been issued
  * breadth-first (A1 A2 A3 A4 B1 ...), A2 would have started at once.  Depth-first is
  * also the letter of the discipline: streams of higher rank first.  Breadth-first can
  * be asked for, because programs may issue so; it changes nothing with Hyper-Q.

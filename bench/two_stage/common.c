@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * common.c
- *	  What the programs that measure the models of src/sched on a device share.
+ *	  What the programs that measure the models of src/sched on a device share: the device, memory, kernels, tables,
+ *	  and times.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,13 +13,9 @@
 #include "common.h"
 
 #include <math.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "devlib_text.h"
 
@@ -26,15 +23,11 @@
 #define MAX_RUNS		64
 #define ARG_WORDS		104			/* of every kernel: those of 16 bodies of scans.c */
 
-BenchOptions bench_options;
 const GcDeviceOps *bench_ops;
 GcDevice   *bench_dev;
 GcProfile	bench_profile;
 GcCalibration bench_calibration;
 
-static const char *program;
-static FILE *report;
-static struct timespec opened;
 static GcAddr pool;
 static u64	pool_size;
 static u64	pool_used;
@@ -48,190 +41,11 @@ static int	measured;
 static int	late;
 static double gate_end;
 
-/*-------------------------------------------------------------------------
- * Reports and ends
- *-------------------------------------------------------------------------
- */
-
-void
-bench_fail(const char *fmt,...)
-{
-	va_list		ap;
-
-	fflush(stdout);
-	fprintf(stderr, "%s: ", program);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "\n");
-	if (report != NULL)
-	{
-		fprintf(report, "\n(%s ended before its time; see its messages)\n", program);
-		fflush(report);
-	}
-	/* A device that hangs would have us wait in its exit handlers. */
-	_exit(1);
-}
-
 static void
 check(GcCode code, const GcError *err, const char *what)
 {
 	if (code != GC_OK)
 		bench_fail("%s: %s", what, err->detail);
-}
-
-void
-bench_say(const char *fmt,...)
-{
-	va_list		ap;
-
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	fflush(stdout);
-	if (report == NULL)
-		return;
-	va_start(ap, fmt);
-	vfprintf(report, fmt, ap);
-	va_end(ap);
-	fflush(report);
-}
-
-void
-bench_note(const char *fmt,...)
-{
-	va_list		ap;
-
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	fflush(stdout);
-}
-
-double
-bench_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) (now.tv_sec - opened.tv_sec) + 1e-9 * (double) (now.tv_nsec - opened.tv_nsec);
-}
-
-bool
-bench_late(double from, double budget)
-{
-	return bench_seconds() - from > budget;
-}
-
-static void
-watchdog(int number)
-{
-	static const char text[] = "the time limit is over: ended by the watchdog\n";
-	ssize_t		written = write(STDERR_FILENO, text, sizeof(text) - 1);
-
-	(void) number;
-	(void) written;
-	_exit(3);
-}
-
-/*-------------------------------------------------------------------------
- * Options
- *-------------------------------------------------------------------------
- */
-
-/* Is argv[i] the option --name?  Its value, then, and both are taken out of argv. */
-static const char *
-take_option(int *argc, char **argv, int i, const char *name)
-{
-	const char *value;
-
-	if (strncmp(argv[i], "--", 2) != 0 || strcmp(argv[i] + 2, name) != 0)
-		return NULL;
-	if (i + 1 >= *argc)
-		bench_fail("--%s wants a value", name);
-	value = argv[i + 1];
-	memmove(argv + i, argv + i + 2, (size_t) (*argc - i - 1) * sizeof(char *));
-	*argc -= 2;
-	return value;
-}
-
-static void
-take_options(int *argc, char **argv)
-{
-	BenchOptions *o = &bench_options;
-	const struct
-	{
-		const char *name;
-		const char **text;
-	}			texts[] = {
-		{"device", &o->device}, {"out", &o->out}, {"commit", &o->commit},
-		{"profile", &o->profile}, {"texts", &o->texts},
-	};
-	const char *value;
-
-	for (int i = 1; i < *argc;)
-	{
-		bool		taken = false;
-
-		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]) && !taken; t++)
-		{
-			value = take_option(argc, argv, i, texts[t].name);
-			if (value != NULL)
-				*texts[t].text = value;
-			taken = value != NULL;
-		}
-		if (!taken && (value = take_option(argc, argv, i, "seconds")) != NULL)
-		{
-			o->seconds = atof(value);
-			taken = true;
-		}
-		if (!taken && (value = take_option(argc, argv, i, "rows")) != NULL)
-		{
-			o->rows = strtoull(value, NULL, 10);
-			taken = true;
-		}
-		i += !taken;
-	}
-}
-
-const char *
-bench_argument(int argc, char **argv, const char *name)
-{
-	for (int i = 1; i + 1 < argc; i++)
-	{
-		if (strncmp(argv[i], "--", 2) == 0 && strcmp(argv[i] + 2, name) == 0)
-			return argv[i + 1];
-	}
-	return NULL;
-}
-
-static void
-begin_report(int argc, char **argv)
-{
-	char		date[64];
-	time_t		now = time(NULL);
-
-	if (bench_options.out != NULL)
-	{
-		report = fopen(bench_options.out, "a");
-		if (report == NULL)
-			bench_fail("%s cannot be written", bench_options.out);
-	}
-	strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", gmtime(&now));
-	bench_say("\n## %s\n\n", program);
-	bench_say("Device: %s %s, target \"%s\", %d multiprocessors. Date: %s. Commit: %s. Command: `%s",
-			  bench_ops->name, bench_dev->info.name, bench_dev->info.target, bench_dev->info.sms, date,
-			  bench_options.commit != NULL ? bench_options.commit : "not given", program);
-	for (int i = 1; i < argc; i++)
-	{
-		/* Folders say nothing about the figures. */
-		if (strcmp(argv[i], "--out") == 0 || strcmp(argv[i], "--commit") == 0 ||
-			strcmp(argv[i], "--texts") == 0 || strcmp(argv[i], "--json") == 0)
-			i++;
-		else
-			bench_say(" %s", strchr(argv[i], '/') != NULL ? strrchr(argv[i], '/') + 1 : argv[i]);
-	}
-	bench_say("`\n\n");
 }
 
 /*-------------------------------------------------------------------------
@@ -310,15 +124,10 @@ bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s)
 	int			nall = argc < 64 ? argc : 64;
 	GcDeviceOptions options = {0, 0, 0, NULL, NULL};
 	GcError		err = {GC_OK, ""};
-	const char *slash = strrchr(argv[0], '/');
+	char		device[256];
 
-	program = slash != NULL ? slash + 1 : argv[0];
-	clock_gettime(CLOCK_MONOTONIC, &opened);
-	signal(SIGALRM, watchdog);
-	alarm((unsigned) limit_s);
 	memcpy(all, argv, (size_t) nall * sizeof(char *));
-	bench_options = *defaults;
-	take_options(&argc, argv);
+	bench_begin(&argc, argv, defaults, limit_s);
 	if (strcmp(bench_options.device, "cuda") != 0 && strcmp(bench_options.device, "host") != 0)
 		bench_fail("there is no device \"%s\"", bench_options.device);
 	bench_ops = strcmp(bench_options.device, "cuda") == 0 ? &gc_cuda_ops : &gc_host_ops;
@@ -332,7 +141,9 @@ bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s)
 		if (streams[s] == NULL)
 			bench_fail("%s", err.detail);
 	}
-	begin_report(nall, all);
+	snprintf(device, sizeof(device), "%s %s, target \"%s\", %d multiprocessors", bench_ops->name, bench_dev->info.name,
+			 bench_dev->info.target, bench_dev->info.sms);
+	bench_begin_report(nall, all, device);
 	gate = bench_kernel("gate", 8, gate_body);
 	filler = bench_kernel("filler", 8, filler_body);
 	return argc;
@@ -347,10 +158,7 @@ bench_close(void)
 	bench_ops->close(bench_dev);
 	if (measured > 0)
 		bench_say("%d measurements; in %d the device may have waited for the calls.\n", measured, late);
-	bench_note("%s took %.1f s\n", program, bench_seconds());
-	if (report != NULL)
-		fclose(report);
-	alarm(0);
+	bench_end_report();
 }
 
 GcAddr

@@ -5,18 +5,7 @@
  *
  * One process, one thread, one device; state is global, since these are programs and
  * not a library.  Whatever fails ends the program with a message.  A watchdog ends it
- * also when a kernel never does: see bench_open().
- *
- * Options that every program takes:
- *
- *	  --device cuda|host	(cuda)
- *	  --out FILE			append the tables to it, as Markdown
- *	  --commit TEXT			what the tables call the commit
- *	  --seconds N			stop measuring after so long (the program's own default)
- *	  --rows N				rows of the tables that kernels scan
- *	  --profile NAME		plan for this device (gc_profile_known) whatever is there:
- *							for a driver that only pretends (tests/unit/fake_cuda.c)
- *	  --texts DIR			also write every kernel's text there
+ * also when a kernel never does: see bench_open().  Options and reports: options.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,21 +20,11 @@
 #include "sched/model/occupancy.h"
 #include "sched/policy/sched.h"
 
+#include "options.h"
+
 #define BENCH_STREAMS	32		/* hardware queues that device cuda asks for; one joins */
 #define BENCH_LAUNCHES	256		/* of one measurement */
 #define MEGABYTE		((u64) 1 << 20)
-
-typedef struct BenchOptions
-{
-	const char *device;
-	const char *out;
-	const char *commit;
-	const char *profile;
-	const char *texts;
-	double		seconds;
-	u64			rows;			/* 0: the program's own default */
-	u64			memory;			/* most bytes to take on the device */
-} BenchOptions;
 
 typedef struct BenchKernel
 {
@@ -80,7 +59,6 @@ typedef struct BenchTable
 	int			width[32];
 } BenchTable;
 
-extern BenchOptions bench_options;
 extern const GcDeviceOps *bench_ops;
 extern GcDevice *bench_dev;
 extern GcProfile bench_profile;
@@ -93,21 +71,6 @@ extern GcCalibration bench_calibration;
  */
 extern int	bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s);
 extern void bench_close(void);
-
-/* The next argument that is no common option, as --name VALUE; NULL: there is none. */
-extern const char *bench_argument(int argc, char **argv, const char *name);
-
-extern void bench_fail(const char *fmt,...) __attribute__((noreturn, format(printf, 1, 2)));
-
-/* To standard output and to the report; flushed. */
-extern void bench_say(const char *fmt,...) __attribute__((format(printf, 1, 2)));
-
-/* To standard output only: progress. */
-extern void bench_note(const char *fmt,...) __attribute__((format(printf, 1, 2)));
-
-/* Seconds since bench_open(). */
-extern double bench_seconds(void);
-extern bool bench_late(double from, double budget);
 
 /*-------------------------------------------------------------------------
  * Device

@@ -24,7 +24,7 @@
  *				makes of it (not in the paper)
  *
  * What does not fit a multiprocessor is divided over units of 2, 4 or 8 of them (papers
- * 000 and 001, section on CUDA streams): each kernel then has blocks for one
+ * 000 and 001, section on CUDA streams).  Each kernel then has blocks for one
  * multiprocessor of every unit, and as many threads in all as before.
  *
  *-------------------------------------------------------------------------

@@ -6,14 +6,15 @@
  *	  paper003 [--out FILE] [--json PREFIX] [--part rounds|disciplines]
  *
  * Part 1, section III.C: three kernels of which the total of threads is fixed, in
- * blocks of 32 to 1024 threads; how well do running rounds predict the times?  In our
+ * blocks of 32 to 1024 threads.  How well do running rounds predict the times?  In our
  * own words, the paper's kernels are: distances of all pairs of points, counted in a
  * histogram; a histogram of values whose bins are in shared memory; a join by
  * comparing every pair of keys, a tile of one side in shared memory.
  *
- * Part 2, section IV.B: blocks that say on which multiprocessor and when they ran, in
- * the streams of figures 5, 6, 7, 9 and 10, with as many more blocks as this device has
- * more multiprocessors; against the simulator (bench/simulator/simulator.h).  A trace that
+ * Part 2, section IV.B: blocks that say on which multiprocessor and when they ran,
+ * against the simulator (bench/simulator/simulator.h).  They are in the streams of
+ * figures 5, 6, 7, 9 and 10, with as many more blocks as this device has more
+ * multiprocessors.  A trace that
  * https://ui.perfetto.dev opens is written for each figure: PREFIX-figure5.json ...
  *
  * Device cuda only: a host's blocks have one thread.

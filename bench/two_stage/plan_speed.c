@@ -6,13 +6,13 @@
  *
  *		plan_speed [instances [seed]]
  *
- * Kernel types are drawn as generated kernels are: blocks of 128 to 512 threads, one to
- * four of them on a multiprocessor, 24 to 80 registers a thread, and shared memory from
- * next to nothing to a bitmap that fills most of it ("wide"); or one block of 64 to 256
- * threads, as where many run together ("slim").  A set of kernels draws its kernels
- * from its types evenly.  Every instance is planned five times, and the least time counts,
- * as others may hold an interrupt or a neighbour; the order of instances is such that no
- * call finds its own data in the nearest cache.
+ * Kernel types are drawn as generated kernels are.  "Wide" ones have blocks of 128 to 512
+ * threads, one to four of them on a multiprocessor, and 24 to 80 registers a thread.  Their
+ * shared memory is from next to nothing to a bitmap that fills most of it.  "Slim" ones have
+ * one block of 64 to 256 threads, as where many run together.  A set of kernels draws its
+ * kernels from its types evenly.  Every instance is planned five times, and the least time
+ * counts, as others may hold an interrupt or a neighbour.  The order of instances is such
+ * that no call finds its own data in the nearest cache.
  *
  * Decisions are over sets of four characters: wide, slim; bitmaps, as the server's kernels
  * are, half of which fill much of the shared memory; and small, so that many fit together.

@@ -489,7 +489,7 @@ pool_measure(PoolKernel *pool, int n, int runs)
 }
 
 /*
- * So many of one kernel side by side, in step, or two where they are too large for more: what they take
+ * So many of one kernel side by side, in step, or two where they are too large for more.  What they take
  * together beyond reading the columns once, and beyond their latency, is instructions and lookups.
  */
 #define ISSUE_COPIES	4

@@ -20,11 +20,12 @@
  * Part 4: kernels of the pool that differ in shared memory, side by side, launched in either order,
  * and with the whole of it (sched/policy/launch_order.h).
  *
- * Into the file of --tried goes what the model can be fitted to: a line for each kernel ("kernel",
- * number, registers, most threads, bytes of shared memory, tiles, bytes read, columns, bytes looked
- * up, best size alone, its microseconds, issue part), and for each combination tried of one, of all
- * pairs and of the random batches ("tried", number of kernels, of each its number, blocks per
- * multiprocessor and warps, microseconds), separated by tabs.
+ * Into the file of --tried goes what the model can be fitted to, separated by tabs:
+ *
+ * - A line for each kernel: "kernel", number, registers, most threads, bytes of shared memory, tiles, bytes read,
+ *	 columns, bytes looked up, best size alone, its microseconds, issue part.
+ * - A line for each combination tried, of one kernel, of all pairs and of the random batches: "tried", number of
+ *	 kernels; of each its number, blocks per multiprocessor and warps; microseconds.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,11 +4,11 @@
  *	  Scans of one table that differ in constants alone.
  *
  * In the words of codegen/pipeline.c (emit_filter_aggregate, emit_vector_phase), codegen/packed.c and
- * codegen/sink_one_group.c, so that what is measured is what the server's kernels do: filters on narrow
- * columns are tested on packed codes, rows are counted, too, and the sum of a vector's values
- * is known to fit in 32 bits; one body asks which rows are there before it loads anything, and
- * reads what it sums of survivors alone where they are few.  Every body has limits of its own
- * among the arguments, as requests have.
+ * codegen/sink_one_group.c, so that what is measured is what the server's kernels do.  Filters on narrow
+ * columns are tested on packed codes.  Rows are counted, too.  The sum of a vector's values is known to
+ * fit in 32 bits.  One body asks which rows are there before it loads anything.  Where few survive, it
+ * reads what it sums of these alone.  Every body has limits of its own among the arguments, as requests
+ * have.
  *
  *-------------------------------------------------------------------------
  */

@@ -202,8 +202,8 @@ static const Visit visits[] = {
 #define NVISITS		((int) (sizeof(visits) / sizeof(visits[0])))
 
 /*
- * w0 and w1 the marks, w2 to w4 the columns, w5 results, w6 to w8 the columns in records, which
- * are read however many rows have marks, w9 the marks' block summary, w10 the places.
+ * w0 and w1 the marks, w2 to w4 the columns, w5 results, w6 to w8 the columns in records.  These are
+ * read however many rows have marks.  w9 the marks' block summary, w10 the places.
  */
 static BenchKernel
 visiting_kernel(const Visit *v)

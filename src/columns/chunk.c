@@ -1,16 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * chunk.c
- *	  Reading one chunk.
+ *	  Reading one chunk, which write_chunk.c puts into the cache.
  *
  * Runs in every participant of a load job, session or worker, with the relation
  * open and an active snapshot (which keeps the TOAST rows of what is read).
  *
- * Protocol: copy the map's bits and LSN; read the pages whose
- * bit is set and which themselves say all-visible; copy the map again.  If the
- * LSN has not moved, no bit was set meanwhile, so a page whose bit is still set
- * has not changed since before it was read.  So it is if a snapshot fence was held (fence.h).  Else the pages' own
- * LSNs tell (proof.c).
+ * Protocol: copy the map's bits and LSN; read the pages whose bit is set and which themselves say all-visible; copy the
+ * map again.  If the LSN has not moved, no bit was set meanwhile, so a page whose bit is still set has not changed
+ * since before it was read.  So it is if a snapshot fence was held (fence.h).  Else the pages' own LSNs tell (proof.c).
  *
  * A guard is held while a chunk is read, for the sake of the dictionaries, but not
  * while memory is waited for.  Under a guard, and if the relation's version is
@@ -57,11 +55,6 @@
 #define LARGE_DICTIONARY	8
 
 #define STALE_DETAIL	"The table was dropped from the cache while it was being loaded."
-
-/* Column data of a cell begins here, aligned for the device. */
-#define CELL_HEADER		256
-
-StaticAssertDecl(sizeof(GcChunkColumn) <= CELL_HEADER, "GcChunkColumn has outgrown its room");
 
 typedef enum GcOutcome
 {
@@ -491,189 +484,9 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 }
 
 /*-------------------------------------------------------------------------
- * Writing
+ * One chunk
  *-------------------------------------------------------------------------
  */
-static GcChunk *
-make_heap_chunk(const GcReading *reading)
-{
-	Size		starts = (reading->npages + 1) * sizeof(uint32);
-	Size		lsns = reading->npages * sizeof(XLogRecPtr);
-	Size		present = GC_PRESENT_BYTES(reading->npages);
-	Size		missing = reading->first_missing[reading->npages] * sizeof(uint16);
-	Size		header = MAXALIGN(sizeof(GcChunk));
-	GcChunk    *chunk = gc_job_alloc(header + MAXALIGN(starts) + present + lsns +
-									 reading->npages * sizeof(pg_atomic_uint32) + starts + missing, sizeof(GcObject));
-
-	if (chunk == NULL)
-		return NULL;
-	chunk->chunkno = reading->chunkno;
-	chunk->first = reading->first;
-	chunk->npages = reading->npages;
-	chunk->npresent = reading->npresent;
-	chunk->nrows = reading->row_start[reading->npages];
-	chunk->map_lsn = reading->lsn;
-	pg_atomic_init_u64(&chunk->proven_lsn, reading->lsn);
-	pg_atomic_init_u64(&chunk->proven_fence, reading->fence);
-	chunk->row_start = (uint32 *) ((char *) chunk + header);
-	memcpy(chunk->row_start, reading->row_start, starts);
-	chunk->present = (uint8 *) ((char *) chunk->row_start + MAXALIGN(starts));
-	memcpy(chunk->present, reading->present, present);
-	chunk->lsns = (XLogRecPtr *) (chunk->present + present);
-	memcpy(chunk->lsns, reading->lsns, lsns);
-	chunk->buffers = (pg_atomic_uint32 *) ((char *) chunk->lsns + lsns);
-	for (uint32 page = 0; page < reading->npages; page++)
-		pg_atomic_init_u32(&chunk->buffers[page], 0);
-	chunk->id = gc_store_new_id();
-	chunk->before = reading->before;
-	chunk->first_missing = (uint32 *) (chunk->buffers + reading->npages);
-	memcpy(chunk->first_missing, reading->first_missing, starts);
-	chunk->missing = (uint16 *) (chunk->first_missing + reading->npages + 1);
-	memcpy(chunk->missing, reading->missing, missing);
-	chunk->hot = NULL;
-	return chunk;
-}
-
-static GcChunkColumn *
-make_cell(const GcEncoder *encoder, int i, const GcEncodedColumn *enc)
-{
-	char	   *data;
-	GcChunkColumn *cell = gc_job_alloc(CELL_HEADER + enc->data_bytes + enc->null_bytes,
-									   sizeof(GcChunkColumn));
-
-	if (cell == NULL)
-		return NULL;
-	data = (char *) cell + CELL_HEADER;
-	cell->obj.region_id = gc_new_region_id();
-	cell->desc.data = (uintptr_t) data;
-	cell->desc.nulls = enc->null_bytes > 0 ? (uintptr_t) (data + enc->data_bytes) : 0;
-	cell->desc.base = enc->base;
-	cell->desc.width = enc->width;
-	cell->desc.nrows = gc_encoder_rows(encoder);
-	cell->min = enc->min;
-	cell->max = enc->max;
-	cell->data_bytes = enc->data_bytes;
-	cell->null_bytes = enc->null_bytes;
-	cell->dscale = enc->dscale;
-	gc_encoder_write(encoder, i, data, data + enc->data_bytes);
-	return cell;
-}
-
-/* No memory: fail the job, with the sizes that explain it. */
-static void
-fail_for_room(GcLoader *loader)
-{
-	gc_job_fail(GC_CACHE_FULL,
-				"There is no more room after %zu kB of table \"%s\"; columns can take %zu kB of gpuconc.host_cache_size.",
-				loader->job->bytes / 1024, RelationGetRelationName(loader->rel),
-				gc_store_capacity() / 1024);
-}
-
-/* Bytes of what was handed in for chunk i. */
-static Size
-result_bytes(const GcJobData *data, uint32 i)
-{
-	Size		bytes = data->chunks[i].chunk ? data->chunks[i].chunk->obj.size : 0;
-
-	for (int c = 0; c < data->ncols; c++)
-	{
-		const GcChunkColumn *cell = data->cells[(Size) i * data->ncols + c];
-
-		bytes += cell ? cell->obj.size : 0;
-	}
-	return bytes;
-}
-
-/*
- * Bytes of all results, going by those handed in so far.  Hot chunks say nothing of how large the
- * others will be, since most of their pages are copied.
- */
-static Size
-projected_bytes(const GcJob *job)
-{
-	const GcJobData *data = job->data;
-	uint64		pages = 0;
-	uint64		pages_done = 0;
-	Size		bytes_done = 0;
-	Size		bytes;
-
-	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
-	bytes = job->bytes;
-	for (uint32 i = 0; i < data->nheap; i++)
-	{
-		if (data->chunks[i].state == GC_CHUNK_IDLE)
-			continue;
-		pages += gc_chunk_length(i, data->nblocks);
-		if (data->chunks[i].state != GC_CHUNK_DONE)
-			continue;
-		pages_done += gc_chunk_length(i, data->nblocks);
-		bytes_done += result_bytes(data, i);
-	}
-	LWLockRelease(gc_lock(GC_LOCK_JOBS));
-	return pages_done == 0 ? bytes : bytes + (double) bytes_done * (pages - pages_done) / pages_done;
-}
-
-/* Fail early if the chunks so far tell that the table will never fit. */
-static void
-check_projection(GcLoader *loader)
-{
-	GcJob	   *job = loader->job;
-	Size		bytes = projected_bytes(job);
-
-	if (bytes <= gc_store_capacity())
-		return;
-	gc_store_note_too_large(&job->key, job->data->ncols, bytes);
-	gc_job_fail(GC_CACHE_FULL,
-				GC_TOO_LARGE_DETAIL, RelationGetRelationName(loader->rel),
-				bytes / 1024, gc_store_capacity() / 1024);
-}
-
-/* Hot pages that were wanted and are not kept. */
-static uint32
-pages_refused(const GcReading *reading)
-{
-	return reading->wanted ? reading->npages - reading->npresent : 0;
-}
-
-/* Put what was read into the arena and hand it in. */
-static void
-write_chunk(GcLoader *loader, const GcReading *reading)
-{
-	GcJobData  *data = loader->job->data;
-	GcEncoder  *encoder = gc_reader_encoder(reading->set->reader);
-	const GcEncodedColumn *enc = gc_encoder_finish(encoder);
-	GcChunk    *chunk = NULL;
-	GcChunkColumn **cells = palloc0(Max(data->ncols, 1) * sizeof(GcChunkColumn *));
-
-	if (reading->full)
-	{
-		chunk = reading->wanted ? gc_hot_make_chunk(reading) : make_heap_chunk(reading);
-		if (chunk == NULL)
-		{
-			fail_for_room(loader);
-			return;
-		}
-	}
-	for (int i = 0; i < reading->set->ncols; i++)
-	{
-		GcChunkColumn *cell;
-
-		if (enc[i].problem != GC_COL_OK)
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		cell = make_cell(encoder, i, &enc[i]);
-		if (cell == NULL)
-		{
-			fail_for_room(loader);
-			return;
-		}
-		cells[reading->set->job_cols[i]] = cell;
-	}
-	gc_job_chunk_done(reading->full ? GC_CHUNK_REPLACED : GC_CHUNK_ADDED, chunk, cells,
-					  reading->pages_read, pages_refused(reading));
-	check_projection(loader);
-}
-
 /* Have all columns that would be added met a problem?  Then none need be read. */
 static bool
 nothing_to_add(const GcLoader *loader)
@@ -717,9 +530,9 @@ gc_loader_load(GcLoader *loader, uint32 chunkno)
 	}
 
 	if (outcome == GC_READ_OK && reading.npresent > 0)
-		write_chunk(loader, &reading);
+		gc_chunk_write(loader, &reading);
 	else if (outcome != GC_READ_VOID)
-		gc_job_chunk_done(GC_CHUNK_DROPPED, NULL, NULL, reading.pages_read, pages_refused(&reading));
+		gc_job_chunk_done(GC_CHUNK_DROPPED, NULL, NULL, reading.pages_read, gc_pages_refused(&reading));
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(loader->chunk_context);

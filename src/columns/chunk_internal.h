@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * chunk_internal.h
- *	  A chunk that is being read, as chunk.c and hot_chunk.c see it.
+ *	  A chunk that is being read, as chunk.c, hot_chunk.c and write_chunk.c see it.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,5 +66,15 @@ typedef struct GcReading
 
 /* Has a column of the set met a problem, apart from those given up before? */
 extern bool gc_met_problem(const GcLoader *loader, const GcColumnSet *set);
+
+/* Hot pages that were wanted and are not kept. */
+static inline uint32
+gc_pages_refused(const GcReading *reading)
+{
+	return reading->wanted ? reading->npages - reading->npresent : 0;
+}
+
+/* Put what was read into the cache's memory and hand it in, or fail the job.  Without a guard. */
+extern void gc_chunk_write(GcLoader *loader, const GcReading *reading);
 
 #endif							/* GC_CHUNK_INTERNAL_H */

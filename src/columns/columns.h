@@ -67,9 +67,9 @@ typedef struct GcHotPages GcHotPages;	/* versions.h */
 /*
  * Rows of one chunk.  Page i of the chunk (heap block first + i) holds rows
  * row_start[i] .. row_start[i + 1] - 1.  present has the layout of the
- * visibility map (2 bits per page, only 0x55 used), so that it is compared with
- * the map many pages at a time; a chunk begins at a byte boundary of its map
- * page because gpuconc.chunk_pages is a multiple of 4.
+ * visibility map (2 bits per page, only 0x55 used).  So it is compared with the
+ * map many pages at a time.  A chunk begins at a byte boundary of its map page,
+ * because gpuconc.chunk_pages is a multiple of 4.
  *
  * An absent page holds no rows, except where it lost its bit while the chunk
  * was being read: then its rows are here, and no one is ever served them.

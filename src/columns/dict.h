@@ -6,9 +6,9 @@
  * A shared dictionary belongs to a cached column; codes are dense, in order of
  * arrival, never reused, never in collation order (an order baked in would have
  * to be right for every collation version).  A GcDictView is what one backend
- * (or loader) works with: the shared values that existed when the view was
- * made, plus values of its own with codes behind them (the delta's, a row
- * source's), which no one else sees.
+ * (or loader) works with.  It has the shared values that existed when the view
+ * was made.  Behind them are values of its own (the delta's, a row source's),
+ * which no one else sees.
  *
  * Values are compared byte by byte; with rtrim, without trailing blanks.
  *

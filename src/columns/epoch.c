@@ -8,10 +8,10 @@
  * There is one counter, the epoch, which every retirement advances.  A guard
  * cell holds the epoch at which its owner began to follow pointers, or 0.  An
  * object retired at epoch e may be freed once no cell holds a value <= e: a
- * guard entered later read the epoch after the object was unlinked.  That a
- * cell may be written after the epoch was read is harmless, since it then holds
- * too old a value, and a reclaimer that misses the write has unlinked before it
- * looked: the guard's full barrier makes its owner see that.
+ * guard entered later read the epoch after the object was unlinked.  A cell may
+ * be written some time after the epoch was read.  That is harmless: it then holds
+ * too old a value.  A reclaimer that misses the write has unlinked before it
+ * looked, and the guard's full barrier makes its owner see that.
  *
  * A process guard belongs to the resource owner that was current when it was
  * entered, so that an error or the end of a transaction releases it; one that

@@ -17,8 +17,8 @@
  * before, since each id that ran at the fence was running then or began later.  So if X committed, the bit
  * is not set at the second moment.  If X failed, then VACUUM leaves the rows that were there before.
  *
- * What the horizon does not bind is excluded elsewhere: rows that are frozen by COPY (spec.c: the table is new in
- * that transaction), old_snapshot_threshold (spec.c), and a standby, on which no fence is held.
+ * What the horizon does not bind is excluded elsewhere.  That is rows that are frozen by COPY (spec.c: the table is
+ * new in that transaction), and old_snapshot_threshold (spec.c).  On a standby no fence is held.
  *
  * Use.  A chunk has `proven_fence`: at some moment at which this fence was held, its `present` held.  A session
  * copies the map, and then asks whether the fence is still held.  If so, the pages of `present` whose bit is

@@ -7,7 +7,7 @@
  *
  * A page that was changed since is read into a new hot chunk, and its place in the old one is
  * void.  So hot chunks would become many and hollow.  They are merged as in a log-structured
- * merge tree (O'Neil, Cheng, Gawlick, O'Neil 1996): a chunk that is not much larger than what is
+ * merge tree (O'Neil, Cheng, Gawlick, O'Neil 1996).  A chunk that is not much larger than what is
  * merged anyway, or is half hollow, is copied into the new one.  Copying does not read the table.
  *
  *-------------------------------------------------------------------------

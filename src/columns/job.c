@@ -4,8 +4,8 @@
  *	  Load jobs: slots, claims, and which process cleans up.
  *
  * Runs in backends and loader workers.  What a process has claimed and what it
- * has in hand is noted in `mine`, so that gc_job_leave() can undo it from
- * wherever the process is thrown out: an error, a cancel, or (by way of
+ * has in hand is noted in `mine`.  So gc_job_leave() can undo it from wherever
+ * the process is thrown out: by an error, a cancel, or (by way of
  * before_shmem_exit) the end of the process.
  *
  * Locks, outermost first: GC_LOCK_JOBS, GC_LOCK_STORE, GC_LOCK_ARENA.  Nothing

@@ -3,11 +3,10 @@
  * numeric.c
  *	  numeric <-> integers scaled by a power of ten.
  *
- * Runs in backends and loaders.  Reads the packed format of numeric as it lies
- * on disk, which has been the same since PostgreSQL 9.1 and may not change
- * without breaking pg_upgrade: a header word with sign, display scale and, in
- * the short form, weight (in the long form a second word), and then base-10000
- * digits, the first of which counts 10000^weight.
+ * Runs in backends and loaders.  Reads the packed format of numeric as it lies on disk.  That has been the same since
+ * PostgreSQL 9.1, and may not change without breaking pg_upgrade.  A header word has sign and display scale, and in
+ * the short form the weight, for which the long form has a second word.  Behind it are base-10000 digits, the first of
+ * which counts 10000^weight.
  *
  *-------------------------------------------------------------------------
  */

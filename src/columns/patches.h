@@ -8,11 +8,11 @@
  * other tuples, which of the chunk's rows are gone, and the transactions that are ending others.
  *
  * Proof.  The chunk's rows of the page were its tuples, in the order of their offsets, of which those without
- * a tuple are noted (GcChunk.missing).  It was read when all transactions before GcChunk.before had ended.  A tuple that one of these has inserted was on the page by
- * then, at its place, since tuples of a heap do not move and their values do not change.  So it is the one
- * that was read.  Freezing a tuple leaves its transaction's id in it.  An id of 32 bits is taken for the
- * nearest one of 64 bits, which is its own, or a later one if it was frozen long ago: then the tuple
- * counts as new.
+ * a tuple are noted (GcChunk.missing).  It was read when all transactions before GcChunk.before had ended.  A tuple
+ * that one of these has inserted was on the page by then, at its place, since tuples of a heap do not move and their
+ * values do not change.  So it is the one that was read.  Freezing a tuple leaves its transaction's id in it.  An id
+ * of 32 bits is taken for the nearest one of 64 bits.  That is its own, or a later one if it was frozen long ago: then
+ * the tuple counts as new.
  *
  * The chunk is told by its id.  If it is replaced, its patches are void, and the pages are read anew.
  *

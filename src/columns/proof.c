@@ -20,9 +20,9 @@
  * So whoever finds that LSN finds no page that has changed, and an older LSN that is stored late is merely
  * not the map page's.
  *
- * With a snapshot fence (fence.h) the LSN may move: what held while the fence was held, holds for each page whose
+ * With a snapshot fence (fence.h) the LSN may move.  What held while the fence was held, holds for each page whose
  * bit is set while it still is.  `proven_fence` is stored behind the bits, too.  A look at the pages proves for a
- * fence that was there before it: a page that had not changed by then can change only by a transaction that
+ * fence that was there before it.  A page that had not changed by then can change only by a transaction that
  * ran while the fence was held.
  *
  *-------------------------------------------------------------------------

@@ -6,14 +6,14 @@
  * Runs in backends, under a guard.
  *
  * Two snapshots that see the same transactions see the same rows.  So what was wholly
- * served from a directory's chunks for one is served from them for the other, whatever
- * happened to the table in between: that is the work of transactions that neither of
- * them sees.  No page of the map has to be read, nor the table's length.
+ * served from a directory's chunks for one is served from them for the other.  Whatever
+ * happened to the table in between is the work of transactions that neither of them
+ * sees.  No page of the map has to be read, nor the table's length.
  *
  * Snapshots are told by xmax where no transaction was in progress: then they see all up
  * to there that committed.  Sessions that have an xid of their own see their own changes
- * besides, and a snapshot of recovery says nothing of what is in progress in the same way:
- * those take no part.  Four thousand million transactions later xmax comes again, so a
+ * besides.  A snapshot of recovery says nothing of what is in progress in the same way.
+ * Those take no part.  Four thousand million transactions later xmax comes again, so a
  * finding is good for some minutes only.
  *
  *-------------------------------------------------------------------------

@@ -3,8 +3,8 @@
  * serving.h
  *	  What a snapshot was served of a directory with hot chunks, noted for later ones.
  *
- * What one snapshot was served, the base, does for each later snapshot, but for what has changed in between:
- * pages of chunks of the heap whose map bit was cleared, hot pages whose LSN has moved, and versions that
+ * What one snapshot was served, the base, does for each later snapshot, but for what has changed in between.  That
+ * is pages of chunks of the heap whose map bit was cleared, hot pages whose LSN has moved, and versions that
  * were open.  What has changed is an amendment.  So a session pays for what was written to, not for
  * all that is hot.
  *

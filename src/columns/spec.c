@@ -103,8 +103,8 @@ gc_rel_servable(Relation rel, const char **reason)
 
 	/*
 	 * In the transaction that made this file, COPY FREEZE adds rows to pages
-	 * that are all-visible already, TRUNCATE empties the file in place, and
-	 * under wal_level = minimal none of that shows in any LSN.
+	 * that are all-visible already, and TRUNCATE empties the file in place.
+	 * Under wal_level = minimal none of that shows in any LSN.
 	 */
 	if (rel->rd_createSubid != InvalidSubTransactionId ||
 		GC_REL_NEW_SUBID(rel) != InvalidSubTransactionId ||

@@ -5,16 +5,16 @@
  *	  snapshot's rules.
  *
  * A page that is not all-visible is hot.  It is read once, for all sessions, into a hot
- * chunk: its rows in columns, as in any chunk, the page's LSN, and of each row version
- * that not every snapshot sees, which transactions made and ended it.
+ * chunk.  That has its rows in columns, as any chunk, and the page's LSN.  Of each row
+ * version that not every snapshot sees, it has the transactions that made and ended it.
  *
  * Proof.  What changes the tuples of a page of a permanent table changes its LSN.  So if
  * the LSN, looked at after a snapshot was taken, is the one recorded, then every change by
  * a transaction that the snapshot sees is in the chunk.  What the snapshot sees of the
  * page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
- * It does not matter that the page may change while it is being looked at: that is the
- * work of transactions that the snapshot does not see.  looks.h says when a session can rely on
- * another one's look.
+ * It does not matter that the page may change while it is being looked at.  That is the
+ * work of transactions that the snapshot does not see.  looks.h says when a session can
+ * rely on another one's look.
  *
  * A page of a table whose file grew by several pages may be new: zeros, without an LSN.  It is recorded without rows.
  * Whoever adds a row gives it an LSN, but for the transaction that made the file (wal_level = minimal).  Before

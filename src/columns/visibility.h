@@ -128,8 +128,8 @@ extern uint32 gc_chunk_length(uint32 chunkno, BlockNumber nblocks);
 
 /*
  * Copy the map's bits for the first npages pages of a chunk, all-visible only,
- * into GC_PRESENT_BYTES(npages) bytes, and the LSN of its map page (invalid, and
- * no bit set, where there is no map page).
+ * into GC_PRESENT_BYTES(npages) bytes, and the LSN of its map page.  Where there
+ * is no map page, the LSN is invalid, and no bit is set.
  */
 extern void gc_map_copy(Relation rel, uint32 chunkno, uint32 npages,
 						uint8 *bits, XLogRecPtr *lsn);

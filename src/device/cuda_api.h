@@ -5,10 +5,10 @@
  *
  * Written by hand, so that the extension builds where no CUDA header is
  * installed.  The API never changes a symbol's signature: it adds a suffixed
- * symbol instead (_v2), so the exact symbol is named here.  tests/unit/
- * abi_test.c compares every signature and constant with NVIDIA's own header
- * where there is one; names here are therefore spelt differently from
- * NVIDIA's, but opaque types have the same struct tags.
+ * symbol instead (_v2).  So the exact symbol is named here.  Where there is a
+ * header of NVIDIA's own, tests/unit/abi_test.c compares every signature and
+ * constant with it.  So names here are spelt differently from NVIDIA's, but
+ * opaque types have the same struct tags.
  *
  * Oldest driver that has all of these symbols: CUDA 11.0.
  *

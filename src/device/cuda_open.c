@@ -6,8 +6,8 @@
  * Process and threads: the worker process, its main thread.  One thread of
  * ours makes a throw-away compilation after open(), since NVRTC's first takes
  * long; it is joined at close().  The driver starts threads of its own inside
- * some calls: these must not receive the server's signals, so open() and the
- * few later calls that may start some run with all signals blocked, which
+ * some calls.  These must not receive the server's signals.  So open(), and the
+ * few later calls that may start some, run with all signals blocked, which
  * threads inherit.
  *
  * Ownership: the device owns its context, pool, streams, events and the modules that are

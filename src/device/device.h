@@ -12,7 +12,7 @@
  * and by several at once.  Nothing here calls a function of PostgreSQL.
  *
  * Cost: nothing that is called per request allocates device memory from the
- * driver, creates a stream or event, or queries a device property: these are
+ * driver, creates a stream or event, or queries a device property.  These are
  * pooled at open() or on first use and reused.
  *
  *-------------------------------------------------------------------------
@@ -136,9 +136,9 @@ typedef struct GcDeviceOps
 	void		(*close) (GcDevice *dev);
 
 	/*
-	 * The pool of device memory taken at open(): options.memory_limit bytes, or
-	 * by default 85 % of what is free on a GPU and half of a host's memory, less
-	 * where that could not be had.  Host: a range of address space of this
+	 * The pool of device memory taken at open(): options.memory_limit bytes.  The
+	 * default is 85 % of what is free on a GPU, and half of a host's memory.  It is
+	 * less where that could not be had.  Host: a range of address space of this
 	 * process, zeroed, that gets memory when it is touched.
 	 */
 	void		(*pool) (GcDevice *dev, GcAddr *base, u64 *size);

@@ -30,8 +30,8 @@
 /*
  * A path to the descriptor that was not used before.  dlopen compares paths
  * with those of the objects that are loaded, and a descriptor's number is used
- * again as soon as it is closed; so the spelling carries a count, in binary,
- * each digit being "/" or "/." between two components.
+ * again as soon as it is closed.  So the spelling carries a count, in binary.
+ * Each digit is "/" or "/." between two components.
  */
 static void
 unique_path(int fd, char *path, size_t size)

@@ -5,8 +5,8 @@
  *
  * The device returns the id of a row instead of its columns (plan/late.c).  The chunks that the
  * request was bound to are in shared memory still, since the guard is held until the result is
- * decoded.  So a value comes from the very chunk in which the kernels found the row: a chunk of
- * the heap, a hot chunk, a table's chunk in a combined directory, or the private chunk.
+ * decoded.  So a value comes from the very chunk in which the kernels found the row.  That is a chunk
+ * of the heap, a hot chunk, a table's chunk in a combined directory, or the private chunk.
  *
  * Runs in backends.
  *

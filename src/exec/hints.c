@@ -6,8 +6,8 @@
  *
  * Backend-local, keyed by the logical program's hash; a handful of entries, replaced
  * round-robin.  What a session has just learnt is in main shared memory, too, for ten
- * minutes: where connections come from a pool, as Citus' do, each statement may be new to
- * the session that gets it.  After that the data may be others, and one session tries anew.
+ * minutes.  Where connections come from a pool, as Citus' do, each statement may be new to
+ * the session that gets it.  Later the data may be others, and one session tries anew.
  *
  * Runs in backends.  Lock: its own LWLock, held while an entry is copied.
  *

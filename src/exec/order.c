@@ -3,9 +3,9 @@
  * order.c
  *	  Returning rows in the order in which PostgreSQL will sort them.
  *
- * The order is that of a few machine words per row, much quicker to compare than datums:
- * values of fixed size as they are, numeric as scaled integers, text by its rank in the
- * collation if that is at hand, else by its first bytes.
+ * The order is that of a few machine words per row, much quicker to compare than datums.
+ * Values of fixed size are taken as they are, numeric as scaled integers.  Text is taken by
+ * its rank in the collation if that is at hand, else by its first bytes.
  *
  * Where the plan says that rows are sorted, there is no Sort above the node.  If the words
  * are not quite in the types' order, PostgreSQL's comparisons decide here.  Else a Sort

@@ -6,8 +6,8 @@
  * A node whose columns are not loaded, or whose kernels are not compiled, has PostgreSQL's plan answer (exec/cold.c),
  * which is that of the rewritten query.  The original's is often much faster.  So it is asked here, too, and the
  * original's plan is taken as long as a load would take longer, or cannot be, or would push out what other queries
- * use.  It is also taken while kernels are compiled that a session has asked for: that they are not there only the
- * worker knows, so the first execution after the columns are loaded still finds out.
+ * use.  It is also taken while kernels are compiled that a session has asked for.  Only the worker knows that they are
+ * not there, so the first execution after the columns are loaded still finds out.
  * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while.
  *
  * Planner, in backends; and at the start of an execution.

@@ -3,8 +3,8 @@
  * costs.c
  *	  What paths of ours cost.
  *
- * Costs are times, in units of cost that the CPU takes: a fixed cost per request, a cost per tuple scanned and per
- * row probed or built on the device, and what it takes to decode each row of the result.  Tuples that must be read
+ * Costs are times, in units of cost that the CPU takes.  A request has a fixed cost, a cost per tuple scanned and per
+ * row probed or built on the device, and a cost to decode each row of the result.  Tuples that must be read
  * as delta (pages not all-visible), row sources, and entries of lookup tables have PostgreSQL's own costs.
  * Constants of devices are settings (gpuconc.*_cost), with defaults per device.
  *

@@ -4,8 +4,8 @@
  *	  Leaves of the join tree: the relations that it joins.
  *
  * A leaf is a table that is read through the column cache, several of them that are one
- * relation (append.c), or a row source: anything else, whose rows PostgreSQL computes and
- * the backend encodes as they come.
+ * relation (append.c), or a row source.  That is anything else: PostgreSQL computes its rows,
+ * and the backend encodes them as they come.
  *
  * Planner, in backends.
  *

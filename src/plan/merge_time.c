@@ -4,8 +4,8 @@
  *	  How much of its two sides a merge join reads.
  *
  * A merge join ends where one side has no more rows.  PostgreSQL estimates that by the least and the greatest value
- * of both columns in their tables, without the conditions of the query: for a.i = b.i AND a.i < 10 it counts that
- * all of b is read, if a has values as large as b's.  So the condition is applied to the other side's column here.
+ * of both columns in their tables, without the conditions of the query.  So for a.i = b.i AND a.i < 10 it counts that
+ * all of b is read, if a has values as large as b's.  Here the condition is applied to the other side's column, too.
  *
  * Planner, in backends.
  *

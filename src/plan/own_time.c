@@ -32,7 +32,7 @@
 #include "node.h"
 
 /*
- * Of what PostgreSQL counts for a page, the time that it takes if it is in memory: one of a
+ * The part of what PostgreSQL counts for a page that it takes if it is in memory.  For a page of a
  * sequential scan, one that an index leads to (four times the cost), and one of a bitmap.
  */
 #define SCANNED_PAGE	0.15

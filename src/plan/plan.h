@@ -174,8 +174,8 @@ typedef struct GcPlanOutput
 } GcPlanOutput;
 
 /*
- * What a grouping set leaves out is an integer: a bit for each key by its number, others for constants, and this
- * one if it is the set of nothing, which has a group even if there is no row.
+ * What a grouping set leaves out is an integer.  It has a bit for each key by its number, others for constants, and
+ * this one if it is the set of nothing, which has a group even if there is no row.
  */
 #define GC_EMPTY_SET	((uint32) 1 << 31)
 

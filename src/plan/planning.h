@@ -30,9 +30,9 @@ typedef struct GcRowsSeen
 #define GC_REFUSAL_SIZE		256
 
 /*
- * What is known of a relation that could be computed by the device: its core, which
- * is the relations that it inner-joins, what other joins attach to that, and all
- * clauses to be applied.  Built bottom-up in the join hook; one per RelOptInfo, for
+ * What is known of a relation that could be computed by the device.  That is its core,
+ * the relations that it inner-joins; what other joins attach to that; and all clauses
+ * to be applied.  Built bottom-up in the join hook; one per RelOptInfo, for
  * the duration of planning.
  */
 typedef struct GcRelDesc

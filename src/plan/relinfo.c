@@ -4,7 +4,7 @@
  *	  Descriptions of join relations, built bottom-up while the planner works.
  *
  * As postgres_fdw does: the join hook is called for a pair of relations with
- * the complete list of clauses for that pair, so the description of a join is
+ * the complete list of clauses for that pair.  So the description of a join is
  * that of its two sides plus these clauses.  The first acceptable pair wins; all
  * pairs describe the same set of rows.
  *

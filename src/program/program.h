@@ -4,14 +4,14 @@
  *	  The pipeline program: what a plan subtree computes, free of PostgreSQL.
  *
  * A program is a DAG of pipelines, in execution order; the last one is the main
- * pipeline.  A pipeline scans one input (a relation's chunks, the private chunk of
- * a row source, or the groups of an earlier pipeline), applies its steps to each row
- * (filter, probe of an earlier pipeline's build), and ends in a sink: a build (hash
- * table or direct-address array), an aggregate, or rows.  An aggregate that is not
- * the main pipeline's is read by a later pipeline, as that one's input.
+ * pipeline.  A pipeline scans one input: a relation's chunks, the private chunk of
+ * a row source, or the groups of an earlier pipeline.  It applies its steps to each
+ * row: filters, and probes of earlier pipelines' builds.  It ends in a sink: a build
+ * (hash table or direct-address array), an aggregate, or rows.  An aggregate that is
+ * not the main pipeline's is read by a later pipeline, as that one's input.
  *
- * One pipeline may come after the main one in execution, though not in order:
- * `select` reads the main pipeline's groups, and says which of them are returned
+ * One pipeline, `select`, may come after the main one in execution, though not in
+ * order.  It reads the main pipeline's groups, and says which of them are returned
  * (HAVING, and the first few in an order).
  *
  * Several pipelines may end in one sink: that of the pipeline which they name (rest_of).  They follow

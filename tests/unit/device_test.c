@@ -304,9 +304,9 @@ test_many(void)
 }
 
 /*
- * A launch of one block gets a thread while another one has many left: the later
- * blocks of the long launch wait for the short one, so that if it did not get
- * any, the long one would give up.
+ * A launch of one block gets a thread while another one has many left.  The later
+ * blocks of the long launch wait for the short one.  If that did not get any, the
+ * long one would give up.
  */
 static void
 test_fairness(void)

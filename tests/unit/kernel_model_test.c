@@ -164,7 +164,7 @@ random_item(const GcProfile *p, GcKernelItem *item, int most_warps)
 
 /*
  * Registers for the kernels in some number of blocks each, but less than they take in those that
- * take the least shared memory: blocks that are fewer and larger may have more warps in all.
+ * take the least shared memory.  Blocks that are fewer and larger may have more warps in all.
  */
 static int
 scarce_registers(const GcProfile *p, const GcKernelItem *items, int n, int limit)

@@ -4,9 +4,9 @@
  *	  Filters on packed codes pass the rows that they are to pass.
  *
  * Columns of 1 and 2 bytes, whose codes use their highest bit or spare it, with NULLs, and of values that need 64
- * bits; each chunk has another frame of reference.  Requests with one to four comparisons, drawn at random: with
+ * bits; each chunk has another frame of reference.  Requests have one to four comparisons, drawn at random: with
  * ends of the column's and of chunks' ranges, with what lies just outside, and with the ends of the parameters' own
- * ranges, so that ranges of codes are empty, full, or end anywhere.  They run in one stage, in several, with few
+ * ranges.  So ranges of codes are empty, full, or end anywhere.  They run in one stage, in several, with few
  * rows left, and fused, up to as many as a kernel may have.  Vectors have 8 and 16 rows, and kernels are compiled in
  * a hurry, too.
  *

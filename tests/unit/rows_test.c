@@ -7,8 +7,8 @@
  * phase has: from vectors, from memory, with steps of its own, with several matches a row,
  * over marks, fused.  They run over chunks one by one and together, into sinks that are too
  * large, just large enough, or too small.  Which rows there must be is computed here: all of
- * them, or where there is no room as many as fit, none twice; the number of all must be right
- * in any case, and behind the sink nothing may be written.
+ * them, or where there is no room as many as fit, none twice.  The number of all must be
+ * right in any case, and behind the sink nothing may be written.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *

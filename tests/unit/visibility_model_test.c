@@ -3,8 +3,8 @@
  * visibility_model_test.c
  *	  What snapshots are served of one page, in every order of what can happen to it.
  *
- * A model of one heap page, its bit in the visibility map, writers, VACUUM, loads into a chunk of the heap and into a
- * hot chunk, readers, and a keeper of snapshot fences.  Each does one step at a time; a step is what a lock makes
+ * A model of one heap page and its bit in the visibility map.  There are writers, VACUUM, loads into a chunk of the heap
+ * and into a hot chunk, readers, and a keeper of snapshot fences.  Each does one step at a time; a step is what a lock makes
  * one, or a read without a lock.  All orders of steps are gone through.  A reader is to see what its snapshot sees by the
  * rules of MVCC, which the model knows from the history of all tuples.
  *

@@ -127,8 +127,8 @@ extern void gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own)
 
 /*
  * A shared scan of these columns was refused because it seemed slower than another way.  Its estimate
- * shrinks, so that a mistake does not last for ever: a little where it was learned with nothing else
- * on the device (sure), much where other kernels may have made it too long.
+ * shrinks, so that a mistake does not last for ever.  It does so a little where it was learned with
+ * nothing else on the device (sure), and much where other kernels may have made it too long.
  */
 extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
 extern double gc_forget_refused(double estimate, double first, bool sure);

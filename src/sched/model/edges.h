@@ -8,7 +8,7 @@
  *
  * As in the paper, a part of a pipeline costs computation (equation 4), accesses to memory (equation 5), and packets by
  * a channel (equations 1 and 6); and parts of unlike speed delay each other (equations 8 and 9).  Unlike
- * there, what a GPU of today does at the same time is not added up: a part takes as long as the resource that
+ * there, what a GPU of today does at the same time is not added up.  A part takes as long as the resource that
  * it needs longest, of device memory, the L2 cache and issue of instructions.  Latency is added: warps mostly
  * wait for the accesses of their few rows while no other warp scans for them.
  *

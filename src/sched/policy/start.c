@@ -19,10 +19,10 @@
 #define FAIR_LEAST	8
 
 /*
- * What a second block in the place of one costs its kernel, in microseconds: a constant, and a part
- * for each byte of shared memory that its blocks fill and empty on a multiprocessor.  Measured with a
- * pool's kernels on an H200: one to three without shared memory, nine with 150 kB, twelve with 50 kB
- * of groups.
+ * What a second block in the place of one costs its kernel, in microseconds.  That is a constant, and
+ * a part for each byte of shared memory that its blocks fill and empty on a multiprocessor.  Measured
+ * with a pool's kernels on an H200: one to three without shared memory, nine with 150 kB, twelve with
+ * 50 kB of groups.
  */
 #define WAVE_US			3
 #define WAVE_BYTE_US	1e-4
@@ -128,9 +128,9 @@ predict_in_sequence(const GcSchedule *s, const GcKernelNeeds *o, const GcDecisio
  * Blocks for each place that a multiprocessor has for one.  Blocks that follow other kernels go where
  * those end first, so that half of the multiprocessors may get most blocks of a grid that just fills
  * the device.  Kernels bound by memory do not suffer from this, but kernels bound by the
- * multiprocessors do.  On an H200, behind some others of a pool's kernels, a kernel of random lookups
- * took 1.5 times as long with one block for each place, and as long as alone with two.  What bounds a
- * kernel is not known where its columns are not; it gets one block.
+ * multiprocessors do.  An example is a kernel of random lookups behind some others of a pool's kernels,
+ * on an H200.  It took 1.5 times as long with one block for each place, and as long as alone with two.
+ * What bounds a kernel is not known where its columns are not; it gets one block.
  */
 static int
 waves(const GcSchedule *s, const GcCandidate *candidate, const GcKernelNeeds *o)

@@ -231,7 +231,7 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_
  * n requests are enough if the active scan has no more members, or if they are SCAN_ENOUGH.
  *
  * They also wait for candidates' own kernels, unless these take longer than a shared scan of all
- * would, or SCAN_ENOUGH wait: what starts next to a scan takes as long as the scan.  Where the device
+ * would, or SCAN_ENOUGH wait.  What starts next to a scan takes as long as the scan.  Where the device
  * has little to do, requests wait for fused scans and selection kernels only.
  */
 static bool

@@ -7,8 +7,8 @@
  * A request mostly reads all chunks of a column, or a run of them.  So histories are kept for a few
  * places of a column, each of which stands for a run of chunks.
  *
- * gpuconc.debug_trace_memory writes gpuconc_memory.trace in the data directory, for bench/memory/: a
- * line "r request milliseconds slot" for each request, and behind it a line
+ * gpuconc.debug_trace_memory writes gpuconc_memory.trace in the data directory, for bench/memory/.  It
+ * has a line "r request milliseconds slot" for each request.  Behind that is a line
  * "c database relation attribute place bytes" for each place of a column that it reads.
  *
  * The worker's main thread.

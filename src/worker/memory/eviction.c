@@ -3,9 +3,9 @@
  * eviction.c
  *	  What leaves device memory when it is short: what is offered, and how often it was used.
  *
- * Each file that caches data on the device registers how to drop it (GcEvictor): column chunks
- * (device_cache.c), builds (builds.c), lookup tables, dictionaries, derived columns of shared scans
- * (share/).  replacement.c decides what goes, by gpuconc.replacement.
+ * Each file that caches data on the device registers how to drop it (GcEvictor).  That is column
+ * chunks (device_cache.c), builds (builds.c), lookup tables, dictionaries, and derived columns of
+ * shared scans (share/).  replacement.c decides what goes, by gpuconc.replacement.
  *
  * A decision is made for more bytes than are needed now.  What it chose goes only as memory is needed,
  * until another request begins.  So a request that needs much memory costs few decisions.

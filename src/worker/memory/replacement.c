@@ -20,8 +20,8 @@
  *
  * Policy `cdr` is the cost-driven replacement of Wang et al., "Concurrent Analytical Query Processing
  * with GPUs" (VLDB 2014), section 4.2, equation (1): c = e + f * s * l.  The region of least cost goes
- * first.  e is what must be saved to the host, s its size, l its place in the LRU list of n regions,
- * from 1/n on, and f the latency factor of their section 6.
+ * first.  e is what must be saved to the host, and s its size.  l is its place in the LRU list of n
+ * regions, from 1/n on, and f the latency factor of their section 6.
  *
  *-------------------------------------------------------------------------
  */

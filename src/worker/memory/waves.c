@@ -14,8 +14,9 @@
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
  * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
  * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
- * stay cached.  Waves drop what is cached only for columns that are worth clearly more, and not more of it than a part
- * of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is visited first, in place.
+ * stay cached.  Waves drop what is cached only for columns that are worth clearly more.  They drop no more of it than
+ * a part of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is
+ * visited first, in place.
  *
  * A column that kernels read only for the few rows that pass earlier steps may be left in the host's memory.  It is
  * if that moves less over the link, for all that the wave serves, than one copy (link_reads.c).  It must stay there

@@ -37,7 +37,7 @@ typedef struct GcWavePart
 } GcWavePart;
 
 /*
- * What is dropped for a column is to be worth less than that by this factor: what is known of uses varies by a third
+ * What is dropped for a column is to be worth less than that by this factor.  What is known of uses varies by a third
  * from one to the next, and what alternates is copied each time.  For one that kernels can read in the host's memory
  * by the second: its copy is a cost, too.
  */

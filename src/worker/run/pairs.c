@@ -24,8 +24,8 @@
 #define FIRST_PAIRS_HOST	((double) (1 << 24))
 
 /*
- * Rows of a slice of a list: enough that the row of the table need not be read for few pairs, and not so
- * many that a unit for each warp takes long, since nothing ends before that.
+ * Rows of a slice of a list.  They are enough that the row of the table need not be read for few pairs.
+ * They are not so many that a unit for each warp takes long, since nothing ends before that.
  */
 #define SLICE_MIN		32
 #define SLICE_MAX		256

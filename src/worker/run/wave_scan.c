@@ -96,7 +96,7 @@ columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
 /*
  * Are there so many columns that they do not fit beside what others use?  The main pipeline's are had first,
  * and leave room for all that the request makes.  Nor are they to put others out of memory, or to take what is left
- * free for the state of requests, unless the policy of replacement is one of those that always do that.
+ * free for the state of requests.  Policies of replacement other than `value` have them do both.
  */
 bool
 gc_wave_scan_wanted(const GcRun *run, int pipeline)

@@ -4,7 +4,7 @@
  *	  Gangs of shared scans: scans of several tables by kernels of one text, in one launch.
  *
  * Each table has fused kernels and a selection kernel of its own (scan_set.c).  Those of shards mostly have the same text,
- * and differ in arguments only.  Scans by such kernels that start together are launched as a gang (run/gang.h): what
+ * and differ in arguments only.  Scans by such kernels that start together are launched as a gang (run/gang.h).  What
  * each needs before is queued on its first member's stream, and the gang's stream waits for all of these.
  *
  * - Fused scans are one launch.  Members' results follow on their own streams, as they do behind one scan.
@@ -114,11 +114,11 @@ visits(const GcScanShape *s)
 static bool
 has_twin(const GcScanShape *s)
 {
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		const GcScanSet *set = gc_scan_set(i);
 
-		for (int k = 0; set && set != s->set && k < set->nshapes; k++)
+		for (int k = 0; set && set->described && set != s->set && k < set->nshapes; k++)
 		{
 			if (visits(set->shape[k]) && set->shape[k]->selection->kernel == s->selection->kernel)
 				return true;
@@ -145,19 +145,17 @@ gc_scan_gangs_want(GcFused *const *offered, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		for (int k = 0; k < i; k++)
+		for (int k = 0; k < n && !is_asked(&offered[i]->gang); k++)
 		{
-			if (offered[k]->kernel != offered[i]->kernel)
-				continue;
-			want_kernel(offered[k]);
-			want_kernel(offered[i]);
+			if (k != i && offered[k]->kernel == offered[i]->kernel)
+				want_kernel(offered[i]);
 		}
 	}
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
-		for (int k = 0; set && set->selector && is_asked(&set->selector->gang) && k < set->nshapes; k++)
+		for (int k = 0; set && set->described && set->selector && is_asked(&set->selector->gang) && k < set->nshapes; k++)
 			want_visits(set->shape[k]);
 	}
 	/* kernels that were already compiled send no notice */
@@ -193,7 +191,7 @@ gc_scan_gangs_poll(void)
 		return false;
 	came = gc_gang_kernel_poll(&merges);
 	pending = gc_gang_kernel_pending(&merges);
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		if (gc_scan_set(i))
 			pending = poll_set(gc_scan_set(i), &came) || pending;

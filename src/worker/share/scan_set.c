@@ -28,6 +28,7 @@
 #define MAX_VALUES			((u64) 1 << 22)
 
 static GcScanSet *sets[GC_MAX_SCAN_SETS];
+static int	nplaces = 0;
 
 void
 gc_selection_forget_shape(GcScanShape *s)
@@ -115,6 +116,12 @@ set_columns(GcScanSet *set, const GcDirectory *dir, u32 nchunks)
 		set_column(&set->column[c], dir, nchunks, c);
 }
 
+int
+gc_scan_set_places(void)
+{
+	return nplaces;
+}
+
 GcScanSet *
 gc_scan_set(int place)
 {
@@ -128,7 +135,7 @@ gc_scan_set(int place)
 static void
 forget_former(const GcDirectory *dir)
 {
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < nplaces; i++)
 	{
 		GcScanSet  *set = sets[i];
 
@@ -146,31 +153,51 @@ gc_scan_sets_on(void)
 	return gc_enable_shared_scan && gc_schedule == GC_POLICY_TWOSTAGE;
 }
 
+/* A place without a set: it is freed of the set that was not used for longest, if need be.  -1: all sets have users. */
+static int
+free_place(void)
+{
+	int			oldest = -1;
+
+	for (int i = 0; i < nplaces; i++)
+	{
+		if (sets[i] == NULL)
+			return i;
+		if (sets[i]->users == 0 && (oldest < 0 || sets[i]->last_used < sets[oldest]->last_used))
+			oldest = i;
+	}
+	if (nplaces < GC_MAX_SCAN_SETS)
+		return nplaces++;
+	if (oldest >= 0)
+	{
+		set_free(sets[oldest]);
+		sets[oldest] = NULL;
+	}
+	return oldest;
+}
+
 /* The scan set of a run's scan, made if need be; NULL: the maximal number of sets is in use. */
 static GcScanSet *
 set_of(const GcRun *run)
 {
 	const u32	scan = run->scan;
 	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
-	int			place = 0;
+	int			place;
 
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < nplaces; i++)
 	{
-		if (sets[i] && sets[i]->scan == scan && sets[i]->nshapes == GC_MAX_SCAN_SHAPES && sets[i]->users == 0)
-		{
-			set_free(sets[i]);	/* scan shapes that recur will come again */
-			sets[i] = NULL;
-		}
-		if (sets[i] && sets[i]->scan == scan)
+		if (sets[i] == NULL || sets[i]->scan != scan)
+			continue;
+		if (sets[i]->nshapes < GC_MAX_SCAN_SHAPES || sets[i]->users > 0)
 			return sets[i];
-		if (sets[place] && (sets[i] == NULL || sets[i]->last_used < sets[place]->last_used))
-			place = i;
+		set_free(sets[i]);		/* scan shapes that recur will come again */
+		sets[i] = NULL;
+		break;
 	}
-	if (sets[place] && sets[place]->users > 0)
-		return NULL;
 	forget_former(dir);
-	if (sets[place])
-		set_free(sets[place]);
+	place = free_place();
+	if (place < 0)
+		return NULL;
 	sets[place] = MemoryContextAllocZero(TopMemoryContext, sizeof(GcScanSet));
 	sets[place]->scan = scan;
 	sets[place]->dbid = dir->key.dbid;
@@ -199,7 +226,7 @@ set_evict(GcScanSet *set)
 static bool
 evict(void)
 {
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < nplaces; i++)
 	{
 		if (sets[i] && set_evict(sets[i]))
 			return true;
@@ -218,7 +245,7 @@ gc_scan_sets_init(void)
 void
 gc_scan_sets_abandon(void)
 {
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < nplaces; i++)
 	{
 		for (int c = 0; sets[i] && c < sets[i]->ncolumns; c++)
 			gc_key_groups_abandon(&sets[i]->column[c]);

@@ -12,6 +12,7 @@
 
 #include "../../force.h"
 #include "../../sched/model/cost.h"
+#include "../../sched/policy/sched.h"
 #include "../run/kernels.h"
 #include "../run/run.h"
 #include "key_groups.h"
@@ -95,7 +96,8 @@ typedef struct GcScanSet
 	Oid			relid;
 	bool		hot;			/* no page is in a chunk of the heap, and all chunks are read */
 	u64			state_id;		/* of its directory then, else the heap_id of its directories */
-	uint64		last_used;
+	bool		described;		/* the newest decision knows requests of it */
+	uint64		last_used;		/* number of a decision */
 	int			users;			/* runs with a scan shape of it */
 	uint64		requests;		/* requests that could have shared a scan */
 	int			nshapes;
@@ -122,9 +124,16 @@ extern void gc_scan_sets_init(void);
 /* The worker ends, and the device is closed: give back what outlives both. */
 extern void gc_scan_sets_abandon(void);
 
-/* A scan set by its index, below GC_MAX_SCAN_SETS; NULL: there is none. */
-#define GC_MAX_SCAN_SETS	32
+/*
+ * Sets beyond those that one decision can know are of tables that are scanned in turn.  The set that was not used for
+ * the longest time, and has no users, makes room for a new one.
+ */
+#define GC_MAX_SCAN_SETS	(2 * GC_MAX_CANDIDATES)
 
+/* Places of scan sets: no place from here on has had a set. */
+extern int	gc_scan_set_places(void);
+
+/* A scan set by its place; NULL: there is none. */
 extern GcScanSet *gc_scan_set(int place);
 
 /*

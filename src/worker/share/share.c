@@ -25,8 +25,8 @@
 #include "share_launch.h"
 #include "shared_scan.h"
 
-/* Each set offers one kernel of each kind of members, and a selection kernel. */
-#define MAX_OFFERED	(GC_MAX_SCAN_SETS * (GC_MEMBER_KINDS + 1))
+/* Each set that a decision knows offers one kernel of each kind of members, and a selection kernel. */
+#define MAX_OFFERED	(GC_MAX_CANDIDATES * (GC_MEMBER_KINDS + 1))
 
 /* Number of the decision that is being made. */
 static uint64 clock_now = 0;
@@ -56,7 +56,7 @@ gc_share_poll(void)
 {
 	bool		any = false;
 
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
@@ -80,15 +80,25 @@ gc_share_working(void)
  *-------------------------------------------------------------------------
  */
 
+/* Does the newest decision know runs of the set? */
+static bool
+is_described(const GcScanSet *set)
+{
+	return set != NULL && set->described;
+}
+
 void
 gc_share_begin(void)
 {
 	clock_now++;
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
-		for (int k = 0; set && k < set->nshapes; k++)
+		if (!is_described(set))
+			continue;
+		set->described = false;
+		for (int k = 0; k < set->nshapes; k++)
 			set->shape[k]->counting = 0;
 	}
 }
@@ -103,6 +113,7 @@ gc_share_describe(GcRun *run, bool has_peers)
 	s = gc_scan_shape_of(run);
 	if (s == NULL)
 		return;
+	s->set->described = true;
 	s->set->last_used = clock_now;
 	if (++s->counting > s->wanted)
 	{
@@ -111,19 +122,12 @@ gc_share_describe(GcRun *run, bool has_peers)
 	}
 }
 
-/* Does the newest decision know runs of the set? */
-static bool
-is_described(const GcScanSet *set)
-{
-	return set != NULL && set->last_used == clock_now;
-}
-
 void
 gc_share_improve(void)
 {
 	if (!gc_scan_sets_on())
 		return;
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
@@ -216,7 +220,7 @@ gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, con
 	*kernels = offered;
 	if (!gc_scan_sets_on())
 		return 0;
-	for (int i = 0; i < GC_MAX_SCAN_SETS; i++)
+	for (int i = 0; i < gc_scan_set_places(); i++)
 	{
 		GcScanSet  *set = gc_scan_set(i);
 
