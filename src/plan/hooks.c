@@ -472,7 +472,7 @@ note_time(PlannerInfo *root, RelOptInfo *output)
 		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->total_cost)
 			best = lfirst(lc);
 	}
-	gc_planning->time = best ? gc_own_time(root, best) : 0;
+	gc_planning->time = best ? gc_own_time(root, best) + gc_init_plans_time(root) : 0;
 }
 
 static void
