@@ -21,6 +21,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/tcopprot.h"
+#include "utils/float.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -42,6 +43,7 @@
 #include "verdict.h"
 #include "../compat.h"
 #include "whole.h"
+#include "../columns/store.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
 #include "../force.h"
@@ -125,6 +127,8 @@ typedef struct Run
 	Cost		most;			/* as GcPlanning's */
 	GcRowsSeen	seen;			/* the same */
 	bool		passing;		/* the plan is one for now */
+	bool		warm;			/* the nodes of its plans lack no columns or kernels; or that is no matter */
+	bool		settled;		/* it was found out whether they do */
 	bool		timed;			/* as GcPlanning's */
 	Cost		time;			/* the same; 0 where there is no path */
 } Run;
@@ -179,16 +183,21 @@ run_planner(Query *parse, Run *run)
 	return stmt;
 }
 
-/* May this query be rewritten, and is there a device that could answer it then? */
+/* Is there a device, or may there be one soon? */
 static bool
-worth_rewriting(void)
+device_may_answer(void)
 {
 	const char *reason;
 	GcWorkerState state = gc_worker_state(&reason);
 
-	if (gc_rewriting_forced())
-		return true;
-	return gc_rewriting_allowed() && state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
+	return state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
+}
+
+/* May this query be rewritten, and is there a device that could answer it then? */
+static bool
+worth_rewriting(void)
+{
+	return gc_rewriting_forced() || (gc_rewriting_allowed() && device_may_answer());
 }
 
 /* Count a refusal for each table that the query named before it was planned. */
@@ -244,6 +253,20 @@ lead_of(const PlannedStmt *rewritten, Cost rewritten_time, Cost original_time)
 	return rewritten ? original_time / Max(rewritten_time, 1e-6) : 0;
 }
 
+/* Do nodes of this plan, of which the statement has some, lack columns or kernels, so that another may be sooner? */
+static bool
+is_cold(Run *run, PlannedStmt *stmt)
+{
+	const uint64 losses = gc_store_losses();
+
+	if (run->warm)
+		return false;
+	if (gc_is_cold(stmt))
+		return true;
+	gc_verdict_note_warm(run->key, run->glance, stmt, losses);
+	return false;
+}
+
 /*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
  * offloaded as a whole and takes less time: PostgreSQL itself would often be slower with it.  Where it is known
@@ -276,9 +299,10 @@ plan_both(Query *parse, Run *run)
 			first = NULL;
 	}
 	/* While columns are not loaded the original may still be sooner. */
-	if (first && (forced || (!gc_is_cold(first) && gc_verdict_rewriting_won(key, first, &other.seen))))
+	if (first && (forced || (!is_cold(run, first) && gc_verdict_rewriting_won(key, first, &other.seen))))
 	{
 		*run = other;
+		run->settled = true;
 		return first;
 	}
 	stmt = run_planner(parse, run);
@@ -289,7 +313,7 @@ plan_both(Query *parse, Run *run)
 		gc_verdict_check_original(key, stmt);
 	if (first == NULL || lead <= 1)
 		return stmt;
-	refusal = gc_cold_choice(first, stmt, run->time * GC_UNIT_MS);
+	refusal = gc_cold_choice(first, other.time * GC_UNIT_MS, stmt, run->time * GC_UNIT_MS, true);
 	if (refusal)
 	{
 		if (!run->has_node)
@@ -298,7 +322,39 @@ plan_both(Query *parse, Run *run)
 		return stmt;
 	}
 	*run = other;
+	run->settled = true;
 	return first;
+}
+
+/*
+ * PostgreSQL's own plan of the statement, if nodes of this one lack columns or kernels, and it is sooner for now.
+ * query: a copy, from before the planner.
+ */
+static PlannedStmt *
+plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
+{
+	Run			own = {.query_string = run->query_string,.options = run->options,.params = run->params,
+	.glance = run->glance,.ceiling = get_float8_infinity(),.timed = true};
+	PlannedStmt *plain;
+	const char *refusal;
+
+	if (!is_cold(run, stmt))
+		return stmt;
+	plain = run_planner(query, &own);
+	refusal = gc_cold_choice(stmt, run->time * GC_UNIT_MS, plain, own.time * GC_UNIT_MS, false);
+	if (refusal == NULL)
+		return stmt;
+	strlcpy(own.refusal, refusal, sizeof(own.refusal));
+	own.passing = true;
+	*run = own;
+	return plain;
+}
+
+/* May it not turn out that nodes lack columns, or kernels, so that the statement is planned once more? */
+static bool
+is_warm(const Run *run)
+{
+	return run->glance->ntables == 0 || !gc_may_answer_meanwhile() || !device_may_answer() || gc_verdict_is_warm(run->key);
 }
 
 /* A statement of which nothing was offloaded before. */
@@ -320,6 +376,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	GcGlance	glance;
 	Run			run = {.query_string = query_string,.options = options,.params = params,.glance = &glance,
 	.required = true};
+	Query	   *copy = NULL;
 	PlannedStmt *stmt;
 
 	if (!gc_offload_active())
@@ -344,7 +401,15 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	}
 	else
 	{
+		run.warm = is_warm(&run);
+		if (!run.warm)
+		{
+			copy = copyObject(parse);
+			run.timed = true;
+		}
 		stmt = plan_both(parse, &run);
+		if (copy && run.has_node && !run.settled)
+			stmt = plan_while_cold(copy, &run, stmt);
 		if (!run.has_node && !run.passing)
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
 		count_refusal(&glance, run.refusal);

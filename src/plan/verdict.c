@@ -30,6 +30,8 @@
 
 #include "changes.h"
 #include "whole.h"
+#include "../columns/store.h"
+#include "../queue/compiling.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
 #include "../settings.h"
@@ -75,6 +77,7 @@ typedef struct Verdict
 	double		lead;			/* how many times as long the original takes */
 	GcRowsSeen	seen;			/* that the rewritten query reads */
 	double		drift;			/* of the original, where rewriting lost */
+	uint64		warm_as_of;		/* gc_store_losses() when no column was lacking, + 1; 0: not known */
 } Verdict;
 
 static HTAB *verdicts = NULL;
@@ -340,4 +343,46 @@ gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewri
 	verdict->rewritten = rewritten->planTree->total_cost;
 	verdict->fallback = gc_fallback_cost(rewritten);
 	verdict->seen = *seen;
+}
+
+/*-------------------------------------------------------------------------
+ * Columns and kernels that are there
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_verdict_is_warm(uint64 key)
+{
+	const Verdict *verdict = find(key);
+
+	return verdict && verdict->warm_as_of == gc_store_losses() + 1 && gc_compiling_nothing();
+}
+
+/* Does it read children of a table?  Which of them may depend on constants. */
+static bool
+reads_children(PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->inh)
+			return true;
+	}
+	return false;
+}
+
+void
+gc_verdict_note_warm(uint64 key, const GcGlance *glance, PlannedStmt *stmt, uint64 losses)
+{
+	Verdict    *verdict = find(key);
+
+	if (reads_children(stmt))
+		return;
+	if (verdict == NULL)
+		verdict = enter(key, glance);
+	if (verdict)
+		verdict->warm_as_of = losses + 1;
 }
