@@ -30,6 +30,7 @@
 #include "changes.h"
 #include "cold_choice.h"
 #include "distributed.h"
+#include "fallback.h"
 #include "glance.h"
 #include "hooks.h"
 #include "join_order.h"
@@ -149,16 +150,15 @@ run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.timed = run->timed,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
+	.ceiling = run->ceiling,.refusal = run->refusal,.timed = run->timed,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
-	memcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
 	gc_planning = &mine;
 	PG_TRY();
 	{
 		stmt = call_planner(parse, run->query_string, run->options, run->params);
-		if (mine.refusal[0] == '\0' && mine.offered)
-			strlcpy(mine.refusal, GC_CHEAPER, sizeof(mine.refusal));
+		if (run->refusal[0] == '\0' && mine.offered)
+			strlcpy(run->refusal, GC_CHEAPER, sizeof(run->refusal));
 		run->has_node = mine.offered && gc_has_node(stmt);
 		note_whole(run, &mine, stmt);
 		gc_join_order_note();
@@ -167,7 +167,6 @@ run_planner(Query *parse, Run *run)
 		run->time = mine.time;
 		if (run->ceiling <= 0)
 			run->seen = mine.seen;
-		memcpy(run->refusal, mine.refusal, sizeof(run->refusal));
 		if (run->has_node)
 			run->refusal[0] = '\0';
 		if (run->required && gc_offload_required())
@@ -414,7 +413,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
 		count_refusal(&glance, run.refusal);
 	}
-	memcpy(last_refusal, run.refusal, sizeof(last_refusal));
+	strlcpy(last_refusal, run.refusal, sizeof(last_refusal));
 	return stmt;
 }
 
@@ -435,6 +434,13 @@ worth_offering(PlannerInfo *root, RelOptInfo *rel)
 	return root->parse->groupingSets != NIL || gc_aggregates_refused(root);
 }
 
+/* Would PostgreSQL have this path without ours?  One that is parameterized does not count. */
+static bool
+is_own_path(Path *path)
+{
+	return path->param_info == NULL && !(gc_planning->offered && gc_path_has_ours(path));
+}
+
 /*
  * Is anything to be offered for this relation?  Nothing is if the statement was left to PostgreSQL before, and
  * this costs no more than its largest part did then.
@@ -449,9 +455,9 @@ is_looked_at(const RelOptInfo *rel)
 		return false;
 	foreach(lc, rel->pathlist)
 	{
-		const Path *path = lfirst(lc);
+		Path	   *path = lfirst(lc);
 
-		if (path->param_info == NULL && (least < 0 || path->total_cost < least))
+		if (is_own_path(path) && (least < 0 || path->total_cost < least))
 			least = path->total_cost;
 	}
 	gc_planning->most = Max(gc_planning->most, least);

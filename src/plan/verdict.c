@@ -44,7 +44,7 @@
 #define NARROW_DRIFT	1.25
 
 /* A verdict is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
-#define MOST_USES		64
+#define MOST_USES		256
 #define MOST_DOUBTS		1024
 
 #define MOST_VERDICTS	512
@@ -82,6 +82,10 @@ typedef struct Verdict
 
 static HTAB *verdicts = NULL;
 
+/* Verdicts that were found lately, by their keys: each statement asks several times.  None leaves the table alone. */
+#define MOST_RECENT		64
+static Verdict *recent[MOST_RECENT];
+
 /* Has one of its tables changed?  There may be more than were counted. */
 static bool
 is_stale(const Verdict *verdict)
@@ -115,13 +119,16 @@ mix_settings(uint64 hash)
 		enable_partition_pruning, enable_partitionwise_join, enable_partitionwise_aggregate, enable_geqo,
 		gc_enable_float_aggs};
 	uint64		bits = 0;
+	uint64		other = 0;
 
+	/* Side by side, since each waits for the one before it. */
 	for (int i = 0; i < lengthof(costs); i++)
 		hash = mix_double(hash, costs[i]);
 	for (int i = 0; i < lengthof(numbers); i++)
-		hash = gc_glance_mix(hash, numbers[i]);
+		other = gc_glance_mix(other, numbers[i]);
 	for (int i = 0; i < lengthof(enabled); i++)
 		bits = bits << 1 | enabled[i];
+	hash = gc_glance_mix(hash, other);
 	return gc_glance_mix(hash, bits);
 }
 
@@ -140,8 +147,15 @@ gc_verdict_key(const GcGlance *glance, int options, bool params)
 static Verdict *
 find(uint64 key)
 {
-	Verdict    *verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
+	Verdict   **place = &recent[key % MOST_RECENT];
+	Verdict    *verdict = *place;
 
+	if (verdict == NULL || verdict->key != key)
+	{
+		verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
+		if (verdict)
+			*place = verdict;
+	}
 	return verdict && !is_stale(verdict) ? verdict : NULL;
 }
 
@@ -159,6 +173,7 @@ enter(uint64 key, const GcGlance *glance)
 	{
 		hash_destroy(verdicts);
 		verdicts = NULL;
+		memset(recent, 0, sizeof(recent));
 	}
 	if (verdicts == NULL)
 		verdicts = hash_create("gpuconc verdicts", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -211,7 +226,7 @@ gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
 	if (verdict == NULL || !verdict->left || !usable(verdict))
 		return false;
 	*ceiling = verdict->ceiling;
-	memcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
+	strlcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
 	return true;
 }
 
@@ -242,7 +257,7 @@ gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *
 	verdict->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
 	if (strcmp(verdict->refusal, refusal) != 0)
 		memset(verdict->counts, 0, sizeof(verdict->counts));
-	memcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
+	strlcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
 }
 
 /*-------------------------------------------------------------------------
