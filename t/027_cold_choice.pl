@@ -101,7 +101,7 @@ $node->safe_psql('postgres', "DROP VIEW seen; DROP ROLE reader; SELECT gpuconc_e
 
 my $cold = plan_of();
 like($cold, qr/SubPlan/, 'cold: the original is planned');
-like($cold, qr/not offloaded: columns of the rewritten query's tables are loaded in the background/, 'cold: and it says why');
+like($cold, qr/not offloaded: columns are loaded in the background/, 'cold: and it says why');
 becomes_offloaded('loaded');
 
 $node->safe_psql('postgres', "SELECT gpuconc_evict('many'), gpuconc_evict('few')");
@@ -115,6 +115,49 @@ is($session->query_safe("PREPARE kept AS $query; EXECUTE kept"), $expected, 'col
 ok(again_until(sub { $session->query_safe('EXPLAIN (COSTS OFF) EXECUTE kept') =~ /groups of many/ }), 'its plan is made again');
 is($session->query_safe('EXECUTE kept'), $expected, 'and the answer is the same');
 $session->quit;
+
+# A query that is not rewritten: PostgreSQL's own plan of all of it answers, not a node's fallback within the node's plan.
+my @own = map { "SELECT $_" } '(SELECT sum(n) FROM many WHERE n % 2 = 1), (SELECT sum(i) FROM used)',
+	'k, s, rank() OVER (ORDER BY s) FROM (SELECT k, sum(n) s FROM many GROUP BY k) x ORDER BY k LIMIT 3';
+my %answers = map { $_ => answer_of($node, $_, 'forbid') } @own;
+
+sub explain
+{
+	my ($query, $session) = @_;
+
+	return $session ? $session->query_safe("EXPLAIN (VERBOSE, COSTS OFF) $query") :
+	  $node->safe_psql('postgres', "EXPLAIN (VERBOSE, COSTS OFF) $query");
+}
+
+$session = $node->background_psql('postgres');
+$session->query_safe("PREPARE own AS $own[1]");
+foreach my $own (@own)
+{
+	for my $time ('once', 'again')
+	{
+		$node->safe_psql('postgres', "SELECT gpuconc_evict('many'), gpuconc_evict('used')");
+		my $plan = explain($own, $session);
+		unlike($plan, qr/Gpuconc[A-Z]/, "cold $time: PostgreSQL's own plan");
+		like($plan, qr/not offloaded: columns are loaded in the background/, 'and it says why');
+		is($session->query_safe($own), $answers{$own}, 'and answers');
+		ok(again_until(sub { explain($own, $session) =~ /Gpuconc[A-Z]/ }), "loaded $time: it is offloaded");
+		explain($own, $session) for 1 .. 3;
+	}
+}
+$node->safe_psql('postgres', "SELECT gpuconc_evict('many')");
+is($session->query_safe('EXECUTE own'), $answers{ $own[1] }, 'cold: a prepared statement answers');
+ok(again_until(sub { $session->query_safe('EXPLAIN (COSTS OFF) EXECUTE own') =~ /Gpuconc[A-Z]/ }), 'its plan is made again');
+$session->quit;
+
+# A large table's columns are there, and a smaller one's are not: only that node falls back.
+$node->safe_psql('postgres', "SELECT gpuconc_evict('many'); SET gpuconc.cold = wait; SELECT sum(i) FROM used");
+like(explain($own[0]), qr/Gpuconc[A-Z].*Gpuconc[A-Z]/s, 'what is loaded pays for what is not');
+is($node->safe_psql('postgres', $own[0]), $answers{ $own[0] }, 'and the answer is the same');
+
+# PostgreSQL's own plan is estimated to take days.
+$node->safe_psql('postgres', "SELECT gpuconc_evict('many')");
+like($node->safe_psql('postgres', "SET gpuconc.cold = auto; SET cpu_operator_cost = 1000000; EXPLAIN (COSTS OFF) $own[0]"),
+	qr/Gpuconc[A-Z]/, 'a query that is sooner if it waits does');
 
 # A table that is gone while it is loaded, and a statement that has no time for it.
 $node->safe_psql('postgres', "SELECT gpuconc_evict('many'), gpuconc_evict('few')");

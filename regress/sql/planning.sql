@@ -56,6 +56,11 @@ EXPLAIN (COSTS OFF) SELECT sum(v) FROM facts WHERE i < 50000;
 RESET client_min_messages;
 SELECT n, whose(format('SELECT sum(v) FROM facts WHERE i < %s', n)) FROM unnest('{10,50000,11,12,50001,13,14,15,50002}'::int[]) AS n;
 SELECT n, whose(format('SELECT v, u FROM facts, db WHERE b = db.id AND v %% 2 = 0 AND facts.i < %s ORDER BY v LIMIT 5', n)) FROM unnest('{3,4,60000,5,60000}'::int[]) AS n;
+-- The cheapest path was above a node of ours: its cost is no limit for PostgreSQL's own.
+SELECT whose('SELECT i, v, sum(c) FROM facts GROUP BY i, v ORDER BY i LIMIT 5');
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) SELECT i, v, sum(c) FROM facts GROUP BY i, v ORDER BY i LIMIT 5;
+RESET client_min_messages;
 -- A table that grows, though nothing has analyzed it.
 CREATE TABLE grows (k int, v int);
 INSERT INTO grows SELECT i, i FROM generate_series(1, 10) AS i;

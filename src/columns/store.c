@@ -64,6 +64,7 @@ gc_store_shmem_init(void)
 	{
 		gc_store_shared->next_version = 1;
 		pg_atomic_init_u64(&gc_store_shared->evictions, 0);
+		pg_atomic_init_u64(&gc_store_shared->forgotten, 0);
 		pg_atomic_init_u64(&gc_store_shared->next_id, 1);
 		gc_store_shared->next_combination = 0;
 		gc_store_shared->zeros = NULL;
@@ -175,6 +176,12 @@ gc_store_entry(Oid dbid, Oid relid)
 	return hash_search(gc_store_entries, &tag, HASH_FIND, NULL);
 }
 
+uint64
+gc_store_losses(void)
+{
+	return pg_atomic_read_u64(&gc_store_shared->evictions) + pg_atomic_read_u64(&gc_store_shared->forgotten);
+}
+
 GcDirectory *
 gc_store_unlink(GcRelEntry *entry)
 {
@@ -184,6 +191,7 @@ gc_store_unlink(GcRelEntry *entry)
 
 	entry->dir = NULL;
 	entry->version = gc_store_shared->next_version++;
+	pg_atomic_add_fetch_u64(&gc_store_shared->forgotten, 1);
 	entry->too_large_ncols = 0;
 	if (!entry->loading)
 		hash_search(gc_store_entries, &entry->tag, HASH_REMOVE, NULL);

@@ -89,6 +89,9 @@ extern GcDirectory **gc_store_list(int *n);
 /* Is this the published directory of its table? */
 extern bool gc_store_has_directory(const GcDirectory *dir);
 
+/* A number that grows whenever columns are dropped.  A new version of a directory has those of the one before. */
+extern uint64 gc_store_losses(void);
+
 /* Is anything cached of this table, or of this database (relid 0)? */
 extern bool gc_store_has(Oid dbid, Oid relid);
 

@@ -49,6 +49,7 @@ typedef struct GcStoreShared
 {
 	uint64		next_version;	/* under GC_LOCK_STORE */
 	pg_atomic_uint64 evictions; /* columns evicted; written under GC_LOCK_STORE */
+	pg_atomic_uint64 forgotten; /* directories that were taken out of entries; likewise */
 	pg_atomic_uint64 next_id;
 	GcChunkColumn *zeros;		/* gc_store_zeros(); NULL: not made yet; under GC_LOCK_STORE */
 	uint32		next_combination;	/* to be replaced; under GC_LOCK_STORE, as these: */

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * cold_choice.c
- *	  Whether a rewritten query is to wait until its columns are loaded, and its kernels compiled.
+ *	  Whether a plan is to wait until its nodes' columns are loaded, and their kernels compiled.
  *
- * A node whose columns are not loaded, or whose kernels are not compiled, has PostgreSQL's plan answer (exec/cold.c),
- * which is that of the rewritten query.  The original's is often much faster.  So it is asked here, too, and the
- * original's plan is taken as long as a load would take longer, or cannot be, or would push out what other queries
- * use.  It is also taken while kernels are compiled that a session has asked for.  Only the worker knows that they are
- * not there, so the first execution after the columns are loaded still finds out.
+ * A node whose columns are not loaded, or whose kernels are not compiled, has its fallback answer (exec/cold.c).
+ * The plan around it was chosen for the node, and the query may have been rewritten for it: PostgreSQL's own plan of
+ * the whole statement is often much faster.  So it is asked here, too, and that plan is taken as long as loads would
+ * take longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled
+ * that a session has asked for: that they are not there only the worker knows, so the first execution after the columns
+ * are loaded still finds out.  Nodes that have all they need may still pay for those that fall back.
+ *
  * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while.
  *
  * Planner, in backends; and at the start of an execution.
@@ -55,7 +57,17 @@ typedef struct Table
 	GcColSpec  *specs;
 } Table;
 
-/* attnums: the attributes that are the columns of an append input, else NULL.  NULL if it cannot be read from the cache. */
+/* A node of a plan, and what it lacks. */
+typedef struct NodeState
+{
+	const GcPlan *plan;
+	List	   *tables;			/* Table */
+	List	   *cold;			/* those that lack columns */
+	GcMissing	missing;
+	bool		compiles;		/* a session found its kernels being compiled, and they probably still are */
+} NodeState;
+
+/* attnums: the attributes that are the columns of an append input, else NULL. */
 static Table *
 open_table(const GcProgram *p, int input, Oid relid, const int16 *attnums)
 {
@@ -77,9 +89,10 @@ open_table(const GcProgram *p, int input, Oid relid, const int16 *attnums)
 }
 
 static List *
-tables_of(const GcPlan *plan, List *tables)
+open_tables(const GcPlan *plan)
 {
 	const GcProgram *p = GC_PLAN_PROGRAM(plan);
+	List	   *tables = NIL;
 
 	for (int i = 0; i < plan->ninputs; i++)
 	{
@@ -95,26 +108,6 @@ tables_of(const GcPlan *plan, List *tables)
 		}
 	}
 	return tables;
-}
-
-static List *
-open_tables(PlannedStmt *stmt)
-{
-	List	   *tables = NIL;
-	ListCell   *lc;
-
-	foreach(lc, gc_nodes_of(stmt))
-		tables = tables_of(lfirst(lc), tables);
-	return tables;
-}
-
-static void
-close_tables(List *tables)
-{
-	ListCell   *lc;
-
-	foreach(lc, tables)
-		table_close(((Table *) lfirst(lc))->rel, NoLock);
 }
 
 /* The tables that lack columns, and how long the loads take. */
@@ -134,6 +127,41 @@ lacking(List *tables, GcMissing *missing)
 	}
 	gc_guard_leave();
 	return found;
+}
+
+/* The plan's nodes, with their tables open; close_nodes() closes them. */
+static List *
+open_nodes(PlannedStmt *stmt)
+{
+	List	   *nodes = NIL;
+	ListCell   *lc;
+
+	foreach(lc, gc_nodes_of(stmt))
+	{
+		NodeState  *node = palloc0(sizeof(NodeState));
+		GcHash		key;
+
+		node->plan = lfirst(lc);
+		key = gc_program_key(GC_PLAN_PROGRAM(node->plan));
+		node->tables = open_tables(node->plan);
+		node->cold = lacking(node->tables, &node->missing);
+		node->compiles = gc_compiling_goes_on(&key);
+		nodes = lappend(nodes, node);
+	}
+	return nodes;
+}
+
+static void
+close_nodes(List *nodes)
+{
+	ListCell   *lc;
+	ListCell   *table;
+
+	foreach(lc, nodes)
+	{
+		foreach(table, ((NodeState *) lfirst(lc))->tables)
+			table_close(((Table *) lfirst(table))->rel, NoLock);
+	}
 }
 
 static bool
@@ -167,63 +195,114 @@ load_meanwhile(List *tables)
 	return true;
 }
 
-/* May PostgreSQL answer while columns are loaded? */
-static bool
-may_load_meanwhile(void)
+bool
+gc_may_answer_meanwhile(void)
 {
 	return gc_cold != GC_COLD_WAIT && !gc_offload_forced() && !gc_rewriting_forced();
 }
 
-/* Did a session find kernels of the plan's nodes being compiled, and are they probably still? */
-static bool
-is_compiled_now(PlannedStmt *rewritten)
+bool
+gc_is_cold(PlannedStmt *stmt)
 {
+	List	   *nodes;
 	ListCell   *lc;
+	bool		cold = false;
 
-	foreach(lc, gc_nodes_of(rewritten))
+	if (!gc_may_answer_meanwhile())
+		return false;
+	nodes = open_nodes(stmt);
+	foreach(lc, nodes)
 	{
-		const GcHash key = gc_program_key(GC_PLAN_PROGRAM((const GcPlan *) lfirst(lc)));
+		const NodeState *node = lfirst(lc);
 
-		if (gc_compiling_goes_on(&key))
-			return true;
+		cold |= node->cold != NIL || node->compiles;
 	}
-	return false;
+	close_nodes(nodes);
+	return cold;
 }
 
-bool
-gc_is_cold(PlannedStmt *rewritten)
+/* What all of the plan's nodes lack. */
+typedef struct Lack
 {
-	GcMissing	missing = {0};
-	List	   *tables;
-	bool		cold;
+	List	   *cold;			/* Table */
+	GcMissing	missing;
+	bool		loadable;
+	bool		room;
+	bool		compiles;
+	bool		all;			/* each node lacks something, and falls back */
+	double		ms;				/* that the nodes take for it, together */
+} Lack;
 
-	if (!may_load_meanwhile())
+/* As exec/cold.c decides of a node. */
+static bool
+falls_back(const NodeState *node)
+{
+	if (node->compiles)
+		return true;
+	if (node->cold == NIL)
 		return false;
-	tables = open_tables(rewritten);
-	cold = lacking(tables, &missing) != NIL;
-	close_tables(tables);
-	return cold || is_compiled_now(rewritten);
+	return gc_cold == GC_COLD_FALLBACK || node->plan->own_ms <= GC_WAIT_FACTOR * node->missing.ms ||
+		!may_be_loaded(node->cold) || gc_missing_would_thrash(&node->missing);
+}
+
+static Lack
+lack_of(List *nodes)
+{
+	Lack		lack = {.all = true};
+	ListCell   *lc;
+	GcMissing	waited_for = {0};
+
+	foreach(lc, nodes)
+	{
+		const NodeState *node = lfirst(lc);
+
+		lack.cold = list_concat(lack.cold, node->cold);
+		lack.compiles |= node->compiles;
+		if (falls_back(node))
+		{
+			lack.ms += node->plan->own_ms;
+			continue;
+		}
+		lack.all = false;
+		(void) lacking(node->cold, &waited_for);
+	}
+	(void) lacking(lack.cold, &lack.missing);
+	lack.loadable = may_be_loaded(lack.cold);
+	lack.room = lack.cold == NIL || !gc_missing_would_thrash(&lack.missing);
+	lack.ms += GC_WAIT_FACTOR * waited_for.ms;
+	return lack;
 }
 
 /*
- * Why the original is to answer, or NULL.  Loads begin, if the executor would let the user read the tables.  Columns
- * that cannot be loaded, or would push out columns in use, are left alone: then the rewritten query's fallback would
- * answer each time.
+ * Is the original sooner than a rewritten query that waits for loads?  What the rewritten query's fallback takes is not
+ * asked: nodes of ours in it would fall back, too.
+ */
+static bool
+beats_loads(const Lack *lack, double original_ms)
+{
+	return lack->compiles || !lack->loadable || !lack->room || gc_cold == GC_COLD_FALLBACK ||
+		original_ms <= GC_WAIT_FACTOR * lack->missing.ms;
+}
+
+/*
+ * Why the other plan is to answer, which is sooner.  Loads begin, if the executor would let the user read the tables.
+ * Columns that cannot be loaded, or would push out columns in use, are left alone: then nodes would fall back each time.
+ * NULL: no loader is free, so the plan is to load them itself.
  */
 static const char *
-choose(List *cold, const GcMissing *missing, PlannedStmt *original, double original_ms)
+begin_loads(const Lack *lack, PlannedStmt *other)
 {
-	if (cold == NIL)
-		return NULL;
-	if (!may_be_loaded(cold))
+	if (lack->cold == NIL)
+		return GC_COLD_COMPILES;
+	if (!lack->loadable)
 		return GC_COLD_NOT_LOADABLE;
-	if (gc_missing_would_thrash(missing))
+	if (!lack->room)
 		return GC_COLD_NO_ROOM;
-	if (gc_cold == GC_COLD_AUTO && original_ms > GC_WAIT_FACTOR * missing->ms)
-		return NULL;
-	if (!GC_IS_PERMITTED(original))
+	if (!GC_IS_PERMITTED(other))
 		return GC_COLD_NOT_PERMITTED;
-	return load_meanwhile(cold) ? GC_COLD_LOADS : NULL;
+	if (load_meanwhile(lack->cold))
+		return GC_COLD_LOADS;
+	return lack->compiles ? GC_COLD_COMPILES : NULL;
 }
 
 static void
@@ -238,21 +317,20 @@ have_plans_made_again(void)
 }
 
 const char *
-gc_cold_choice(PlannedStmt *rewritten, PlannedStmt *original, double original_ms)
+gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms, bool rewritten)
 {
-	GcMissing	missing = {0};
-	const char *refusal;
-	List	   *tables;
-	List	   *cold;
+	const char *refusal = NULL;
+	List	   *nodes;
+	Lack		lack;
 
-	if (!may_load_meanwhile())
+	if (!gc_may_answer_meanwhile())
 		return NULL;
-	tables = open_tables(rewritten);
-	cold = lacking(tables, &missing);
-	refusal = choose(cold, &missing, original, original_ms);
-	close_tables(tables);
-	if (refusal == NULL && is_compiled_now(rewritten))
-		refusal = GC_COLD_COMPILES;
+	nodes = open_nodes(stmt);
+	lack = lack_of(nodes);
+	if ((lack.cold != NIL || lack.compiles) &&
+		(rewritten ? beats_loads(&lack, other_ms) : lack.all || other_ms <= ms + lack.ms))
+		refusal = begin_loads(&lack, other);
+	close_nodes(nodes);
 	if (refusal)
 		have_plans_made_again();
 	return refusal;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cold_choice.h
- *	  Whether a rewritten query is to wait for its columns and kernels; private to plan/.
+ *	  Whether a plan is to wait for its nodes' columns and kernels; private to plan/.
  *
  * Planner, in backends.
  *
@@ -15,21 +15,25 @@
 #include "nodes/plannodes.h"
 
 /* Why a plan of PostgreSQL's is taken for now. */
-#define GC_COLD_LOADS	"columns of the rewritten query's tables are loaded in the background"
-#define GC_COLD_COMPILES	"kernels of the rewritten query are compiled in the background"
-#define GC_COLD_NO_ROOM	"columns of the rewritten query's tables do not fit beside columns that are in use"
-#define GC_COLD_NOT_PERMITTED	"columns of the rewritten query's tables are not loaded"
-#define GC_COLD_NOT_LOADABLE	"columns of the rewritten query's tables cannot be loaded for now"
+#define GC_COLD_LOADS	"columns are loaded in the background"
+#define GC_COLD_COMPILES	"kernels are compiled in the background"
+#define GC_COLD_NO_ROOM	"columns that it would read do not fit beside columns that are in use"
+#define GC_COLD_NOT_PERMITTED	"columns that it would read are not loaded"
+#define GC_COLD_NOT_LOADABLE	"columns that it would read cannot be loaded for now"
 
-/* Do nodes of this plan read columns that are not loaded, or lack kernels as far as is known, and may another plan answer meanwhile? */
-extern bool gc_is_cold(PlannedStmt *rewritten);
+/* May another plan answer while columns are loaded, and kernels compiled? */
+extern bool gc_may_answer_meanwhile(void);
+
+/* May it, and do nodes of this plan read columns that are not loaded, or lack kernels as far as is known? */
+extern bool gc_is_cold(PlannedStmt *stmt);
 
 /*
- * Why the original's plan is to answer for now, which is estimated to take original_ms; or NULL.  This starts
- * loads of the rewritten query's columns where there is room and the user may execute the original, and has plans that
- * are kept made again later.
+ * Why the other plan of the same statement is to answer for now, or NULL.  The plans are estimated to take ms, if
+ * nothing was lacking, and other_ms.  Where all nodes would fall back, the other plan is taken whatever the estimates say;
+ * but a rewritten query waits for loads that are sooner than the original.  This starts loads of what the plan's nodes lack where there is room and
+ * the user may execute the other plan, and has plans that are kept made again later.
  */
-extern const char *gc_cold_choice(PlannedStmt *rewritten, PlannedStmt *original, double original_ms);
+extern const char *gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms, bool rewritten);
 
 extern void gc_cold_choice_install(void);
 

@@ -18,6 +18,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 
 #include "source.h"
@@ -96,77 +97,78 @@ look_at_query(GcGlance *g, const Query *query)
 }
 
 /* What tells a node from another of its kind. */
-static void
-look_at_node(GcGlance *g, Node *node)
+static uint64
+told_by(const Node *node)
 {
 	switch (nodeTag(node))
 	{
 		case T_Var:
-			mix(g, (uint64) ((Var *) node)->varno << 32 | (uint16) ((Var *) node)->varattno << 8 |
-				((Var *) node)->varlevelsup);
-			break;
-		case T_Const:
-			look_at_const(g, (Const *) node);
-			break;
+			return (uint64) ((Var *) node)->varno << 32 | (uint16) ((Var *) node)->varattno << 8 |
+				((Var *) node)->varlevelsup;
 		case T_Param:
-			mix(g, (uint64) ((Param *) node)->paramtype << 32 | ((Param *) node)->paramid);
-			break;
+			return (uint64) ((Param *) node)->paramtype << 32 | ((Param *) node)->paramid;
 		case T_OpExpr:
-			mix(g, ((OpExpr *) node)->opno);
-			break;
+			return ((OpExpr *) node)->opno;
 		case T_DistinctExpr:
-			mix(g, ((DistinctExpr *) node)->opno);
-			break;
+			return ((DistinctExpr *) node)->opno;
 		case T_ScalarArrayOpExpr:
-			mix(g, (uint64) ((ScalarArrayOpExpr *) node)->opno << 1 | ((ScalarArrayOpExpr *) node)->useOr);
-			break;
+			return (uint64) ((ScalarArrayOpExpr *) node)->opno << 1 | ((ScalarArrayOpExpr *) node)->useOr;
 		case T_FuncExpr:
-			mix(g, ((FuncExpr *) node)->funcid);
-			break;
+			return ((FuncExpr *) node)->funcid;
 		case T_Aggref:
-			mix(g, (uint64) ((Aggref *) node)->aggfnoid << 1 | (((Aggref *) node)->aggdistinct != NIL));
-			break;
+			return (uint64) ((Aggref *) node)->aggfnoid << 1 | (((Aggref *) node)->aggdistinct != NIL);
 		case T_WindowFunc:
-			mix(g, (uint64) ((WindowFunc *) node)->winfnoid << 32 | ((WindowFunc *) node)->winref);
-			break;
+			return (uint64) ((WindowFunc *) node)->winfnoid << 32 | ((WindowFunc *) node)->winref;
 		case T_BoolExpr:
-			mix(g, ((BoolExpr *) node)->boolop);
-			break;
+			return ((BoolExpr *) node)->boolop;
 		case T_NullTest:
-			mix(g, ((NullTest *) node)->nulltesttype);
-			break;
+			return ((NullTest *) node)->nulltesttype;
 		case T_BooleanTest:
-			mix(g, ((BooleanTest *) node)->booltesttype);
-			break;
+			return ((BooleanTest *) node)->booltesttype;
 		case T_SubLink:
-			mix(g, ((SubLink *) node)->subLinkType);
-			break;
+			return ((SubLink *) node)->subLinkType;
 		case T_RangeTblRef:
-			mix(g, ((RangeTblRef *) node)->rtindex);
-			break;
+			return ((RangeTblRef *) node)->rtindex;
 		case T_JoinExpr:
-			mix(g, ((JoinExpr *) node)->jointype);
-			break;
+			return ((JoinExpr *) node)->jointype;
 		case T_SortGroupClause:
-			mix(g, (uint64) ((SortGroupClause *) node)->tleSortGroupRef << 33 |
-				(uint64) ((SortGroupClause *) node)->sortop << 1 | ((SortGroupClause *) node)->nulls_first);
-			break;
+			return (uint64) ((SortGroupClause *) node)->tleSortGroupRef << 33 |
+				(uint64) ((SortGroupClause *) node)->sortop << 1 | ((SortGroupClause *) node)->nulls_first;
 		case T_SetOperationStmt:
-			mix(g, ((SetOperationStmt *) node)->op << 1 | ((SetOperationStmt *) node)->all);
-			break;
+			return ((SetOperationStmt *) node)->op << 1 | ((SetOperationStmt *) node)->all;
 		case T_RelabelType:
 		case T_CoerceViaIO:
 		case T_CaseExpr:
 		case T_CoalesceExpr:
 		case T_MinMaxExpr:
 		case T_SQLValueFunction:
-			mix(g, exprType(node));
-			break;
+			return exprType(node);
 		default:
-			break;
+			return 0;
 	}
 }
 
+/* No operator of PostgreSQL's own calls what sees how values are stored, but a user's may. */
+static bool
+may_call_storage(const Node *node)
+{
+	return !IsA(node, OpExpr) || ((const OpExpr *) node)->opno >= FirstNormalObjectId;
+}
+
+static bool glance_walker(Node *node, void *context);
+
+static bool
+glance_at_list(const List *list, GcGlance *g)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, list)
+		(void) glance_walker(lfirst(lc), g);
+	return false;
+}
+
+/* The nodes that most queries consist of are walked here, the others by PostgreSQL. */
 static bool
 glance_walker(Node *node, void *context)
 {
@@ -176,26 +178,38 @@ glance_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, TargetEntry))
 		return glance_walker((Node *) ((TargetEntry *) node)->expr, context);
-	mix(g, nodeTag(node));
-	if (IsA(node, Var) || IsA(node, Const))
+	mix(g, (uint64) nodeTag(node) << 52 ^ told_by(node));
+	switch (nodeTag(node))
 	{
-		look_at_node(g, node);
-		return false;
+		case T_List:
+			return glance_at_list((List *) node, g);
+		case T_Const:
+			look_at_const(g, (Const *) node);
+			return false;
+		case T_Var:
+		case T_Param:
+		case T_RangeTblRef:
+		case T_SortGroupClause:
+			return false;
+		case T_FromExpr:
+			(void) glance_at_list(((FromExpr *) node)->fromlist, g);
+			return glance_walker(((FromExpr *) node)->quals, context);
+		case T_BoolExpr:
+			return glance_at_list(((BoolExpr *) node)->args, g);
+		case T_RangeTblEntry:
+			look_at_entry(g, (RangeTblEntry *) node);
+			return false;
+		case T_Query:
+			look_at_query(g, (Query *) node);
+			return query_tree_walker((Query *) node, glance_walker, context,
+									 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
+		default:
+			break;
 	}
-	if (IsA(node, RangeTblEntry))
-	{
-		look_at_entry(g, (RangeTblEntry *) node);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		look_at_query(g, (Query *) node);
-		return query_tree_walker((Query *) node, glance_walker, context,
-								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
-	}
-	look_at_node(g, node);
-	if (!g->storage)
+	if (!g->storage && may_call_storage(node))
 		g->storage = gc_is_storage_call(node);
+	if (IsA(node, OpExpr))
+		return glance_at_list(((OpExpr *) node)->args, g);
 	return expression_tree_walker(node, glance_walker, context);
 }
 

@@ -21,6 +21,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/tcopprot.h"
+#include "utils/float.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -29,6 +30,7 @@
 #include "changes.h"
 #include "cold_choice.h"
 #include "distributed.h"
+#include "fallback.h"
 #include "glance.h"
 #include "hooks.h"
 #include "join_order.h"
@@ -42,6 +44,7 @@
 #include "verdict.h"
 #include "../compat.h"
 #include "whole.h"
+#include "../columns/store.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
 #include "../force.h"
@@ -125,6 +128,8 @@ typedef struct Run
 	Cost		most;			/* as GcPlanning's */
 	GcRowsSeen	seen;			/* the same */
 	bool		passing;		/* the plan is one for now */
+	bool		warm;			/* the nodes of its plans lack no columns or kernels; or that is no matter */
+	bool		settled;		/* it was found out whether they do */
 	bool		timed;			/* as GcPlanning's */
 	Cost		time;			/* the same; 0 where there is no path */
 } Run;
@@ -145,16 +150,15 @@ run_planner(Query *parse, Run *run)
 {
 	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
 		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.timed = run->timed,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
+	.ceiling = run->ceiling,.refusal = run->refusal,.timed = run->timed,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
 	PlannedStmt *volatile stmt = NULL;
 
-	memcpy(mine.refusal, run->refusal, sizeof(mine.refusal));
 	gc_planning = &mine;
 	PG_TRY();
 	{
 		stmt = call_planner(parse, run->query_string, run->options, run->params);
-		if (mine.refusal[0] == '\0' && mine.offered)
-			strlcpy(mine.refusal, GC_CHEAPER, sizeof(mine.refusal));
+		if (run->refusal[0] == '\0' && mine.offered)
+			strlcpy(run->refusal, GC_CHEAPER, sizeof(run->refusal));
 		run->has_node = mine.offered && gc_has_node(stmt);
 		note_whole(run, &mine, stmt);
 		gc_join_order_note();
@@ -163,7 +167,6 @@ run_planner(Query *parse, Run *run)
 		run->time = mine.time;
 		if (run->ceiling <= 0)
 			run->seen = mine.seen;
-		memcpy(run->refusal, mine.refusal, sizeof(run->refusal));
 		if (run->has_node)
 			run->refusal[0] = '\0';
 		if (run->required && gc_offload_required())
@@ -179,16 +182,21 @@ run_planner(Query *parse, Run *run)
 	return stmt;
 }
 
-/* May this query be rewritten, and is there a device that could answer it then? */
+/* Is there a device, or may there be one soon? */
 static bool
-worth_rewriting(void)
+device_may_answer(void)
 {
 	const char *reason;
 	GcWorkerState state = gc_worker_state(&reason);
 
-	if (gc_rewriting_forced())
-		return true;
-	return gc_rewriting_allowed() && state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
+	return state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
+}
+
+/* May this query be rewritten, and is there a device that could answer it then? */
+static bool
+worth_rewriting(void)
+{
+	return gc_rewriting_forced() || (gc_rewriting_allowed() && device_may_answer());
 }
 
 /* Count a refusal for each table that the query named before it was planned. */
@@ -244,6 +252,20 @@ lead_of(const PlannedStmt *rewritten, Cost rewritten_time, Cost original_time)
 	return rewritten ? original_time / Max(rewritten_time, 1e-6) : 0;
 }
 
+/* Do nodes of this plan, of which the statement has some, lack columns or kernels, so that another may be sooner? */
+static bool
+is_cold(Run *run, PlannedStmt *stmt)
+{
+	const uint64 losses = gc_store_losses();
+
+	if (run->warm)
+		return false;
+	if (gc_is_cold(stmt))
+		return true;
+	gc_verdict_note_warm(run->key, run->glance, stmt, losses);
+	return false;
+}
+
 /*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
  * offloaded as a whole and takes less time: PostgreSQL itself would often be slower with it.  Where it is known
@@ -276,9 +298,10 @@ plan_both(Query *parse, Run *run)
 			first = NULL;
 	}
 	/* While columns are not loaded the original may still be sooner. */
-	if (first && (forced || (!gc_is_cold(first) && gc_verdict_rewriting_won(key, first, &other.seen))))
+	if (first && (forced || (!is_cold(run, first) && gc_verdict_rewriting_won(key, first, &other.seen))))
 	{
 		*run = other;
+		run->settled = true;
 		return first;
 	}
 	stmt = run_planner(parse, run);
@@ -289,7 +312,7 @@ plan_both(Query *parse, Run *run)
 		gc_verdict_check_original(key, stmt);
 	if (first == NULL || lead <= 1)
 		return stmt;
-	refusal = gc_cold_choice(first, stmt, run->time * GC_UNIT_MS);
+	refusal = gc_cold_choice(first, other.time * GC_UNIT_MS, stmt, run->time * GC_UNIT_MS, true);
 	if (refusal)
 	{
 		if (!run->has_node)
@@ -298,7 +321,39 @@ plan_both(Query *parse, Run *run)
 		return stmt;
 	}
 	*run = other;
+	run->settled = true;
 	return first;
+}
+
+/*
+ * PostgreSQL's own plan of the statement, if nodes of this one lack columns or kernels, and it is sooner for now.
+ * query: a copy, from before the planner.
+ */
+static PlannedStmt *
+plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
+{
+	Run			own = {.query_string = run->query_string,.options = run->options,.params = run->params,
+	.glance = run->glance,.ceiling = get_float8_infinity(),.timed = true};
+	PlannedStmt *plain;
+	const char *refusal;
+
+	if (!is_cold(run, stmt))
+		return stmt;
+	plain = run_planner(query, &own);
+	refusal = gc_cold_choice(stmt, run->time * GC_UNIT_MS, plain, own.time * GC_UNIT_MS, false);
+	if (refusal == NULL)
+		return stmt;
+	strlcpy(own.refusal, refusal, sizeof(own.refusal));
+	own.passing = true;
+	*run = own;
+	return plain;
+}
+
+/* May it not turn out that nodes lack columns, or kernels, so that the statement is planned once more? */
+static bool
+is_warm(const Run *run)
+{
+	return run->glance->ntables == 0 || !gc_may_answer_meanwhile() || !device_may_answer() || gc_verdict_is_warm(run->key);
 }
 
 /* A statement of which nothing was offloaded before. */
@@ -320,6 +375,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	GcGlance	glance;
 	Run			run = {.query_string = query_string,.options = options,.params = params,.glance = &glance,
 	.required = true};
+	Query	   *copy = NULL;
 	PlannedStmt *stmt;
 
 	if (!gc_offload_active())
@@ -344,12 +400,20 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	}
 	else
 	{
+		run.warm = is_warm(&run);
+		if (!run.warm)
+		{
+			copy = copyObject(parse);
+			run.timed = true;
+		}
 		stmt = plan_both(parse, &run);
+		if (copy && run.has_node && !run.settled)
+			stmt = plan_while_cold(copy, &run, stmt);
 		if (!run.has_node && !run.passing)
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
 		count_refusal(&glance, run.refusal);
 	}
-	memcpy(last_refusal, run.refusal, sizeof(last_refusal));
+	strlcpy(last_refusal, run.refusal, sizeof(last_refusal));
 	return stmt;
 }
 
@@ -370,6 +434,13 @@ worth_offering(PlannerInfo *root, RelOptInfo *rel)
 	return root->parse->groupingSets != NIL || gc_aggregates_refused(root);
 }
 
+/* Would PostgreSQL have this path without ours?  One that is parameterized does not count. */
+static bool
+is_own_path(Path *path)
+{
+	return path->param_info == NULL && !(gc_planning->offered && gc_path_has_ours(path));
+}
+
 /*
  * Is anything to be offered for this relation?  Nothing is if the statement was left to PostgreSQL before, and
  * this costs no more than its largest part did then.
@@ -384,9 +455,9 @@ is_looked_at(const RelOptInfo *rel)
 		return false;
 	foreach(lc, rel->pathlist)
 	{
-		const Path *path = lfirst(lc);
+		Path	   *path = lfirst(lc);
 
-		if (path->param_info == NULL && (least < 0 || path->total_cost < least))
+		if (is_own_path(path) && (least < 0 || path->total_cost < least))
 			least = path->total_cost;
 	}
 	gc_planning->most = Max(gc_planning->most, least);
@@ -472,7 +543,7 @@ note_time(PlannerInfo *root, RelOptInfo *output)
 		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->total_cost)
 			best = lfirst(lc);
 	}
-	gc_planning->time = best ? gc_own_time(root, best) : 0;
+	gc_planning->time = best ? gc_own_time(root, best) + gc_init_plans_time(root) : 0;
 }
 
 static void

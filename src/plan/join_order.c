@@ -41,7 +41,7 @@
 #define ROWS_DRIFT		1.5
 #define COST_DRIFT		1.5
 
-#define MOST_USES		64
+#define MOST_USES		256
 #define MOST_ORDERS		512
 
 /* A smaller number of relations has hardly more than one order. */

@@ -297,3 +297,19 @@ gc_own_time(PlannerInfo *root, Path *path)
 		return list_time(root, path, *children);
 	return child ? upper_time(root, path, *child) : leaf_time(root, path);
 }
+
+Cost
+gc_init_plans_time(PlannerInfo *root)
+{
+	Cost		time = 0;
+	ListCell   *lc;
+
+	foreach(lc, root->init_plans)
+	{
+		PlannerInfo *subroot = subplan_root(root->glob, lfirst_node(SubPlan, lc));
+		Path	   *path = subplan_path(subroot);
+
+		time += path ? gc_own_time(subroot, path) : 0;
+	}
+	return time;
+}

@@ -86,7 +86,7 @@ gc_note_refusal(const char *what, const char *reason)
 			(errmsg_internal("gpuconc does not offload %s: %s", what, reason)));
 	/* The last one is about the largest part of the query. */
 	if (gc_planning)
-		snprintf(gc_planning->refusal, sizeof(gc_planning->refusal), "%s: %s", what, reason);
+		snprintf(gc_planning->refusal, GC_REFUSAL_SIZE, "%s: %s", what, reason);
 }
 
 void

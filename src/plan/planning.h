@@ -81,7 +81,7 @@ typedef struct GcPlanning
 	bool		timed;			/* how long the plan takes is wanted */
 	Cost		time;			/* that, as gc_own_time() counts */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
-	char		refusal[GC_REFUSAL_SIZE];	/* why the largest part is not offloaded; may be empty */
+	char	   *refusal;		/* why the largest part is not offloaded; may be empty; GC_REFUSAL_SIZE */
 } GcPlanning;
 
 /* The innermost run; NULL outside the planner, and where nothing is to be offloaded. */

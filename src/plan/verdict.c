@@ -30,6 +30,8 @@
 
 #include "changes.h"
 #include "whole.h"
+#include "../columns/store.h"
+#include "../queue/compiling.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
 #include "../settings.h"
@@ -42,7 +44,7 @@
 #define NARROW_DRIFT	1.25
 
 /* A verdict is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
-#define MOST_USES		64
+#define MOST_USES		256
 #define MOST_DOUBTS		1024
 
 #define MOST_VERDICTS	512
@@ -75,9 +77,14 @@ typedef struct Verdict
 	double		lead;			/* how many times as long the original takes */
 	GcRowsSeen	seen;			/* that the rewritten query reads */
 	double		drift;			/* of the original, where rewriting lost */
+	uint64		warm_as_of;		/* gc_store_losses() when no column was lacking, + 1; 0: not known */
 } Verdict;
 
 static HTAB *verdicts = NULL;
+
+/* Verdicts that were found lately, by their keys: each statement asks several times.  None leaves the table alone. */
+#define MOST_RECENT		64
+static Verdict *recent[MOST_RECENT];
 
 /* Has one of its tables changed?  There may be more than were counted. */
 static bool
@@ -112,13 +119,16 @@ mix_settings(uint64 hash)
 		enable_partition_pruning, enable_partitionwise_join, enable_partitionwise_aggregate, enable_geqo,
 		gc_enable_float_aggs};
 	uint64		bits = 0;
+	uint64		other = 0;
 
+	/* Side by side, since each waits for the one before it. */
 	for (int i = 0; i < lengthof(costs); i++)
 		hash = mix_double(hash, costs[i]);
 	for (int i = 0; i < lengthof(numbers); i++)
-		hash = gc_glance_mix(hash, numbers[i]);
+		other = gc_glance_mix(other, numbers[i]);
 	for (int i = 0; i < lengthof(enabled); i++)
 		bits = bits << 1 | enabled[i];
+	hash = gc_glance_mix(hash, other);
 	return gc_glance_mix(hash, bits);
 }
 
@@ -137,8 +147,15 @@ gc_verdict_key(const GcGlance *glance, int options, bool params)
 static Verdict *
 find(uint64 key)
 {
-	Verdict    *verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
+	Verdict   **place = &recent[key % MOST_RECENT];
+	Verdict    *verdict = *place;
 
+	if (verdict == NULL || verdict->key != key)
+	{
+		verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
+		if (verdict)
+			*place = verdict;
+	}
 	return verdict && !is_stale(verdict) ? verdict : NULL;
 }
 
@@ -156,6 +173,7 @@ enter(uint64 key, const GcGlance *glance)
 	{
 		hash_destroy(verdicts);
 		verdicts = NULL;
+		memset(recent, 0, sizeof(recent));
 	}
 	if (verdicts == NULL)
 		verdicts = hash_create("gpuconc verdicts", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -208,7 +226,7 @@ gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
 	if (verdict == NULL || !verdict->left || !usable(verdict))
 		return false;
 	*ceiling = verdict->ceiling;
-	memcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
+	strlcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
 	return true;
 }
 
@@ -239,7 +257,7 @@ gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *
 	verdict->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
 	if (strcmp(verdict->refusal, refusal) != 0)
 		memset(verdict->counts, 0, sizeof(verdict->counts));
-	memcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
+	strlcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
 }
 
 /*-------------------------------------------------------------------------
@@ -340,4 +358,46 @@ gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewri
 	verdict->rewritten = rewritten->planTree->total_cost;
 	verdict->fallback = gc_fallback_cost(rewritten);
 	verdict->seen = *seen;
+}
+
+/*-------------------------------------------------------------------------
+ * Columns and kernels that are there
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_verdict_is_warm(uint64 key)
+{
+	const Verdict *verdict = find(key);
+
+	return verdict && verdict->warm_as_of == gc_store_losses() + 1 && gc_compiling_nothing();
+}
+
+/* Does it read children of a table?  Which of them may depend on constants. */
+static bool
+reads_children(PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->inh)
+			return true;
+	}
+	return false;
+}
+
+void
+gc_verdict_note_warm(uint64 key, const GcGlance *glance, PlannedStmt *stmt, uint64 losses)
+{
+	Verdict    *verdict = find(key);
+
+	if (reads_children(stmt))
+		return;
+	if (verdict == NULL)
+		verdict = enter(key, glance);
+	if (verdict)
+		verdict->warm_as_of = losses + 1;
 }

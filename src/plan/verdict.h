@@ -51,6 +51,13 @@ extern bool gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const G
 extern void gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
 									  PlannedStmt *original, double lead);
 
+/*
+ * Did the nodes of the statement's plan lack nothing when they were last looked at, and was no column dropped since, nor
+ * is a kernel being compiled?  losses: gc_store_losses() of before the look.
+ */
+extern bool gc_verdict_is_warm(uint64 key);
+extern void gc_verdict_note_warm(uint64 key, const GcGlance *glance, PlannedStmt *stmt, uint64 losses);
+
 /* The original was planned alone, since the rewritten one had lost.  Does that hold? */
 extern void gc_verdict_check_original(uint64 key, PlannedStmt *original);
 

@@ -110,6 +110,12 @@ gc_compiling_goes_on(const GcHash *key)
 	return (word & ~(uint64) PG_UINT32_MAX) == tag_of(key) && goes_on((uint32) word);
 }
 
+bool
+gc_compiling_nothing(void)
+{
+	return !goes_on(pg_atomic_read_u32(&gc_device_status()->compilations_asked));
+}
+
 void
 gc_compilations_restart(void)
 {

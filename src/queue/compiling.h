@@ -32,6 +32,9 @@ extern bool gc_compiling_noted(const GcHash *key);
 /* Have too few compilations ended since this session, or another one, did not get them? */
 extern bool gc_compiling_goes_on(const GcHash *key);
 
+/* Is nothing being compiled for requests, as far as the worker has told? */
+extern bool gc_compiling_nothing(void);
+
 /* The worker's: a new one does not go on with what the one before it left. */
 extern void gc_compilations_restart(void);
 extern void gc_compilations_publish(uint32 asked, uint32 ended);
