@@ -82,6 +82,13 @@ typedef struct GcInputValue
 								 * ones behind chunks of the heap */
 } GcInputValue;
 
+/* How many sources are cached chunks: they come first, and each chunk once. */
+static inline u32
+gc_cached_sources(const GcInputValue *in)
+{
+	return in->nsources - in->nprivate;
+}
+
 typedef struct GcColumnValue
 {
 	i32			dir_column;		/* in the input's directory; -1: no cached chunk */
