@@ -46,7 +46,7 @@ nanoseconds(pg_atomic_uint64 *c)
 	return Float8GetDatum(pg_atomic_read_u64(c) / 1e6);
 }
 
-#define STAT_COLUMNS	46
+#define STAT_COLUMNS	47
 
 Datum
 gpuconc_stat_get(PG_FUNCTION_ARGS)
@@ -75,7 +75,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->direct_lookups), counter(&s->packed_row_scans),
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
 			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),
-			counter(&s->link_reads), counter(&s->link_read_bytes),
+			counter(&s->link_bytes), counter(&s->link_reads), counter(&s->link_read_bytes),
 			counter(&s->region_hits), counter(&s->region_misses), counter(&s->evictions), counter(&s->evicted_bytes),
 			counter(&s->evicting.made), nanoseconds(&s->evicting.ns), nanoseconds(&s->evicting.most_ns),
 			counter(&s->admitting.made), nanoseconds(&s->admitting.ns), nanoseconds(&s->admitting.most_ns),

@@ -25,7 +25,7 @@ CREATE TABLE lo AS SELECT i AS id, i * 7919::bigint % 256 AS day, i * 31::bigint
 	FROM generate_series(1, 130000) AS i;
 VACUUM (FREEZE, ANALYZE) lo});
 
-my @names = ('waves', 'wave_bytes', 'wave_bytes_shared', 'link_read_bytes', 'evictions', 'evicted_bytes', 'fallbacks', 'offloaded');
+my @names = ('copied_bytes', 'link_bytes', 'waves', 'wave_bytes', 'wave_bytes_shared', 'link_read_bytes', 'evictions', 'evicted_bytes', 'fallbacks', 'offloaded');
 sub counters { return map { $_ => stat_of($node, $_) } @names }
 
 sub since
@@ -97,6 +97,10 @@ sub settled
 }
 my %one = settled(1);
 my %many = settled(16);
+# What several read is copied for each, and crosses the link once.
+cmp_ok(abs($one{link_bytes} - $one{copied_bytes}), '<=', 0.01 * $one{copied_bytes}, 'one: all that it copies crosses the link');
+cmp_ok($many{link_bytes}, '>=', $many{wave_bytes}, 'many: waves cross the link');
+cmp_ok($many{link_bytes}, '<', $many{copied_bytes}, 'many: once for several');
 cmp_ok($many{moved}, '<', 0.6 * $one{moved}, 'many: less is moved for each than for one alone');
 # By what columns are worth; the bound on what waves displace makes no difference here.
 cmp_ok($many{evicted_bytes}, '<', ($many{wave_bytes} + $many{link_read_bytes}) / 4, 'many: little of it displaces something');

@@ -11,7 +11,7 @@
 # WORK_MEM, EXTRA_CONF, PYTHON, DURATION, WHEELS), and:
 #
 #   PARTS        of one, many, overhead, replacement, reads, admission, moved, pairs, smallest, with commas (all, in
-#                that order); none: load only
+#                that order), and host, for a HOST_CACHE that is too small; none: load only
 #   TPCH         scale of TPC-H, for part smallest (none)
 #   SHARES       limits, in percent of the working set (100,75,50,25)
 #   PAIRS        number of SSB's 78 pairs, an even sample if less (78)

@@ -19,6 +19,8 @@ reads        1 and 16 clients at half and a quarter, with gpuconc.link_reads off
 admission    16 clients at half, under each gpuconc.admission: SSB, and a mix that is hungry for memory.
 moved        16 clients, a fixed sequence of queries each, at half and a quarter, under each gpuconc.replacement and
              gpuconc.admission: bytes over the link, which depend little on how fast the machine is.
+host         2 clients, a fixed sequence of queries each, with whatever gpuconc.host_cache_size the server has: by
+             PostgreSQL's plans, and with gpuconc.cold = auto and wait.  Not among those that are the default.
 pairs        Pairs of SSB's queries at a quarter of their own columns: both at once, and one after the other.
 smallest     The smallest limit with which the device answers each query, by bisection, and what it takes without one.
 """
@@ -40,7 +42,7 @@ sys.path.insert(0, os.path.join(server.BENCH, 'tpch'))
 import tpch  # noqa: E402
 
 MB = 1 << 20
-SHARE_OF_REST = {'one': 0.25, 'many': 0.25, 'overhead': 0.1, 'replacement': 0.25, 'reads': 0.25, 'admission': 0.3, 'moved': 0.5, 'pairs': 0.6, 'smallest': 1.0}
+SHARE_OF_REST = {'one': 0.25, 'many': 0.25, 'overhead': 0.1, 'replacement': 0.25, 'reads': 0.25, 'admission': 0.3, 'moved': 0.5, 'host': 0.5, 'pairs': 0.6, 'smallest': 1.0}
 HUNGRY = ['select lo_custkey, count(*), sum(lo_revenue) from lineorder group by lo_custkey order by 3 desc, 1 limit 10',
           'select lo_partkey, sum(lo_revenue - lo_supplycost), max(lo_quantity) from lineorder group by lo_partkey order by 2 desc, 1 limit 10',
           'select lo_orderkey, sum(lo_extendedprice) from lineorder group by lo_orderkey order by 2 desc, 1 limit 10',
@@ -129,7 +131,7 @@ def alone(session, name, seconds):
     before = stats()
     times, errors = session.times(f'execute {name}', n)
     got = since(before)
-    return statistics.mean(times), got['link_bytes'] / n, got['waves'] / n, got['fallbacks'] + len(errors)
+    return statistics.mean(times), got['each_bytes'] / n, got['waves'] / n, got['fallbacks'] + len(errors)
 
 
 def in_turns(session, names, rounds):
@@ -140,7 +142,7 @@ def in_turns(session, names, rounds):
             before = stats()
             times, errors = session.times(f'execute {name}', 1)
             got = since(before)
-            runs[name].append((times[0], got['link_bytes'], got['waves'], got['fallbacks'] + len(errors)))
+            runs[name].append((times[0], got['each_bytes'], got['waves'], got['fallbacks'] + len(errors)))
     return {name: (statistics.mean(r[0] for r in of), statistics.mean(r[1] for r in of), statistics.mean(r[2] for r in of),
                    sum(r[3] for r in of)) for name, of in runs.items()}
 
@@ -191,9 +193,9 @@ def line_of_clients(found):
     times, got = found['times'], found['stats']
     p50, p99 = quantile(times, 0.5), quantile(times, 0.99)
     return [f'{found["tps"]:.1f}', f'{p50:.2f}', f'{p99:.2f}', f'{p99 / p50:.1f}' if p50 else '-', f'{times[-1]:.1f}' if times else '-',
-            f'{got["link_bytes"] / 1e6 / max(len(times), 1):.2f}',
-            f'{(got["wave_bytes"] + got["link_read_bytes"]) / 1e6 / max(len(times), 1):.2f}',
-            f'{got["evictions"] / max(len(times), 1):.2f}', f'{got["evicted_bytes"] / 1e6 / max(len(times), 1):.2f}', percent((got['wave_bytes'] + got['link_read_bytes']) / found['seconds'], link()),
+            f'{got["each_bytes"] / 1e6 / max(len(times), 1):.2f}',
+            f'{got["moved_bytes"] / 1e6 / max(len(times), 1):.2f}',
+            f'{got["evictions"] / max(len(times), 1):.2f}', f'{got["evicted_bytes"] / 1e6 / max(len(times), 1):.2f}', percent(got['moved_bytes'] / found['seconds'], link()),
             int(got['evictions']), int(got['fallbacks'])]
 
 
@@ -345,16 +347,38 @@ def moved(run):
             before = stats()
             found = pgbench(SCRIPTS, 16, transactions=run.args.transactions, seed=run.args.seed)
             got, n = since(before), len(found['times'])
-            in_waves, read = got['wave_bytes'] + got['link_read_bytes'], got['link_bytes']
+            moved_once, read = got['moved_bytes'], got['each_bytes']
             base = base or read
             lines.append([f'{share} %', megabytes, setting, policy, n, f'{read / 1e6 / n:.2f}', f'{base / read:.2f}' if read else '-',
-                          f'{in_waves / 1e6 / n:.2f}', f'{got["evictions"] / n:.2f}', f'{got["evicted_bytes"] / 1e6 / n:.2f}', f'{got["waves"] / n:.1f}', int(got['fallbacks'])])
+                          f'{moved_once / 1e6 / n:.2f}', f'{got["evictions"] / n:.2f}', f'{got["evicted_bytes"] / 1e6 / n:.2f}', f'{got["waves"] / n:.1f}', int(got['fallbacks'])])
         configure(**{setting: policies[-1]})
     run.report('moved', 'Policies, by bytes over the link', ['limit', 'MB', 'setting', 'policy', 'queries', 'MB read over the link by each',
-                                                             'times fewer than the first', 'MB moved in waves, per query', 'evictions per query', 'MB evicted per query',
+                                                             'times fewer than the first', 'MB moved over the link, per query', 'evictions per query', 'MB evicted per query',
                                                              'waves per query', 'fallbacks'], lines,
                '16 clients, the 13 queries in the same random order under each policy. MB read by each: '
-               'a wave counts for each query that reads it; moved in waves: once.')
+               'a wave counts for each query that reads it; moved: once.')
+
+
+# ---------------------------------------------------------------------------------------------------------
+# A column cache that is too small
+# ---------------------------------------------------------------------------------------------------------
+
+def host(run):
+    """HOST_CACHE is what it is: the server was started with it."""
+    lines = Lines(run, 'host')
+    pages = int(value("select sum(relpages) from pg_class where relname in ('lineorder', 'customer', 'supplier', 'part', 'date')"))
+    for round_ in range(run.args.rounds):
+        for name, options in (('PostgreSQL', '-c gpuconc.enabled=off'), ('auto', '-c gpuconc.cold=auto'), ('wait', '-c gpuconc.cold=wait')):
+            if run.out_of_time():
+                break
+            before = stats()
+            found = pgbench(SCRIPTS, 2, transactions=run.args.transactions, seed=run.args.seed + round_, options=f'-c gpuconc.debug_offload=auto {options}')
+            got = since(before)
+            lines.append([round_ + 1, name, f'{found["tps"]:.2f}', int(got['offloaded']), int(got['fallbacks']),
+                          f'{got["pages_loaded"] / pages:.1f}'])
+    run.report('host', 'A column cache that is too small', ['round', 'gpuconc.cold', 'queries/s', 'offloaded', 'fallbacks', 'times all pages loaded'],
+               lines, f'gpuconc.host_cache_size {value("show gpuconc.host_cache_size")}; 2 clients, {run.args.transactions} queries each, '
+               'the same in each line of a round. PostgreSQL: gpuconc.enabled = off.')
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -518,6 +542,7 @@ def smallest(run):
 
 
 PARTS = {f.__name__: f for f in (one, many, overhead, replacement, reads, admission, moved, pairs, smallest)}
+MORE_PARTS = {'host': host}
 
 
 def main():
@@ -539,7 +564,8 @@ def main():
     args.commit = args.commit or git_commit()
     args.command = args.command or ' '.join(['bench/memory/limits.py'] + sys.argv[1:])
     run, failed = Run(args), False
-    unknown = [part for part in args.parts.split(',') if part not in PARTS and part != 'none']
+    parts = dict(PARTS, **MORE_PARTS)
+    unknown = [part for part in args.parts.split(',') if part not in parts and part != 'none']
     if unknown:
         sys.exit(f'there is no part "{unknown[0]}"')
     try:
@@ -549,7 +575,7 @@ def main():
             run.begin(part)
             from_ = time.monotonic()
             try:
-                PARTS[part](run)
+                parts[part](run)
             except (RuntimeError, SystemExit, ValueError, IndexError, ZeroDivisionError) as e:
                 failed = True
                 print(f'part {part} failed: {e!r}', file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ from measure import psql, value  # noqa: E402
 SETTINGS = {'gpuconc.enabled': 'on', 'gpuconc.debug_offload': 'prefer', 'gpuconc.cold': 'wait', 'jit': 'off'}
 ON = ''.join(f"set {name} = '{to}';\n" for name, to in SETTINGS.items())
 PGOPTIONS = ' '.join(f'-c {name}={to}' for name, to in SETTINGS.items()) + ' -c statement_timeout=60s'
-COUNTERS = ('offloaded', 'fallbacks', 'copied_bytes', 'wave_bytes', 'wave_bytes_shared', 'waves', 'evictions', 'evicted_bytes', 'in_passes',
+COUNTERS = ('offloaded', 'fallbacks', 'copied_bytes', 'link_bytes', 'pages_loaded', 'wave_bytes', 'wave_bytes_shared', 'waves', 'evictions', 'evicted_bytes', 'in_passes',
             'evict_decisions', 'evict_decision_time', 'evict_decision_max', 'admissions', 'admission_time', 'admission_max')
 SSB = {name: ' '.join(measure.query(name).split()) for name in measure.QUERIES}
 
@@ -25,11 +25,15 @@ def has_setting(name):
 
 
 def stats():
-    """Counters, and link_bytes: what was copied, and what kernels read in the host's memory, if they do that."""
+    """
+    Counters.  each_bytes: what was copied, and what kernels read in the host's memory, a wave for each that reads it;
+    moved_bytes: the same, each byte once.
+    """
     names = COUNTERS + (('link_read_bytes',) if has_setting('gpuconc.link_reads') else ())
     got = value(f'select {", ".join(names)} from gpuconc_stat').split('|')
     found = dict({'link_read_bytes': 0}, **dict(zip(names, map(float, got))))
-    return dict(found, link_bytes=found['copied_bytes'] + found['link_read_bytes'])
+    return dict(found, each_bytes=found['copied_bytes'] + found['link_read_bytes'],
+                moved_bytes=found['link_bytes'] + found['link_read_bytes'])
 
 
 def since(before):
@@ -112,7 +116,7 @@ def quantile(times, part):
     return times[min(len(times) - 1, int(len(times) * part))] if times else 0
 
 
-def pgbench(scripts, clients, seconds=None, transactions=None, statements=False, database=None, seed=None):
+def pgbench(scripts, clients, seconds=None, transactions=None, statements=False, database=None, seed=None, options=''):
     """Runs it, with a seed the same choices each time; what it found: tps, sorted times of transactions in ms, by client, and of statements on average."""
     with tempfile.TemporaryDirectory() as folder:
         command = ['pgbench', '-n', '-M', 'prepared', '-c', str(clients), '-j', str(min(clients, os.cpu_count(), 8)),
@@ -123,7 +127,7 @@ def pgbench(scripts, clients, seconds=None, transactions=None, statements=False,
             with open(f'{folder}/{i}.sql', 'w') as f:
                 f.write(script)
             command += ['-f', f'{folder}/{i}.sql']
-        env = dict(os.environ, PGOPTIONS=PGOPTIONS, LC_ALL='C', **({'PGDATABASE': database} if database else {}))
+        env = dict(os.environ, PGOPTIONS=f'{PGOPTIONS} {options}', LC_ALL='C', **({'PGDATABASE': database} if database else {}))
         p = subprocess.run(command, capture_output=True, text=True, env=env)
         tps = re.search(r'^tps = ([0-9.]+)', p.stdout, re.M)
         if not tps:

@@ -12,12 +12,42 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Have room for n characters more, and for the NUL behind them. */
+static bool
+make_room(Text *t, size_t n)
+{
+	char	   *s;
+
+	if (t->s && n < t->cap - t->len)
+		return true;
+	t->cap = (t->cap + n + 1) * 2;
+	s = realloc(t->s, t->cap);
+	if (s == NULL)
+	{
+		free(t->s);
+		*t = (Text) {.failed = true};
+		return false;
+	}
+	t->s = s;
+	return true;
+}
+
+void
+text_add(Text *t, const char *s, size_t n)
+{
+	if (!make_room(t, n))
+		return;
+	memcpy(t->s + t->len, s, n);
+	t->len += n;
+	t->s[t->len] = '\0';
+}
 
 void
 text_addf(Text *t, const char *fmt,...)
 {
 	va_list		ap;
-	char	   *s;
 	int			n;
 
 	for (;;)
@@ -32,17 +62,8 @@ text_addf(Text *t, const char *fmt,...)
 			t->len += n;
 			return;
 		}
-		t->cap = (t->cap + n + 1) * 2;
-		s = realloc(t->s, t->cap);
-
-		if (s == NULL)
-		{
-			t->failed = true;
-			free(t->s);
-			*t = (Text) {.failed = true};
+		if (!make_room(t, n))
 			return;
-		}
-		t->s = s;
 	}
 }
 

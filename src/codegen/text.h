@@ -23,6 +23,9 @@ typedef struct Text
 	bool		failed;
 } Text;
 
+/* Add n characters: for long text, which printf's functions copy one by one. */
+extern void text_add(Text *t, const char *s, size_t n);
+
 extern void text_addf(Text *t, const char *fmt,...) __attribute__((format(printf, 2, 3)));
 
 /* What was added so far, at least "". */

@@ -23,28 +23,32 @@ enum
 	ARR_PAYLOADS, ARR_AGGS, ARR_PARAMS, ARR_LUTS, ARR_LISTS, ARR_REFS, NARRAYS
 };
 
-/* Offset of array `which`; of the end of the program for NARRAYS. */
-static u32
+/*
+ * Offset of array `which`; of the end of the program for NARRAYS.  Inlined, so that a few additions are left of it where
+ * `which` is constant: programs are looked at everywhere.
+ */
+static inline __attribute__((always_inline)) u32
 array_offset(const GcProgram *p, int which)
 {
-	const u32	bytes[NARRAYS] = {
-		[ARR_INPUTS] = p->ninputs * sizeof(GcPInput),
-		[ARR_COLUMNS] = p->ncolumns * sizeof(GcPColumn),
-		[ARR_EXPRS] = p->nexprs * sizeof(GcExpr),
-		[ARR_STEPS] = p->nsteps * sizeof(GcPStep),
-		[ARR_PIPELINES] = p->npipelines * sizeof(GcPPipeline),
-		[ARR_BUILDS] = p->nbuilds * sizeof(GcPBuild),
-		[ARR_PAYLOADS] = p->npayloads * sizeof(GcPPayload),
-		[ARR_AGGS] = p->naggs * sizeof(GcPAgg),
-		[ARR_PARAMS] = p->nparams * sizeof(GcPParam),
-		[ARR_LUTS] = p->nluts * sizeof(GcPLut),
-		[ARR_LISTS] = p->nlists * sizeof(GcPList),
-		[ARR_REFS] = p->nrefs * sizeof(u16),
-	};
 	u32			offset = ALIGN8(sizeof(GcProgram));
 
-	for (int i = 0; i < which; i++)
-		offset += ALIGN8(bytes[i]);
+#define PASS(array, n, type) \
+	if (which > (array)) \
+		offset += ALIGN8((u32) ((n) * sizeof(type)))
+
+	PASS(ARR_INPUTS, p->ninputs, GcPInput);
+	PASS(ARR_COLUMNS, p->ncolumns, GcPColumn);
+	PASS(ARR_EXPRS, p->nexprs, GcExpr);
+	PASS(ARR_STEPS, p->nsteps, GcPStep);
+	PASS(ARR_PIPELINES, p->npipelines, GcPPipeline);
+	PASS(ARR_BUILDS, p->nbuilds, GcPBuild);
+	PASS(ARR_PAYLOADS, p->npayloads, GcPPayload);
+	PASS(ARR_AGGS, p->naggs, GcPAgg);
+	PASS(ARR_PARAMS, p->nparams, GcPParam);
+	PASS(ARR_LUTS, p->nluts, GcPLut);
+	PASS(ARR_LISTS, p->nlists, GcPList);
+	PASS(ARR_REFS, p->nrefs, u16);
+#undef PASS
 	return offset;
 }
 

@@ -82,6 +82,13 @@ typedef struct GcInputValue
 								 * ones behind chunks of the heap */
 } GcInputValue;
 
+/* How many sources are cached chunks: they come first, and each chunk once. */
+static inline u32
+gc_cached_sources(const GcInputValue *in)
+{
+	return in->nsources - in->nprivate;
+}
+
 typedef struct GcColumnValue
 {
 	i32			dir_column;		/* in the input's directory; -1: no cached chunk */
@@ -349,6 +356,7 @@ typedef struct GcStats
 	pg_atomic_uint64 waves;			/* of chunks, of tables that do not fit into device memory */
 	pg_atomic_uint64 wave_bytes;	/* copied for those */
 	pg_atomic_uint64 wave_bytes_shared;	/* of these, what several requests read */
+	pg_atomic_uint64 link_bytes;	/* copied to the device, each byte once, for however many requests */
 	pg_atomic_uint64 link_reads;	/* chunks of columns that kernels read in the host's memory, per request */
 	pg_atomic_uint64 link_read_bytes;	/* over the link for those: an estimate */
 	pg_atomic_uint64 region_hits;	/* chunks of columns that requests found in device memory */

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "../../src/worker/memory/replacement.h"
@@ -113,6 +114,48 @@ test_uses(void)
 	ok(u.gap < 400, "a surprise makes little of what was known");
 }
 
+/* One history for all places as long as they are used alike says what a history for each says. */
+static void
+test_places(void)
+{
+	bool		same = true;
+	bool		one = true;
+
+	for (uint32_t nplaces = 1; nplaces <= GC_PLACES; nplaces++)
+	{
+		GcPlaceUses u = {.nplaces = nplaces,.even = true};
+		GcUses		plain[GC_PLACES] = {0};
+
+		for (uint64_t now = 1; now < 100; now++)
+		{
+			const uint32_t all = gc_all_places(&u);
+			const uint32_t places = now < 50 ? (rand() % 2 ? all : 0) : (uint32_t) rand() & all;
+			const float spared = (float) (rand() % 5) / 4;
+
+			gc_place_uses_note(&u, places, now, spared);
+			for (uint32_t i = 0; i < nplaces; i++)
+			{
+				if (places >> i & 1)
+				{
+					gc_uses_note(&plain[i], now);
+					gc_uses_spare(&plain[i], spared);
+				}
+				same = same && memcmp(gc_uses_of_place(&u, i), &plain[i], offsetof(GcUses, spared) + sizeof(float)) == 0;
+			}
+			one = one && (now >= 50 || u.even);
+		}
+		for (uint32_t i = 0; i < nplaces; i++)
+			u.place[i] = plain[nplaces - 1];
+		gc_place_uses_filled(&u);
+		one = one && u.even;
+		u.place[nplaces - 1].last++;
+		gc_place_uses_filled(&u);
+		one = one && u.even == (nplaces == 1);
+	}
+	ok(same, "places have the same uses as each alone");
+	ok(one, "places that are used alike have one history");
+}
+
 static void
 test_history(void)
 {
@@ -164,6 +207,7 @@ main(void)
 	test_cdr();
 	test_value();
 	test_uses();
+	test_places();
 	test_history();
 	measure(GC_REPLACE_LRU, "lru");
 	measure(GC_REPLACE_LFU, "lfu");

@@ -5,7 +5,8 @@
  *
  * Uses are remembered by relation and column, so that a new directory has the history of the old one.
  * A request mostly reads all chunks of a column, or a run of them.  So histories are kept for a few
- * places of a column, each of which stands for a run of chunks.
+ * places of a column, each of which stands for a run of chunks.  As long as each request read all of them, there is
+ * one history for all.
  *
  * gpuconc.debug_trace_memory writes gpuconc_memory.trace in the data directory, for bench/memory/.  It
  * has a line "r request milliseconds slot" for each request.  Behind that is a line
@@ -78,17 +79,21 @@ void
 gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col)
 {
 	uses->key = gc_column_key(dir, col);
-	for (u32 place = 0; place < GC_PLACES; place++)
-		uses->place[place] = gc_uses_of(gc_place_key(uses, place));
+	uses->of.nplaces = Min(dir->nchunks, GC_PLACES);
+	for (u32 place = 0; place < uses->of.nplaces; place++)
+		uses->of.place[place] = gc_uses_of(gc_place_key(uses, place));
+	gc_place_uses_filled(&uses->of);
 }
 
 void
 gc_column_uses_keep(const GcColumnUses *uses)
 {
-	for (u32 place = 0; place < GC_PLACES; place++)
+	for (u32 place = 0; place < uses->of.nplaces; place++)
 	{
-		if (uses->place[place].count > 0)
-			gc_keep_uses(gc_place_key(uses, place), &uses->place[place]);
+		const GcUses *of = gc_uses_of_place(&uses->of, place);
+
+		if (of->count > 0)
+			gc_keep_uses(gc_place_key(uses, place), of);
 	}
 }
 
@@ -102,8 +107,7 @@ trace_column(FILE *file, const GcDirectory *dir, int col, const GcSource *source
 	{
 		const u32	i = sources[s].chunk;
 
-		if (!(i & GC_PRIVATE_CHUNK))
-			bytes[gc_place_of(dir->nchunks, i)] += GC_CELL(dir, i, col)->data_bytes + GC_CELL(dir, i, col)->null_bytes;
+		bytes[gc_place_of(dir->nchunks, i)] += GC_CELL(dir, i, col)->data_bytes + GC_CELL(dir, i, col)->null_bytes;
 	}
 	for (u32 place = 0; place < GC_PLACES; place++)
 	{
@@ -113,24 +117,23 @@ trace_column(FILE *file, const GcDirectory *dir, int col, const GcSource *source
 	}
 }
 
+/* A bit for each place in which one of these chunks lies. */
+static u32
+places_of(const GcColumnUses *uses, const GcDirectory *dir, const GcSource *sources, u32 nsources)
+{
+	u32			places = 0;
+
+	if (nsources == dir->nchunks)
+		return gc_all_places(&uses->of);
+	for (u32 s = 0; s < nsources; s++)
+		places |= (u32) 1 << gc_place_of(dir->nchunks, sources[s].chunk);
+	return places;
+}
+
 void
 gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared)
 {
-	const u64	now = gc_present_request();
-	u32			places = 0;
-
-	for (u32 s = 0; s < nsources; s++)
-	{
-		if (!(sources[s].chunk & GC_PRIVATE_CHUNK))
-			places |= 1u << gc_place_of(dir->nchunks, sources[s].chunk);
-	}
-	for (u32 place = 0; place < GC_PLACES; place++)
-	{
-		if (!(places >> place & 1))
-			continue;
-		gc_uses_note(&uses->place[place], now);
-		gc_uses_spare(&uses->place[place], spared);
-	}
+	gc_place_uses_note(&uses->of, places_of(uses, dir, sources, nsources), gc_present_request(), spared);
 	if (trace)
 		trace_column(trace, dir, col, sources, nsources);
 }
@@ -144,10 +147,10 @@ gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources
 	gc_column_uses_recall(&uses, dir, col);
 	gc_column_used(&uses, dir, col, sources, nsources, spared);
 	gc_column_uses_keep(&uses);
-	for (u32 place = 0; place < GC_PLACES; place++)
+	for (u32 place = 0; place < uses.of.nplaces; place++)
 	{
-		if (uses.place[place].count > most.count)
-			most = uses.place[place];
+		if (gc_uses_of_place(&uses.of, place)->count > most.count)
+			most = *gc_uses_of_place(&uses.of, place);
 	}
 	return most;
 }

@@ -15,9 +15,6 @@
 #include "../../columns/columns.h"
 #include "replacement.h"
 
-/* A column's chunks are counted, and offered for eviction, in at most so many places. */
-#define GC_PLACES	16
-
 static inline u32
 gc_place_of(u32 nchunks, u32 chunk)
 {
@@ -28,13 +25,16 @@ gc_place_of(u32 nchunks, u32 chunk)
 typedef struct GcColumnUses
 {
 	u64			key;			/* successive directories of a relation have it in common */
-	GcUses		place[GC_PLACES];
+	GcPlaceUses of;
 } GcColumnUses;
 
 extern void gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col);
 extern void gc_column_uses_keep(const GcColumnUses *uses);
 
-/* The present request uses these chunks of a column that has no table.  Its uses until now and then. */
+/*
+ * The present request uses these chunks of a column that has no table; sources: of cached chunks alone.  Its uses
+ * until now and then.
+ */
 extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared);
 
 /* The key of a column, which successive directories of a relation have in common. */
@@ -49,7 +49,10 @@ extern u64	gc_place_key(const GcColumnUses *uses, u32 place);
 /* A request begins to have data in device memory: the present request of all uses. */
 extern void gc_request_begins(int slot);
 
-/* The present request uses these chunks of a column, and is spared this share of their bytes if they are there. */
+/*
+ * The present request uses these chunks of a column, and is spared this share of their bytes if they are there.  sources:
+ * of cached chunks alone, each once.
+ */
 extern void gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources,
 						   float spared);
 

@@ -69,7 +69,11 @@ typedef struct TableEntry
 	GcTable    *table;
 } TableEntry;
 
+/* Tables that were found last are found again at once. */
+#define RECENT	256
+
 static HTAB *tables = NULL;
+static GcTable *recent[RECENT];
 static GcTable *table_list = NULL;
 static void (*region_watcher) (u64 id) = NULL;
 
@@ -77,6 +81,27 @@ static void (*region_watcher) (u64 id) = NULL;
  * Tables
  *-------------------------------------------------------------------------
  */
+
+static GcTable **
+recent_place(u64 dir_id, int col)
+{
+	return &recent[(dir_id * 37 + (u32) col) % RECENT];
+}
+
+static GcTable *
+find_table(const GcDirectory *dir, int col)
+{
+	GcTable   **place = recent_place(dir->id, col);
+	TableKey	key = {.dir_id = dir->id,.col = col};
+	const TableEntry *entry;
+
+	if (*place && (*place)->key.dir_id == dir->id && (*place)->key.col == (u32) col)
+		return *place;
+	entry = hash_search(tables, &key, HASH_FIND, NULL);
+	if (entry == NULL)
+		return NULL;
+	return *place = entry->table;
+}
 
 /*
  * Note a column's bytes for gpuconc_cache, of all its tables that are of use.  A sum, since tables that
@@ -107,6 +132,10 @@ count_bytes(GcTable *table)
 static void
 table_free(GcTable *table, bool keep)
 {
+	GcTable   **place = recent_place(table->key.dir_id, table->key.col);
+
+	if (*place == table)
+		*place = NULL;
 	for (GcTable **p = &table_list; *p; p = &(*p)->next)
 	{
 		if (*p == table)
@@ -263,17 +292,16 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 				  GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
 	const u64	before = table->bytes;
-	u64			hits = 0;
+	const bool	whole = table->nresident == table->nchunks;
+	u64			hits = whole ? nsources : 0;
 	bool		ok = true;
 
 	if (!wait_for_upload(table, stream, err))
 		return err->code;
-	for (uint32 s = 0; s < nsources && ok; s++)
+	for (uint32 s = 0; s < nsources && ok && !whole; s++)
 	{
-		u32			i = sources[s].chunk;
+		const u32	i = sources[s].chunk;
 
-		if (i & GC_PRIVATE_CHUNK)
-			continue;
 		if (table->cols[i].data == 0)
 			ok = table_add_chunk(table, dir, i, stream, began, copied, err);
 		else
@@ -298,15 +326,14 @@ GcTable *
 gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,
 			 GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
 {
-	TableKey	key = {.dir_id = dir->id,.col = col};
-	TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
-	GcTable    *table = entry ? entry->table : table_create(dir, col, err);
+	GcTable    *table = find_table(dir, col);
+	const bool	found = table != NULL;
 
-	if (table == NULL)
+	if (!found && (table = table_create(dir, col, err)) == NULL)
 		return NULL;
 	table->users++;
 	table->last_used = ++gc_worker.clock;
-	if (entry == NULL)
+	if (!found)
 	{
 		doom_predecessors(table->state, dir->id);
 		gc_column_uses_recall(&table->uses, dir, col);
@@ -345,16 +372,15 @@ gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const Gc
 
 	for (int c = 0; c < ncolumns; c++)
 	{
-		TableKey	key = {.dir_id = dir->id,.col = columns[c]};
-		const TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
-		const bool	used = entry && entry->table->users > 0;
+		const GcTable *table = find_table(dir, columns[c]);
+		const bool	used = table && table->users > 0;
 
 		/* What another request uses is there to stay; anything else counts as free or unused. */
 		for (uint32 s = 0; s < nsources; s++)
 		{
 			const u32	i = sources[s].chunk;
 
-			if (!(i & GC_PRIVATE_CHUNK) && !(used && entry->table->regions[i]))
+			if (!(used && table->regions[i]))
 				needed += gc_cell_bytes(GC_CELL(dir, i, columns[c]));
 		}
 	}
@@ -383,29 +409,19 @@ gc_table_release(GcTable *table)
  *-------------------------------------------------------------------------
  */
 
-static GcTable *
-find_table(const GcDirectory *dir, int col)
-{
-	TableKey	key = {.dir_id = dir->id,.col = col};
-	TableEntry *entry = hash_search(tables, &key, HASH_FIND, NULL);
-
-	return entry ? entry->table : NULL;
-}
-
 u64
-gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
+gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, bool *in_use)
 {
 	const GcTable *table = find_table(dir, col);
 	u64			there;
 	u64			bytes = 0;
 
+	if (in_use)
+		*in_use = table && table->users > 0;
 	if (gc_worker.dev->info.host_memory || (table && table->nresident == table->nchunks))
 		return 0;
 	for (uint32 s = 0; s < nsources; s++)
-	{
-		if (!(sources[s].chunk & GC_PRIVATE_CHUNK))
-			bytes += gc_cell_bytes(GC_CELL(dir, sources[s].chunk, col));
-	}
+		bytes += gc_cell_bytes(GC_CELL(dir, sources[s].chunk, col));
 	there = gc_column_device_bytes(dir, col);
 	return there < bytes ? bytes - there : 0;
 }
@@ -418,15 +434,7 @@ gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources,
 	if (table == NULL)
 		return gc_column_used_in_waves(dir, col, sources, nsources, spared);
 	gc_column_used(&table->uses, dir, col, sources, nsources, spared);
-	return table->uses.place[0];
-}
-
-bool
-gc_table_in_use(const GcDirectory *dir, int col)
-{
-	const GcTable *table = find_table(dir, col);
-
-	return table && table->users > 0;
+	return table->uses.of.place[0];
 }
 
 void
@@ -466,8 +474,8 @@ offer(GcEvictor *self)
 		{
 			if (t->place_bytes[place] > 0)
 				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],
-								.cost = gc_uses_cost(&t->uses.place[place], t->place_bytes[place]),
-								.uses = t->uses.place[place],.soon = soon * (place + 0.5f),.used = t->last_used,
+								.cost = gc_uses_cost(gc_uses_of_place(&t->uses.of, place), t->place_bytes[place]),
+								.uses = *gc_uses_of_place(&t->uses.of, place),.soon = soon * (place + 0.5f),.used = t->last_used,
 								.place = place,.piece = place,.what = t});
 		}
 	}

@@ -20,10 +20,10 @@
 typedef struct GcTable GcTable;
 
 /*
- * The table of column `col` of dir, with every chunk of sources[] cached on the device.  Copies that
- * are needed are queued on stream; *copied grows by their bytes.  If began is not NULL and *began is
- * NULL, *began becomes an event before the first copy.  The table is in use until gc_table_release.
- * spared: as gc_column_used's.  NULL: no device memory (err set).
+ * The table of column `col` of dir, with every chunk of sources[] on the device.  Sources are of cached chunks alone, each
+ * once, as in all of this file.  Copies that are needed are queued on stream; *copied grows by their bytes.  If began is
+ * not NULL and *began is NULL, *began becomes an event before the first copy.  The table is in use until
+ * gc_table_release.  spared: as gc_column_used's.  NULL: no device memory (err set).
  */
 extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,
 							 GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
@@ -46,16 +46,13 @@ extern void gc_table_release(GcTable *table);
 
 /*
  * About how many bytes of a column's chunks are not in device memory (chunks of former directories count as
- * well); none on a device that reads host memory.
+ * well); none on a device that reads host memory.  in_use, unless NULL: does a request use the column?
  */
-extern u64	gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources);
+extern u64	gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, bool *in_use);
 
 /* A request reads the column in waves: count that as a use.  Returns its uses so far. */
 extern GcUses gc_table_read_in_waves(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources,
 									 float spared);
-
-/* Does a request use the table of this column? */
-extern bool gc_table_in_use(const GcDirectory *dir, int col);
 
 /* Before a decision (eviction.h): a request will have read all of this column after so many more requests. */
 extern void gc_table_want(const GcDirectory *dir, int col, float requests);

@@ -107,6 +107,13 @@ within_window(const void *ptr, Size size)
 GcCode
 gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err)
 {
+	pg_atomic_fetch_add_u64(&gc_stats()->link_bytes, size);
+	return gc_copy_in_uncounted(stream, dst, src, size, err);
+}
+
+GcCode
+gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err)
+{
 	GcCode		code = GC_OK;
 
 	pin_range(src, size);

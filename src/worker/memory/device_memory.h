@@ -36,8 +36,12 @@ extern u64	gc_device_spare_room(void);	/* what it leaves free */
 extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
 
-/* Copy between arena and device, asynchronously; page-locks the arena where it is copied first. */
+/*
+ * Copy between arena and device, asynchronously; page-locks the arena where it is copied first.  What is copied in is
+ * counted in gpuconc_stat, unless it only measures.
+ */
 extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
+extern GcCode gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 extern GcCode gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err);
 
 /* May kernels write to this range of the arena by themselves? */

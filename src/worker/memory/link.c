@@ -37,7 +37,7 @@ time_copy(GcStream *stream, GcAddr to, Size size)
 	GcEvent    *done = NULL;
 	double		ms = 0;
 
-	if (from && gc_copy_in(stream, to, gc_arena_base(), size, NULL) == GC_OK)
+	if (from && gc_copy_in_uncounted(stream, to, gc_arena_base(), size, NULL) == GC_OK)
 		done = gc_worker.ops->event_timed(stream, NULL);
 	if (done && gc_worker.ops->event_wait(done, NULL) == GC_OK)
 		ms = gc_worker.ops->event_ms(from, done);

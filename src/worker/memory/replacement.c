@@ -113,6 +113,48 @@ gc_uses_expected(const GcUses *u, uint64_t now)
 	return left > age / OVERDUE ? left : age / OVERDUE;
 }
 
+static bool
+equal_uses(const GcUses *a, const GcUses *b)
+{
+	return a->last == b->last && a->count == b->count && a->gaps == b->gaps && a->gap == b->gap &&
+		a->spread == b->spread && a->spared == b->spared;
+}
+
+void
+gc_place_uses_filled(GcPlaceUses *u)
+{
+	u->even = true;
+	for (uint32_t place = 1; place < u->nplaces; place++)
+		u->even = u->even && equal_uses(&u->place[place], &u->place[0]);
+}
+
+static void
+note_and_spare(GcUses *u, uint64_t now, float spared)
+{
+	gc_uses_note(u, now);
+	gc_uses_spare(u, spared);
+}
+
+void
+gc_place_uses_note(GcPlaceUses *u, uint32_t places, uint64_t now, float spared)
+{
+	if (places == 0)
+		return;
+	if (u->even && places == gc_all_places(u))
+	{
+		note_and_spare(&u->place[0], now, spared);
+		return;
+	}
+	for (uint32_t place = 1; place < u->nplaces && u->even; place++)
+		u->place[place] = u->place[0];
+	u->even = false;
+	for (uint32_t place = 0; place < u->nplaces; place++)
+	{
+		if (places >> place & 1)
+			note_and_spare(&u->place[place], now, spared);
+	}
+}
+
 /*-------------------------------------------------------------------------
  * The decision
  *-------------------------------------------------------------------------

@@ -42,6 +42,35 @@ extern void gc_uses_note(GcUses *uses, uint64_t now);
 /* A use is spared this share of its bytes over the link if it is there. */
 extern void gc_uses_spare(GcUses *uses, float part);
 
+/* A column's chunks are counted, and offered for eviction, in at most so many places. */
+#define GC_PLACES	16
+
+/* Uses of these places. */
+typedef struct GcPlaceUses
+{
+	uint32_t	nplaces;		/* that there are */
+	bool		even;			/* all were used alike so far: place[0] stands for all */
+	GcUses		place[GC_PLACES];
+} GcPlaceUses;
+
+/* place[] was filled: see whether all are alike. */
+extern void gc_place_uses_filled(GcPlaceUses *uses);
+
+/* Request `now` uses the places whose bit is set, and is spared this share of their bytes. */
+extern void gc_place_uses_note(GcPlaceUses *uses, uint32_t places, uint64_t now, float spared);
+
+static inline uint32_t
+gc_all_places(const GcPlaceUses *uses)
+{
+	return ((uint32_t) 1 << uses->nplaces) - 1;
+}
+
+static inline const GcUses *
+gc_uses_of_place(const GcPlaceUses *uses, uint32_t place)
+{
+	return &uses->place[uses->even ? 0 : place];
+}
+
 /* What so many bytes of it save over the link, when they are used. */
 extern uint64_t gc_uses_cost(const GcUses *uses, uint64_t bytes);
 

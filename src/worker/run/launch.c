@@ -268,7 +268,7 @@ upload_columns(GcRun *run, int pipeline)
 
 		if (run->tables[c] || !gc_run_reads_column(run, pipeline, c))
 			continue;
-		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, in->nsources,
+		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
 									  gc_wave_scan_spared(run, pipeline, c), run->stream, run->copied ? NULL : &run->began, &copied, &run->err);
 		if (run->tables[c] == NULL)
 			return run->err.code;
@@ -309,7 +309,7 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 	if (run->tables[c])
 		return GC_OK;
 	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
-								  (const GcSource *) (run->request->device_part + in->sources_off), in->nsources, 1,
+								  (const GcSource *) (run->request->device_part + in->sources_off), gc_cached_sources(in), 1,
 								  stream, NULL, &copied, err);
 	if (run->tables[c])
 		gc_table_uploaded(run->tables[c], stream);

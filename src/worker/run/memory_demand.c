@@ -41,39 +41,38 @@ static List *waiting = NIL;		/* GcRun: refused so far */
 /* Counts what may let a request begin that was refused. */
 static u64	changes = 1;
 
-/* Bytes of an input's columns; own: only of those that no request uses yet. */
-static u64
-input_bytes(const GcRun *run, int input, bool own)
+/* What the columns of an input take. */
+typedef struct InputBytes
+{
+	u64			all;
+	u64			own;			/* of columns that no request uses yet */
+	u64			missing;		/* about what is not in device memory */
+} InputBytes;
+
+static InputBytes
+input_bytes(const GcRun *run, int input)
 {
 	const GcInputValue *in = &run->request->inputs[input];
 	const GcPInput *pin = &gc_inputs(run->p)[input];
-	u64			bytes = 0;
+	const GcPColumn *columns = gc_columns(run->p);
+	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
+	InputBytes	bytes = {0};
 
 	for (int c = pin->first_column; in->dir && c < pin->first_column + pin->ncolumns; c++)
 	{
-		const GcPColumn *column = &gc_columns(run->p)[c];
+		const GcPColumn *column = &columns[c];
 		const int	dir_column = run->request->columns[c].dir_column;
+		u64			size;
+		bool		in_use;
 
-		if (dir_column < 0 || (own && (gc_worker.dev->info.host_memory || gc_table_in_use(in->dir, dir_column))))
+		if (dir_column < 0)
 			continue;
-		bytes += in->rows * (column->width > 0 ? column->width : 8) + (column->nullable ? in->rows / 8 : 0);
-	}
-	return bytes;
-}
-
-/* About the bytes of an input's columns that are not in device memory. */
-static u64
-missing_bytes(const GcRun *run, int input)
-{
-	const GcInputValue *in = &run->request->inputs[input];
-	const GcPInput *pin = &gc_inputs(run->p)[input];
-	u64			bytes = 0;
-
-	for (int c = pin->first_column; in->dir && c < pin->first_column + pin->ncolumns; c++)
-	{
-		if (run->request->columns[c].dir_column >= 0)
-			bytes += gc_table_missing(in->dir, run->request->columns[c].dir_column,
-									  (const GcSource *) (run->request->device_part + in->sources_off), in->nsources);
+		size = in->rows * (column->width > 0 ? column->width : 8) + (column->nullable ? in->rows / 8 : 0);
+		bytes.all += size;
+		if (gc_worker.dev->info.host_memory)
+			continue;
+		bytes.missing += gc_table_missing(in->dir, dir_column, sources, gc_cached_sources(in), &in_use);
+		bytes.own += in_use ? 0 : size;
 	}
 	return bytes;
 }
@@ -84,22 +83,24 @@ gc_run_missing_bytes(const GcRun *run)
 	u64			bytes = 0;
 
 	for (int n = 0; n < run->p->npipelines; n++)
-		bytes += missing_bytes(run, gc_pipelines(run->p)[n].input);
+		bytes += input_bytes(run, gc_pipelines(run->p)[n].input).missing;
 	return bytes;
 }
 
-/* What a pipeline fills: a build that is not there yet, groups or rows. */
+/* What a pipeline fills: a build, groups or rows.  *there: the build is there already. */
 static u64
-filled_bytes(const GcRun *run, int n)
+filled_bytes(const GcRun *run, int n, bool *there)
 {
 	const GcPPipeline *pl = &gc_pipelines(run->p)[n];
 
+	*there = false;
 	if (pl->rest_of)
 		return 0;
 	if (pl->sink == GC_SINK_AGGREGATE || pl->sink == GC_SINK_ROWS)
 		return gc_bytes_of_sink(run->request, n, run->gather, run->choose);
-	if (pl->sink != GC_SINK_BUILD || gc_build_known(run->request->builds[pl->build].share))
+	if (pl->sink != GC_SINK_BUILD)
 		return 0;
+	*there = gc_build_known(run->request->builds[pl->build].share);
 	return gc_bytes_of_build(run->request, pl->build);
 }
 
@@ -107,9 +108,14 @@ u64
 gc_run_state_bytes(const GcRun *run)
 {
 	u64			bytes = 0;
+	bool		there;
 
 	for (int n = 0; n < run->p->npipelines - 1; n++)
-		bytes += filled_bytes(run, n);
+	{
+		const u64	filled = filled_bytes(run, n, &there);
+
+		bytes += there ? 0 : filled;
+	}
 	return bytes;
 }
 
@@ -141,31 +147,39 @@ static void
 describe_demand(GcRun *run)
 {
 	const u64	pool = gc_pool_size(gc_worker.pool);
+	const u64	unused = pool - gc_pool_used(gc_worker.pool);
+	const u64	waves = reads_with_another(run) ? 0 : pool / WAVES_PART;
+	const int	main = run->p->npipelines - 1;
 	GcDemandPhase phases[GC_MAX_PIPELINES];
 	u64			state = run->request->nvisible > 0 ? run->request->bitmap_bytes : 0;
-	const u64	unused = pool - gc_pool_used(gc_worker.pool);
 	u64			columns = 0;
 	u64			missing = 0;
+	u64			filled = 0;
 
 	if (!gc_worker.dev->info.host_memory)
 		state += run->request->device_bytes;
-	for (int n = 0; n < run->p->npipelines; n++)
+	run->bytes = state;
+	run->state_bytes = 0;
+	for (int n = 0; n <= main; n++)
 	{
-		const int	input = gc_pipelines(run->p)[n].input;
-		u64			waves = pool / WAVES_PART;
+		const InputBytes input = input_bytes(run, gc_pipelines(run->p)[n].input);
+		bool		there;
 
-		state += filled_bytes(run, n);
-		columns += input_bytes(run, input, true);
-		missing += missing_bytes(run, input);
-		if (reads_with_another(run))
-			waves = 0;
-		phases[n].time = (double) input_bytes(run, input, false) + 1;
+		filled = filled_bytes(run, n, &there);
+		run->bytes += filled;
+		filled = there ? 0 : filled;
+		run->state_bytes += n < main ? filled : 0;
+		state += filled;
+		columns += input.own;
+		missing += input.missing;
+		phases[n].time = (double) input.all + 1;
 		phases[n].bytes = Min(state + (goes_in_waves(state, columns, missing, unused) ? Min(columns, waves) :
 									 gc_replacement == GC_REPLACE_VALUE ? Min(columns, missing) : columns), pool);
 	}
-	run->demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, run->p->npipelines);
-	run->demand[GC_DEMAND_MAIN] = phases[run->p->npipelines - 1].bytes;
-	run->demand[GC_DEMAND_FETCHING] = filled_bytes(run, run->p->npipelines - 1);
+	run->missing = missing;
+	run->demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, main + 1);
+	run->demand[GC_DEMAND_MAIN] = phases[main].bytes;
+	run->demand[GC_DEMAND_FETCHING] = filled;
 }
 
 static u64

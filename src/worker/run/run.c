@@ -169,7 +169,7 @@ upload_main_columns(GcRun *run)
 {
 	GcCode		code;
 
-	gc_device_reserve(gc_run_state_bytes(run));
+	gc_device_reserve(run->state_bytes);
 	code = gc_run_upload_columns(run, run->p->npipelines - 1);
 	gc_device_reserve(0);
 	return code;

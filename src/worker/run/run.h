@@ -79,6 +79,9 @@ typedef struct GcRun
 	uint64_t	refused_at;		/* as gc_admission_ask's */
 	u64			refused_change; /* no use to ask again before something has changed */
 	u64			demand[GC_NDEMANDS];
+	u64			bytes;			/* that it allocates beside its columns, as it was when it asked to be admitted */
+	u64			missing;		/* of its columns, what was not in device memory then */
+	u64			state_bytes;	/* of `bytes`, what pipelines before the main one fill and is not there yet */
 	bool		begun;			/* it has asked for device memory before */
 	bool		released;		/* from gpuconc.debug_hold_requests */
 	GcAddr		device_part;

@@ -30,6 +30,9 @@
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */
 #define LEAST_SHARE		(1.0 / 4096)
 
+/* How kernels read columns in the host's memory is kept for so many kinds of reads. */
+#define LINK_READS		256
+
 /* So many bytes are read of device memory while a kernel's reads move one over the link (an H100 on PCIe 5.0). */
 #define MEMORY_PER_LINK	100
 
@@ -101,12 +104,11 @@ columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
 bool
 gc_wave_scan_wanted(const GcRun *run, int pipeline)
 {
-	const GcRequest *r = run->request;
-	const GcInputValue *in = &r->inputs[gc_pipelines(run->p)[pipeline].input];
+	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 	const bool	is_main = pipeline == run->p->npipelines - 1;
 	int			columns[GC_MAX_COLUMNS],
 				of_directory[GC_MAX_COLUMNS];
-	const u64	besides = is_main ? gc_bytes_of_request(r, run->gather, run->choose) : 0;
+	const u64	besides = is_main ? run->bytes : 0;
 	const u64	unused = gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
 	u64			missing = 0;
 	int			n;
@@ -115,31 +117,46 @@ gc_wave_scan_wanted(const GcRun *run, int pipeline)
 		return false;
 	if (run->all_waves)
 		return true;
+	/* Nothing has left device memory since the request was admitted, as there is room for all that it makes. */
+	if (run->admitted && run->missing == 0 && run->bytes <= unused)
+		return false;
 	n = columns_of(run, pipeline, columns, of_directory);
 	for (int c = 0; c < n; c++)
-		missing += gc_table_missing(in->dir, of_directory[c], sources_of(run, pipeline), in->nsources);
+		missing += gc_table_missing(in->dir, of_directory[c], sources_of(run, pipeline), gc_cached_sources(in), NULL);
 	if (is_main && missing > 0 && gc_replacement == GC_REPLACE_VALUE)
 		return missing + besides + gc_device_spare_room() > unused;
 	if (missing + besides <= unused)
 		return false;
-	return !gc_tables_fit(in->dir, of_directory, n, sources_of(run, pipeline), in->nsources, besides, gc_builds_unused());
+	return !gc_tables_fit(in->dir, of_directory, n, sources_of(run, pipeline), gc_cached_sources(in), besides,
+						  gc_builds_unused());
 }
 
-/* How a pipeline's kernel would read a column in the host's memory. */
-static GcLinkRead
+/* How a pipeline's kernel would read a column in the host's memory.  Each request asks for all columns, of few kinds. */
+static const GcLinkRead *
 link_read(const GcRun *run, int pipeline, int column)
 {
+	static struct
+	{
+		bool		known;
+		GcColumnReach reach;
+		GcLinkRead	read;
+	}			made[LINK_READS];
 	const GcColumnReach *reach = &run->kernels[pipeline]->reach[column];
+	const int	at = (reach->passed * 8 + reach->rows) % LINK_READS;
 
-	return gc_link_read(Max(exp2(-reach->passed / 2.0), LEAST_SHARE), reach->rows);
+	if (!made[at].known || made[at].reach.passed != reach->passed || made[at].reach.rows != reach->rows)
+	{
+		made[at].read = gc_link_read(Max(exp2(-reach->passed / 2.0), LEAST_SHARE), reach->rows);
+		made[at].reach = *reach;
+		made[at].known = true;
+	}
+	return &made[at].read;
 }
 
 float
 gc_wave_scan_spared(const GcRun *run, int pipeline, int column)
 {
-	const GcLinkRead read = link_read(run, pipeline, column);
-
-	return gc_link_spared(&read, gc_columns(run->p)[column].width);
+	return gc_link_spared(link_read(run, pipeline, column), gc_columns(run->p)[column].width);
 }
 
 /* A column is to be read in waves.  How many bytes of it are worth being cached in place of others? */
@@ -147,10 +164,10 @@ static GcWaveColumn
 wave_column(const GcRun *run, int pipeline, int column, int dir_column)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
-	const u64	missing = gc_table_missing(in->dir, dir_column, sources_of(run, pipeline), in->nsources);
-	GcWaveColumn c = {.column = dir_column,.link = link_read(run, pipeline, column)};
+	const u64	missing = gc_table_missing(in->dir, dir_column, sources_of(run, pipeline), gc_cached_sources(in), NULL);
+	GcWaveColumn c = {.column = dir_column,.link = *link_read(run, pipeline, column)};
 
-	c.uses = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), in->nsources,
+	c.uses = gc_table_read_in_waves(in->dir, dir_column, sources_of(run, pipeline), gc_cached_sources(in),
 									gc_wave_scan_spared(run, pipeline, column));
 	if (gc_replacement == GC_REPLACE_VALUE && missing > 0)
 		c.displace = gc_eviction_pays(missing, &c.uses, GC_WORTH_A_COPY);
