@@ -94,7 +94,7 @@ SELECT q, planned(q) FROM unnest(ARRAY['SELECT count(CASE WHEN i > 5 THEN few EL
 	'SELECT count(CASE WHEN i > 5 THEN x ELSE y END) FROM distinct_texts', 'SELECT count(*) FROM distinct_texts WHERE x < y', 'SELECT max(greatest(x, y)) FROM distinct_texts', 'SELECT count(*) FROM distinct_texts a JOIN distinct_texts b ON a.x = b.y']) AS q;
 DROP FUNCTION public.planned(text);
 DROP TABLE public.distinct_texts;
-DROP FUNCTION public.tabulated, public.each_of;
+DROP FUNCTION public.tabulated, public.each_of(text[]);
 DROP TABLE public.names, public.others, public.halves, public.many;
 DROP ROLE pairs_reader;
 DROP COLLATION public.nd;
