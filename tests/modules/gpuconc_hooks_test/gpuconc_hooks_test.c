@@ -179,7 +179,8 @@ void
 _PG_init(void)
 {
 	if (!process_shared_preload_libraries_in_progress)
-		ereport(ERROR, (errmsg("gpuconc_hooks_test must be loaded via \"shared_preload_libraries\"")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("gpuconc_hooks_test must be loaded via \"shared_preload_libraries\"")));
 	prev_shmem_request = shmem_request_hook;
 	shmem_request_hook = count_shmem_request;
 	prev_shmem_startup = shmem_startup_hook;
