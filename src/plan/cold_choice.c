@@ -8,7 +8,7 @@
  * the whole statement is often much faster.  So it is asked here, too, and that plan is taken as long as loads would
  * take longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled
  * that a session has asked for: that they are not there only the worker knows, so the first execution after the columns
- * are loaded still finds out.  Nodes that have all they need may still pay for those that fall back.
+ * are loaded still finds out.  A node that has all it needs may still pay for another one that falls back.
  *
  * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while.
  *
@@ -62,7 +62,7 @@ typedef struct NodeState
 {
 	const GcPlan *plan;
 	List	   *tables;			/* Table */
-	List	   *cold;			/* those that lack columns */
+	List	   *cold;			/* tables that lack columns */
 	GcMissing	missing;
 	bool		compiles;		/* a session found its kernels being compiled, and they probably still are */
 } NodeState;

@@ -53,7 +53,7 @@ column_values(const GcTranslation *tr, int c)
 	return n;
 }
 
-/* Values of a dictionary before a table adds others; and those that tables add. */
+/* Values of a dictionary before a table adds others; added_values(): the values that tables add. */
 static double
 own_values(const GcTranslation *tr, uint16 space)
 {

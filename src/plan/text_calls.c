@@ -40,7 +40,7 @@ are_texts(List *args)
 	return true;
 }
 
-/* Those that are never an error; a nondeterministic collation is one to some. */
+/* Functions that raise no error for any text.  Some raise one for a nondeterministic collation. */
 static bool
 is_total(Oid funcid, void *context)
 {

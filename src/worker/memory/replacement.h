@@ -42,7 +42,7 @@ extern void gc_uses_note(GcUses *uses, uint64_t now);
 /* A use is spared this share of its bytes over the link if it is there. */
 extern void gc_uses_spare(GcUses *uses, float part);
 
-/* A column's chunks are counted, and offered for eviction, in at most so many places. */
+/* Places, at most, in which the chunks of a column are counted and offered for eviction. */
 #define GC_PLACES	16
 
 /* Uses of these places. */

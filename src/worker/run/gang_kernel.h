@@ -22,7 +22,7 @@ typedef struct GcGangKernel
 	int			nwords;
 	int			most;			/* members */
 	bool		given_up;		/* there will be none */
-	struct GcGangKernel *next;	/* of those that are being compiled (kernels.c) */
+	struct GcGangKernel *next;	/* of the kernels that are being compiled (kernels.c) */
 } GcGangKernel;
 
 /* Ask for the gang's kernel of a kernel with this text, of nwords argument words; once.  text: NULL, or malloc'd, which is freed. */

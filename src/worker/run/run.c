@@ -92,7 +92,7 @@ number_scan(GcRun *run)
 
 	if (dir == NULL)
 		return;
-	hot = in->nsources > in->nprivate && sources[0].chunk >= dir->nheap;
+	hot = gc_cached_sources(in) > 0 && sources[0].chunk >= dir->nheap;
 	run->scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
 	run->scan_chunks = hot ? dir->nchunks : dir->nheap;
 }

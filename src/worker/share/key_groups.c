@@ -197,7 +197,7 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 	args->w[11] = (u64) column->base;
 	args->w[12] = column->range;
 	args->scan.sources = run->device_part + in->sources_off;
-	args->scan.nsources = in->nsources - in->nprivate;
+	args->scan.nsources = gc_cached_sources(in);
 	args->scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	args->scan.ntiles = args->scan.nsources * args->scan.tiles_per_source;
 	if ((code = ops->fill(stream, args->w[4], 0, attributes, &run->err)) != GC_OK ||
@@ -346,7 +346,7 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 	bool		any = false;
 
 	/* A set may have a key several times, with other attributes. */
-	if (build->mode != GC_BUILD_DENSE || build->set || in->dir == NULL || in->nsources == in->nprivate || key < 0)
+	if (build->mode != GC_BUILD_DENSE || build->set || in->dir == NULL || gc_cached_sources(in) == 0 || key < 0)
 		return true;
 	find_attributes(run->p, pl, &set);
 	for (int c = 0; c < run->p->ncolumns; c++)
