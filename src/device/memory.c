@@ -6,8 +6,9 @@
  * The pool is a row of blocks, used and free, without gaps; no two free blocks
  * are neighbours.  Three structures find a block:
  *	- links to the blocks before and after it, for splitting and coalescing;
- *	- free blocks in a treap ordered by (size, address): best fit, and among
- *	  equals the lowest address, so that the top of the pool stays in one piece;
+ *	- free blocks in two treaps.  One is ordered by address and knows the largest block
+ *	  below each: the lowest block that fits, and the highest.  The other is ordered by
+ *	  size: blocks that fit just so;
  *	- used blocks in an open-addressing hash table by address, for gc_pool_free.
  * Blocks are numbered, not pointed to, so that their array can be realloc'd.
  *
@@ -30,15 +31,24 @@
 
 typedef u32 BlockNo;
 
+/* Orders of free blocks. */
+enum
+{
+	BY_ADDRESS,
+	BY_SIZE,
+	ORDERS
+};
+
 typedef struct Block
 {
 	GcAddr		addr;
 	u64			size;
 	BlockNo		before;			/* neighbour in the pool */
 	BlockNo		after;			/* likewise; list of unused block numbers */
-	BlockNo		left;			/* treap of free blocks */
-	BlockNo		right;
-	u32			priority;		/* of the treap's heap order */
+	BlockNo		left[ORDERS];	/* treaps of free blocks */
+	BlockNo		right[ORDERS];
+	u64			most;			/* of the treap by address: size of the largest block of the subtree; 0 for block 0 */
+	u32			priority;		/* of the treaps' heap order */
 	bool		used;
 } Block;
 
@@ -50,7 +60,7 @@ struct GcPool
 	BlockNo		nblocks;		/* numbers given out so far, and 0 */
 	BlockNo		max_blocks;
 	BlockNo		spare;			/* list of numbers that are not in use */
-	BlockNo		root;			/* of the treap */
+	BlockNo		root[ORDERS];	/* of the treaps */
 	BlockNo    *slots;			/* hash table of used blocks */
 	u32			nslots;
 	u32			nused;
@@ -98,7 +108,7 @@ drop_block(GcPool *pool, BlockNo no)
 	pool->spare = no;
 }
 
-/* ---------- treap of free blocks ---------- */
+/* ---------- treaps of free blocks ---------- */
 
 static u32
 next_random(GcPool *pool)
@@ -112,97 +122,158 @@ next_random(GcPool *pool)
 }
 
 static bool
-smaller(const Block *a, const Block *b)
+comes_before(const Block *a, const Block *b, int by)
 {
-	return a->size != b->size ? a->size < b->size : a->addr < b->addr;
+	return by == BY_SIZE && a->size != b->size ? a->size < b->size : a->addr < b->addr;
+}
+
+/* Note the largest block of a subtree anew. */
+static void
+sum_up(GcPool *pool, BlockNo no, int by)
+{
+	Block	   *block = &pool->blocks[no];
+	const u64	left = pool->blocks[block->left[BY_ADDRESS]].most;
+	const u64	right = pool->blocks[block->right[BY_ADDRESS]].most;
+
+	if (by != BY_ADDRESS)
+		return;
+	block->most = block->size;
+	if (left > block->most)
+		block->most = left;
+	if (right > block->most)
+		block->most = right;
+}
+
+/* Divide a subtree into what comes before a block, and what comes behind it. */
+static void
+tree_divide(GcPool *pool, BlockNo top, const Block *at, int by, BlockNo *left, BlockNo *right)
+{
+	Block	   *block = &pool->blocks[top];
+
+	if (top == NONE)
+	{
+		*left = *right = NONE;
+		return;
+	}
+	if (comes_before(block, at, by))
+	{
+		tree_divide(pool, block->right[by], at, by, &block->right[by], right);
+		*left = top;
+	}
+	else
+	{
+		tree_divide(pool, block->left[by], at, by, left, &block->left[by]);
+		*right = top;
+	}
+	sum_up(pool, top, by);
+}
+
+/* Make one subtree of two, of which all of the left one comes before. */
+static BlockNo
+tree_join(GcPool *pool, BlockNo left, BlockNo right, int by)
+{
+	Block	   *blocks = pool->blocks;
+
+	if (left == NONE || right == NONE)
+		return left != NONE ? left : right;
+	if (blocks[left].priority >= blocks[right].priority)
+	{
+		blocks[left].right[by] = tree_join(pool, blocks[left].right[by], right, by);
+		sum_up(pool, left, by);
+		return left;
+	}
+	blocks[right].left[by] = tree_join(pool, left, blocks[right].left[by], by);
+	sum_up(pool, right, by);
+	return right;
+}
+
+static BlockNo
+insert_below(GcPool *pool, BlockNo top, BlockNo no, int by)
+{
+	Block	   *block = &pool->blocks[no];
+	Block	   *above = &pool->blocks[top];
+
+	if (top == NONE || above->priority < block->priority)
+	{
+		tree_divide(pool, top, block, by, &block->left[by], &block->right[by]);
+		sum_up(pool, no, by);
+		return no;
+	}
+	if (comes_before(block, above, by))
+		above->left[by] = insert_below(pool, above->left[by], no, by);
+	else
+		above->right[by] = insert_below(pool, above->right[by], no, by);
+	sum_up(pool, top, by);
+	return top;
 }
 
 static void
 tree_insert(GcPool *pool, BlockNo no)
 {
-	Block	   *blocks = pool->blocks;
-	Block	   *block = &blocks[no];
-	BlockNo    *link = &pool->root;
-	BlockNo    *left = &block->left;
-	BlockNo    *right = &block->right;
-	BlockNo		rest;
+	pool->blocks[no].priority = next_random(pool);
+	for (int by = 0; by < ORDERS; by++)
+		pool->root[by] = insert_below(pool, pool->root[by], no, by);
+}
 
-	block->priority = next_random(pool);
-	while (*link != NONE && blocks[*link].priority >= block->priority)
-		link = smaller(block, &blocks[*link]) ? &blocks[*link].left : &blocks[*link].right;
+static BlockNo
+remove_below(GcPool *pool, BlockNo top, BlockNo no, int by)
+{
+	Block	   *above = &pool->blocks[top];
 
-	/* Here is its place; divide what was below between its two subtrees. */
-	rest = *link;
-	*link = no;
-	while (rest != NONE)
-	{
-		if (smaller(&blocks[rest], block))
-		{
-			*left = rest;
-			left = &blocks[rest].right;
-		}
-		else
-		{
-			*right = rest;
-			right = &blocks[rest].left;
-		}
-		rest = smaller(&blocks[rest], block) ? blocks[rest].right : blocks[rest].left;
-	}
-	*left = NONE;
-	*right = NONE;
+	if (top == no)
+		return tree_join(pool, above->left[by], above->right[by], by);
+	if (comes_before(&pool->blocks[no], above, by))
+		above->left[by] = remove_below(pool, above->left[by], no, by);
+	else
+		above->right[by] = remove_below(pool, above->right[by], no, by);
+	sum_up(pool, top, by);
+	return top;
 }
 
 static void
 tree_remove(GcPool *pool, BlockNo no)
 {
-	Block	   *blocks = pool->blocks;
-	Block	   *block = &blocks[no];
-	BlockNo    *link = &pool->root;
-	BlockNo		left = block->left;
-	BlockNo		right = block->right;
-
-	while (*link != no)
-		link = smaller(block, &blocks[*link]) ? &blocks[*link].left : &blocks[*link].right;
-
-	/* Merge its subtrees into its place. */
-	while (left != NONE && right != NONE)
-	{
-		if (blocks[left].priority >= blocks[right].priority)
-		{
-			*link = left;
-			link = &blocks[left].right;
-			left = *link;
-		}
-		else
-		{
-			*link = right;
-			link = &blocks[right].left;
-			right = *link;
-		}
-	}
-	*link = left != NONE ? left : right;
+	for (int by = 0; by < ORDERS; by++)
+		pool->root[by] = remove_below(pool, pool->root[by], no, by);
 }
 
-/* The smallest free block of at least this size. */
+/* The lowest free block of at least this size, or the highest. */
 static BlockNo
-tree_best(const GcPool *pool, u64 size)
+tree_end(const GcPool *pool, u64 size, bool highest)
 {
-	BlockNo		best = NONE;
-	BlockNo		no = pool->root;
+	const Block *blocks = pool->blocks;
+	BlockNo		no = pool->root[BY_ADDRESS];
+
+	if (blocks[no].most < size)
+		return NONE;
+	for (;;)
+	{
+		const BlockNo first = highest ? blocks[no].right[BY_ADDRESS] : blocks[no].left[BY_ADDRESS];
+
+		if (blocks[first].most >= size)
+			no = first;
+		else if (blocks[no].size >= size)
+			return no;
+		else
+			no = highest ? blocks[no].left[BY_ADDRESS] : blocks[no].right[BY_ADDRESS];
+	}
+}
+
+/* The highest free block of just this size. */
+static BlockNo
+tree_exact(const GcPool *pool, u64 size)
+{
+	const Block *blocks = pool->blocks;
+	BlockNo		found = NONE;
+	BlockNo		no = pool->root[BY_SIZE];
 
 	while (no != NONE)
 	{
-		const Block *block = &pool->blocks[no];
-
-		if (block->size >= size)
-		{
-			best = no;
-			no = block->left;
-		}
-		else
-			no = block->right;
+		if (blocks[no].size == size)
+			found = no;
+		no = blocks[no].size <= size ? blocks[no].right[BY_SIZE] : blocks[no].left[BY_SIZE];
 	}
-	return best;
+	return found;
 }
 
 /* ---------- hash table of used blocks ---------- */
@@ -313,8 +384,8 @@ gc_pool_create(GcAddr base, u64 size)
 	pool->nslots = FIRST_SLOTS;
 	pool->random = 2463534242u;
 
+	memset(pool->blocks, 0, 2 * sizeof(Block));
 	first = &pool->blocks[1];
-	memset(first, 0, sizeof(*first));
 	first->addr = base + skip;
 	first->size = size;
 	tree_insert(pool, 1);
@@ -331,7 +402,7 @@ gc_pool_destroy(GcPool *pool)
 	free(pool);
 }
 
-/* Cut a block to this size; what is left becomes a free block behind it. */
+/* Cut a block to this size; what is left becomes a block behind it.  Neither is in the tree. */
 static void
 split(GcPool *pool, BlockNo no, u64 size)
 {
@@ -348,28 +419,47 @@ split(GcPool *pool, BlockNo no, u64 size)
 		pool->blocks[rest->after].before = rest_no;
 	block->after = rest_no;
 	block->size = size;
-	tree_insert(pool, rest_no);
+}
+
+static GcAddr
+alloc(GcPool *pool, u64 size, bool stays)
+{
+	BlockNo		no;
+	u64			over;
+
+	if (size == 0 || size > pool->size)
+		return 0;
+	size = (size + GC_POOL_ALIGN - 1) / GC_POOL_ALIGN * GC_POOL_ALIGN;
+	no = stays ? tree_exact(pool, size) : NONE;
+	if (no == NONE)
+		no = tree_end(pool, size, stays);
+	if (no == NONE || !reserve_block(pool) || !reserve_slot(pool))
+		return 0;
+
+	tree_remove(pool, no);
+	over = pool->blocks[no].size - size;
+	if (over > 0)
+	{
+		split(pool, no, stays ? over : size);
+		tree_insert(pool, stays ? no : pool->blocks[no].after);
+		no = stays ? pool->blocks[no].after : no;
+	}
+	pool->blocks[no].used = true;
+	pool->used += size;
+	table_insert(pool, no);
+	return pool->blocks[no].addr;
 }
 
 GcAddr
 gc_pool_alloc(GcPool *pool, u64 size)
 {
-	BlockNo		no;
+	return alloc(pool, size, false);
+}
 
-	if (size == 0 || size > pool->size)
-		return 0;
-	size = (size + GC_POOL_ALIGN - 1) / GC_POOL_ALIGN * GC_POOL_ALIGN;
-	no = tree_best(pool, size);
-	if (no == NONE || !reserve_block(pool) || !reserve_slot(pool))
-		return 0;
-
-	tree_remove(pool, no);
-	if (pool->blocks[no].size > size)
-		split(pool, no, size);
-	pool->blocks[no].used = true;
-	pool->used += size;
-	table_insert(pool, no);
-	return pool->blocks[no].addr;
+GcAddr
+gc_pool_alloc_to_stay(GcPool *pool, u64 size)
+{
+	return alloc(pool, size, true);
 }
 
 /* Make block `no` and the one behind it, both free and not in the tree, one. */
@@ -429,11 +519,5 @@ gc_pool_size(const GcPool *pool)
 u64
 gc_pool_largest_free(const GcPool *pool)
 {
-	BlockNo		no = pool->root;
-
-	if (no == NONE)
-		return 0;
-	while (pool->blocks[no].right != NONE)
-		no = pool->blocks[no].right;
-	return pool->blocks[no].size;
+	return pool->blocks[pool->root[BY_ADDRESS]].most;
 }

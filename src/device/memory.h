@@ -28,13 +28,16 @@ extern GcPool *gc_pool_create(GcAddr base, u64 size);
 extern void gc_pool_destroy(GcPool *pool);
 
 /*
- * Best fit among free blocks, the lowest address among equals, O(log n).  0 when
- * nothing fits (or no memory for bookkeeping); size > 0.
+ * The begin of the lowest free block that has room; or, for what stays long, the highest one of just this size, else the
+ * end of the highest that has room; O(log n).  So what stays lies at the pool's end, where pieces of few sizes take each
+ * other's places, and large pieces find room at its begin.
+ * 0 when nothing fits (or no memory for bookkeeping); size > 0.
  */
 extern GcAddr gc_pool_alloc(GcPool *pool, u64 size);
+extern GcAddr gc_pool_alloc_to_stay(GcPool *pool, u64 size);
 
 /*
- * Give back a block by the address that gc_pool_alloc returned; coalesces.  An
+ * Give back a block by the address that was returned for it; coalesces.  An
  * address that is not that of a block in use is ignored.
  */
 extern void gc_pool_free(GcPool *pool, GcAddr addr);

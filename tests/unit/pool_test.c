@@ -27,12 +27,15 @@ random_below(u32 n)
 	return (u32) (random_state >> 32) % n;
 }
 
-/* Best fit, lowest address among equals: the granule number, or -1. */
+/*
+ * The begin of the lowest gap that has room; or, for a block that stays, the highest gap of just its size, else the end of
+ * the highest that has room.  The granule, or -1.
+ */
 static int
-model_find(int granules)
+model_find(int granules, bool stays)
 {
-	int			best = -1;
-	int			best_run = GRANULES + 1;
+	int			found = -1;
+	bool		exact = false;
 
 	for (int i = 0; i < GRANULES;)
 	{
@@ -40,14 +43,16 @@ model_find(int granules)
 
 		while (i + run < GRANULES && model[i + run] == 0)
 			run++;
-		if (run >= granules && run < best_run)
+		if (run >= granules && stays && (run == granules || !exact))
 		{
-			best = i;
-			best_run = run;
+			found = i + run - granules;
+			exact = run == granules;
 		}
+		if (run >= granules && !stays && found < 0)
+			found = i;
 		i += run > 0 ? run : 1;
 	}
-	return best;
+	return found;
 }
 
 static int
@@ -90,9 +95,10 @@ static bool
 alloc_both(GcPool *pool, u64 size, GcAddr *addr)
 {
 	int			granules = (int) ((size + A - 1) / A);
-	int			at = model_find(granules);
+	bool		stays = random_below(2) == 0;
+	int			at = model_find(granules, stays);
 
-	*addr = gc_pool_alloc(pool, size);
+	*addr = stays ? gc_pool_alloc_to_stay(pool, size) : gc_pool_alloc(pool, size);
 	if (at < 0)
 		return *addr == 0;
 	for (int i = 0; i < granules; i++)
@@ -197,8 +203,38 @@ edges_test(void)
 	gc_pool_free(pool, a);
 	gc_pool_free(pool, a);
 	is(gc_pool_used(pool), 4 * A, "nor does freeing twice");
-	is(gc_pool_alloc(pool, 2 * A), a, "of two blocks of a size, the lower one");
-	is(gc_pool_alloc(pool, 2 * A), c + A, "then the other one");
+	is(gc_pool_alloc(pool, 1), a, "the lowest block that has room");
+	is(gc_pool_alloc_to_stay(pool, 1), a + A, "what stays fills a gap of just its size");
+	is(gc_pool_alloc_to_stay(pool, 1), c + 2 * A, "else the end of the highest that has room");
+	is(gc_pool_alloc_to_stay(pool, 2 * A), 0, "and nothing has room for two");
+	gc_pool_destroy(pool);
+}
+
+/* Pieces that stay come from the top, those that go from the bottom: however they change, large ones find room. */
+static void
+two_ends_test(void)
+{
+	enum {N = 1000, STAY = 600};
+	GcPool	   *pool = gc_pool_create(1 << 20, (u64) N * A);
+	static GcAddr stay[STAY];
+	bool		room = true;
+
+	for (int i = 0; i < STAY; i++)
+		stay[i] = gc_pool_alloc_to_stay(pool, A);
+	for (int round = 0; round < 5000; round++)
+	{
+		const u32	i = random_below(STAY);
+		const GcAddr small = gc_pool_alloc(pool, (1 + random_below(100)) * A);
+		const GcAddr large = gc_pool_alloc(pool, 300 * A);
+
+		room = room && small && large;
+		gc_pool_free(pool, small);
+		gc_pool_free(pool, stay[i]);
+		stay[i] = gc_pool_alloc_to_stay(pool, A);
+		gc_pool_free(pool, large);
+	}
+	ok(room, "a large piece always finds room below those that stay");
+	is(gc_pool_largest_free(pool), (u64) (N - STAY) * A, "which are together");
 	gc_pool_destroy(pool);
 }
 
@@ -238,5 +274,6 @@ main(void)
 	random_test(20, 1 << 20);
 	random_test(300, (GcAddr) 1 << 40);
 	coalescing_test();
+	two_ends_test();
 	return tap_done();
 }

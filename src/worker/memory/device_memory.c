@@ -177,18 +177,31 @@ note_memory(void)
 	pg_atomic_write_u64(&gc_device_status()->memory_used, gc_pool_used(gc_worker.pool));
 }
 
-GcAddr
-gc_device_alloc(u64 size)
+/* What stays long comes from the pool's upper end, all else from the lower one: so neither cuts the other into pieces. */
+static GcAddr
+pool_alloc(u64 size, bool stays)
+{
+	return stays ? gc_pool_alloc_to_stay(gc_worker.pool, size) : gc_pool_alloc(gc_worker.pool, size);
+}
+
+static GcAddr
+alloc(u64 size, bool stays)
 {
 	GcAddr		addr;
 
-	while ((addr = gc_pool_alloc(gc_worker.pool, size)) == 0)
+	while ((addr = pool_alloc(size, stays)) == 0)
 	{
 		if (!gc_evict(size) && !gc_waves_give_back() && !(may_wait && gc_waves_await()))
 			return 0;
 	}
 	note_memory();
 	return addr;
+}
+
+GcAddr
+gc_device_alloc(u64 size)
+{
+	return alloc(size, false);
 }
 
 void
@@ -205,7 +218,15 @@ gc_device_alloc_cached(u64 size)
 		if (!gc_evict(size) && !gc_waves_give_back())
 			return 0;
 	}
-	return gc_device_alloc(size);
+	return alloc(size, true);
+}
+
+GcAddr
+gc_device_alloc_displacing(u64 size)
+{
+	if (gc_pool_used(gc_worker.pool) + size + gc_device_spare_room() > gc_pool_size(gc_worker.pool) && !gc_evict(size))
+		return 0;
+	return gc_device_alloc_cached(size);
 }
 
 void
@@ -238,11 +259,15 @@ gc_device_alloc_free(u64 size)
 }
 
 GcAddr
-gc_device_alloc_spare(u64 size)
+gc_device_alloc_spare(u64 size, bool stays)
 {
+	GcAddr		addr;
+
 	if (gc_pool_used(gc_worker.pool) + size + gc_device_spare_room() > gc_pool_size(gc_worker.pool))
 		return 0;
-	return gc_device_alloc_free(size);
+	addr = pool_alloc(size, stays);
+	note_memory();
+	return addr;
 }
 
 void

@@ -20,6 +20,8 @@ extern void gc_device_memory_init(void);
 extern GcAddr gc_device_alloc(u64 size);
 /* The same for data that may be dropped again, which leaves free what is reserved: operator state goes first. */
 extern GcAddr gc_device_alloc_cached(u64 size);
+/* The same, in place of others that are worth less: what is to stay free is not taken for it. */
+extern GcAddr gc_device_alloc_displacing(u64 size);
 extern void gc_device_reserve(u64 bytes);
 
 /* From now on, where nothing more can be dropped, wait for waves that hold memory (waves.h), or do not. */
@@ -28,8 +30,11 @@ extern void gc_device_may_wait(bool may);
 /* Device memory out of what is free; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_free(u64 size);
 
-/* The same, of which some has to stay free: what requests lately took at their peak, beside column chunks. */
-extern GcAddr gc_device_alloc_spare(u64 size);
+/*
+ * The same, of which some has to stay free: what requests lately took at their peak, beside column chunks.  It stays as
+ * long as these do, or only for a request.
+ */
+extern GcAddr gc_device_alloc_spare(u64 size, bool stays);
 extern u64	gc_device_spare_room(void);	/* what it leaves free */
 
 /* Of what is allocated, column chunks take this many bytes more; negative: less. */

@@ -257,7 +257,7 @@ GcCode
 gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream, GcRegion **region, GcError *err)
 {
 	const u64	bytes = gc_cell_bytes(GC_CELL(dir, chunk, col));
-	GcAddr		addr = displace ? gc_device_alloc_cached(bytes) : gc_device_alloc_spare(bytes);
+	GcAddr		addr = displace ? gc_device_alloc_displacing(bytes) : gc_device_alloc_spare(bytes, true);
 
 	*region = addr ? region_make(dir, col, chunk, addr, stream, err) : NULL;
 	return addr && *region == NULL ? err->code : GC_OK;

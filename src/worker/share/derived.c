@@ -37,7 +37,7 @@ gc_derived_rows(const GcDirectory *dir, u32 nchunks)
 bool
 gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcAddr data, u32 stride)
 {
-	d->cols = gc_device_alloc_spare(2 * (nchunks + 1) * sizeof(GcCol));
+	d->cols = gc_device_alloc_spare(2 * (nchunks + 1) * sizeof(GcCol), true);
 	if (d->cols == 0)
 		return false;
 	d->nchunks = nchunks;

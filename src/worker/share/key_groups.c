@@ -168,8 +168,8 @@ begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)
 
 	r->result = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGroupCoded));
 	r->count = gc_arena_alloc(2 * sizeof(u64));
-	r->work = gc_device_alloc_spare(work);
-	r->result->key_groups = gc_device_alloc_spare(key_groups + GC_MAX_KEY_GROUPS * sizeof(u32));
+	r->work = gc_device_alloc_spare(work, false);
+	r->result->key_groups = gc_device_alloc_spare(key_groups + GC_MAX_KEY_GROUPS * sizeof(u32), false);
 	r->result->members = r->result->key_groups + key_groups;
 	return r->count && r->work && r->result->key_groups;
 }
@@ -457,7 +457,7 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 {
 	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
 
-	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->scan_chunks) * c->width, 1));
+	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->scan_chunks) * c->width, 1), true);
 	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->scan_chunks, c->width, c->data, c->width))
 		return true;
 	gc_device_free(c->data);

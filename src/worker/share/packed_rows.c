@@ -198,7 +198,7 @@ are_wanted(void)
 static GcPackedRows *
 lay_out(const GcDirectory *dir, u32 nchunks)
 {
-	GcAddr		data = gc_device_alloc_spare(Max(gc_derived_rows(dir, nchunks) * GC_PACKED_ROW_BYTES, 1));
+	GcAddr		data = gc_device_alloc_spare(Max(gc_derived_rows(dir, nchunks) * GC_PACKED_ROW_BYTES, 1), true);
 	GcPackedRows  *r;
 
 	if (data == 0)

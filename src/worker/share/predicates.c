@@ -95,7 +95,7 @@ lay_out_predicates(GcRun *run)
 		bytes += direct_table_bytes(&s->set->column[c], gc_direct_bytes(s->p, s->predicates.lookup[i].build));
 	}
 	if (may_be_direct(run))
-		run->share->predicate_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes) : gc_device_alloc(bytes);
+		run->share->predicate_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes, false) : gc_device_alloc(bytes);
 	for (int q = 0; q < s->predicates.ncolumns; q++)
 		run->share->predicates[q].bits += run->share->predicate_bits;
 	for (int b = 0; b < run->p->nbuilds; b++)
