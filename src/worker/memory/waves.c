@@ -562,8 +562,11 @@ gc_wave_drive(GcWaveMember *m, bool *stepped, GcError *err)
 	WaveTable  *t = m->table;
 
 	*stepped = false;
+	/* To ask the device costs more than all else here: one member does, not each. */
+	if (m->left == 0 || next_turn(t, NULL) != m)
+		return gc_wave_failure(m, err);
 	gc_waves_retire(t);
-	if (m->left == 0 || t->nwaves >= MOST_UNDER_WAY || next_turn(t, NULL) != m)
+	if (t->nwaves >= MOST_UNDER_WAY)
 		return gc_wave_failure(m, err);
 	*stepped = true;
 	return gc_wave_step(m, err);

@@ -23,9 +23,12 @@
 /* Chunks from a wave's first to its last, at most; and the sources of a member. */
 #define MOST_CHUNKS		64
 
-/* A wave copies about this much, or this part of the pool if that is less; but one chunk at least. */
+/*
+ * A wave copies about this much, or this part of the pool if that is less; but one chunk at least.  Memory for waves is
+ * missing for columns: that costs more than waves that are few and large save.
+ */
 #define WAVE_BYTES		((u64) 32 << 20)
-#define WAVE_PART		32
+#define WAVE_PART		128
 
 /* There is room for all columns of a chunk in a wave, if they take this part of the pool at most. */
 #define WIDEST_PART		16
