@@ -34,6 +34,7 @@
 #include "glance.h"
 #include "hooks.h"
 #include "join_order.h"
+#include "kept.h"
 #include "ordered.h"
 #include "own_time.h"
 #include "paths.h"
@@ -613,7 +614,7 @@ gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
 	gc_changes_install();
-	gc_cold_choice_install();
+	gc_kept_plans_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
 	prev_rel_hook = set_rel_pathlist_hook;
