@@ -414,7 +414,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
 		count_refusal(&glance, run.refusal);
 	}
-	strlcpy(last_refusal, run.refusal, sizeof(last_refusal));
+	memcpy(last_refusal, run.refusal, sizeof(last_refusal));
 	return stmt;
 }
 
