@@ -149,6 +149,52 @@ is($session->query_safe('EXECUTE own'), $answers{ $own[1] }, 'cold: a prepared s
 ok(again_until(sub { $session->query_safe('EXPLAIN (COSTS OFF) EXECUTE own') =~ /Gpuconc[A-Z]/ }), 'its plan is made again');
 $session->quit;
 
+# Plans that are kept, and columns that go: one execution falls back, node by node; the next is planned first, without nodes.
+# No loader gets at the columns meanwhile, since an index of the texts' own table is held.
+$node->safe_psql('postgres', q{
+CREATE TABLE toasted (i int, t text);
+ALTER TABLE toasted ALTER t SET STORAGE EXTERNAL;
+INSERT INTO toasted SELECT i, CASE WHEN i % 10000 = 0 THEN repeat('x' || i, 1000) END FROM generate_series(1, 60000) i;
+CREATE FUNCTION texts() RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT count(t) FROM toasted WHERE i > 0);
+END $$});
+$node->safe_psql('postgres', 'VACUUM (FREEZE, ANALYZE) toasted');
+my $texts = 'SELECT i % 3 AS g, count(t) FROM toasted WHERE i > 0 GROUP BY 1 ORDER BY 1';
+my $index = $node->safe_psql('postgres', q{
+SELECT i.indexrelid::regclass FROM pg_class c, pg_index i WHERE c.oid = 'toasted'::regclass AND i.indrelid = c.reltoastrelid});
+my $held = $node->background_psql('postgres');
+foreach my $kept ([ 'a prepared statement', 'EXECUTE texts' ], [ 'a function', 'SELECT texts()' ])
+{
+	my ($what, $call) = @$kept;
+
+	$session = $node->background_psql('postgres');
+	$session->query_safe("SET plan_cache_mode = force_generic_plan; PREPARE texts AS $texts");
+	my $answer = $session->query_safe("SET gpuconc.cold = wait; $call");
+	my $offloaded = stat_of($node, 'offloaded');
+	$session->query_safe("$call; RESET gpuconc.cold");
+	is(stat_of($node, 'offloaded'), $offloaded + 1, "$what keeps a plan that is offloaded");
+	$held->query_safe("BEGIN; REINDEX INDEX $index");
+	$node->safe_psql('postgres', "SELECT gpuconc_evict('toasted')");
+	my $requests = stat_of($node, 'requests');
+	my $fallbacks = stat_of($node, 'fallbacks');
+	is($session->query_safe($call), $answer, "$what whose columns have gone: the answer is the same");
+	is(stat_of($node, 'fallbacks'), $fallbacks + 1, "$what: by the node's fallback");
+	is($session->query_safe($call), $answer, "$what, again: the answer is the same");
+	is(stat_of($node, 'requests'), $requests + 1, "$what, again: there is no node");
+	is(stat_of($node, 'fallbacks'), $fallbacks + 1, "$what, again: nothing fell back");
+	unlike($session->query_safe('EXPLAIN (COSTS OFF) EXECUTE texts'), qr/Gpuconc[A-Z]/, "$what: PostgreSQL's own plan is kept")
+	  if $call =~ /^EXECUTE/;
+	$held->query_safe('ROLLBACK');
+	ok( again_until(sub {
+				$session->query_safe($call);
+				return stat_of($node, 'offloaded') > $offloaded + 1 }),
+		"$what: it is offloaded once the columns are back");
+	is($session->query_safe($call), $answer, "$what: the answer is the same");
+	$session->quit;
+}
+$held->quit;
+
 # A large table's columns are there, and a smaller one's are not: only that node falls back.
 $node->safe_psql('postgres', "SELECT gpuconc_evict('many'); SET gpuconc.cold = wait; SELECT sum(i) FROM used");
 like(explain($own[0]), qr/Gpuconc[A-Z].*Gpuconc[A-Z]/s, 'what is loaded pays for what is not');

@@ -85,6 +85,12 @@ must_wait(void)
 	return gc_cold == GC_COLD_WAIT || (gc_cold == GC_COLD_AUTO && gc_offload_forced());
 }
 
+bool
+gc_was_cold(GcCode code)
+{
+	return code == GC_LOADING || (code == GC_CACHE_FULL && !must_wait());
+}
+
 /*
  * What a compiler takes is not known before.  A wait of a part of what PostgreSQL's plan takes is no
  * great loss, and most kernels are there by then.  But a session waits once, not at each execution until then.

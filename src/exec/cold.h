@@ -18,6 +18,9 @@
  */
 extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
 
+/* Did a request fail for want of columns or kernels that the planner would find lacking, too? */
+extern bool gc_was_cold(GcCode code);
+
 /*
  * Milliseconds to wait for kernels to be compiled, before PostgreSQL's plan is to answer; -1: for ever.
  * waited: the session has waited for them before.

@@ -32,6 +32,7 @@
 #include "result.h"
 #include "scan.h"
 #include "../columns/epoch.h"
+#include "../plan/kept.h"
 #include "../queue/compiling.h"
 #include "../queue/reasons.h"
 #include "../report.h"
@@ -357,6 +358,8 @@ start(GcScanState *node)
 	strlcpy(node->stats.last_reason, err.detail, sizeof(node->stats.last_reason));
 	node->stats.fallbacks++;
 	count_fallback(node, code);
+	if (gc_was_cold(code))
+		gc_kept_plans_failed();
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));

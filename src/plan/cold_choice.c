@@ -10,20 +10,18 @@
  * that a session has asked for: that they are not there only the worker knows, so the first execution after the columns
  * are loaded still finds out.  A node that has all it needs may still pay for another one that falls back.
  *
- * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while.
+ * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (kept.c).
  *
- * Planner, in backends; and at the start of an execution.
+ * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
 #include "cold_choice.h"
 
 #include "access/table.h"
-#include "executor/executor.h"
-#include "utils/plancache.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
 
+#include "kept.h"
 #include "plan.h"
 #include "whole.h"
 #include "../compat.h"
@@ -34,20 +32,6 @@
 #include "../force.h"
 #include "../queue/compiling.h"
 #include "../settings.h"
-
-/*
- * Kept plans are made again after so long.  It doubles where columns are missing soon after the last time, whether they
- * are the same or not, and whatever other queries find.
- */
-#define FIRST_DELAY_MS	100
-#define LAST_DELAY_MS	10000
-
-/* Plans of this session that were made for want of columns are made again from then on; 0: there are none. */
-static TimestampTz made_again_at = 0;
-static TimestampTz last_made_again = 0;
-static int	delay_ms = FIRST_DELAY_MS;
-
-static ExecutorStart_hook_type prev_start_hook = NULL;
 
 /* One table of a node, and what the node reads of it. */
 typedef struct Table
@@ -305,17 +289,6 @@ begin_loads(const Lack *lack, PlannedStmt *other)
 	return lack->compiles ? GC_COLD_COMPILES : NULL;
 }
 
-static void
-have_plans_made_again(void)
-{
-	const TimestampTz now = GetCurrentTimestamp();
-
-	if (made_again_at != 0)
-		return;
-	delay_ms = TimestampDifferenceExceeds(last_made_again, now, LAST_DELAY_MS) ? FIRST_DELAY_MS : Min(2 * delay_ms, LAST_DELAY_MS);
-	made_again_at = now + delay_ms * INT64CONST(1000);
-}
-
 const char *
 gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms, bool rewritten)
 {
@@ -332,29 +305,6 @@ gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms
 		refusal = begin_loads(&lack, other);
 	close_nodes(nodes);
 	if (refusal)
-		have_plans_made_again();
+		gc_kept_plans_later();
 	return refusal;
-}
-
-/* A plan that is kept was made when columns were missing: is it time to make it again? */
-static void
-start_executor(QueryDesc *query, int eflags)
-{
-	if (made_again_at != 0 && GetCurrentTimestamp() >= made_again_at)
-	{
-		made_again_at = 0;
-		last_made_again = GetCurrentTimestamp();
-		ResetPlanCache();
-	}
-	if (prev_start_hook)
-		prev_start_hook(query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-}
-
-void
-gc_cold_choice_install(void)
-{
-	prev_start_hook = ExecutorStart_hook;
-	ExecutorStart_hook = start_executor;
 }

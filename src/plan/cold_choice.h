@@ -35,6 +35,4 @@ extern bool gc_is_cold(PlannedStmt *stmt);
  */
 extern const char *gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms, bool rewritten);
 
-extern void gc_cold_choice_install(void);
-
 #endif							/* GC_COLD_CHOICE_H */

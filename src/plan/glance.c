@@ -168,16 +168,59 @@ glance_at_list(const List *list, GcGlance *g)
 	return false;
 }
 
+static void
+glance_at_tables(const List *rtable, GcGlance *g)
+{
+	ListCell   *lc;
+
+	foreach(lc, rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->tablesample == NULL && rte->securityQuals == NIL)
+		{
+			mix(g, (uint64) T_RangeTblEntry << 52);
+			look_at_entry(g, rte);
+		}
+		else
+			(void) range_table_entry_walker(rte, glance_walker, g,
+											QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
+	}
+}
+
+/* As query_tree_walker(), without calls for what most queries do not have. */
+static void
+glance_at_query(const Query *query, GcGlance *g)
+{
+	look_at_query(g, query);
+	if (query->commandType != CMD_SELECT || query->windowClause != NIL || query->cteList != NIL ||
+		query->setOperations != NULL)
+	{
+		(void) query_tree_walker((Query *) query, glance_walker, g,
+								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
+		return;
+	}
+	(void) glance_at_list(query->targetList, g);
+	(void) glance_walker((Node *) query->jointree, g);
+	(void) glance_walker(query->havingQual, g);
+	(void) glance_walker(query->limitOffset, g);
+	(void) glance_walker(query->limitCount, g);
+	(void) glance_walker((Node *) query->groupClause, g);
+	(void) glance_walker((Node *) query->sortClause, g);
+	(void) glance_walker((Node *) query->distinctClause, g);
+	glance_at_tables(query->rtable, g);
+}
+
 /* The nodes that most queries consist of are walked here, the others by PostgreSQL. */
 static bool
 glance_walker(Node *node, void *context)
 {
 	GcGlance   *g = context;
 
+	if (node && IsA(node, TargetEntry))
+		node = (Node *) ((TargetEntry *) node)->expr;
 	if (node == NULL)
 		return false;
-	if (IsA(node, TargetEntry))
-		return glance_walker((Node *) ((TargetEntry *) node)->expr, context);
 	mix(g, (uint64) nodeTag(node) << 52 ^ told_by(node));
 	switch (nodeTag(node))
 	{
@@ -200,9 +243,8 @@ glance_walker(Node *node, void *context)
 			look_at_entry(g, (RangeTblEntry *) node);
 			return false;
 		case T_Query:
-			look_at_query(g, (Query *) node);
-			return query_tree_walker((Query *) node, glance_walker, context,
-									 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
+			glance_at_query((Query *) node, g);
+			return false;
 		default:
 			break;
 	}

@@ -34,6 +34,7 @@
 #include "glance.h"
 #include "hooks.h"
 #include "join_order.h"
+#include "kept.h"
 #include "ordered.h"
 #include "own_time.h"
 #include "paths.h"
@@ -413,7 +414,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
 		count_refusal(&glance, run.refusal);
 	}
-	strlcpy(last_refusal, run.refusal, sizeof(last_refusal));
+	memcpy(last_refusal, run.refusal, sizeof(last_refusal));
 	return stmt;
 }
 
@@ -613,7 +614,7 @@ gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
 	gc_changes_install();
-	gc_cold_choice_install();
+	gc_kept_plans_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
 	prev_rel_hook = set_rel_pathlist_hook;

@@ -95,42 +95,61 @@ is_stale(const Verdict *verdict)
 	return gc_changed_since(verdict->since, verdict->tables, verdict->ntables);
 }
 
-static uint64
-mix_double(uint64 hash, double value)
+static inline uint64
+bits_of(double value)
 {
 	uint64		bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	return gc_glance_mix(hash, bits);
+	return bits;
 }
 
-/* The settings that costs depend on. */
+/*
+ * The settings that costs depend on.  Every statement pays for this, so each setting takes a multiplication; the sums
+ * are mixed as a whole.
+ */
+#define ADD(sum, value) ((sum) = (sum) * UINT64CONST(0x9E3779B97F4A7C15) + (uint64) (value))
+
 static uint64
 mix_settings(uint64 hash)
 {
-	const double costs[] = {seq_page_cost, random_page_cost, cpu_tuple_cost, cpu_index_tuple_cost, cpu_operator_cost,
-		parallel_tuple_cost, parallel_setup_cost, cursor_tuple_fraction, hash_mem_multiplier,
-		gc_offload_cost, gc_tuple_cost, gc_build_cost, gc_pair_cost};
-	const int	numbers[] = {effective_cache_size, work_mem, max_parallel_workers_per_gather, from_collapse_limit,
-		join_collapse_limit, geqo_threshold, constraint_exclusion, gc_debug_rewrite};
-	const bool	enabled[] = {enable_seqscan, enable_indexscan, enable_indexonlyscan, enable_bitmapscan, enable_tidscan,
-		enable_sort, enable_incremental_sort, enable_hashagg, enable_nestloop, enable_material, enable_memoize,
-		enable_mergejoin, enable_hashjoin, enable_gathermerge, enable_parallel_append, enable_parallel_hash,
-		enable_partition_pruning, enable_partitionwise_join, enable_partitionwise_aggregate, enable_geqo,
-		gc_enable_float_aggs};
-	uint64		bits = 0;
-	uint64		other = 0;
+	uint64		costs = 0;
+	uint64		numbers = 0;
+	uint64		enabled = 0;
 
-	/* Side by side, since each waits for the one before it. */
-	for (int i = 0; i < lengthof(costs); i++)
-		hash = mix_double(hash, costs[i]);
-	for (int i = 0; i < lengthof(numbers); i++)
-		other = gc_glance_mix(other, numbers[i]);
-	for (int i = 0; i < lengthof(enabled); i++)
-		bits = bits << 1 | enabled[i];
-	hash = gc_glance_mix(hash, other);
-	return gc_glance_mix(hash, bits);
+	ADD(costs, bits_of(seq_page_cost));
+	ADD(costs, bits_of(random_page_cost));
+	ADD(costs, bits_of(cpu_tuple_cost));
+	ADD(costs, bits_of(cpu_index_tuple_cost));
+	ADD(costs, bits_of(cpu_operator_cost));
+	ADD(costs, bits_of(parallel_tuple_cost));
+	ADD(costs, bits_of(parallel_setup_cost));
+	ADD(costs, bits_of(cursor_tuple_fraction));
+	ADD(costs, bits_of(hash_mem_multiplier));
+	ADD(costs, bits_of(gc_offload_cost));
+	ADD(costs, bits_of(gc_tuple_cost));
+	ADD(costs, bits_of(gc_build_cost));
+	ADD(costs, bits_of(gc_pair_cost));
+	ADD(numbers, effective_cache_size);
+	ADD(numbers, work_mem);
+	ADD(numbers, max_parallel_workers_per_gather);
+	ADD(numbers, from_collapse_limit);
+	ADD(numbers, join_collapse_limit);
+	ADD(numbers, geqo_threshold);
+	ADD(numbers, constraint_exclusion);
+	ADD(numbers, gc_debug_rewrite);
+	enabled = enable_seqscan | enable_indexscan << 1 | enable_indexonlyscan << 2 | enable_bitmapscan << 3 |
+		enable_tidscan << 4 | enable_sort << 5 | enable_incremental_sort << 6 | enable_hashagg << 7 |
+		enable_nestloop << 8 | enable_material << 9 | enable_memoize << 10 | enable_mergejoin << 11 |
+		enable_hashjoin << 12 | enable_gathermerge << 13 | enable_parallel_append << 14 | enable_parallel_hash << 15 |
+		enable_partition_pruning << 16 | enable_partitionwise_join << 17 | enable_partitionwise_aggregate << 18 |
+		enable_geqo << 19 | gc_enable_float_aggs << 20;
+	hash = gc_glance_mix(hash, costs);
+	hash = gc_glance_mix(hash, numbers);
+	return gc_glance_mix(hash, enabled);
 }
+
+#undef ADD
 
 uint64
 gc_verdict_key(const GcGlance *glance, int options, bool params)
@@ -226,7 +245,7 @@ gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
 	if (verdict == NULL || !verdict->left || !usable(verdict))
 		return false;
 	*ceiling = verdict->ceiling;
-	strlcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
+	memcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
 	return true;
 }
 

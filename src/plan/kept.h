@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept.h
+ *	  Having plans that a session keeps made again.
+ *
+ * In backends: the planner, and executions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_KEPT_H
+#define GC_KEPT_H
+
+/* A plan that may be kept was made for want of columns or kernels: those that are kept are made again after a while. */
+extern void gc_kept_plans_later(void);
+
+/* A node fell back for want of columns or kernels: plans that are kept are made again at their next use. */
+extern void gc_kept_plans_failed(void);
+
+extern void gc_kept_plans_install(void);
+
+#endif							/* GC_KEPT_H */
