@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """edges.py: queries by each edge between the steps of their pipelines: kernel times, packets, and what the default takes.
 
-    bench/pipelines/edges.py tpch|ssb [--out FILE.md] [--tiles 1000000,4000000] [--steps default|all] [--only q05,q09]
+    bench/pipelines/edges.py tpch|ssb|skew [--out FILE.md] [--tiles 1000000,4000000] [--steps default|all] [--only q05,q09]
                              [--runs 5] [--warm 3] [--jobs 8] [--quiet 6] [--check] [--seconds S] [--commit HASH] [--command TEXT]
 
-On tables that tpch/load or ssb/load made.  A way is an edge, a size of tiles, and the step before which the edge of main
+On tables that tpch/load, ssb/load or skew/data.sql made.  A way is an edge, a size of tiles, and the step before which the edge of main
 pipelines lies: the default one, or with --steps all each that there is.  Without --steps, all are tried for the
 five queries of Paul, He and He 2016 (TPC-H Q5, Q7, Q8, Q9, Q14).  A query's time is the sum of its nodes'
 kernel times (EXPLAIN (ANALYZE, VERBOSE)), the median of --runs after --warm others, of those executions in which the fewest
@@ -31,6 +31,9 @@ from measure import Report, git_commit, median, psql, value  # noqa: E402
 PAPER = ('q05', 'q07', 'q08', 'q09', 'q14')
 ON = ('set gpuconc.enabled = on;\nset gpuconc.cold = wait;\nset gpuconc.debug_offload = prefer;\nset jit = off;\n'
       'set max_parallel_workers_per_gather = 0;\n')
+SKEW = ('customers', 'chain', 'alone')
+TITLES = {'tpch': 'TPC-H', 'ssb': None, 'skew': 'Skewed keys'}
+TABLES = {'tpch': 'lineitem', 'ssb': 'lineorder', 'skew': 'skew_line'}
 MOST_STEPS = 12
 # Executions in which the default has tried each edge and keeps one: four trials of three edges at most.
 AUTO_WARM = 16
@@ -98,6 +101,11 @@ def settle(args):
 
 def rows_hash(sql, way):
     return hashlib.md5(psql(ON + way.settings() + sql + ';').encode()).hexdigest()
+
+
+def skew_query(name):
+    with open(os.path.join(HERE, 'skew', name + '.sql')) as f:
+        return re.sub(r'--.*', '', f.read()).strip()
 
 
 def ways_of(sql, args, steps):
@@ -242,7 +250,7 @@ def write(report, results, failures, left_out, args):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument('bench', choices=('tpch', 'ssb'))
+    ap.add_argument('bench', choices=('tpch', 'ssb', 'skew'))
     ap.add_argument('--out', default=os.devnull)
     ap.add_argument('--tiles', default='1000000,4000000')
     ap.add_argument('--steps', choices=('default', 'all'))
@@ -260,10 +268,12 @@ def main():
     if args.bench == 'tpch':
         scale = int(value('select count(*) from supplier')) / 10000
         queries = {n: tpch.query(n, scale) for n in tpch.chosen(args.only)}
+    elif args.bench == 'skew':
+        queries = {n: skew_query(n) for n in SKEW if not args.only or n in args.only.split(',')}
     else:
         queries = {n: measure.query(n) for n in measure.QUERIES if not args.only or n in args.only.split(',')}
     report = Report(args.out, args.commit or git_commit(), args.command or ' '.join(['bench/pipelines/edges.py'] + sys.argv[1:]),
-                    title='TPC-H' if args.bench == 'tpch' else None, table='lineitem' if args.bench == 'tpch' else 'lineorder')
+                    title=TITLES[args.bench], table=TABLES[args.bench])
     results, failures, left_out, began = {}, [], [], time.monotonic()
     for name, sql in queries.items():
         if any(s in sql.lower() for s in ('create view', 'drop view')):
