@@ -40,7 +40,29 @@ sub answer
 	return $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query");
 }
 
+# What a node's kernels took, in builds and in all; and what the main one did.
+sub kernel_times
+{
+	my ($sql) = @_;
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.pipeline_edge = fuse; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $sql");
+	my ($builds) = $plan =~ /Builds Run: (\d+)/;
+	my ($all) = $plan =~ /Kernel Time: ([\d.]+)/;
+	my ($main) = $plan =~ /Edges: fuse; predicted [\d.]+ ms, took ([\d.]+) ms/;
+
+	return ($builds, $all, $main // '-');
+}
+
 like(edge(''), qr/^fuse; predicted [\d.]+ ms, took [\d.]+ ms$/, 'nothing was measured yet: fused, with a prediction');
+{
+	my $other = $query =~ s/da.v = 1/da.v = 3/r;
+	my ($builds, $all, $main) = kernel_times($other);
+
+	ok($builds > 0 && $main < $all, "what builds took is not in what was predicted: $main of $all ms, with $builds builds");
+	($builds, $all, $main) = kernel_times($other);
+	ok($builds == 0 && $main == $all, "where others' builds are there, it is all: $main of $all ms");
+	isnt((kernel_times('SELECT count(*), sum(v) FROM da WHERE v > 3'))[2], '-', 'a scan of few rows is predicted, too');
+	isnt((kernel_times('SELECT count(*), max(n) FROM (SELECT d, a, count(*) AS n FROM f GROUP BY d, a HAVING count(*) > 1) AS g'))[2], '-', 'and one of groups');
+}
 # It is tried once its kernels are there.
 my $tried;
 again_until(sub { $tried = edge(''); $tried =~ /^refill/ });

@@ -327,8 +327,10 @@ measure_channels(void)
 	Point		few,
 				one;
 
+	bench_say("Figures 2 and 23 of Paul, He, He 2016: a producer and a consumer of N integers, by number of channels.\n\n");
 	for (int size = 0; size < MOST_SIZES; size++)
 		measure_size(size, channels, LENGTH(channels), &best);
+	bench_say("And by what is in flight, with two channels a multiprocessor:\n\n");
 	measure_depth(2 * sms, best);
 	few = pass(2, 8, 2, 1 << 21);
 	if (few.rate > 0 && few.rate < found.channel_bandwidth)

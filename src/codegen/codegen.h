@@ -294,6 +294,19 @@ typedef struct GcEdgeShape
 extern GcEdgeShape gc_edge_shape(const GcProgram *p, u16 pipeline, int edge_step);
 
 /*
+ * How the kernel that fuses the pipeline takes its steps: on whole vectors, on gathered rows, or row by row.  phase: of
+ * each step.  False if that is not known, or if the kernel tries pairs.
+ */
+typedef enum GcStepPhase
+{
+	GC_PHASE_VECTOR,
+	GC_PHASE_GATHERED,
+	GC_PHASE_ROW
+} GcStepPhase;
+
+extern bool gc_step_phases(const GcProgram *p, u16 pipeline, u8 *phase);
+
+/*
  * Does the pipeline's kernel try pairs in units (cuda/gc_pair.h)?  *sliced: each unit has only a slice of
  * the first list's rows, since it takes part in an inner join.
  */

@@ -16,6 +16,7 @@
 #include "arms.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void
 cg_divide_own(const GcProgram *p, const GcPPipeline *pl, StepLists *lists, bool *filtered)
@@ -80,6 +81,36 @@ gc_pipeline_edges(const GcProgram *p, u16 pipeline, u64 *steps)
 	*steps = edges_of(settled ? settled : p, &gc_pipelines(settled ? settled : p)[pipeline]);
 	free(settled);
 	return *steps != 0;
+}
+
+static void
+note_phases(const GcProgram *p, const GcPPipeline *pl, u8 *phase)
+{
+	StepLists	lists;
+	bool		filtered;
+
+	memset(phase, GC_PHASE_ROW, pl->nsteps);
+	/* A thread takes such a row alone, with all of its steps. */
+	if (cg_groups_of(p, pl) || cg_unmatched_of(p, pl) != GC_NONE)
+		return;
+	cg_divide_own(p, pl, &lists, &filtered);
+	for (int i = 0; i < lists.nvector; i++)
+		phase[step_number(p, pl, lists.vector[i])] = GC_PHASE_VECTOR;
+	for (int i = 0; i < lists.ngathered; i++)
+		phase[step_number(p, pl, lists.row[i])] = GC_PHASE_GATHERED;
+}
+
+bool
+gc_step_phases(const GcProgram *p, u16 pipeline, u8 *phase)
+{
+	GcProgram  *settled;
+	GcError		err;
+
+	if (cg_scans_pairs(p, &gc_pipelines(p)[pipeline]) || cg_settle_arms(p, pipeline, &settled, &err) != GC_OK)
+		return false;
+	note_phases(settled ? settled : p, &gc_pipelines(settled ? settled : p)[pipeline], phase);
+	free(settled);
+	return true;
 }
 
 /*-------------------------------------------------------------------------

@@ -311,7 +311,7 @@ explain_edges(const GcRunInfo *r, ExplainState *es)
 	if (r->edge_tile > 0)
 		appendStringInfo(&buf, ", tile %u rows", r->edge_tile);
 	if (r->edge_predicted_ms > 0 && es->timing)
-		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->edge_predicted_ms, r->run_ms);
+		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->edge_predicted_ms, r->main_ms);
 	ExplainPropertyText("Edges", buf.data, es);
 	if (r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE || es->format != EXPLAIN_FORMAT_TEXT)
 	{

@@ -211,6 +211,7 @@ typedef struct GcRunInfo
 	u64			edge_held;		/* the most of these that there were at a time */
 	u32			edge_packet_bytes;	/* of each */
 	float		edge_predicted_ms;	/* of the main kernel with this edge; 0: not predicted */
+	float		main_ms;		/* what that took, without builds */
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "../../src/sched/model/edges.h"
+#include "edges_recorded.h"
 
 static const GcCalibration *const c = &gc_calibration_default;
 static const GcProfile *gpu;
@@ -36,10 +37,11 @@ chain(double rows, double one_in, int n, double table_bytes, double pass)
 
 	memset(&p, 0, sizeof(p));
 	p.rows = rows;
-	p.scan_bytes = 4;
-	p.left = 1 / one_in;
 	p.vec = 16;
 	p.warps = 32;
+	p.cluster = 1;
+	p.nvector = 1;
+	p.vector[0] = (GcEdgeVectorStep) {.pass = 1 / one_in,.column_bytes = 4,.columns = 1};
 	p.nstages = n + 1;
 	for (int i = 0; i <= n; i++)
 		p.stage[i] = (GcEdgeStage) {.step = i + 1,.edge = true,.pass = i < n ? pass : 1,.accesses = i < n ? 3 : 1,
@@ -57,12 +59,13 @@ static void
 test_scan(void)
 {
 	GcEdgePipeline p = chain(1e9, 1e9, 0, 0, 1);
-	const double wanted = c->launch_us + 4e9 / c->read_bandwidth;
+	double		scan_us;
 
 	p.stage[0].accesses = 0;
-	ok(fabs(gc_edge_us(gpu, c, &p, GC_EDGE_FUSE, 0, 0) / wanted - 1) < 1e-6, "a scan that leaves no row takes its bytes");
+	scan_us = gc_edge_us(gpu, c, &p, GC_EDGE_FUSE, 0, 0);
 	p.rows = 0;
-	ok(fabs(gc_edge_us(gpu, c, &p, GC_EDGE_FUSE, 0, 0) - c->launch_us) < 1e-9, "a scan of nothing takes a launch");
+	ok(fabs((scan_us - gc_edge_us(gpu, c, &p, GC_EDGE_FUSE, 0, 0)) / (4e9 / c->read_bandwidth) - 1) < 1e-6, "a scan that leaves no row takes its bytes");
+	ok(gc_edge_us(gpu, c, &p, GC_EDGE_FUSE, 0, 0) < c->launch_us + 3, "a scan of nothing takes little more than a launch");
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
 		ok(isfinite(gc_edge_us(gpu, c, &p, (GcEdge) e, 0, 0)), "edge %d over no row: a number", e);
 }
@@ -72,7 +75,7 @@ test_choice(void)
 {
 	GcEdgePipeline deep = chain(6e8, 4, 6, 200e6, 0.1);
 	GcEdgePipeline all = chain(6e8, 1, 6, 200e6, 1);
-	GcEdgePipeline few = chain(1e5, 4, 6, 200e6, 0.1);
+	GcEdgePipeline few = chain(1e3, 4, 6, 200e6, 0.1);
 	GcEdgePlan	plan = choose(&deep);
 
 	ok(plan.edge != GC_EDGE_FUSE && plan.us * GC_EDGE_LEAST_GAIN <= plan.fuse_us, "a deep, selective chain is cut: %.0f us instead of %.0f",
@@ -186,51 +189,25 @@ test_access_rate(void)
  *-------------------------------------------------------------------------
  */
 
-/*
- * TPC-H at scale 10 on an H100 (bench/results/pipelines-h100.md): what the worker describes, by the planner's
- * estimates, and microseconds by edge before the first probe that admits one.  What is asserted of the model is that
- * it fits these five, no more: the constants were chosen with them in view.
- */
-typedef struct Recorded
+/* What the same five queries took on an H100 in tiles, and in one (bench/results/pipelines-tiles-h100.md). */
+typedef struct Tiled
 {
 	const char *name;
-	GcEdgePipeline pipeline;
-	int			step;
-	double		us[GC_EDGE_MATERIALIZE + 1];
-	double		tiled_us[2];	/* materialize, in tiles of recorded_tiles[] rows; 0: it was in one */
-} Recorded;
+	int			stage;
+	double		us;
+	double		tiled_us[2];	/* of recorded_tiles[] rows; 0: it was in one */
+} Tiled;
 
 static const double recorded_tiles[2] = {848782, 3819519};
 
-#define LINEITEM	.rows = 59986052,.vec = 16,.warps = 32
-
-static const Recorded recorded[] = {
-	{"Q5", {LINEITEM,.scan_bytes = 8,.left = 1 / 16.0,.nstages = 3,.stage = {
-		{.step = 2,.edge = true,.pass = 1 / 16.0,.packet_bytes = 4},
-		{.step = 3,.edge = true,.pass = 1 / 16.0,.packet_bytes = 4},
-		{.step = 4,.edge = true,.pass = 1,.accesses = 1,.table_bytes = 400,.column_bytes = 5,.columns = 2,.packet_bytes = 4}}},
-	2, {187, 343, 306, 313}, {5137, 1078}},
-	{"Q7", {LINEITEM,.scan_bytes = 10,.left = 1 / 128.0,.nstages = 2,.stage = {
-		{.step = 3,.edge = true,.pass = 1,.packet_bytes = 4},
-		{.step = 4,.edge = true,.pass = 1,.accesses = 1,.table_bytes = 70000,.column_bytes = 5,.columns = 2,.packet_bytes = 4}}},
-	3, {185, 207, 285, 217}, {4466, 689}},
-	{"Q8", {LINEITEM,.scan_bytes = 8,.left = 1 / 2048.0,.gathered = true,.nstages = 2,.stage = {
-		{.step = 2,.edge = true,.pass = 1,.accesses = 2,.table_bytes = 112500,.column_bytes = 4,.columns = 1,.packet_bytes = 4},
-		{.step = 3,.edge = true,.pass = 1,.accesses = 1,.table_bytes = 224,.column_bytes = 5,.columns = 2,.packet_bytes = 4}}},
-	2, {533, 527, 604, 472}, {4325, 880}},
-	{"Q9", {LINEITEM,.scan_bytes = 4,.left = 1 / 16.0,.gathered = true,.nstages = 4,.stage = {
-		{.step = 1,.edge = true,.pass = 1,.accesses = 2,.table_bytes = 112500,.column_bytes = 4,.columns = 1,.packet_bytes = 4},
-		{.step = 2,.edge = true,.pass = 1,.accesses = 5.5,.table_bytes = 3.42e8,.packet_bytes = 4},
-		{.step = 3,.edge = true,.pass = 1,.accesses = 2,.table_bytes = 1.275e8,.column_bytes = 4,.columns = 1,.packet_bytes = 8},
-		{.step = 4,.edge = true,.pass = 1,.accesses = 1,.table_bytes = 2800,.column_bytes = 7,.columns = 3,.packet_bytes = 8}}},
-	1, {7518, 6217, 6693, 6343}, {26775, 9971}},
-	{"Q14", {LINEITEM,.scan_bytes = 2,.left = 1 / 64.0,.nstages = 2,.stage = {
-		{.step = 1,.edge = true,.pass = 1,.accesses = 2,.table_bytes = 2.25e6,.column_bytes = 4,.columns = 1,.packet_bytes = 4},
-		{.step = 2,.edge = true,.pass = 1,.column_bytes = 5,.columns = 2,.packet_bytes = 4}}},
-	1, {99, 127, 221, 143}},
+static const Tiled tiled[] = {
+	{"Q5", 0, 313, {5137, 1078}},
+	{"Q7", 0, 217, {4466, 689}},
+	{"Q8", 0, 472, {4325, 880}},
+	{"Q9", 0, 6343, {26775, 9971}},
 };
 
-#define NRECORDED	((int) (sizeof(recorded) / sizeof(recorded[0])))
+#define LENGTH(a)	((int) (sizeof(a) / sizeof((a)[0])))
 
 static int
 compare(const void *a, const void *b)
@@ -238,29 +215,109 @@ compare(const void *a, const void *b)
 	return (*(const double *) a > *(const double *) b) - (*(const double *) a < *(const double *) b);
 }
 
-static double
-predicted(const Recorded *r)
+/* How a recorded pipeline is described: with true counts or the planner's, and with the warps that the kernel had or half. */
+typedef struct Known
 {
-	const GcCalibration h100 = gc_calibration_of("NVIDIA H100 80GB HBM3");
+	bool		counts;
+	bool		warps;
+} Known;
 
-	return gc_edge_us(gpu, &h100, &r->pipeline, GC_EDGE_FUSE, 0, 0);
+static GcEdgePipeline
+described(const Recorded *r, Known known)
+{
+	GcEdgePipeline p = r->pipeline;
+	double		rows = p.rows;
+
+	if (known.warps)
+		p.warps = r->warps;
+	for (int i = 0; i < p.nvector && !known.counts; i++)
+		rows *= p.vector[i].pass = gc_edge_pass(r->vector_halvings[i]);
+	for (int i = 0; i < p.nstages && !known.counts; i++)
+	{
+		if (p.stage[i].new_groups > 0)
+			p.stage[i].new_groups = fmin(rows, r->groups);
+		rows *= p.stage[i].pass = gc_edge_pass(r->stage_halvings[i]);
+	}
+	return p;
 }
 
-/* Of the rest, Q8's tests of a bitmap that lies in no multiprocessor's shared memory are not in the model; Q9 is not explained. */
+static double
+predicted(const Recorded *r, GcEdge edge, Known known)
+{
+	const GcCalibration h100 = gc_calibration_of("NVIDIA H100 80GB HBM3");
+	const GcEdgePipeline p = described(r, known);
+
+	return gc_edge_us(gpu, &h100, &p, edge, 0, 0);
+}
+
+/* Median of the relative errors of predictions for fused kernels. */
+static double
+median_error(const Recorded *r, int n, Known known, double *worst)
+{
+	double		errors[64];
+
+	for (int i = 0; i < n; i++)
+		errors[i] = fabs(predicted(&r[i], GC_EDGE_FUSE, known) / r[i].us[GC_EDGE_FUSE] - 1);
+	qsort(errors, n, sizeof(errors[0]), compare);
+	*worst = errors[n - 1];
+	return n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
+}
+
+static const Known all_known = {true, true};
+static const Known counts_known = {true, false};
+static const Known estimated = {false, false};
+
+static void
+note_errors(const char *what, const Recorded *r, int n)
+{
+	double		worst[3];
+	const double known = median_error(r, n, all_known, &worst[0]);
+	const double counts = median_error(r, n, counts_known, &worst[1]);
+	const double guessed = median_error(r, n, estimated, &worst[2]);
+
+	tap_note("%s: median error %.1f %% (at most %.0f) with true counts and warps, %.1f (%.0f) with true counts, %.1f (%.0f) with the planner's",
+			 what, 100 * known, 100 * worst[0], 100 * counts, 100 * worst[1], 100 * guessed, 100 * worst[2]);
+	for (int i = 0; i < n; i++)
+		tap_note("%s: took %.0f us; predicted %.0f, %.0f, %.0f", r[i].name, r[i].us[GC_EDGE_FUSE], predicted(&r[i], GC_EDGE_FUSE, all_known),
+				 predicted(&r[i], GC_EDGE_FUSE, counts_known), predicted(&r[i], GC_EDGE_FUSE, estimated));
+}
+
+/*
+ * The constants were fitted to these.  That they are not fitted too closely was seen by fitting them to TPC-H alone, and
+ * asking for the Star Schema Benchmark (docs/scheduling.md).  Errors of first predictions are the model's and the
+ * planner's, which are told apart here.
+ */
 static void
 test_errors(void)
 {
-	double		errors[NRECORDED];
+	Recorded	both[LENGTH(recorded_ssb) + LENGTH(recorded_tpch)];
+	double		worst;
+	double		error;
 
-	for (int i = 0; i < NRECORDED; i++)
-	{
-		errors[i] = fabs(predicted(&recorded[i]) / recorded[i].us[GC_EDGE_FUSE] - 1);
-		tap_note("%s: predicted %.0f us, took %.0f", recorded[i].name, predicted(&recorded[i]), recorded[i].us[GC_EDGE_FUSE]);
-	}
-	qsort(errors, NRECORDED, sizeof(errors[0]), compare);
-	ok(errors[NRECORDED / 2] < 0.25, "half of the recorded fused kernels are predicted to 25 %%: median error %.0f %%", 100 * errors[NRECORDED / 2]);
+	memcpy(both, recorded_ssb, sizeof(recorded_ssb));
+	memcpy(both + LENGTH(recorded_ssb), recorded_tpch, sizeof(recorded_tpch));
+	note_errors("SSB", recorded_ssb, LENGTH(recorded_ssb));
+	note_errors("TPC-H", recorded_tpch, LENGTH(recorded_tpch));
+	error = median_error(recorded_ssb, LENGTH(recorded_ssb), counts_known, &worst);
+	ok(error <= 0.15, "SSB, with true counts: median error %.1f %%", 100 * error);
+	error = median_error(both, LENGTH(both), counts_known, &worst);
+	ok(error <= 0.13, "both, with true counts: median error %.1f %%", 100 * error);
+	error = median_error(both, LENGTH(both), estimated, &worst);
+	ok(error <= 0.15, "both, by the planner's estimates: median error %.1f %%", 100 * error);
 	ok(gc_calibration_of("NVIDIA H200").read_bandwidth > 1.4 * gc_calibration_of("NVIDIA H100 80GB HBM3").read_bandwidth,
 	   "an H100's memory is slower than an H200's");
+}
+
+static const Recorded *
+recorded(const char *name)
+{
+	for (int i = 0; i < LENGTH(recorded_tpch); i++)
+	{
+		if (strcmp(recorded_tpch[i].name, name) == 0)
+			return &recorded_tpch[i];
+	}
+	tap_bail("no such query");
+	return NULL;
 }
 
 /* What tiles cost was measured of TPC-H as well.  Q9's take five times as long as the others', which is not explained. */
@@ -269,23 +326,20 @@ test_tiles(void)
 {
 	const GcCalibration h100 = gc_calibration_of("NVIDIA H100 80GB HBM3");
 
-	for (int i = 0; i < NRECORDED; i++)
+	for (int i = 0; i < LENGTH(tiled); i++)
 	{
-		const Recorded *r = &recorded[i];
-		int			stage = 0;
+		const GcEdgePipeline *p = &recorded(tiled[i].name)->pipeline;
 
-		while (r->pipeline.stage[stage].step != r->step)
-			stage++;
-		for (int t = 0; t < 2 && r->tiled_us[t] > 0; t++)
+		for (int t = 0; t < 2 && tiled[i].tiled_us[t] > 0; t++)
 		{
-			const double more = gc_edge_us(gpu, &h100, &r->pipeline, GC_EDGE_MATERIALIZE, stage, recorded_tiles[t]) -
-				gc_edge_us(gpu, &h100, &r->pipeline, GC_EDGE_MATERIALIZE, stage, 0);
-			const double took = r->tiled_us[t] - r->us[GC_EDGE_MATERIALIZE];
+			const double more = gc_edge_us(gpu, &h100, p, GC_EDGE_MATERIALIZE, tiled[i].stage, recorded_tiles[t]) -
+				gc_edge_us(gpu, &h100, p, GC_EDGE_MATERIALIZE, tiled[i].stage, 0);
+			const double took = tiled[i].tiled_us[t] - tiled[i].us;
 
-			if (strcmp(r->name, "Q9") == 0)
+			if (strcmp(tiled[i].name, "Q9") == 0)
 				tap_note("Q9: tiles of %.0f rows are predicted to take %.0f us more, took %.0f", recorded_tiles[t], more, took);
 			else
-				ok(more > took / 2 && more < took * 2, "%s: tiles of %.0f rows are predicted to take %.0f us more, took %.0f", r->name,
+				ok(more > took / 2 && more < took * 2, "%s: tiles of %.0f rows are predicted to take %.0f us more, took %.0f", tiled[i].name,
 				   recorded_tiles[t], more, took);
 		}
 	}
@@ -300,7 +354,7 @@ settle(const Recorded *r, double us, int *launches)
 
 	*launches = 0;
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
-		tried[e].possible = true;
+		tried[e].possible = r->us[e] > 0;
 	for (int n = 0; n < 40; n++)
 	{
 		GcEdge		compile;
@@ -318,18 +372,19 @@ settle(const Recorded *r, double us, int *launches)
 }
 
 static void
-test_explore(void)
+test_explore(const Recorded *recorded, int n)
 {
-	for (int i = 0; i < NRECORDED; i++)
+	for (int i = 0; i < n; i++)
 	{
 		const Recorded *r = &recorded[i];
 		double		best = r->us[0];
 		int			launches;
-		double		us = settle(r, predicted(r), &launches);
+		double		us = settle(r, r->us[0] / 3, &launches);
 
 		for (int e = 0; e <= GC_EDGE_MATERIALIZE; e++)
-			best = fmin(best, r->us[e]);
-		ok(us <= 1.1 * best, "%s: what it settles on is within 10 %% of the best, after %d launches", r->name, launches);
+			best = r->us[e] > 0 ? fmin(best, r->us[e]) : best;
+		ok(us <= 1.1 * best || r->us[0] < GC_EDGE_WRONG_US, "%s: where the prediction is far off, it settles within 10 %% of the best, after %d launches",
+		   r->name, launches);
 		us = settle(r, r->us[0], &launches);
 		ok(us == r->us[0] && launches == 0, "%s: as predicted, no edge is tried", r->name);
 		us = settle(r, 0, &launches);
@@ -384,7 +439,8 @@ main(void)
 	test_access_rate();
 	test_errors();
 	test_tiles();
-	test_explore();
+	test_explore(recorded_ssb, LENGTH(recorded_ssb));
+	test_explore(recorded_tpch, LENGTH(recorded_tpch));
 	test_explore_ends();
 	note_time();
 	return tap_done();

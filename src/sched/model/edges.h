@@ -9,8 +9,8 @@
  * As in the paper, a part of a pipeline costs computation (equation 4), accesses to memory (equation 5), and packets by
  * a channel (equations 1 and 6); and parts of unlike speed delay each other (equations 8 and 9).  Unlike
  * there, what a GPU of today does at the same time is not added up.  A part takes as long as the resource that
- * it needs longest, of device memory, the L2 cache and issue of instructions.  Latency is added: warps mostly
- * wait for the accesses of their few rows while no other warp scans for them.
+ * it needs longest, of device memory, the caches, issue of instructions and atomics on one address.  Latency is
+ * added: warps mostly wait for the accesses of their few rows while no other warp scans for them.
  *
  * What a cut gains is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its
  * rounds are those of the lane with the most rows.  Behind an edge each lane has a row.
@@ -28,14 +28,30 @@
 
 #define GC_EDGE_STAGES	64
 
+/* A step that is tested on whole vectors, or on gathered rows: it comes before any edge. */
+typedef struct GcEdgeVectorStep
+{
+	double		pass;			/* rows that come out of it, as a part of those that come in */
+	double		column_bytes;	/* of the row's columns that it is the first to read */
+	int			columns;		/* how many these are */
+	double		table_bytes;	/* of the table in which it looks each row up; 0: none */
+	bool		shared;			/* that lies in the block's own memory */
+	bool		ordered;		/* rows look there one behind the other, as their keys are in order */
+	bool		gathered;
+} GcEdgeVectorStep;
+
 /* A step row by row, or the sink. */
 typedef struct GcEdgeStage
 {
 	int			step;			/* its number in the pipeline; of the sink, the number of steps */
 	bool		edge;			/* may an edge lie before it? */
 	double		pass;			/* rows that come out of it, as a part of those that come in */
-	double		accesses;		/* to a table, one behind the other, of each row */
+	double		accesses;		/* to a table, of each row */
+	double		chain;			/* of these, one behind the other */
+	double		atomics;		/* accesses that add to what is there */
 	double		table_bytes;	/* of that table */
+	bool		ordered;		/* as above */
+	double		new_groups;		/* groups that are not there yet */
 	double		column_bytes;	/* of the row's own columns that only this stage reads */
 	int			columns;		/* how many these are */
 	double		packet_bytes;	/* of a packet, with an edge before it */
@@ -44,14 +60,21 @@ typedef struct GcEdgeStage
 typedef struct GcEdgePipeline
 {
 	double		rows;			/* of the scan */
-	double		scan_bytes;		/* of a row, read whole vector by whole vector */
-	double		left;			/* part of the rows that comes to the first stage */
 	int			vec;			/* rows of a thread's vector */
-	bool		gathered;		/* warps already gather the rows that come to the first stage */
+	bool		gathered;		/* warps gather the rows that come to the first stage */
 	double		warps;			/* on a multiprocessor at the same time */
+	double		cluster;		/* rows side by side that pass or fail together */
+	int			nvector;
+	GcEdgeVectorStep vector[GC_EDGE_STAGES];	/* those on gathered rows come last */
 	int			nstages;
 	GcEdgeStage stage[GC_EDGE_STAGES];
 } GcEdgePipeline;
+
+/*
+ * Part of the rows that passes a step, by the planner's estimate in halvings (GcPStep.selectivity), which is rounded down:
+ * the middle of what it may mean.  0 halvings mostly say that all rows pass.
+ */
+extern double gc_edge_pass(int halvings);
 
 typedef struct GcEdgePlan
 {

@@ -3,7 +3,8 @@
  * edge_model.c
  *	  What the model of edges has to know of a request's pipeline.
  *
- * How many rows pass a step is the planner's estimate; sizes of tables are the request's.
+ * How many rows pass a step is the planner's estimate; sizes of tables are the request's.  Whether keys lie in order is
+ * seen by the ranges of the chunks.
  *
  * The worker's main thread.
  *
@@ -21,8 +22,16 @@
  */
 #define SLOT_ACCESSES		1.5
 
-/* To a hashed group table: slot, and keys that lie side by side. */
+/* To a hashed group table: slot, and keys that lie side by side.  Their words are added to. */
 #define GROUP_ACCESSES		2.5
+#define GROUP_ATOMICS		2
+
+/* A column whose width differs between chunks, mostly since the last one is short. */
+#define MIXED_WIDTH			4
+
+/* Of a column in order, a chunk has this part of the range at most, on the average. */
+#define ORDERED_PART		0.25
+#define ORDERED_CHUNKS		4
 
 /* Rows of a vector of device host. */
 #define HOST_VECTOR			1024
@@ -48,7 +57,7 @@ bytes_of_expr(const GcProgram *p, u16 e, ColumnsRead *columns)
 	{
 		if (!columns->read[x->ref])
 		{
-			bytes = Max(gc_columns(p)[x->ref].width, 1);
+			bytes = gc_columns(p)[x->ref].width > 0 ? gc_columns(p)[x->ref].width : MIXED_WIDTH;
 			columns->n++;
 		}
 		columns->read[x->ref] = true;
@@ -57,6 +66,52 @@ bytes_of_expr(const GcProgram *p, u16 e, ColumnsRead *columns)
 	for (int a = 0; a < 3; a++)
 		bytes += bytes_of_expr(p, x->arg[a], columns);
 	return bytes;
+}
+
+/* Bytes of the lookup tables that an expression asks. */
+static double
+bytes_of_lookups(const GcRequest *request, u16 e)
+{
+	const GcExpr *x;
+	double		bytes = 0;
+
+	if (e == GC_NONE)
+		return 0;
+	x = &gc_exprs(request->program)[e];
+	if (x->op == GC_OP_LUT)
+		bytes = (double) request->luts[x->ref].count * Max(request->luts[x->ref].width, 1);
+	for (int a = 0; a < 3; a++)
+		bytes += bytes_of_lookups(request, x->arg[a]);
+	return bytes;
+}
+
+/* Do a probe's first keys come in order, as the input's rows do? */
+static bool
+in_order(const GcRequest *request, const GcPStep *step)
+{
+	const GcProgram *p = request->program;
+	const GcExpr *key = &gc_exprs(p)[gc_refs(p)[step->first_key]];
+	const GcDirectory *dir;
+	const GcCellRange *range;
+	double		covered = 0;
+	i64			min = PG_INT64_MAX;
+	i64			max = PG_INT64_MIN;
+
+	if (gc_builds(p)[step->build].nkeys != 1 || key->op != GC_OP_COLUMN)
+		return false;
+	dir = request->inputs[gc_columns(p)[key->ref].input].dir;
+	if (dir == NULL || request->columns[key->ref].dir_column < 0 || dir->nchunks < ORDERED_CHUNKS)
+		return false;
+	range = GC_COLUMN_RANGES(dir, request->columns[key->ref].dir_column);
+	for (uint32 i = 0; i < dir->nchunks; i++)
+	{
+		if (range[i].min > range[i].max)
+			continue;
+		covered += (double) range[i].max - (double) range[i].min;
+		min = Min(min, range[i].min);
+		max = Max(max, range[i].max);
+	}
+	return max > min && covered <= ORDERED_PART * dir->nchunks * ((double) max - (double) min);
 }
 
 static double
@@ -85,20 +140,44 @@ bytes_of_sink(const GcProgram *p, const GcPPipeline *pl, ColumnsRead *columns)
 	return bytes;
 }
 
-/* Bytes of a build that probes of it meet. */
+/* Bytes of a dense build's bitmap, or of a hash build's slots and keys; and of its payloads. */
 static double
-bytes_of_build(const GcRequest *request, u16 build)
+bytes_of_keys(const GcRequest *request, u16 build)
+{
+	const GcPBuild *b = &gc_builds(request->program)[build];
+	const GcBuildValue *v = &request->builds[build];
+
+	return b->mode == GC_BUILD_DENSE ? v->range / 8.0 : v->slots * 8.0 + v->cap * 8.0 * b->nkeys;
+}
+
+static double
+bytes_of_payloads(const GcRequest *request, u16 build)
 {
 	const GcProgram *p = request->program;
 	const GcPBuild *b = &gc_builds(p)[build];
 	const GcBuildValue *v = &request->builds[build];
-	double		payload = 0;
+	double		width = 0;
 
 	for (int i = 0; i < b->npayloads; i++)
-		payload += gc_payloads(p)[b->first_payload + i].width;
-	if (b->mode == GC_BUILD_DENSE)
-		return v->range / 8.0 + v->range * payload;
-	return v->slots * 8.0 + v->cap * (8.0 * b->nkeys + payload);
+		width += gc_payloads(p)[b->first_payload + i].width;
+	return width * (b->mode == GC_BUILD_DENSE ? v->range : v->cap);
+}
+
+/* A step that is tested on whole vectors, or on gathered rows.  Of a build it asks the bitmap only. */
+static GcEdgeVectorStep
+describe_vector_step(const GcRequest *request, const GcPStep *step, const GcVariant *v, bool gathered, ColumnsRead *columns)
+{
+	const int	before = columns->n;
+	GcEdgeVectorStep s = {.pass = gc_edge_pass(step->selectivity),.gathered = gathered,
+	.column_bytes = bytes_of_step(request->program, step, columns),.table_bytes = bytes_of_lookups(request, step->expr)};
+
+	s.columns = columns->n - before;
+	if (step->type != GC_STEP_PROBE)
+		return s;
+	s.table_bytes = bytes_of_keys(request, step->build);
+	s.shared = (v->shared_builds >> step->build & 1) != 0;
+	s.ordered = in_order(request, step);
+	return s;
 }
 
 static void
@@ -106,85 +185,173 @@ describe_probe(const GcRequest *request, const GcPStep *step, GcEdgeStage *stage
 {
 	const GcPBuild *b = &gc_builds(request->program)[step->build];
 
-	stage->accesses = (b->mode == GC_BUILD_HASH ? SLOT_ACCESSES + b->nkeys + !b->unique : 1) + (b->npayloads > 0);
-	stage->table_bytes = bytes_of_build(request, step->build);
+	if (b->mode == GC_BUILD_HASH)
+	{
+		stage->accesses = SLOT_ACCESSES + b->nkeys + !b->unique + (b->npayloads > 0);
+		stage->chain = SLOT_ACCESSES + 1 + !b->unique + (b->npayloads > 0);
+	}
+	else
+		stage->accesses = 1 + (b->npayloads > 0);
+	stage->table_bytes = bytes_of_keys(request, step->build) + bytes_of_payloads(request, step->build);
+	stage->ordered = in_order(request, step);
 }
 
-/* Groups in a block's own memory are few; others are met in the L2 cache. */
+/* Groups in a block's own memory are few; others are met in the L2 cache, or beyond it.  rows: that come to the sink. */
 static void
-describe_sink(const GcRequest *request, int pipeline, GcEdgeStage *stage)
+describe_sink(const GcRequest *request, int pipeline, const GcVariant *v, double rows, GcEdgeStage *stage)
 {
 	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
-	const GcSinkValue *v = &request->sinks[pipeline];
+	const GcSinkValue *sink = &request->sinks[pipeline];
 
 	stage->pass = 1;
 	if (pl->sink == GC_SINK_BUILD)
 	{
-		stage->accesses = SLOT_ACCESSES + gc_builds(request->program)[pl->build].nkeys;
-		stage->table_bytes = bytes_of_build(request, pl->build);
+		const GcPBuild *b = &gc_builds(request->program)[pl->build];
+
+		stage->accesses = b->mode == GC_BUILD_HASH ? SLOT_ACCESSES + b->nkeys : 0;
+		stage->atomics = 1 + (b->npayloads > 0);
+		stage->table_bytes = bytes_of_keys(request, pl->build) + bytes_of_payloads(request, pl->build);
+		if (b->mode == GC_BUILD_HASH)
+			stage->new_groups = Min((double) request->builds[pl->build].cap, rows);
 	}
 	else if (pl->sink == GC_SINK_AGGREGATE && pl->nkeys > 0)
 	{
-		stage->accesses = pl->group_mode == GC_GROUP_HASH ? GROUP_ACCESSES + 1 : 1;
-		stage->table_bytes = (double) v->ngroups * pl->group_words * 8;
+		stage->atomics = GROUP_ATOMICS;
+		if (v->group_local)
+			return;
+		stage->accesses = pl->group_mode == GC_GROUP_HASH ? GROUP_ACCESSES : 1;
+		stage->chain = pl->group_mode == GC_GROUP_HASH ? GROUP_ACCESSES + 0.5 : 1;
+		stage->table_bytes = (double) sink->ngroups * pl->group_words * 8;
+		if (pl->group_mode == GC_GROUP_HASH)
+		{
+			stage->table_bytes += sink->group_slots * 8.0 + sink->ngroups * 8.0 * sink->key_words;
+			stage->new_groups = Min((double) sink->ngroups, rows);
+		}
 	}
 }
 
-static double
-part_of(int log)
+/* The payloads of builds that are only tested before the stages: the sink reads them. */
+static void
+describe_payloads(const GcRequest *request, const GcPStep *step, GcEdgeStage *stage)
 {
-	return ldexp(1, -Min(log, 60));
+	const GcPBuild *b = &gc_builds(request->program)[step->build];
+	const double bytes = bytes_of_payloads(request, step->build);
+
+	if (b->npayloads == 0)
+		return;
+	if (bytes > stage->table_bytes)
+	{
+		stage->table_bytes = bytes;
+		stage->ordered = in_order(request, step);
+	}
+	stage->accesses += b->npayloads;
+	stage->chain = 1;
+}
+
+/* Rows of the scan that have the same key: where they come in order, they pass the first step together, or fail. */
+static double
+cluster_of(const GcRequest *request, int pipeline, int first, const GcEdgePipeline *p)
+{
+	const GcProgram *program = request->program;
+	const GcPStep *step = &gc_steps(program)[gc_pipelines(program)[pipeline].first_step + first];
+	double		rows;
+
+	if (p->nvector == 0 || !p->vector[0].ordered)
+		return 1;
+	rows = request->inputs[gc_pipelines(program)[gc_builds(program)[step->build].pipeline].input].rows;
+	return rows > 0 ? Min(Max(p->rows / rows, 1), p->vec) : 1;
+}
+
+/* The steps before the first stage, in the order in which they are tested; *first: the number of the first of them. */
+static void
+describe_vector_steps(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v, GcEdgePipeline *p,
+					  GcEdgeStage *payloads, int *first, ColumnsRead *columns)
+{
+	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
+
+	for (int phase = GC_PHASE_VECTOR; phase <= GC_PHASE_GATHERED; phase++)
+	{
+		for (int s = 0; s < pl->nsteps; s++)
+		{
+			const GcPStep *step = &gc_steps(request->program)[pl->first_step + s];
+
+			if (edges->phase[s] != phase)
+				continue;
+			*first = p->nvector == 0 ? s : *first;
+			p->vector[p->nvector++] = describe_vector_step(request, step, v, phase == GC_PHASE_GATHERED, columns);
+			if (step->type == GC_STEP_PROBE)
+				describe_payloads(request, step, payloads);
+		}
+	}
+}
+
+/* Rows that come to the next stage. */
+static double
+rows_left(const GcEdgePipeline *p)
+{
+	double		rows = p->rows;
+
+	for (int i = 0; i < p->nvector; i++)
+		rows *= p->vector[i].pass;
+	for (int i = 0; i < p->nstages; i++)
+		rows *= p->stage[i].pass;
+	return rows;
+}
+
+static GcEdgeStage *
+add_stage(GcEdgePipeline *p, const GcPipelineEdges *edges, int step)
+{
+	GcEdgeStage *stage = &p->stage[p->nstages];
+
+	*stage = (GcEdgeStage) {.step = step,.edge = (edges->steps >> step & 1) != 0};
+	if (stage->edge)
+		stage->packet_bytes = edges->shape[step].packet_bytes;
+	return stage;
 }
 
 bool
-gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, int vec, GcEdgePipeline *p)
+gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v, GcEdgePipeline *p)
 {
 	const GcProgram *program = request->program;
 	const GcPPipeline *pl = &gc_pipelines(program)[pipeline];
+	const GcPInput *input = &gc_inputs(program)[pl->input];
 	ColumnsRead columns = {{false}, 0};
+	GcEdgeStage payloads = {.step = pl->nsteps + 1,.pass = 1};
+	GcEdgeStage *stage;
 	int			before;
 	int			first = 0;
-	int			last = 0;
 
-	if (edges->steps == 0 || edges->shape == NULL || pl->nsteps > GC_MODEL_STEPS)
+	if (edges->phase == NULL || pl->nsteps > GC_MODEL_STEPS)
 		return false;
 	memset(p, 0, sizeof(*p));
-	while (!(edges->steps >> first & 1))
-		first++;
-	for (int s = first; s <= pl->nsteps; s++)
-		last = edges->steps >> s & 1 ? s : last;
 	p->rows = request->inputs[pl->input].rows;
-	p->left = part_of(edges->shape[first].passed);
-	p->vec = vec > 0 ? vec : HOST_VECTOR;
+	p->vec = input->groups_of || input->unmatched_of ? 1 : v->vec > 0 ? v->vec : HOST_VECTOR;
 	p->gathered = edges->gathers;
 	p->warps = gc_worker.profile.max_warps > 0 ? gc_worker.profile.max_warps / 2.0 : 1;
+	describe_vector_steps(request, pipeline, edges, v, p, &payloads, &first, &columns);
+	p->cluster = cluster_of(request, pipeline, first, p);
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(program)[pl->first_step + s];
-		const bool	edge = (edges->steps >> s & 1) != 0;
-		GcEdgeStage *stage = &p->stage[p->nstages];
 
-		/* Behind a step that finds several rows there are no edges, but such steps. */
-		if (s < first || (!edge && s < last))
-		{
-			p->scan_bytes += bytes_of_step(program, step, &columns);
+		if (edges->phase[s] != GC_PHASE_ROW)
 			continue;
-		}
 		before = columns.n;
-		*stage = (GcEdgeStage) {.step = s,.edge = edge,.pass = part_of(step->selectivity),
-			.column_bytes = bytes_of_step(program, step, &columns),.packet_bytes = edge ? edges->shape[s].packet_bytes : 0};
+		stage = add_stage(p, edges, s);
+		stage->pass = gc_edge_pass(step->selectivity);
+		stage->column_bytes = bytes_of_step(program, step, &columns);
 		stage->columns = columns.n - before;
 		if (step->type == GC_STEP_PROBE)
 			describe_probe(request, step, stage);
 		p->nstages++;
 	}
 	before = columns.n;
-	p->stage[p->nstages] = (GcEdgeStage) {.step = pl->nsteps,.edge = (edges->steps >> pl->nsteps & 1) != 0,
-		.column_bytes = bytes_of_sink(program, pl, &columns)};
-	p->stage[p->nstages].columns = columns.n - before;
-	if (p->stage[p->nstages].edge)
-		p->stage[p->nstages].packet_bytes = edges->shape[pl->nsteps].packet_bytes;
-	describe_sink(request, pipeline, &p->stage[p->nstages]);
+	stage = add_stage(p, edges, pl->nsteps);
+	stage->column_bytes = bytes_of_sink(program, pl, &columns);
+	stage->columns = columns.n - before;
+	describe_sink(request, pipeline, v, rows_left(p), stage);
 	p->nstages++;
+	if (payloads.accesses > 0)
+		p->stage[p->nstages++] = payloads;
 	return true;
 }

@@ -15,7 +15,7 @@
 #include "../../sched/model/edges.h"
 
 /* Steps of a pipeline that the model takes in. */
-#define GC_MODEL_STEPS	(GC_EDGE_STAGES - 1)
+#define GC_MODEL_STEPS	(GC_EDGE_STAGES - 2)
 
 /*
  * What the kernel signature knows of a pipeline's edges: before which steps they may lie (gc_pipeline_edges), and what
@@ -25,6 +25,7 @@ typedef struct GcPipelineEdges
 {
 	u64			steps;
 	bool		gathers;		/* GcPipelineTraits */
+	u8		   *phase;			/* GcStepPhase by step; NULL: no predictions are made */
 	GcEdgeShape *shape;			/* by step; NULL where steps is 0 */
 
 	/* The newest plan, of a request that was like this. */
@@ -44,8 +45,8 @@ typedef struct GcPipelineEdges
 	}			explored[GC_EDGE_MATERIALIZE + 1];
 } GcPipelineEdges;
 
-/* Describe it, with sizes of this request's tables.  vec: rows of a thread's vector.  False: it has no edges. */
-extern bool gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, int vec,
+/* Describe it, with sizes of this request's tables, for a variant.  False: nothing can be predicted of it. */
+extern bool gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v,
 							  GcEdgePipeline *p);
 
 #endif							/* GC_EDGE_MODEL_H */

@@ -12,7 +12,7 @@
 #include "../../program/edge.h"
 #include "../memory/state.h"
 
-/* Scans of fewer rows are fused, unless something else is wanted. */
+/* For scans of fewer rows no edge is chosen; how long they take is predicted all the same. */
 #define LEAST_ROWS	1000000
 
 /* Requests that a plan of the model is used for. */
@@ -57,6 +57,7 @@ static const GcEdgePlan *
 plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const GcVariant *v)
 {
 	const u64	rows = request->inputs[gc_pipelines(request->program)[pipeline].input].rows;
+	const int	wanted = edges->steps == 0 || rows < LEAST_ROWS ? GC_EDGE_FUSE : request->edge;
 	GcEdgePipeline p;
 
 	if (edges->uses > 0 && edges->uses < PLAN_USES && edges->edge == request->edge && edges->step == request->edge_step &&
@@ -65,9 +66,9 @@ plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const Gc
 		edges->uses++;
 		return &edges->plan;
 	}
-	if (!gc_describe_edges(request, pipeline, edges, v->vec, &p))
+	if (!gc_describe_edges(request, pipeline, edges, v, &p))
 		return NULL;
-	edges->plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, request->edge, request->edge_step, request->edge_tile);
+	edges->plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, wanted, request->edge_step, request->edge_tile);
 	edges->rows = rows;
 	edges->edge = request->edge;
 	edges->step = request->edge_step;
@@ -82,7 +83,7 @@ predict(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, co
 {
 	GcEdgePipeline p;
 
-	if (!gc_describe_edges(request, pipeline, edges, v->vec, &p))
+	if (!gc_describe_edges(request, pipeline, edges, v, &p))
 		return 0;
 	return gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, v->edge, v->edge_step, request->edge_tile).us;
 }
@@ -98,17 +99,16 @@ set_edge(GcVariant *v, int edge, int step)
 double
 gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcVariant *v)
 {
-	const u64	rows = request->inputs[gc_pipelines(request->program)[pipeline].input].rows;
 	const GcEdgePlan *plan;
 
-	if (edges->steps == 0 || has_splits(v))
+	if (has_splits(v))
 		return 0;
-	if (request->edge != GC_EDGE_AUTO && request->edge != GC_EDGE_FUSE)
+	if (edges->steps != 0 && request->edge != GC_EDGE_AUTO && request->edge != GC_EDGE_FUSE)
 	{
 		set_edge(v, request->edge, choose_step(request, pipeline, edges->steps));
 		return predict(request, pipeline, edges, v);
 	}
-	plan = rows >= LEAST_ROWS ? plan_of(request, pipeline, edges, v) : NULL;
+	plan = plan_of(request, pipeline, edges, v);
 	if (plan == NULL)
 		return 0;
 	if (plan->edge != GC_EDGE_FUSE)
@@ -125,7 +125,7 @@ gc_explored_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges,
 	{
 		GcEdgePlan	plan = {.edge = GC_EDGE_FUSE};
 
-		if (gc_describe_edges(request, pipeline, edges, v->vec, &p))
+		if (gc_describe_edges(request, pipeline, edges, v, &p))
 			plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, edge, -1, 0);
 		edges->explored[edge].known = true;
 		edges->explored[edge].step = plan.edge == edge ? plan.step : -1;

@@ -267,6 +267,10 @@ find_edges(const GcProgram *p, int pipeline, const GcPipelineTraits *traits, GcP
 	const int	nsteps = gc_pipelines(p)[pipeline].nsteps;
 
 	edges->gathers = traits->gathers;
+	if (nsteps <= GC_MODEL_STEPS)
+		edges->phase = MemoryContextAllocZero(kernels_cxt, nsteps + 1);
+	if (edges->phase && !gc_step_phases(p, pipeline, edges->phase))
+		edges->phase = NULL;
 	if (!gc_pipeline_edges(p, pipeline, &edges->steps) || nsteps > GC_MODEL_STEPS)
 		return;
 	edges->shape = MemoryContextAllocZero(kernels_cxt, (nsteps + 1) * sizeof(GcEdgeShape));

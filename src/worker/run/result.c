@@ -273,7 +273,7 @@ gc_run_note_times(GcRun *run)
 	run->main_us = us_between(l->began_ns, times[GC_TIME_ENDED]);
 	if (l->ops)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
-	info->run_ms = run->main_us / 1000;
+	info->run_ms = info->main_ms = run->main_us / 1000;
 	info->edge_packets = *(const u64 *) ((const char *) run->flags + GC_PACKETS_AT);
 	info->edge_held = *(const u64 *) ((const char *) run->flags + GC_HELD_AT);
 	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */
