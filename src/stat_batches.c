@@ -213,8 +213,8 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
  * tracks, which are threads of processes there.  Trace events of one track may not overlap,
  * so each process has as many tracks as spans that overlap.
  *
- * Requests in waves belong to no batch.  Users who see all sessions' batches see waves, too:
- * those since the first batch that is shown, or the newest where there is no batch.
+ * Requests in waves belong to no batch.  Users who see all sessions' batches see waves and other
+ * copies, too: those since the first request of the batches that are shown, or the newest where there is no batch.
  *-------------------------------------------------------------------------
  */
 typedef enum TimelineProcess
@@ -222,7 +222,7 @@ typedef enum TimelineProcess
 	TIMELINE_DEVICE = 1,
 	TIMELINE_SCHEDULER,
 	TIMELINE_QUEUE,
-	TIMELINE_LINK,				/* copies of waves */
+	TIMELINE_LINK,				/* copies, of waves and of requests */
 	TIMELINE_WAVES				/* their kernels */
 } TimelineProcess;
 
@@ -318,9 +318,26 @@ first_start(const GcBatchRecord *batches, int n)
 	return first;
 }
 
-/* The waves to be shown, the earliest first or nearly so; *origin: the time where the timeline begins. */
+/* When the earliest request of the batches was submitted; 0: there is none. */
+static TimestampTz
+first_submitted(const GcBatchRecord *batches, int n)
+{
+	TimestampTz first = first_start(batches, n);
+
+	for (int i = 0; i < n; i++)
+	{
+		for (int j = 0; j < batches[i].nkept; j++)
+			first = Min(first, batches[i].began - (TimestampTz) Max(sane(batches[i].kernel[j].queued_us), 0));
+	}
+	return first;
+}
+
+/*
+ * The waves and other copies to be shown, the earliest first or nearly so: those since `since`, or the newest if that is
+ * 0.  *origin, where the timeline begins, moves to the earliest of them: requests copy before their batch begins.
+ */
 static GcWaveRecord *
-visible_waves(int limit, TimestampTz *origin, int *n)
+visible_waves(int limit, TimestampTz since, TimestampTz *origin, int *n)
 {
 	GcWaveRecord *waves;
 	int			kept = 0;
@@ -329,23 +346,18 @@ visible_waves(int limit, TimestampTz *origin, int *n)
 	if (limit <= 0 || !sees_all())
 		return NULL;
 	waves = gc_wavelog_read(n);
-	for (int i = *origin == 0 ? Max(*n - limit, 0) : 0; i < *n; i++)
+	for (int i = since == 0 ? Max(*n - limit, 0) : 0; i < *n; i++)
 	{
-		if (waves[i].began >= *origin)
+		if (waves[i].began >= since)
 			waves[kept++] = waves[i];
 	}
 	*n = kept;
-	/* Without batches it begins with the earliest wave. */
-	if (*origin == 0 && kept > 0)
-	{
-		*origin = waves[0].began;
-		for (int i = 1; i < kept; i++)
-			*origin = Min(*origin, waves[i].began);
-	}
+	for (int i = 0; i < kept; i++)
+		*origin = *origin == 0 ? waves[i].began : Min(*origin, waves[i].began);
 	return waves;
 }
 
-/* Collect the spans of waves' copies and kernels. */
+/* Collect the spans of copies, and of waves' kernels. */
 static void
 collect_waves(const GcWaveRecord *waves, int n, TimestampTz origin, Spans *c_spans, Spans *k_spans)
 {
@@ -359,7 +371,8 @@ collect_waves(const GcWaveRecord *waves, int n, TimestampTz origin, Spans *c_spa
 
 		if (w->bytes > 0)
 			add_wave(c_spans, began, copied - began, w);
-		add_wave(k_spans, copied, sane(w->kernels_us), w);
+		if (w->kind == GC_WAVE_COPIED)
+			add_wave(k_spans, copied, sane(w->kernels_us), w);
 	}
 	assign_lanes(c_spans);
 	assign_lanes(k_spans);
@@ -475,6 +488,19 @@ put_wave(StringInfo buf, const Span *s, TimelineProcess process, const char *cat
 					 (uint64) w->bytes / 1024, (uint64) w->shared / 1024);
 }
 
+/* Copies outside waves. */
+static void
+put_copies(StringInfo buf, const Span *s)
+{
+	const GcWaveRecord *w = s->wave;
+
+	put_event(buf, TIMELINE_LINK, s, "copies", w->kind == GC_RESULT_COPIED ? "result" : "columns");
+	appendStringInfo(buf, "\"pid\":%d,", w->pid);
+	if (w->kind == GC_REQUEST_COPIED)
+		appendStringInfo(buf, "\"column_kB\":%.1f,\"lookup_kB\":%.1f,", (w->bytes - w->lookups) / 1024.0, w->lookups / 1024.0);
+	appendStringInfo(buf, "\"kB\":%.1f}}", w->bytes / 1024.0);
+}
+
 /* Write the names of a process and of its tracks; nothing for a process without tracks. */
 static void
 put_names(StringInfo buf, TimelineProcess process, const char *name, const char *track, int ntracks)
@@ -516,7 +542,7 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 	if (limit > 0)
 		batches = visible_batches(limit, &n);
 	origin = first_start(batches, n);
-	waves = visible_waves(limit, &origin, &nwaves);
+	waves = visible_waves(limit, first_submitted(batches, n), &origin, &nwaves);
 	collect(batches, n, origin, &b, &k, &q);
 	collect_waves(waves, nwaves, origin, &copies, &wave_kernels);
 
@@ -538,7 +564,12 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 	for (int i = 0; i < q.n; i++)
 		put_wait(&buf, &q.span[i]);
 	for (int i = 0; i < copies.n; i++)
-		put_wave(&buf, &copies.span[i], TIMELINE_LINK, "copies");
+	{
+		if (copies.span[i].wave->kind == GC_WAVE_COPIED)
+			put_wave(&buf, &copies.span[i], TIMELINE_LINK, "copies");
+		else
+			put_copies(&buf, &copies.span[i]);
+	}
 	for (int i = 0; i < wave_kernels.n; i++)
 		put_wave(&buf, &wave_kernels.span[i], TIMELINE_WAVES, "kernels of a wave");
 	appendStringInfoString(&buf, "]}");

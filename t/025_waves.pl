@@ -98,6 +98,28 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT args -> 'wave' AS 
 $node->safe_psql('postgres', 'CREATE ROLE other LOGIN');
 is($node->safe_psql('postgres', "SET ROLE other; SELECT count(*) $timeline"), '0', 'others do not see them');
 
+# The timeline shows copies outside waves, too: of columns that are loaded whole, of a lookup table, and of a large result.
+my $roomy = small_device('roomy', '64MB');
+$roomy->safe_psql('postgres', q{CREATE TABLE whole AS SELECT i AS a, i % 997 AS b, 'text ' || i % 500 AS t FROM generate_series(1, 20000) AS i; VACUUM ANALYZE whole});
+sub copies_of
+{
+	my ($what) = @_;
+
+	return "FROM (SELECT e -> 'args' AS args, (e ->> 'dur')::float8 AS dur, (e ->> 'ts')::float8 AS ts
+		FROM jsonb_array_elements(gpuconc_timeline(100)::jsonb -> 'traceEvents') AS e WHERE e ->> 'ph' = 'X' AND e ->> 'cat' = 'copies' AND e ->> 'name' = '$what') AS x";
+}
+is_offloaded($roomy, 'SELECT sum(a), sum(b) FROM whole', 'columns are loaded whole');
+is($roomy->safe_psql('postgres', "SELECT count(*), sum((args ->> 'column_kB')::numeric) / (SELECT sum(host_bytes) / 1024 FROM gpuconc_cache WHERE relation = 'whole'::regclass AND column_name IN ('a', 'b')) BETWEEN 0.9 AND 1,
+	sum((args ->> 'lookup_kB')::numeric), bool_and(dur > 0 AND ts >= 0) " . copies_of('columns')), '1|t|0.0|t', 'the timeline has their copies');
+is_offloaded($roomy, 'SELECT sum(a), sum(b) FROM whole', 'columns are there');
+is($roomy->safe_psql('postgres', 'SELECT count(*) ' . copies_of('columns')), '1', 'what is there is not copied');
+is_offloaded($roomy, "SELECT count(*) FROM whole WHERE t LIKE '%9%4'", 'a lookup table');
+is($roomy->safe_psql('postgres', "SELECT count(*) " . copies_of('columns') . " WHERE (args ->> 'lookup_kB')::numeric > 0"), '1', 'the timeline has its copy');
+is($roomy->safe_psql('postgres', 'SELECT count(*) ' . copies_of('result')), '0', 'small results are not told');
+is_offloaded($roomy, 'SELECT a, b, t FROM whole WHERE b <> 5 ORDER BY a', 'a large result');
+is($roomy->safe_psql('postgres', "SELECT count(*), bool_and((args ->> 'kB')::numeric > 400 AND dur > 0) " . copies_of('result')), '1|t', 'the timeline has its copy');
+$roomy->stop;
+
 #-------------------------------------------------------------------------
 # What is cached is used where it is, and a scan does not drop what it is about to need
 #-------------------------------------------------------------------------

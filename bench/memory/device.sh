@@ -57,14 +57,15 @@ ${CHUNK_PAGES:+gpuconc.chunk_pages = $CHUNK_PAGES}"
 	}
 }
 
+# Called where errexit is off: each step that fails has to end it.
 load() {
-	"$HERE/ssb/load" "$SCALE" --jobs "$WORKERS"
-	psql -Xqc checkpoint
+	"$HERE/ssb/load" "$SCALE" --jobs "$WORKERS" || return
+	psql -Xqc checkpoint || return
 	[ -z "$TPCH" ] || {
-		psql -Xqc 'drop database if exists tpch' -c 'create database tpch'
-		psql -Xqd tpch -c 'create extension gpuconc'
-		"$PYTHON" "$HERE/tpch/load" "$TPCH" --jobs "$WORKERS" --with-fk-indexes --database tpch
-		psql -Xqc checkpoint
+		psql -Xqc 'drop database if exists tpch' -c 'create database tpch' &&
+			psql -Xqd tpch -c 'create extension gpuconc' &&
+			"$PYTHON" "$HERE/tpch/load" "$TPCH" --jobs "$WORKERS" --with-fk-indexes --database tpch &&
+			psql -Xqc checkpoint
 	}
 }
 

@@ -372,7 +372,7 @@ def host(run):
             if run.out_of_time():
                 break
             before = stats()
-            found = pgbench(SCRIPTS, 2, transactions=run.args.transactions, seed=run.args.seed + round_, options=f'-c gpuconc.debug_offload=auto {options}')
+            found = pgbench(SCRIPTS, 2, transactions=run.args.transactions, seed=run.args.seed + round_, options=f'-c gpuconc.debug_offload=allow {options}')
             got = since(before)
             lines.append([round_ + 1, name, f'{found["tps"]:.2f}', int(got['offloaded']), int(got['fallbacks']),
                           f'{got["pages_loaded"] / pages:.1f}'])

@@ -14,7 +14,4 @@
 
 extern GcCode gc_bind(GcBinding *b);
 
-/* Rows of all that an input is read from. */
-extern uint64 gc_input_rows(const GcInputState *in);
-
 #endif							/* GC_BIND_H */

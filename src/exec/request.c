@@ -14,8 +14,8 @@
 #include "request.h"
 
 #include "append.h"
-#include "bind.h"
 #include "lookup.h"
+#include "skip.h"
 #include "text_program.h"
 #include "../columns/epoch.h"
 #include "../columns/serving.h"

@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * result.c
- *	  From accumulators and raw values to datums.
+ *	  From raw values to datums, row by row.
  *
  * Everything is decoded at once, into the node's memory, while the request slot
- * (and with it the dictionaries) is still held.  Where SQL's aggregate is more
- * than a conversion of the accumulator, PostgreSQL's own function computes it, so
- * that scale and spelling are its own.
+ * (and with it the dictionaries) is still held.  Aggregates are aggregates.c's.
  *
  * Runs in backends.
  *
@@ -14,53 +12,26 @@
  */
 #include "result.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 
+#include "decoder.h"
 #include "fetch.h"
 #include "lookup.h"
 #include "order.h"
-#include "regression.h"
-#include "rollup.h"
-#include "variance.h"
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
 
-typedef struct Decoder
-{
-	GcBinding  *b;
-	const GcProgram *p;
-	const GcExpr *exprs;
-	const GcPAgg *aggs;
-	const u16  *refs;
-	const GcPPipeline *pl;
-	const GcGroupKeyValue *keys;	/* of the main pipeline */
-	const GcResult *result;
-	const GcSetGroups *set;		/* of the grouping set that is decoded; NULL: as delivered */
-	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
-	uint64		nrows;
-	int64		raw;			/* of the key or value decoded last */
-	const bool *columns;		/* outputs to be decoded; NULL: all */
-	GcVariances variances;
-	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
-	GcCode		code;
-} Decoder;
-
 static const GcExpr *
-decoder_expr(Decoder *d, u16 first, u16 n)
+decoder_expr(GcDecoder *d, u16 first, u16 n)
 {
 	return &d->exprs[d->refs[first + n]];
 }
 
 /* The text of a code.  Rows with the same one share it, where codes are few. */
 static Datum
-text_datum(Decoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
+text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
 {
 	int			c = out - d->b->plan->outputs;
 	uint32		ncodes = gc_dict_count(gc_space_dict(d->b, out->space));
@@ -78,7 +49,7 @@ text_datum(Decoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
 
 /* A raw value as SQL's value; out for a text alone. */
 static Datum
-raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
+raw_datum(GcDecoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
 {
 	return GC_KIND_IS_CODE(kind) ? text_datum(d, kind, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
 }
@@ -90,7 +61,7 @@ raw_datum(Decoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
 
 /* Key number `key` of a group, as the device delivered it; 0 if it is NULL. */
 static int64
-raw_key(Decoder *d, uint64 g, int key, bool *isnull)
+raw_key(GcDecoder *d, uint64 g, int key, bool *isnull)
 {
 	bool		nullable = (decoder_expr(d, d->pl->first_key, key)->flags & GC_NULLABLE) != 0;
 	int64		raw;
@@ -116,14 +87,14 @@ raw_key(Decoder *d, uint64 g, int key, bool *isnull)
 
 /* The same of a grouping set's group; NULL if the set leaves the key out. */
 static int64
-set_key(const Decoder *d, uint64 g, int key, bool *isnull)
+set_key(const GcDecoder *d, uint64 g, int key, bool *isnull)
 {
 	*isnull = (d->set->omitted | d->set->nulls[g]) >> key & 1;
 	return d->set->keys[g * d->pl->nkeys + key];
 }
 
 static Datum
-key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
+key_datum(GcDecoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 {
 	const GcExpr *e = decoder_expr(d, d->pl->first_key, out->ref);
 	int64		raw = d->set ? set_key(d, g, out->ref, isnull) : raw_key(d, g, out->ref, isnull);
@@ -134,7 +105,7 @@ key_datum(Decoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
 
 /* The keys that a group's grouping set leaves out. */
 static uint32
-omitted_keys(Decoder *d, uint64 g)
+omitted_keys(GcDecoder *d, uint64 g)
 {
 	bool		isnull;
 
@@ -145,7 +116,7 @@ omitted_keys(Decoder *d, uint64 g)
 
 /* GROUPING(): a bit for each argument, set if the grouping set leaves it out. */
 static Datum
-grouping_datum(Decoder *d, uint64 g, const GcPlanOutput *out)
+grouping_datum(GcDecoder *d, uint64 g, const GcPlanOutput *out)
 {
 	uint32		omitted = omitted_keys(d, g);
 	uint32		bits = 0;
@@ -158,14 +129,14 @@ grouping_datum(Decoder *d, uint64 g, const GcPlanOutput *out)
 
 /* Whether an output of the row is NULL. */
 static bool
-is_row_null(Decoder *d, uint64 row, u16 ref)
+is_row_null(GcDecoder *d, uint64 row, u16 ref)
 {
 	return (decoder_expr(d, d->pl->first_out, ref)->flags & GC_NULLABLE) &&
 		(d->result->words[(d->pl->nouts + ref / 64) * d->result->stride + row] >> ref % 64 & 1);
 }
 
 static Datum
-row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
+row_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {
 	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
 
@@ -178,7 +149,7 @@ row_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 
 /* A column that was left where it is, of the row whose id came along; NULL without such a row. */
 static Datum
-fetched_datum(Decoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
+fetched_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
 	int64		id;
 	int64		raw = 0;
@@ -198,7 +169,7 @@ fetched_datum(Decoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 
 /* A row output as a numeric; NULL if it is. */
 static Datum
-numeric_output(Decoder *d, uint64 row, u16 ref, bool *isnull)
+numeric_output(GcDecoder *d, uint64 row, u16 ref, bool *isnull)
 {
 	const GcExpr *e = decoder_expr(d, d->pl->first_out, ref);
 	const u64  *words = d->result->words;
@@ -209,7 +180,7 @@ numeric_output(Decoder *d, uint64 row, u16 ref, bool *isnull)
 
 /* A quotient of two outputs of the row. */
 static Datum
-quotient_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
+quotient_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {
 	Datum		dividend;
 	Datum		divisor;
@@ -228,233 +199,13 @@ quotient_datum(Decoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 }
 
 /*-------------------------------------------------------------------------
- * Aggregates
- *-------------------------------------------------------------------------
- */
-
-static const GcPAgg *
-decoder_agg(Decoder *d, u16 ref)
-{
-	return &d->aggs[ref];
-}
-
-static int64
-agg_count(Decoder *d, const u64 *g, u16 ref)
-{
-	return (int64) g[decoder_agg(d, ref)->word];
-}
-
-static i128
-agg_sum(Decoder *d, const u64 *g, u16 ref)
-{
-	const GcPAgg *a = decoder_agg(d, ref);
-
-	if (a->acc == GC_I128)
-		return (i128) ((u128) g[a->word + 1] << 64 | g[a->word]);
-	return (int64) g[a->word];
-}
-
-static double
-agg_sum_float(Decoder *d, const u64 *g, u16 ref, bool is_float4)
-{
-	double		v;
-
-	memcpy(&v, &g[decoder_agg(d, ref)->word], sizeof(v));
-	/* PostgreSQL may have overflowed where we did not, or the other way round. */
-	if (!isfinite(v) || (is_float4 && !isfinite((float4) v)))
-		d->code = gc_fail(&d->b->err, GC_DATA, "A float sum is not finite.");
-	return v;
-}
-
-/* Undo what agg_image() does (codegen/aggregates.c). */
-static int64
-agg_extreme(Decoder *d, const u64 *g, u16 ref)
-{
-	const GcPAgg *a = decoder_agg(d, ref);
-	bool		reversed = a->fn == GC_AGG_MIN || a->fn == GC_AGG_BIT_AND;
-	u64			image = reversed ? ~g[a->word] : g[a->word];
-
-	if (a->fn == GC_AGG_BIT_AND || a->fn == GC_AGG_BIT_OR)
-		return (int64) image;
-	if (a->acc != GC_F64)
-		return (int64) (image ^ UINT64CONST(0x8000000000000000));
-	if (image == PG_UINT64_MAX)
-	{
-		double		nan = get_float8_nan();
-
-		memcpy(&image, &nan, sizeof(image));
-		return (int64) image;
-	}
-	return (int64) (image >> 63 ? image ^ UINT64CONST(0x8000000000000000) : ~image);
-}
-
-/* The sum that sum() returns, which begins with the first value: it is -0 if all values are. */
-static double
-sum_from_first(Decoder *d, const u64 *g, const GcPlanOutput *out, bool is_float4)
-{
-	double		sum = agg_sum_float(d, g, out->ref, is_float4);
-	int64		bits = agg_extreme(d, g, out->ref2);
-	double		greatest;
-
-	memcpy(&greatest, &bits, sizeof(greatest));
-	return sum == 0 && greatest == 0 ? greatest : sum;
-}
-
-static Datum
-sum_numeric(Decoder *d, const u64 *g, const GcPlanOutput *out)
-{
-	i128		sum = agg_sum(d, g, out->ref);
-	int16		scale = d->exprs[decoder_agg(d, out->ref)->arg].scale;
-
-	/* The result's display scale is the largest that went in. */
-	if (out->scale_ref != GC_NONE)
-	{
-		int16		seen = (int16) agg_extreme(d, g, out->scale_ref);
-
-		for (; scale > seen; scale--)
-			sum /= 10;
-	}
-	return gc_int128_to_numeric(sum, scale);
-}
-
-static Datum
-sum_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
-{
-	switch (gc_type_kind(out->argtype))
-	{
-		case GC_INT2:
-		case GC_INT4:
-			return Int64GetDatum((int64) agg_sum(d, g, out->ref));
-		case GC_INT8:
-			return gc_int128_to_numeric(agg_sum(d, g, out->ref), 0);
-		case GC_MONEY:
-			return Int64GetDatum((int64) agg_sum(d, g, out->ref));
-		case GC_FLOAT4:
-			return Float4GetDatum((float4) sum_from_first(d, g, out, true));
-		case GC_FLOAT8:
-			return Float8GetDatum(sum_from_first(d, g, out, false));
-		default:
-			return sum_numeric(d, g, out);
-	}
-}
-
-static Datum
-avg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
-{
-	const GcKind kind = gc_type_kind(out->argtype);
-	int64		n = agg_count(d, g, out->ref2);
-	Datum		sum;
-
-	if (GC_KIND_IS_FLOAT(kind))
-		return Float8GetDatum(agg_sum_float(d, g, out->ref, false) / (double) n);
-	sum = GC_KIND_IS_INT(kind) ? gc_int128_to_numeric(agg_sum(d, g, out->ref), 0) : sum_numeric(d, g, out);
-	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(n)));
-}
-
-/* Which code has a rank. */
-static uint32
-rank_code(Decoder *d, u16 lut, int64 rank)
-{
-	const GcLookup *l = d->b->lookups[lut];
-
-	return l->order ? l->order[rank] : l->shared->order[rank];
-}
-
-static Datum
-minmax_datum(Decoder *d, const u64 *g, const GcPlanOutput *out)
-{
-	const GcExpr *e = &d->exprs[decoder_agg(d, out->ref)->arg];
-	int64		v = agg_extreme(d, g, out->ref);
-	double		f8;
-	float		f4;
-
-	if (out->lut != GC_NONE)
-		return gc_text_value(d->b, d->exprs[d->b->plan->luts[out->lut].arg].kind, out->space,
-							 rank_code(d, out->lut, v));
-	if (e->kind == GC_FLOAT4)
-	{
-		memcpy(&f8, &v, sizeof(f8));
-		f4 = (float) f8;
-		return Float4GetDatum(f4);
-	}
-	return raw_datum(d, e->kind, v, e->scale, NULL);
-}
-
-/* A final function of a sum, a count and a sum of squares. */
-static Datum
-variance_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
-{
-	i128		squares = agg_sum(d, g, out->square_ref);
-	int16		scale = d->exprs[decoder_agg(d, out->square_ref)->arg].scale;
-	Datum		sum = sum_numeric(d, g, out);
-
-	if (out->scale_ref != GC_NONE)
-	{
-		int16		seen = 2 * (int16) agg_extreme(d, g, out->scale_ref);
-
-		for (; scale > seen; scale--)
-			squares /= 10;
-	}
-	return gc_variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum,
-					   gc_int128_to_numeric(squares, scale), isnull);
-}
-
-static Datum
-regression_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
-{
-	GcPreciseSum sums[GC_REGRESSION_SUMS];
-	const int	nsums = out->in_halves ? out->nsums / 2 : out->nsums;
-	Datum		result = (Datum) 0;
-
-	for (int i = 0; i < nsums; i++)
-	{
-		GcPreciseSum low;
-
-		memcpy(&sums[i], &g[decoder_agg(d, out->sums[i])->word], sizeof(sums[i]));
-		if (!out->in_halves)
-			continue;
-		memcpy(&low, &g[decoder_agg(d, out->sums[nsums + i])->word], sizeof(low));
-		sums[i] = gc_precise_add(sums[i], low);
-	}
-	if (!gc_regression(out->finalfn, agg_count(d, g, out->ref), sums, nsums, &result, isnull))
-		d->code = gc_fail(&d->b->err, GC_DATA, "A sum of squares of floats is not finite.");
-	return result;
-}
-
-static Datum
-agg_datum(Decoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
-{
-	*isnull = false;
-	if (out->type == GC_OUT_COUNT)
-		return Int64GetDatum(agg_count(d, g, out->ref));
-	if (out->type == GC_OUT_REGRESSION)
-		return regression_datum(d, g, out, isnull);
-	if (agg_count(d, g, out->ref2) == 0)
-	{
-		*isnull = true;
-		return (Datum) 0;
-	}
-	switch (out->type)
-	{
-		case GC_OUT_SUM:
-			return sum_datum(d, g, out);
-		case GC_OUT_AVG:
-			return avg_datum(d, g, out);
-		case GC_OUT_VARIANCE:
-			return variance_datum(d, g, out, isnull);
-		default:
-			return minmax_datum(d, g, out);
-	}
-}
-
-/*-------------------------------------------------------------------------
  * All rows
  *-------------------------------------------------------------------------
  */
 
 /* Decode group or row n of the result as `row`; only the columns in d->columns, if that is set. */
 static void
-decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
+decode_row(GcDecoder *d, uint64 n, GcRows *rows, uint64 row)
 {
 	Datum	   *values = rows->values + row * rows->ncols;
 	bool	   *isnull = rows->isnull + row * rows->ncols;
@@ -489,7 +240,7 @@ decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
 				isnull[c] = false;
 				break;
 			default:
-				values[c] = agg_datum(d, g, out, &isnull[c]);
+				values[c] = gc_agg_datum(d, g, out, &isnull[c]);
 				break;
 		}
 	}
@@ -497,7 +248,7 @@ decode_row(Decoder *d, uint64 n, GcRows *rows, uint64 row)
 
 /* A group exists if any row fell into it; without GROUP BY, always. */
 static bool
-row_exists(Decoder *d, uint64 n)
+row_exists(GcDecoder *d, uint64 n)
 {
 	return d->pl->sink == GC_SINK_ROWS || !d->b->plan->grouped ||
 		d->result->words[n * d->pl->group_words] != 0;
@@ -505,7 +256,7 @@ row_exists(Decoder *d, uint64 n)
 
 /* Room for so many rows. */
 static void
-open_rows(Decoder *d, uint64 count, GcRows *rows)
+open_rows(GcDecoder *d, uint64 count, GcRows *rows)
 {
 	int			ncols = d->b->plan->noutputs;
 
@@ -523,7 +274,7 @@ open_rows(Decoder *d, uint64 count, GcRows *rows)
 }
 
 static void
-add_row(Decoder *d, uint64 n, GcRows *rows)
+add_row(GcDecoder *d, uint64 n, GcRows *rows)
 {
 	if ((n & 0xffff) == 0)
 		CHECK_FOR_INTERRUPTS();
@@ -536,7 +287,7 @@ add_row(Decoder *d, uint64 n, GcRows *rows)
  * the other columns of the returned rows.
  */
 static void
-decode_first(Decoder *d, uint64 limit, GcRows *rows)
+decode_first(GcDecoder *d, uint64 limit, GcRows *rows)
 {
 	const GcPlan *plan = d->b->plan;
 	bool	   *columns = palloc0((plan->noutputs + 1) * sizeof(bool));
@@ -564,7 +315,7 @@ decode_first(Decoder *d, uint64 limit, GcRows *rows)
 }
 
 static void
-decode_result(Decoder *d, GcRows *rows)
+decode_result(GcDecoder *d, GcRows *rows)
 {
 	const GcPlan *plan = d->b->plan;
 	uint64		count = 0;
@@ -592,7 +343,7 @@ decode_result(Decoder *d, GcRows *rows)
 
 /* The groups that the device delivered, in the form of a set's. */
 static void
-finest_groups(Decoder *d, GcSetGroups *finest)
+finest_groups(GcDecoder *d, GcSetGroups *finest)
 {
 	const GcPPipeline *pl = d->pl;
 
@@ -618,7 +369,7 @@ finest_groups(Decoder *d, GcSetGroups *finest)
 
 /* The set without keys has a group even if there is no row. */
 static void
-add_group_of_none(Decoder *d, GcSetGroups *set)
+add_group_of_none(GcDecoder *d, GcSetGroups *set)
 {
 	if (set->count == 0 && set->omitted & GC_EMPTY_SET)
 		(void) gc_set_add(set, d->pl);
@@ -626,7 +377,7 @@ add_group_of_none(Decoder *d, GcSetGroups *set)
 
 /* All sets' groups, in memory of their own. */
 static GcSetGroups *
-make_sets(Decoder *d, List *sets, uint64 *count)
+make_sets(GcDecoder *d, List *sets, uint64 *count)
 {
 	GcSetGroups finest = {0};
 	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
@@ -647,7 +398,7 @@ make_sets(Decoder *d, List *sets, uint64 *count)
 }
 
 static void
-decode_sets(Decoder *d, GcRows *rows)
+decode_sets(GcDecoder *d, GcRows *rows)
 {
 	List	   *sets = d->b->node->sets;
 	MemoryContext groups = AllocSetContextCreate(d->b->node->cxt, "gpuconc grouping sets", ALLOCSET_DEFAULT_SIZES);
@@ -674,7 +425,7 @@ decode_sets(Decoder *d, GcRows *rows)
  * other keys have a group each.
  */
 static void
-decode_numbered_sets(Decoder *d, GcRows *rows)
+decode_numbered_sets(GcDecoder *d, GcRows *rows)
 {
 	ListCell   *lc;
 
@@ -699,7 +450,7 @@ decode_numbered_sets(Decoder *d, GcRows *rows)
 GcCode
 gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 {
-	Decoder		d = {.b = b,.p = b->program,.result = result,.code = GC_OK};
+	GcDecoder	d = {.b = b,.p = b->program,.result = result,.code = GC_OK};
 
 	d.exprs = gc_exprs(d.p);
 	d.aggs = gc_aggs(d.p);

@@ -5,7 +5,7 @@
  *
  * The device delivers accumulators (counts, sums, extremes); the executor turns
  * them into SQL's aggregates with PostgreSQL's own functions where there is more
- * to it than a conversion (exec/result.c).  HAVING and the projections on top are
+ * to it than a conversion (exec/aggregates.c).  HAVING and the projections on top are
  * the custom scan's own qual and target list.
  *
  * Planner, in backends.

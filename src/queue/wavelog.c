@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wavelog.c
- *	  The log of waves: a ring.
+ *	  The log of copies over the link: a ring.
  *
  * In main shared memory, made once at server start and never freed.  wavelog.h says which
  * process writes, which processes read, and what the lock is for.

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * wavelog.h
- *	  The log of waves: the last copies of tables that do not fit into device memory.
+ *	  The log of copies over the link: those of waves, of what requests have in device memory
+ *	  before their kernels begin, and of large results.
  *
- * In main shared memory.  The worker alone writes, once per wave, when its kernels are done;
- * backends read for gpuconc_timeline().  Times are by the server's clock.
+ * In main shared memory.  The worker alone writes: once per wave, when its kernels are done, and once or twice per
+ * request that copies, when it is done.  Backends read for gpuconc_timeline().  Times are by the server's clock.
  *
  * Lock: one LWLock (tranche gpuconc_batchlog), as batchlog.h says of the other one.
  *
@@ -17,12 +18,21 @@
 
 #include "datatype/timestamp.h"
 
-/* Waves that are kept. */
+/* Records that are kept. */
 #define GC_WAVELOG_SIZE		1024
+
+typedef enum GcWaveKind
+{
+	GC_WAVE_COPIED,				/* a wave */
+	GC_REQUEST_COPIED,			/* columns, dictionaries and lookup tables that a request has copied whole */
+	GC_RESULT_COPIED			/* to the host */
+} GcWaveKind;
 
 typedef struct GcWaveRecord
 {
 	uint64		id;				/* from 1, in the order in which they ended */
+	GcWaveKind	kind;
+	int32		pid;			/* of the request's backend; 0: a wave's */
 	TimestampTz began;			/* its copies */
 	float		copies_us;
 	float		kernels_us;		/* from the copies' end to the end of the kernels that were launched last */
@@ -30,12 +40,13 @@ typedef struct GcWaveRecord
 	uint32		requests;		/* scans that it served */
 	uint64		bytes;			/* copied */
 	uint64		shared;			/* of these, what several scans read */
+	uint64		lookups;		/* of these, dictionaries and lookup tables */
 } GcWaveRecord;
 
 extern Size gc_wavelog_shmem_size(void);
 extern void gc_wavelog_shmem_init(void);
 
-/* Worker: keep a wave; its id is given here. */
+/* Worker: keep a record; its id is given here. */
 extern void gc_wavelog_add(const GcWaveRecord *wave);
 
 /* Backends: a copy of the log, palloc'd, oldest first; *n: how many there are. */

@@ -234,13 +234,13 @@ count_region(GcTable *table, u32 chunk, int64 bytes)
 /* Make chunk i of the table readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
-				GcEvent **began, u64 *copied, GcError *err)
+				GcCopies *copies, u64 *copied, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, i, table->key.col);
 	GcRegion   *region = NULL;
 
 	if (!gc_worker.dev->info.host_memory &&
-		(region = gc_region_get(dir, table->key.col, i, stream, began, copied, err)) == NULL)
+		(region = gc_region_get(dir, table->key.col, i, stream, copies, copied, err)) == NULL)
 		return false;
 	/* Not before: a chunk with an address counts as readable by kernels. */
 	table->cols[i] = cell->desc;
@@ -289,7 +289,7 @@ wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
 
 GcCode
 gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *sources, uint32 nsources,
-				  GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
+				  GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	const u64	before = table->bytes;
 	const bool	whole = table->nresident == table->nchunks;
@@ -303,7 +303,7 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 		const u32	i = sources[s].chunk;
 
 		if (table->cols[i].data == 0)
-			ok = table_add_chunk(table, dir, i, stream, began, copied, err);
+			ok = table_add_chunk(table, dir, i, stream, copies, copied, err);
 		else
 			hits++;
 	}
@@ -324,7 +324,7 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 
 GcTable *
 gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,
-			 GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
+			 GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	GcTable    *table = find_table(dir, col);
 	const bool	found = table != NULL;
@@ -340,7 +340,7 @@ gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 	}
 	gc_column_used(&table->uses, dir, col, sources, nsources, spared);
 
-	if (gc_table_complete(table, dir, sources, nsources, stream, began, copied, err) == GC_OK)
+	if (gc_table_complete(table, dir, sources, nsources, stream, copies, copied, err) == GC_OK)
 		return table;
 	gc_table_release(table);
 	return NULL;

@@ -14,6 +14,7 @@
 
 #include "../../columns/columns.h"
 #include "../../device/device.h"
+#include "device_memory.h"
 #include "replacement.h"
 
 /* A device table: the GcCols of one cached column of one directory. */
@@ -21,16 +22,15 @@ typedef struct GcTable GcTable;
 
 /*
  * The table of column `col` of dir, with every chunk of sources[] on the device.  Sources are of cached chunks alone, each
- * once, as in all of this file.  Copies that are needed are queued on stream; *copied grows by their bytes.  If began is
- * not NULL and *began is NULL, *began becomes an event before the first copy.  The table is in use until
- * gc_table_release.  spared: as gc_column_used's.  NULL: no device memory (err set).
+ * once, as in all of this file.  Copies that are needed are queued on stream; *copied grows by their bytes, and
+ * copies, if not NULL, tells when they began.  The table is in use until gc_table_release.  spared: as gc_column_used's.  NULL: no device memory (err set).
  */
 extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,
-							 GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
+							 GcStream *stream, GcCopies *copies, u64 *copied, GcError *err);
 
 /* Have these chunks, too, in a table of dir that is in use. */
 extern GcCode gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *sources, uint32 nsources,
-								GcStream *stream, GcEvent **began, u64 *copied, GcError *err);
+								GcStream *stream, GcCopies *copies, u64 *copied, GcError *err);
 extern GcAddr gc_table_array(const GcTable *table);
 
 /*

@@ -99,13 +99,14 @@ make_dict(u64 id, u32 count, u64 bytes, GcError *err)
 
 /* Queue copies of the values that are not there yet. */
 static GcCode
-extend(GcDeviceDict *d, const GcDictContents *c, u32 count, GcStream *stream, u64 *copied, GcError *err)
+extend(GcDeviceDict *d, const GcDictContents *c, u32 count, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	u64			from = c->start[d->count];
 	u64			bytes = c->start[count] - from;
 	Size		starts = (count - d->count + 1) * sizeof(u64);
 	GcCode		code;
 
+	gc_copies_begin(copies, stream);
 	code = gc_copy_in(stream, d->starts + d->count * sizeof(u64), c->start + d->count, starts, err);
 	if (code == GC_OK && bytes > 0)
 		code = gc_copy_in(stream, d->bytes + from, c->bytes + from, bytes, err);
@@ -140,7 +141,7 @@ use_key(const GcDeviceDict *d)
 }
 
 GcDeviceDict *
-gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, u64 *copied, GcError *err)
+gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	GcDictContents c = gc_dict_contents(dict);
 	GcDeviceDict *d = find_dict(c.id);
@@ -160,7 +161,7 @@ gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, u64 *copied,
 
 	/* What another request is still copying comes before what this one copies. */
 	if ((d->ready && gc_worker.ops->stream_wait(stream, d->ready, err) != GC_OK) ||
-		(d->count < count && extend(d, &c, count, stream, copied, err) != GC_OK))
+		(d->count < count && extend(d, &c, count, stream, copies, copied, err) != GC_OK))
 	{
 		/* It is not known what is there; the caller drains the device before memory is used again. */
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);

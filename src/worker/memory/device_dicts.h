@@ -14,6 +14,7 @@
 
 #include "../../columns/dict.h"
 #include "../../device/device.h"
+#include "device_memory.h"
 
 typedef struct GcDeviceDict GcDeviceDict;
 
@@ -21,7 +22,7 @@ typedef struct GcDeviceDict GcDeviceDict;
  * Have the first `count` values of a shared dictionary readable by kernels that are queued to the
  * stream from now on.  In use until it is released.  NULL: no device memory, or the device has failed.
  */
-extern GcDeviceDict *gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, u64 *copied, GcError *err);
+extern GcDeviceDict *gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err);
 extern void gc_device_dict_release(GcDeviceDict *dict);
 
 /* Bytes of the values, and u64 where each starts. */

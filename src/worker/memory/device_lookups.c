@@ -115,7 +115,7 @@ wait_for_copy(GcDeviceLookup *l, GcStream *stream, GcError *err)
 
 /* Copy a table to the device. */
 static GcCode
-copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcError *err)
+copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcCopies *copies, GcError *err)
 {
 	GcCode		code;
 
@@ -125,6 +125,7 @@ copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcE
 		return gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a lookup table of %zu kB.",
 					   table->bytes / 1024);
 	l->nulls = l->data + (table->nulls - (const uint8 *) table->data);
+	gc_copies_begin(copies, stream);
 	code = gc_copy_in(stream, l->data, table->data, table->bytes, err);
 	if (code == GC_OK && (l->ready = gc_worker.ops->event(stream, err)) == NULL)
 		code = err->code;
@@ -132,7 +133,7 @@ copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcE
 }
 
 static GcDeviceLookup *
-make_lookup(const GcSharedLookup *table, GcStream *stream, u64 *copied, GcError *err)
+make_lookup(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	GcDeviceLookup sketch = {.id = {.id = table->obj.region_id},.data = (GcAddr) table->data,
 	.nulls = (GcAddr) table->nulls};
@@ -140,7 +141,7 @@ make_lookup(const GcSharedLookup *table, GcStream *stream, u64 *copied, GcError 
 	sketch.in_place = gc_worker.dev->info.host_memory;
 	if (!sketch.in_place)
 	{
-		if (copy_table(&sketch, table, stream, err) != GC_OK)
+		if (copy_table(&sketch, table, stream, copies, err) != GC_OK)
 		{
 			/* Part of it may be on its way: what comes next there must not be overwritten by it. */
 			if (sketch.data)
@@ -170,13 +171,13 @@ use(GcDeviceLookup *l)
 }
 
 GcDeviceLookup *
-gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, u64 *copied, GcError *err)
+gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	LookupId	id = {.id = table->obj.region_id};
 	GcDeviceLookup *l = find_lookup(&id);
 
 	if (l == NULL)
-		l = make_lookup(table, stream, copied, err);
+		l = make_lookup(table, stream, copies, copied, err);
 	else if (!wait_for_copy(l, stream, err))
 		return NULL;
 	return l ? use(l) : NULL;

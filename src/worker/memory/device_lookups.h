@@ -15,6 +15,7 @@
 #include "../../columns/lookups.h"
 #include "../../device/device.h"
 #include "../../program/hash.h"
+#include "device_memory.h"
 
 typedef struct GcDeviceLookup GcDeviceLookup;
 
@@ -23,7 +24,7 @@ typedef struct GcDeviceLookup GcDeviceLookup;
  * device if it is not there.  Counts as a use, until it is released.  NULL: no device memory, or
  * the device has failed.
  */
-extern GcDeviceLookup *gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, u64 *copied,
+extern GcDeviceLookup *gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64 *copied,
 											GcError *err);
 /*
  * A table, of `width` bytes an entry, that a kernel computes of the first `count` values of a dictionary, NULL of

@@ -12,6 +12,7 @@
 #include "device_memory.h"
 
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "../../columns/arena.h"
 #include "../../queue/queue.h"
@@ -127,6 +128,15 @@ gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, G
 		size -= n;
 	}
 	return code;
+}
+
+void
+gc_copies_begin(GcCopies *copies, GcStream *stream)
+{
+	if (copies == NULL || copies->began || gc_worker.dev->info.host_memory)
+		return;
+	copies->began = gc_worker.ops->event_timed(stream, NULL);
+	copies->at = GetCurrentTimestamp();
 }
 
 GcCode

@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
+
 #include "../../device/device.h"
 
 extern void gc_device_memory_init(void);
@@ -48,6 +50,16 @@ extern void gc_device_free(GcAddr addr);
 extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 extern GcCode gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 extern GcCode gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err);
+
+/* Copies of a stream that was idle, as they are told on the timeline. */
+typedef struct GcCopies
+{
+	GcEvent    *began;			/* before the first one; NULL: there was none */
+	TimestampTz at;				/* about when that was */
+} GcCopies;
+
+/* A copy comes next; copies may be NULL.  An event that cannot be had is none. */
+extern void gc_copies_begin(GcCopies *copies, GcStream *stream);
 
 /* May kernels write to this range of the arena by themselves? */
 extern bool gc_kernels_reach(const void *ptr, Size size);

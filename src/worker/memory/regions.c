@@ -276,7 +276,7 @@ gc_region_put(GcRegion *region)
 }
 
 GcRegion *
-gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcEvent **began, u64 *copied, GcError *err)
+gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, chunk, col);
 	GcRegion   *region;
@@ -297,8 +297,7 @@ gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcEv
 				(unsigned long long) gc_cell_bytes(cell) / 1024);
 		return NULL;
 	}
-	if (began && *began == NULL)
-		*began = gc_worker.ops->event_timed(stream, NULL);
+	gc_copies_begin(copies, stream);
 	region = region_make(dir, col, chunk, addr, stream, err);
 	if (region)
 		*copied += gc_cell_bytes(cell);

@@ -16,6 +16,7 @@
 
 #include "../../columns/columns.h"
 #include "../../device/device.h"
+#include "device_memory.h"
 
 /* A region: the device copy of one column of one chunk. */
 typedef struct GcRegion
@@ -53,9 +54,9 @@ extern void gc_region_put(GcRegion *region);
 
 /*
  * For device tables.  The region of a chunk's column, made now if there is none; *copied grows by what is copied,
- * and *began as gc_table_use's.  NULL: err set.  gc_region_unref: the table needs it no longer; keep: another may.
+ * and copies as gc_table_use's.  NULL: err set.  gc_region_unref: the table needs it no longer; keep: another may.
  */
-extern GcRegion *gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcEvent **began,
+extern GcRegion *gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcCopies *copies,
 							   u64 *copied, GcError *err);
 extern void gc_region_unref(GcRegion *region, bool keep);
 

@@ -279,7 +279,7 @@ gc_replacement_choose(GcReplacement policy, const GcVictim *v, int n, uint64_t n
  *-------------------------------------------------------------------------
  */
 
-/* A key lies in one of so many places in a row. */
+/* A key lies in one of WAYS neighbouring entries of the table. */
 #define WAYS	8
 
 typedef struct Entry

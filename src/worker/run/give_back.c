@@ -51,9 +51,10 @@ void
 gc_run_release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcEvent	  **events[] = {&run->began, &run->copied, &run->built, &run->prepared, &run->done};
+	GcEvent	  **events[] = {&run->copies.began, &run->fetch.began, &run->copied, &run->built, &run->prepared, &run->done};
 
 	run->streaming = false;
+	run->copied_columns = run->copied_lookups = 0;
 	gc_wave_scans_leave(run);
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{

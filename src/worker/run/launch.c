@@ -152,7 +152,7 @@ compute_text(GcRun *run, int i, u64 *copied)
 		pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
 		return GC_OK;
 	}
-	dict = run->dicts[i] = gc_device_dict_use(v->dict, v->count, run->stream, copied, &run->err);
+	dict = run->dicts[i] = gc_device_dict_use(v->dict, v->count, run->stream, &run->copies, copied, &run->err);
 	if (dict == NULL)
 		return run->err.code;
 	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
@@ -175,11 +175,12 @@ have_lookups(GcRun *run)
 			code = compute_text(run, i, &copied);
 		else if (v->shared)
 		{
-			run->lookups[i] = gc_device_lookup_use(v->shared, run->stream, &copied, &run->err);
+			run->lookups[i] = gc_device_lookup_use(v->shared, run->stream, &run->copies, &copied, &run->err);
 			code = run->lookups[i] ? GC_OK : run->err.code;
 		}
 	}
 	gc_slot_run_info(run->slot)->copied_bytes += copied;
+	run->copied_lookups += copied;
 	return code;
 }
 
@@ -269,11 +270,12 @@ upload_columns(GcRun *run, int pipeline)
 		if (run->tables[c] || !gc_run_reads_column(run, pipeline, c))
 			continue;
 		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
-									  gc_wave_scan_spared(run, pipeline, c), run->stream, run->copied ? NULL : &run->began, &copied, &run->err);
+									  gc_wave_scan_spared(run, pipeline, c), run->stream, run->copied ? NULL : &run->copies, &copied, &run->err);
 		if (run->tables[c] == NULL)
 			return run->err.code;
 		gc_table_uploaded(run->tables[c], run->stream);
 		info->copied_bytes += copied;
+		run->copied_columns += run->copied ? 0 : copied;
 		if (pipeline == run->p->npipelines - 1)
 			info->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
 	}

@@ -14,6 +14,7 @@
 #include "result.h"
 
 #include "../../columns/arena.h"
+#include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "launch.h"
@@ -149,6 +150,7 @@ gc_run_fetch_rest(GcRun *run, u64 n)
 		return run->err.code;
 	gc_arena_free(run->result, run->result->size);
 	run->result = result;
+	gc_copies_begin(&run->fetch, run->stream);
 	if (run->main->sink == GC_SINK_ROWS)
 	{
 		for (u64 c = 0; c < gc_row_words(run->main) && code == GC_OK && n > 0; c++)
@@ -256,6 +258,27 @@ us_between(u64 began_ns, u64 ended_ns)
 	return began_ns != 0 && ended_ns > began_ns ? (ended_ns - began_ns) / 1000.0 : 0;
 }
 
+/* Tell the timeline of copies that took this long. */
+static void
+log_copies(const GcRun *run, GcWaveKind kind, const GcCopies *copies, float ms)
+{
+	GcWaveRecord r = {.kind = kind,.pid = gc_slot_pid(run->slot),.began = copies->at,.copies_us = ms * 1000,.requests = 1};
+
+	r.lookups = kind == GC_REQUEST_COPIED ? run->copied_lookups : 0;
+	r.bytes = kind == GC_REQUEST_COPIED ? run->copied_columns + run->copied_lookups : run->result->size;
+	gc_wavelog_add(&r);
+}
+
+void
+gc_run_note_fetched(GcRun *run)
+{
+	if (run->fetch.began == NULL)
+		return;
+	log_copies(run, GC_RESULT_COPIED, &run->fetch, gc_worker.ops->event_ms(run->fetch.began, run->done));
+	gc_worker.ops->event_put(gc_worker.dev, run->fetch.began);
+	run->fetch.began = NULL;
+}
+
 /*
  * Take the times that the run's kernels have noted; those of copies and builds come from events.
  */
@@ -279,8 +302,11 @@ gc_run_note_times(GcRun *run)
 	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */
 	if (run->piece.from > 0 || run->passes || gc_run_in_waves(run))
 		run->main_us = l->kernel_us = 0;
-	if (run->began)
-		info->copy_ms = ops->event_ms(run->began, run->copied);
+	if (run->copies.began && run->copied)
+	{
+		info->copy_ms = ops->event_ms(run->copies.began, run->copied);
+		log_copies(run, GC_REQUEST_COPIED, &run->copies, info->copy_ms);
+	}
 	if (run->built)
 		info->run_ms += ops->event_ms(run->copied, run->built);
 }

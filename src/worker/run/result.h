@@ -32,6 +32,9 @@ extern GcCode gc_run_check_flags(GcRun *run);
  */
 extern void gc_run_note_times(GcRun *run);
 
+/* The rest of the result is there: tell the timeline of its copy. */
+extern void gc_run_note_fetched(GcRun *run);
+
 /*
  * Results of parts of the main groups: set run->result aside; make one of all, as run->result; give back
  * what was set aside.

@@ -201,7 +201,7 @@ prepare(GcRun *run)
 		return code;
 	if (run->copied)
 		run->built = ops->event_timed(run->stream, &run->err);
-	else if (run->began)
+	else if (run->copies.began)
 		run->copied = ops->event_timed(run->stream, &run->err);
 	return run->err.code;
 }

@@ -62,7 +62,10 @@ typedef struct GcRun
 	GcDeviceDict **dicts;		/* per lookup table: read by the kernel that computes it; else NULL */
 	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */
 	GcStream   *stream;
-	GcEvent	   *began;			/* before its first copy of a chunk; NULL: there was none */
+	GcCopies	copies;			/* of chunks, dictionaries and lookup tables, without those of waves */
+	u64			copied_columns; /* bytes of these copies */
+	u64			copied_lookups;
+	GcCopies	fetch;			/* of the rest of its result to the host */
 	GcEvent	   *copied;			/* behind those copies, before it builds; NULL: it did neither */
 	GcEvent	   *built;			/* behind its builds; NULL: there were none */
 	GcEvent	   *prepared;		/* as gc_run_prepared's (give_back.h); NULL: not asked for yet */

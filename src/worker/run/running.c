@@ -246,7 +246,7 @@ gc_run_advance_running(GcRun *run, int others)
 			if (code == GC_OK)
 			{
 				gc_worker.ops->event_put(gc_worker.dev, run->done);
-				run->done = gc_worker.ops->event(run->stream, &run->err);
+				run->done = gc_worker.ops->event_timed(run->stream, &run->err);
 				run->state = RUN_FETCHING;
 				gc_run_takes_less(run);
 				if (run->done)
@@ -259,6 +259,8 @@ gc_run_advance_running(GcRun *run, int others)
 		else if (code == GC_OK && gc_run_keyed(run))
 			run->result->count = n;
 	}
+	else if (code == GC_OK)
+		gc_run_note_fetched(run);
 	if (code == GC_OK && !gc_passes_last_groups(run->passes))
 		end_part(run, others);
 	else

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * decoder.h
+ *	  A result that is being decoded: result.c goes through its rows, and aggregates.c makes
+ *	  the aggregates of each; private to these two.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_DECODER_H
+#define GC_DECODER_H
+
+#include "exec.h"
+#include "rollup.h"
+#include "variance.h"
+
+typedef struct GcDecoder
+{
+	GcBinding  *b;
+	const GcProgram *p;
+	const GcExpr *exprs;
+	const GcPAgg *aggs;
+	const u16  *refs;
+	const GcPPipeline *pl;
+	const GcGroupKeyValue *keys;	/* of the main pipeline */
+	const GcResult *result;
+	const GcSetGroups *set;		/* of the grouping set that is decoded; NULL: as delivered */
+	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
+	uint64		nrows;
+	int64		raw;			/* of the key or value decoded last */
+	const bool *columns;		/* outputs to be decoded; NULL: all */
+	GcVariances variances;
+	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
+	GcCode		code;
+} GcDecoder;
+
+/*
+ * The value of an output that is an aggregate, of a group with accumulators g.  Sets d->code where
+ * PostgreSQL has to compute it.
+ */
+extern Datum gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull);
+
+#endif							/* GC_DECODER_H */

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * skip.h
+ *	  Which served chunks no row of which can match; private to exec/.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SKIP_H
+#define GC_SKIP_H
+
+#include "exec.h"
+
+/* Mark the served chunks that cannot contribute to the pipeline reading them; wants the parameters' facts. */
+extern void gc_skip_chunks(GcBinding *b);
+
+/* Rows of all that an input is read from, without those of skipped chunks. */
+extern uint64 gc_input_rows(const GcInputState *in);
+
+#endif							/* GC_SKIP_H */
