@@ -1,4 +1,4 @@
-# bench/fresh/soak for some seconds, with small tables: no answer may be wrong, and some rows must come from hot
+# bench/fresh/soak for a minute, with small tables: no answer may be wrong, and some rows must come from hot
 # chunks.
 
 use strict;
@@ -26,7 +26,7 @@ again_until(sub {
 	my ($out, $error) = ('', '');
 	local %ENV = $node->_get_env(PGDATABASE => 'postgres');
 
-	IPC::Run::run([ 'python3', "$FindBin::RealBin/../bench/fresh/soak", '--for', 20, '--rows', 6000, '--writers', 8, '--readers', 8 ],
+	IPC::Run::run([ 'python3', "$FindBin::RealBin/../bench/fresh/soak", '--for', 60, '--rows', 6000, '--writers', 8, '--readers', 8 ],
 		'>', \$out, '2>', \$error);
 	is($?, 0, 'no client has failed') or diag substr($error, 0, 3000);
 	note $out;
