@@ -112,6 +112,20 @@ BEGIN;
 CREATE TABLE public.young (a int);
 SELECT gpuconc_prewarm('young');
 ROLLBACK;
+-- few pages that can be loaded anew, beside one that is written to: it leaves nothing to a refresh in the background
+CREATE TABLE public.worn (a int, b int) WITH (autovacuum_enabled = off, fillfactor = 50);
+INSERT INTO public.worn SELECT i, i FROM generate_series(1, 5000) AS i;
+SELECT settle() \g /dev/null
+VACUUM worn;
+SELECT gpuconc_prewarm('worn') = pg_relation_size('worn') / current_setting('block_size')::int AS all_pages;
+UPDATE worn SET b = 0 WHERE a = 1;
+SELECT settle() \g /dev/null
+VACUUM worn;
+UPDATE worn SET b = 0 WHERE a = 1000;
+SELECT gpuconc_prewarm('worn') > 0 AS some;
+SELECT round(pages_served * pg_relation_size('worn') / current_setting('block_size')::int) = pg_relation_size('worn') / current_setting('block_size')::int - 1 AS served
+FROM gpuconc_cache WHERE relation = 'worn'::regclass AND column_name = 'b';
+DROP TABLE worn;
 SELECT gpuconc_evict('temporary'), gpuconc_evict('viewed'), gpuconc_evict('stored'), gpuconc_evict('pg_class');
 SELECT gpuconc_evict(0) AS zero;
 SELECT gpuconc_evict(4294967295::oid) AS huge;

@@ -59,7 +59,7 @@ typedef struct GcLoad
 	GcRelKey	key;
 	int			ncols;			/* wanted */
 	const GcColSpec *specs;
-	bool		refresh;		/* in the background: reload sooner */
+	bool		refresh;		/* reload where few pages gain, too */
 	bool		background;		/* it goes on though no session waits for it */
 	bool		hot;			/* for the sake of hot pages */
 	TimestampTz since;
@@ -419,7 +419,7 @@ load_once(GcLoad *load, GcNext *next, GcError *err)
 		code = gc_job_participate(load->rel, true, 0, &load->stats, err);
 		if (code == GC_CANCELLED)
 			*next = GC_LOAD_FORGOTTEN;
-		else if (!covers)
+		else if (!covers || load->refresh)
 			*next = GC_LOAD_PLAN_AGAIN;
 		return code;
 	}
@@ -491,6 +491,14 @@ gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs};
 
 	return load_timed(&load, stats, err);
+}
+
+GcCode
+gc_load_and_refresh(Relation rel, int ncols, const GcColSpec *specs, GcError *err)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.refresh = true};
+
+	return load_timed(&load, NULL, err);
 }
 
 GcCode

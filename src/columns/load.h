@@ -36,7 +36,13 @@ typedef struct GcLoadStats
 extern GcCode gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 							  GcLoadStats *stats, GcError *err);
 
-/* The same for the sake of hot pages, however few they are. */
+/*
+ * The same, and what a refresh in the background would load anew.  So queries that come next ask for no such
+ * refresh, whose new directory could come between two of them.
+ */
+extern GcCode gc_load_and_refresh(Relation rel, int ncols, const GcColSpec *specs, GcError *err);
+
+/* The same as gc_load_columns() for the sake of hot pages, however few they are. */
 extern GcCode gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 								GcLoadStats *stats, GcError *err);
 

@@ -128,7 +128,7 @@ gpuconc_prewarm(PG_FUNCTION_ARGS)
 	rel = relation_open(relid, AccessShareLock);
 	check_prewarm(rel);
 	specs = supported_columns(rel, &nspecs);
-	if (gc_load_columns(rel, nspecs, specs, NULL, &err) != GC_OK)
+	if (gc_load_and_refresh(rel, nspecs, specs, &err) != GC_OK)
 		ereport(ERROR,
 				(errcode(err.code == GC_CACHE_FULL ? ERRCODE_OUT_OF_MEMORY :
 						 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

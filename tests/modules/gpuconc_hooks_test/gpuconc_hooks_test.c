@@ -12,6 +12,9 @@
 
 #include "catalog/objectaccess.h"
 #include "commands/explain.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_state.h"
+#endif
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
