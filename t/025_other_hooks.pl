@@ -81,7 +81,9 @@ SKIP:
 		else
 		{
 			start_server($node);
-			is_offloaded($node, $_, "$order: $_") foreach @queries;
+			# The last two have a table that PostgreSQL reads for the node, as rows.
+			is_offloaded($node, $_, "$order: $_") foreach @queries, 'SELECT count(*), sum(n) FROM t JOIN dim TABLESAMPLE bernoulli (100) USING (k)',
+			  'SELECT count(*), sum(n) FROM t JOIN (SELECT k FROM dim TABLESAMPLE bernoulli (100) WHERE k > 1 OFFSET 0) x USING (k)';
 			my %counted = split /\s+/, calls_of('on');
 			is(scalar keys %counted, 10, "$order: ten hooks");
 			cmp_ok($counted{$_}, '>', 0, "$order: $_ is called") foreach (sort keys %counted);

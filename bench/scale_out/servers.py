@@ -5,7 +5,8 @@ import subprocess
 import sys
 import time
 
-COUNTS = ('requests', 'offloaded', 'fallbacks', 'retries', 'kernels', 'kernels_compiled', 'builds_run', 'builds_shared')
+COUNTS = ('requests', 'offloaded', 'fallbacks', 'retries', 'main_launches', 'ganged', 'results_shared', 'kernels', 'kernels_compiled',
+          'builds_run', 'builds_shared')
 
 CONF = """
 shared_preload_libraries = 'citus,gpuconc'
@@ -77,9 +78,9 @@ class Server:
         for name, value in settings.items():
             self.wait(f"select current_setting('{name}') = '{value}'")
 
-    def wait(self, sql):
+    def wait(self, sql, database='postgres'):
         end = time.time() + 600
-        while self.value(sql) != 't':
+        while self.value(sql, database) != 't':
             if time.time() > end:
                 raise Failed(f'{self.name}: does not become true: {sql}')
             time.sleep(0.1)

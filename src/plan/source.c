@@ -197,16 +197,23 @@ check_part(PlannerInfo *root, Node *part, SourceContext *context)
 		context->reason = gc_subplans_refusal(root, part);
 }
 
-/* What one base relation reads, and the conditions that PostgreSQL applies to it. */
+/*
+ * What one base relation reads, and the conditions that PostgreSQL applies to it.  Fields of its entry are those of
+ * its kind alone: another planner hook may keep numbers of its own in the others, as Citus does in values_lists.
+ */
 static void
 check_base_rel(PlannerInfo *root, RelOptInfo *rel, SourceContext *context)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 
-	check_part(root, (Node *) rte->functions, context);
-	check_part(root, (Node *) rte->tablefunc, context);
-	check_part(root, (Node *) rte->values_lists, context);
-	check_part(root, (Node *) rte->tablesample, context);
+	if (rte->rtekind == RTE_FUNCTION)
+		check_part(root, (Node *) rte->functions, context);
+	else if (rte->rtekind == RTE_TABLEFUNC)
+		check_part(root, (Node *) rte->tablefunc, context);
+	else if (rte->rtekind == RTE_VALUES)
+		check_part(root, (Node *) rte->values_lists, context);
+	else if (rte->rtekind == RTE_RELATION)
+		check_part(root, (Node *) rte->tablesample, context);
 	check_part(root, (Node *) rel->baserestrictinfo, context);
 	check_part(root, (Node *) rel->joininfo, context);
 	check_part(root, (Node *) rel->reltarget->exprs, context);

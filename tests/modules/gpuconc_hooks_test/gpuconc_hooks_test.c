@@ -3,6 +3,9 @@
  * gpuconc_hooks_test.c
  *	  Another extension that sets the hooks that gpuconc sets, and counts how often each is called.
  *
+ * Its planner hook leaves numbers in the entries of tables, in a field that is for VALUES, as Citus does to know them
+ * again.
+ *
  * Runs in the postmaster and in backends; each process has its own counts, which begin as the
  * postmaster's.  Needs nothing of gpuconc, so that it can be preloaded before it and after it.
  *
@@ -19,6 +22,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/geqo.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
@@ -81,10 +85,29 @@ count_shmem_startup(void)
 		prev_shmem_startup();
 }
 
+static bool
+mark_tables(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind == RTE_RELATION)
+			rte->values_lists = list_make2_int(1, rte->inh);
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, mark_tables, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, mark_tables, context);
+}
+
 static PlannedStmt *
 count_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
 	calls[PLANNER]++;
+	(void) mark_tables((Node *) parse, NULL);
 	if (prev_planner)
 		return prev_planner(parse, query_string, options, params);
 	return standard_planner(parse, query_string, options, params);
