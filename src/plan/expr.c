@@ -177,6 +177,11 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		return gc_refuse(tr, "an age is used other than in a comparison");
 	if (gc_is_date_bin(f))
 		return translate_date_bin(tr, leaf, f);
+	if (gc_rounds_float(f))
+	{
+		a = translate_any(tr, leaf, linitial(linitial_node(FuncExpr, f->args)->args));
+		return a < 0 ? a : gc_translate_rounded_float(tr, f, a);
+	}
 	if (gc_function_argument(f) >= 0)
 	{
 		Expr	   *arg = list_nth(f->args, gc_function_argument(f));
