@@ -10,6 +10,7 @@
 #include "comparisons.h"
 
 #include "access/transam.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -35,10 +36,40 @@ gc_age_of_times(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f)
 	return b < 0 ? GC_NO_EXPR : gc_translate_age(tr, f, a, b);
 }
 
+/* How long an interval is, of which parts may be added up or multiplied: as it is compared. */
+static int
+translate_span(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	const OpExpr *op = (const OpExpr *) expr;
+	Expr	   *args[2];
+	GcOp		what;
+	int			a,
+				b;
+
+	if (!gc_has_vars((Node *) expr))
+		return gc_translate_param(tr, gc_comparable_interval(expr), GC_SPACE_NONE);
+	if (gc_is_age(expr))
+		return gc_age_span(tr, gc_age_of_times(tr, leaf, (FuncExpr *) expr));
+	what = gc_span_operator(op, args);
+	if (what == 0)
+		return tr->translate(tr, leaf, expr);
+	check_stack_depth();
+	a = args[0] ? translate_span(tr, leaf, args[0]) : gc_build_int8(tr, 0);
+	if (a < 0)
+		return a;
+	b = what == GC_OP_MUL ? gc_build_int8(tr, (int64) DatumGetFloat8(((Const *) args[1])->constvalue)) :
+		translate_span(tr, leaf, args[1]);
+	return b < 0 ? b : gc_build_expr(tr, what, GC_INTERVAL, a, b, -1, -1);
+}
+
 /* One side of a comparison. */
 static int
 translate_side(GcTranslation *tr, GcLeaf *leaf, Expr *side)
 {
+	Expr	   *args[2];
+
+	if (gc_span_operator((OpExpr *) side, args) != 0)
+		return translate_span(tr, leaf, side);
 	return gc_is_age(side) ? gc_age_span(tr, gc_age_of_times(tr, leaf, (FuncExpr *) side)) : tr->translate(tr, leaf, side);
 }
 
@@ -152,7 +183,7 @@ gc_translate_in(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 		return gc_refuse(tr, "operator %s with an array is not supported", name);
 	if (gc_has_vars((Node *) array) || contain_volatile_functions((Node *) array) ||
 		contain_subplans((Node *) array))
-		return gc_refuse(tr, "an array that is not constant is not supported");
+		return gc_refuse(tr, "an array that is not constant is searched");
 	if (GC_KIND_IS_CODE(elem))
 		return gc_refuse(tr, "IN is not supported for type %s", format_type_be(exprType(linitial(s->args))));
 	a = tr->translate(tr, leaf, linitial(s->args));
