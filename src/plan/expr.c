@@ -412,6 +412,33 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	}
 }
 
+/* The same of a concatenation of more texts. */
+static int
+translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	Expr	   *parts[2];
+	int			codes[2] = {GC_NO_EXPR, GC_NO_EXPR};
+
+	if (!gc_lookup_concatenation(tr, expr, parts))
+		return GC_NO_EXPR;
+	for (int i = 0; i < 2; i++)
+	{
+		const int	nluts = tr->nluts;
+
+		if (!gc_has_vars((Node *) parts[i]))
+			continue;
+		codes[i] = translate_any(tr, leaf, parts[i]);
+		if (codes[i] < 0 || !GC_KIND_IS_CODE(tr->pexprs[codes[i]].kind) || tr->pexprs[codes[i]].op == GC_OP_NULL)
+			return GC_NO_EXPR;
+		codes[i] = gc_lookup_codes(tr, codes[i], nluts);
+		/* Of what a choice adds to a dictionary, too much is known only later. */
+		if (!IsA(parts[i], Var) && (tr->pexprs[codes[i]].op != GC_OP_LUT ||
+									tr->plan->luts[tr->pexprs[codes[i]].ref].type != GC_LUT_EXPR))
+			return GC_NO_EXPR;
+	}
+	return gc_concatenation_table(tr, expr, parts, codes);
+}
+
 /* The same of an expression of two texts. */
 static int
 translate_pair_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
@@ -420,8 +447,10 @@ translate_pair_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	Var		   *vars[2];
 	int			codes[2];
 
-	if (kind == GC_INTERVAL || !gc_lookup_pair(tr, expr, vars))
+	if (kind == GC_INTERVAL)
 		return GC_NO_EXPR;
+	if (!gc_lookup_pair(tr, expr, vars))
+		return tr->reason ? GC_NO_EXPR : translate_concatenation(tr, leaf, expr);
 	for (int i = 0; i < 2; i++)
 	{
 		const int	nluts = tr->nluts;

@@ -153,6 +153,42 @@ gc_takes_any_texts(Expr *expr)
 	return !gc_may_raise((Node *) expr, call_raises, NULL);
 }
 
+bool
+gc_is_concatenation(Expr *expr, Expr *parts[2])
+{
+	FuncExpr   *f = (FuncExpr *) expr;
+	FuncExpr   *head;
+
+	if (IsA(expr, OpExpr) && list_length(((OpExpr *) expr)->args) == 2)
+	{
+		parts[0] = linitial(((OpExpr *) expr)->args);
+		parts[1] = lsecond(((OpExpr *) expr)->args);
+		return get_opcode(((OpExpr *) expr)->opno) == F_TEXTCAT || IsA(parts[0], Const) || IsA(parts[1], Const);
+	}
+	if (!IsA(expr, FuncExpr) || f->funcid != F_CONCAT || f->funcvariadic || list_length(f->args) < 2)
+		return false;
+	/* concat() of all but the last argument is one of its arguments. */
+	head = makeNode(FuncExpr);
+	*head = *f;
+	head->args = list_copy_head(f->args, list_length(f->args) - 1);
+	parts[0] = (Expr *) head;
+	parts[1] = llast(f->args);
+	return true;
+}
+
+Expr *
+gc_concatenation_of(const Expr *expr, Expr *const parts[2])
+{
+	Expr	   *copy = copyObject((Expr *) expr);
+	List	   *args = list_make2(parts[0], parts[1]);
+
+	if (IsA(copy, OpExpr))
+		((OpExpr *) copy)->args = args;
+	else
+		((FuncExpr *) copy)->args = args;
+	return copy;
+}
+
 static Node *
 put_textcat(Node *node, void *context)
 {
