@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gc_numeric.h
- *	  Division of numerics, as numeric_div() has it.
+ *	  Division of numerics, as numeric_div() has it, and floats as numerics.
  *
  * A numeric is an integer, the value times 10^scale.
  *
@@ -116,4 +116,95 @@ GC_FN_ONCE i128
 gc_numeric_div(i128 x, int x_scale, i128 y, int y_scale, i32 *bad)
 {
 	return gc_numeric_quotient(x, x_scale, y, y_scale, (u128) gc_power_of_10(GC_QUOTIENT_DIGITS), bad);
+}
+
+/*
+ * x * 10^k, rounded down; *above: what was cut off against a half, below it, equal or above, as -1, 0, 1.  x is from
+ * 10^-17 to 10^18, and the result below 10^17.
+ */
+GC_FN_ONCE u64
+gc_float_digits(double x, int k, i32 *above)
+{
+	const u64	bits = (u64) GC_F64_BITS(x);
+	const int	shift = (int) (bits >> 52) - 1075 + (k < 0 ? 0 : k);
+	u128		v = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
+	u128		by = 1;
+	u128		rest;
+
+	if (k < 0)
+	{
+		by = (u128) gc_power_of_10(-k);
+		by = shift < 0 ? by << -shift : by;
+		v = shift < 0 ? v : v << shift;
+		rest = v % by;
+		v /= by;
+	}
+	else
+	{
+		GC_NO_UNROLL for (; k > 0; k--)
+			v *= 5;
+		by = shift < 0 ? by << -shift : by;
+		rest = v & (by - 1);
+		v = shift < 0 ? v >> -shift : v << shift;
+	}
+	*above = rest * 2 < by ? -1 : rest * 2 > by;
+	return (u64) v;
+}
+
+/*
+ * float8_numeric() or float4_numeric(), and numeric_round() or, if cut, numeric_trunc(): x of so many decimal digits,
+ * as printf() rounds it, with `scale` of them behind the point; times 10^scale.  PostgreSQL decides on NaN, beyond
+ * 10^18, and where the result leaves 64 bits.
+ */
+GC_FN_ONCE i64
+gc_float_decimal(double x, int digits, int scale, int cut, i32 *bad)
+{
+	const double a = x < 0 ? -x : x;
+	const u64	least = (u64) gc_power_of_10(digits - 1);
+	int			k = digits - 1;
+	i32			above;
+	u64			q;
+	u64			by;
+
+	*bad |= !(a < 1e18);
+	if (!(a < 1e18) || a < 1e-17)
+		return 0;
+	/* A product that is not exact may be taken for one of ten: the digits tell. */
+	for (double t = a; t >= 10 && k > digits - 18; t /= 10)
+		k--;
+	for (double t = a; t < 1; t *= 10)
+		k++;
+	q = gc_float_digits(a, k, &above);
+	if (q < least || q >= least * 10)
+	{
+		k += q < least ? 1 : -1;
+		q = gc_float_digits(a, k, &above);
+	}
+	q += above > 0 || (above == 0 && (q & 1));
+	if (k > scale)
+	{
+		by = k - scale > 17 ? 0 : (u64) gc_power_of_10(k - scale);
+		if (by == 0)
+			return 0;
+		q = q / by + (!cut && q % by * 2 >= by);
+	}
+	else
+	{
+		by = scale - k > 18 ? 0 : (u64) gc_power_of_10(scale - k);
+		*bad |= by == 0 || (u128) q * by > 0x7fffffffffffffffull;
+		q *= by;
+	}
+	return x < 0 ? -(i64) q : (i64) q;
+}
+
+GC_FN i64
+gc_float_round(double x, i64 digits, i64 scale, i32 *bad)
+{
+	return gc_float_decimal(x, (int) digits, (int) scale, 0, bad);
+}
+
+GC_FN i64
+gc_float_cut(double x, i64 digits, i64 scale, i32 *bad)
+{
+	return gc_float_decimal(x, (int) digits, (int) scale, 1, bad);
 }

@@ -62,7 +62,13 @@ SELECT origins('SELECT substring(c, 1, 3), count(*) FROM crowd GROUP BY 1') AS o
 CREATE TABLE blobs WITH (autovacuum_enabled = off) AS SELECT id, convert_to(c, 'UTF8') || '\x00ff' AS b FROM crowd;
 VACUUM (FREEZE, ANALYZE) blobs;
 SELECT expr, origins(format('SELECT count(*) FROM blobs WHERE %s', expr)) AS once, origins(format('SELECT count(*) FROM blobs WHERE %s', expr)) AS again, check_same(format('SELECT count(*), sum(id) FROM blobs WHERE %s', expr), '{public}') AS checked
-FROM unnest('{"md5(b) < ''8''","left(md5(b), 1) = ''a''","md5(b) = md5(''x''::bytea)"}'::text[]) AS expr;
+FROM unnest('{"md5(b) < ''8''","left(md5(b), 1) = ''a''","md5(b) = md5(''x''::bytea)","length(b) = 7","octet_length(b) > 8","upper(md5(b)) LIKE ''A%''"}'::text[]) AS expr;
+SELECT origins('SELECT left(md5(b), 2), count(*) FROM blobs GROUP BY 1') AS once, check_same('SELECT left(md5(b), 2), count(*), min(md5(b)) FROM blobs GROUP BY 1', '{public}') AS keys, check_same('SELECT md5(b), count(*), min(id) FROM blobs GROUP BY 1', '{public}') AS digests;
+-- empty, NULL, every length around a block, bytes that are no characters, and a domain
+CREATE DOMAIN raw AS bytea;
+CREATE TABLE raws WITH (autovacuum_enabled = off) AS SELECT i AS id, CASE WHEN i % 9 > 0 THEN decode(repeat(to_hex(128 + i % 128), i % 150), 'hex') END::raw AS b, CASE WHEN i % 7 > 0 THEN ('10.0.' || i % 200 || '.1')::inet END AS ip FROM generate_series(1, 2000) AS i;
+VACUUM (FREEZE, ANALYZE) raws;
+SELECT q, origins(q), check_same(q, '{public}') FROM unnest('{"SELECT md5(b), count(*) FROM raws GROUP BY 1","SELECT id, md5(b) FROM raws WHERE md5(b) < ''3''","SELECT count(*) FROM raws WHERE md5(b) IN (''d41d8cd98f00b204e9800998ecf8427e'', ''x'')","SELECT count(md5(b)), max(md5(b)), count(DISTINCT md5(md5(b))) FROM raws","SELECT length(b), count(*) FROM raws GROUP BY 1","SELECT host(ip), count(*) FROM raws GROUP BY 1"}'::text[]) AS q;
 
 -- values that the dictionary does not have yet, and then has
 INSERT INTO crowd SELECT -i, 'more ' || i, 'more ' || i, 'MORE ' || i FROM generate_series(1, 9000) AS i;
@@ -70,5 +76,6 @@ INSERT INTO crowd SELECT -i, 'more ' || i, 'more ' || i, 'MORE ' || i FROM gener
 :grown;
 VACUUM crowd;
 :grown;
-DROP TABLE words, crowd, blobs;
+DROP TABLE words, crowd, blobs, raws;
+DROP DOMAIN raw;
 DROP FUNCTION check_all, origins;

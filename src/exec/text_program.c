@@ -6,7 +6,7 @@
  * PostgreSQL would evaluate its expression millions of times.  A text program (cuda/gc_text.h) does
  * the same for encodings of single bytes and UTF-8, where letters' case and order are those of
  * bytes.  It is made from the inside out: a chain of functions around the text, each with constants.
- * Whatever PostgreSQL may raise an error for is left to it.
+ * Whatever PostgreSQL may raise an error for is left to it.  Of a bytea it takes the digest, and goes on with that.
  *
  * Runs in backends.
  *
@@ -241,6 +241,15 @@ compile_with_constant(Compiler *c, List *args, bool padded, const char **bytes, 
 	return compile_text(c, *constant_first ? lsecond(args) : linitial(args), padded);
 }
 
+/* A column of bytea, of which no character matters. */
+static bool
+compile_bytes(Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return IsA(node, Var) && getBaseType(exprType(node)) == BYTEAOID;
+}
+
 static bool
 compile_text_function(Compiler *c, Oid funcid, Oid collation, List *args)
 {
@@ -248,6 +257,8 @@ compile_text_function(Compiler *c, Oid funcid, Oid collation, List *args)
 	int			len;
 	bool		first;
 
+	if (funcid == F_MD5_BYTEA)
+		return compile_bytes(linitial(args)) && compile_md5(c);
 	if (funcid == F_TEXTCAT)
 		return compile_with_constant(c, args, false, &bytes, &len, &first) &&
 			compile_concatenation(c, bytes, len, first);
@@ -503,6 +514,9 @@ compile_end(Compiler *c, Oid funcid, Oid collation, List *args)
 			return compile_text(c, linitial(args), true) && add_op(c, GC_TEXT_LENGTH, 0, 0);
 		case F_OCTET_LENGTH_TEXT:
 			return compile_text(c, linitial(args), false) && add_op(c, GC_TEXT_BYTES, 0, 0);
+		case F_LENGTH_BYTEA:
+		case F_OCTET_LENGTH_BYTEA:
+			return compile_bytes(linitial(args)) && add_op(c, GC_TEXT_BYTES, 0, 0);
 		default:
 			break;
 	}
@@ -557,7 +571,7 @@ gc_text_compile(const GcLookupWork *w, GcTextProgram *program)
 	Node	   *node;
 	bool		known;
 
-	if (w->lut->type != GC_LUT_EXPR || w->argkind != GC_TEXT ||
+	if (w->lut->type != GC_LUT_EXPR || (w->argkind != GC_TEXT && w->argkind != GC_BYTES) ||
 		(!c.utf8 && pg_database_encoding_max_length() > 1))
 		return false;
 	initStringInfo(&c.constants);

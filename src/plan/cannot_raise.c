@@ -32,6 +32,7 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
+#include "raises.h"
 #include "unique_key.h"
 #include "../columns/numeric.h"
 #include "../compat.h"
@@ -422,46 +423,47 @@ call_may_raise(Node *node, const GcQueryLevel *level)
 				 !OidIsValid(((MinMaxExpr *) node)->inputcollid));
 		case T_Aggref:
 			return aggregate_may_raise((Aggref *) node, level);
-		case T_NullTest:
-			return ((NullTest *) node)->argisrow;
 		default:
 			return true;
+	}
+}
+
+static GcRaises
+node_raises(Node *node, void *of)
+{
+	Context    *context = of;
+
+	switch (nodeTag(node))
+	{
+		case T_Param:
+			return ((Param *) node)->paramkind != PARAM_EXTERN && ((Param *) node)->paramkind != PARAM_SUBLINK ?
+				GC_RAISES_ITSELF : GC_RAISES_NOTHING;
+		case T_SubLink:
+			return sublink_may_raise((SubLink *) node, context) ? GC_RAISES_ITSELF : GC_RAISES_NOTHING;
+		case T_ArrayExpr:
+		case T_TargetEntry:
+		case T_SortGroupClause:
+		case T_FromExpr:
+		case T_JoinExpr:
+		case T_RangeTblRef:
+			return GC_RAISES_BELOW;
+		case T_OpExpr:
+		case T_FuncExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_MinMaxExpr:
+		case T_Aggref:
+			return call_may_raise(node, context->level) ? GC_RAISES_ITSELF : GC_RAISES_BELOW;
+		default:
+			return GC_RAISES_UNKNOWN;
 	}
 }
 
 static bool
 may_raise(Node *node, Context *context)
 {
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_Param:
-			return ((Param *) node)->paramkind != PARAM_EXTERN && ((Param *) node)->paramkind != PARAM_SUBLINK;
-		case T_SubLink:
-			return sublink_may_raise((SubLink *) node, context);
-		case T_Const:
-		case T_Var:
-		case T_RelabelType:
-		case T_BoolExpr:
-		case T_BooleanTest:
-		case T_CaseExpr:
-		case T_CaseWhen:
-		case T_CaseTestExpr:
-		case T_CoalesceExpr:
-		case T_ArrayExpr:
-		case T_List:
-		case T_TargetEntry:
-		case T_SortGroupClause:
-		case T_FromExpr:
-		case T_JoinExpr:
-		case T_RangeTblRef:
-			break;
-		default:
-			if (call_may_raise(node, context->level))
-				return true;
-	}
-	return expression_tree_walker(node, may_raise, context);
+	return gc_may_raise(node, node_raises, context);
 }
 
 /* May comparing what is grouped by, or made distinct, fail? */

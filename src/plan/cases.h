@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cases.h
- *	  The arms of CASE, COALESCE and the like; private to plan/.
+ *	  CASE, COALESCE, GREATEST and LEAST; private to plan/.
  *
  * Planner, in backends.
  *
@@ -12,24 +12,15 @@
 
 #include "translate.h"
 
-/* A choice among values, whose arms are brought together one by one. */
-typedef struct GcChoice
-{
-	bool		texts_mix;		/* its texts may come from several dictionaries */
-} GcChoice;
+extern int	gc_translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c);
 
-extern GcChoice gc_begin_choice(GcTranslation *tr, Expr *expr);
+/* GREATEST or LEAST of texts. */
+extern int	gc_translate_text_extreme(GcTranslation *tr, GcLeaf *leaf, MinMaxExpr *m);
+
+/* COALESCE, or GREATEST or LEAST of anything else: the operator that is applied to two of the arguments. */
+extern int	gc_translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp op);
 
 /* Which of two arms' dictionaries is to have the values of both. */
 extern uint16 gc_common_space(uint16 a, uint16 b);
-
-/* Bring two arms together.  False: refused. */
-extern bool gc_join_arms(GcTranslation *tr, const GcChoice *choice, int *a, int *b);
-
-/* GREATEST or LEAST of texts, its arms, of which none is NULL: List of int. */
-extern int	gc_text_extreme(GcTranslation *tr, const MinMaxExpr *m, const GcChoice *choice, List *arms);
-
-/* CASE without an operand for one with. */
-extern CaseExpr *gc_put_operand(const CaseExpr *c);
 
 #endif							/* GC_CASES_H */

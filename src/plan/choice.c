@@ -25,6 +25,7 @@
 #include "builder.h"
 #include "groups.h"
 #include "operators.h"
+#include "raises.h"
 #include "../columns/pgkinds.h"
 #include "../compat.h"
 
@@ -135,42 +136,19 @@ typedef struct GroupsContext
  * May an expression of groups raise an error?  PostgreSQL computes it of all groups, and we of the
  * chosen ones only.  What keys and arguments of aggregates are made of, the device has computed.
  */
-static bool
-may_raise(Node *node, GroupsContext *context)
+static GcRaises
+of_groups_raises(Node *node, void *of)
 {
-	if (node == NULL || IsA(node, Aggref) || list_member(context->keys, node))
-		return false;
+	const GroupsContext *context = of;
+
+	if (IsA(node, Aggref) || IsA(node, PlaceHolderVar) || IsA(node, Param) || list_member(context->keys, node))
+		return GC_RAISES_NOTHING;
 	if (list_length(context->order->ec_members) == 1 &&
 		equal(linitial_node(EquivalenceMember, context->order->ec_members)->em_expr, node))
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_Var:
-		case T_PlaceHolderVar:
-		case T_Const:
-		case T_Param:
-			return false;
-		case T_RelabelType:
-		case T_BoolExpr:
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_CaseExpr:
-		case T_CaseWhen:
-		case T_CoalesceExpr:
-		case T_List:
-			break;
-		case T_FuncExpr:
-			if (!is_widening((FuncExpr *) node))
-				return true;
-			break;
-		case T_OpExpr:
-			if (!is_harmless((OpExpr *) node))
-				return true;
-			break;
-		default:
-			return true;
-	}
-	return expression_tree_walker(node, may_raise, context);
+		return GC_RAISES_NOTHING;
+	if ((IsA(node, FuncExpr) && is_widening((FuncExpr *) node)) || (IsA(node, OpExpr) && is_harmless((OpExpr *) node)))
+		return GC_RAISES_BELOW;
+	return GC_RAISES_UNKNOWN;
 }
 
 bool
@@ -182,7 +160,7 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 	int			e;
 
 	/* The first few of all groups are not the first few of what HAVING leaves. */
-	if (tr->group_keys[tr->main] == NIL || tr->having_left || may_raise((Node *) exprs, &context) ||
+	if (tr->group_keys[tr->main] == NIL || tr->having_left || gc_may_raise((Node *) exprs, of_groups_raises, &context) ||
 		(e = order_expr(tr, key)) < 0)
 		return false;
 	pl = &tr->pipelines[tr->choice - 1];

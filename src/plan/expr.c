@@ -6,7 +6,7 @@
  * Three ways, tried in this order:
  *	- an expression without Vars is a parameter: PostgreSQL computes it once per
  *	  execution;
- *	- operators and functions that kernels know (operators.c, cuda/gc_value.h);
+ *	- operators and functions that kernels know (operators.c, comparisons.c, cases.c, functions.c, cuda/gc_value.h);
  *	- any other immutable expression of a single Var with few values (a
  *	  dictionary, dates, small integers) becomes a lookup table that PostgreSQL
  *	  fills, one entry per value: LIKE, substring, extract, to_char, ...; and of two
@@ -34,12 +34,13 @@
 #include "attach.h"
 #include "builder.h"
 #include "cases.h"
+#include "comparisons.h"
 #include "functions.h"
 #include "instants.h"
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
-#include "quotient.h"
+#include "parameters.h"
 #include "row_compare.h"
 #include "../columns/pgkinds.h"
 
@@ -47,91 +48,6 @@ static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 static int	translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 
 #define BUILTIN(oid)	((oid) < FirstGenbkiObjectId)
-
-/* Aggregates stand for values of groups. */
-static bool
-has_vars(Node *node)
-{
-	return contain_var_clause(node) || contain_agg_clause(node);
-}
-
-/*-------------------------------------------------------------------------
- * Parameters
- *-------------------------------------------------------------------------
- */
-
-/* An expression without Vars.  space: where a text value will be looked up. */
-static int
-translate_param(GcTranslation *tr, Expr *expr, uint16 space)
-{
-	GcKind		kind = gc_type_kind(exprType((Node *) expr));
-
-	if (kind == GC_KIND_NONE)
-		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType((Node *) expr)));
-	if (contain_volatile_functions((Node *) expr))
-		return gc_refuse(tr, "a volatile function is called");
-	if (contain_subplans((Node *) expr))
-		return gc_refuse(tr, "a subplan is used in an expression");
-	if (GC_KIND_IS_CODE(kind) && space == GC_SPACE_NONE)
-		return kind == GC_TEXT ? gc_refuse(tr, "a text constant is used other than in a comparison") :
-			gc_refuse(tr, "a constant of type %s is used other than in a comparison", format_type_be(exprType((Node *) expr)));
-	if (gc_interval_refusal(expr))
-		return gc_refuse(tr, "%s", gc_interval_refusal(expr));
-	if (IsA(expr, Const) && ((Const *) expr)->constisnull)
-		return gc_build_null(tr, kind);
-	return gc_build_param(tr, expr, kind, space);
-}
-
-/*-------------------------------------------------------------------------
- * Comparisons
- *-------------------------------------------------------------------------
- */
-
-/* age(), of the kind that it alone has. */
-static int
-translate_age(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f)
-{
-	int			a = translate_any(tr, leaf, linitial(f->args));
-	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(f->args));
-
-	return b < 0 ? GC_NO_EXPR : gc_translate_age(tr, f, a, b);
-}
-
-/* One side of a comparison. */
-static int
-translate_side(GcTranslation *tr, GcLeaf *leaf, Expr *side)
-{
-	return gc_is_age(side) ? gc_age_span(tr, translate_age(tr, leaf, (FuncExpr *) side)) : translate_any(tr, leaf, side);
-}
-
-/* Both sides of a comparison; text constants become codes of the other side. */
-static bool
-translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a, int *b)
-{
-	bool		lconst = !has_vars((Node *) left);
-	bool		rconst = !has_vars((Node *) right);
-	bool		text = GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) left))) &&
-		GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) right)));
-
-	left = gc_comparable_interval(lconst ? gc_comparable_instant(left, exprType((Node *) right)) : left);
-	right = gc_comparable_interval(rconst ? gc_comparable_instant(right, exprType((Node *) left)) : right);
-	if (!text || lconst == rconst)
-	{
-		*a = translate_side(tr, leaf, left);
-		*b = *a < 0 ? GC_NO_EXPR : translate_side(tr, leaf, right);
-	}
-	else if (rconst)
-	{
-		*a = translate_any(tr, leaf, left);
-		*b = *a < 0 ? GC_NO_EXPR : translate_param(tr, right, tr->space[*a]);
-	}
-	else
-	{
-		*b = translate_any(tr, leaf, right);
-		*a = *b < 0 ? GC_NO_EXPR : translate_param(tr, left, tr->space[*b]);
-	}
-	return gc_align_kinds(tr, a, b);
-}
 
 /*-------------------------------------------------------------------------
  * Operators
@@ -141,66 +57,18 @@ translate_pair(GcTranslation *tr, GcLeaf *leaf, Expr *left, Expr *right, int *a,
 static int
 translate_arith(GcTranslation *tr, GcLeaf *leaf, List *args, Oid type, GcOp what)
 {
-	static const char *const names[] = {[GC_OP_ADD] = "+", [GC_OP_SUB] = "-", [GC_OP_MUL] = "*",
-	[GC_OP_DIV] = "/", [GC_OP_MOD] = "%"};
-	GcKind		kind = gc_type_kind(type);
 	int			a = translate_any(tr, leaf, linitial(args));
 	int			b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, lsecond(args));
-	GcKind		ka,
-				kb;
 
-	if (a < 0 || b < 0)
-		return GC_NO_EXPR;
-	ka = tr->pexprs[a].kind;
-	kb = tr->pexprs[b].kind;
-
-	if (gc_is_time_arithmetic(tr, what, kind, &a, &b))
-	{
-		/* as they are */
-	}
-	else if (ka == GC_DATE || kb == GC_DATE)
-	{
-		bool		ok = (what == GC_OP_ADD && ((ka == GC_DATE && kb == GC_INT4) || (ka == GC_INT4 && kb == GC_DATE))) ||
-		(what == GC_OP_SUB && ka == GC_DATE && (kb == GC_INT4 || kb == GC_DATE));
-
-		if (!ok)
-			return gc_refuse(tr, "operator %s is not supported for these types", names[what]);
-	}
-	else if (GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(ka) && GC_KIND_IS_INT(kb))
-	{
-		/* the arguments' own ranges count: nothing to convert */
-	}
-	else if (GC_KIND_IS_FLOAT(kind) && ka != GC_MONEY && what != GC_OP_MOD)
-	{
-		a = gc_build_cast(tr, a, kind);
-		b = gc_build_cast(tr, b, kind);
-	}
-	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC)
-		return gc_refuse(tr, "operator %s is not supported for type %s", names[what], format_type_be(type));
-	if (a < 0 || b < 0 ||
-		(what == GC_OP_DIV && kind == GC_NUMERIC && !(gc_no_quotient(tr, a, "divided") && gc_no_quotient(tr, b, "divided by"))))
-		return GC_NO_EXPR;
-	return gc_build_expr(tr, what, kind, a, b, -1, -1);
+	return b < 0 ? GC_NO_EXPR : gc_translate_arith(tr, type, what, a, b);
 }
 
 static int
 translate_unary(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, const char *name)
 {
-	GcKind		kind = gc_type_kind(op->opresulttype);
 	int			a = translate_any(tr, leaf, linitial(op->args));
 
-	if (a < 0)
-		return a;
-	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
-		return gc_refuse(tr, "operator %s is not supported for type %s", name,
-						 format_type_be(op->opresulttype));
-	if (strcmp(name, "-") == 0)
-		return gc_build_expr(tr, GC_OP_NEG, kind, a, -1, -1, -1);
-	if (strcmp(name, "+") == 0)
-		return a;
-	if (strcmp(name, "@") == 0)
-		return gc_build_expr(tr, GC_OP_ABS, kind, a, -1, -1, -1);
-	return gc_refuse(tr, "operator %s is not supported", name);
+	return a < 0 ? a : gc_translate_unary(tr, op->opresulttype, name, a);
 }
 
 /*
@@ -222,43 +90,12 @@ compares_text_function(OpExpr *op)
 	return IsA(left, FuncExpr) || IsA(left, OpExpr);
 }
 
-/* The order of two texts of rows.  Beside a constant, a lookup table of the result is better. */
-static int
-translate_text_order(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp cmp)
-{
-	Expr	   *left = linitial(op->args);
-	Expr	   *right = lsecond(op->args);
-	const Oid	type = exprType((Node *) left);
-	uint16		space;
-	int			table = GC_NO_EXPR;
-	int			a,
-				b;
-
-	if (cmp == GC_OP_EQ || cmp == GC_OP_NE || cmp == GC_OP_DISTINCT || !has_vars((Node *) left) ||
-		!has_vars((Node *) right) || getBaseType(type) != getBaseType(exprType((Node *) right)))
-		return gc_refuse(tr, "two texts are compared by operator %s", get_opname(op->opno));
-	a = translate_any(tr, leaf, left);
-	b = a < 0 ? GC_NO_EXPR : translate_any(tr, leaf, right);
-	if (b < 0)
-		return GC_NO_EXPR;
-	space = gc_common_space(tr->space[a], tr->space[b]);
-	if (tr->space[a] != tr->space[b])
-	{
-		a = gc_add_to_space(tr, a, space);
-		b = a < 0 ? GC_NO_EXPR : gc_add_to_space(tr, b, space);
-	}
-	a = a < 0 || b < 0 ? GC_NO_EXPR : gc_text_rank(tr, type, op->inputcollid, a, &table);
-	b = a < 0 ? GC_NO_EXPR : gc_text_rank(tr, type, op->inputcollid, b, &table);
-	return b < 0 ? GC_NO_EXPR : gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);
-}
-
 static int
 translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 {
 	const char *name = get_opname(op->opno);
 	GcOp		cmp = distinct ? GC_OP_DISTINCT : gc_comparison_op(name);
-	int			a,
-				b;
+	int			a;
 
 	if (!BUILTIN(op->opno))
 		return gc_refuse(tr, "operator %s is not built in", name);
@@ -266,15 +103,7 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 		return translate_unary(tr, leaf, op, name);
 	if (cmp != 0)
 	{
-		if (!gc_text_equality_ok(op, cmp))
-		{
-			const Oid	type = exprType(linitial(op->args));
-
-			if (gc_type_kind(type) != GC_TEXT)
-				return gc_refuse(tr, "operator %s is not supported for type %s", name, format_type_be(type));
-			return translate_text_order(tr, leaf, op, cmp);
-		}
-		if (compares_text_function(op))
+		if (gc_text_equality_ok(op, cmp) && compares_text_function(op))
 		{
 			const char *reason = tr->reason;
 			int			e = translate_lookup(tr, leaf, (Expr *) op);
@@ -283,9 +112,7 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 				return e;
 			tr->reason = reason;
 		}
-		if (!translate_pair(tr, leaf, linitial(op->args), lsecond(op->args), &a, &b))
-			return GC_NO_EXPR;
-		return gc_build_expr(tr, cmp, GC_BOOL, a, b, -1, -1);
+		return gc_translate_comparison(tr, leaf, op, cmp);
 	}
 	if (gc_adds_interval(op))
 	{
@@ -350,11 +177,16 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		return gc_refuse(tr, "an age is used other than in a comparison");
 	if (gc_is_date_bin(f))
 		return translate_date_bin(tr, leaf, f);
+	if (gc_rounds_float(f))
+	{
+		a = translate_any(tr, leaf, linitial(linitial_node(FuncExpr, f->args)->args));
+		return a < 0 ? a : gc_translate_rounded_float(tr, f, a);
+	}
 	if (gc_function_argument(f) >= 0)
 	{
 		Expr	   *arg = list_nth(f->args, gc_function_argument(f));
 
-		a = gc_is_age(arg) ? translate_age(tr, leaf, (FuncExpr *) arg) : translate_any(tr, leaf, arg);
+		a = gc_is_age(arg) ? gc_age_of_times(tr, leaf, (FuncExpr *) arg) : translate_any(tr, leaf, arg);
 		return a < 0 ? a : gc_translate_function(tr, f, a);
 	}
 	if (f->funcid == F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4)
@@ -411,159 +243,6 @@ translate_boolean_test(GcTranslation *tr, GcLeaf *leaf, BooleanTest *t)
 	int			a = translate_any(tr, leaf, t->arg);
 
 	return a < 0 ? a : gc_build_expr(tr, ops[t->booltesttype], GC_BOOL, a, -1, -1, -1);
-}
-
-/* One arm; a text constant belongs to the constants' dictionary. */
-static int
-translate_arm(GcTranslation *tr, GcLeaf *leaf, const GcChoice *choice, Expr *arm)
-{
-	if (choice->texts_mix && !has_vars((Node *) arm) && !IsA(arm, PlaceHolderVar))
-		return translate_param(tr, arm, GC_SPACE_CONSTANTS);
-	return translate_any(tr, leaf, arm);
-}
-
-static int
-translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
-{
-	GcKind		kind = gc_type_kind(c->casetype);
-	GcChoice	choice;
-	uint16		space;
-	int			e;
-
-	if (c->arg)
-		c = gc_put_operand(c);
-	if (kind == GC_KIND_NONE)
-		return gc_refuse(tr, "type %s is not supported", format_type_be(c->casetype));
-	choice = gc_begin_choice(tr, (Expr *) c);
-	tr->choices++;
-	e = c->defresult ? translate_arm(tr, leaf, &choice, c->defresult) : gc_build_null(tr, kind);
-	for (int i = list_length(c->args) - 1; i >= 0 && e >= 0; i--)
-	{
-		CaseWhen   *w = list_nth_node(CaseWhen, c->args, i);
-		int			cond = translate_any(tr, leaf, w->expr);
-		int			then = cond < 0 ? cond : translate_arm(tr, leaf, &choice, w->result);
-
-		if (then < 0 || !gc_join_arms(tr, &choice, &then, &e))
-		{
-			e = GC_NO_EXPR;
-			break;
-		}
-		space = gc_common_space(tr->space[then], tr->space[e]);
-		e = gc_build_expr(tr, GC_OP_IF, kind, cond, then, e, -1);
-		if (e >= 0)
-			tr->space[e] = space;
-	}
-	tr->choices--;
-	return e;
-}
-
-/* GREATEST or LEAST of texts. */
-static int
-translate_text_extreme(GcTranslation *tr, GcLeaf *leaf, MinMaxExpr *m)
-{
-	GcChoice	choice = gc_begin_choice(tr, (Expr *) m);
-	List	   *arms = NIL;
-	ListCell   *lc;
-
-	foreach(lc, m->args)
-	{
-		int			a = translate_arm(tr, leaf, &choice, lfirst(lc));
-
-		if (a < 0)
-			return a;
-		if (tr->pexprs[a].op != GC_OP_NULL)
-			arms = lappend_int(arms, a);
-	}
-	return arms == NIL ? gc_build_null(tr, gc_type_kind(m->minmaxtype)) : gc_text_extreme(tr, m, &choice, arms);
-}
-
-/* COALESCE, GREATEST, LEAST: folded pairwise, from the left. */
-static int
-translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp op)
-{
-	GcChoice	choice = gc_begin_choice(tr, expr);
-	ListCell   *lc;
-	uint16		space;
-	int			e = GC_NO_EXPR;
-
-	foreach(lc, args)
-	{
-		int			a = translate_arm(tr, leaf, &choice, lfirst(lc));
-
-		if (a < 0)
-			return a;
-		if (e >= 0)
-		{
-			if (!gc_join_arms(tr, &choice, &e, &a))
-				return GC_NO_EXPR;
-			space = gc_common_space(tr->space[e], tr->space[a]);
-			e = gc_build_expr(tr, op, tr->pexprs[a].kind, e, a, -1, -1);
-			if (e >= 0)
-				tr->space[e] = space;
-		}
-		else
-			e = a;
-		if (e < 0)
-			return e;
-	}
-	return e;
-}
-
-/* NULLIF(a, b) is CASE WHEN a = b THEN NULL ELSE a END. */
-static int
-translate_nullif(GcTranslation *tr, GcLeaf *leaf, NullIfExpr *n)
-{
-	int			a,
-				b,
-				eq;
-	int			first = translate_any(tr, leaf, linitial(n->args));
-
-	if (first < 0 || !BUILTIN(n->opno) || strcmp(get_opname(n->opno), "=") != 0 ||
-		!gc_text_equality_ok((OpExpr *) n, GC_OP_EQ))
-		return gc_refuse(tr, "NULLIF is not supported for these types");
-	if (!translate_pair(tr, leaf, linitial(n->args), lsecond(n->args), &a, &b))
-		return GC_NO_EXPR;
-	eq = gc_build_expr(tr, GC_OP_EQ, GC_BOOL, a, b, -1, -1);
-	a = gc_build_expr(tr, GC_OP_IF, tr->pexprs[first].kind, eq,
-					  gc_build_null(tr, tr->pexprs[first].kind), first, -1);
-	if (a >= 0)
-		tr->space[a] = tr->space[first];
-	return a;
-}
-
-static int
-translate_saop(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
-{
-	const char *name = get_opname(s->opno);
-	Expr	   *array = lsecond(s->args);
-	GcKind		elem = gc_type_kind(get_element_type(exprType((Node *) array)));
-	GcPlanList *list;
-	int			a,
-				e;
-
-	if (!BUILTIN(s->opno) || strcmp(name, s->useOr ? "=" : "<>") != 0)
-		return gc_refuse(tr, "operator %s with an array is not supported", name);
-	if (has_vars((Node *) array) || contain_volatile_functions((Node *) array) ||
-		contain_subplans((Node *) array))
-		return gc_refuse(tr, "an array that is not constant is not supported");
-	if (GC_KIND_IS_CODE(elem))
-		return gc_refuse(tr, "IN is not supported for type %s", format_type_be(exprType(linitial(s->args))));
-	a = translate_any(tr, leaf, linitial(s->args));
-	if (a < 0)
-		return a;
-	/* Integers of any width, else the very same kind.  Of texts there is a lookup table. */
-	if (!(GC_KIND_IS_INT(tr->pexprs[a].kind) && GC_KIND_IS_INT(elem)) &&
-		(tr->pexprs[a].kind != elem || GC_KIND_IS_FLOAT(elem)))
-		return gc_refuse(tr, "IN is not supported for type %s", format_type_be(exprType(linitial(s->args))));
-	if (tr->nlists == GC_MAX_LISTS)
-		return gc_refuse(tr, "the query has too many IN lists");
-	list = &tr->plan->lists[tr->nlists];
-	list->expr = gc_exec_expr(tr, array);
-	list->arg = a;
-	e = gc_build_expr(tr, GC_OP_IN, GC_BOOL, a, -1, -1, tr->nlists++);
-	if (e >= 0 && !s->useOr)
-		e = gc_build_expr(tr, GC_OP_NOT, GC_BOOL, e, -1, -1, -1);
-	return e;
 }
 
 /*
@@ -697,7 +376,7 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 				return gc_refuse(tr, "IS DISTINCT FROM is not supported for these types");
 			return translate_op(tr, leaf, (OpExpr *) expr, true);
 		case T_NullIfExpr:
-			return translate_nullif(tr, leaf, (NullIfExpr *) expr);
+			return gc_translate_nullif(tr, leaf, (NullIfExpr *) expr);
 		case T_FuncExpr:
 			return translate_func(tr, leaf, (FuncExpr *) expr);
 		case T_BoolExpr:
@@ -714,16 +393,16 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		case T_BooleanTest:
 			return translate_boolean_test(tr, leaf, (BooleanTest *) expr);
 		case T_CaseExpr:
-			return translate_case(tr, leaf, (CaseExpr *) expr);
+			return gc_translate_case(tr, leaf, (CaseExpr *) expr);
 		case T_CoalesceExpr:
-			return translate_choice(tr, leaf, expr, ((CoalesceExpr *) expr)->args, GC_OP_COALESCE);
+			return gc_translate_choice(tr, leaf, expr, ((CoalesceExpr *) expr)->args, GC_OP_COALESCE);
 		case T_MinMaxExpr:
 			if (GC_KIND_IS_CODE(gc_type_kind(exprType((Node *) expr))))
-				return translate_text_extreme(tr, leaf, (MinMaxExpr *) expr);
-			return translate_choice(tr, leaf, expr, ((MinMaxExpr *) expr)->args,
+				return gc_translate_text_extreme(tr, leaf, (MinMaxExpr *) expr);
+			return gc_translate_choice(tr, leaf, expr, ((MinMaxExpr *) expr)->args,
 									((MinMaxExpr *) expr)->op == IS_GREATEST ? GC_OP_GREATEST : GC_OP_LEAST);
 		case T_ScalarArrayOpExpr:
-			return translate_saop(tr, leaf, (ScalarArrayOpExpr *) expr);
+			return gc_translate_in(tr, leaf, (ScalarArrayOpExpr *) expr);
 		case T_RowCompareExpr:
 			if ((expr = gc_row_comparison((RowCompareExpr *) expr)) != NULL)
 				return translate_any(tr, leaf, expr);
@@ -731,6 +410,33 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		default:
 			return gc_refuse(tr, "%s", form_refusal(expr));
 	}
+}
+
+/* The same of a concatenation of more texts. */
+static int
+translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	Expr	   *parts[2];
+	int			codes[2] = {GC_NO_EXPR, GC_NO_EXPR};
+
+	if (!gc_lookup_concatenation(tr, expr, parts))
+		return GC_NO_EXPR;
+	for (int i = 0; i < 2; i++)
+	{
+		const int	nluts = tr->nluts;
+
+		if (!gc_has_vars((Node *) parts[i]))
+			continue;
+		codes[i] = translate_any(tr, leaf, parts[i]);
+		if (codes[i] < 0 || !GC_KIND_IS_CODE(tr->pexprs[codes[i]].kind) || tr->pexprs[codes[i]].op == GC_OP_NULL)
+			return GC_NO_EXPR;
+		codes[i] = gc_lookup_codes(tr, codes[i], nluts);
+		/* Of what a choice adds to a dictionary, too much is known only later. */
+		if (!IsA(parts[i], Var) && (tr->pexprs[codes[i]].op != GC_OP_LUT ||
+									tr->plan->luts[tr->pexprs[codes[i]].ref].type != GC_LUT_EXPR))
+			return GC_NO_EXPR;
+	}
+	return gc_concatenation_table(tr, expr, parts, codes);
 }
 
 /* The same of an expression of two texts. */
@@ -741,8 +447,10 @@ translate_pair_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	Var		   *vars[2];
 	int			codes[2];
 
-	if (kind == GC_INTERVAL || !gc_lookup_pair(tr, expr, vars))
+	if (kind == GC_INTERVAL)
 		return GC_NO_EXPR;
+	if (!gc_lookup_pair(tr, expr, vars))
+		return tr->reason ? GC_NO_EXPR : translate_concatenation(tr, leaf, expr);
 	for (int i = 0; i < 2; i++)
 	{
 		const int	nluts = tr->nluts;
@@ -792,8 +500,8 @@ translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	}
 	if (tr->groups && tr->groups->part(tr, expr, &e))
 		return e;
-	if (!has_vars((Node *) expr) && !IsA(expr, PlaceHolderVar))
-		return translate_param(tr, expr, GC_SPACE_NONE);
+	if (!gc_has_vars((Node *) expr) && !IsA(expr, PlaceHolderVar))
+		return gc_translate_param(tr, expr, GC_SPACE_NONE);
 	tr->depth++;
 	e = translate_native(tr, leaf, expr);
 	tr->depth--;
@@ -820,5 +528,5 @@ gc_translate_expr(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 int
 gc_translate_output(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
-	return gc_is_age(expr) ? translate_age(tr, leaf, (FuncExpr *) expr) : translate_any(tr, leaf, expr);
+	return gc_is_age(expr) ? gc_age_of_times(tr, leaf, (FuncExpr *) expr) : translate_any(tr, leaf, expr);
 }

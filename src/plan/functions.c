@@ -12,6 +12,8 @@
  */
 #include "functions.h"
 
+#include <float.h>
+
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "nodes/makefuncs.h"
@@ -33,6 +35,9 @@
 
 /* Numerics have at most this many decimals here. */
 #define MAX_SCALE	38
+
+/* Floats as numerics: what is less than 10^-17 is 0 at this scale. */
+#define MAX_FLOAT_SCALE	15
 
 /* A precision that no value of 128 bits exceeds. */
 #define ANY_PRECISION	1000
@@ -342,6 +347,40 @@ translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
 	if ((list_length(f->args) == 2 && digits == NULL) || scale < 0 || scale > MAX_SCALE)
 		return gc_refuse(tr, "a numeric is rounded to this number of digits");
 	return gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
+}
+
+bool
+gc_rounds_float(const FuncExpr *f)
+{
+	const FuncExpr *cast = f->args ? linitial(f->args) : NULL;
+
+	if (f->funcid != F_NUMERIC_NUMERIC_INT4 && f->funcid != F_ROUND_NUMERIC && f->funcid != F_ROUND_NUMERIC_INT4 &&
+		f->funcid != F_TRUNC_NUMERIC && f->funcid != F_TRUNC_NUMERIC_INT4)
+		return false;
+	return IsA(cast, FuncExpr) && (cast->funcid == F_NUMERIC_FLOAT8 || cast->funcid == F_NUMERIC_FLOAT4);
+}
+
+int
+gc_translate_rounded_float(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	const bool	of_type = f->funcid == F_NUMERIC_NUMERIC_INT4;
+	const bool	cut = f->funcid == F_TRUNC_NUMERIC || f->funcid == F_TRUNC_NUMERIC_INT4;
+	Const	   *value = list_length(f->args) == 2 ? constant(f, 1) : NULL;
+	const int	number = value ? DatumGetInt32(value->constvalue) : 0;
+	const int	scale = !of_type ? number : number >= (int32) VARHDRSZ ? gc_typmod_scale(number, 0) : -1;
+	const int	digits = tr->pexprs[arg].kind == GC_FLOAT4 ? FLT_DIG : DBL_DIG;
+	int			e;
+
+	if ((list_length(f->args) == 2 && value == NULL) || scale < 0 || scale > MAX_FLOAT_SCALE)
+		return gc_refuse(tr, "a float is rounded to this number of digits");
+	e = gc_build_expr(tr, GC_OP_CALL, GC_INT8, gc_build_cast(tr, arg, GC_FLOAT8), gc_build_int8(tr, digits),
+					  gc_build_int8(tr, scale), cut ? GC_CALL_FLOAT_CUT : GC_CALL_FLOAT_ROUND);
+	e = gc_build_cast(tr, e, GC_NUMERIC);
+	if (scale > 0)
+		e = gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, e, numeric_param(tr, 1, scale), -1, -1);
+	if (of_type)
+		e = gc_build_numeric_cast(tr, e, ((number - VARHDRSZ) >> 16) & 0xffff, scale, 0);
+	return tr->reason ? GC_NO_EXPR : e;
 }
 
 /* sign() of numeric: CASE WHEN x > 0 THEN 1 WHEN x < 0 THEN -1 ELSE 0 END. */

@@ -22,6 +22,10 @@ extern int	gc_translate_function(GcTranslation *tr, const FuncExpr *f, int arg);
 extern OpExpr *gc_epoch_of_difference(const FuncExpr *f);
 extern int	gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b);
 
+/* A cast of a float to numeric that has a constant number of digits behind the point; of that float translated. */
+extern bool gc_rounds_float(const FuncExpr *f);
+extern int	gc_translate_rounded_float(GcTranslation *tr, const FuncExpr *f, int arg);
+
 /* width_bucket() of float8, of its four arguments translated. */
 extern int	gc_translate_width_bucket(GcTranslation *tr, const int *args);
 

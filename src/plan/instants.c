@@ -13,6 +13,8 @@
  */
 #include "instants.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -21,6 +23,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "builder.h"
@@ -28,6 +31,9 @@
 #include "../columns/interval.h"
 #include "../columns/pgkinds.h"
 #include "../program/functions.h"
+
+/* A day has less than 2^53 microseconds when multiplied by it. */
+#define MOST_FACTOR	100000
 
 /* Dates before it are timestamps, too. */
 #define SAFE_DATE	INT64CONST(100000 * 366)
@@ -60,6 +66,49 @@ gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, int *a, int *
 	else
 		return false;
 	return true;
+}
+
+/* A float that an interval times it is exact in all parts, as the product of a day's microseconds is. */
+static bool
+is_factor(const Expr *expr)
+{
+	const Const *c = (const Const *) expr;
+	double		value;
+
+	if (!IsA(expr, Const) || c->consttype != FLOAT8OID || c->constisnull)
+		return false;
+	value = DatumGetFloat8(c->constvalue);
+	return value >= -MOST_FACTOR && value <= MOST_FACTOR && rint(value) == value;
+}
+
+GcOp
+gc_span_operator(const OpExpr *op, Expr **args)
+{
+	Expr	   *inner[2];
+	const Oid	function = IsA(op, OpExpr) && exprType((Node *) op) == INTERVALOID ? get_opcode(op->opno) : InvalidOid;
+
+	if (!OidIsValid(function))
+		return 0;
+	args[0] = list_length(op->args) == 2 ? linitial(op->args) : NULL;
+	args[1] = llast(op->args);
+	switch (function)
+	{
+		case F_INTERVAL_PL:
+			return GC_OP_ADD;
+		case F_INTERVAL_MI:
+		case F_INTERVAL_UM:
+			return GC_OP_SUB;
+		case F_MUL_D_INTERVAL:
+			args[0] = llast(op->args);
+			args[1] = linitial(op->args);
+			/* FALLTHROUGH */
+		case F_INTERVAL_MUL:
+			/* What has been added up may have a time of many days, which a float need not be exact for. */
+			return is_factor(args[1]) && contain_var_clause((Node *) args[0]) &&
+				gc_span_operator((OpExpr *) args[0], inner) == 0 ? GC_OP_MUL : 0;
+		default:
+			return 0;
+	}
 }
 
 static bool

@@ -25,6 +25,12 @@ extern bool gc_is_age(const Expr *expr);
 extern int	gc_translate_age(GcTranslation *tr, const FuncExpr *f, int a, int b);
 extern int	gc_age_span(GcTranslation *tr, int age);
 
+/*
+ * An operator of intervals whose result is as long as those of its arguments say: args[0] GC_OP_ADD, GC_OP_SUB args[1],
+ * where args[0] is NULL for 0, or args[0] GC_OP_MUL the constant args[1], a whole number.  0: it is none.
+ */
+extern GcOp gc_span_operator(const OpExpr *op, Expr **args);
+
 /* A constant interval that equals this one, in the form that kernels know; or else what it was. */
 extern Expr *gc_comparable_interval(Expr *expr);
 

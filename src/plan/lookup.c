@@ -489,19 +489,27 @@ gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 	return column;
 }
 
-/* The table as a plan has it; second: NULL, or the other Var that it is of. */
+/* An expression of Vars as the executor is to have it. */
+static Expr *
+executed_expr(GcTranslation *tr, Expr *expr)
+{
+	return (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL);
+}
+
+/*
+ * The table as a plan has it; second: NULL, or the other Var that it is of.  executed: what fills it, of values that
+ * come in the places that *lut names.
+ */
 static int
-build_table(GcTranslation *tr, Expr *expr, Var *var, Var *second, int arg, GcPlanLut *lut, double values)
+build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values)
 {
 	int			e;
 
 	lut->type = GC_LUT_EXPR;
 	lut->to_space = GC_SPACE_NONE;
-	lut->attno = gc_scan_attno(tr, level_vars(tr, (Node *) var));
-	lut->argtype = var->vartype;
 	lut->cacheable = hash_expression(expr, second, &lut->hash) && !contain_mutable_functions(gc_without_concat(gc_without_prints(expr))) &&
 		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
-	lut->expr = gc_exec_expr(tr, (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL));
+	lut->expr = gc_exec_expr(tr, executed);
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);
 	if (e >= 0)
 		tr->lut_values[tr->pexprs[e].ref] = values;
@@ -512,9 +520,10 @@ int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {
 	const double values = distinct_values(tr, var);
-	GcPlanLut	lut = {.space = tr->space[arg]};
+	GcPlanLut	lut = {.space = tr->space[arg],.argtype = var->vartype};
 
-	return build_table(tr, expr, var, NULL, arg, &lut, GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
+	lut.attno = gc_scan_attno(tr, level_vars(tr, (Node *) var));
+	return build_table(tr, expr, NULL, executed_expr(tr, expr), arg, &lut, GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
 }
 
 /* The code of a text, or the number of codes where it is NULL. */
@@ -526,13 +535,32 @@ code_or_count(GcTranslation *tr, int code)
 	return count < 0 ? count : gc_build_expr(tr, GC_OP_COALESCE, GC_INT8, gc_build_cast(tr, code, GC_INT8), count, -1, -1);
 }
 
-/* Values of a text column, by what is cached of it, else by statistics. */
+/* Values of a text column, by what is cached of it, else by statistics; or of a lookup table. */
 static double
-text_values(GcTranslation *tr, Var *var, int code)
+text_values(GcTranslation *tr, Expr *text, int code)
 {
 	GcSeenColumn seen;
 
-	return gc_seen(tr, code, &seen) ? seen.values : distinct_values(tr, var);
+	if (tr->pexprs[code].op == GC_OP_LUT && tr->plan->luts[tr->pexprs[code].ref].type == GC_LUT_EXPR)
+		return tr->lut_values[tr->pexprs[code].ref];
+	return gc_seen(tr, code, &seen) ? seen.values : distinct_values(tr, (Var *) text);
+}
+
+/* Two codes as the number of a pair. */
+static int
+pair_of(GcTranslation *tr, const int codes[2], double pairs)
+{
+	const uint16 second = tr->space[codes[1]];
+	int			e;
+
+	if (tr->space[codes[0]] == GC_SPACE_NONE || second == GC_SPACE_NONE)
+		return GC_NO_EXPR;
+	if (pairs > GC_MAX_PAIRS)
+		return gc_refuse(tr, "an expression is of two texts that have too many values together");
+	e = code_or_count(tr, codes[0]);
+	e = e < 0 ? e : gc_build_expr(tr, GC_OP_MUL, GC_INT8, e, gc_build_count(tr, second, 1), -1, -1);
+	e = e < 0 ? e : gc_build_expr(tr, GC_OP_ADD, GC_INT8, e, code_or_count(tr, codes[1]), -1, -1);
+	return tr->reason ? GC_NO_EXPR : e;
 }
 
 int
@@ -540,18 +568,60 @@ gc_pair_table(GcTranslation *tr, Expr *expr, Var *const vars[2], const int codes
 {
 	GcPlanLut	lut = {.space = tr->space[codes[0]],.second = tr->space[codes[1]],
 	.kinds = {tr->pexprs[codes[0]].kind, tr->pexprs[codes[1]].kind}};
-	const double pairs = (text_values(tr, vars[0], codes[0]) + 1) * (text_values(tr, vars[1], codes[1]) + 1);
+	const double pairs = (text_values(tr, (Expr *) vars[0], codes[0]) + 1) * (text_values(tr, (Expr *) vars[1], codes[1]) + 1);
+	const int	e = pair_of(tr, codes, pairs);
+
+	lut.attno = gc_scan_attno(tr, level_vars(tr, (Node *) vars[0]));
+	lut.second_attno = gc_scan_attno(tr, level_vars(tr, (Node *) vars[1]));
+	lut.argtype = vars[0]->vartype;
+	return e < 0 ? e : build_table(tr, expr, vars[1], executed_expr(tr, expr), e, &lut, pairs);
+}
+
+bool
+gc_lookup_concatenation(GcTranslation *tr, Expr *expr, Expr *parts[2])
+{
+	Var		   *vars[2];
+
+	return vars_of(expr, vars) == 3 && gc_is_concatenation(expr, parts) && gc_takes_any_texts(expr) && is_tabulated(tr, expr);
+}
+
+int
+gc_concatenation_table(GcTranslation *tr, Expr *expr, Expr *const parts[2], const int codes[2])
+{
+	GcPlanLut	lut = {.argtype = TEXTOID};
+	Expr	   *executed[2];
+	Expr	   *named[2];
+	Var		   *vars[2] = {NULL, NULL};
+	int			places[2] = {0, 0};
+	const bool	pair = codes[0] >= 0 && codes[1] >= 0;
+	double		values = 1;
 	int			e;
 
-	if (lut.space == GC_SPACE_NONE || lut.second == GC_SPACE_NONE)
-		return GC_NO_EXPR;
-	if (pairs > GC_MAX_PAIRS)
-		return gc_refuse(tr, "an expression is of two texts that have too many values together");
-	e = code_or_count(tr, codes[0]);
-	e = e < 0 ? e : gc_build_expr(tr, GC_OP_MUL, GC_INT8, e, gc_build_count(tr, lut.second, 1), -1, -1);
-	e = e < 0 ? e : gc_build_expr(tr, GC_OP_ADD, GC_INT8, e, code_or_count(tr, codes[1]), -1, -1);
-	lut.second_attno = gc_scan_attno(tr, level_vars(tr, (Node *) vars[1]));
-	return e < 0 || tr->reason ? GC_NO_EXPR : build_table(tr, expr, vars[0], vars[1], e, &lut, pairs);
+	for (int i = 0; i < 2; i++)
+	{
+		executed[i] = named[i] = parts[i];
+		if (codes[i] < 0)
+			continue;
+		/* No expression of the query is such a relabelling, so this place is of the table alone. */
+		executed[i] = (Expr *) makeRelabelType((Expr *) level_vars(tr, (Node *) parts[i]), exprType((Node *) parts[i]), -1,
+											   exprCollation((Node *) parts[i]), COERCE_IMPLICIT_CAST);
+		vars[i] = makeVar(1, i + 1, exprType((Node *) parts[i]), -1, exprCollation((Node *) parts[i]), 0);
+		named[i] = (Expr *) vars[i];
+		places[i] = gc_scan_attno(tr, IsA(parts[i], Var) ? (Node *) ((RelabelType *) executed[i])->arg : (Node *) executed[i]);
+		values *= text_values(tr, parts[i], codes[i]) + (pair ? 1 : 0);
+	}
+	lut.space = tr->space[codes[codes[0] < 0]];
+	lut.attno = places[codes[0] < 0];
+	if (pair)
+	{
+		lut.second = tr->space[codes[1]];
+		lut.second_attno = places[1];
+		lut.kinds[0] = tr->pexprs[codes[0]].kind;
+		lut.kinds[1] = tr->pexprs[codes[1]].kind;
+	}
+	e = pair ? pair_of(tr, codes, values) : codes[codes[0] < 0];
+	return e < 0 ? e : build_table(tr, gc_concatenation_of(expr, named), pair ? vars[1] : NULL, gc_concatenation_of(expr, executed),
+								   e, &lut, values);
 }
 
 static int

@@ -15,11 +15,13 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "builder.h"
 #include "instants.h"
 #include "lookup.h"
+#include "quotient.h"
 #include "../columns/pgkinds.h"
 
 /* Common kind of two kinds that compare with each other, or NONE. */
@@ -137,6 +139,60 @@ gc_arith_op(const char *name)
 		default:
 			return 0;
 	}
+}
+
+int
+gc_translate_arith(GcTranslation *tr, Oid type, GcOp what, int a, int b)
+{
+	static const char *const names[] = {[GC_OP_ADD] = "+", [GC_OP_SUB] = "-", [GC_OP_MUL] = "*",
+	[GC_OP_DIV] = "/", [GC_OP_MOD] = "%"};
+	const GcKind kind = gc_type_kind(type);
+	const GcKind ka = tr->pexprs[a].kind;
+	const GcKind kb = tr->pexprs[b].kind;
+
+	if (gc_is_time_arithmetic(tr, what, kind, &a, &b))
+	{
+		/* as they are */
+	}
+	else if (ka == GC_DATE || kb == GC_DATE)
+	{
+		bool		ok = (what == GC_OP_ADD && ((ka == GC_DATE && kb == GC_INT4) || (ka == GC_INT4 && kb == GC_DATE))) ||
+		(what == GC_OP_SUB && ka == GC_DATE && (kb == GC_INT4 || kb == GC_DATE));
+
+		if (!ok)
+			return gc_refuse(tr, "operator %s is not supported for these types", names[what]);
+	}
+	else if (GC_KIND_IS_INT(kind) && GC_KIND_IS_INT(ka) && GC_KIND_IS_INT(kb))
+	{
+		/* the arguments' own ranges count: nothing to convert */
+	}
+	else if (GC_KIND_IS_FLOAT(kind) && ka != GC_MONEY && what != GC_OP_MOD)
+	{
+		a = gc_build_cast(tr, a, kind);
+		b = gc_build_cast(tr, b, kind);
+	}
+	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC)
+		return gc_refuse(tr, "operator %s is not supported for type %s", names[what], format_type_be(type));
+	if (a < 0 || b < 0 ||
+		(what == GC_OP_DIV && kind == GC_NUMERIC && !(gc_no_quotient(tr, a, "divided") && gc_no_quotient(tr, b, "divided by"))))
+		return GC_NO_EXPR;
+	return gc_build_expr(tr, what, kind, a, b, -1, -1);
+}
+
+int
+gc_translate_unary(GcTranslation *tr, Oid type, const char *name, int a)
+{
+	const GcKind kind = gc_type_kind(type);
+
+	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
+		return gc_refuse(tr, "operator %s is not supported for type %s", name, format_type_be(type));
+	if (strcmp(name, "-") == 0)
+		return gc_build_expr(tr, GC_OP_NEG, kind, a, -1, -1, -1);
+	if (strcmp(name, "+") == 0)
+		return a;
+	if (strcmp(name, "@") == 0)
+		return gc_build_expr(tr, GC_OP_ABS, kind, a, -1, -1, -1);
+	return gc_refuse(tr, "operator %s is not supported", name);
 }
 
 bool

@@ -16,6 +16,10 @@
 extern GcOp gc_comparison_op(const char *name);
 extern GcOp gc_arith_op(const char *name);
 
+/* Arithmetic of two translated expressions, or of one: its result's type, and the operator or its name. */
+extern int	gc_translate_arith(GcTranslation *tr, Oid type, GcOp what, int a, int b);
+extern int	gc_translate_unary(GcTranslation *tr, Oid type, const char *name, int a);
+
 /* Two translated expressions are to be compared: aligned in kind and dictionary. */
 extern bool gc_align_kinds(GcTranslation *tr, int *a, int *b);
 

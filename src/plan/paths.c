@@ -27,6 +27,7 @@
 #include "builder.h"
 #include "choice.h"
 #include "costs.h"
+#include "expr.h"
 #include "fallback.h"
 #include "input_order.h"
 #include "node.h"
@@ -103,6 +104,7 @@ start_translation(PlannerInfo *root, RelOptInfo *rel)
 
 	tr->top = tr->root = root;
 	tr->embed = embed;
+	tr->translate = gc_translate_expr;
 	tr->leaky_forbidden = row_security_in_effect(root);
 	gc_builder_init(tr);
 	if (!desc->ok)

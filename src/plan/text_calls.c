@@ -18,6 +18,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "raises.h"
 #include "../columns/pgkinds.h"
 #include "../compat.h"
 
@@ -116,51 +117,76 @@ are_harmless(Oid funcid, List *args)
 	}
 }
 
-static bool
-may_raise(Node *node, void *context)
+/* A call of a function or an operator. */
+static GcRaises
+call_raises(Node *node, void *context)
 {
-	if (node == NULL)
-		return false;
+	const FuncExpr *f = (const FuncExpr *) node;
+	const OpExpr *op = (const OpExpr *) node;
+
 	switch (nodeTag(node))
 	{
-		case T_Const:
-		case T_Var:
-		case T_RelabelType:
-		case T_BoolExpr:
-		case T_BooleanTest:
-		case T_CaseExpr:
-		case T_CaseWhen:
-		case T_CaseTestExpr:
-		case T_CoalesceExpr:
-		case T_NullTest:
-		case T_List:
-			break;
 		case T_FuncExpr:
-			if (((FuncExpr *) node)->funcvariadic || !are_harmless(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args))
-				return true;
-			/* FALLTHROUGH */
+			if (f->funcvariadic || !are_harmless(f->funcid, f->args))
+				return GC_RAISES_ITSELF;
+			break;
 		case T_OpExpr:
-			if (IsA(node, OpExpr) && !are_harmless(get_opcode(((OpExpr *) node)->opno), ((OpExpr *) node)->args))
-				return true;
-			/* FALLTHROUGH */
+			if (!are_harmless(get_opcode(op->opno), op->args))
+				return GC_RAISES_ITSELF;
+			break;
 		case T_ScalarArrayOpExpr:
 		case T_DistinctExpr:
 		case T_NullIfExpr:
-			if (OidIsValid(exprInputCollation(node)) && !gc_collation_deterministic(exprInputCollation(node)))
-				return true;
-			if (check_functions_in_node(node, is_other_call, NULL))
-				return true;
 			break;
 		default:
-			return true;
+			return GC_RAISES_UNKNOWN;
 	}
-	return expression_tree_walker(node, may_raise, context);
+	if ((OidIsValid(exprInputCollation(node)) && !gc_collation_deterministic(exprInputCollation(node))) ||
+		check_functions_in_node(node, is_other_call, NULL))
+		return GC_RAISES_ITSELF;
+	return GC_RAISES_BELOW;
 }
 
 bool
 gc_takes_any_texts(Expr *expr)
 {
-	return !may_raise((Node *) expr, NULL);
+	return !gc_may_raise((Node *) expr, call_raises, NULL);
+}
+
+bool
+gc_is_concatenation(Expr *expr, Expr *parts[2])
+{
+	FuncExpr   *f = (FuncExpr *) expr;
+	FuncExpr   *head;
+
+	if (IsA(expr, OpExpr) && list_length(((OpExpr *) expr)->args) == 2)
+	{
+		parts[0] = linitial(((OpExpr *) expr)->args);
+		parts[1] = lsecond(((OpExpr *) expr)->args);
+		return get_opcode(((OpExpr *) expr)->opno) == F_TEXTCAT || IsA(parts[0], Const) || IsA(parts[1], Const);
+	}
+	if (!IsA(expr, FuncExpr) || f->funcid != F_CONCAT || f->funcvariadic || list_length(f->args) < 2)
+		return false;
+	/* concat() of all but the last argument is one of its arguments. */
+	head = makeNode(FuncExpr);
+	*head = *f;
+	head->args = list_copy_head(f->args, list_length(f->args) - 1);
+	parts[0] = (Expr *) head;
+	parts[1] = llast(f->args);
+	return true;
+}
+
+Expr *
+gc_concatenation_of(const Expr *expr, Expr *const parts[2])
+{
+	Expr	   *copy = copyObject((Expr *) expr);
+	List	   *args = list_make2(parts[0], parts[1]);
+
+	if (IsA(copy, OpExpr))
+		((OpExpr *) copy)->args = args;
+	else
+		((FuncExpr *) copy)->args = args;
+	return copy;
 }
 
 static Node *

@@ -17,6 +17,12 @@
 /* Can an expression be evaluated for any texts without an error?  False where that is not known. */
 extern bool gc_takes_any_texts(Expr *expr);
 
+/* Is it || of two texts, concat() of several, or an operator of a text and a constant?  As two parts. */
+extern bool gc_is_concatenation(Expr *expr, Expr *parts[2]);
+
+/* The same of two other parts. */
+extern Expr *gc_concatenation_of(const Expr *expr, Expr *const parts[2]);
+
 /* A copy with || in the place of concat() of texts alone, which PostgreSQL calls stable only for other types' sake. */
 extern Node *gc_without_concat(Node *node);
 

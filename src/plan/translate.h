@@ -170,6 +170,8 @@ typedef struct GcTranslation
 	 * as it was, if that cannot be (subquery.c, union.c).
 	 */
 	bool		(*embed) (struct GcTranslation *tr, GcLeaf *leaf);
+	/* gc_translate_expr(), for the files of which expr.c is made. */
+	int			(*translate) (struct GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 	GcLeaf	   *matching;		/* whose conditions on a match are being translated */
 	bool		has_optional;	/* outer joins may make columns NULL */
 	bool		leaky_forbidden;	/* row security: lookups only of leakproof calls */

@@ -73,6 +73,8 @@ const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_BUCKETS_WIDTH] = {.name = "gc_buckets_width",.nargs = 2,.notes = true},
 	[GC_CALL_BUCKET] = {.name = "gc_bucket",.nargs = 3,.notes = true},
 	[GC_CALL_BUCKET_CUT] = {.name = "gc_bucket_cut",.nargs = 3,.notes = true},
+	[GC_CALL_FLOAT_ROUND] = {.name = "gc_float_round",.nargs = 3,.notes = true},
+	[GC_CALL_FLOAT_CUT] = {.name = "gc_float_cut",.nargs = 3,.notes = true},
 };
 
 /* A month has 28 to 31 days, and the day of the month may be cut: so the time is not monotone. */
@@ -130,6 +132,8 @@ gc_type_call(GcTyper *t, GcExpr *e, GcRange *r)
 			r->hi = 1;
 		gc_clip_to_kind(e, r);
 	}
+	if (e->ref == GC_CALL_FLOAT_ROUND || e->ref == GC_CALL_FLOAT_CUT)
+		*r = (GcRange) {gc_kinds[GC_INT8].lo, gc_kinds[GC_INT8].hi};
 	if (e->ref == GC_CALL_AGE || e->ref == GC_CALL_BIN)
 	{
 		range_of_times(t, e, r);

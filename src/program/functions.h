@@ -64,6 +64,9 @@ typedef enum GcFunction
 	GC_CALL_BUCKETS_WIDTH,
 	GC_CALL_BUCKET,				/* as PostgreSQL 15 has it */
 	GC_CALL_BUCKET_CUT,			/* as later versions have it */
+	/* float8, digits that it has, those behind the point: numeric, times 10^these, as int8. */
+	GC_CALL_FLOAT_ROUND,
+	GC_CALL_FLOAT_CUT,
 	GC_NCALLS
 } GcFunction;
 

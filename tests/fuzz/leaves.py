@@ -131,7 +131,8 @@ class Leaves:
         if roll < 0.37 and kind == "text":
             return rng.choice(["%s LIKE 'color%%'", "%s LIKE '%%1'", "%s < 'd'", "length(%s) > 5", "%s ~ '[13]$'"]) % name
         if roll < 0.4 and kind == "date":
-            return "age(%s::timestamp, %s::timestamp) %s interval '%s'" % (name, self.simple("date"), rng.choice(["<", ">=", "<>"]),
+            return rng.choice(["age(%s::timestamp, %s::timestamp) %s interval '%s'", "age(%s::timestamp, %s::timestamp) * 2 %s interval '%s' + interval '9 days'",
+                               "(%s::timestamp - %s::timestamp) * -3 - interval '1 mon' %s interval '%s'"]) % (name, self.simple("date"), rng.choice(["<", ">=", "<>"]),
                                                                            rng.choice(["1 mon", "30 days", "-2 years 3 days", "0"]))
         if roll < 0.42:
             return "%s IS %sDISTINCT FROM %s" % (name, rng.choice(["", "NOT "]), self.of(kind, 0))

@@ -150,6 +150,8 @@ class Expressions:
         if roll < 0.95:
             return "%s::numeric" % self.gen_int(depth - 1)
         if roll < 0.98:
+            if rng.random() < 0.4:
+                return rng.choice(["round(%s::numeric, 2)", "%s::numeric(30,3)", "trunc(%s::numeric, 1)"]) % self.gen_float(depth - 1)
             return "%s::numeric(%d,%d)" % ((self.gen_numeric(depth - 1),) + rng.choice([(20, 2), (10, 0), (30, 8), (6, 1)]))
         return rng.choice(["round(%s, 1)", "(%s / 3)", "(%s %% 7)", "trunc(%s)", "trunc(%s, 2)", "floor(%s)", "ceil(%s)", "sign(%s)",
                            "mod(%s, 0.3)"]) % self.gen_numeric(depth - 1)
@@ -227,6 +229,8 @@ class Expressions:
         rng = self.rng
         roll = rng.random()
         found = self.column(("text",))
+        if depth > 0 and roll < 0.03 and found:
+            return rng.choice(["(%s || '/' || %s || %s)", "concat(%s, %s, '-', %s)"]) % (found, self.column(("text",)), self.column(("text",)))
         if depth > 0 and roll < 0.08 and found:
             return rng.choice(["(%s || %s)", "concat(%s, %s)", "(%s || '-' || %s)", "concat_ws(',', %s, %s)", "replace(%s, %s, 'q')",
                                "split_part(%s, %s, 1)", "btrim(%s, %s)"]) % (found, self.column(("text",)))

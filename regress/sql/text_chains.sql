@@ -1,0 +1,18 @@
+-- Three and more texts that are concatenated, by tables of what two are made of.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+CREATE TABLE public.names WITH (autovacuum_enabled = off) AS
+SELECT i AS id, i % 7 AS g, nullif('a' || i % 17, 'a5') AS a, (CASE i % 13 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN 'é–' ELSE upper('b' || i % 13) END)::varchar(20) AS b, CASE i % 3 WHEN 0 THEN 'a7' WHEN 1 THEN 'x y' END AS u, 'v' || i AS big, 'same' AS one, NULL::text AS none
+FROM generate_series(1, 3000) AS i;
+CREATE TABLE public.others WITH (autovacuum_enabled = off) AS SELECT 'a' || i AS k, 'o' || i % 3 AS t FROM generate_series(0, 12) AS i;
+VACUUM (FREEZE, ANALYZE) public.names, public.others;
+SELECT q, check_same(q, '{public}') AS first, check_same(q, '{public}') AS again FROM unnest(ARRAY['SELECT a || ''-'' || b || u, count(*) FROM names GROUP BY 1', 'SELECT u || ''/'' || one || ''/'' || coalesce(a, ''?'') || ''!'', count(*), min(id) FROM names GROUP BY 1', 'SELECT concat(u, ''-'', a, one, none), count(*) FROM names GROUP BY 1', 'SELECT id, ''<'' || (one || u || a) || ''>'', a || u FROM names WHERE one || u || a > ''samex''', 'SELECT id, upper(u) || a || one FROM names WHERE id < 60', 'SELECT a || u, u || one, a || u || one, upper(a || u), count(*) FROM names GROUP BY 1, 2, 3, 4',
+	'SELECT u || a || one || none, count(*) FROM names GROUP BY 1', 'SELECT u || one || o.t || n.a, count(*) FROM names n LEFT JOIN others o ON n.a = o.k GROUP BY 1', 'SELECT count(*) FROM names WHERE u || a || one LIKE ''a7a1%'' AND g < 4', 'SELECT g, max(x), count(DISTINCT x) FROM (SELECT g, u || one || a AS x FROM names) q GROUP BY g', 'SELECT concat(one, concat(a, u)) || b FROM names WHERE id % 9 = 1', 'SELECT a || b || u || one, count(*) FROM names GROUP BY 1', 'SELECT count(*) FROM names WHERE a || b || u = ''a3B6x y'' OR one || b || u <> ''samea7''']) AS q;
+-- texts that only the delta has, and then the dictionary
+UPDATE public.names SET u = 'new', b = b || '!' WHERE id % 50 = 1;
+SELECT check_same('SELECT a || ''-'' || b || u, count(*) FROM names GROUP BY 1', '{public}'), check_same('SELECT concat(one, u, a), count(*) FROM names GROUP BY 1', '{public}');
+VACUUM public.names;
+SELECT check_same('SELECT a || ''-'' || b || u, count(*) FROM names GROUP BY 1', '{public}'), check_same('SELECT concat(one, u, a), count(*) FROM names GROUP BY 1', '{public}');
+SELECT q, refusal(q) FROM unnest(ARRAY['SELECT count(big || a || u) FROM public.names', 'SELECT count(a || g || u) FROM public.names', 'SELECT count(concat_ws(''-'', a, u, one)) FROM public.names', 'SELECT count(replace(a, u, one)) FROM public.names', 'SELECT count(concat(a, u, g)) FROM public.names']) AS q;
+DROP TABLE public.names, public.others;

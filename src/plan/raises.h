@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * raises.h
+ *	  Does anything in an expression raise an error?  Private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_RAISES_H
+#define GC_RAISES_H
+
+#include "postgres.h"
+
+#include "nodes/nodes.h"
+
+/* What is known of a node. */
+typedef enum GcRaises
+{
+	GC_RAISES_UNKNOWN = 0,		/* nothing */
+	GC_RAISES_NOTHING,			/* nothing in it raises an error */
+	GC_RAISES_BELOW,			/* what is in it may, but not the node itself */
+	GC_RAISES_ITSELF			/* it may */
+} GcRaises;
+
+typedef GcRaises (*GcRaisesOf) (Node *node, void *context);
+
+/*
+ * May an expression raise an error?  `of` is asked for each node.  Of what it does not know, variables, constants and
+ * boolean logic raise none, nor do CASE and COALESCE by themselves; anything else may.
+ */
+extern bool gc_may_raise(Node *node, GcRaisesOf of, void *context);
+
+#endif							/* GC_RAISES_H */
