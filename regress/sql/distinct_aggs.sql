@@ -39,3 +39,10 @@ SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 	'SELECT s_name, x.a, x.b FROM shop, (SELECT shop, min(city) a, max(note) b FROM sales GROUP BY shop) x WHERE x.shop = s_id', 'SELECT x.a, count(*), sum(x.n) FROM (SELECT customer, max(city) a, count(*) n FROM sales GROUP BY customer) x GROUP BY x.a', 'SELECT count(*), max(a), min(b) FROM (SELECT nn, min(tx) a, max(vc) b FROM types GROUP BY nn) x WHERE a <> ''b'' AND b <> ''v3''', 'SELECT nn, a, b FROM shop, (SELECT nn, min(tx) FILTER (WHERE id < 100) a, max(upper(vc)) b, min(bc) FROM types GROUP BY nn) x WHERE nn = s_id', 'SELECT x.a, s.id FROM sales s, (SELECT shop, max(city) a FROM sales GROUP BY shop) x WHERE s.city = x.a AND s.shop = x.shop AND s.id < 2000',
 	'SELECT a, n FROM (SELECT b, max(m) a, sum(n) n FROM (SELECT nn, bool_or(b) b, max(tx) m, count(DISTINCT tx) n FROM types GROUP BY nn) x GROUP BY b) y, shop WHERE s_id = n', 'SELECT x.m FROM shop, (SELECT nn, max(tx) m FROM types WHERE tx IS NULL GROUP BY nn) x WHERE nn = s_id', 'SELECT min(tx COLLATE "C"), min(tx COLLATE "POSIX"), max(tx) FROM types', 'SELECT shop FROM sales GROUP BY shop HAVING min(city) = ''Berlin'' OR max(city) <> min(city)'
 ]) AS q;
+-- a key beyond its type's range, among groups that are counted again: it is no place in their table
+CREATE TABLE void_keys AS SELECT CASE WHEN i % 9 > 0 THEN -1078325500752065 + i * 17 END a, CASE WHEN i % 12 > 0 THEN 'same' END::varchar t, CASE WHEN i % 14 > 0 THEN i % 41 - 20 END::int2 s FROM generate_series(1, 300) i;
+VACUUM ANALYZE void_keys;
+SELECT date 'infinity' - s AS day, t, count(*), min(t), count(DISTINCT a) FROM void_keys WHERE t IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT s + 2147483640, count(DISTINCT a) FROM void_keys GROUP BY 1;
+SELECT state FROM gpuconc_devices;
+DROP TABLE void_keys;

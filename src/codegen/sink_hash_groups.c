@@ -71,6 +71,8 @@ emit_hash_group(Cg *cg)
 		Operand		o = cg_expr(cg, ref);
 		char		bits[256];
 
+		/* Another pipeline may read the groups, and trust the keys' ranges. */
+		cg_skip_bad(cg, ref);
 		key_bits(cg, &gc_exprs(cg->p)[ref], &o, bits, sizeof(bits));
 		if (!never_null(&o))
 			text_addf(cg->out, "gc_k[%d] = %s ? 0 : %s; gc_k[%d] |= (i64) (%s) << %d;\n",
