@@ -8,15 +8,29 @@
  * quotients end in a half, or next to one, or at a power of 10000.  A few results are
  * PostgreSQL's own.
  *
+ * Floats become numerics by the digits that printf() prints.
+ *
  *-------------------------------------------------------------------------
  */
 #include "harness.h"
 
 #include "../../cuda/gc_abi.h"
 
+#define GC_FN			static
 #define GC_FN_ONCE		static
 #define GC_NO_UNROLL
 #define GC_MAX(x, y)		((x) > (y) ? (x) : (y))
+
+static i64
+bits_of(double x)
+{
+	i64			bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+#define GC_F64_BITS(x)	bits_of(x)
 #include "../../cuda/gc_numeric.h"
 
 #define NRANDOM			2000000
@@ -355,6 +369,62 @@ test_quotients(void)
 	ok(gc_numeric_div(10, 1, -4, 1, &bad) == -(i128) 25 * power_of_10(23), "a negative quotient");
 }
 
+/* Of 15 digits that printf() prints, `scale` behind the point; false: it leaves 64 bits. */
+static bool
+printed_decimal(double x, int scale, bool cut, i64 *result)
+{
+	char		text[64],
+			   *at;
+	i128		q = 0;
+	int			k;
+
+	snprintf(text, sizeof(text), "%.14e", x < 0 ? -x : x + 0.0);
+	for (at = text; *at != 'e'; at++)
+		q = *at == '.' ? q : q * 10 + (*at - '0');
+	/* q * 10^k is the value, times 10^scale. */
+	k = atoi(at + 1) - 14 + scale;
+	for (; k > 0 && q < (i128) 1 << 100; k--)
+		q *= 10;
+	if (k < -20)
+		q = 0;
+	else if (k < 0)
+		q = q / gc_power_of_10(-k) + (!cut && q % gc_power_of_10(-k) * 2 >= gc_power_of_10(-k));
+	*result = (i64) (x < 0 ? -q : q);
+	return q <= 0x7fffffffffffffffll;
+}
+
+static void
+float_test(void)
+{
+	int			wrong = 0,
+				refused = 0;
+
+	for (int i = 0; i < NRANDOM / 4; i++)
+	{
+		const int	scale = (int) (draw() % 16);
+		const bool	cut = draw() % 2;
+		double		x = (double) (i64) (draw() >> draw() % 60) * (draw() % 2 ? 1 : -1);
+		i64			expected,
+					found;
+		i32			bad = 0;
+
+		for (int n = (int) (draw() % 20); n > 0; n--)
+			x /= draw() % 2 ? 10 : 8;
+		if (!(x > -1e18 && x < 1e18))
+			continue;
+		found = cut ? gc_float_cut(x, 15, scale, &bad) : gc_float_round(x, 15, scale, &bad);
+		if (!printed_decimal(x, scale, cut, &expected))
+		{
+			refused++;
+			wrong += !bad;
+		}
+		else
+			wrong += bad || found != expected;
+	}
+	is(wrong, 0, "floats become the numerics that their digits say");
+	ok(refused > 100, "some leave 64 bits (%d)", refused);
+}
+
 int
 main(void)
 {
@@ -365,5 +435,6 @@ main(void)
 	test_powers();
 	test_large();
 	test_quotients();
+	float_test();
 	return tap_done();
 }
