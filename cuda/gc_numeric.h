@@ -152,8 +152,8 @@ gc_float_digits(double x, int k, i32 *above)
 }
 
 /*
- * float8_numeric() or float4_numeric(), and numeric_round() or, if cut, numeric_trunc(): x of so many decimal digits,
- * as printf() rounds it, with `scale` of them behind the point; times 10^scale.  PostgreSQL decides on NaN, beyond
+ * float8_numeric() or float4_numeric(), and numeric_round() or, if cut, numeric_trunc(): x as
+ * printf() rounds it to `digits` decimal digits, with `scale` of them behind the point; times 10^scale.  PostgreSQL decides on NaN, beyond
  * 10^18, and where the result leaves 64 bits.
  */
 GC_FN_ONCE i64

@@ -30,20 +30,8 @@ $node->safe_psql('postgres', q{
 CREATE TABLE accounts (id int PRIMARY KEY, balance int, note text) WITH (fillfactor = 90);
 INSERT INTO accounts SELECT i, 100, 'n' || i % 7 FROM generate_series(1, 6000) AS i;
 CREATE TABLE pairs (id bigserial PRIMARY KEY, half int, n int);
-INSERT INTO pairs (half, n) SELECT h, i FROM generate_series(1, 500) AS i, (VALUES (1), (-1)) AS v (h);
-
--- one transfer, of which a part is undone, and done again
-CREATE PROCEDURE transfer(a int, b int) LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE accounts SET balance = balance - 1 WHERE id = least(a, b);
-	BEGIN
-		UPDATE accounts SET balance = balance + 1000 WHERE id = greatest(a, b);
-		RAISE EXCEPTION 'undone';
-	EXCEPTION WHEN raise_exception THEN
-		UPDATE accounts SET balance = balance + 1 WHERE id = greatest(a, b);
-	END;
-END $$;
-});
+INSERT INTO pairs (half, n) SELECT h, i FROM generate_series(1, 500) AS i, (VALUES (1), (-1)) AS v (h);});
+create_transfer($node);
 isnt($node->safe_psql('postgres', 'SELECT pg_current_xact_id()::text::bigint >> 32'), '0', 'ids are of a later epoch');
 
 my $sum = 'SELECT sum(balance), count(*), count(DISTINCT note) FROM accounts';

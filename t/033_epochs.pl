@@ -59,19 +59,8 @@ $node->safe_psql('postgres', q{
 CREATE TABLE accounts (id int PRIMARY KEY, balance int) WITH (fillfactor = 90);
 INSERT INTO accounts SELECT i, 100 FROM generate_series(1, 6000) AS i;
 CREATE TABLE kept (id int, n int, pad text);
-INSERT INTO kept SELECT i, i % 100, repeat('x', 50) FROM generate_series(1, 5000) AS i;
-
--- one transfer, of which a part is undone, and done again
-CREATE PROCEDURE transfer(a int, b int) LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE accounts SET balance = balance - 1 WHERE id = least(a, b);
-	BEGIN
-		UPDATE accounts SET balance = balance + 1000 WHERE id = greatest(a, b);
-		RAISE EXCEPTION 'undone';
-	EXCEPTION WHEN raise_exception THEN
-		UPDATE accounts SET balance = balance + 1 WHERE id = greatest(a, b);
-	END;
-END $$});
+INSERT INTO kept SELECT i, i % 100, repeat('x', 50) FROM generate_series(1, 5000) AS i;});
+create_transfer($node);
 my $sum = 'SELECT sum(balance), count(*), sum(id * balance::bigint) FROM accounts';
 my $kept = 'SELECT count(*), sum(n), sum(id), max(n) FROM kept';
 

@@ -20,7 +20,7 @@ our @EXPORT = qw(answered_together new_server start_server wait_for_worker creat
   answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
   wait_until again_until end_worker log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
-  scans_after keep_session query_server stop_server);
+  scans_after keep_session query_server stop_server create_transfer);
 
 # Queries over the tables of create_tables(), each with its rows in a fixed order.
 our @queries = (
@@ -462,6 +462,25 @@ sub write_program
 	unlink $path;
 	append_to_file($path, $text);
 	chmod 0755, $path or die "chmod $path: $!";
+	return;
+}
+
+# A procedure on table accounts: one transfer, of which a part is undone, and done again.
+sub create_transfer
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q{
+CREATE PROCEDURE transfer(a int, b int) LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE accounts SET balance = balance - 1 WHERE id = least(a, b);
+	BEGIN
+		UPDATE accounts SET balance = balance + 1000 WHERE id = greatest(a, b);
+		RAISE EXCEPTION 'undone';
+	EXCEPTION WHEN raise_exception THEN
+		UPDATE accounts SET balance = balance + 1 WHERE id = greatest(a, b);
+	END;
+END $$});
 	return;
 }
 

@@ -12,8 +12,8 @@
 #include <math.h>
 
 /*
- * Constants that no program measures were fitted to TPC-H's queries on an H100; of the Star Schema Benchmark's they
- * predict about as well (tests/unit/edges_model_test.c).
+ * Constants that no program measures were fitted by hand to recorded times of TPC-H and of the Star Schema Benchmark on
+ * an H100 (tests/unit/edges_model_test.c).  So neither tells how well other queries are predicted.
  */
 
 /* Instructions of a row's round through a stage, besides accesses; of each access and atomic. */
@@ -136,7 +136,7 @@ any_of(double left, double n, double cluster)
 	return left >= 1 ? 1 : 1 - pow(1 - left, fmax(n / cluster, 1));
 }
 
-/* Rows of the lane that has the most, of so many lanes: each has n rows, of which each is left with this probability. */
+/* Rows of the lane that has the most, of `lanes`: each has n rows, of which each is left with this probability. */
 static double
 most_rows(double n, double left, double lanes)
 {
@@ -167,7 +167,7 @@ rounds_left(double rounds, double now, double lanes)
 	return rounds * (1 - exp(-each));
 }
 
-/* Part of the accesses to a table of so many bytes that the L2 cache serves (the paper's cr). */
+/* Part of the accesses to a table of `bytes` that the L2 cache serves (the paper's cr). */
 static double
 hit_ratio(const GcProfile *profile, double bytes)
 {
@@ -195,7 +195,7 @@ issue_us(const GcProfile *profile, double instructions)
 	return instructions / (ISSUE_RATE * profile->sms);
 }
 
-/* Bytes of so many columns that are read where the part `left` of the rows wants them, at least a granule at a time. */
+/* Bytes of `columns` columns that are read where the part `left` of the rows wants them, at least a granule at a time. */
 static double
 column_bytes(const GcEdgePipeline *p, double left, double bytes, int columns, double least_rows)
 {
@@ -355,7 +355,7 @@ add_stages(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcE
 		add_stage(n, profile, c, p, &p->stage[i], f);
 }
 
-/* Gamma (equation 1): bytes per microsecond of packets, of which so many bytes are in flight. */
+/* Gamma (equation 1): bytes per microsecond of packets, of which in_flight bytes are under way. */
 static double
 packet_rate(const GcCalibration *c, double in_flight)
 {

@@ -48,7 +48,7 @@ typedef struct GcEdgeStage
 	double		pass;			/* rows that come out of it, as a part of those that come in */
 	double		accesses;		/* to a table, of each row */
 	double		chain;			/* of these, one behind the other */
-	double		atomics;		/* accesses that add to what is there */
+	double		atomics;		/* accesses that add to memory */
 	double		table_bytes;	/* of that table */
 	bool		ordered;		/* as above */
 	double		new_groups;		/* groups that are not there yet */
