@@ -419,7 +419,7 @@ load_once(GcLoad *load, GcNext *next, GcError *err)
 		code = gc_job_participate(load->rel, true, 0, &load->stats, err);
 		if (code == GC_CANCELLED)
 			*next = GC_LOAD_FORGOTTEN;
-		else if (!covers || load->refresh)
+		else if (!covers || (load->refresh && !load->background))
 			*next = GC_LOAD_PLAN_AGAIN;
 		return code;
 	}
