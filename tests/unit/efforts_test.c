@@ -46,11 +46,12 @@ stays_full(int nquick, double full, double quick, const char *what)
 static void
 test_full(void)
 {
-	stays_full(1, 500, 1000, "twice as fast");
+	stays_full(3, 500, 1000, "twice as fast");
+	stays_full(1, 500, 2000, "four times as fast");
 	stays_full(5, 1000, 1000, "as fast");
-	stays_full(2, 1000, 950, "not clearly slower");
-	stays_full(2, 30, 15, "short: nothing to be gained");
-	stays_full(0, 7518, 1870, "the quick one was never measured");
+	stays_full(3, 1000, 950, "not clearly slower");
+	stays_full(3, 30, 15, "short: nothing to be gained");
+	stays_full(0, 20, 0, "so short that nothing can be gained");
 }
 
 /* TPC-H's Q9 on an H100, as was recorded. */
@@ -71,6 +72,45 @@ test_quick(void)
 	is(gc_effort_next(&t), GC_EFFORT_QUICK, "and the quick one stays");
 	launch(&t, 10, 7518, 1000000);
 	is(gc_effort_next(&t), GC_EFFORT_QUICK, "whatever comes then");
+}
+
+/* TPC-H's Q5 on an H100: the quick kernel ran once, with cold caches, or not at all, before the full one was ready. */
+static void
+test_cold(void)
+{
+	for (int nquick = 0; nquick < GC_EFFORT_RUNS; nquick++)
+	{
+		GcEffortTrial t = {0};
+
+		launch_quick(&t, nquick, 508, TILES);
+		launch(&t, GC_EFFORT_RUNS, 243, 188);
+		ok(gc_effort_next(&t) == GC_EFFORT_QUICK, "%d launches: the quick one on trial", nquick);
+		ok(gc_effort_open(&t), "%d launches: open", nquick);
+		launch(&t, GC_EFFORT_RUNS, 243, 188);
+		ok(gc_effort_next(&t) == GC_EFFORT_QUICK, "%d launches: it stays", nquick);
+		ok(!gc_effort_open(&t), "%d launches: decided", nquick);
+		t = (GcEffortTrial) {0};
+		launch_quick(&t, nquick, 508, TILES);
+		launch(&t, 2 * GC_EFFORT_RUNS, 243, 300);
+		ok(gc_effort_next(&t) == GC_EFFORT_FULL, "%d launches: full, if it was no better", nquick);
+		ok(!gc_effort_open(&t), "%d launches: decided, too", nquick);
+	}
+}
+
+/* Beside others, no launch is measured. */
+static void
+test_never_alone(void)
+{
+	GcEffortTrial t = {0};
+	int			quick = 0;
+
+	launch_quick(&t, 1, 508, TILES);
+	launch(&t, GC_EFFORT_RUNS, 243, 188);
+	for (int i = 0; i < GC_EFFORT_ASKED; i++)
+		quick += gc_effort_next(&t) == GC_EFFORT_QUICK;
+	is(quick, GC_EFFORT_ASKED, "many requests take the quick one on trial");
+	is(gc_effort_next(&t), GC_EFFORT_FULL, "a trial ends though nothing is measured");
+	ok(!gc_effort_open(&t), "for good");
 }
 
 /* What looked fast before was another request, or chance. */
@@ -109,6 +149,8 @@ main(void)
 {
 	test_full();
 	test_quick();
+	test_cold();
+	test_never_alone();
 	test_not_again();
 	test_tiles();
 	return tap_done();

@@ -26,6 +26,19 @@ quick_wins(const GcEffortTrial *t, double tiles)
 	return quick < full * GC_EFFORT_PART && (full - quick) * tiles > GC_EFFORT_LEAST_US;
 }
 
+/* May it be, by what is known?  Its first launches met cold caches, if it was measured at all before the full kernel came. */
+static bool
+worth_trying(const GcEffortTrial *t, double tiles)
+{
+	const double full = t->best_us[GC_EFFORT_FULL];
+
+	if (full * tiles <= GC_EFFORT_LEAST_US)
+		return false;
+	if (t->runs[GC_EFFORT_QUICK] >= GC_EFFORT_RUNS)
+		return quick_wins(t, tiles);
+	return t->runs[GC_EFFORT_QUICK] == 0 || t->best_us[GC_EFFORT_QUICK] < full * GC_EFFORT_COLD;
+}
+
 void
 gc_effort_ran(GcEffortTrial *t, GcEffort effort, double us, uint32_t tiles)
 {
@@ -36,28 +49,25 @@ gc_effort_ran(GcEffortTrial *t, GcEffort effort, double us, uint32_t tiles)
 	if (t->runs[effort] == 0 || tile_us < t->best_us[effort])
 		t->best_us[effort] = tile_us;
 	t->runs[effort]++;
-	if (t->runs[GC_EFFORT_FULL] < GC_EFFORT_RUNS)
+	if (t->runs[GC_EFFORT_FULL] < GC_EFFORT_RUNS || (t->repeated && t->runs[GC_EFFORT_QUICK] < GC_EFFORT_RUNS))
 		return;
-	if (t->runs[GC_EFFORT_QUICK] == 0 || !quick_wins(t, tiles))
-	{
-		/* Of a quick kernel that is launched again, one launch may be slow. */
-		if (!t->repeated || t->runs[GC_EFFORT_QUICK] >= GC_EFFORT_RUNS)
-			decide(t, GC_EFFORT_FULL);
-		return;
-	}
-	if (!t->repeated)
+	if (t->repeated)
+		decide(t, quick_wins(t, tiles) ? GC_EFFORT_QUICK : GC_EFFORT_FULL);
+	else if (worth_trying(t, tiles))
 	{
 		/* Its launches before were requests that may have been others. */
 		t->repeated = true;
 		t->runs[GC_EFFORT_QUICK] = 0;
 	}
-	else if (t->runs[GC_EFFORT_QUICK] >= GC_EFFORT_RUNS)
-		decide(t, GC_EFFORT_QUICK);
+	else
+		decide(t, GC_EFFORT_FULL);
 }
 
 GcEffort
-gc_effort_next(const GcEffortTrial *t)
+gc_effort_next(GcEffortTrial *t)
 {
+	if (t->repeated && !t->decided && t->asked++ >= GC_EFFORT_ASKED)
+		decide(t, GC_EFFORT_FULL);
 	if (t->decided)
 		return t->keep;
 	return t->repeated ? GC_EFFORT_QUICK : GC_EFFORT_FULL;
