@@ -84,17 +84,15 @@ gc_build_insert(u64 *slots, u64 mask, const i64 *keys, u32 *next, u64 cap,
 			if (e == 0)
 				return 0;
 		}
-		while ((e & GC_TAG) == (h & GC_TAG) &&
-			   gc_keys_equal(keys, cap, (u32) e - 1, k, nkeys))
+		if ((e & GC_TAG) == (h & GC_TAG) && gc_keys_equal(keys, cap, (u32) e - 1, k, nkeys))
 		{
-			u64			seen;
-
-			next[row] = (u32) e;
+			/*
+			 * The slot is this key's from now on, whichever row is the newest.  So no comparison is needed, which many threads
+			 * with one key would fail again and again.  Nobody follows next before the build is complete.
+			 */
 			GC_FENCE();
-			seen = GC_ATOMIC_CAS64(&slots[s], e, (h & GC_TAG) | (row + 1));
-			if (seen == e)
-				return 1;
-			e = seen;
+			next[row] = (u32) GC_ATOMIC_SWAP64(&slots[s], (h & GC_TAG) | (row + 1));
+			return 1;
 		}
 		s = (s + 1) & mask;
 	}
