@@ -484,6 +484,9 @@ put_wave(StringInfo buf, const Span *s, TimelineProcess process, const char *cat
 	snprintf(name, sizeof(name), "wave " UINT64_FORMAT, w->id);
 	put_event(buf, process, s, category, name);
 	appendStringInfo(buf, "\"wave\":" UINT64_FORMAT ",\"chunks\":%u,\"requests\":%u,", w->id, w->chunks, w->requests);
+	/* Where there are many, not all are logged. */
+	if (w->unlogged > 0)
+		appendStringInfo(buf, "\"others_before\":%u,", w->unlogged);
 	appendStringInfo(buf, "\"kB\":" UINT64_FORMAT ",\"shared_kB\":" UINT64_FORMAT "}}",
 					 (uint64) w->bytes / 1024, (uint64) w->shared / 1024);
 }

@@ -4,8 +4,8 @@
  *	  The log of copies over the link: those of waves, of what requests have in device memory
  *	  before their kernels begin, and of large results.
  *
- * In main shared memory.  The worker alone writes: once per wave, when its kernels are done, and once or twice per
- * request that copies, when it is done.  Backends read for gpuconc_timeline().  Times are by the server's clock.
+ * In main shared memory.  The worker alone writes: once per wave, when its kernels are done, unless there are more than
+ * some hundred in a second; and once or twice per request that copies, when it is done.  Backends read for gpuconc_timeline().  Times are by the server's clock.
  *
  * Lock: one LWLock (tranche gpuconc_batchlog), as batchlog.h says of the other one.
  *
@@ -35,12 +35,13 @@ typedef struct GcWaveRecord
 	int32		pid;			/* of the request's backend; 0: a wave's */
 	TimestampTz began;			/* its copies */
 	float		copies_us;
-	float		kernels_us;		/* from the copies' end to the end of the kernels that were launched last */
+	float		kernels_us;		/* from the copies' end to the end of the kernels */
 	uint32		chunks;
 	uint32		requests;		/* scans that it served */
 	uint64		bytes;			/* copied */
 	uint64		shared;			/* of these, what several scans read */
 	uint64		lookups;		/* of these, dictionaries and lookup tables */
+	uint32		unlogged;		/* waves that were made since the one logged before, and are not in the log */
 } GcWaveRecord;
 
 extern Size gc_wavelog_shmem_size(void);

@@ -214,6 +214,12 @@ gc_device_alloc(u64 size)
 	return alloc(size, false);
 }
 
+GcAddr
+gc_device_alloc_to_stay(u64 size)
+{
+	return alloc(size, true);
+}
+
 void
 gc_device_may_wait(bool may)
 {

@@ -20,6 +20,8 @@ extern void gc_device_memory_init(void);
 
 /* Device memory; drops data that is not in use (eviction.h).  0: none. */
 extern GcAddr gc_device_alloc(u64 size);
+/* The same for what outlives requests: it lies with column chunks, and so not in between what requests take. */
+extern GcAddr gc_device_alloc_to_stay(u64 size);
 /* The same for data that may be dropped again, which leaves free what is reserved: operator state goes first. */
 extern GcAddr gc_device_alloc_cached(u64 size);
 /* The same, in place of others that are worth less: what is to stay free is not taken for it. */

@@ -71,11 +71,14 @@ price_of(double bytes, double part)
 	return bytes * part * (sector_cost + (whole_cost - sector_cost) * part);
 }
 
-double
-gc_link_price(const GcLinkRead *read, const GcChunkColumn *cell)
+GcLinkRates
+gc_link_rates(const GcLinkRead *read)
 {
-	return price_of((double) cell->data_bytes, part_of_width(read, cell->desc.width)) +
-		price_of((double) cell->null_bytes, read->nulls);
+	GcLinkRates rates = {.nulls = price_of(1, read->nulls)};
+
+	for (int i = 0; i < 4; i++)
+		rates.part[i] = price_of(1, read->part[i]);
+	return rates;
 }
 
 bool
@@ -94,18 +97,6 @@ gc_link_spared(const GcLinkRead *read, int width)
 	if (!read->late || gc_link_reads == GC_LINK_READS_OFF)
 		return 1;
 	return (float) Min(1, price_of(1, part_of_width(read, width)));
-}
-
-bool
-gc_link_pays(const GcChunkColumn *cell, double price, bool late)
-{
-	const u64	bytes = cell->data_bytes + cell->null_bytes;
-
-	if (gc_link_reads == GC_LINK_READS_OFF || !late)
-		return false;
-	if (gc_link_reads == GC_LINK_READS_AUTO && price >= bytes)
-		return false;
-	return gc_kernels_reach((const void *) cell->desc.data, bytes);
 }
 
 bool

@@ -14,6 +14,7 @@
 
 #include "../../columns/columns.h"
 #include "../../device/device.h"
+#include "../../settings.h"
 
 /* gpuconc.link_reads */
 typedef enum GcLinkReads
@@ -37,8 +38,24 @@ extern GcLinkRead gc_link_read(double rows, int together);
 /* Bytes over the link if a kernel reads a chunk's column in place: an estimate. */
 extern double gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell);
 
+/* Bytes of copies that take as long as a kernel's reads in place, for each byte of a chunk's column: as GcLinkRead's. */
+typedef struct GcLinkRates
+{
+	double		part[4];
+	double		nulls;
+} GcLinkRates;
+
+extern GcLinkRates gc_link_rates(const GcLinkRead *read);
+
 /* The bytes that a copy moves in the time in which a kernel reads a chunk's column in place. */
-extern double gc_link_price(const GcLinkRead *read, const GcChunkColumn *cell);
+static inline double
+gc_link_price(const GcLinkRates *rates, const GcChunkColumn *cell)
+{
+	const u32	width = cell->desc.width;
+
+	return (double) cell->data_bytes * rates->part[width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : 3] +
+		(double) cell->null_bytes * rates->nulls;
+}
 
 /*
  * What was measured: in the time in which kernels read a byte in single sectors, or in all sectors one after the other,
@@ -50,10 +67,15 @@ extern bool gc_link_set_costs(double sector, double whole);
 extern float gc_link_spared(const GcLinkRead *read, int width);
 
 /*
- * Should kernels read the column where it is?  price: what all kernels that want it move, in bytes of copies; late: all of
- * them read it late.
+ * Should kernels read the column where it is, if they can?  price: what all kernels that want it move, in bytes of copies;
+ * late: all of them read it late.
  */
-extern bool gc_link_pays(const GcChunkColumn *cell, double price, bool late);
+static inline bool
+gc_link_pays(const GcChunkColumn *cell, double price, bool late)
+{
+	return late && gc_link_reads != GC_LINK_READS_OFF &&
+		(gc_link_reads == GC_LINK_READS_ON || price < (double) (cell->data_bytes + cell->null_bytes));
+}
 
 /* Should a column that is read like this be copied nevertheless, if memory for it is free? */
 extern bool gc_link_copy_free(const GcChunkColumn *cell, double price);

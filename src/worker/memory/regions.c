@@ -6,7 +6,9 @@
  * A region is known by its region id.  Device tables (device_cache.c) refer to regions, and so do waves while
  * their kernels read them.  A region that nothing refers to any more is an *orphan*: the next directory's table, or
  * the next wave, finds it again.  Orphans are evictable.  They are offered by the place of their column that they
- * belong to, as tables' chunks are, and the last chunks of a place go first.
+ * belong to, as tables' chunks are, and the last chunks of a place go first.  Waves use and put back the same orphans all
+ * the time.  So an orphan that is used again stays in the heap of its place until it would be the next to go, or is
+ * another place's.
  *
  * The worker's main thread.
  *
@@ -21,6 +23,7 @@
 #include "column_uses.h"
 #include "device_memory.h"
 #include "eviction.h"
+#include "region_index.h"
 #include "state.h"
 
 /* What device memory has of a column, in all its directories. */
@@ -32,16 +35,20 @@ typedef struct ColumnBytes
 	float		wanted;
 } ColumnBytes;
 
-/* The orphans of a place of a column: a heap, whose first is the last chunk, as that goes first. */
+/*
+ * The orphans of a place of a column.  A heap has them, and regions that are in use again; its first is the last chunk, as
+ * that goes first.
+ */
 typedef struct OrphanPlace
 {
 	u64			use_key;		/* key */
-	pairingheap orphans;
-	u64			bytes;
+	pairingheap heap;
+	u32			orphans;		/* of what is in the heap */
+	u64			bytes;			/* of orphans */
 	u64			last_used;
 } OrphanPlace;
 
-static HTAB *regions = NULL;
+static GcRegionIndex regions;
 static HTAB *column_bytes = NULL;
 static HTAB *orphan_places = NULL;
 static u64	orphan_bytes = 0;
@@ -53,54 +60,74 @@ static u64	region_bytes = 0;
  */
 
 static GcRegion *
-orphan_of(const pairingheap_node *node)
+region_of(const pairingheap_node *node)
 {
 	return pairingheap_container(GcRegion, orphan, (pairingheap_node *) node);
-}
-
-static GcRegion *
-last_orphan(const OrphanPlace *p)
-{
-	return orphan_of(p->orphans.ph_root);
 }
 
 /* pairingheap_comparator */
 static int
 compare_chunks(const pairingheap_node *a, const pairingheap_node *b, void *arg)
 {
-	const u32	chunk_a = orphan_of(a)->chunk;
-	const u32	chunk_b = orphan_of(b)->chunk;
+	const u32	chunk_a = region_of(a)->chunk;
+	const u32	chunk_b = region_of(b)->chunk;
 
 	return (chunk_a > chunk_b) - (chunk_a < chunk_b);
+}
+
+/* The region is in no heap any more.  A place goes with what is last in its heap. */
+static void
+leave_heap(GcRegion *region)
+{
+	OrphanPlace *p = region->place;
+
+	if (p == NULL)
+		return;
+	region->place = NULL;
+	pairingheap_remove(&p->heap, &region->orphan);
+	if (pairingheap_is_empty(&p->heap))
+		(void) hash_search(orphan_places, &p->use_key, HASH_REMOVE, NULL);
+}
+
+/* The orphan of a place that goes first; the place has one. */
+static GcRegion *
+last_orphan(OrphanPlace *p)
+{
+	GcRegion   *last;
+
+	while ((last = region_of(p->heap.ph_root))->tables > 0)
+		leave_heap(last);
+	return last;
 }
 
 static void
 add_orphan(GcRegion *region)
 {
-	bool		found;
-	OrphanPlace *p = hash_search(orphan_places, &region->use_key, HASH_ENTER, &found);
+	OrphanPlace *p = region->place;
+	bool		found = true;
 
-	if (!found)
+	if (p == NULL)
 	{
-		p->orphans = (pairingheap) {.ph_compare = compare_chunks};
-		p->bytes = 0;
+		p = region->place = hash_search(orphan_places, &region->use_key, HASH_ENTER, &found);
+		if (!found)
+			*p = (OrphanPlace) {.use_key = region->use_key,.heap = {.ph_compare = compare_chunks}};
+		pairingheap_add(&p->heap, &region->orphan);
 	}
 	p->last_used = ++gc_worker.clock;
+	p->orphans++;
 	p->bytes += region->bytes;
 	orphan_bytes += region->bytes;
-	pairingheap_add(&p->orphans, &region->orphan);
 }
 
+/* An orphan is one no longer. */
 static void
 take_orphan(GcRegion *region)
 {
-	OrphanPlace *p = hash_search(orphan_places, &region->use_key, HASH_FIND, NULL);
+	OrphanPlace *p = region->place;
 
-	pairingheap_remove(&p->orphans, &region->orphan);
+	p->orphans--;
 	p->bytes -= region->bytes;
 	orphan_bytes -= region->bytes;
-	if (pairingheap_is_empty(&p->orphans))
-		(void) hash_search(orphan_places, &region->use_key, HASH_REMOVE, NULL);
 }
 
 u64
@@ -123,7 +150,7 @@ gc_orphan_bytes(void)
 static void
 note_regions(void)
 {
-	pg_atomic_write_u64(&gc_device_status()->regions, hash_get_num_entries(regions));
+	pg_atomic_write_u64(&gc_device_status()->regions, regions.n);
 }
 
 /* Count a region for its column; on: it is there now, else it goes. */
@@ -144,7 +171,11 @@ count_for_column(const GcRegion *region, bool on)
 static void
 set_place(GcRegion *region, const GcDirectory *dir, int col, u32 chunk)
 {
-	region->use_key = gc_chunk_use_key(dir, col, chunk);
+	const u64	use_key = gc_chunk_use_key(dir, col, chunk);
+
+	if (region->use_key != use_key || region->chunk != chunk)
+		leave_heap(region);
+	region->use_key = use_key;
 	region->chunk = chunk;
 	region->nchunks = dir->nchunks;
 	if (region->column)
@@ -156,6 +187,7 @@ set_place(GcRegion *region, const GcDirectory *dir, int col, u32 chunk)
 static void
 region_free(GcRegion *region)
 {
+	leave_heap(region);
 	if (region->column)
 		count_for_column(region, false);
 	if (region->ready)
@@ -163,7 +195,8 @@ region_free(GcRegion *region)
 	gc_device_free(region->addr);
 	gc_device_count_cached(-(int64) region->bytes);
 	region_bytes -= region->bytes;
-	hash_search(regions, &region->id, HASH_REMOVE, NULL);
+	gc_region_index_remove(&regions, region->id);
+	pfree(region);
 	note_regions();
 }
 
@@ -203,16 +236,20 @@ static GcRegion *
 region_make(const GcDirectory *dir, int col, u32 chunk, GcAddr addr, GcStream *stream, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, chunk, col);
-	u64			id = cell->obj.region_id;
-	GcRegion   *region;
+	const u64	id = cell->obj.region_id;
+	GcRegion   *region = MemoryContextAlloc(TopMemoryContext, sizeof(GcRegion));
+	GcCode		code = gc_region_index_add(&regions, id, region) ? GC_OK :
+		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a column chunk.");
 
-	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, gc_cell_bytes(cell), err) != GC_OK)
+	if (code == GC_OK && (code = gc_copy_in(stream, addr, (const void *) cell->desc.data, gc_cell_bytes(cell), err)) != GC_OK)
+		gc_region_index_remove(&regions, id);
+	if (code != GC_OK)
 	{
+		pfree(region);
 		gc_device_free(addr);
 		return NULL;
 	}
 	pg_atomic_fetch_add_u64(&gc_stats()->region_misses, 1);
-	region = hash_search(regions, &id, HASH_ENTER, NULL);
 	*region = (GcRegion) {.id = id,.addr = addr,.bytes = gc_cell_bytes(cell),.tables = 1};
 	region_bytes += region->bytes;
 	gc_device_count_cached((int64) region->bytes);
@@ -227,29 +264,19 @@ region_make(const GcDirectory *dir, int col, u32 chunk, GcAddr addr, GcStream *s
 	return region;
 }
 
-bool
-gc_region_there(const GcChunkColumn *cell)
+GcRegion *
+gc_region_find(const GcChunkColumn *cell)
 {
-	u64			id = cell->obj.region_id;
-
-	return hash_search(regions, &id, HASH_FIND, NULL) != NULL;
+	return gc_region_index_find(&regions, cell->obj.region_id);
 }
 
 GcCode
-gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err)
+gc_region_take(GcRegion *region, GcStream *stream, GcError *err)
 {
-	u64			id = cell->obj.region_id;
-
-	*region = hash_search(regions, &id, HASH_FIND, NULL);
-	if (*region == NULL)
-		return GC_OK;
-	if (!wait_for_region(*region, stream, err))
-	{
-		*region = NULL;
+	if (!wait_for_region(region, stream, err))
 		return err->code;
-	}
-	if ((*region)->tables++ == 0)
-		take_orphan(*region);
+	if (region->tables++ == 0)
+		take_orphan(region);
 	return GC_OK;
 }
 
@@ -279,10 +306,10 @@ GcRegion *
 gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, chunk, col);
-	GcRegion   *region;
+	GcRegion   *region = gc_region_find(cell);
 	GcAddr		addr;
 
-	if (gc_region_take(cell, stream, &region, err) != GC_OK)
+	if (region && gc_region_take(region, stream, err) != GC_OK)
 		return NULL;
 	if (region)
 	{
@@ -334,17 +361,24 @@ void
 gc_offer_orphans(void)
 {
 	HASH_SEQ_STATUS scan;
-	const OrphanPlace *p;
+	OrphanPlace *p;
 
 	hash_seq_init(&scan, orphan_places);
 	while ((p = hash_seq_search(&scan)) != NULL)
 	{
-		const GcRegion *region = last_orphan(p);
-		const ColumnBytes *c = hash_search(column_bytes, &region->column, HASH_FIND, NULL);
-		const u32	place = gc_place_of(region->nchunks, region->chunk);
-		const float soon = c && c->wanted_in == gc_decision() ? c->wanted / Min(Max(region->nchunks, 1), GC_PLACES) : 0;
-		const GcUses uses = gc_uses_of(p->use_key);
+		const GcRegion *region;
+		const ColumnBytes *c;
+		u32			place;
+		float		soon;
+		GcUses		uses;
 
+		if (p->orphans == 0)
+			continue;
+		region = last_orphan(p);
+		c = hash_search(column_bytes, &region->column, HASH_FIND, NULL);
+		place = gc_place_of(region->nchunks, region->chunk);
+		soon = c && c->wanted_in == gc_decision() ? c->wanted / Min(Max(region->nchunks, 1), GC_PLACES) : 0;
+		uses = gc_uses_of(p->use_key);
 		gc_offer_victim(&(GcVictim) {.bytes = p->bytes,.cost = gc_uses_cost(&uses, p->bytes),.uses = uses,
 						.soon = soon * (place + 0.5f),.used = p->last_used,.place = place,.id = p->use_key});
 	}
@@ -354,9 +388,9 @@ u64
 gc_drop_orphans(u64 use_key, u64 need)
 {
 	u64			dropped = 0;
-	const OrphanPlace *p;
+	OrphanPlace *p;
 
-	while (dropped < need && (p = hash_search(orphan_places, &use_key, HASH_FIND, NULL)) != NULL)
+	while (dropped < need && (p = hash_search(orphan_places, &use_key, HASH_FIND, NULL)) != NULL && p->orphans > 0)
 	{
 		GcRegion   *last = last_orphan(p);
 
@@ -371,7 +405,7 @@ gc_drop_orphans(u64 use_key, u64 need)
 bool
 gc_region_dropped(u64 id)
 {
-	GcRegion   *region = hash_search(regions, &id, HASH_FIND, NULL);
+	GcRegion   *region = gc_region_index_find(&regions, id);
 
 	if (region == NULL)
 		return false;
@@ -391,18 +425,14 @@ gc_free_orphans(void)
 	HASH_SEQ_STATUS scan;
 	OrphanPlace *p;
 
-	/* What a scan has just returned may be removed. */
+	/* What a scan has just returned may be removed: the place goes with its last one. */
 	hash_seq_init(&scan, orphan_places);
 	while ((p = hash_seq_search(&scan)) != NULL)
 	{
-		bool		last = false;
-
-		/* The place goes with its last one. */
-		while (!last)
+		for (u32 n = p->orphans; n > 0; n--)
 		{
 			GcRegion   *region = last_orphan(p);
 
-			last = region->orphan.first_child == NULL;
 			take_orphan(region);
 			region_free(region);
 		}
@@ -412,11 +442,9 @@ gc_free_orphans(void)
 void
 gc_regions_init(void)
 {
-	HASHCTL		rctl = {.keysize = sizeof(u64),.entrysize = sizeof(GcRegion)};
 	HASHCTL		bctl = {.keysize = sizeof(u64),.entrysize = sizeof(ColumnBytes)};
 	HASHCTL		octl = {.keysize = sizeof(u64),.entrysize = sizeof(OrphanPlace)};
 
-	regions = hash_create("gpuconc regions", 4096, &rctl, HASH_ELEM | HASH_BLOBS);
 	column_bytes = hash_create("gpuconc bytes of columns", 256, &bctl, HASH_ELEM | HASH_BLOBS);
 	orphan_places = hash_create("gpuconc orphans", 256, &octl, HASH_ELEM | HASH_BLOBS);
 }

@@ -27,11 +27,12 @@ typedef struct GcRegion
 	u32			tables;			/* that refer to it, and waves */
 	bool		dropped;		/* the host copy is gone */
 	GcEvent	   *ready;			/* follows its upload; NULL: that is known to be done */
+	struct OrphanPlace *place;	/* in whose heap it is (regions.c), or NULL */
 	u64			use_key;		/* of its place (column_uses.h) */
 	u64			column;			/* key of its column; 0: not known */
 	u32			chunk;			/* in the directory that had it last, and how many there were */
 	u32			nchunks;
-	pairingheap_node orphan;	/* in its place's orphans, if tables is 0 */
+	pairingheap_node orphan;	/* in the heap of its place */
 } GcRegion;
 
 static inline u64
@@ -41,12 +42,12 @@ gc_cell_bytes(const GcChunkColumn *cell)
 }
 
 /*
- * Regions by themselves, for waves.  gc_region_take: the region of a cell, if there is one (else *region is
- * NULL).  gc_region_keep: a new one, if memory is to spare or (displace) others can go; its copy is queued on the
- * stream.  What is queued on the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
+ * Regions by themselves, for waves.  gc_region_find: the region of a cell, or NULL.  gc_region_take: use it.  gc_region_keep:
+ * a new one, if memory is to spare or (displace) others can go; its copy is queued on the stream.  What is queued on
+ * the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
  */
-extern bool gc_region_there(const GcChunkColumn *cell);
-extern GcCode gc_region_take(const GcChunkColumn *cell, GcStream *stream, GcRegion **region, GcError *err);
+extern GcRegion *gc_region_find(const GcChunkColumn *cell);
+extern GcCode gc_region_take(GcRegion *region, GcStream *stream, GcError *err);
 extern GcCode gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream,
 							 GcRegion **region, GcError *err);
 extern GcAddr gc_region_addr(const GcRegion *region);

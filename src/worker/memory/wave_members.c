@@ -19,6 +19,9 @@
 /* Memory that nothing uses is kept for so many requests. */
 #define KEPT_REQUESTS	256
 
+/* Memory for descriptions has room for so many members more. */
+#define MEMBERS_AT_ONCE	8
+
 static WaveTable *wave_tables = NULL;
 
 /*
@@ -36,7 +39,7 @@ static u64	kept_in = 0;
 u64
 gc_wave_bytes(u64 chunk_bytes, int ncolumns)
 {
-	return DESCRIBED_SLOTS * described_bytes(ncolumns) + SLOTS * (chunk_bytes + ncolumns * align_up(1));
+	return DESCRIBED_SLOTS * described_bytes(1, ncolumns) + SLOTS * (chunk_bytes + ncolumns * align_up(1));
 }
 
 static void
@@ -99,7 +102,8 @@ get_block(u64 room, int slots)
 	block->room = room;
 	for (; block->slots < slots; block->slots++)
 	{
-		block->slot[block->slots] = gc_device_alloc(room);
+		/* Descriptions stay as long as the table has any member. */
+		block->slot[block->slots] = slots == SLOTS ? gc_device_alloc(room) : gc_device_alloc_to_stay(room);
 		if (block->slot[block->slots] == 0)
 		{
 			block_free(block);
@@ -126,6 +130,29 @@ shared_block(WaveTable *t, u64 room)
 }
 
 /*
+ * Have memory for descriptions of all members' sources and columns.  It grows by some members at once, if it can.  Waves hold
+ * what they use of the former one.
+ */
+static bool
+describe_more(WaveTable *t)
+{
+	const u64	least = described_bytes(t->nmembers, t->ncolumns);
+	Block	   *block;
+
+	if (t->described && t->described->room >= least)
+		return true;
+	block = get_block(described_bytes(t->nmembers + MEMBERS_AT_ONCE, t->ncolumns), DESCRIBED_SLOTS);
+	if (block == NULL)
+		block = get_block(least, DESCRIBED_SLOTS);
+	if (block == NULL)
+		return false;
+	if (t->described)
+		block_release(t->described);
+	t->described = block;
+	return true;
+}
+
+/*
  * Get memory for waves that are as large as is of use, or else of one chunk each; or share that of another member, which
  * may then be served by the same waves (wave_prices.c).  Else many members' memory would be in the place of columns.
  */
@@ -139,10 +166,11 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 
 	for (u32 s = 0; s < m->nsources; s++)
 	{
+		const u32	chunk = m->sources[s].chunk;
 		u64			bytes = 0;
 
-		for (int c = 0; c < m->ncolumns && !(m->sources[s].chunk & GC_PRIVATE_CHUNK); c++)
-			bytes += cell_bytes(m->dir, m->sources[s].chunk, m->columns[c].column);
+		for (int c = 0; c < m->ncolumns && !(chunk & GC_PRIVATE_CHUNK); c++)
+			bytes += cell_bytes(cell_of(t, m->columns[c].number, chunk));
 		most = Max(most, bytes);
 		all += bytes;
 	}
@@ -152,14 +180,14 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 	room = Max(Max(room, LEAST_ROOM), t->widest <= pool / WIDEST_PART ? t->widest : 0);
 	if ((m->block = shared_block(t, most)) != NULL)
 		m->block->users++;
-	m->described = get_block(described_bytes(m->ncolumns), DESCRIBED_SLOTS);
-	if (m->described && m->block == NULL)
+	else
 		m->block = get_block(room, SLOTS);
-	if (m->described && m->block == NULL && room > most)
+	if (m->block == NULL && room > most)
 		m->block = get_block(most, SLOTS);
-	if (m->block == NULL || m->described == NULL)
-		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) most / 1024);
-	return m->block != NULL && m->described != NULL;
+	if (m->block && describe_more(t))
+		return true;
+	gc_fail(err, GC_DEVICE_MEMORY, "No device memory for two waves of %llu kB.", (unsigned long long) most / 1024);
+	return false;
 }
 
 static u64
@@ -172,10 +200,30 @@ widest_chunk(const GcDirectory *dir)
 		u64			bytes = 0;
 
 		for (uint32 c = 0; c < dir->ncolumns && dir->chunks[i]; c++)
-			bytes += GC_CELL(dir, i, c) ? cell_bytes(dir, i, c) : 0;
+			bytes += GC_CELL(dir, i, c) ? cell_bytes(GC_CELL(dir, i, c)) : 0;
 		most = Max(most, bytes);
 	}
 	return most;
+}
+
+/* The table's number of a column of its directory, which has one from now on. */
+static int
+column_number(WaveTable *t, const GcDirectory *dir, int column)
+{
+	const int	n = t->number_of[column];
+	GcChunkColumn *cells;
+
+	if (n >= 0)
+		return n;
+	cells = MemoryContextAllocZero(t->cxt, (t->nchunks + 1) * sizeof(GcChunkColumn));
+	for (u32 i = 0; i < t->nchunks; i++)
+	{
+		if (GC_CELL(dir, i, column))
+			cells[i] = *GC_CELL(dir, i, column);
+	}
+	t->cells[t->ncolumns] = cells;
+	t->prices[t->ncolumns] = (Price) {0};
+	return t->number_of[column] = t->ncolumns++;
 }
 
 static WaveTable *
@@ -184,6 +232,7 @@ table_of(const GcDirectory *dir, GcError *err)
 	MemoryContext cxt;
 	WaveTable  *t;
 	GcStream   *copies;
+	GcStream   *ends;
 
 	for (t = wave_tables; t; t = t->next)
 	{
@@ -193,13 +242,24 @@ table_of(const GcDirectory *dir, GcError *err)
 	copies = gc_worker.ops->stream_get(gc_worker.dev, err);
 	if (copies == NULL)
 		return NULL;
+	ends = gc_worker.ops->stream_get(gc_worker.dev, err);
+	if (ends == NULL)
+	{
+		gc_worker.ops->stream_put(gc_worker.dev, copies);
+		return NULL;
+	}
 	cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc waves", ALLOCSET_SMALL_SIZES);
 	t = MemoryContextAllocZero(cxt, sizeof(WaveTable));
 	t->dir_id = dir->id;
 	t->widest = widest_chunk(dir);
+	t->nchunks = dir->nchunks;
 	t->copies = copies;
+	t->ends = ends;
 	t->cxt = cxt;
 	t->prices = MemoryContextAllocZero(cxt, (dir->ncolumns + 1) * sizeof(Price));
+	t->cells = MemoryContextAllocZero(cxt, (dir->ncolumns + 1) * sizeof(GcChunkColumn *));
+	t->number_of = MemoryContextAlloc(cxt, (dir->ncolumns + 1) * sizeof(int));
+	memset(t->number_of, -1, (dir->ncolumns + 1) * sizeof(int));
 	dlist_init(&t->members);
 	dlist_init(&t->waves);
 	gc_wave_clock_start(t);
@@ -226,7 +286,10 @@ table_free(WaveTable *t)
 		}
 	}
 	gc_wave_clock_stop(t);
+	if (t->described)
+		block_release(t->described);
 	gc_worker.ops->stream_put(gc_worker.dev, t->copies);
+	gc_worker.ops->stream_put(gc_worker.dev, t->ends);
 	MemoryContextDelete(t->cxt);
 }
 
@@ -245,8 +308,10 @@ gc_wave_join(const GcDirectory *dir, const GcWaveColumn *columns, int ncolumns, 
 	m->sources = sources;
 	m->nsources = nsources;
 	m->ncolumns = ncolumns;
-	m->columns = MemoryContextAlloc(t->cxt, (ncolumns + 1) * sizeof(GcWaveColumn));
-	memcpy(m->columns, columns, ncolumns * sizeof(GcWaveColumn));
+	m->columns = MemoryContextAlloc(t->cxt, (ncolumns + 1) * sizeof(MemberColumn));
+	for (int c = 0; c < ncolumns; c++)
+		m->columns[c] = (MemberColumn) {.number = column_number(t, dir, columns[c].column),.late = columns[c].link.late,
+		.rates = gc_link_rates(&columns[c].link),.of = columns[c]};
 	m->source_of = MemoryContextAllocZero(t->cxt, (dir->nchunks + 1) * sizeof(u32));
 	m->to_do = MemoryContextAllocZero(t->cxt, (nsources + 1) * sizeof(bool));
 	m->launch = launch;
@@ -257,6 +322,7 @@ gc_wave_join(const GcDirectory *dir, const GcWaveColumn *columns, int ncolumns, 
 			m->source_of[sources[s].chunk] = s + 1;
 	}
 	dlist_push_tail(&t->members, &m->node);
+	t->nmembers++;
 	if (get_memory(t, m, err))
 		return m;
 	gc_wave_leave(m);
@@ -334,23 +400,17 @@ wave_free(WaveTable *t, Wave *w)
 	gc_wave_log(t, w);
 	for (u32 i = 0; i < w->nchunks; i++)
 	{
-		foreach(lc, w->chunks[i].cells)
+		for (int n = 0; n < w->ncolumns; n++)
 		{
-			Cell	   *cell = lfirst(lc);
-
-			if (cell->region)
-				gc_region_put(cell->region);
+			if (w->chunks[i].cells[n].region)
+				gc_region_put(w->chunks[i].cells[n].region);
 		}
 	}
 	foreach(lc, w->served)
-	{
-		Served	   *s = lfirst(lc);
-
-		if (s->ran)
-			gc_worker.ops->event_put(gc_worker.dev, s->ran);
-		block_release(s->described);
-		block_release(s->block);
-	}
+		block_release(((Served *) lfirst(lc))->block);
+	block_release(w->described);
+	if (w->over)
+		gc_worker.ops->event_put(gc_worker.dev, w->over);
 	if (w->copied)
 		gc_worker.ops->event_put(gc_worker.dev, w->copied);
 	if (w->began)
@@ -363,40 +423,26 @@ wave_free(WaveTable *t, Wave *w)
 static bool
 is_over(const Wave *w)
 {
-	ListCell   *lc;
+	bool		done = true;
+	GcError		err;
 
-	foreach(lc, w->served)
+	/* After a failure only draining the device tells that nothing is read any more. */
+	if (w->over && gc_worker.ops->event_done(w->over, &done, &err) != GC_OK)
 	{
-		const Served *s = lfirst(lc);
-		bool		done = true;
-		GcError		err;
-
-		/* After a failure only draining the device tells that nothing is read any more. */
-		if (s->ran && gc_worker.ops->event_done(s->ran, &done, &err) != GC_OK)
-		{
-			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-			done = true;
-		}
-		if (!done)
-			return false;
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+		done = true;
 	}
-	return true;
+	return done;
 }
 
 /* Wait until a wave is over. */
 static void
 await(const Wave *w)
 {
-	ListCell   *lc;
+	GcError		err;
 
-	foreach(lc, w->served)
-	{
-		const Served *s = lfirst(lc);
-		GcError		err;
-
-		if (s->ran && gc_worker.ops->event_wait(s->ran, &err) != GC_OK)
-			(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-	}
+	if (w->over && gc_worker.ops->event_wait(w->over, &err) != GC_OK)
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 }
 
 bool
@@ -463,6 +509,7 @@ gc_wave_leave(GcWaveMember *m)
 	dlist_mutable_iter iter;
 
 	dlist_delete(&m->node);
+	t->nmembers--;
 	gc_waves_retire(t);
 	if (dlist_is_empty(&t->members))
 	{
@@ -474,8 +521,6 @@ gc_wave_leave(GcWaveMember *m)
 			wave_free(t, w);
 		}
 	}
-	if (m->described)
-		block_release(m->described);
 	if (m->block)
 		block_release(m->block);
 	if (dlist_is_empty(&t->members))

@@ -7,81 +7,97 @@
  * memory.  A member is served along if the wave costs clearly less with it than both cost by themselves.  Else each
  * waits for what the other reads, and the link moves no byte less.
  *
+ * This is done for each chunk of each wave, so what is the same for all members is looked up once for a chunk, and a member
+ * whose columns are all in memory is not priced at all.
+ *
  * The worker's main thread.  Prices are those of the chunk that was looked at last.
  *
  *-------------------------------------------------------------------------
  */
 #include "waves_internal.h"
 
-/* Counts chunks that were priced. */
-static u64	pricing = 0;
+#include "device_memory.h"
 
-bool
-gc_wave_wants(const GcWaveMember *m, u32 chunk)
+/* The price of a column of the chunk that is priced, for the members chosen until now. */
+static Price *
+price_of(WaveTable *t, int number, u32 chunk)
 {
-	return m->left > 0 && m->source_of[chunk] > 0 && m->to_do[m->source_of[chunk] - 1];
+	Price	   *p = &t->prices[number];
+
+	if (p->pricing == t->pricing)
+		return p;
+	p->pricing = t->pricing;
+	p->cell = cell_of(t, number, chunk);
+	p->region = gc_region_find(p->cell);
+	p->wanted = p->asked = p->copied = false;
+	p->late = true;
+	p->bytes = p->cost = 0;
+	p->blocks = 0;
+	return p;
 }
 
-/* What a chunk's column costs at this price: bytes of copies that take as long. */
-static double
-cost_of(const Price *p, const GcChunkColumn *cell)
-{
-	if (!p->wanted || p->there)
-		return 0;
-	return gc_link_pays(cell, p->bytes, p->late) ? p->bytes : (double) (cell->data_bytes + cell->null_bytes);
-}
-
-/* Is a column at this price copied, if it is not in memory? */
+/* Is the column to be read in the host's memory, at this price? */
 static bool
-is_copied(const Price *p, const GcChunkColumn *cell)
+stays(Price *p, double bytes, bool late)
 {
-	return !p->there && !gc_link_pays(cell, p->bytes, p->late);
-}
-
-/* The price of a column, given that the member reads it, too. */
-static Price
-price_with(const Price *p, const GcWaveColumn *column, const GcChunkColumn *cell)
-{
-	return (Price) {.wanted = true,.late = p->late && column->link.late,
-		.there = p->wanted ? p->there : gc_region_there(cell),
-		.bytes = p->bytes + gc_link_price(&column->link, cell)};
+	if (!gc_link_pays(p->cell, bytes, late))
+		return false;
+	if (!p->asked)
+		p->reached = gc_kernels_reach((const void *) p->cell->desc.data, p->cell->data_bytes + p->cell->null_bytes);
+	p->asked = true;
+	return p->reached;
 }
 
 /* What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone. */
 static double
-added_cost(const WaveTable *t, const GcWaveMember *m, u32 chunk, double *alone)
+added_cost(WaveTable *t, const GcWaveMember *m, u32 chunk, double *alone)
 {
 	double		added = 0;
 
 	*alone = 0;
 	for (int c = 0; c < m->ncolumns; c++)
 	{
-		const GcChunkColumn *cell = GC_CELL(m->dir, chunk, m->columns[c].column);
-		const Price *p = &t->prices[m->columns[c].column];
-		const Price with = price_with(p, &m->columns[c], cell);
-		Price		own = price_with(&(Price) {.late = true,.wanted = true,.there = with.there}, &m->columns[c], cell);
+		const MemberColumn *column = &m->columns[c];
+		Price	   *p = price_of(t, column->number, chunk);
+		double		copy,
+					own;
 
-		added += cost_of(&with, cell) - cost_of(p, cell);
-		*alone += cost_of(&own, cell);
+		if (p->region)
+			continue;
+		copy = (double) (p->cell->data_bytes + p->cell->null_bytes);
+		own = gc_link_price(&column->rates, p->cell);
+		p->bytes_with = p->bytes + own;
+		p->late_with = p->late && column->late;
+		p->copied_with = !stays(p, p->bytes_with, p->late_with);
+		p->cost_with = p->copied_with ? copy : p->bytes_with;
+		added += p->cost_with - p->cost;
+		*alone += stays(p, own, column->late) ? own : copy;
 	}
 	return added;
 }
 
+/* The wave is to serve the member that added_cost() looked at. */
 static void
 take(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
 	for (int c = 0; c < m->ncolumns; c++)
 	{
-		Price	   *p = &t->prices[m->columns[c].column];
+		Price	   *p = price_of(t, m->columns[c].number, chunk);
 
-		*p = price_with(p, &m->columns[c], GC_CELL(m->dir, chunk, m->columns[c].column));
+		if (p->region)
+			continue;
+		p->wanted = true;
+		p->late = p->late_with;
+		p->copied = p->copied_with;
+		p->bytes = p->bytes_with;
+		p->cost = p->cost_with;
 	}
 	m->takes = chunk + 1;
 }
 
 /* Is it cheaper for the member to have the chunk from a wave that is made for others?  Clearly, since they wait longer. */
 static bool
-shares(const WaveTable *t, GcWaveMember *m, u32 chunk)
+shares(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
 	return added_cost(t, m, chunk, &m->alone) <= m->alone / 2;
 }
@@ -89,17 +105,10 @@ shares(const WaveTable *t, GcWaveMember *m, u32 chunk)
 static void
 begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
 {
-	for (u32 c = 0; c < leader->dir->ncolumns; c++)
-		t->prices[c] = (Price) {.late = true};
+	t->pricing++;
 	t->priced = chunk + 1;
+	t->nblocks = 0;
 	(void) added_cost(t, leader, chunk, &leader->alone);
-}
-
-/* Does the wave that is made serve the member with this chunk? */
-bool
-gc_wave_takes(const GcWaveMember *m, u32 chunk)
-{
-	return m->takes == chunk + 1 && gc_wave_wants(m, chunk);
 }
 
 /* Where a member's first wave begins: with others with which it shares, if there are any. */
@@ -124,53 +133,56 @@ gc_wave_first_place(WaveTable *t, GcWaveMember *m)
 
 /* Is a chunk's column, which is not in memory, to be read in the host's? */
 bool
-gc_wave_stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column)
+gc_wave_stays(WaveTable *t, u32 chunk, int number)
 {
-	const Price *price = &t->prices[column];
+	Price	   *p = &t->prices[number];
 
-	return t->priced == chunk + 1 && gc_link_pays(GC_CELL(dir, chunk, column), price->bytes, price->late);
+	return t->priced == chunk + 1 && p->pricing == t->pricing && stays(p, p->bytes, p->late);
+}
+
+/* The member's memory takes part in the pricing of the chunk.  False: that of too many others does. */
+static bool
+use_block(WaveTable *t, Block *block)
+{
+	if (block->pricing == t->pricing)
+		return true;
+	if (t->nblocks == MOST_BLOCKS)
+		return false;
+	block->pricing = t->pricing;
+	block->number = t->nblocks;
+	block->missing = 0;
+	t->blocks[t->nblocks++] = block;
+	return true;
 }
 
 /*
  * Would an empty wave have room for this chunk in the memory of each member, if it served this one, too?  The member's reads
  * may make a copy of a column that was to stay in the host's memory for all others, and so for members with other memory.
+ * added_cost() has looked at the member.
  */
 static bool
 fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)
 {
 	Block	   *own = m->block;
-	bool		fits = true;
-	ListCell   *lc;
+	bool		fits = use_block(t, own);
 
-	if (own->pricing != pricing)
+	for (int b = 0; b < t->nblocks; b++)
+		t->blocks[b]->with = t->blocks[b]->missing;
+	for (int c = 0; c < m->ncolumns && fits; c++)
 	{
-		own->pricing = pricing;
-		own->columns = NULL;
-		own->missing = 0;
-		t->blocks = lappend(t->blocks, own);
-	}
-	foreach(lc, t->blocks)
-		((Block *) lfirst(lc))->with = ((Block *) lfirst(lc))->missing;
-	for (int c = 0; c < m->ncolumns; c++)
-	{
-		const int	column = m->columns[c].column;
-		const GcChunkColumn *cell = GC_CELL(m->dir, chunk, column);
-		const Price *p = &t->prices[column];
-		const Price with = price_with(p, &m->columns[c], cell);
-		const u64	bytes = cell_bytes(m->dir, chunk, column);
+		const Price *p = price_of(t, m->columns[c].number, chunk);
+		u64			bytes;
 
-		if (!is_copied(&with, cell))
+		if (p->region || !p->copied_with)
 			continue;
-		if (!bms_is_member(column, own->columns))
+		bytes = cell_bytes(p->cell);
+		if (!(p->blocks & (UINT64CONST(1) << own->number)))
 			own->with += bytes;
-		if (p->wanted && !is_copied(p, cell))
-		{
-			foreach(lc, t->blocks)
-				((Block *) lfirst(lc))->with += bms_is_member(column, ((Block *) lfirst(lc))->columns) ? bytes : 0;
-		}
+		for (int b = 0; b < t->nblocks && p->wanted && !p->copied; b++)
+			t->blocks[b]->with += p->blocks & (UINT64CONST(1) << b) ? bytes : 0;
 	}
-	foreach(lc, t->blocks)
-		fits = fits && ((Block *) lfirst(lc))->with <= ((Block *) lfirst(lc))->room;
+	for (int b = 0; b < t->nblocks; b++)
+		fits = fits && t->blocks[b]->with <= t->blocks[b]->room;
 	return fits;
 }
 
@@ -178,12 +190,10 @@ fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)
 static void
 choose(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
-	ListCell   *lc;
-
-	foreach(lc, t->blocks)
-		((Block *) lfirst(lc))->missing = ((Block *) lfirst(lc))->with;
+	for (int b = 0; b < t->nblocks; b++)
+		t->blocks[b]->missing = t->blocks[b]->with;
 	for (int c = 0; c < m->ncolumns; c++)
-		m->block->columns = bms_add_member(m->block->columns, m->columns[c].column);
+		price_of(t, m->columns[c].number, chunk)->blocks |= UINT64CONST(1) << m->block->number;
 	take(t, m, chunk);
 }
 
@@ -195,19 +205,14 @@ choose(WaveTable *t, GcWaveMember *m, u32 chunk)
 void
 gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
-		dlist_container(GcWaveMember, node, iter.cur)->takes = 0;
-	/* Lists of an earlier chunk are in the memory of its wave. */
-	pricing++;
-	t->blocks = NIL;
+	for (int i = 0; i < t->nscanning; i++)
+		t->scanning[i]->takes = 0;
 	begin_pricing(t, leader, chunk);
 	(void) fits_with(t, leader, chunk);
 	choose(t, leader, chunk);
-	dlist_foreach(iter, &t->members)
+	for (int i = 0; i < t->nscanning; i++)
 	{
-		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+		GcWaveMember *m = t->scanning[i];
 
 		if (m != leader && gc_wave_wants(m, chunk) && shares(t, m, chunk) && fits_with(t, m, chunk))
 			choose(t, m, chunk);

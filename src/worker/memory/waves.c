@@ -22,10 +22,14 @@
  * if that moves less over the link, for all that the wave serves, than one copy (link_reads.c).  It must stay there
  * until these kernels are done, as for a copy: members hold the directory.
  *
- * Descriptions of a wave's chunks lie in the member's memory, too: one for each chunk from the wave's first to
- * its last, since kernels know chunks by their numbers in the directory.
+ * Descriptions of a wave's chunks lie in the table's memory, and are copied at once for all members: one for each column
+ * and chunk from the wave's first to its last, since kernels know chunks by their numbers in the directory.
  *
- * The worker's main thread.  A table's stream lives as long as it has members.  A wave lives until its kernels
+ * Waves are short, and the thread that makes them may be what limits them.  So nothing here takes longer the more members
+ * or columns there are beside those that a wave is of, calls of the driver are few, and one event tells that all kernels
+ * of a wave are done: that of a stream which waits for them.
+ *
+ * The worker's main thread.  A table's streams live as long as it has members.  A wave lives until its kernels
  * are done, and holds the regions and the memory that they read.
  *
  *-------------------------------------------------------------------------
@@ -47,28 +51,13 @@ static GcDisplaced displaced;
  *-------------------------------------------------------------------------
  */
 
-static Cell *
-find_cell(const WaveChunk *wc, int column)
-{
-	ListCell   *lc;
-
-	foreach(lc, wc->cells)
-	{
-		Cell	   *cell = lfirst(lc);
-
-		if (cell->column == column)
-			return cell;
-	}
-	return NULL;
-}
-
 /* Are the chunk's columns that the member reads all in memory? */
 static bool
 is_there(const GcWaveMember *m, u32 chunk)
 {
 	for (int c = 0; c < m->ncolumns; c++)
 	{
-		if (!gc_region_there(GC_CELL(m->dir, chunk, m->columns[c].column)))
+		if (gc_region_find(cell_of(m->table, m->columns[c].number, chunk)) == NULL)
 			return false;
 	}
 	return true;
@@ -76,25 +65,14 @@ is_there(const GcWaveMember *m, u32 chunk)
 
 /* Is there room for what is missing of the chunk that was priced?  The first chunk of a wave always fits. */
 static bool
-has_room(WaveTable *t, u32 chunk)
+has_room(const WaveTable *t)
 {
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &t->members)
+	for (int b = 0; b < t->nblocks; b++)
 	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
-
-		if (gc_wave_takes(m, chunk) && m->block->missing > m->block->room - m->block->used)
+		if (t->blocks[b]->missing > t->blocks[b]->room - t->blocks[b]->used)
 			return false;
 	}
 	return true;
-}
-
-/* Where a member's chunks of the wave are described. */
-static GcAddr
-slot_of(const GcWaveMember *m, const Wave *w)
-{
-	return m->described->slot[w->number % DESCRIBED_SLOTS];
 }
 
 /*
@@ -110,17 +88,9 @@ wait_for_slot(WaveTable *t, const Wave *w, u32 slots, GcError *err)
 	dlist_foreach(iter, &t->waves)
 	{
 		const Wave *before = dlist_container(Wave, node, iter.cur);
-		ListCell   *lc;
 
-		if (before == w || (w->number - before->number) % slots != 0)
-			continue;
-		foreach(lc, before->served)
-		{
-			const Served *s = lfirst(lc);
-
-			if (s->ran && code == GC_OK)
-				code = gc_worker.ops->stream_wait(t->copies, s->ran, err);
-		}
+		if (before != w && before->over && (w->number - before->number) % slots == 0 && code == GC_OK)
+			code = gc_worker.ops->stream_wait(t->copies, before->over, err);
 	}
 	return code;
 }
@@ -130,24 +100,25 @@ wait_for_slot(WaveTable *t, const Wave *w, u32 slots, GcError *err)
  * host's memory takes only what is worth it.
  */
 static GcCode
-keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column, GcError *err)
+keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column, GcError *err)
 {
-	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
-	const u64	bytes = from->data_bytes + from->null_bytes;
+	const WaveTable *t = m->table;
+	const GcChunkColumn *from = cell_of(t, column->number, chunk);
+	const u64	bytes = gc_cell_bytes(from);
 	/* What was worth less when the scan began may be gone, or in use. */
-	const bool	displace = column->displace >= bytes && gc_may_displace(&displaced, gc_pool_size(gc_worker.pool)) &&
-		gc_eviction_pays(bytes, &column->uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
+	const bool	displace = column->of.displace >= bytes && gc_may_displace(&displaced, gc_pool_size(gc_worker.pool)) &&
+		gc_eviction_pays(bytes, &column->of.uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
 	/* What did not pay for this chunk is not asked for the next ones. */
 	if (!displace)
-		column->displace = 0;
-	if (cell->in_place && !displace && !gc_link_copy_free(from, m->table->prices[cell->column].bytes))
+		column->of.displace = 0;
+	if (cell->in_place && !displace && !gc_link_copy_free(from, t->prices[column->number].bytes))
 		return GC_OK;
-	code = gc_region_keep(m->dir, cell->column, chunk, displace, m->table->copies, &cell->region, err);
+	code = gc_region_keep(m->dir, column->of.column, chunk, displace, t->copies, &cell->region, err);
 	if (cell->region)
 	{
-		column->displace -= displace ? bytes : 0;
+		column->of.displace -= displace ? bytes : 0;
 		gc_note_displaced(&displaced, displace ? bytes : 0);
 		cell->addr = gc_region_addr(cell->region);
 		cell->copied = bytes;
@@ -156,23 +127,34 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	return code;
 }
 
+/* Use a column's chunk that is in memory. */
+static GcCode
+take_cell(WaveTable *t, Cell *cell, GcRegion *region, GcError *err)
+{
+	GcCode		code = gc_region_take(region, t->copies, err);
+
+	cell->had = true;
+	cell->region = code == GC_OK ? region : NULL;
+	cell->addr = gc_region_addr(region);
+	return code;
+}
+
 /*
  * Have one column of a chunk where kernels can read it: in memory already; cached; left in the host's; or in the
  * member's memory.
  */
 static GcCode
-have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column, GcError *err)
+have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column, GcError *err)
 {
-	const GcChunkColumn *from = GC_CELL(m->dir, chunk, cell->column);
-	GcStream   *copies = m->table->copies;
-	GcCode		code = gc_region_take(from, copies, &cell->region, err);
+	WaveTable  *t = m->table;
+	const GcChunkColumn *from = cell_of(t, column->number, chunk);
+	GcRegion   *region = gc_region_find(from);
+	GcCode		code;
 
-	if (code != GC_OK || cell->region)
-	{
-		cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
-		return code;
-	}
-	cell->in_place = gc_wave_stays(m->table, m->dir, chunk, cell->column);
+	if (region)
+		return take_cell(t, cell, region, err);
+	cell->had = true;
+	cell->in_place = gc_wave_stays(t, chunk, column->number);
 	code = keep_cell(w, m, chunk, cell, column, err);
 	if (code != GC_OK || cell->region)
 	{
@@ -182,37 +164,31 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, GcWaveColumn *column,
 	if (cell->in_place)
 	{
 		cell->addr = from->desc.data;
-		w->price += m->table->prices[cell->column].bytes;
+		w->price += t->prices[column->number].bytes;
 		return GC_OK;
 	}
-	cell->copied = from->data_bytes + from->null_bytes;
+	cell->copied = gc_cell_bytes(from);
 	w->bytes += cell->copied;
 	if (m->block->used + align_up(cell->copied) > m->block->room)
 		return gc_fail(err, GC_DEVICE_MEMORY, "A wave has no room for a column chunk.");
-	if (!w->waited && (code = wait_for_slot(m->table, w, SLOTS, err)) != GC_OK)
+	if (!w->waited && (code = wait_for_slot(t, w, SLOTS, err)) != GC_OK)
 		return code;
 	w->waited = true;
 	cell->addr = m->block->slot[w->number % SLOTS] + m->block->used;
 	m->block->used += align_up(cell->copied);
-	return gc_copy_in(copies, cell->addr, (const void *) from->desc.data, cell->copied, err);
+	return gc_copy_in(t->copies, cell->addr, (const void *) from->desc.data, cell->copied, err);
 }
 
 static Served *
 served_of(Wave *w, GcWaveMember *m)
 {
-	Served	   *s;
-	ListCell   *lc;
+	Served	   *s = m->served;
 
-	foreach(lc, w->served)
-	{
-		s = lfirst(lc);
-		if (s->member == m)
-			return s;
-	}
-	s = palloc0(sizeof(Served));
+	if (s)
+		return s;
+	s = m->served = palloc(sizeof(Served));
 	s->member = m;
-	s->described = m->described;
-	s->described->users++;
+	s->n = 0;
 	s->block = m->block;
 	s->block->users++;
 	w->served = lappend(w->served, s);
@@ -239,15 +215,10 @@ add_chunk(Wave *w, GcWaveMember *m, WaveChunk *wc, GcError *err)
 
 	for (int c = 0; c < m->ncolumns && code == GC_OK; c++)
 	{
-		Cell	   *cell = find_cell(wc, m->columns[c].column);
+		Cell	   *cell = &wc->cells[m->columns[c].number];
 
-		if (cell == NULL)
-		{
-			cell = palloc0(sizeof(Cell));
-			cell->column = m->columns[c].column;
-			wc->cells = lappend(wc->cells, cell);
+		if (!cell->had)
 			code = have_cell(w, m, wc->chunk, cell, &m->columns[c], err);
-		}
 		cell->readers++;
 	}
 	serve(w, m, m->source_of[wc->chunk] - 1, wc);
@@ -267,6 +238,7 @@ new_chunk(Wave *w, u32 chunk)
 	WaveChunk  *wc = &w->chunks[w->nchunks++];
 
 	wc->chunk = chunk;
+	wc->cells = palloc0((w->ncolumns + 1) * sizeof(Cell));
 	return wc;
 }
 
@@ -278,25 +250,18 @@ static GcCode
 take_there(WaveTable *t, WaveChunk *wc, GcError *err)
 {
 	GcCode		code = GC_OK;
-	dlist_iter	iter;
 
-	dlist_foreach(iter, &t->members)
+	for (int i = 0; i < t->nscanning; i++)
 	{
-		const GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+		const GcWaveMember *m = t->scanning[i];
 
 		for (int c = 0; c < m->ncolumns && code == GC_OK && gc_wave_takes(m, wc->chunk); c++)
 		{
-			const int	column = m->columns[c].column;
-			const GcChunkColumn *from = GC_CELL(m->dir, wc->chunk, column);
-			Cell	   *cell;
+			const int	number = m->columns[c].number;
+			GcRegion   *region = t->prices[number].region;
 
-			if (find_cell(wc, column) || !gc_region_there(from))
-				continue;
-			cell = palloc0(sizeof(Cell));
-			cell->column = column;
-			code = gc_region_take(from, t->copies, &cell->region, err);
-			cell->addr = cell->region ? gc_region_addr(cell->region) : 0;
-			wc->cells = lappend(wc->cells, cell);
+			if (region && !wc->cells[number].had)
+				code = take_cell(t, &wc->cells[number], region, err);
 		}
 	}
 	return code;
@@ -339,7 +304,6 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	for (u32 i = 0; i < nchunks && (double) w->bytes + w->price < (double) leader->block->room && code == GC_OK; i++)
 	{
 		const u32	chunk = (at + i) % nchunks;
-		dlist_iter	iter;
 		WaveChunk  *wc;
 
 		if (!gc_wave_wants(leader, chunk))
@@ -347,14 +311,14 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 		if (!in_reach(w, chunk))
 			break;
 		gc_wave_price_chunk(t, leader, chunk);
-		if (!has_room(t, chunk))
+		if (!has_room(t))
 			break;
 		t->at = (chunk + 1) % nchunks;
 		wc = new_chunk(w, chunk);
 		code = take_there(t, wc, err);
-		dlist_foreach(iter, &t->members)
+		for (int n = 0; n < t->nscanning; n++)
 		{
-			GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+			GcWaveMember *m = t->scanning[n];
 
 			if (code == GC_OK && gc_wave_takes(m, chunk))
 			{
@@ -373,79 +337,180 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
  *-------------------------------------------------------------------------
  */
 
-/* Describe a member's chunks in its memory. */
-static GcCode
-describe(WaveTable *t, Wave *w, const Served *s, GcWavePart *part, GcAddr *columns, GcError *err)
+/* The chunks' numbers from a wave's first to its last. */
+static u32
+span_of(const Wave *w)
+{
+	return w->nchunks > 0 ? w->chunks[w->nchunks - 1].chunk - w->chunks[0].chunk + 1 : 0;
+}
+
+/* What a part is told of the columns that it reads, and what they move. */
+static void
+count_part(Wave *w, const Served *s, GcWavePart *part)
 {
 	const GcWaveMember *m = s->member;
-	const u32	first = w->nchunks > 0 ? w->chunks[0].chunk : 0;
-	const u32	nchunks = w->nchunks > 0 ? w->chunks[w->nchunks - 1].chunk - first + 1 : 0;
-	const u64	bytes = s->n * sizeof(GcSource) + (u64) m->ncolumns * nchunks * sizeof(GcCol);
-	char	   *from = palloc0(bytes);
-	GcSource   *sources = (GcSource *) from;
-	GcCol	   *cols = (GcCol *) (sources + s->n);
 
-	*part = (GcWavePart) {.sources = slot_of(m, w),.nsources = s->n,.columns = columns,.last = m->left == 0};
 	for (u32 i = 0; i < s->n; i++)
 	{
-		sources[i] = m->sources[s->source[i]];
-		part->rows += sources[i].nrows;
 		for (int c = 0; c < m->ncolumns && s->chunk[i]; c++)
 		{
-			const GcChunkColumn *of = GC_CELL(m->dir, s->chunk[i]->chunk, m->columns[c].column);
-			const Cell *cell = find_cell(s->chunk[i], m->columns[c].column);
-			GcCol	   *col = &cols[c * nchunks + s->chunk[i]->chunk - first];
+			const MemberColumn *column = &m->columns[c];
+			const GcChunkColumn *of = cell_of(m->table, column->number, s->chunk[i]->chunk);
+			const Cell *cell = &s->chunk[i]->cells[column->number];
 
-			*col = of->desc;
-			col->data = cell->addr;
-			col->nulls = of->desc.nulls ? cell->addr + of->data_bytes : 0;
-			part->copied += cell->copied;
-			part->shared += cell->readers > 1 ? cell->copied : 0;
-			part->read_bytes += cell->in_place ? 0 : of->data_bytes;
-			part->in_place += cell->in_place;
-			part->in_place_price += cell->in_place ? gc_link_price(&m->columns[c].link, of) : 0;
-			part->in_place_bytes += cell->in_place ? (u64) gc_link_bytes(&m->columns[c].link, of) : 0;
+			if (!cell->in_place)
+			{
+				part->read_bytes += of->data_bytes;
+				part->copied += cell->copied;
+				part->shared += cell->readers > 1 ? cell->copied : 0;
+				continue;
+			}
+			part->in_place++;
+			part->in_place_price += gc_link_price(&column->rates, of);
+			part->in_place_bytes += (u64) gc_link_bytes(&column->of.link, of);
 		}
 	}
 	w->in_place += part->in_place;
 	w->in_place_bytes += part->in_place_bytes;
-	/* The address of chunk 0's description, which is there or not. */
-	for (int c = 0; c < m->ncolumns; c++)
-		columns[c] = part->sources + s->n * sizeof(GcSource) + ((u64) c * nchunks - first) * sizeof(GcCol);
-	return gc_worker.ops->copy_in(t->copies, part->sources, from, bytes, err);
 }
 
-/* Launch a member's kernel behind the copies.  The member fails by itself. */
+/*
+ * The columns that those which the wave serves read are numbered in the order of their descriptions, in order[] of the
+ * table's columns; -1: nobody reads it.  Returns how many.
+ */
+static int
+order_columns(const Wave *w, int *order)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	memset(order, -1, w->ncolumns * sizeof(int));
+	foreach(lc, w->served)
+	{
+		const GcWaveMember *m = ((Served *) lfirst(lc))->member;
+
+		for (int c = 0; c < m->ncolumns; c++)
+		{
+			if (order[m->columns[c].number] < 0)
+				order[m->columns[c].number] = n++;
+		}
+	}
+	return n;
+}
+
+/* Describe the columns of the wave's chunks. */
 static void
-launch(Wave *w, Served *s, const GcWavePart *part)
+describe_columns(const WaveTable *t, const Wave *w, const int *order, GcCol *cols)
+{
+	const u32	span = span_of(w);
+
+	for (u32 i = 0; i < w->nchunks; i++)
+	{
+		const WaveChunk *wc = &w->chunks[i];
+
+		for (int n = 0; n < w->ncolumns; n++)
+		{
+			const GcChunkColumn *of = cell_of(t, n, wc->chunk);
+			GcCol	   *col = &cols[order[n] * (u64) span + wc->chunk - w->chunks[0].chunk];
+
+			if (!wc->cells[n].had)
+				continue;
+			*col = of->desc;
+			col->data = wc->cells[n].addr;
+			col->nulls = of->desc.nulls ? wc->cells[n].addr + of->data_bytes : 0;
+		}
+	}
+}
+
+/*
+ * Describe what the wave serves, in the table's memory: the members' sources, one after the other, and then each column's
+ * chunks from the first to the last.
+ */
+static GcCode
+describe(WaveTable *t, Wave *w, GcWavePart *parts, GcError *err)
+{
+	const u32	span = span_of(w);
+	int		   *order = palloc((w->ncolumns + 1) * sizeof(int));
+	const int	ncolumns = order_columns(w, order);
+	const GcAddr to = w->described->slot[w->number % DESCRIBED_SLOTS];
+	u64			nsources = 0;
+	u64			bytes;
+	GcSource   *source;
+	char	   *from;
+	ListCell   *lc;
+
+	foreach(lc, w->served)
+		nsources += ((Served *) lfirst(lc))->n;
+	bytes = nsources * sizeof(GcSource) + (u64) ncolumns * span * sizeof(GcCol);
+	from = palloc0(bytes);
+	source = (GcSource *) from;
+	foreach(lc, w->served)
+	{
+		const Served *s = lfirst(lc);
+		const GcWaveMember *m = s->member;
+		GcAddr	   *columns = palloc((m->ncolumns + 1) * sizeof(GcAddr));
+		GcWavePart *part = &parts[foreach_current_index(lc)];
+
+		*part = (GcWavePart) {.sources = to + ((char *) source - from),.nsources = s->n,.columns = columns,.last = m->left == 0};
+		for (u32 i = 0; i < s->n; i++)
+		{
+			*source = m->sources[s->source[i]];
+			part->rows += source++->nrows;
+		}
+		/* The address of chunk 0's description, which is there or not. */
+		for (int c = 0; c < m->ncolumns; c++)
+			columns[c] = to + nsources * sizeof(GcSource) +
+				((u64) order[m->columns[c].number] * span - (w->nchunks > 0 ? w->chunks[0].chunk : 0)) * sizeof(GcCol);
+		count_part(w, s, part);
+	}
+	describe_columns(t, w, order, (GcCol *) source);
+	return gc_worker.ops->copy_in(t->copies, to, from, bytes, err);
+}
+
+/* Launch a member's kernel behind the copies; the table's stream of ends waits for it.  The member fails by itself. */
+static void
+launch(WaveTable *t, const Wave *w, const Served *s, const GcWavePart *part)
 {
 	GcWaveMember *m = s->member;
 	GcError		err = {GC_OK, ""};
+	GcEvent    *ran;
 
 	if (gc_worker.ops->stream_wait(m->stream, w->copied, &err) != GC_OK || m->launch(m->arg, part, &err) != GC_OK)
 		gc_wave_fail(m, &err);
-	/* The last one's time is logged. */
-	s->ran = s == llast(w->served) ? gc_worker.ops->event_timed(m->stream, &err) : gc_worker.ops->event(m->stream, &err);
-	if (s->ran == NULL)
+	ran = gc_worker.ops->event(m->stream, &err);
+	if (ran == NULL || gc_worker.ops->stream_wait(t->ends, ran, &err) != GC_OK)
 	{
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		gc_wave_fail(m, &err);
 	}
+	if (ran)
+		gc_worker.ops->event_put(gc_worker.dev, ran);
+}
+
+/* Launch the kernels of all that the wave serves. */
+static void
+launch_all(WaveTable *t, Wave *w, const GcWavePart *parts)
+{
+	GcError		err = {GC_OK, ""};
+	ListCell   *lc;
+
+	foreach(lc, w->served)
+		launch(t, w, lfirst(lc), &parts[foreach_current_index(lc)]);
+	w->over = w->logged ? gc_worker.ops->event_timed(t->ends, &err) : gc_worker.ops->event(t->ends, &err);
+	if (w->over)
+		return;
+	(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	foreach(lc, w->served)
+		gc_wave_fail(((Served *) lfirst(lc))->member, &err);
 }
 
 static void
 count(Wave *w)
 {
-	for (u32 i = 0; i < w->nchunks; i++)
+	for (u32 i = 0; i < w->nchunks && w->bytes > 0; i++)
 	{
-		ListCell   *lc;
-
-		foreach(lc, w->chunks[i].cells)
-		{
-			const Cell *cell = lfirst(lc);
-
-			w->shared += cell->readers > 1 ? cell->copied : 0;
-		}
+		for (int n = 0; n < w->ncolumns; n++)
+			w->shared += w->chunks[i].cells[n].readers > 1 ? w->chunks[i].cells[n].copied : 0;
 	}
 	gc_note_moved(&displaced, (double) w->bytes + w->price);
 	pg_atomic_fetch_add_u64(&gc_stats()->waves, 1);
@@ -460,12 +525,11 @@ static GcCode
 make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 {
 	GcCode		code = wait_for_slot(t, w, DESCRIBED_SLOTS, err);
-	int			n = 0;
 	GcWavePart *parts;
 	ListCell   *lc;
 
 	if (code == GC_OK)
-		w->began = gc_worker.ops->event_timed(t->copies, NULL);
+		gc_wave_log_begin(t, w);
 	if (code == GC_OK && leader->looked_at < leader->nsources)
 		code = choose_resident(w, leader, err);
 	if (code == GC_OK && w->served == NIL)
@@ -473,26 +537,40 @@ make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	if (code == GC_OK && w->served == NIL)
 		code = gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a wave.");
 	parts = palloc((list_length(w->served) + 1) * sizeof(GcWavePart));
-	foreach(lc, w->served)
+	if (code == GC_OK)
+		code = describe(t, w, parts, err);
+	if (code == GC_OK)
 	{
-		Served	   *s = lfirst(lc);
-
-		if (code == GC_OK)
-			code = describe(t, w, s, &parts[n++], palloc((s->member->ncolumns + 1) * sizeof(GcAddr)), err);
+		w->copied = w->logged ? gc_worker.ops->event_timed(t->copies, err) : gc_worker.ops->event(t->copies, err);
+		code = w->copied ? GC_OK : err->code;
 	}
-	if (code == GC_OK && (w->copied = gc_worker.ops->event_timed(t->copies, err)) == NULL)
-		code = err->code;
-	n = 0;
+	if (code == GC_OK)
+		launch_all(t, w, parts);
 	foreach(lc, w->served)
 	{
-		Served	   *s = lfirst(lc);
-
-		if (code == GC_OK)
-			launch(w, s, &parts[n++]);
-		else
-			gc_wave_fail(s->member, err);
+		if (code != GC_OK)
+			gc_wave_fail(((Served *) lfirst(lc))->member, err);
 	}
 	return code;
+}
+
+/* Those that have something left to do, in their order; no wave is made of their memory yet. */
+static void
+gather(WaveTable *t)
+{
+	dlist_iter	iter;
+
+	t->scanning = palloc((t->nmembers + 1) * sizeof(GcWaveMember *));
+	t->nscanning = 0;
+	dlist_foreach(iter, &t->members)
+	{
+		GcWaveMember *m = dlist_container(GcWaveMember, node, iter.cur);
+
+		m->block->used = 0;
+		m->served = NULL;
+		if (m->left > 0)
+			t->scanning[t->nscanning++] = m;
+	}
 }
 
 GcCode
@@ -502,16 +580,17 @@ gc_wave_step(GcWaveMember *m, GcError *err)
 	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc wave", ALLOCSET_SMALL_SIZES);
 	Wave	   *w = MemoryContextAllocZero(cxt, sizeof(Wave));
 	MemoryContext old = MemoryContextSwitchTo(cxt);
-	dlist_iter	iter;
 	GcCode		code;
 
 	w->cxt = cxt;
 	w->number = t->number++;
+	w->ncolumns = t->ncolumns;
+	w->described = t->described;
+	w->described->users++;
 	t->priced = 0;
 	dlist_push_tail(&t->waves, &w->node);
 	t->nwaves++;
-	dlist_foreach(iter, &t->members)
-		dlist_container(GcWaveMember, node, iter.cur)->block->used = 0;
+	gather(t);
 	code = make_wave(t, w, m, err);
 	/* Copies may be under way that no kernel, and so no event, follows. */
 	if (code != GC_OK)

@@ -15,7 +15,6 @@
 
 #include "datatype/timestamp.h"
 #include "lib/ilist.h"
-#include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 
 #include "regions.h"
@@ -56,31 +55,64 @@ typedef struct Block
 
 	/* Of the chunk that is priced (wave_prices.c), for the members chosen until now. */
 	u64			pricing;		/* in which these were set */
-	Bitmapset  *columns;		/* of the directory, that members with this memory read */
-	u64			missing;		/* bytes of these that are to be copied */
+	int			number;			/* among the blocks of that chunk */
+	u64			missing;		/* bytes that are to be copied */
 	u64			with;			/* the same, with the member that is looked at */
 } Block;
+
+/* Of so many blocks members are served with a chunk, at most: bits of Price.blocks. */
+#define MOST_BLOCKS		64
 
 /* What a chunk's column costs the members that a wave is to serve with the chunk. */
 typedef struct Price
 {
+	u64			pricing;		/* of the chunk that it is of */
+	const GcChunkColumn *cell;
+	GcRegion   *region;			/* it is in device memory, and costs nothing; else NULL */
 	bool		wanted;			/* one of them reads it */
-	bool		there;			/* it is in device memory, and costs nothing */
-	double		bytes;			/* of copies that take as long as reading it in the host's memory, for all of them */
 	bool		late;			/* all of them read it late */
+	bool		copied;			/* it is cheaper to copy it */
+	bool		asked;			/* whether kernels reach it: `reached` */
+	bool		reached;
+	double		bytes;			/* of copies that take as long as reading it in the host's memory, for all of them */
+	double		cost;			/* what is done: in bytes of copies that take as long */
+	u64			blocks;			/* whose members read it */
+
+	/* With the member that was looked at last. */
+	bool		late_with;
+	bool		copied_with;
+	double		bytes_with;
+	double		cost_with;
 } Price;
 
 typedef struct WaveTable
 {
 	uint64		dir_id;
-	Price	   *prices;			/* per column of the directory */
-	u32			priced;			/* 1 + the chunk that these are of; 0: none */
-	List	   *blocks;			/* Block: of the members that a wave is to serve with it */
+	u32			nchunks;
+
+	/*
+	 * Columns that members read, or have read, are numbered here.  What the directory has of their chunks is copied: there
+	 * it lies far apart.
+	 */
+	int			ncolumns;
+	int		   *number_of;		/* per column of the directory; -1: none */
+	GcChunkColumn **cells;		/* per column here, and chunk; the directory's do not change */
+
+	Price	   *prices;			/* per column here */
+	u64			pricing;		/* counts chunks that were priced */
+	u32			priced;			/* 1 + the chunk that they are of; 0: none */
+	Block	   *blocks[MOST_BLOCKS];	/* of the members that a wave is to serve with it */
+	int			nblocks;
 	u64			widest;			/* bytes of all columns of the chunk that has most */
 	GcStream   *copies;
+	GcStream   *ends;			/* waits for the kernels of each wave */
+	Block	   *described;		/* for descriptions */
 	u32			at;				/* chunk where the next wave begins */
 	u32			number;			/* of the next wave */
 	dlist_head	members;
+	u32			nmembers;
+	struct GcWaveMember **scanning; /* while a wave is made: members that had chunks left, in their order */
+	int			nscanning;
 	dlist_head	waves;			/* oldest first */
 	int			nwaves;
 	GcEvent    *clock;			/* whose time is clock_at; NULL: nothing is logged */
@@ -89,6 +121,15 @@ typedef struct WaveTable
 	struct WaveTable *next;
 } WaveTable;
 
+/* A column that a member reads. */
+typedef struct MemberColumn
+{
+	int			number;			/* the table's */
+	bool		late;
+	GcLinkRates rates;
+	GcWaveColumn of;
+} MemberColumn;
+
 struct GcWaveMember
 {
 	dlist_node	node;
@@ -96,7 +137,7 @@ struct GcWaveMember
 	const GcDirectory *dir;
 	const GcSource *sources;
 	u32			nsources;
-	GcWaveColumn *columns;
+	MemberColumn *columns;
 	int			ncolumns;
 	u32		   *source_of;		/* per chunk: 1 + its source; 0: it is not read */
 	bool	   *to_do;			/* per source */
@@ -107,10 +148,10 @@ struct GcWaveMember
 	u32			takes;			/* 1 + the chunk with which the wave that is made serves it */
 	double		alone;			/* what that chunk costs it alone */
 	u32			looked_at;		/* sources before this one that were in memory at first are visited */
+	struct Served *served;		/* by the wave that is made; NULL: it is not */
 	GcStream   *stream;
 	GcWaveLaunch launch;
 	void	   *arg;
-	Block	   *described;		/* the member's own, for descriptions */
 	Block	   *block;			/* for columns; it may be shared */
 	GcError		failure;
 };
@@ -118,27 +159,25 @@ struct GcWaveMember
 /* One column of a chunk in a wave. */
 typedef struct Cell
 {
-	int			column;
+	bool		had;			/* the wave has it */
+	bool		in_place;		/* it is the host's */
+	u32			readers;
 	GcAddr		addr;
 	GcRegion   *region;			/* NULL: it lies in a member's memory */
 	u64			copied;			/* bytes */
-	bool		in_place;		/* it is the host's */
-	int			readers;
 } Cell;
 
 typedef struct WaveChunk
 {
 	u32			chunk;
-	List	   *cells;			/* Cell */
+	Cell	   *cells;			/* per column of the table */
 } WaveChunk;
 
 /* A member that a wave serves. */
 typedef struct Served
 {
 	GcWaveMember *member;		/* to be used only while the wave is made */
-	Block	   *described;
 	Block	   *block;
-	GcEvent    *ran;			/* behind its kernel; NULL: that was not queued */
 	u32			n;				/* its sources */
 	u32			source[MOST_CHUNKS];
 	WaveChunk  *chunk[MOST_CHUNKS];	/* NULL: a private chunk */
@@ -148,6 +187,7 @@ typedef struct Wave
 {
 	dlist_node	node;
 	u32			number;
+	int			ncolumns;		/* of the table, when it was made */
 	WaveChunk	chunks[MOST_CHUNKS];
 	u32			nchunks;
 	u64			bytes;			/* copied */
@@ -158,6 +198,10 @@ typedef struct Wave
 	bool		waited;			/* its copies wait for the kernels that read its slot before */
 	bool		made;			/* all of it is queued */
 	List	   *served;			/* Served */
+	Block	   *described;
+	GcEvent    *over;			/* behind all of its kernels; NULL: none was queued, or the device was drained */
+	bool		logged;			/* events have times, so that these can be logged */
+	u32			unlogged;		/* waves before it that were not */
 	GcEvent    *began;			/* before its copies; NULL: it is not logged */
 	GcEvent    *copied;
 	MemoryContext cxt;
@@ -169,19 +213,37 @@ align_up(u64 n)
 	return (n + 255) & ~(u64) 255;
 }
 
-/* Bytes of the descriptions of a wave, in a slot. */
+/* Bytes of the descriptions of a wave that serves so many members, in a slot. */
 static inline u64
-described_bytes(int ncolumns)
+described_bytes(int members, int ncolumns)
 {
-	return align_up(MOST_CHUNKS * (sizeof(GcSource) + ncolumns * sizeof(GcCol)));
+	return align_up(MOST_CHUNKS * (members * sizeof(GcSource) + ncolumns * sizeof(GcCol)));
+}
+
+static inline const GcChunkColumn *
+cell_of(const WaveTable *t, int number, u32 chunk)
+{
+	return &t->cells[number][chunk];
 }
 
 static inline u64
-cell_bytes(const GcDirectory *dir, u32 chunk, int column)
+cell_bytes(const GcChunkColumn *cell)
 {
-	const GcChunkColumn *cell = GC_CELL(dir, chunk, column);
-
 	return align_up(cell->data_bytes + cell->null_bytes);
+}
+
+/* Has the member this chunk still to do? */
+static inline bool
+gc_wave_wants(const GcWaveMember *m, u32 chunk)
+{
+	return m->left > 0 && m->source_of[chunk] > 0 && m->to_do[m->source_of[chunk] - 1];
+}
+
+/* Does the wave that is made serve the member with this chunk? */
+static inline bool
+gc_wave_takes(const GcWaveMember *m, u32 chunk)
+{
+	return m->takes == chunk + 1 && gc_wave_wants(m, chunk);
 }
 
 /* The scan of the member has failed: the request finds the error when it asks. */
@@ -193,18 +255,14 @@ extern WaveTable *gc_wave_tables(void);
 /* Free waves of the table that are over; false: there were none. */
 extern bool gc_waves_retire(WaveTable *t);
 
-/* wave_prices.c: has the member this chunk still to do? */
-extern bool gc_wave_wants(const GcWaveMember *m, u32 chunk);
-
 /*
- * Choose the members that a wave of the leader serves with a chunk, and price its columns; then, does it serve this one?
- * What is missing of the chunk is noted in their blocks.
+ * wave_prices.c: choose the members that a wave of the leader serves with a chunk, and price its columns (gc_wave_takes).
+ * What is missing of the chunk is noted in their blocks, t->blocks.
  */
 extern void gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk);
-extern bool gc_wave_takes(const GcWaveMember *m, u32 chunk);
 
 /* By these prices: is a chunk's column, which is not in memory, to be read in the host's? */
-extern bool gc_wave_stays(const WaveTable *t, const GcDirectory *dir, u32 chunk, int column);
+extern bool gc_wave_stays(WaveTable *t, u32 chunk, int number);
 
 /* Where a member's first wave begins: with others with which it shares, if there are any. */
 extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
@@ -212,6 +270,7 @@ extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
 /* wave_log.c: the table's clock, and what its waves did */
 extern void gc_wave_clock_start(WaveTable *t);
 extern void gc_wave_clock_stop(WaveTable *t);
+extern void gc_wave_log_begin(WaveTable *t, Wave *w);
 extern void gc_wave_log(WaveTable *t, Wave *w);
 
 #endif							/* GC_WAVES_INTERNAL_H */
