@@ -4,7 +4,7 @@
 # private server with SSB, whose worker runs under valgrind's callgrind.
 #
 #   bench/memory/instructions.sh [NAME=VALUE ...]        say OUT=/tmp/results DATA=/tmp/data
-#   bench/memory/instructions.sh SCALE=0.05 SHARE=50 SESSIONS=16 WARM=1 ROUNDS=2 OUT=/tmp/results DATA=/tmp/data
+#   bench/memory/instructions.sh SCALE=0.05 LIMIT=22 SESSIONS=16 WARM=1 ROUNDS=2 OUT=/tmp/results DATA=/tmp/data
 #
 # The second one is of short memory: then all functions of the thread that take at least 1 % are listed, too.
 #
@@ -15,32 +15,33 @@
 #   WARM         rounds of the 13 queries before (8)
 #   ROUNDS       rounds that are counted (5)
 #   SESSIONS     sessions that run them at once, each in an order of its own (1)
-#   SHARE        device memory, in percent of the working set; none: it suffices (none)
+#   LIMIT        device memory, in MB; none: it suffices (none)
 #
 # Instructions do not depend on what else the machine does, nor does the server need a GPU: the worker does what it does
 # for an H200.  Left out of the whole: reading the configuration, which marks the begin and the end, and what is
-# done by the processor for device `host` (zeroing its memory, loading kernels).  System calls have no instructions.
+# done by the processor for device `host` (zeroing its memory, copies, loading kernels).  System calls have no instructions.
 #
 # OUT gets instructions.md, and callgrind's profile of the thread.
 set -Eeuo pipefail
 
 MEMORY=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/memory/instructions.sh
-MORE_NAMES=(CHUNK_PAGES WARM ROUNDS SESSIONS SHARE)
+MORE_NAMES=(CHUNK_PAGES WARM ROUNDS SESSIONS LIMIT)
 
 # Decisions about device memory.  None calls another one.
 DECISIONS="gc_run_admit gc_run_takes_less gc_run_leave_admitted gc_wave_scan_wanted gc_wave_scan_spared gc_column_used gc_request_begins"
-LEFT_OUT="ProcessConfigFile host_fill gc_host_dlopen"
+LEFT_OUT="ProcessConfigFile host_fill host_copy_in host_copy_out gc_host_dlopen"
 
 prepare() {
-	: "${CHUNK_PAGES:=32}" "${WARM:=8}" "${ROUNDS:=5}" "${SESSIONS:=1}" "${SHARE:=}"
+	: "${CHUNK_PAGES:=32}" "${WARM:=8}" "${ROUNDS:=5}" "${SESSIONS:=1}" "${LIMIT:=}"
 	MORE_CONF="wal_level = replica
 gpuconc.chunk_pages = $CHUNK_PAGES
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.debug_offload = require
 gpuconc.enabled = on
 gpuconc.cold = wait
-jit = off"
+jit = off
+${LIMIT:+gpuconc.device_memory_limit = ${LIMIT}MB}"
 }
 
 # Rounds of all queries, prepared, in each session.  Each begins with another query, and goes on in other steps.
@@ -65,18 +66,18 @@ queries() {
 	wait "${pids[@]}"
 }
 
-# Device memory is that share of what is in use now.
-shorten() {
-	local megabytes
-
-	megabytes=$(psql -XAtqc "select ceil(memory_used * $SHARE / 100.0 / 1024 / 1024) from gpuconc_devices")
-	printf "gpuconc.device_memory_limit = '%sMB'\n" "$megabytes" >>"$DATA/cluster/postgresql.conf"
-	printf 'device memory: %s MB\n' "$megabytes"
+parts_of() {
+	find "$OUT" -name "profile.$1.*-01" | wc -l
 }
 
-# Callgrind writes what was counted so far before the worker reads its configuration.
+# Callgrind writes what was counted so far before the worker, $1, reads its configuration.
 mark() {
-	psql -Xqo /dev/null -c 'select pg_reload_conf()' -c 'select pg_sleep(1)'
+	local parts
+
+	parts=$(parts_of "$1")
+	psql -Xqo /dev/null -c 'select pg_reload_conf()'
+	until (($(parts_of "$1") > parts)); do sleep 0.2; done
+	sleep 1
 }
 
 # Of callgrind's profile: the thread, what is left out, and each decision; in short memory, per wave and by function, too.
@@ -123,7 +124,6 @@ measure() {
 	psql -Xqc 'set client_min_messages = warning' -c 'drop extension if exists gpuconc' -c 'create extension gpuconc'
 	# Kernels are compiled, and on disk, before valgrind makes all of it slow.
 	queries "$WARM" "$SESSIONS"
-	[ -z "$SHARE" ] || shorten
 	pg_ctl -D "$DATA/cluster" -m fast -w stop >>"$OUT/server.log"
 	rm -f "$OUT"/profile.*
 	(cd "$DATA" && exec valgrind --tool=callgrind --separate-threads=yes --dump-before=ProcessConfigFile \
@@ -133,16 +133,16 @@ measure() {
 	disown -a
 	pid=$(psql -XAtqc 'select worker_pid from gpuconc_devices')
 	queries "$WARM" "$SESSIONS"
-	mark
+	mark "$pid"
 	psql -Xqo /dev/null -c 'select gpuconc_stat_reset()'
 	queries "$ROUNDS" "$SESSIONS"
-	mark
+	mark "$pid"
 	profile=$(ls "$OUT/profile.$pid".*-01 | sort -V | tail -n 1)
 	{
 		printf '# Memory management where memory %s, in instructions\n\n- commit: %s\n- command: `%s`\n' \
-			"$([ -n "$SHARE" ] && echo 'is short' || echo suffices)" "$COMMIT" "$COMMAND"
+			"$([ -n "$LIMIT" ] && echo 'is short' || echo suffices)" "$COMMIT" "$COMMAND"
 		printf -- '- waves, evictions, fallbacks: %s\n\n' "$(psql -XAtqF ', ' -c 'select waves, evictions, fallbacks from gpuconc_stat')"
-		report "$profile" "$n" "$([ -z "$SHARE" ] || psql -XAtqc 'select nullif(waves, 0) from gpuconc_stat')"
+		report "$profile" "$n" "$([ -z "$LIMIT" ] || psql -XAtqc 'select nullif(waves, 0) from gpuconc_stat')"
 	} | tee "$OUT/instructions.md"
 	mv "$profile" "$OUT/worker.callgrind"
 	pg_ctl -D "$DATA/cluster" -m fast -w -t 120 stop >>"$OUT/server.log"

@@ -203,6 +203,15 @@ gc_count_decision(GcDecisionStats *decisions, double us)
  *-------------------------------------------------------------------------
  */
 
+void
+gc_result_put(GcResult *result)
+{
+	const Size	size = result->size;
+
+	if (pg_atomic_sub_fetch_u32(&result->holders, 1) == 0)
+		gc_arena_free(result, size);
+}
+
 /* Give back all that a slot owns, and the slot.  The caller owns the slot. */
 static void
 slot_free(int slot)
@@ -212,7 +221,7 @@ slot_free(int slot)
 	if (s->request)
 		gc_arena_free(s->request, s->request->size);
 	if (s->result)
-		gc_arena_free(s->result, s->result->size);
+		gc_result_put(s->result);
 	s->request = NULL;
 	s->result = NULL;
 	gc_guard_leave_request(slot);

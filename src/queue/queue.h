@@ -155,10 +155,14 @@ typedef struct GcRequest
 	u64			bitmap_bytes;	/* of memory that these bitmaps take on the device */
 } GcRequest;
 
-/* What the worker sends back; the data follows the header. */
+/*
+ * What the worker sends back; the data follows the header.  Requests that compute the same hold the same one, and do not
+ * change it any more.
+ */
 typedef struct GcResult
 {
 	Size		size;			/* of the whole arena block */
+	pg_atomic_uint32 holders;	/* the last one frees it (gc_result_put) */
 	u64			count;			/* groups (dense, not gathered: all), or rows */
 	u64			stride;			/* rows: words per column */
 	u64		   *words;			/* groups: count * group_words; rows: column-wise,
@@ -238,6 +242,9 @@ extern GcCode gc_slot_wait(int slot, double patience_ms, GcError *err);
 extern const GcResult *gc_slot_result(int slot);
 extern const GcRunInfo *gc_slot_info(int slot);
 
+/* Either side: hold a result no longer. */
+extern void gc_result_put(GcResult *result);
+
 /* Give the slot back, from any state.  Never waits.  Safe in error cleanup. */
 extern void gc_slot_release(int slot);
 
@@ -274,8 +281,8 @@ extern TimestampTz gc_slot_submitted(int slot);
 extern int	gc_slot_pid(int slot);
 
 /*
- * Finish a taken request.  result (may be NULL) is arena memory and becomes the
- * slot's.  Wakes the backend, or frees everything if the request was abandoned.
+ * Finish a taken request.  result (may be NULL) is arena memory, and the slot holds it
+ * instead of the run.  Wakes the backend, or frees everything if the request was abandoned.
  */
 extern void gc_slot_finish(int slot, const GcError *err, GcResult *result);
 

@@ -72,6 +72,16 @@ typedef struct TableEntry
 /* Tables that were found last are found again at once. */
 #define RECENT	256
 
+/* Bytes of all chunks of a directory's column, of those that were asked for last. */
+typedef struct ColumnSum
+{
+	u64			dir_id;
+	u32			col;
+	bool		known;
+	u64			bytes;
+} ColumnSum;
+
+static ColumnSum sums[RECENT];
 static HTAB *tables = NULL;
 static GcTable *recent[RECENT];
 static GcTable *table_list = NULL;
@@ -82,10 +92,42 @@ static void (*region_watcher) (u64 id) = NULL;
  *-------------------------------------------------------------------------
  */
 
+static u32
+place_among_recent(u64 dir_id, int col)
+{
+	return (dir_id * 37 + (u32) col) % RECENT;
+}
+
 static GcTable **
 recent_place(u64 dir_id, int col)
 {
-	return &recent[(dir_id * 37 + (u32) col) % RECENT];
+	return &recent[place_among_recent(dir_id, col)];
+}
+
+static u64
+sum_of(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
+{
+	u64			bytes = 0;
+
+	for (uint32 s = 0; s < nsources; s++)
+		bytes += gc_cell_bytes(GC_CELL(dir, sources[s].chunk, col));
+	return bytes;
+}
+
+/*
+ * Bytes of these chunks of a column.  Mostly they are all of the directory's, which do not change.  They lie far apart, and
+ * each request asks several times.
+ */
+static u64
+column_bytes(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
+{
+	ColumnSum  *sum = &sums[place_among_recent(dir->id, col)];
+
+	if (nsources != dir->nchunks)
+		return sum_of(dir, col, sources, nsources);
+	if (!sum->known || sum->dir_id != dir->id || sum->col != (u32) col)
+		*sum = (ColumnSum) {.dir_id = dir->id,.col = col,.known = true,.bytes = sum_of(dir, col, sources, nsources)};
+	return sum->bytes;
 }
 
 static GcTable *
@@ -375,13 +417,13 @@ gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const Gc
 		const GcTable *table = find_table(dir, columns[c]);
 		const bool	used = table && table->users > 0;
 
+		needed += column_bytes(dir, columns[c], sources, nsources);
 		/* What another request uses is there to stay; anything else counts as free or unused. */
-		for (uint32 s = 0; s < nsources; s++)
+		for (uint32 s = 0; s < nsources && used; s++)
 		{
-			const u32	i = sources[s].chunk;
+			const GcRegion *region = table->regions[sources[s].chunk];
 
-			if (!(used && table->regions[i]))
-				needed += gc_cell_bytes(GC_CELL(dir, i, columns[c]));
+			needed -= region ? region->bytes : 0;
 		}
 	}
 	return needed <= free + unused + unused_bytes();
@@ -413,15 +455,14 @@ u64
 gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, bool *in_use)
 {
 	const GcTable *table = find_table(dir, col);
-	u64			there;
-	u64			bytes = 0;
+	u64			there,
+				bytes;
 
 	if (in_use)
 		*in_use = table && table->users > 0;
 	if (gc_worker.dev->info.host_memory || (table && table->nresident == table->nchunks))
 		return 0;
-	for (uint32 s = 0; s < nsources; s++)
-		bytes += gc_cell_bytes(GC_CELL(dir, sources[s].chunk, col));
+	bytes = column_bytes(dir, col, sources, nsources);
 	there = gc_column_device_bytes(dir, col);
 	return there < bytes ? bytes - there : 0;
 }

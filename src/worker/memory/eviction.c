@@ -46,6 +46,7 @@ static struct
 	int			room;
 	int			nchosen;
 	int			next;
+	u64			left;			/* bytes of these */
 	u64			request;		/* that it was made for */
 }			plan;
 
@@ -146,6 +147,9 @@ decide(u64 need)
 	plan.nchosen = plan.n == 0 ? 0 :
 		gc_replacement_choose(gc_replacement, plan.victims, plan.n,
 							  Max(need, gc_pool_size(gc_worker.pool) / DECISION_PART), requests, plan.chosen);
+	plan.left = 0;
+	for (int i = 0; i < plan.nchosen; i++)
+		plan.left += plan.victims[plan.chosen[i].victim].bytes;
 	gc_count_decision(&gc_stats()->evicting, gc_us_since(began));
 }
 
@@ -157,10 +161,15 @@ drop_chosen(u64 need)
 
 	while (plan.next < plan.nchosen && dropped < need)
 	{
-		const GcVictim *v = &plan.victims[plan.chosen[plan.next].victim];
+		GcVictim   *v = &plan.victims[plan.chosen[plan.next].victim];
 		const u64	bytes = ((GcEvictor *) v->owner)->drop(v, need - dropped);
+		const u64	planned = bytes == 0 ? v->bytes : Min(bytes, v->bytes);
 
 		dropped += bytes;
+		plan.left -= planned;
+		if (planned > 0)
+			v->cost -= (u64) ((double) v->cost * (double) planned / (double) v->bytes);
+		v->bytes -= planned;
 		if (bytes == 0)
 			plan.next++;
 	}
@@ -173,13 +182,16 @@ gc_eviction_pays(u64 need, const GcUses *uses, double factor)
 	const double worth = (double) gc_uses_cost(uses, need) / (double) need / gc_uses_expected(uses, requests);
 	u64			bytes = 0;
 
-	decide(need);
-	for (int i = 0; i < plan.nchosen && bytes < need; i++)
+	/* As for what goes: a request's waves ask for one chunk after the other. */
+	if (plan.request != requests || plan.left < need)
+		decide(need);
+	for (int i = plan.next; i < plan.nchosen && bytes < need; i++)
 	{
 		const GcVictim *v = &plan.victims[plan.chosen[i].victim];
+		const double cost = v->bytes > 0 ? (double) v->cost / (double) v->bytes : 0;
 		const double later = gc_uses_expected(&v->uses, requests);
 
-		if ((double) v->cost / (double) v->bytes / (v->soon > 0 ? Min(v->soon, later) : later) * factor > worth)
+		if (cost / (v->soon > 0 ? Min(v->soon, later) : later) * factor > worth)
 			break;
 		bytes += v->bytes;
 	}

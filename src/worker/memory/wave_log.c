@@ -65,7 +65,7 @@ gc_wave_log_begin(WaveTable *t, Wave *w)
 	may_log = Min(may_log + (double) (now - looked_at) / APART_US, MOST_AT_ONCE);
 	looked_at = now;
 	if (t->clock && may_log >= 1)
-		w->began = gc_worker.ops->event_timed(t->copies, NULL);
+		w->began = gc_worker.ops->event_timed(w->stream, NULL);
 	w->logged = w->began != NULL;
 	if (!w->logged)
 	{

@@ -3,7 +3,7 @@
  * wave_members.c
  *	  What takes part in the waves of a table (waves.c): joining, memory, leaving; and waves that are over.
  *
- * The worker's main thread.  A table's stream lives as long as it has members.  A block of memory lives as long
+ * The worker's main thread.  A table has streams as long as it has members.  A block of memory lives as long
  * as a member uses it, or a wave that reads it.
  *
  *-------------------------------------------------------------------------
@@ -21,6 +21,9 @@
 
 /* Memory for descriptions has room for so many members more. */
 #define MEMBERS_AT_ONCE	8
+
+/* Of so many tables without members it is kept what their directories have. */
+#define MOST_ASLEEP		8
 
 static WaveTable *wave_tables = NULL;
 
@@ -227,34 +230,14 @@ column_number(WaveTable *t, const GcDirectory *dir, int column)
 }
 
 static WaveTable *
-table_of(const GcDirectory *dir, GcError *err)
+table_make(const GcDirectory *dir)
 {
-	MemoryContext cxt;
-	WaveTable  *t;
-	GcStream   *copies;
-	GcStream   *ends;
+	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc waves", ALLOCSET_SMALL_SIZES);
+	WaveTable  *t = MemoryContextAllocZero(cxt, sizeof(WaveTable));
 
-	for (t = wave_tables; t; t = t->next)
-	{
-		if (t->dir_id == dir->id)
-			return t;
-	}
-	copies = gc_worker.ops->stream_get(gc_worker.dev, err);
-	if (copies == NULL)
-		return NULL;
-	ends = gc_worker.ops->stream_get(gc_worker.dev, err);
-	if (ends == NULL)
-	{
-		gc_worker.ops->stream_put(gc_worker.dev, copies);
-		return NULL;
-	}
-	cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc waves", ALLOCSET_SMALL_SIZES);
-	t = MemoryContextAllocZero(cxt, sizeof(WaveTable));
 	t->dir_id = dir->id;
-	t->widest = widest_chunk(dir);
 	t->nchunks = dir->nchunks;
-	t->copies = copies;
-	t->ends = ends;
+	t->widest = widest_chunk(dir);
 	t->cxt = cxt;
 	t->prices = MemoryContextAllocZero(cxt, (dir->ncolumns + 1) * sizeof(Price));
 	t->cells = MemoryContextAllocZero(cxt, (dir->ncolumns + 1) * sizeof(GcChunkColumn *));
@@ -262,10 +245,51 @@ table_of(const GcDirectory *dir, GcError *err)
 	memset(t->number_of, -1, (dir->ncolumns + 1) * sizeof(int));
 	dlist_init(&t->members);
 	dlist_init(&t->waves);
-	gc_wave_clock_start(t);
 	t->next = wave_tables;
 	wave_tables = t;
 	return t;
+}
+
+static void
+put_streams(WaveTable *t)
+{
+	gc_worker.ops->stream_put(gc_worker.dev, t->copies);
+	if (t->notes)
+		gc_worker.ops->stream_put(gc_worker.dev, t->notes);
+	if (t->ends)
+		gc_worker.ops->stream_put(gc_worker.dev, t->ends);
+	t->copies = t->notes = t->ends = NULL;
+}
+
+/* It is about to get its first member. */
+static bool
+table_wake(WaveTable *t, GcError *err)
+{
+	t->copies = gc_worker.ops->stream_get(gc_worker.dev, err);
+	if (t->copies == NULL)
+		return false;
+	t->notes = gc_worker.ops->stream_get(gc_worker.dev, err);
+	t->ends = t->notes ? gc_worker.ops->stream_get(gc_worker.dev, err) : NULL;
+	if (t->ends == NULL)
+	{
+		put_streams(t);
+		return false;
+	}
+	t->at = t->number = 0;
+	gc_wave_clock_start(t);
+	return true;
+}
+
+static WaveTable *
+table_of(const GcDirectory *dir, GcError *err)
+{
+	WaveTable  *t = wave_tables;
+
+	while (t && t->dir_id != dir->id)
+		t = t->next;
+	if (t == NULL)
+		t = table_make(dir);
+	return t->copies || table_wake(t, err) ? t : NULL;
 }
 
 WaveTable *
@@ -285,12 +309,36 @@ table_free(WaveTable *t)
 			break;
 		}
 	}
+	MemoryContextDelete(t->cxt);
+}
+
+/*
+ * It has no member any more.  What is known of the directory is kept for the next one, of a few tables: to read it again takes
+ * as long as to make some waves.
+ */
+static void
+table_sleep(WaveTable *t)
+{
+	static u64	slept = 0;
+	WaveTable  *longest = NULL;
+	int			n = 0;
+
 	gc_wave_clock_stop(t);
 	if (t->described)
 		block_release(t->described);
-	gc_worker.ops->stream_put(gc_worker.dev, t->copies);
-	gc_worker.ops->stream_put(gc_worker.dev, t->ends);
-	MemoryContextDelete(t->cxt);
+	t->described = NULL;
+	put_streams(t);
+	t->slept = ++slept;
+	for (WaveTable *other = wave_tables; other; other = other->next)
+	{
+		if (other->copies)
+			continue;
+		n++;
+		if (longest == NULL || other->slept < longest->slept)
+			longest = other;
+	}
+	if (n > MOST_ASLEEP)
+		table_free(longest);
 }
 
 GcWaveMember *
@@ -417,6 +465,7 @@ wave_free(WaveTable *t, Wave *w)
 		gc_worker.ops->event_put(gc_worker.dev, w->began);
 	dlist_delete(&w->node);
 	t->nwaves--;
+	t->ncopying -= w->stream == t->copies;
 	MemoryContextDelete(w->cxt);
 }
 
@@ -449,15 +498,24 @@ bool
 gc_waves_retire(WaveTable *t)
 {
 	bool		any = false;
+	bool		copying = false;
+	dlist_mutable_iter iter;
 
-	while (!dlist_is_empty(&t->waves))
+	dlist_foreach_modify(iter, &t->waves)
 	{
-		Wave	   *w = dlist_head_element(Wave, node, &t->waves);
+		Wave	   *w = dlist_container(Wave, node, iter.cur);
+		const bool	copies = w->stream == t->copies;
 
-		if (!w->made || !is_over(w))
-			break;
-		wave_free(t, w);
-		any = true;
+		/* To ask the device costs more than all else here: behind one that copies, others that do are hardly over. */
+		if (!w->made || (copies && copying))
+			continue;
+		if (is_over(w))
+		{
+			wave_free(t, w);
+			any = true;
+		}
+		else
+			copying = copying || copies;
 	}
 	return any;
 }
@@ -523,13 +581,10 @@ gc_wave_leave(GcWaveMember *m)
 	}
 	if (m->block)
 		block_release(m->block);
-	if (dlist_is_empty(&t->members))
-	{
-		table_free(t);
-		return;
-	}
 	pfree(m->columns);
 	pfree(m->source_of);
 	pfree(m->to_do);
 	pfree(m);
+	if (dlist_is_empty(&t->members))
+		table_sleep(t);
 }

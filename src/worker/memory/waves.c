@@ -4,7 +4,7 @@
  *	  Scans of tables whose columns do not fit into device memory: waves of chunks.  Their members and memory
  *	  are in wave_members.c.
  *
- * Waves belong to a table, which has one stream of copies while any request scans it in waves.  A wave is a
+ * Waves belong to a table, which has a stream of copies while any request scans it in waves.  A wave is a
  * few chunks: the columns of them that are not in device memory are copied, once, and then a kernel of each
  * member that wants these chunks is launched.  Copies go to a stream of their own, so the next wave is copied
  * while the kernels of this one run.  A member keeps account of its chunks that are still to do.  So it joins
@@ -13,7 +13,8 @@
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
  * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
- * the kernels that read its memory before.  Where memory is to spare, chunks are copied there instead, and
+ * the kernels that read its memory before.  What a wave reads that copies nothing is there, so it has a stream of its own
+ * and waits for no copies of others.  Where memory is to spare, chunks are copied there instead, and
  * stay cached.  Waves drop what is cached only for columns that are worth clearly more.  They drop no more of it than
  * a part of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is
  * visited first, in place.
@@ -21,9 +22,6 @@
  * A column that kernels read only for the few rows that pass earlier steps may be left in the host's memory.  It is
  * if that moves less over the link, for all that the wave serves, than one copy (link_reads.c).  It must stay there
  * until these kernels are done, as for a copy: members hold the directory.
- *
- * Descriptions of a wave's chunks lie in the table's memory, and are copied at once for all members: one for each column
- * and chunk from the wave's first to its last, since kernels know chunks by their numbers in the directory.
  *
  * Waves are short, and the thread that makes them may be what limits them.  So nothing here takes longer the more members
  * or columns there are beside those that a wave is of, calls of the driver are few, and one event tells that all kernels
@@ -75,12 +73,35 @@ has_room(const WaveTable *t)
 	return true;
 }
 
-/*
- * Copies wait for the kernels of earlier waves that read the same of so many slots.  Waves between that did not copy
- * have not waited for those.
- */
+/* What the wave copies from now on waits, on the device, for the kernels of one before. */
 static GcCode
-wait_for_slot(WaveTable *t, const Wave *w, u32 slots, GcError *err)
+wait_for(const Wave *w, const Wave *before, GcError *err)
+{
+	return before->over ? gc_worker.ops->stream_wait(w->stream, before->over, err) : GC_OK;
+}
+
+/* The wave takes its turn with members' memory.  Waves that copied nothing there have none. */
+static GcCode
+take_slot(WaveTable *t, Wave *w, GcError *err)
+{
+	GcCode		code = GC_OK;
+	dlist_iter	iter;
+
+	w->slot = t->slot++ % SLOTS;
+	dlist_foreach(iter, &t->waves)
+	{
+		const Wave *before = dlist_container(Wave, node, iter.cur);
+
+		if (before->has_slot && before->slot == w->slot && code == GC_OK)
+			code = wait_for(w, before, err);
+	}
+	w->has_slot = true;
+	return code;
+}
+
+/* Descriptions go where earlier waves had theirs. */
+static GcCode
+wait_for_descriptions(WaveTable *t, const Wave *w, GcError *err)
 {
 	GcCode		code = GC_OK;
 	dlist_iter	iter;
@@ -89,8 +110,8 @@ wait_for_slot(WaveTable *t, const Wave *w, u32 slots, GcError *err)
 	{
 		const Wave *before = dlist_container(Wave, node, iter.cur);
 
-		if (before != w && before->over && (w->number - before->number) % slots == 0 && code == GC_OK)
-			code = gc_worker.ops->stream_wait(t->copies, before->over, err);
+		if (before != w && (w->number - before->number) % DESCRIBED_SLOTS == 0 && code == GC_OK)
+			code = wait_for(w, before, err);
 	}
 	return code;
 }
@@ -115,7 +136,7 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 		column->of.displace = 0;
 	if (cell->in_place && !displace && !gc_link_copy_free(from, t->prices[column->number].bytes))
 		return GC_OK;
-	code = gc_region_keep(m->dir, column->of.column, chunk, displace, t->copies, &cell->region, err);
+	code = gc_region_keep(m->dir, column->of.column, chunk, displace, w->stream, &cell->region, err);
 	if (cell->region)
 	{
 		column->of.displace -= displace ? bytes : 0;
@@ -129,9 +150,9 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 
 /* Use a column's chunk that is in memory. */
 static GcCode
-take_cell(WaveTable *t, Cell *cell, GcRegion *region, GcError *err)
+take_cell(const Wave *w, Cell *cell, GcRegion *region, GcError *err)
 {
-	GcCode		code = gc_region_take(region, t->copies, err);
+	GcCode		code = gc_region_take(region, w->stream, err);
 
 	cell->had = true;
 	cell->region = code == GC_OK ? region : NULL;
@@ -152,7 +173,7 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 	GcCode		code;
 
 	if (region)
-		return take_cell(t, cell, region, err);
+		return take_cell(w, cell, region, err);
 	cell->had = true;
 	cell->in_place = gc_wave_stays(t, chunk, column->number);
 	code = keep_cell(w, m, chunk, cell, column, err);
@@ -171,12 +192,11 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 	w->bytes += cell->copied;
 	if (m->block->used + align_up(cell->copied) > m->block->room)
 		return gc_fail(err, GC_DEVICE_MEMORY, "A wave has no room for a column chunk.");
-	if (!w->waited && (code = wait_for_slot(t, w, SLOTS, err)) != GC_OK)
+	if (!w->has_slot && (code = take_slot(t, w, err)) != GC_OK)
 		return code;
-	w->waited = true;
-	cell->addr = m->block->slot[w->number % SLOTS] + m->block->used;
+	cell->addr = m->block->slot[w->slot] + m->block->used;
 	m->block->used += align_up(cell->copied);
-	return gc_copy_in(t->copies, cell->addr, (const void *) from->desc.data, cell->copied, err);
+	return gc_copy_in(w->stream, cell->addr, (const void *) from->desc.data, cell->copied, err);
 }
 
 static Served *
@@ -247,7 +267,7 @@ new_chunk(Wave *w, u32 chunk)
  * that.
  */
 static GcCode
-take_there(WaveTable *t, WaveChunk *wc, GcError *err)
+take_there(const WaveTable *t, const Wave *w, WaveChunk *wc, GcError *err)
 {
 	GcCode		code = GC_OK;
 
@@ -261,7 +281,7 @@ take_there(WaveTable *t, WaveChunk *wc, GcError *err)
 			GcRegion   *region = t->prices[number].region;
 
 			if (region && !wc->cells[number].had)
-				code = take_cell(t, &wc->cells[number], region, err);
+				code = take_cell(w, &wc->cells[number], region, err);
 		}
 	}
 	return code;
@@ -315,7 +335,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 			break;
 		t->at = (chunk + 1) % nchunks;
 		wc = new_chunk(w, chunk);
-		code = take_there(t, wc, err);
+		code = take_there(t, w, wc, err);
 		for (int n = 0; n < t->nscanning; n++)
 		{
 			GcWaveMember *m = t->scanning[n];
@@ -337,147 +357,24 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
  *-------------------------------------------------------------------------
  */
 
-/* The chunks' numbers from a wave's first to its last. */
-static u32
-span_of(const Wave *w)
-{
-	return w->nchunks > 0 ? w->chunks[w->nchunks - 1].chunk - w->chunks[0].chunk + 1 : 0;
-}
-
-/* What a part is told of the columns that it reads, and what they move. */
+/* Launch a member's kernel behind the copies.  The member fails by itself. */
 static void
-count_part(Wave *w, const Served *s, GcWavePart *part)
-{
-	const GcWaveMember *m = s->member;
-
-	for (u32 i = 0; i < s->n; i++)
-	{
-		for (int c = 0; c < m->ncolumns && s->chunk[i]; c++)
-		{
-			const MemberColumn *column = &m->columns[c];
-			const GcChunkColumn *of = cell_of(m->table, column->number, s->chunk[i]->chunk);
-			const Cell *cell = &s->chunk[i]->cells[column->number];
-
-			if (!cell->in_place)
-			{
-				part->read_bytes += of->data_bytes;
-				part->copied += cell->copied;
-				part->shared += cell->readers > 1 ? cell->copied : 0;
-				continue;
-			}
-			part->in_place++;
-			part->in_place_price += gc_link_price(&column->rates, of);
-			part->in_place_bytes += (u64) gc_link_bytes(&column->of.link, of);
-		}
-	}
-	w->in_place += part->in_place;
-	w->in_place_bytes += part->in_place_bytes;
-}
-
-/*
- * The columns that those which the wave serves read are numbered in the order of their descriptions, in order[] of the
- * table's columns; -1: nobody reads it.  Returns how many.
- */
-static int
-order_columns(const Wave *w, int *order)
-{
-	int			n = 0;
-	ListCell   *lc;
-
-	memset(order, -1, w->ncolumns * sizeof(int));
-	foreach(lc, w->served)
-	{
-		const GcWaveMember *m = ((Served *) lfirst(lc))->member;
-
-		for (int c = 0; c < m->ncolumns; c++)
-		{
-			if (order[m->columns[c].number] < 0)
-				order[m->columns[c].number] = n++;
-		}
-	}
-	return n;
-}
-
-/* Describe the columns of the wave's chunks. */
-static void
-describe_columns(const WaveTable *t, const Wave *w, const int *order, GcCol *cols)
-{
-	const u32	span = span_of(w);
-
-	for (u32 i = 0; i < w->nchunks; i++)
-	{
-		const WaveChunk *wc = &w->chunks[i];
-
-		for (int n = 0; n < w->ncolumns; n++)
-		{
-			const GcChunkColumn *of = cell_of(t, n, wc->chunk);
-			GcCol	   *col = &cols[order[n] * (u64) span + wc->chunk - w->chunks[0].chunk];
-
-			if (!wc->cells[n].had)
-				continue;
-			*col = of->desc;
-			col->data = wc->cells[n].addr;
-			col->nulls = of->desc.nulls ? wc->cells[n].addr + of->data_bytes : 0;
-		}
-	}
-}
-
-/*
- * Describe what the wave serves, in the table's memory: the members' sources, one after the other, and then each column's
- * chunks from the first to the last.
- */
-static GcCode
-describe(WaveTable *t, Wave *w, GcWavePart *parts, GcError *err)
-{
-	const u32	span = span_of(w);
-	int		   *order = palloc((w->ncolumns + 1) * sizeof(int));
-	const int	ncolumns = order_columns(w, order);
-	const GcAddr to = w->described->slot[w->number % DESCRIBED_SLOTS];
-	u64			nsources = 0;
-	u64			bytes;
-	GcSource   *source;
-	char	   *from;
-	ListCell   *lc;
-
-	foreach(lc, w->served)
-		nsources += ((Served *) lfirst(lc))->n;
-	bytes = nsources * sizeof(GcSource) + (u64) ncolumns * span * sizeof(GcCol);
-	from = palloc0(bytes);
-	source = (GcSource *) from;
-	foreach(lc, w->served)
-	{
-		const Served *s = lfirst(lc);
-		const GcWaveMember *m = s->member;
-		GcAddr	   *columns = palloc((m->ncolumns + 1) * sizeof(GcAddr));
-		GcWavePart *part = &parts[foreach_current_index(lc)];
-
-		*part = (GcWavePart) {.sources = to + ((char *) source - from),.nsources = s->n,.columns = columns,.last = m->left == 0};
-		for (u32 i = 0; i < s->n; i++)
-		{
-			*source = m->sources[s->source[i]];
-			part->rows += source++->nrows;
-		}
-		/* The address of chunk 0's description, which is there or not. */
-		for (int c = 0; c < m->ncolumns; c++)
-			columns[c] = to + nsources * sizeof(GcSource) +
-				((u64) order[m->columns[c].number] * span - (w->nchunks > 0 ? w->chunks[0].chunk : 0)) * sizeof(GcCol);
-		count_part(w, s, part);
-	}
-	describe_columns(t, w, order, (GcCol *) source);
-	return gc_worker.ops->copy_in(t->copies, to, from, bytes, err);
-}
-
-/* Launch a member's kernel behind the copies; the table's stream of ends waits for it.  The member fails by itself. */
-static void
-launch(WaveTable *t, const Wave *w, const Served *s, const GcWavePart *part)
+launch(const Wave *w, const Served *s, const GcWavePart *part)
 {
 	GcWaveMember *m = s->member;
 	GcError		err = {GC_OK, ""};
-	GcEvent    *ran;
 
 	if (gc_worker.ops->stream_wait(m->stream, w->copied, &err) != GC_OK || m->launch(m->arg, part, &err) != GC_OK)
 		gc_wave_fail(m, &err);
-	ran = gc_worker.ops->event(m->stream, &err);
+}
+
+/* The table's stream of ends waits for what a member's stream has. */
+static void
+join_end(WaveTable *t, GcWaveMember *m)
+{
+	GcError		err = {GC_OK, ""};
+	GcEvent    *ran = gc_worker.ops->event(m->stream, &err);
+
 	if (ran == NULL || gc_worker.ops->stream_wait(t->ends, ran, &err) != GC_OK)
 	{
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
@@ -487,16 +384,22 @@ launch(WaveTable *t, const Wave *w, const Served *s, const GcWavePart *part)
 		gc_worker.ops->event_put(gc_worker.dev, ran);
 }
 
-/* Launch the kernels of all that the wave serves. */
+/* Launch the kernels of all that the wave serves.  It is over where one member's stream is, or where those of several are. */
 static void
 launch_all(WaveTable *t, Wave *w, const GcWavePart *parts)
 {
+	const bool	alone = list_length(w->served) == 1;
+	GcStream   *end = alone ? ((Served *) linitial(w->served))->member->stream : t->ends;
 	GcError		err = {GC_OK, ""};
 	ListCell   *lc;
 
 	foreach(lc, w->served)
-		launch(t, w, lfirst(lc), &parts[foreach_current_index(lc)]);
-	w->over = w->logged ? gc_worker.ops->event_timed(t->ends, &err) : gc_worker.ops->event(t->ends, &err);
+	{
+		launch(w, lfirst(lc), &parts[foreach_current_index(lc)]);
+		if (!alone)
+			join_end(t, ((Served *) lfirst(lc))->member);
+	}
+	w->over = w->logged ? gc_worker.ops->event_timed(end, &err) : gc_worker.ops->event(end, &err);
 	if (w->over)
 		return;
 	(void) gc_worker.ops->drain(gc_worker.dev, NULL);
@@ -524,24 +427,32 @@ count(Wave *w)
 static GcCode
 make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 {
-	GcCode		code = wait_for_slot(t, w, DESCRIBED_SLOTS, err);
+	GcCode		code = GC_OK;
 	GcWavePart *parts;
 	ListCell   *lc;
 
-	if (code == GC_OK)
-		gc_wave_log_begin(t, w);
-	if (code == GC_OK && leader->looked_at < leader->nsources)
+	w->stream = t->notes;
+	if (leader->looked_at < leader->nsources)
 		code = choose_resident(w, leader, err);
 	if (code == GC_OK && w->served == NIL)
+	{
+		w->stream = t->copies;
+		t->ncopying++;
+		gc_wave_log_begin(t, w);
 		code = choose_next(t, w, leader, err);
+	}
+	else
+		gc_wave_log_begin(t, w);
 	if (code == GC_OK && w->served == NIL)
 		code = gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a wave.");
 	parts = palloc((list_length(w->served) + 1) * sizeof(GcWavePart));
 	if (code == GC_OK)
-		code = describe(t, w, parts, err);
+		code = wait_for_descriptions(t, w, err);
+	if (code == GC_OK)
+		code = gc_wave_describe(t, w, parts, err);
 	if (code == GC_OK)
 	{
-		w->copied = w->logged ? gc_worker.ops->event_timed(t->copies, err) : gc_worker.ops->event(t->copies, err);
+		w->copied = w->logged ? gc_worker.ops->event_timed(w->stream, err) : gc_worker.ops->event(w->stream, err);
 		code = w->copied ? GC_OK : err->code;
 	}
 	if (code == GC_OK)
@@ -620,6 +531,13 @@ next_turn(WaveTable *t, const GcWaveMember *except)
 	return turn;
 }
 
+/* May the member have a wave, beside those that are under way?  One of what is in memory waits for no copies. */
+static bool
+may_step(const WaveTable *t, const GcWaveMember *m)
+{
+	return t->nwaves < DESCRIBED_SLOTS && (t->ncopying < MOST_COPYING || m->looked_at < m->nsources);
+}
+
 void
 gc_wave_let_others(const GcWaveMember *m)
 {
@@ -630,7 +548,7 @@ gc_wave_let_others(const GcWaveMember *m)
 
 		gc_waves_retire(t);
 		/* A failure is the member's: its request asks for it. */
-		if (turn && (t == m->table || t->nwaves < MOST_UNDER_WAY))
+		if (turn && (t == m->table || may_step(t, turn)))
 			(void) gc_wave_step(turn, &err);
 	}
 }
@@ -645,7 +563,7 @@ gc_wave_drive(GcWaveMember *m, bool *stepped, GcError *err)
 	if (m->left == 0 || next_turn(t, NULL) != m)
 		return gc_wave_failure(m, err);
 	gc_waves_retire(t);
-	if (t->nwaves >= MOST_UNDER_WAY)
+	if (!may_step(t, m))
 		return gc_wave_failure(m, err);
 	*stepped = true;
 	return gc_wave_step(m, err);

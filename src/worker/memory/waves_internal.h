@@ -32,8 +32,8 @@
 /* There is room for all columns of a chunk in a wave, if they take this part of the pool at most. */
 #define WIDEST_PART		16
 
-/* Waves that are queued ahead of those that are done: one is copied, one computes, one waits. */
-#define MOST_UNDER_WAY	3
+/* Waves that copy, ahead of those that are done: one is copied, one computes, one waits. */
+#define MOST_COPYING	3
 
 #define LEAST_ROOM		256
 
@@ -104,19 +104,23 @@ typedef struct WaveTable
 	Block	   *blocks[MOST_BLOCKS];	/* of the members that a wave is to serve with it */
 	int			nblocks;
 	u64			widest;			/* bytes of all columns of the chunk that has most */
-	GcStream   *copies;
+	GcStream   *copies;			/* NULL: it has no members */
+	GcStream   *notes;			/* descriptions of waves that copy nothing else, and so need not wait for copies */
 	GcStream   *ends;			/* waits for the kernels of each wave */
 	Block	   *described;		/* for descriptions */
 	u32			at;				/* chunk where the next wave begins */
 	u32			number;			/* of the next wave */
+	u32			slot;			/* of members' memory: that of the next wave that copies there */
 	dlist_head	members;
 	u32			nmembers;
 	struct GcWaveMember **scanning; /* while a wave is made: members that had chunks left, in their order */
 	int			nscanning;
 	dlist_head	waves;			/* oldest first */
 	int			nwaves;
+	int			ncopying;		/* of these, those on the stream of copies */
 	GcEvent    *clock;			/* whose time is clock_at; NULL: nothing is logged */
 	TimestampTz clock_at;
+	u64			slept;			/* place in the order in which tables lost their last member */
 	MemoryContext cxt;
 	struct WaveTable *next;
 } WaveTable;
@@ -187,6 +191,7 @@ typedef struct Wave
 {
 	dlist_node	node;
 	u32			number;
+	GcStream   *stream;			/* of its copies */
 	int			ncolumns;		/* of the table, when it was made */
 	WaveChunk	chunks[MOST_CHUNKS];
 	u32			nchunks;
@@ -195,7 +200,8 @@ typedef struct Wave
 	u64			in_place_bytes; /* that kernels read of the host's memory: an estimate */
 	u32			in_place;		/* chunks of columns that they read there */
 	double		price;			/* of these reads, in bytes of copies */
-	bool		waited;			/* its copies wait for the kernels that read its slot before */
+	bool		has_slot;		/* its copies wait for the kernels that read this slot of members' memory before */
+	u32			slot;
 	bool		made;			/* all of it is queued */
 	List	   *served;			/* Served */
 	Block	   *described;
@@ -249,10 +255,10 @@ gc_wave_takes(const GcWaveMember *m, u32 chunk)
 /* The scan of the member has failed: the request finds the error when it asks. */
 extern void gc_wave_fail(GcWaveMember *m, const GcError *err);
 
-/* The tables that have members, linked. */
+/* The tables that have members, or had, linked. */
 extern WaveTable *gc_wave_tables(void);
 
-/* Free waves of the table that are over; false: there were none. */
+/* Free waves of the table that are over, in any order; false: there were none. */
 extern bool gc_waves_retire(WaveTable *t);
 
 /*
@@ -266,6 +272,9 @@ extern bool gc_wave_stays(WaveTable *t, u32 chunk, int number);
 
 /* Where a member's first wave begins: with others with which it shares, if there are any. */
 extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
+
+/* wave_describe.c: describe what the wave serves, for each of which it fills a part. */
+extern GcCode gc_wave_describe(WaveTable *t, Wave *w, GcWavePart *parts, GcError *err);
 
 /* wave_log.c: the table's clock, and what its waves did */
 extern void gc_wave_clock_start(WaveTable *t);

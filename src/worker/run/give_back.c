@@ -128,7 +128,7 @@ void
 gc_run_give_back(GcRun *run)
 {
 	if (run->result)
-		gc_arena_free(run->result, run->result->size);
+		gc_result_put(run->result);
 	run->result = NULL;
 	gc_run_release_device(run);
 }
@@ -151,7 +151,7 @@ void
 gc_run_forget(GcRun *run)
 {
 	if (run->result)
-		gc_arena_free(run->result, run->result->size);
+		gc_result_put(run->result);
 	run->result = NULL;
 	gc_run_free_parts(run);
 	if (run->launch)

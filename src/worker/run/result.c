@@ -3,7 +3,8 @@
  * result.c
  *	  A request's result: its block, the copies that fill it, and what its kernels noted.
  *
- * The block lies in the arena.  The run owns it until gc_slot_finish hands it to the session.
+ * The block lies in the arena.  The run holds it until gc_slot_finish hands it to the session, and so do the sessions
+ * of its followers.
  * What can be had at once is copied behind the main kernel (gc_run_queue_result).  The rest of a
  * hashed or row result is copied once its size is known (gc_run_fetch_rest).
  *
@@ -57,6 +58,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 		return NULL;
 	}
 	result->size = size;
+	pg_atomic_init_u32(&result->holders, 1);
 	result->count = n;
 	result->stride = stride;
 	result->gathered = run->gather || (run->choose && run->main->group_mode == GC_GROUP_DENSE);
@@ -148,7 +150,7 @@ gc_run_fetch_rest(GcRun *run, u64 n)
 
 	if (result == NULL)
 		return run->err.code;
-	gc_arena_free(run->result, run->result->size);
+	gc_result_put(run->result);
 	run->result = result;
 	gc_copies_begin(&run->fetch, run->stream);
 	if (run->main->sink == GC_SINK_ROWS)
@@ -331,7 +333,7 @@ gc_run_free_parts(GcRun *run)
 	{
 		GcResult   *part = lfirst(lc);
 
-		gc_arena_free(part, part->size);
+		gc_result_put(part);
 	}
 	list_free(run->parts);
 	run->parts = NIL;
@@ -370,16 +372,10 @@ gc_run_join_parts(GcRun *run)
 	return GC_OK;
 }
 
-/* A follower's own copy of the result, or NULL. */
+/* A follower holds the result, too. */
 GcResult *
-gc_result_copy(const GcResult *from)
+gc_result_hold(GcResult *result)
 {
-	GcResult   *to = gc_arena_alloc(from->size);
-
-	if (to == NULL)
-		return NULL;
-	memcpy(to, from, from->size);
-	to->words = (u64 *) ((char *) to + ((char *) from->words - (char *) from));
-	to->keys = (i64 *) ((char *) to + ((char *) from->keys - (char *) from));
-	return to;
+	(void) pg_atomic_fetch_add_u32(&result->holders, 1);
+	return result;
 }

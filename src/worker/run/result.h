@@ -43,7 +43,7 @@ extern void gc_run_keep_part(GcRun *run);
 extern GcCode gc_run_join_parts(GcRun *run);
 extern void gc_run_free_parts(GcRun *run);
 
-/* A follower's own copy of the result, or NULL. */
-extern GcResult *gc_result_copy(const GcResult *from);
+/* A follower holds the result, too; returns it. */
+extern GcResult *gc_result_hold(GcResult *result);
 
 #endif							/* GC_RUN_RESULT_H */

@@ -340,21 +340,16 @@ finish_follower(GcRun *leader, GcRun *run)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcRunInfo	own = *info;
-	GcError		err = leader->err;
-	GcResult   *result = NULL;
 
 	/* What the kernels did is the leader's; the time in the queue is the follower's own. */
 	*info = *gc_slot_run_info(leader->slot);
 	info->queue_ms = own.queue_ms;
 	info->shared_result = 1;
 	info->kernels = info->compiled = info->builds_run = 0;
-	if (err.code == GC_OK && (result = gc_result_copy(leader->result)) == NULL)
-		gc_fail(&err, GC_RESULT_TOO_LARGE, "A result of %zu kB does not fit the shared memory.",
-				leader->result->size / 1024);
 	run->leader = NULL;
 	run->state = RUN_FINISHED;
-	run->err = err;
-	run->result = result;
+	run->err = leader->err;
+	run->result = leader->err.code == GC_OK ? gc_result_hold(leader->result) : NULL;
 }
 
 /*
@@ -373,7 +368,7 @@ gc_run_free(GcRun *run)
 	gc_run_release_device(run);
 	if (code != GC_OK && run->result)
 	{
-		gc_arena_free(run->result, run->result->size);
+		gc_result_put(run->result);
 		run->result = NULL;
 	}
 	gc_slot_finish(run->slot, &run->err, run->result);
