@@ -42,11 +42,12 @@
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
 
-/* Do two requests ask for exactly the same? */
+/* Do two requests ask for exactly the same?  Edges that are forced are to be compared, so each is launched. */
 static bool
 same_request(const GcRequest *a, const GcRequest *b)
 {
 	return a->share.h[0] != 0 && memcmp(&a->share, &b->share, sizeof(GcHash)) == 0 &&
+		a->edge == b->edge && a->edge_tile == b->edge_tile && a->edge_step == b->edge_step &&
 		a->program->size == b->program->size &&
 		memcmp(a->program, b->program, a->program->size) == 0;
 }
