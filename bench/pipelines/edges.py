@@ -36,8 +36,9 @@ SKEW = ('customers', 'chain', 'alone')
 TITLES = {'tpch': 'TPC-H', 'ssb': None, 'skew': 'Skewed keys'}
 TABLES = {'tpch': 'lineitem', 'ssb': 'lineorder', 'skew': 'skew_line'}
 MOST_STEPS = 12
-# The default compiles an edge's kernel once it wants it, tries it four times, and then the next: so often, and so long.
-AUTO_ROUNDS, AUTO_WARM = 4, 6
+# The default compiles an edge's kernel once the fused one took 2 ms in all, tries it four times, and then the next: executions
+# of each round, after which kernels are waited for.
+AUTO_ROUNDS = (60, 12, 12, 12)
 
 
 class Way:
@@ -71,7 +72,8 @@ class Result:
         plans = sorted((p for p in plans[-runs:] if builds_run(p) == self.builds[0]), key=kernel_ms)
         self.ms = median([kernel_ms(p) for p in plans])
         typical = plans[len(plans) // 2]
-        self.edges = re.findall(r'Edges: (.*)$', typical, re.M)
+        self.edges = main_edges(typical)
+        self.below = ['below: ' + e for e in re.findall(r'Edges Below: (.*)$', typical, re.M)]
         self.rows = sum(measure.numbers('Edge Rows', typical))
         self.kb = sum(measure.numbers('Edge Memory', typical))
         self.peak_kb = sum(measure.numbers('Edge Peak', typical))
@@ -85,8 +87,12 @@ def explained(sql, way, times):
 
 
 def predicted(text):
-    """The predictions, ms, and what was measured of the same kernels."""
+    """The predictions, ms, and what was measured of the same main kernels."""
     return [(float(p), float(t)) for p, t in re.findall(r'predicted ([0-9.]+) ms, took ([0-9.]+) ms', text)]
+
+
+def main_edges(plan):
+    return re.findall(r'Edges: (.*)$', plan, re.M)
 
 
 def settle(args):
@@ -137,13 +143,13 @@ def warm_up(queries, ways, args):
     # A kernel that scans for several queries has no prediction.
     share_scans(False)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        first = dict(zip(queries, pool.map(lambda n: predicted(explained(queries[n], Way('fuse'), 1)), queries)))
+        first = dict(zip(queries, pool.map(lambda n: predicted('; '.join(main_edges(explained(queries[n], Way('fuse'), 1)))), queries)))
         tasks = [(sql, w) for n, sql in queries.items() for w in ways[n] if w.name not in ('fuse', 'auto')]
         list(pool.map(lambda t: explained(*t, 1), tasks))
     settle(args)
-    for _ in range(AUTO_ROUNDS):
+    for executions in AUTO_ROUNDS:
         for sql in queries.values():
-            explained(sql, Way('auto'), AUTO_WARM)
+            explained(sql, Way('auto'), executions)
         settle(args)
     share_scans(True)
     print(f'kernels are compiled, and the default has chosen, after {time.monotonic() - began:.0f} s', flush=True)
@@ -200,7 +206,7 @@ def write_all(report, results, first):
         winner = min(forced, key=lambda w: forced[w].ms)
         auto = best['auto'][0]
         lines.append([name] + [f'{r.ms:.3f}' for r in forced.values()] +
-                     [winner, f'{auto.ms:.3f}', '; '.join(auto.edges) or 'fuse', f'{auto.ms / forced[winner].ms:.2f}',
+                     [winner, f'{auto.ms:.3f}', '; '.join(auto.edges + auto.below) or 'fuse', f'{auto.ms / forced[winner].ms:.2f}',
                       f'{auto.ms / forced["fuse"].ms:.2f}'])
     report.add('## All queries, kernel ms: the best step of each edge\n')
     report.table(['query'] + list(next(iter(results.values())))[:-1] +

@@ -369,6 +369,21 @@ gc_run_launch_compactor(GcRun *run)
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
 }
 
+/* Is this kernel all that fills the groups of a pipeline before the main one?  Then its times say what that takes. */
+static bool
+makes_groups_alone(const GcRun *run, int pipeline)
+{
+	if (run->sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->passes || run->waves[pipeline] ||
+		gc_pipelines(run->p)[pipeline].sink != GC_SINK_AGGREGATE || gc_pairs_of(run->request, pipeline).slices > 0)
+		return false;
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1)
+			return false;
+	}
+	return true;
+}
+
 /* Queue a kernel other than the main one, on the whole device. */
 static GcCode
 launch_whole(GcRun *run, int pipeline, GcAddr flags)
@@ -386,6 +401,8 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 
 	if (code == GC_OK && run->waves[pipeline])
 		return gc_wave_scan_whole(run->waves[pipeline], flags);
+	part.timed = makes_groups_alone(run, pipeline);
+	run->timed[pipeline] = part.timed ? 1 + k->effort : 0;
 	if (pairs.slices == 0)
 		return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
 	/* In pieces, so that other requests' kernels come between them. */
@@ -537,8 +554,8 @@ fill_groups(GcRun *run, int pipeline)
 		(code = clear_table(run, sink->memory, GC_FLAGS_ROOM, sink->zero, GC_FLAG_GROUPS, again)) != GC_OK ||
 		(code = run_pipeline(run, pipeline, sink->memory)) != GC_OK)
 		return code;
-	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_NFLAGS, sink->memory,
-					   GC_NFLAGS * sizeof(u32), &run->err);
+	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_GROUP_FLAG_WORDS, sink->memory,
+					   GC_GROUP_FLAG_WORDS * sizeof(u32), &run->err);
 }
 
 /* Have the groups that a pipeline scans, with all that these are made of. */
