@@ -384,6 +384,18 @@ makes_groups_alone(const GcRun *run, int pipeline)
 	return true;
 }
 
+/*
+ * How often tiles of a scan before the main one are halved (gc_sched_tile_shift).  A block's threads are to have a vector
+ * each.  Packets and pairs are divided otherwise.
+ */
+static u32
+tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, int threads)
+{
+	if (gc_has_packets(k) || run->passes)
+		return 0;
+	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS, threads * k->variant.vec);
+}
+
 /* Queue a kernel other than the main one, on the whole device. */
 static GcCode
 launch_whole(GcRun *run, int pipeline, GcAddr flags)
@@ -396,9 +408,12 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
 	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of ? group_blocks(in)
 		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	GcGrid		grid = gc_run_whole_grid(run, pipeline, k, tiles);
+	GcGrid		grid;
 	GcCode		code = gc_run_upload_columns(run, pipeline);
 
+	if (pairs.slices == 0 && !gc_inputs(run->p)[pl->input].groups_of && !gc_inputs(run->p)[pl->input].unmatched_of)
+		part.tile_shift = tile_shift(run, k, in, threads);
+	grid = gc_run_whole_grid(run, pipeline, k, tiles << part.tile_shift);
 	if (code == GC_OK && run->waves[pipeline])
 		return gc_wave_scan_whole(run->waves[pipeline], flags);
 	part.timed = makes_groups_alone(run, pipeline);
