@@ -114,9 +114,13 @@ typedef struct GcScan
 	u32			first_tile;
 	u32			timed;				/* note times behind the flags (gc_time.h) */
 	u32			delivered;			/* words of 64 bits that the last block writes to the host */
+	u32			tile_shift;			/* a tile has GC_TILE_ROWS >> tile_shift rows */
+	u32			pad;
 	u64			deliver_to;			/* where (gc_deliver.h); 0: it delivers nothing */
 	u64			before;				/* selection scans: flags of the selection kernel */
 } GcScan;
+
+#define GC_ROWS_OF_TILE(scan)	((u32) GC_TILE_ROWS >> (scan).tile_shift)
 
 /*
  * Flag words that a kernel raises; each is 0, or nonzero once the event happened.  No flag is an

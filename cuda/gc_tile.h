@@ -334,10 +334,11 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
 		u32 gc_tile = gc_t + gc_a.scan.first_tile; \
 		if (gc_tile >= gc_a.scan.ntiles) gc_tile -= gc_a.scan.ntiles; \
 		const u32 gc_s = gc_tile / gc_a.scan.tiles_per_source; \
-		const u32 gc_first = (gc_tile - gc_s * gc_a.scan.tiles_per_source) * GC_TILE_ROWS; \
+		const u32 gc_tile_rows = GC_ROWS_OF_TILE(gc_a.scan); \
+		const u32 gc_first = (gc_tile - gc_s * gc_a.scan.tiles_per_source) * gc_tile_rows; \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \
 		if (gc_first >= gc_src.nrows) continue; \
-		const u32 gc_end = gc_src.nrows - gc_first < GC_TILE_ROWS ? gc_src.nrows : gc_first + GC_TILE_ROWS;
+		const u32 gc_end = gc_src.nrows - gc_first < gc_tile_rows ? gc_src.nrows : gc_first + gc_tile_rows;
 #define GC_SHARED_VECTORS \
 		for (u32 gc_row = gc_first + thread * GC_VEC; gc_row < gc_end; gc_row += nthreads * GC_VEC) { \
 			GC_VECTOR_ROWS(gc_row, gc_end)

@@ -88,7 +88,7 @@ gc_span_rows(const GcScan *scan, u32 warps)
 {
 	u32			rows = GC_SPAN_ROWS;
 
-	while (rows > GC_WARP_ROWS && (u64) scan->ntiles * GC_TILE_ROWS < (u64) warps * rows)
+	while (rows > GC_WARP_ROWS && (u64) scan->ntiles * GC_ROWS_OF_TILE(*scan) < (u64) warps * rows)
 		rows /= 2;
 	return rows;
 }
@@ -97,7 +97,7 @@ gc_span_rows(const GcScan *scan, u32 warps)
 GC_FN u32
 gc_parts_of_source(const GcScan *scan, u32 rows)
 {
-	return (scan->tiles_per_source * GC_TILE_ROWS + rows - 1) / rows;
+	return (scan->tiles_per_source * GC_ROWS_OF_TILE(*scan) + rows - 1) / rows;
 }
 
 /* Parts of all sources. */
@@ -117,7 +117,7 @@ gc_find_part(const GcScan *scan, u32 number, u32 rows, u32 *first)
 	const u32	per_source = gc_parts_of_source(scan, rows);
 	const u32	all = gc_parts(scan, rows);
 
-	number += (u32) ((u64) scan->first_tile * GC_TILE_ROWS / rows);
+	number += (u32) ((u64) scan->first_tile * GC_ROWS_OF_TILE(*scan) / rows);
 	if (number >= all)
 		number -= all;
 	*first = number % per_source * rows;

@@ -85,6 +85,12 @@ foreach my $turn (0 .. 1)
 	}
 	answered_together($node, \@sessions, "different edges, $turn", undef, undef, map { $queries[ ($_ * (1 + $turn)) % 4 ] } (0 .. 3));
 }
+# The same query by each: no session has another's result, whose edge and prediction EXPLAIN would show.
+my $shared = stat_of($node, 'results_shared');
+my @plans = together($node, [ @sessions[0 .. 2] ],
+	('EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) SELECT count(*), sum(price), max(year) FROM lo JOIN dates USING (day)') x 3);
+like($plans[$_], qr/Edges: $edges[$_]\b/, "$edges[$_] beside others: its own edge") foreach (0 .. 2);
+is(stat_of($node, 'results_shared'), $shared, 'and no result is shared');
 
 #-------------------------------------------------------------------------
 # Cancelled while it runs: the next one is answered

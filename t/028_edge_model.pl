@@ -94,5 +94,22 @@ like(edge('SET gpuconc.pipeline_edge = fuse;'), qr/^fuse; predicted/, 'an edge t
 like(edge('SET gpuconc.pipeline_edge = materialize;'), qr/^materialize before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 'an edge that is forced: materialize');
 is(answer(), $expected, 'the answer stays the same after all of these');
 
+# A pipeline that makes groups for another one is measured, too, and has edges by that.
+my $groups = 'SELECT count(*), max(n), sum(s) FROM (SELECT b, count(*) AS n, sum(d) AS s FROM f, da, db WHERE a * 1000003::bigint = da.k AND b * 1000003::bigint = db.k AND da.v = 1 AND db.v = 2 GROUP BY b HAVING count(*) > 1) AS x';
+my $expected_groups = $node->safe_psql('postgres', "SET gpuconc.enabled = off; $groups");
+
+sub below
+{
+	my ($settings) = @_;
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $settings EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $groups");
+
+	return $plan =~ /Edges Below: (.*)/ ? $1 : $plan;
+}
+
+like(below('SET gpuconc.pipeline_edge = fuse;'), qr/^fuse; predicted [\d.]+ ms, took [\d.]+ ms$/, 'what makes groups for the main pipeline: fused, with a prediction');
+again_until(sub { $tried = below(''); $tried =~ /^refill/ });
+like($tried, qr/^refill before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 'then its edge is tried that is predicted to be faster');
+is($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $groups"), $expected_groups, 'the answer stays the same') foreach (1 .. 3);
+
 $node->stop;
 done_testing();

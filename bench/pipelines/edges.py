@@ -8,11 +8,12 @@ On tables that tpch/load, ssb/load or skew/data.sql made.  A way is an edge, a s
 pipelines lies: the default one, or with --steps all each that there is.  Without --steps, all are tried for the
 five queries of Paul, He and He 2016 (TPC-H Q5, Q7, Q8, Q9, Q14).  A query's time is the sum of its nodes'
 kernel times (EXPLAIN (ANALYZE, VERBOSE)), the median of --runs after --warm others, of those executions in which the fewest
-builds were run: what one execution builds the next may find.  Kernels are compiled before, by
+builds were run: what one execution builds the next may find.  Kernels of all queries are compiled before, by
 --jobs sessions.  A kernel that was compiled quickly is replaced in the background, so what is timed begins when no kernel
 has come to the kernel cache for --quiet seconds; nothing tells if one is missing then but "registers changed".
 --check compares the rows of each way with those of "fuse".
-The tables are written after each query.  After --seconds no other query is begun, and those left out are named.
+The tables are written after each query.  Once --seconds of timing are over no other query is begun, and those left out
+are named.
 """
 import argparse
 import concurrent.futures
@@ -35,8 +36,9 @@ SKEW = ('customers', 'chain', 'alone')
 TITLES = {'tpch': 'TPC-H', 'ssb': None, 'skew': 'Skewed keys'}
 TABLES = {'tpch': 'lineitem', 'ssb': 'lineorder', 'skew': 'skew_line'}
 MOST_STEPS = 12
-# Executions in which the default has tried each edge and keeps one: four trials of three edges at most.
-AUTO_WARM = 16
+# The default compiles an edge's kernel once the fused one took 2 ms in all, tries it four times, and then the next: executions
+# of each round, after which kernels are waited for.
+AUTO_ROUNDS = (60, 12, 12, 12)
 
 
 class Way:
@@ -70,7 +72,8 @@ class Result:
         plans = sorted((p for p in plans[-runs:] if builds_run(p) == self.builds[0]), key=kernel_ms)
         self.ms = median([kernel_ms(p) for p in plans])
         typical = plans[len(plans) // 2]
-        self.edges = re.findall(r'Edges: (.*)$', typical, re.M)
+        self.edges = main_edges(typical)
+        self.below = ['below: ' + e for e in re.findall(r'Edges Below: (.*)$', typical, re.M)]
         self.rows = sum(measure.numbers('Edge Rows', typical))
         self.kb = sum(measure.numbers('Edge Memory', typical))
         self.peak_kb = sum(measure.numbers('Edge Peak', typical))
@@ -84,8 +87,12 @@ def explained(sql, way, times):
 
 
 def predicted(text):
-    """The predictions, ms, and what was measured of the same kernels."""
+    """The predictions, ms, and what was measured of the same main kernels."""
     return [(float(p), float(t)) for p, t in re.findall(r'predicted ([0-9.]+) ms, took ([0-9.]+) ms', text)]
+
+
+def main_edges(plan):
+    return re.findall(r'Edges: (.*)$', plan, re.M)
 
 
 def settle(args):
@@ -123,29 +130,50 @@ def ways_of(sql, args, steps):
     return found + [Way('auto')]
 
 
-def time_query(name, sql, args, failures):
-    """Per name of a way: the best result, and its way."""
-    ways = ways_of(sql, args, args.steps or ('all' if args.bench == 'tpch' and name in PAPER else 'default'))
-    # On a server that has not run the query, what these predict is the model's alone: later ones are corrected.
+def share_scans(on):
+    psql(f"alter system set gpuconc.enable_shared_scan = {'default' if on else 'off'};\nselect pg_reload_conf();")
+
+
+def warm_up(queries, ways, args):
+    """
+    Compile all kernels, and let the default settle.  Returns what was predicted for each query, fused, on a server that
+    had not run it: that is the model's alone, and later predictions are corrected.
+    """
+    began = time.monotonic()
+    # A kernel that scans for several queries has no prediction.
+    share_scans(False)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        first = dict(zip(ways, pool.map(lambda w: predicted(explained(sql, w, 1)), ways)))
+        first = dict(zip(queries, pool.map(lambda n: predicted('; '.join(main_edges(explained(queries[n], Way('fuse'), 1)))), queries)))
+        tasks = [(sql, w) for n, sql in queries.items() for w in ways[n] if w.name not in ('fuse', 'auto')]
+        list(pool.map(lambda t: explained(*t, 1), tasks))
     settle(args)
+    for executions in AUTO_ROUNDS:
+        for sql in queries.values():
+            explained(sql, Way('auto'), executions)
+        settle(args)
+    share_scans(True)
+    print(f'kernels are compiled, and the default has chosen, after {time.monotonic() - began:.0f} s', flush=True)
+    return first
+
+
+def time_query(name, sql, ways, args, failures):
+    """Per name of a way: the best result, and its way."""
     wanted = rows_hash(sql, ways[0]) if args.check else None
     best = {}
     for w in ways:
-        if w.name == 'auto':
-            # Where the model is far off, other edges are tried first.
-            explained(sql, w, AUTO_WARM)
         if args.check and rows_hash(sql, w) != wanted:
             failures.append(f'{name}, {w.name}, step {w.step}')
         r = Result(explained(sql, w, args.warm + args.runs), args.runs)
         if not r.settled:
             print(f'{name}, {w.name}, step {w.step}: registers changed while it was timed, so it is timed again', flush=True)
             r = Result(explained(sql, w, args.warm + args.runs), args.runs)
-        r.first = first[w]
         if w.name not in best or r.ms < best[w.name][0].ms:
             best[w.name] = (r, w)
     return best
+
+
+def steps_of(name, args):
+    return args.steps or ('all' if args.bench == 'tpch' and name in PAPER else 'default')
 
 
 def shown(kb):
@@ -171,42 +199,42 @@ def write_paper(report, results, args):
                  lines)
 
 
-def write_all(report, results, args):
+def write_all(report, results, first):
     lines = []
     for name, best in results.items():
         forced = {w: r for w, (r, _) in best.items() if w != 'auto'}
         winner = min(forced, key=lambda w: forced[w].ms)
         auto = best['auto'][0]
         lines.append([name] + [f'{r.ms:.3f}' for r in forced.values()] +
-                     [winner, f'{auto.ms:.3f}', '; '.join(auto.edges) or 'fuse', f'{auto.ms / forced[winner].ms:.2f}',
+                     [winner, f'{auto.ms:.3f}', '; '.join(auto.edges + auto.below) or 'fuse', f'{auto.ms / forced[winner].ms:.2f}',
                       f'{auto.ms / forced["fuse"].ms:.2f}'])
     report.add('## All queries, kernel ms: the best step of each edge\n')
     report.table(['query'] + list(next(iter(results.values())))[:-1] +
                  ['best', 'auto', 'auto\'s edge', 'auto / best', 'auto / fuse'], lines)
-    write_model(report, results)
-    write_predictions(report, results)
+    write_model(report, results, first)
+    write_predictions(report, results, first)
 
 
-def write_model(report, results):
+def write_model(report, results, first):
     """How far predictions of fused kernels and of the default are off, and how often the default is near the best."""
     near = [best['auto'][0].ms <= 1.1 * min(r.ms for w, (r, _) in best.items() if w != 'auto') for best in results.values()]
     if not near:
         return
     report.add(f'The default is within 10 % of the best for {sum(near)} of {len(near)} queries.\n')
-    for way in ('fuse', 'auto'):
-        timed = [(best[way][0].first, predicted('; '.join(best[way][0].edges))) for best in results.values()]
-        write_errors(report, f'first predictions for {way}', [(p, took) for f, t in timed for (p, _), (_, took) in zip(f, t)])
-        write_errors(report, f'predictions for {way} that were corrected by executions', [t[0] for _, t in timed if t])
+    timed = {way: [(first[n], predicted('; '.join(best[way][0].edges))) for n, best in results.items()] for way in ('fuse', 'auto')}
+    write_errors(report, 'first predictions for fuse', [(p, took) for f, t in timed['fuse'] for (p, _), (_, took) in zip(f, t)])
+    for way in timed:
+        write_errors(report, f'predictions for {way} that were corrected by executions', [t[0] for _, t in timed[way] if t])
 
 
-def write_predictions(report, results):
+def write_predictions(report, results, first):
     """The main kernel of fuse by itself, and what was predicted of it when its kernel was not compiled yet."""
     lines = []
     for name, best in results.items():
         r = best['fuse'][0]
         took = [t for _, t in predicted('; '.join(r.edges))]
         for node, t in enumerate(took):
-            p = r.first[node][0] if node < len(r.first) else None
+            p = first[name][node][0] if node < len(first[name]) else None
             lines.append([name, f'{p:.3f}' if p else '', f'{t:.3f}', f'{100 * (p / t - 1):+.0f}' if p and t else '', f'{r.ms:.3f}',
                           f'{r.builds[0]:.0f} to {r.builds[-1]:.0f}'])
     report.add('## Main kernels, fused: what was predicted before anything was measured\n')
@@ -236,11 +264,11 @@ def write_shapes(report, results):
     report.table(['query', 'way', 'edges', 'blocks', 'threads', 'registers', 'shared kB', 'occupancy %'], lines)
 
 
-def write(report, results, failures, left_out, args):
+def write(report, results, first, failures, left_out, args):
     if args.bench == 'tpch' and any(n in results for n in PAPER):
         write_paper(report, results, args)
     if results:
-        write_all(report, results, args)
+        write_all(report, results, first)
         write_shapes(report, results)
     if left_out:
         report.add(f'Left out for want of time: {", ".join(left_out)} (--only {",".join(left_out)}).\n')
@@ -258,7 +286,7 @@ def main():
     ap.add_argument('--runs', type=int, default=5)
     ap.add_argument('--warm', type=int, default=3)
     ap.add_argument('--jobs', type=int, default=8)
-    ap.add_argument('--quiet', type=float, default=6)
+    ap.add_argument('--quiet', type=float, default=5)
     ap.add_argument('--check', action='store_true')
     ap.add_argument('--seconds', type=float, default=0)
     ap.add_argument('--commit', default='')
@@ -274,19 +302,20 @@ def main():
         queries = {n: measure.query(n) for n in measure.QUERIES if not args.only or n in args.only.split(',')}
     report = Report(args.out, args.commit or git_commit(), args.command or ' '.join(['bench/pipelines/edges.py'] + sys.argv[1:]),
                     title=TITLES[args.bench], table=TABLES[args.bench])
+    queries = {n: sql for n, sql in queries.items() if not any(s in sql.lower() for s in ('create view', 'drop view'))}
+    ways = {n: ways_of(sql, args, steps_of(n, args)) for n, sql in queries.items()}
+    first = warm_up(queries, ways, args)
     results, failures, left_out, began = {}, [], [], time.monotonic()
     for name, sql in queries.items():
-        if any(s in sql.lower() for s in ('create view', 'drop view')):
-            continue
         if args.seconds and time.monotonic() - began > args.seconds:
             left_out.append(name)
             continue
-        results[name] = time_query(name, sql, args, failures)
+        results[name] = time_query(name, sql, ways[name], args, failures)
         print(name, {w: round(r.ms, 3) for w, (r, _) in results[name].items()}, flush=True)
         report.begin_anew(quiet=True)
-        write(report, results, failures, left_out, args)
+        write(report, results, first, failures, left_out, args)
     report.begin_anew()
-    write(report, results, failures, left_out, args)
+    write(report, results, first, failures, left_out, args)
     return 1 if failures else 0
 
 

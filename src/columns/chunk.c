@@ -54,6 +54,9 @@
 /* A dictionary larger than one part in this many of the room for columns is large. */
 #define LARGE_DICTIONARY	8
 
+/* A table's last chunk is short if it has no more than this part of a chunk's pages. */
+#define SHORT_CHUNK		2
+
 #define STALE_DETAIL	"The table was dropped from the cache while it was being loaded."
 
 typedef enum GcOutcome
@@ -122,6 +125,7 @@ prepare_set(GcLoader *loader, GcColumnSet *set)
 		GcJobColumn *col = &data->cols[set->job_cols[i]];
 
 		set->dicts[i] = NULL;
+		gc_encoder_least_width(gc_reader_encoder(set->reader), i, 0);
 		if (GC_KIND_IS_CODE(col->spec.kind) && pg_atomic_read_u32(&col->problem) == GC_COL_OK)
 			set->dicts[i] = gc_dict_view(col->state, col->spec.rtrim);
 	}
@@ -375,6 +379,44 @@ gc_met_problem(const GcLoader *loader, const GcColumnSet *set)
 	return false;
 }
 
+/* Widths of a column's codes, a bit each: in the directory before, and in what was loaded since. */
+static uint8
+widths_so_far(const GcJobData *data, int job_col)
+{
+	const int	base_col = data->cols[job_col].base_col;
+	uint8		widths = base_col >= 0 ? data->base->columns[base_col].widths : 0;
+
+	for (uint32 i = 0; i < data->nchunks; i++)
+	{
+		const GcChunkColumn *cell = data->cells[(Size) i * data->ncols + job_col];
+
+		if (data->chunks[i].state == GC_CHUNK_DONE && cell && cell->desc.nrows > 0)
+			widths |= cell->desc.width;
+	}
+	return widths;
+}
+
+/*
+ * Codes of a chunk of few values, as a hot one or a table's last one, are as wide as those of the other chunks.  Kernels
+ * are made for columns of one width: for others they have twice as many registers.
+ */
+static void
+keep_widths(const GcLoader *loader, GcColumnSet *set)
+{
+	uint8	   *widths = palloc(Max(set->ncols, 1));
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	for (int i = 0; i < set->ncols; i++)
+		widths[i] = widths_so_far(loader->job->data, set->job_cols[i]);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if ((widths[i] & (widths[i] - 1)) == 0)
+			gc_encoder_least_width(gc_reader_encoder(set->reader), i, widths[i]);
+	}
+	pfree(widths);
+}
+
 /*
  * New columns of a hot chunk of the base.  If a value cannot be taken, the chunk is given up, and its
  * pages are as if they had never been read.
@@ -383,6 +425,7 @@ static GcOutcome
 add_hot_guarded(GcLoader *loader, GcReading *reading)
 {
 	prepare_set(loader, reading->set);
+	keep_widths(loader, reading->set);
 	if (gc_hot_add(loader, reading))
 	{
 		if (!merge_dictionaries(loader, reading))
@@ -392,25 +435,6 @@ add_hot_guarded(GcLoader *loader, GcReading *reading)
 	}
 	reading->npresent = 0;
 	return GC_READ_OK;
-}
-
-/*
- * Codes of a hot chunk, which has few values, are as wide as those of the other chunks: kernels
- * are made for columns of one width.
- */
-static void
-keep_widths(const GcLoader *loader, GcColumnSet *set)
-{
-	const GcJobData *data = loader->job->data;
-
-	for (int i = 0; i < set->ncols; i++)
-	{
-		const int	base_col = data->cols[set->job_cols[i]].base_col;
-		const uint8 widths = base_col >= 0 ? data->base->columns[base_col].widths : 0;
-
-		if ((widths & (widths - 1)) == 0)
-			gc_encoder_least_width(gc_reader_encoder(set->reader), i, widths);
-	}
 }
 
 /*
@@ -459,6 +483,8 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 	if (reading->chunkno >= data->nheap)
 		return reading->full ? read_hot_guarded(loader, reading) : add_hot_guarded(loader, reading);
 	prepare_set(loader, reading->set);
+	if (gc_chunk_length(reading->chunkno, data->nblocks) <= gc_chunk_pages / SHORT_CHUNK)
+		keep_widths(loader, reading->set);
 
 	if (reading->full)
 	{

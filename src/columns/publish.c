@@ -98,7 +98,8 @@ summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 		if (cell->dscale >= 0)
 			column->dscale = cell->dscale;
 		column->has_nulls |= cell->null_bytes > 0;
-		column->widths |= cell->desc.width;
+		/* Codes that there are none of have no width. */
+		column->widths |= cell->desc.nrows > 0 ? cell->desc.width : 0;
 		column->bytes += cell->obj.size;
 		if (cell->min > cell->max)
 			continue;

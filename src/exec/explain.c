@@ -294,12 +294,30 @@ explain_waves(const GcRunInfo *r, ExplainState *es)
 													  (uint64) r->link_read_bytes / 1024), es);
 }
 
+static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = "refill",
+[GC_EDGE_CHANNEL] = "channel", [GC_EDGE_MATERIALIZE] = "materialize"};
+
+/* The same of the pipeline before it that made groups; the longest one. */
+static void
+explain_edge_below(const GcRunInfo *r, ExplainState *es)
+{
+	StringInfoData buf;
+
+	if (r->below_ms <= 0 || !es->timing)
+		return;
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "%s", edges[r->below_edge]);
+	if (r->below_edge != GC_EDGE_FUSE)
+		appendStringInfo(&buf, " before step %d", r->below_step);
+	if (r->below_predicted_ms > 0)
+		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->below_predicted_ms, r->below_ms);
+	ExplainPropertyText("Edges Below", buf.data, es);
+}
+
 /* How rows went through the main pipeline, unless all of it was fused. */
 static void
 explain_edges(const GcRunInfo *r, ExplainState *es)
 {
-	static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = "refill",
-	[GC_EDGE_CHANNEL] = "channel", [GC_EDGE_MATERIALIZE] = "materialize"};
 	StringInfoData buf;
 
 	if (r->edge == GC_EDGE_FUSE && es->format == EXPLAIN_FORMAT_TEXT && (r->edge_predicted_ms <= 0 || !es->timing))
@@ -339,7 +357,10 @@ explain_run(GcScanState *node, ExplainState *es)
 	explain_waves(r, es);
 	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);
 	if (es->verbose)
+	{
 		explain_edges(r, es);
+		explain_edge_below(r, es);
+	}
 	ExplainPropertyText("Schedule", gc_schedule_name(r->policy), es);
 	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);
 	ExplainPropertyUInteger("Shared Scan Requests", NULL, r->scan_members, es);

@@ -518,7 +518,7 @@ write_values(GcBinding *b, Cursor *c)
 	v.payload_bases = take(c, p->npayloads * sizeof(i64));
 	v.sinks = take(c, p->npipelines * sizeof(GcSinkValue));
 	v.group_keys = take(c, p->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
-	v.group_flags = take(c, p->npipelines * GC_NFLAGS * sizeof(u32));
+	v.group_flags = take(c, p->npipelines * GC_GROUP_FLAG_WORDS * sizeof(u32));
 	if (r == NULL)
 		return NULL;
 
@@ -529,7 +529,7 @@ write_values(GcBinding *b, Cursor *c)
 	memcpy(r->builds, b->builds, p->nbuilds * sizeof(GcBuildValue));
 	memcpy(r->sinks, b->sinks, p->npipelines * sizeof(GcSinkValue));
 	memcpy(r->group_keys, b->group_keys, p->npipelines * GC_MAX_KEYS * sizeof(GcGroupKeyValue));
-	memset(r->group_flags, 0, p->npipelines * GC_NFLAGS * sizeof(u32));
+	memset(r->group_flags, 0, p->npipelines * GC_GROUP_FLAG_WORDS * sizeof(u32));
 	for (int i = 0; i < p->npayloads; i++)
 		r->payload_bases[i] = payload_base(b, &gc_payloads(p)[i]);
 	for (int n = 0; n < p->npipelines; n++)

@@ -122,6 +122,9 @@ typedef struct GcSinkValue
 	u32			pad;
 } GcSinkValue;
 
+/* Words of a pipeline's flags: GC_NFLAGS of them, and when its kernel began and ended, at GC_TIMES_AT. */
+#define GC_GROUP_FLAG_WORDS		((GC_TIMES_AT + GC_TIME_BEFORE_BEGAN * sizeof(u64)) / sizeof(u32))
+
 typedef struct GcRequest
 {
 	Size		size;			/* of the whole arena block */
@@ -136,7 +139,7 @@ typedef struct GcRequest
 	i64		   *payload_bases;
 	GcSinkValue *sinks;			/* npipelines; the main one's is the last */
 	GcGroupKeyValue *group_keys;	/* by GC_GROUP_KEY_INDEX */
-	u32		   *group_flags;	/* npipelines * GC_NFLAGS: flags of pipelines whose groups
+	u32		   *group_flags;	/* npipelines * GC_GROUP_FLAG_WORDS: of pipelines whose groups
 								 * others scan, once the device is done */
 	u64			wanted;			/* number of groups that `select` chooses, or of rows, with ties;
 								 * 0: no limit */
@@ -208,6 +211,10 @@ typedef struct GcRunInfo
 	u32			ntiles;
 	u32			policy;			/* GcPolicy */
 	float		predicted_ms;	/* of the main kernel, next to its co-runners */
+	u8			below_edge;		/* GcEdge of the pipeline before the main one that made groups, the longest of these */
+	u8			below_step;
+	float		below_predicted_ms;
+	float		below_ms;		/* what it took; 0: there is none, or more than one kernel filled its groups */
 	u8			edge;			/* GcEdge of the main pipeline */
 	u8			edge_step;		/* before which it lies */
 	u32			edge_tile;		/* rows of the table of which packets are in memory at a time; 0: all */

@@ -614,6 +614,35 @@ test_line(void)
 	ok(near(gc_sequence_factor(&c), 1), "but not more than all, whatever scans side by side take");
 }
 
+/* Blocks of 256 threads with 16 rows each, of tiles of 16,384 rows. */
+static void
+test_tile_shift(const GcProfile *gpu)
+{
+	int			wrong = 0;
+
+	is(gc_sched_tile_shift(gpu, 16, 16384, 4096), 2, "a matrix of 512 x 512: 64 blocks instead of 16");
+	is(gc_sched_tile_shift(gpu, 16, 16384, 1024), 4, "256 of them where threads have fewer rows");
+	is(gc_sched_tile_shift(gpu, gpu->sms, 16384, 4096), 1, "a tile for each multiprocessor: two of them");
+	is(gc_sched_tile_shift(gpu, 2 * gpu->sms, 16384, 4096), 0, "more tiles stay whole");
+	is(gc_sched_tile_shift(gpu, 1, 16384, 20000), 0, "and those that no block could halve");
+	is(gc_sched_tile_shift(gpu, 1, 16384, 0), 9, "however few rows a thread has");
+	for (uint64_t tiles = 1; tiles < 1000; tiles++)
+	{
+		const uint32_t shift = gc_sched_tile_shift(gpu, tiles, 16384, 4096);
+
+		wrong += 16384 >> shift < 4096 || (shift > 0 && tiles << (shift - 1) >= 2 * (uint64_t) gpu->sms);
+	}
+	is(wrong, 0, "never smaller than needed, nor than a block's rows");
+	for (uint64_t tiles = 1; tiles < 100; tiles++)
+	{
+		GcProfile	host = *gpu;
+
+		host.scalar = true;
+		wrong += gc_sched_tile_shift(&host, tiles, 16384, 1) != 0;
+	}
+	is(wrong, 0, "processors' tiles stay whole");
+}
+
 int
 main(void)
 {
@@ -639,5 +668,6 @@ main(void)
 	test_variants(gpu);
 	test_room(gpu);
 	test_host_variants();
+	test_tile_shift(gpu);
 	return tap_done();
 }

@@ -200,6 +200,28 @@ typedef struct Tiled
 
 static const double recorded_tiles[2] = {848782, 3819519};
 
+/* What TPC-H took on another H100 (bench/results/pipelines-tpch-h100.md), in us of fuse, refill, channel, materialize. */
+static const struct
+{
+	const char *name;
+	double		us[GC_EDGE_MATERIALIZE + 1];
+}			again[] =
+{
+	{"Q1", {408, 788, 949, 3220}},
+	{"Q2", {37, 29, 62, 132}},
+	{"Q3", {612, 233, 311, 265}},
+	{"Q4", {41, 44, 74, 91}},
+	{"Q5", {245, 294, 376, 306}},
+	{"Q6", {196, 318, 693, 186}},
+	{"Q7", {227, 246, 313, 256}},
+	{"Q8", {441, 485, 452, 391}},
+	{"Q9", {996, 960, 1070, 1226}},
+	{"Q10", {1066, 560, 616, 979}},
+	{"Q11", {223, 213, 251, 360}},
+	{"Q11, sum", {38, 57, 117, 50}},
+	{"Q12", {234, 211, 287, 218}},
+};
+
 static const Tiled tiled[] = {
 	{"Q5", 0, 313, {5137, 1078}},
 	{"Q7", 0, 217, {4466, 689}},
@@ -345,22 +367,30 @@ test_tiles(void)
 	}
 }
 
-/* Launch what is said, until the same edge has come often: its time. */
+/*
+ * Launch what is said, where fuse is predicted to take predicted_us[GC_EDGE_FUSE] and another edge what that has: until the
+ * same one has come often.  Its time.
+ */
 static double
-settle(const Recorded *r, double us, int *launches)
+settle(const Recorded *r, const double *predicted_us, int *launches)
 {
 	GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1] = {{false}};
 	GcEdge		next = GC_EDGE_FUSE;
+	double		spent_us = 0;
 
 	*launches = 0;
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
+	{
 		tried[e].possible = r->us[e] > 0;
-	for (int n = 0; n < 40; n++)
+		tried[e].predicted_us = predicted_us[e];
+	}
+	for (int n = 0; n < 200; n++)
 	{
 		GcEdge		compile;
 
-		next = gc_edge_explore(us, r->us[GC_EDGE_FUSE], tried, &compile);
+		next = gc_edge_explore(predicted_us[GC_EDGE_FUSE], r->us[GC_EDGE_FUSE], spent_us, tried, &compile);
 		*launches += next != GC_EDGE_FUSE && tried[next].us == 0;
+		spent_us += next == GC_EDGE_FUSE ? r->us[GC_EDGE_FUSE] : 0;
 		tried[next].trials++;
 		/* Alone on the device at the second launch only. */
 		if (tried[next].trials == 2)
@@ -371,24 +401,63 @@ settle(const Recorded *r, double us, int *launches)
 	return r->us[next];
 }
 
+static double
+best_of(const Recorded *r)
+{
+	double		best = r->us[GC_EDGE_FUSE];
+
+	for (int e = 0; e <= GC_EDGE_MATERIALIZE; e++)
+		best = r->us[e] > 0 ? fmin(best, r->us[e]) : best;
+	return best;
+}
+
 static void
 test_explore(const Recorded *recorded, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
 		const Recorded *r = &recorded[i];
-		double		best = r->us[0];
+		const double fuse_us = r->us[GC_EDGE_FUSE];
 		int			launches;
-		double		us = settle(r, r->us[0] / 3, &launches);
+		double		us = settle(r, (double[]) {fuse_us / 3, 1e9, 1e9, 1e9}, &launches);
+
+		ok(us <= 1.1 * best_of(r) || fuse_us < GC_EDGE_WRONG_US, "%s: where the prediction is far off, it settles within 10 %% of the best, after %d launches",
+		   r->name, launches);
+		us = settle(r, (double[]) {fuse_us, fuse_us, fuse_us, fuse_us}, &launches);
+		ok(us <= 1.1 * best_of(r) || fuse_us < GC_EDGE_NEAR_US, "%s: where no edge is told from fuse, too, after %d", r->name, launches);
+		us = settle(r, (double[]) {fuse_us, 2 * fuse_us, 2 * fuse_us, 2 * fuse_us}, &launches);
+		ok(us == fuse_us && launches == 0, "%s: as predicted, where edges are slower: none is tried", r->name);
+		us = settle(r, (double[]) {0, 0, 0, 0}, &launches);
+		ok(us == fuse_us && launches == 0, "%s: without a prediction neither", r->name);
+	}
+}
+
+/*
+ * The default, as the server goes about it: the model's choice is launched and kept if it was measured to be faster, or else
+ * what may be as fast as fuse is tried.  With the planner's estimates, as the server has them.
+ */
+static void
+test_default(const Recorded *recorded, int n)
+{
+	const GcCalibration h100 = gc_calibration_of("NVIDIA H100 80GB HBM3");
+
+	for (int i = 0; i < n; i++)
+	{
+		const Recorded *r = &recorded[i];
+		const GcEdgePipeline p = described(r, estimated);
+		const GcEdgePlan plan = gc_edge_plan(gpu, &h100, &p, GC_EDGE_AUTO, -1, 0);
+		double		predicted_us[GC_EDGE_MATERIALIZE + 1];
+		double		us;
+		int			launches;
 
 		for (int e = 0; e <= GC_EDGE_MATERIALIZE; e++)
-			best = r->us[e] > 0 ? fmin(best, r->us[e]) : best;
-		ok(us <= 1.1 * best || r->us[0] < GC_EDGE_WRONG_US, "%s: where the prediction is far off, it settles within 10 %% of the best, after %d launches",
-		   r->name, launches);
-		us = settle(r, r->us[0], &launches);
-		ok(us == r->us[0] && launches == 0, "%s: as predicted, no edge is tried", r->name);
-		us = settle(r, 0, &launches);
-		ok(us == r->us[0] && launches == 0, "%s: without a prediction neither", r->name);
+			predicted_us[e] = gc_edge_plan(gpu, &h100, &p, e, -1, 0).us;
+		if (plan.edge != GC_EDGE_FUSE)
+			us = gc_edge_keeps(r->us[GC_EDGE_FUSE], r->us[plan.edge]) ? r->us[plan.edge] : r->us[GC_EDGE_FUSE];
+		else
+			us = settle(r, predicted_us, &launches);
+		ok(us <= 1.1 * best_of(r), "%s: the default takes %.0f us, the best edge %.0f", r->name, us, best_of(r));
+		ok(us <= 1.02 * r->us[GC_EDGE_FUSE], "%s: and is not slower than fuse", r->name);
 	}
 }
 
@@ -398,18 +467,28 @@ test_explore_ends(void)
 	GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1] = {{false}};
 	GcEdge		compile;
 
-	is(gc_edge_explore(100, 1000, tried, &compile), GC_EDGE_FUSE, "no edge is possible: fuse");
+	is(gc_edge_explore(100, 1000, 0, tried, &compile), GC_EDGE_FUSE, "no edge is possible: fuse");
 	is(compile, GC_EDGE_FUSE, "and nothing is compiled");
 	tried[GC_EDGE_CHANNEL] = (GcEdgeTried) {.possible = true};
-	is(gc_edge_explore(100, 1000, tried, &compile), GC_EDGE_FUSE, "fuse until a kernel is compiled");
+	is(gc_edge_explore(100, 1000, 0, tried, &compile), GC_EDGE_FUSE, "fuse until a kernel is compiled");
 	is(compile, GC_EDGE_CHANNEL, "that of the edge that is possible");
 	tried[GC_EDGE_CHANNEL] = (GcEdgeTried) {.possible = true,.compiled = true,.trials = GC_EDGE_TRIALS};
-	is(gc_edge_explore(100, 1000, tried, &compile), GC_EDGE_FUSE, "an edge that was never measured is given up");
+	is(gc_edge_explore(100, 1000, 0, tried, &compile), GC_EDGE_FUSE, "an edge that was never measured is given up");
 	tried[GC_EDGE_CHANNEL].us = 960;
-	is(gc_edge_explore(100, 1000, tried, &compile), GC_EDGE_FUSE, "a gain that may be chance is none");
+	is(gc_edge_explore(100, 1000, 0, tried, &compile), GC_EDGE_FUSE, "a gain that may be chance is none");
 	tried[GC_EDGE_CHANNEL].us = 900;
-	is(gc_edge_explore(100, 1000, tried, &compile), GC_EDGE_CHANNEL, "a clear one is");
-	is(gc_edge_explore(10, 150, tried, &compile), GC_EDGE_FUSE, "short kernels are left alone");
+	is(gc_edge_explore(100, 1000, 0, tried, &compile), GC_EDGE_CHANNEL, "a clear one is");
+	is(gc_edge_explore(10, 150, 0, tried, &compile), GC_EDGE_FUSE, "short kernels are left alone");
+	tried[GC_EDGE_CHANNEL] = (GcEdgeTried) {.possible = true,.predicted_us = 104};
+	is(gc_edge_explore(100, 110, GC_EDGE_SPENT_US - 1, tried, &compile), GC_EDGE_FUSE, "an edge that cannot be told from fuse: fuse");
+	is(compile, GC_EDGE_FUSE, "and nothing is compiled as long as it took little time in all");
+	(void) gc_edge_explore(100, 110, GC_EDGE_SPENT_US, tried, &compile);
+	is(compile, GC_EDGE_CHANNEL, "later it is compiled");
+	(void) gc_edge_explore(100, GC_EDGE_NEAR_US - 1, 1e6, tried, &compile);
+	is(compile, GC_EDGE_FUSE, "but not for the shortest kernels");
+	tried[GC_EDGE_CHANNEL].predicted_us = 106;
+	(void) gc_edge_explore(100, 110, 1e6, tried, &compile);
+	is(compile, GC_EDGE_FUSE, "nor where it is predicted to be slower");
 }
 
 static void
@@ -441,6 +520,15 @@ main(void)
 	test_tiles();
 	test_explore(recorded_ssb, LENGTH(recorded_ssb));
 	test_explore(recorded_tpch, LENGTH(recorded_tpch));
+	test_default(recorded_ssb, LENGTH(recorded_ssb));
+	test_default(recorded_tpch, LENGTH(recorded_tpch));
+	for (int i = 0; i < LENGTH(again); i++)
+	{
+		Recorded	r = *recorded(again[i].name);
+
+		memcpy(r.us, again[i].us, sizeof(r.us));
+		test_default(&r, 1);
+	}
 	test_explore_ends();
 	note_time();
 	return tap_done();

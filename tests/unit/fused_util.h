@@ -296,8 +296,9 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 
 	args->scan.sources = put(sources, (n + 1) * sizeof(GcSource));
 	args->scan.nsources = n;
-	args->scan.tiles_per_source = TILES;
-	args->scan.ntiles = n * TILES;
+	args->scan.tile_shift = turn % 3;
+	args->scan.tiles_per_source = TILES << args->scan.tile_shift;
+	args->scan.ntiles = n * args->scan.tiles_per_source;
 	args->scan.first_tile = n > 0 ? turn * 7 % args->scan.ntiles : 0;
 	if (kept.gathering)
 	{

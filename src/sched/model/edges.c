@@ -478,19 +478,22 @@ gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipel
 }
 
 GcEdge
-gc_edge_explore(double predicted_us, double fuse_us, const GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1], GcEdge *compile)
+gc_edge_explore(double predicted_us, double fuse_us, double spent_us, const GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1],
+				GcEdge *compile)
 {
+	const bool	wrong = fuse_us >= GC_EDGE_WRONG_US && fuse_us >= predicted_us * GC_EDGE_WRONG;
+	const bool	often = fuse_us >= GC_EDGE_NEAR_US && spent_us >= GC_EDGE_SPENT_US;
 	GcEdge		best = GC_EDGE_FUSE;
 	double		best_us = fuse_us * GC_EDGE_WINS;
 
 	*compile = GC_EDGE_FUSE;
-	if (predicted_us <= 0 || fuse_us < GC_EDGE_WRONG_US || fuse_us < predicted_us * GC_EDGE_WRONG)
+	if (predicted_us <= 0 || (!wrong && !often))
 		return GC_EDGE_FUSE;
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
 	{
 		const GcEdgeTried *t = &tried[e];
 
-		if (!t->possible)
+		if (!t->possible || (!wrong && t->predicted_us > predicted_us * GC_EDGE_NEAR))
 			continue;
 		if (!t->compiled)
 		{

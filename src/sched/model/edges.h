@@ -111,6 +111,7 @@ typedef struct GcEdgeTried
 {
 	bool		possible;
 	bool		compiled;
+	double		predicted_us;
 	double		us;				/* measured; 0: not yet */
 	int			trials;			/* launches of it */
 } GcEdgeTried;
@@ -125,15 +126,24 @@ typedef struct GcEdgeTried
 #define GC_EDGE_WRONG		2.0
 #define GC_EDGE_WRONG_US	200
 
+/*
+ * Or the edge is predicted to take no more than this factor of fuse, which is less than the model's own error: either may
+ * be the faster one.  A kernel is only compiled for it where fuse took so long, and so much time in all.
+ */
+#define GC_EDGE_NEAR		1.05
+#define GC_EDGE_NEAR_US		30
+#define GC_EDGE_SPENT_US	2000
+
 /* Of edges that were measured: the part of fuse's time that one must take at most. */
 #define GC_EDGE_WINS		0.95
 
 /*
- * What to launch next where the model chose fuse: that, or one of the edges (tried[e] of GcEdge e).  *compile: an edge
- * whose kernel is to be compiled meanwhile, or GC_EDGE_FUSE.  One after another, so that at most one is compiled.
+ * What to launch next where the model chose fuse: that, or one of the edges (tried[e] of GcEdge e).  spent_us: in all
+ * launches of fuse.  *compile: an edge whose kernel is to be compiled meanwhile, or GC_EDGE_FUSE.  One after another, so
+ * that at most one is compiled.
  */
-extern GcEdge gc_edge_explore(double predicted_us, double fuse_us, const GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1],
-							  GcEdge *compile);
+extern GcEdge gc_edge_explore(double predicted_us, double fuse_us, double spent_us,
+							  const GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1], GcEdge *compile);
 
 /* Which of two kernels that were measured to take; a plan that was predicted to be faster need not be. */
 extern bool gc_edge_keeps(double fuse_us, double edge_us);

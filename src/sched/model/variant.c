@@ -157,3 +157,17 @@ gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t til
 	grid.blocks = blocks > 0 ? (uint32_t) blocks : 1;
 	return grid;
 }
+
+uint32_t
+gc_sched_tile_shift(const GcProfile *profile, uint64_t tiles, uint32_t tile_rows, uint32_t least_rows)
+{
+	const uint64_t wanted = (uint64_t) profile->sms * GC_TILES_WANTED;
+	uint32_t	shift = 0;
+
+	/* Rows of processors' threads are one by one, and their blocks take turns. */
+	if (profile->scalar)
+		return 0;
+	while (tiles << shift < wanted && tile_rows >> (shift + 1) >= least_rows && tile_rows >> (shift + 1) > 0)
+		shift++;
+	return shift;
+}

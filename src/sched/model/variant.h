@@ -61,4 +61,16 @@ extern uint64_t gc_sched_variant_bytes(const GcPipelineDemand *demand, const GcV
  */
 extern GcGrid gc_sched_full(const GcProfile *profile, int threads, int occupancy, uint64_t tiles);
 
+/* Tiles that each multiprocessor should have of a scan. */
+#define GC_TILES_WANTED		2
+
+/*
+ * How often the tiles of a scan, of `tile_rows` rows each, are to be halved, so that those of a small table go to more of the
+ * multiprocessors; a tile keeps least_rows rows.  What each row finds may be much, as where a join multiplies matrices: 16
+ * tiles are 16 blocks, which take as long as one of them does.  On a device that is in use a multiprocessor that gets free
+ * first takes several of these few, for all of their time, while others have none.  The smaller they are, the sooner it
+ * is even again.
+ */
+extern uint32_t gc_sched_tile_shift(const GcProfile *profile, uint64_t tiles, uint32_t tile_rows, uint32_t least_rows);
+
 #endif							/* GC_VARIANT_H */

@@ -20,6 +20,7 @@
 void
 gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles)
 {
+	k->spent_us += us;
 	if (effort == k->effort)
 		gc_learn(&k->alone_us, us);
 	if (effort == k->effort && k->model_us > 0)

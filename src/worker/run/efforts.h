@@ -12,7 +12,7 @@
 
 #include "kernels.h"
 
-/* A main kernel ran alone on the device. */
+/* A main kernel, or one that makes groups, ran alone on the device. */
 extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles);
 
 /* Before a launch: have the kernel be the one of its text that is to be launched. */

@@ -585,7 +585,8 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 }
 
 /*
- * The model has chosen fuse, but was far off: edges are tried, one after another, and what was measured decides.
+ * The model has chosen fuse, but was far off, or cannot tell: edges are tried, one after another, and what was measured
+ * decides.
  * Makes *v the variant to be launched, and returns its prediction.  Not on processors, whose lanes are never idle.
  */
 static double
@@ -602,7 +603,7 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 	GcError		err;
 
 	if (gc_worker.profile.scalar || own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts) ||
-		own->alone_us.value < Max(predicted_us * GC_EDGE_WRONG, GC_EDGE_WRONG_US))
+		(own->spent_us < GC_EDGE_SPENT_US && own->alone_us.value < Max(predicted_us * GC_EDGE_WRONG, GC_EDGE_WRONG_US)))
 		return predicted_us;
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)
 	{
@@ -611,10 +612,10 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 		if (us[e] <= 0)
 			continue;
 		k[e] = find_kernel(s, pipeline, &with[e]);
-		tried[e] = (GcEdgeTried) {.possible = true,.compiled = k[e] && is_compiled(k[e]),
+		tried[e] = (GcEdgeTried) {.possible = true,.predicted_us = us[e],.compiled = k[e] && is_compiled(k[e]),
 			.us = k[e] && k[e]->alone_us.samples > 0 ? k[e]->alone_us.value : 0,.trials = k[e] ? k[e]->trials : 0};
 	}
-	next = gc_edge_explore(predicted_us, own->alone_us.value, tried, &compile);
+	next = gc_edge_explore(predicted_us, own->alone_us.value, own->spent_us, tried, &compile);
 	if (compile != GC_EDGE_FUSE && k[compile] == NULL && add_kernel(s, request, pipeline, &with[compile], &err) == NULL)
 		edges->explored[compile].step = -1;
 	if (next == GC_EDGE_FUSE)

@@ -42,7 +42,8 @@ typedef struct GcPipelineKernel
 	u32			occupancy_shared;	/* for so many bytes of shared memory */
 	int			occupancy_threads;	/* and blocks of so many threads */
 	GcHash		hash;			/* of its text */
-	GcLearned	alone_us;		/* time of a main kernel with the device to itself */
+	GcLearned	alone_us;		/* time with the device to itself: of a main kernel, or one that makes groups */
+	double		spent_us;		/* in all of its launches so */
 	GcLearned	issue_part;		/* part of alone_us that it would take if memory took no time
 								 * (sched/policy/coresident.h) */
 	GcEdgeShape edge;			/* with an edge through which packets go: these */

@@ -369,6 +369,33 @@ gc_run_launch_compactor(GcRun *run)
 	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
 }
 
+/* Is this kernel all that fills the groups of a pipeline before the main one?  Then its times say what that takes. */
+static bool
+makes_groups_alone(const GcRun *run, int pipeline)
+{
+	if (run->sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->passes || run->waves[pipeline] ||
+		gc_pipelines(run->p)[pipeline].sink != GC_SINK_AGGREGATE || gc_pairs_of(run->request, pipeline).slices > 0)
+		return false;
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * How often tiles of a scan before the main one are halved (gc_sched_tile_shift).  A block's threads are to have a vector
+ * each.  Packets and pairs are divided otherwise.
+ */
+static u32
+tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, int threads)
+{
+	if (gc_has_packets(k) || run->passes)
+		return 0;
+	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS, threads * k->variant.vec);
+}
+
 /* Queue a kernel other than the main one, on the whole device. */
 static GcCode
 launch_whole(GcRun *run, int pipeline, GcAddr flags)
@@ -381,11 +408,16 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
 	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of ? group_blocks(in)
 		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	GcGrid		grid = gc_run_whole_grid(run, pipeline, k, tiles);
+	GcGrid		grid;
 	GcCode		code = gc_run_upload_columns(run, pipeline);
 
+	if (pairs.slices == 0 && !gc_inputs(run->p)[pl->input].groups_of && !gc_inputs(run->p)[pl->input].unmatched_of)
+		part.tile_shift = tile_shift(run, k, in, threads);
+	grid = gc_run_whole_grid(run, pipeline, k, tiles << part.tile_shift);
 	if (code == GC_OK && run->waves[pipeline])
 		return gc_wave_scan_whole(run->waves[pipeline], flags);
+	part.timed = makes_groups_alone(run, pipeline);
+	run->timed[pipeline] = part.timed ? 1 + k->effort : 0;
 	if (pairs.slices == 0)
 		return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
 	/* In pieces, so that other requests' kernels come between them. */
@@ -537,8 +569,8 @@ fill_groups(GcRun *run, int pipeline)
 		(code = clear_table(run, sink->memory, GC_FLAGS_ROOM, sink->zero, GC_FLAG_GROUPS, again)) != GC_OK ||
 		(code = run_pipeline(run, pipeline, sink->memory)) != GC_OK)
 		return code;
-	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_NFLAGS, sink->memory,
-					   GC_NFLAGS * sizeof(u32), &run->err);
+	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_GROUP_FLAG_WORDS, sink->memory,
+					   GC_GROUP_FLAG_WORDS * sizeof(u32), &run->err);
 }
 
 /* Have the groups that a pipeline scans, with all that these are made of. */

@@ -47,11 +47,11 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 static GcScan
 describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
 {
-	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.timed = part->timed,
-	.before = part->before};
+	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.tile_shift = part->tile_shift,
+	.timed = part->timed,.before = part->before};
 
 	scan.sources = part->sources ? part->sources : run->device_part + in->sources_off + part->first * sizeof(GcSource);
-	scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	scan.tiles_per_source = (in->max_rows + GC_ROWS_OF_TILE(scan) - 1) / GC_ROWS_OF_TILE(scan);
 	scan.ntiles = part->n * scan.tiles_per_source;
 	if (part->last && run->delivered)
 	{

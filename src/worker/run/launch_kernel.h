@@ -21,6 +21,7 @@ typedef struct GcScanPart
 	u32			first;
 	u32			n;
 	u32			first_tile;
+	u32			tile_shift;		/* as GcScan's */
 	bool		timed;			/* its times are noted behind the flags */
 	GcAddr		before;			/* as GcScan's */
 	bool		whole_shared;	/* as GcLaunch's */

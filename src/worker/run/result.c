@@ -18,6 +18,7 @@
 #include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
+#include "efforts.h"
 #include "launch.h"
 #include "passes.h"
 #include "wave_scan.h"
@@ -213,7 +214,7 @@ check_below(GcRun *run)
 		GcCode		code = GC_OK;
 
 		if (run->sinks[n].memory)
-			code = check_flags(run, run->request->group_flags + n * GC_NFLAGS, n, -1);
+			code = check_flags(run, run->request->group_flags + n * GC_GROUP_FLAG_WORDS, n, -1);
 		if (code != GC_OK)
 			return code;
 	}
@@ -282,6 +283,35 @@ gc_run_note_fetched(GcRun *run)
 }
 
 /*
+ * What kernels took that made groups for other pipelines.  It is learned where no other request was on the device: so
+ * that their edges are chosen by it, as main kernels' are.
+ */
+static void
+note_groups(GcRun *run, GcRunInfo *info)
+{
+	for (int n = 0; n < run->p->npipelines - 1; n++)
+	{
+		const u64  *times = (const u64 *) ((const char *) (run->request->group_flags + n * GC_GROUP_FLAG_WORDS) + GC_TIMES_AT);
+		GcPipelineKernel *k = run->kernels[n];
+		float		us;
+
+		if (run->timed[n] == 0 || times[GC_TIME_BEGAN] == 0)
+			continue;
+		us = us_between(~times[GC_TIME_BEGAN], times[GC_TIME_ENDED]);
+		if (us / 1000 > info->below_ms)
+		{
+			info->below_edge = k->variant.edge;
+			info->below_step = k->variant.edge_step;
+			info->below_predicted_ms = k->predicted_us / 1000;
+			info->below_ms = us / 1000;
+		}
+		if (us > 0 && run->prepared_alone && run->launch->alone)
+			gc_kernel_ran(k, (GcEffort) (run->timed[n] - 1), us,
+						  (run->request->inputs[gc_pipelines(run->p)[n].input].rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
+	}
+}
+
+/*
  * Take the times that the run's kernels have noted; those of copies and builds come from events.
  */
 void
@@ -299,6 +329,7 @@ gc_run_note_times(GcRun *run)
 	if (l->ops)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
 	info->run_ms = info->main_ms = run->main_us / 1000;
+	note_groups(run, info);
 	info->edge_packets = *(const u64 *) ((const char *) run->flags + GC_PACKETS_AT);
 	info->edge_held = *(const u64 *) ((const char *) run->flags + GC_HELD_AT);
 	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */

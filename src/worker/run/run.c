@@ -42,11 +42,12 @@
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
 
-/* Do two requests ask for exactly the same? */
+/* Do two requests ask for exactly the same?  Edges that are forced are to be compared, so each is launched. */
 static bool
 same_request(const GcRequest *a, const GcRequest *b)
 {
 	return a->share.h[0] != 0 && memcmp(&a->share, &b->share, sizeof(GcHash)) == 0 &&
+		a->edge == b->edge && a->edge_tile == b->edge_tile && a->edge_step == b->edge_step &&
 		a->program->size == b->program->size &&
 		memcmp(a->program, b->program, a->program->size) == 0;
 }
@@ -124,6 +125,7 @@ gc_run_start(int slot)
 	run->choose = p->select > 0 && (run->gather || run->main->group_mode == GC_GROUP_HASH);
 	run->gather = run->gather && !run->choose;
 	run->sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
+	run->timed = MemoryContextAllocZero(cxt, p->npipelines);
 	run->share = gc_run_hooks->begins(run);
 	run->state = RUN_COMPILING;
 	run->pairs = gc_pairs_of(run->request, p->npipelines - 1);
@@ -230,6 +232,7 @@ advance_waiting(GcRun *run, int others)
 		return false;
 	/* Builds queue all their waves.  Alone, the request itself is what holds the memory that it lacks. */
 	gc_device_may_wait(others == 0);
+	run->prepared_alone = others == 0;
 	code = prepare(run);
 	gc_device_may_wait(false);
 	if (code == GC_OK)

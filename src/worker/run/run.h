@@ -94,6 +94,9 @@ typedef struct GcRun
 	GcAddr		bitmaps_relocated;	/* base that the request's addresses of them contain */
 	GcAddr		sink;			/* GC_FLAGS_ROOM, then the main sink's memory */
 	GcSinkMemory *sinks;		/* per pipeline; empty where it fills a build */
+	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its groups; 0:
+								 * it made none, or with others */
+	bool		prepared_alone; /* no other request had device memory when these were queued */
 	bool		gather;			/* the compactor collects existing groups of a dense table */
 	bool		choose;			/* the program's `select` chooses among the groups */
 	GcAddr		gathered;		/* the words of these groups */
