@@ -121,7 +121,7 @@ GC_DEFINE_WIDENED(late, W, RAW, R, SUFFIX)
 
 /*
  * Narrow codes to 32 bits.  One instruction, a product of bytes, picks a code out of its word and
- * adds the base; otherwise a shift, a mask and an addition do.  Where few rows may need their
+ * adds the base.  Otherwise a shift, a mask and an addition do.  Where few rows may need their
  * values, it is not used: other rows then skip the work.  Also, products need registers for
  * operands, which kernels with groups in shared memory lack.
  */
@@ -204,8 +204,8 @@ gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
 #endif
 
 /*
- * The id of row gc_r, of the private chunk or another one of the input: the number of the chunk, 0 for
- * the private one, above `bits` bits of the row's number in it.
+ * The id of row gc_r, of the private chunk or another one of the input.  It is the number of the
+ * chunk, 0 for the private one, above `bits` bits of the row's number in it.
  */
 #define GC_ROW_ID(type, bits) \
 	((type) ((u64) (gc_src.chunk & GC_PRIVATE_CHUNK ? 0 : gc_src.chunk + 1) << (bits) | gc_r))

@@ -7,10 +7,10 @@
  *	- an expression without Vars is a parameter: PostgreSQL computes it once per
  *	  execution;
  *	- operators and functions that kernels know (operators.c, comparisons.c, cases.c, functions.c, cuda/gc_value.h);
- *	- any other immutable expression of a single Var with few values (a
- *	  dictionary, dates, small integers) becomes a lookup table that PostgreSQL
- *	  fills, one entry per value: LIKE, substring, extract, to_char, ...; and of two
- *	  texts, one per pair: ||, replace, ... (lookup.c)
+ *	- any other immutable expression of a single Var with few values becomes a
+ *	  lookup table that PostgreSQL fills (lookup.c).  A dictionary, dates and small
+ *	  integers have few.  There is one entry per value: LIKE, substring, extract,
+ *	  to_char, ...  Of two texts there is one per pair: ||, replace, ...
  * Everything else is refused, with a reason.
  *
  * Planner, in backends.
