@@ -16,8 +16,8 @@ is right.  An answer or error that some other plan of PostgreSQL's gives, too, d
 the plan and is none; statements.py says how that is found out.
 
 A mismatch is printed with what tells its cause (diagnosis.py), made smaller while it stays,
-and printed with what makes it again.  After a crash the fuzzer waits until the server is back,
-and goes on.
+and printed with what makes it again.  So is a kernel that cannot be compiled.  After a crash the
+fuzzer waits until the server is back, and goes on.
 
 With --together K, K sessions ask K queries of the first kind at the same time: they are
 held back until all are ready, and share scans wherever they can, fused and marked ones by
