@@ -3,6 +3,7 @@ import math
 import os
 import platform
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -108,6 +109,18 @@ def git_commit():
     if not commit:
         return 'unknown'
     return commit + (' with changes' if git('status', '--porcelain', '--untracked-files=no') else '')
+
+
+def parse_reported(ap):
+    """Arguments, with those of a report: where it goes, and of which commit and command it is."""
+    ap.add_argument('--out', default=os.devnull)
+    ap.add_argument('--commit', default='', help='default: what git says')
+    ap.add_argument('--command', default='', help='the command to print, if not this program\'s own')
+    args = ap.parse_args()
+    args.commit = args.commit or git_commit()
+    program = os.path.relpath(os.path.abspath(sys.argv[0]), os.path.dirname(HERE))
+    args.command = args.command or shlex.join([program] + sys.argv[1:])
+    return args
 
 
 class Report:

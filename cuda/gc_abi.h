@@ -89,7 +89,7 @@ typedef struct GcHole
 
 /*
  * A chunk of which a request does not see all rows, and where the bitmap of the rows that it sees
- * is to be: nrows bits, padded to GC_PAD_ROWS by zeros.  Holes ascend and do not touch.
+ * is to be.  That has nrows bits, padded to GC_PAD_ROWS by zeros.  Holes ascend and do not touch.
  */
 typedef struct GcVisible
 {
@@ -202,8 +202,8 @@ typedef struct GcGang
 
 /*
  * Channels (gc_packet.h).  A slot has room for the rows of so many tiles, of which a block takes GC_CHANNEL_STEP at a
- * time: with one, half of the warps of a block of 256 threads had no rows (an H100).  Words of a bitmap of slots;
- * bytes of a control block.
+ * time.  With one at a time, half of the warps of a block of 256 threads had no rows (an H100).  Words of a bitmap of
+ * slots; bytes of a control block.
  */
 #define GC_CHANNEL_TILES			8
 #define GC_CHANNEL_STEP				4

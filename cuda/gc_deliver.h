@@ -3,10 +3,10 @@
  * gc_deliver.h
  *	  A result that its kernel brings to the host by itself.
  *
- * Where gc_a.scan.deliver_to says so, the last block that is done writes to the host's memory:
- * the flags, and what follows them, gc_a.scan.delivered words of 64 bits in all.  After them it
- * writes the word at GC_DONE_AT.  A copy and an event behind the kernel took the worker's thread
- * nearly as long as the launch.
+ * Where gc_a.scan.deliver_to says so, the last block that is done writes to the host's memory.
+ * It writes the flags, and what follows them, gc_a.scan.delivered words of 64 bits in all.
+ * After them it writes the word at GC_DONE_AT.  A copy and an event behind the kernel took the
+ * worker's thread nearly as long as the launch.
  *
  * GC_DELIVER comes last, behind a barrier.  Blocks are counted at GC_BLOCKS_AT behind the flags,
  * 0 before.  Any other kernel that writes to the sink has to be done when this launch begins.

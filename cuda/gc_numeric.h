@@ -63,8 +63,9 @@ gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale)
 }
 
 /*
- * x / y, as a numeric of scale GC_AVG_SCALE.  Notes gc_bad where y is 0, where this has not as many
- * digits as numeric_div() rounds to, where 128 bits do not hold a part of it, and where it is `most` or more.
+ * x / y, as a numeric of scale GC_AVG_SCALE.  Notes gc_bad where y is 0, and where this has not as many
+ * digits as numeric_div() rounds to.  So it does where 128 bits do not hold a part of it, and where it is
+ * `most` or more.
  */
 GC_FN_ONCE i128
 gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, u128 most, i32 *bad)
@@ -152,9 +153,9 @@ gc_float_digits(double x, int k, i32 *above)
 }
 
 /*
- * float8_numeric() or float4_numeric(), and numeric_round() or, if cut, numeric_trunc(): x as
- * printf() rounds it to `digits` decimal digits, with `scale` of them behind the point; times 10^scale.  PostgreSQL decides on NaN, beyond
- * 10^18, and where the result leaves 64 bits.
+ * float8_numeric() or float4_numeric(), and numeric_round() or, if cut, numeric_trunc(); times 10^scale.  That is x
+ * as printf() rounds it to `digits` decimal digits, with `scale` of them behind the point.  PostgreSQL decides on
+ * NaN, beyond 10^18, and where the result leaves 64 bits.
  */
 GC_FN_ONCE i64
 gc_float_decimal(double x, int digits, int scale, int cut, i32 *bad)

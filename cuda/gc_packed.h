@@ -146,7 +146,7 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 #define GC_MOST(x, y, z)				(((x) & (y)) | ((z) & ((x) | (y))))
 
 /*
- * The range's ends in all lanes of a word, once for all words of a chunk; the compiler does not
+ * The range's ends in all lanes of a word, once for all words of a chunk.  The compiler does not
  * see that it could compute them again.  Where the high bit is free, the value is what is lacking
  * to reach that bit, so that one addition tests.
  */

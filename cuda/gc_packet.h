@@ -4,8 +4,8 @@
  *	  Edges between a pipeline's steps: packets that a producer writes and a consumer reads.
  *
  * A packet is a row's number in its chunk, and for some builds which of their rows matched.  Packets lie in
- * slots, each of rows of one chunk only, kind by kind: all rows' numbers, then all matches of one build, and so
- * on.  The consumer reads columns of the row itself (late materialization).
+ * slots, each of rows of one chunk only.  There they lie kind by kind: all rows' numbers, then all matches of
+ * one build, and so on.  The consumer reads columns of the row itself (late materialization).
  *
  * GC_EDGE_MATERIALIZE.  A slot is for a run of tiles, and has room for all rows of it.  The producer's kernel counts the
  * packets in each.  The consumer's kernel comes behind it.  There a warp takes up to GC_PACKET_PART packets at a
@@ -15,22 +15,22 @@
  *	  GC_SLOT_UNITS .. GC_PACKET_VECTORS .. GC_END_PACKET_VECTORS .. GC_END_SLOT_UNITS
  *
  * GC_EDGE_CHANNEL.  All blocks of one kernel take jobs until none is left (gc_channel_next): to fill a slot, or to
- * empty one.  A slot has room for GC_CHANNEL_TILES tiles; a block fills it with what is left of some tiles and
- * others of one chunk, until it has enough.  So slots are filled well, however few rows are left, and as packets
- * are read soon after they are written, they stay in the L2 cache.
+ * empty one.  A slot has room for GC_CHANNEL_TILES tiles.  A block fills it with what is left of some tiles and
+ * others of one chunk, until it has enough.  So slots are filled well, however few rows are left.  As packets are
+ * read soon after they are written, they stay in the L2 cache.
  *
  * There are at least as many slots as blocks, and a block that looks for a job holds none.  So some slot is always
- * free or full, and nobody waits for anybody: a block that finds no free slot empties one (back pressure), a
- * block that finds no full one fills one.  It works with any number of blocks, co-resident or not, and a row
- * that fails or a request that is cancelled can leave no block waiting.
+ * free or full, and no block waits for another.  A block that finds no free slot empties one (back pressure), a
+ * block that finds no full one fills one.  It works with any number of blocks, co-resident or not.  A row that
+ * fails or a request that is cancelled can leave no block waiting.
  *
- * GC_EDGE_REFILL.  Each block has a slot of its own, and tiles of its own, one after another: it fills the slot with
- * what is left of them, until that is enough for all of its threads, and empties it.  Its control block counts the
- * packets that are in memory.
+ * GC_EDGE_REFILL.  Each block has a slot of its own, and tiles of its own, one after another.  It fills the slot
+ * with what is left of them, until that is enough for all of its threads.  Then it empties it.  Its control block
+ * counts the packets that are in memory.
  *
- * The control block has, in words of 64 bits: GC_CHANNEL_WORDS of these for bitmaps of slots that are in use, and of
- * slots that are full; then 32-bit words: for each slot which chunk its packets are of, and how many they are; for
- * each chunk the next tile; and how many packets there are.
+ * The control block begins with words of 64 bits: GC_CHANNEL_WORDS for bitmaps of slots that are in use, and of
+ * slots that are full.  Behind them are 32-bit words.  Each slot has two, for which chunk its packets are of, and
+ * how many they are.  Each chunk has one for its next tile.  The last one is how many packets there are.
  *
  *-------------------------------------------------------------------------
  */
@@ -348,8 +348,8 @@ gc_channel_next(GcChannel *c, u32 block, u32 fills, GcJob *job)
 #define GC_END_OF_STEP(source, tile)	GC_MIN((tile) + GC_CHANNEL_STEP, ((source) + 1) * gc_a.scan.tiles_per_source)
 
 /*
- * The first of the next tiles of the chunk from which the current slot is filled, if there are any, there is room for their
- * rows behind the n packets that are there, and these are not enough yet.  most: of tiles.
+ * The first of the next tiles of the chunk from which the current slot is filled.  GC_NO_TILE: there are none, or no
+ * room for their rows behind the n packets that are there, or these are enough already.  most: of tiles.
  */
 GC_FN u32
 gc_channel_tile(GcChannel *c, u32 n, u32 enough, u32 most)

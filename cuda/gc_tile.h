@@ -121,7 +121,7 @@ GC_DEFINE_WIDENED(late, W, RAW, R, SUFFIX)
 
 /*
  * Narrow codes to 32 bits.  One instruction, a product of bytes, picks a code out of its word and
- * adds the base; otherwise a shift, a mask and an addition do.  Where few rows may need their
+ * adds the base.  Otherwise a shift, a mask and an addition do.  Where few rows may need their
  * values, it is not used: other rows then skip the work.  Also, products need registers for
  * operands, which kernels with groups in shared memory lack.
  */
@@ -204,8 +204,8 @@ gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
 #endif
 
 /*
- * The id of row gc_r, of the private chunk or another one of the input: the number of the chunk, 0 for
- * the private one, above `bits` bits of the row's number in it.
+ * The id of row gc_r, of the private chunk or another one of the input.  It is the number of the
+ * chunk, 0 for the private one, above `bits` bits of the row's number in it.
  */
 #define GC_ROW_ID(type, bits) \
 	((type) ((u64) (gc_src.chunk & GC_PRIVATE_CHUNK ? 0 : gc_src.chunk + 1) << (bits) | gc_r))
@@ -224,6 +224,7 @@ GC_DEFINE_LOAD(4, u32, i64, i64)
 GC_DEFINE_LOAD(8, u64, i64, i64)
 #define GC_ANY_ARGS		v, p, base
 #define GC_ANY_PARAMS	const u8 *p, i64 base, u32 width
+#define GC_ANY_ROWS		GC_VEC
 #else
 GC_DEFINE_LOAD(1, u8, i32, i32)
 GC_DEFINE_LOAD(2, u16, i32, i32)
@@ -235,6 +236,7 @@ GC_DEFINE_LOAD(4, u32, i64, i64)
 GC_DEFINE_LOAD(8, u64, i64, i64)
 #define GC_ANY_ARGS		v, p, base, n
 #define GC_ANY_PARAMS	const void *p, i64 base, u32 width, u32 n
+#define GC_ANY_ROWS		n
 #endif
 
 /* For columns whose chunks differ in width: one test per vector, uniform in a block. */
@@ -291,6 +293,25 @@ gc_at_8_f64(u64 data, u32 row, i64 base, u32 width)
 {
 	return ((const double *) data)[row];
 }
+
+/*
+ * Floats of an append input have one width, except in chunks of a table that has no such column.  There zeros of one
+ * byte stand for it (columns/combined.c).
+ */
+#define GC_DEFINE_FLOAT_ANY(W, R, SUFFIX) \
+GC_FN void gc_load_0_##SUFFIX(R *v, GC_ANY_PARAMS) \
+{ \
+	if (width == W) \
+		gc_load_##W##_##SUFFIX(GC_ANY_ARGS); \
+	else \
+		for (u32 j = 0; j < GC_ANY_ROWS; j++) v[j] = 0; \
+} \
+GC_FN R gc_at_0_##SUFFIX(u64 data, u32 row, i64 base, u32 width) \
+{ \
+	return width == W ? gc_at_##W##_##SUFFIX(data, row, base, width) : 0; \
+}
+GC_DEFINE_FLOAT_ANY(4, float, f32)
+GC_DEFINE_FLOAT_ANY(8, double, f64)
 
 #define GC_AT(W, SUFFIX, d, row)	gc_at_##W##_##SUFFIX((d).data, row, (d).base, (d).width)
 

@@ -13,7 +13,7 @@
  * counters of 32 bits.  Blocks count in different copies.
  *
  * Rows of a scan are looked at once.  So their distance is that to the image of the end of the key's
- * range, and a row is dropped if rows of smaller bins that were kept are enough already.
+ * range.  A row is dropped if rows of smaller bins that were kept are enough already.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,8 +66,9 @@ gc_top_last_bin(const u64 *top, u64 wanted)
 }
 
 /*
- * Memory of a choice among rows, as 32-bit words: how many of the last bins are dropped; rows by power
- * of two of the distance; rows by bin, GC_FIRST_PARTS for each power of two.
+ * Memory of a choice among rows, as 32-bit words.  First is how many of the last bins are dropped.
+ * Then come rows by power of two of the distance, and rows by bin, GC_FIRST_PARTS for each power of
+ * two.
  */
 #define GC_FIRST_COUNT(top, power)		((top) + 1 + (power))
 #define GC_FIRST_BIN_COUNT(top, bin)	((top) + 1 + GC_FIRST_POWERS + (bin))

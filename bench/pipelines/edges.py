@@ -27,7 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), 'tpch')]
 import measure  # noqa: E402
 import tpch  # noqa: E402
-from measure import Report, git_commit, median, psql, value  # noqa: E402
+from measure import Report, median, parse_reported, psql, value  # noqa: E402
 
 PAPER = ('q05', 'q07', 'q08', 'q09', 'q14')
 ON = ('set gpuconc.enabled = on;\nset gpuconc.cold = wait;\nset gpuconc.debug_offload = prefer;\nset jit = off;\n'
@@ -281,7 +281,6 @@ def write(report, results, first, failures, left_out, args):
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument('bench', choices=('tpch', 'ssb', 'skew'))
-    ap.add_argument('--out', default=os.devnull)
     ap.add_argument('--tiles', default='1000000,4000000')
     ap.add_argument('--steps', choices=('default', 'all'))
     ap.add_argument('--only')
@@ -291,9 +290,7 @@ def main():
     ap.add_argument('--quiet', type=float, default=5)
     ap.add_argument('--check', action='store_true')
     ap.add_argument('--seconds', type=float, default=0)
-    ap.add_argument('--commit', default='')
-    ap.add_argument('--command', default='')
-    args = ap.parse_args()
+    args = parse_reported(ap)
     args.tiles = [int(t) for t in args.tiles.split(',') if t]
     if args.bench == 'tpch':
         scale = int(value('select count(*) from supplier')) / 10000
@@ -302,8 +299,7 @@ def main():
         queries = {n: skew_query(n) for n in SKEW if not args.only or n in args.only.split(',')}
     else:
         queries = {n: measure.query(n) for n in measure.QUERIES if not args.only or n in args.only.split(',')}
-    report = Report(args.out, args.commit or git_commit(), args.command or ' '.join(['bench/pipelines/edges.py'] + sys.argv[1:]),
-                    title=TITLES[args.bench], table=TABLES[args.bench])
+    report = Report(args.out, args.commit, args.command, title=TITLES[args.bench], table=TABLES[args.bench])
     queries = {n: sql for n, sql in queries.items() if not any(s in sql.lower() for s in ('create view', 'drop view'))}
     ways = {n: ways_of(sql, args, steps_of(n, args)) for n, sql in queries.items()}
     first = warm_up(queries, ways, args)

@@ -21,10 +21,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), 'tpch')]
 import measure  # noqa: E402
 import tpch  # noqa: E402
-from measure import Report, git_commit, median, psql, value  # noqa: E402
+from edges import ON  # noqa: E402
+from measure import Report, median, parse_reported, psql, value  # noqa: E402
 
-ON = ('set gpuconc.enabled = on;\nset gpuconc.cold = wait;\nset gpuconc.debug_offload = prefer;\nset jit = off;\n'
-      'set max_parallel_workers_per_gather = 0;\n')
 WARM = 10
 COUNTED = ('Builds Run', 'Builds Shared', 'Shared Scan Requests', 'Blocks', 'Registers per Thread', 'Kernels', 'Copied')
 
@@ -79,13 +78,9 @@ def main():
     ap.add_argument('--runs', type=int, default=40)
     ap.add_argument('--pauses', default='0,0.05,0.3')
     ap.add_argument('--edges', default='fuse,refill,auto')
-    ap.add_argument('--out', default=os.devnull)
-    ap.add_argument('--commit', default='')
-    ap.add_argument('--command', default='')
-    args = ap.parse_args()
+    args = parse_reported(ap)
     scale = int(value('select count(*) from supplier')) / 10000
-    report = Report(args.out, args.commit or git_commit(), args.command or ' '.join(['bench/pipelines/turns.py'] + sys.argv[1:]),
-                    title='TPC-H', table='lineitem')
+    report = Report(args.out, args.commit, args.command, title='TPC-H', table='lineitem')
     lines = []
     for name in tpch.chosen(args.only):
         for edge in args.edges.split(','):

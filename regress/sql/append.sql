@@ -155,6 +155,13 @@ SELECT check_one('SELECT channel, y, count(*) FROM (SELECT 1 AS channel, day FRO
 SELECT check_one('SELECT who, d, n FROM (SELECT who, day - 1 AS d, paid * 2 AS n FROM web WHERE item = 3 UNION ALL SELECT part, day, given FROM (SELECT ''p'' AS part, day, given FROM refund WHERE given < 9) r) s');
 SELECT check_one('SELECT c_city, s.x, count(*), count(item) FROM customer LEFT JOIN (SELECT item, ''w'' AS x FROM web WHERE paid < 90 UNION ALL SELECT item, ''r'' FROM refund WHERE given < 9) s ON item = c_id GROUP BY 1, 2');
 SELECT check_one('SELECT x, count(*) FROM (SELECT CASE WHEN item > 100 THEN who END AS x FROM web UNION ALL SELECT who FROM store WHERE false UNION ALL SELECT ''z'' FROM refund) s GROUP BY 1');
+-- floats that a table does not have
+CREATE TABLE public.blank (x float8);
+VACUUM ANALYZE public.blank;
+SELECT check_one('SELECT count(*), min(x), max(x), max(y), count(z) FROM (SELECT f8 * 2 AS x, f4 AS y, f4 > 3 AS z FROM types UNION ALL SELECT item + 0.5::float8, 1.5, NULL FROM web UNION ALL SELECT f4, f4 * 2, f8 < 9 FROM types WHERE f8 < 100) s WHERE x > -300');
+SELECT check_one('SELECT c_city, max(x), min(y) FROM customer JOIN (SELECT i4 AS k, f8 * 2 AS x, f4 AS y FROM types UNION ALL SELECT item, 7.5, item::float4 FROM web) s ON k = c_id WHERE x < 400 GROUP BY 1');
+SELECT check_one('SELECT count(*), max(y) FROM (SELECT item + 0.5::float8 AS y FROM web UNION ALL SELECT x * 2 FROM blank) s WHERE y > 2');
+DROP TABLE public.blank;
 CREATE VIEW public.paid AS SELECT who, paid, 'web'::text AS channel FROM cached.web UNION ALL SELECT who, paid, 'store' FROM cached.store WHERE shop < 6;
 SELECT check_one('SELECT channel, count(*), sum(paid) FROM paid WHERE who <> ''who 1'' GROUP BY 1', '{cached}');
 

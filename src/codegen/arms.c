@@ -3,10 +3,10 @@
  * arms.c
  *	  Which of the values of UNION ALL's arms a pipeline has.
  *
- * The arms are pipelines with one sink, and expressions behind the union are the same for all of them:
- * a column of it is a GC_OP_ARM of what it is in each arm.  A kernel must not read columns of other
- * arms, and what can be told of an expression depends on the arm.  So a pipeline is looked at, and
- * generated, from a copy of the program in which that is settled.
+ * The arms are pipelines with one sink, and expressions behind the union are the same for all of
+ * them.  A column of the union is a GC_OP_ARM of what it is in each arm.  A kernel must not read
+ * columns of other arms, and what can be told of an expression depends on the arm.  So a pipeline is
+ * looked at, and generated, from a copy of the program in which that is settled.
  *
  * Pure C, called on the worker's main thread.  The copy belongs to the caller.
  *

@@ -8,10 +8,10 @@
  * within the pipeline.  So two programs that contain the same pipeline give the same text and
  * share its kernel.
  *
- * Every kernel is a scan skeleton (GC_TILES, GC_VECTORS in cuda/gc_tile.h) around
- * a body, what this pipeline does with one vector of rows.  The body comes in two
- * phases: steps that need only the scanned table's own columns and dense builds
- * work on whole vectors; everything after works row by row on the survivors.
+ * Every kernel is a scan skeleton (GC_TILES, GC_VECTORS in cuda/gc_tile.h) around a body,
+ * what this pipeline does with one vector of rows.  The body comes in two phases.  Steps
+ * that need only the scanned table's own columns and dense builds work on whole vectors.
+ * Everything after works row by row on the survivors.
  *
  * Several pipelines over the same table can share one skeleton: a fused kernel.  Its members
  * stand one after another inside the loop over vectors, so that every column is read from memory
@@ -82,7 +82,7 @@ enum
 };
 
 /*
- * Of a scan that tries pairs (cuda/gc_pair.h): the launch's first unit and how many it takes, slices of
+ * Of a scan that tries pairs (cuda/gc_pair.h): the launch's first unit and how many it takes.  Slices of
  * the first list, the rows of one, parts of a source.
  */
 enum
@@ -91,9 +91,9 @@ enum
 };
 
 /*
- * Of an edge (cuda/gc_packet.h): address of the slots; of the counts of their packets, or the channel's control
- * block; packets that a slot has room for; slots of a chunk; all slots.  Of a channel: how many packets are enough for
- * a slot, the most tiles that are scanned for one, and the blocks that rather fill slots.
+ * Of an edge (cuda/gc_packet.h): address of the slots; address of the counts of their packets, or of the channel's
+ * control block.  Packets that a slot has room for; slots of a chunk; all slots.  Of a channel: how many packets are
+ * enough for a slot; the most tiles that are scanned for one; the blocks that rather fill slots.
  */
 enum
 {
@@ -122,9 +122,9 @@ enum
 };
 
 /*
- * Where chosen groups' words and keys (or numbers) go, for how many there is room; memory for the
- * choice of the first few (cuda/gc_top.h), the pass of this launch, how many are wanted.  Of rows:
- * the image of the key that no row's is larger than.
+ * Where chosen groups' words and keys (or numbers) go, and for how many there is room.  Memory for
+ * the choice of the first few (cuda/gc_top.h), the pass of this launch, how many are wanted.  Of
+ * rows: the image of the key that no row's is larger than.
  */
 enum
 {
@@ -133,8 +133,8 @@ enum
 };
 
 /*
- * Which rows a pass takes (split.c): those whose keys' hashes are in one of so many parts, or whose key
- * lies from a lowest to a greatest value.
+ * Which rows a pass takes (split.c).  Either their keys' hashes are in one of so many parts, or their
+ * key lies from a lowest to a greatest value.
  */
 enum
 {
@@ -239,8 +239,8 @@ gc_same_variant(const GcVariant *a, const GcVariant *b)
 }
 
 /*
- * When a kernel first reads a column: for rows that have passed the steps before, of which 1 in 2^(passed / 2)
- * is estimated to be left.  rows: so many are read at once, if one of them is left.
+ * When a kernel first reads a column: for rows that have passed the steps before.  Of these 1 in 2^(passed /
+ * 2) is estimated to be left.  rows: so many are read at once, if one of them is left.
  */
 typedef struct GcColumnReach
 {
@@ -335,9 +335,9 @@ extern GcCode gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *var
 						  GcKernelSource *source, GcError *err);
 
 /*
- * The text that does for several members (GcGang in cuda/gc_abi.h) what any kernel's text, of nwords argument words, does
- * for one, with the same words.  *most: members that it can have.  The caller frees it.  NULL: there is room for one member
- * only, or no memory.
+ * The text that does for several members (GcGang in cuda/gc_abi.h) what a kernel's text does for one.  That is of
+ * nwords argument words, and each member has the same ones.  *most: members that it can have.  The caller frees it.
+ * NULL: there is room for one member only, or no memory.
  */
 extern char *gc_gang_text(const char *text, int nwords, int *most);
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * condition.c
- *	  The condition under which a row passes a step that only tests it: a filter, or the probe of a
- *	  dense build by an inner, semi or anti join.
+ *	  The condition under which a row passes a step that only tests it.  That is a filter, or the
+ *	  probe of a dense build by an inner, semi or anti join.
  *
  * Pure C, called on the worker's main thread.
  *

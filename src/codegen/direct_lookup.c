@@ -3,7 +3,7 @@
  * direct_lookup.c
  *	  What an entry of a direct lookup table holds.
  *
- * The low half of an entry is the row of the build that a value finds; payloads of up to 4 bytes together
+ * The low half of an entry is the row of the build that a value finds.  Payloads of up to 4 bytes together
  * stand in the upper half.  Predicate kernels fill the tables (probe.c); kernels of shared selection scans read
  * them (values.c).
  *

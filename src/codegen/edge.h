@@ -20,8 +20,8 @@ extern void cg_divide_own(const GcProgram *p, const GcPPipeline *pl, StepLists *
 extern int	cg_before_edge(const GcProgram *p, const GcPPipeline *pl, const GcPStep **steps, int n, int edge_step);
 
 /*
- * Of n steps of the row phase, `before` are before the edge: builds whose matches the packets have, since later steps
- * or the sink need them.
+ * Builds whose matches the packets have, since later steps or the sink need them.  Of n steps of the row phase,
+ * `before` are before the edge.
  */
 extern u32	cg_passed_builds(const GcProgram *p, const GcPPipeline *pl, const GcPStep **steps, int before, int n);
 

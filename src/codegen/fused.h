@@ -24,8 +24,8 @@ typedef struct GcFusedMember
 	u16			pipeline;
 	GcVariant	variant;
 	const i16  *columns;		/* per column of p: the number of its physical column (below
-								 * GC_MAX_COLUMNS), or -1 where the pipeline does not read it;
-								 * members with equal numbers read the same cached column */
+								 * GC_MAX_COLUMNS), or -1 where the pipeline does not read it.
+								 * Members with equal numbers read the same cached column. */
 } GcFusedMember;
 
 /*

@@ -50,8 +50,8 @@ cg_declare_groups(Cg *cg)
 }
 
 /*
- * PostgreSQL may have overflowed where a float sum is not finite, or the other way round, also in
- * groups that HAVING or an order leaves out.
+ * PostgreSQL may have overflowed where a float sum is not finite, or the other way round.  That
+ * holds of groups that HAVING or an order leaves out, too.
  */
 static void
 check_float_sums(const Cg *cg, const GcPPipeline *from, Text *t)

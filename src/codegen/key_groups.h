@@ -14,12 +14,12 @@
  * The refinement kernel splits the key groups of a column's values by an attribute that a table
  * has of each value.  It takes three launches, with the same words:
  *
- *	  GC_REFINE_READ scans all chunks (GcScan) of the table: w[1] and w[2] are the
- *	  addresses of the GcCols of its key and its attribute (0: whether there is a row), w[3]
- *	  is the attribute's least value; w[4] u32[range + 1], zeroed before, receives the
+ *	  GC_REFINE_READ scans all chunks (GcScan) of the table.  w[1] and w[2] are the
+ *	  addresses of the GcCols of its key and its attribute (0: whether there is a row).  w[3]
+ *	  is the attribute's least value.  w[4] u32[range + 1], zeroed before, receives the
  *	  attribute of each value.
- *	  GC_REFINE_FIND: w[5] u16[range + 1] are the key groups so far; w[6]
- *	  u64[GC_KEY_GROUP_SLOTS], all ones before, and w[7] u32[GC_KEY_GROUP_SLOTS] are slots;
+ *	  GC_REFINE_FIND: w[5] u16[range + 1] are the key groups so far.  w[6]
+ *	  u64[GC_KEY_GROUP_SLOTS], all ones before, and w[7] u32[GC_KEY_GROUP_SLOTS] are slots.
  *	  w[8] u64[2], zeroed before, receives the number of key groups, and whether they are
  *	  more than GC_MAX_KEY_GROUPS.
  *	  GC_REFINE_ASSIGN: w[9] u16[range + 1] receives the new key groups, w[10]

@@ -8,7 +8,7 @@
  * build's range.  Where keys may repeat, the matches are a chain:
  *
  *	  semi, anti	the first of the chain that satisfies the condition decides
- *	  left			a loop over the chain takes the row on once per match; if none satisfies the
+ *	  left			a loop over the chain takes the row on once per match.  If none satisfies the
  *					condition, one more turn takes it on without
  *
  *	  full			as left, and each match is noted

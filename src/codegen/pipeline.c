@@ -406,7 +406,8 @@ emit_row_phase(Cg *cg, const GcPStep **steps, int n)
 /*
  * Can all be one stage (GC_FILTER_AGGREGATE)?  It takes filters and an ungrouped aggregate.  No
  * test may fail, since all tests are made on every row.  It pays in a fused kernel, whose members
- * load everything at once, and where a thread's vector is likely to have a row for the sink.
+ * load everything at once.  It also pays where a thread's vector is likely to have a row for the
+ * sink.
  */
 static bool
 is_filter_aggregate(Cg *cg)

@@ -125,11 +125,12 @@ extern int	gc_table_copies(const GcSelectorColumn *column);
  * GC_SELECTOR_WORDS(n) words:
  *
  *	  w[0] set of requests, w[1] address of the selection bitmaps, w[2] bytes of one per chunk,
- *	  w[3] bytes of one in all, w[4] address of the block summary; and per column,
- *	  from w[GC_SELECTOR_WORDS(k)] on: address of its GcCols, address of its table, base, range
- *	  (as for the predicate kernel), and readers << 32 | accepting: the requests that read it, and
- *	  those that accept every value of it; of a column with key groups also: address of the
- *	  group-coded column's GcCols, address of its table, number of key groups, address of mismatch.
+ *	  w[3] bytes of one in all.  w[4] address of the block summary.
+ *	  Per column, from w[GC_SELECTOR_WORDS(k)] on: address of its GcCols, address of its table,
+ *	  base, range (as for the predicate kernel), and readers << 32 | accepting.  These are the
+ *	  requests that read it, and those that accept every value of it.
+ *	  Of a column with key groups also: address of the group-coded column's GcCols, address of
+ *	  its table, number of key groups, address of mismatch.
  *
  * The caller frees the text; NULL when out of memory.
  */

@@ -34,8 +34,8 @@ prepare(Cg *cg)
 }
 
 /*
- * A key's bits.  Floats that PostgreSQL calls equal have the same: all NaNs are one, and -0, which 0
- * is shown for or the other way round, is left to PostgreSQL.
+ * A key's bits.  Floats that PostgreSQL calls equal have the same: all NaNs are one.  -0 is left to
+ * PostgreSQL, since 0 may be shown for it, or the other way round.
  */
 static void
 key_bits(Cg *cg, const GcExpr *e, const Operand *o, char *buf, size_t size)

@@ -7,13 +7,13 @@
  * cg_free).  It owns its texts until then; the program, the variant and the source belong to its caller.
  * The worker's main thread alone has any.
  *
- * Names in generated text: columns are dN (description), cN (vector), nN (NULLs
- * of the vector), vN and vnN (one row's value and NULL flag); parameters pN;
- * lookup tables LN; lists IN; builds bN_*, with xN the matching row or dense
- * index; payloads yN and ynN; what gathered rows have looked up zN; packed codes wN, of
- * which those from firstN on, but not endN, pass (in all lanes of a word: fromN and toN);
- * temporaries tN and, for their NULL flags, tnN; accumulators in registers aN, their share
- * from one vector sN, and a block's eN.
+ * Names in generated text.  Columns are dN (description), cN (vector), nN (NULLs
+ * of the vector), vN and vnN (one row's value and NULL flag).  Parameters are pN,
+ * lookup tables LN, lists IN.  Builds are bN_*, with xN the matching row or dense
+ * index; payloads are yN and ynN; what gathered rows have looked up is zN.  Packed codes
+ * are wN, of which those from firstN on, but not endN, pass (in all lanes of a word: fromN
+ * and toN).  Temporaries are tN and, for their NULL flags, tnN.  Accumulators in registers
+ * are aN, their share from one vector sN, and a block's eN.
  *
  * In a fused kernel each member has C scopes of its own, so that members use the same names, with
  * two exceptions.  Column numbers are those of the physical columns, the same for all members.

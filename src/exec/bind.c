@@ -109,6 +109,7 @@ static GcCode
 column_fact(GcBinding *b, GcInputState *in, int c)
 {
 	GcFact	   *f = &b->column_facts[in->first + c];
+	const GcKind kind = in->specs[c].kind;
 	uint8		widths = 0;
 	int16		scale = -1;
 
@@ -137,8 +138,9 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 		}
 	}
 	if (widths == 0)
-		widths = in->specs[c].kind == GC_FLOAT8 ? 8 : in->specs[c].kind == GC_FLOAT4 ? 4 : 1;
-	f->width = (widths & (widths - 1)) == 0 ? widths : 0;
+		widths = GC_KIND_IS_FLOAT(kind) ? gc_kinds[kind].bytes : 1;
+	/* Where no table of an append input has a column of floats, there are only bytes in the place of it. */
+	f->width = (widths & (widths - 1)) == 0 && !(GC_KIND_IS_FLOAT(kind) && widths == 1) ? widths : 0;
 	/* Without a value it is what the type says, so that arms of UNION ALL agree. */
 	f->scale = scale >= 0 ? scale : type_scale(&b->plan->columns[in->first + c]);
 	return GC_OK;
@@ -251,7 +253,7 @@ choose_build(GcBinding *b, int i, uint64 rows)
 
 /*
  * A probe of a list tries each of its rows.  In an inner join of the main pipeline the scan is launched in
- * pieces of any size (worker/run/pairs.c).  Elsewhere a launch may be long, and nobody can end it; so it
+ * pieces of any size (worker/run/pairs.c).  Elsewhere a launch may be long, and nobody can end it.  So it
  * is in the rests of the pipeline, which take up to `kept` of the rows.
  */
 static GcCode

@@ -3,13 +3,13 @@
  * exec.h
  *	  State of a gpuconc custom scan at execution, and of one binding; private to exec/.
  *
- * One execution goes: ahead (InitPlans, parameters, row sources) -> slot and guard
- * -> bind (visibility, delta, lookup tables, parameters, typing, request) ->
- * submit and wait -> decode into local memory -> slot released -> rows returned.
+ * One execution goes: ahead (InitPlans, parameters, row sources) -> slot and guard -> bind
+ * -> submit and wait -> decode into local memory -> slot released -> rows returned.  To
+ * bind is visibility, delta, lookup tables, parameters, typing, and the request.
  * Everything up to the first returned row may fail into the fallback plan.
  *
- * Memory: `cxt` (child of the query's context) holds one execution's data and is
- * reset by a rescan; text of results is copied into it before the guard is left.
+ * Memory: `cxt` (child of the query's context) holds one execution's data and is reset by
+ * a rescan.  Text of results is copied into it before the guard is left.
  *
  * Runs in backends.
  *

@@ -4,11 +4,10 @@
  *	  Lookup tables: PostgreSQL computes an expression once for each value that
  *	  its Var can have, and kernels look the results up.
  *
- * The values are the entries of a dictionary (some of which may not occur in the
- * rows that the query sees) or the integers between a column's minimum and
- * maximum (likewise).  So the expression must not be able to show that it was
- * evaluated: it is immutable, under row security leakproof, and any error is
- * caught and means "fall back".
+ * The values are the entries of a dictionary, or the integers between a column's minimum
+ * and maximum.  Some of them may not occur in the rows that the query sees.  So the
+ * expression must not be able to show that it was evaluated.  It is immutable, under row
+ * security leakproof, and any error is caught and means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
  * sessions (columns/lookups.c), if the expression is cacheable.  A session reaches it through

@@ -4,9 +4,9 @@
  *	  Rankings: of each value of a dictionary, its number in the order of a collation.
  *
  * Values are sorted by eight bytes at a time, as numbers.  Under collation C that is the order.  Under
- * others it is about the order, since letters of both cases are taken as one; a merge sort by
- * PostgreSQL's comparison, which makes use of what is in order already, corrects that.  If the
- * guess is right, it makes one comparison per value.
+ * others it is about the order, since letters of both cases are taken as one.  A merge sort by
+ * PostgreSQL's comparison, which makes use of what is in order already, corrects that.  If the guess
+ * is right, it makes one comparison per value.
  *
  * What a shared table has already is not sorted again: new values are put in between.
  *

@@ -4,10 +4,10 @@
  *	  Variances, covariances and regressions of floats, from precise sums.
  *
  * PostgreSQL's final functions compute them from a state that float8_accum() or
- * float8_regr_accum() has made: the number of values, their sum and the sum of squares of their
- * differences to the mean.  The latter is the sum of squares less the square of the sum divided by
- * the number.  In doubles, that would lose all digits of values that differ little.  So the device
- * adds up with about twice a double's digits (cuda/gc_agg.h), and so does this file.
+ * float8_regr_accum() has made.  That is the number of values, their sum and the sum of squares of
+ * their differences to the mean.  The latter is the sum of squares less the square of the sum
+ * divided by the number.  In doubles, that would lose all digits of values that differ little.  So
+ * the device adds up with about twice a double's digits (cuda/gc_agg.h), and so does this file.
  *
  * Runs in backends.
  *

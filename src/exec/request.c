@@ -369,8 +369,8 @@ payload_base(const GcBinding *b, const GcPPayload *pay)
 }
 
 /*
- * Mix in a payload of a build of pipeline pl: its expression, and how its values are stored.  The latter
- * follows from ranges of what is mixed in anyway; a table is read as the request that finds it would have stored it,
+ * Mix in a payload of a build of pipeline pl: its expression, and how its values are stored.  The latter follows
+ * from ranges of what is mixed in anyway.  But a table is read as the request that finds it would have stored it,
  * and nothing is compared when it is found.
  */
 static void

@@ -3,9 +3,9 @@
  * scan.c
  *	  The custom scan node: offload, or PostgreSQL's own plan.
  *
- * Runs in backends.  The whole result is there before the first row is returned,
- * so that anything that goes wrong before is answered by the fallback plan, which
- * is initialised only then.
+ * Runs in backends.  The whole result is there before the first row is returned.  So
+ * anything that goes wrong before is answered by the fallback plan, which is initialised
+ * only then.
  *
  *-------------------------------------------------------------------------
  */

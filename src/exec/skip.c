@@ -3,8 +3,9 @@
  * skip.c
  *	  Which served chunks no row of which can match, by the ranges of their values.
  *
- * A chunk is skipped where a filter of the pipeline that reads it is true of no value between the
- * least and the greatest of the chunk's columns.  A skipped chunk's rows count for nothing.
+ * A chunk is skipped where a filter of the pipeline that reads it can be true of none of its
+ * rows.  What is known of these are the least and the greatest value of each column.  A skipped
+ * chunk's rows count for nothing.
  *
  * Runs in backends, under the guard of the request slot, whose directories it reads.
  *

@@ -3,10 +3,10 @@
  * agg.c
  *	  Group keys, aggregates and plain outputs: the main pipeline's sink.
  *
- * The device delivers accumulators (counts, sums, extremes); the executor turns
- * them into SQL's aggregates with PostgreSQL's own functions where there is more
- * to it than a conversion (exec/aggregates.c).  HAVING and the projections on top are
- * the custom scan's own qual and target list.
+ * The device delivers accumulators (counts, sums, extremes).  The executor turns them
+ * into SQL's aggregates, with PostgreSQL's own functions where there is more to it than a
+ * conversion (exec/aggregates.c).  HAVING and the projections on top are the custom
+ * scan's own qual and target list.
  *
  * Planner, in backends.
  *
@@ -389,9 +389,9 @@ gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 /*
  * A column that is no grouping expression.  One that a primary key determines may be a
  * key as well: it splits no group.  One that the query does not use by itself is a part
- * of a grouped expression, put here by make_window_input_target(), and nodes above find
- * that expression whole.  Any other is left to PostgreSQL, which takes it from some row
- * of the group: simplifying a condition can bring it about.
+ * of a grouped expression.  make_window_input_target() has put it here, and nodes above
+ * find that expression whole.  Any other is left to PostgreSQL, which takes it from some
+ * row of the group: simplifying a condition can bring it about.
  */
 static bool
 add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)

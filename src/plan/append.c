@@ -7,12 +7,11 @@
  * leaf, whose input is the chunks of all children put together (exec/append.c).  So
  * a pipeline has one kernel and one launch, whatever the number of children.
  *
- * PostgreSQL has pruned the children already, and translated each of the relation's
- * columns to an expression of the child.  Mostly that is the child's own column.  Where
- * it is not (UNION ALL of constants, say), the column is a CASE over the number of the
- * table, a column that every append input has.  So are the conditions that a single
- * SELECT of UNION ALL has, and columns that differ in type.  Expressions refer to columns of tables as Vars of the
- * relation, with numbers behind those of its own columns.
+ * PostgreSQL has pruned the children already, and translated each of the relation's columns to an expression of
+ * the child.  Mostly that is the child's own column.  Where it is not (UNION ALL of constants, say), the column is
+ * a CASE over the number of the table.  Every append input has a column with that.  So are the conditions that a
+ * single SELECT of UNION ALL has, and columns that differ in type.  Expressions refer to columns of tables as Vars
+ * of the relation, with numbers behind those of its own columns.
  *
  * Planner, in backends.
  *

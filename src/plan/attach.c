@@ -8,17 +8,17 @@
  * equalities in the join's clauses.  The other clauses are a condition on the match.  Without
  * equalities the build is a list, of which each row is tried.
  *
- * The probe is made in the pipeline of the one leaf whose columns the clauses use, so that
- * a semi join on a dimension filters the dimension.  Where they use several leaves, or
+ * The probe is made in the pipeline of the one leaf whose columns the clauses use.  So a
+ * semi join on a dimension filters the dimension.  Where they use several leaves, or
  * something that was attached before, it is made in the streamed pipeline.
  *
- * A full join is probed in the streamed pipeline, behind all that comes before it in SQL; and
- * what comes after it, behind it, inner joins, too.  The rest of the pipeline takes rows without a match through
+ * A full join is probed in the streamed pipeline, behind all that comes before it in SQL.  What comes after it
+ * in SQL is probed behind it, inner joins, too.  The rest of the pipeline takes rows without a match through
  * that (pipelines.c), where all that came before the join is NULL.
  *
  * Above a left join the inner side's columns may be NULL, which typing knows of its build.
  * Above an anti join they are NULL.  Above a semi join PostgreSQL may use an inner column in
- * the place of the outer one that it is equal to; that one is read then.
+ * the place of the outer one that it is equal to.  The outer one is read then.
  *
  * Planner, in backends.
  *

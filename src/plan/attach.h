@@ -20,8 +20,8 @@
 extern GcCore *gc_core_make(GcTranslation *tr, const GcRelDesc *desc);
 
 /*
- * Clauses of the core that name a column of a semi join's inner side, which is equal to one of the
- * outer side, name the latter instead.
+ * Clauses of the core may name a column of a semi join's inner side, which is equal to one of the
+ * outer side.  They name the latter instead.
  */
 extern List *gc_core_clauses(GcTranslation *tr, GcCore *core);
 
@@ -33,7 +33,7 @@ extern bool gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, co
 
 /*
  * Between the pipelines of `at` and `from`: the nearest leaf to `from` whose columns its parent
- * does not have, since a semi or anti join probes it; NULL if there is none.
+ * does not have.  That is one which a semi or anti join probes.  NULL if there is none.
  */
 extern GcLeaf *gc_hiding_leaf(GcTranslation *tr, GcLeaf *at, GcLeaf *from);
 

@@ -470,7 +470,7 @@ gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int c
 
 /*
  * Are they the same column?  What is said of outer joins that may have made it NULL depends on where it
- * stands, and in the result of one node a column is one thing.
+ * stands.  But in the result of one node a column is one thing.
  */
 static bool
 same_column(const Node *a, const Node *b)

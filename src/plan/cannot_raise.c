@@ -3,11 +3,11 @@
  * cannot_raise.c
  *	  Which expressions and queries cannot raise an error.
  *
- * A rewritten query evaluates expressions over rows that the original never looked at.
- * So only what is known not to fail may move: comparisons of built-in types, boolean
- * logic, LIKE with a constant pattern, and numeric arithmetic whose operands are known
- * to be small.  Integer arithmetic and casts to a narrower type are not among them.  Nor
- * is what returns other values for the same rows in another order.
+ * A rewritten query evaluates expressions over rows that the original never looked at.  So
+ * only what is known not to fail may move.  That is comparisons of built-in types,
+ * boolean logic, LIKE with a constant pattern, and numeric arithmetic whose operands are
+ * known to be small.  Integer arithmetic and casts to a narrower type are not among
+ * them.  Nor is what returns other values for the same rows in another order.
  *
  * Planner, in backends.
  *

@@ -57,7 +57,7 @@ gc_common_space(uint16 a, uint16 b)
 }
 
 /*
- * Two arms of a choice must be of one kind, and texts of one dictionary: what another
+ * Two arms of a choice must be of one kind, and texts of one dictionary.  What another
  * one has and this one lacks has no code here until it is added.
  */
 static bool

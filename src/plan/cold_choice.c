@@ -3,12 +3,12 @@
  * cold_choice.c
  *	  Whether a plan is to wait until its nodes' columns are loaded, and their kernels compiled.
  *
- * A node whose columns are not loaded, or whose kernels are not compiled, has its fallback answer (exec/cold.c).
- * The plan around it was chosen for the node, and the query may have been rewritten for it: PostgreSQL's own plan of
- * the whole statement is often much faster.  So it is asked here, too, and that plan is taken as long as loads would
- * take longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled
- * that a session has asked for: that they are not there only the worker knows, so the first execution after the columns
- * are loaded still finds out.  A node that has all it needs may still pay for another one that falls back.
+ * A node whose columns are not loaded, or whose kernels are not compiled, has its fallback answer (exec/cold.c).  The
+ * plan around it was chosen for the node, and the query may have been rewritten for it: PostgreSQL's own plan of the
+ * whole statement is often much faster.  So it is asked here, too.  That plan is taken as long as loads would take
+ * longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled that a
+ * session has asked for.  That they are not there only the worker knows, so the first execution after the columns are
+ * loaded still finds out.  A node that has all it needs may still pay for another one that falls back.
  *
  * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (kept.c).
  *

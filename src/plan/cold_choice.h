@@ -29,9 +29,10 @@ extern bool gc_is_cold(PlannedStmt *stmt);
 
 /*
  * Why the other plan of the same statement is to answer for now, or NULL.  The plans are estimated to take ms, if
- * nothing was lacking, and other_ms.  Where all nodes would fall back, the other plan is taken whatever the estimates say;
- * but a rewritten query waits for loads that are sooner than the original.  This starts loads of what the plan's nodes lack where there is room and
- * the user may execute the other plan, and has plans that are kept made again later.
+ * nothing was lacking, and other_ms.  Where all nodes would fall back, the other plan is taken whatever the estimates
+ * say.  But a rewritten query waits for loads that are sooner than the original.  This starts loads of what the
+ * plan's nodes lack, where there is room and the user may execute the other plan.  It has plans that are kept made
+ * again later.
  */
 extern const char *gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms, bool rewritten);
 

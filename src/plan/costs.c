@@ -3,10 +3,10 @@
  * costs.c
  *	  What paths of ours cost.
  *
- * Costs are times, in units of cost that the CPU takes.  A request has a fixed cost, a cost per tuple scanned and per
- * row probed or built on the device, and a cost to decode each row of the result.  Tuples that must be read
- * as delta (pages not all-visible), row sources, and entries of lookup tables have PostgreSQL's own costs.
- * Constants of devices are settings (gpuconc.*_cost), with defaults per device.
+ * Costs are times, in units of cost that the CPU takes.  A request has a fixed cost, and a cost per tuple scanned and
+ * per row probed or built on the device.  Each row of the result costs something to decode.  Tuples that must be read
+ * as delta (pages not all-visible), row sources, and entries of lookup tables have PostgreSQL's own costs.  Constants
+ * of devices are settings (gpuconc.*_cost), with defaults per device.
  *
  * PostgreSQL compares paths by costs that are no times.  What it is told of ours is in the proportion to its own path
  * that the times are in (own_time.c).
@@ -37,8 +37,8 @@
 #define ENCODE_OPERATORS	4
 
 /*
- * To decode a value, in operators: a machine word; a numeric, which is made of digits; and a text that few
- * rows, or else many, have in common.  Measured.
+ * To decode a value, in operators.  It is a machine word; a numeric, which is made of digits; or a text
+ * that few rows, or else many, have in common.  Measured.
  */
 #define WORD_OPERATORS		1
 #define NUMERIC_OPERATORS	14

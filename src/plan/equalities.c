@@ -55,8 +55,8 @@ gc_eq_merge(GcEqSet *set, GcEqMember *a, GcEqMember *b)
 }
 
 /*
- * Floats are left out, since -0 equals 0 with different bytes, and documents; so is text under a
- * nondeterministic collation, which need not be its column's.
+ * Floats are left out, since -0 equals 0 with different bytes, and so are documents.  So is text
+ * under a nondeterministic collation, which need not be its column's.
  */
 bool
 gc_is_hash_equality(RestrictInfo *rinfo)

@@ -7,10 +7,10 @@
  *	- an expression without Vars is a parameter: PostgreSQL computes it once per
  *	  execution;
  *	- operators and functions that kernels know (operators.c, comparisons.c, cases.c, functions.c, cuda/gc_value.h);
- *	- any other immutable expression of a single Var with few values (a
- *	  dictionary, dates, small integers) becomes a lookup table that PostgreSQL
- *	  fills, one entry per value: LIKE, substring, extract, to_char, ...; and of two
- *	  texts, one per pair: ||, replace, ... (lookup.c)
+ *	- any other immutable expression of a single Var with few values becomes a
+ *	  lookup table that PostgreSQL fills (lookup.c).  A dictionary, dates and small
+ *	  integers have few.  There is one entry per value: LIKE, substring, extract,
+ *	  to_char, ...  Of two texts there is one per pair: ||, replace, ...
  * Everything else is refused, with a reason.
  *
  * Planner, in backends.
@@ -412,6 +412,15 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	}
 }
 
+/* A column itself, of any type of texts? */
+static bool
+is_column(const Expr *expr)
+{
+	while (IsA(expr, RelabelType))
+		expr = ((const RelabelType *) expr)->arg;
+	return IsA(expr, Var);
+}
+
 /* The same of a concatenation of more texts. */
 static int
 translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
@@ -432,8 +441,8 @@ translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 			return GC_NO_EXPR;
 		codes[i] = gc_lookup_codes(tr, codes[i], nluts);
 		/* Of what a choice adds to a dictionary, too much is known only later. */
-		if (!IsA(parts[i], Var) && (tr->pexprs[codes[i]].op != GC_OP_LUT ||
-									tr->plan->luts[tr->pexprs[codes[i]].ref].type != GC_LUT_EXPR))
+		if (!is_column(parts[i]) && (tr->pexprs[codes[i]].op != GC_OP_LUT ||
+									  tr->plan->luts[tr->pexprs[codes[i]].ref].type != GC_LUT_EXPR))
 			return GC_NO_EXPR;
 	}
 	return gc_concatenation_table(tr, expr, parts, codes);

@@ -4,9 +4,9 @@
  *	  What a pipeline finds in the groups of an earlier one: keys and accumulators as
  *	  columns.
  *
- * A key has the range of the expression that it groups by.  A sum's range is that of
- * its argument times the rows that can come into the group.  Averages of numerics are
- * computed where they are used, from sum and count: their display scale differs from
+ * A key has the range of the expression that it groups by.  A sum's range is that of its
+ * argument times the rows that can come into the group.  Averages of numerics are
+ * computed where they are used, from sum and count.  Their display scale differs from
  * group to group, so that only comparisons and arithmetic may see them.
  *
  * Pure C; runs in backends.

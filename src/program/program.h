@@ -14,18 +14,18 @@
  * order.  It reads the main pipeline's groups, and says which of them are returned
  * (HAVING, and the first few in an order).
  *
- * Several pipelines may end in one sink: that of the pipeline which they name (rest_of).  They follow
- * it in execution, in their order.  Such a pipeline is an arm of UNION ALL, with an input and
- * first steps of its own; or the rest of a full or right join, which scans the build's rows that nothing
+ * Several pipelines may end in one sink: that of the pipeline which they name (rest_of).  They follow it
+ * in execution, in their order.  Such a pipeline is an arm of UNION ALL, with an input and first steps
+ * of its own.  Or it is the rest of a full or right join, which scans the build's rows that nothing
  * matched.
  *
- * It is one flat block of memory without pointers: it travels in a plan node,
- * through shared memory to the worker, and is hashed and compared as bytes.  It
- * comes in two forms.  The logical form is what the planner makes.  The bound
- * form is a copy of it in which the executor has filled in, from the columns'
- * actual encodings and value ranges, everything marked "bound" below.  Neither
- * holds a constant of the query: constants are parameters, and their values
- * travel next to the program (queue.h).  So equal bytes mean equal kernels.
+ * It is one flat block of memory without pointers.  It travels in a plan node, through
+ * shared memory to the worker, and is hashed and compared as bytes.  It comes in two
+ * forms.  The logical form is what the planner makes.  The bound form is a copy of it in
+ * which the executor has filled in everything marked "bound" below.  It does so from the
+ * columns' actual encodings and value ranges.  Neither holds a constant of the query:
+ * constants are parameters, and their values travel next to the program (queue.h).  So
+ * equal bytes mean equal kernels.
  *
  * Indexes are u16; GC_NONE means none.  Unused bytes are zero, always.
  *
@@ -287,8 +287,8 @@ typedef struct GcPPipeline
 	u16			group_words;	/* bound: 64-bit words per group; the first is the row
 								 * count, or not 0 if the group exists */
 	u16			rest_of;		/* 1 + pipeline into whose sink this one's rows go, too, once that
-								 * one is done: an arm of UNION ALL, or the rest of a full or
-								 * right join; 0: none */
+								 * one is done; 0: none.  It is an arm of UNION ALL, or the rest
+								 * of a full or right join. */
 	u8			sink;			/* GcSink */
 	u8			group_mode;		/* bound: GcGroupMode */
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
@@ -302,8 +302,8 @@ typedef struct GcPPipeline
 } GcPPipeline;
 
 /*
- * A row of a row sink is its outputs, a 64-bit word each, then the words of their NULL flags: output i's
- * is bit i % 64 of word i / 64.  There is always one such word.
+ * A row of a row sink is its outputs, a 64-bit word each, then the words of their NULL flags.  Output
+ * i's flag is bit i % 64 of word i / 64.  There is always one such word.
  */
 #define GC_NULL_WORDS(nouts)	((nouts) > 64 ? ((nouts) + 63) / 64 : 1)
 

@@ -4,12 +4,12 @@
  *	  Bound types of a program: registers, scales, NULLs and checks, derived
  *	  from the value ranges that the columns actually have.
  *
- * The rule for every operator: compute the range of the exact result; where it
- * lies within what PostgreSQL's type can hold, no check is compiled; where it
- * does not, the operation is checked at run time and its range cut to the type's.
- * The register is the narrowest that holds the range.  So int4 columns of small
- * values multiply in 32 bits without a check, and numeric columns multiply as
- * plain integers for as long as they fit, exactly.
+ * The rule for every operator: compute the range of the exact result.  Where it lies
+ * within what PostgreSQL's type can hold, no check is compiled.  Where it does not, the
+ * operation is checked at run time and its range cut to the type's.  The register is the
+ * narrowest that holds the range.  So int4 columns of small values multiply in 32 bits
+ * without a check.  Numeric columns multiply as plain integers for as long as they fit,
+ * exactly.
  *
  * Pure C; runs in backends.
  *

@@ -43,8 +43,8 @@ typedef struct GcFacts
 
 /*
  * Fill in the bound fields of columns, expressions, payloads, params, luts and
- * aggregates (not: build and group modes, which the caller decides with the
- * ranges), in place.  ranges: nexprs entries, out.
+ * aggregates, in place.  Build and group modes are not among them: the caller decides
+ * on these with the ranges.  ranges: nexprs entries, out.
  * GC_UNSUPPORTED with a reason when a value cannot be represented (numeric wider
  * than 128 bits, group key whose scale varies, ...).
  */

@@ -16,8 +16,8 @@ is right.  An answer or error that some other plan of PostgreSQL's gives, too, d
 the plan and is none; statements.py says how that is found out.
 
 A mismatch is printed with what tells its cause (diagnosis.py), made smaller while it stays,
-and printed with what makes it again.  After a crash the fuzzer waits until the server is back,
-and goes on.
+and printed with what makes it again.  So is a kernel that cannot be compiled.  After a crash the
+fuzzer waits until the server is back, and goes on.
 
 With --together K, K sessions ask K queries of the first kind at the same time: they are
 held back until all are ready, and share scans wherever they can, fused and marked ones by
@@ -112,6 +112,13 @@ class Fuzzer(Statements, Together, Diagnosis):
             raise Lost("the session does not answer: %s" % error[1])
         return [int(v) for v in rows[0]]
 
+    def uncompiled(self):
+        """How often PostgreSQL's plan answered since a kernel could not be compiled."""
+        rows, error = self.on.run("SELECT coalesce(sum(count), 0) FROM gpuconc_stat_get_fallbacks() WHERE reason = 'compilation failed';")
+        if error:
+            raise Lost("the session does not answer: %s" % error[1])
+        return int(rows[0][0])
+
     def ask(self, session, query, mode=None):
         before, text, after = query.statements()
         if mode:
@@ -199,10 +206,13 @@ class Fuzzer(Statements, Together, Diagnosis):
         if error and error[0] == "57014":
             self.counts["too slow"] += note
             return None
+        uncompiled = self.uncompiled()
         got, got_error = self.ask_gpuconc(query, note)
         if note:
             self.counts["queries"] += 1
             self.counts["errors"] += error is not None
+        if self.uncompiled() > uncompiled:
+            return "a kernel could not be compiled"
         if error is None and got_error is None:
             return rows_differ(expected, got, query.compare())
         if error and got_error:

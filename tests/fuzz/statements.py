@@ -117,9 +117,12 @@ class Statements:
             self.counts["too slow"] += note
             return None
         used = self.offloaded()
+        uncompiled = self.uncompiled()
         got = self.ask_mode(case)
         if note:
             self.note_case(case, used, expected)
+        if self.uncompiled() > uncompiled:
+            return "a kernel could not be compiled"
         return self.judge(case, expected, got, note) or self.explains(case)
 
     def judge(self, case, expected, got, note):
