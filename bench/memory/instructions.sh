@@ -4,7 +4,7 @@
 # private server with SSB, whose worker runs under valgrind's callgrind.
 #
 #   bench/memory/instructions.sh [NAME=VALUE ...]        say OUT=/tmp/results DATA=/tmp/data
-#   bench/memory/instructions.sh SCALE=0.05 LIMIT=22 SESSIONS=16 WARM=1 ROUNDS=2 OUT=/tmp/results DATA=/tmp/data
+#   bench/memory/instructions.sh SCALE=0.05 LIMIT=14 SESSIONS=16 WARM=1 ROUNDS=2 OUT=/tmp/results DATA=/tmp/data
 #
 # The second one is of short memory: then all functions of the thread that take at least 1 % are listed, too.
 #

@@ -52,8 +52,8 @@ count_part(Wave *w, const Served *s, GcWavePart *part)
 }
 
 /*
- * The columns that those which the wave serves read are numbered in the order of their descriptions, in order[] of the
- * table's columns; -1: nobody reads it.  Returns how many.
+ * Number the columns that the wave's members read in the order of their descriptions: in order[], by the table's number;
+ * -1: none reads it.  Returns how many.
  */
 static int
 order_columns(const Wave *w, int *order)

@@ -18,29 +18,36 @@
 
 #include "device_memory.h"
 
-/* The price of a column of the chunk that is priced, for the members chosen until now. */
-static Price *
-price_of(WaveTable *t, int number, u32 chunk)
+/* Nothing of it is wanted yet. */
+static void
+begin_price(WaveTable *t, Price *p, int number, u32 chunk)
 {
-	Price	   *p = &t->prices[number];
-
-	if (p->pricing == t->pricing)
-		return p;
 	p->pricing = t->pricing;
 	p->cell = cell_of(t, number, chunk);
 	p->region = gc_region_find(p->cell);
 	p->wanted = p->asked = p->copied = false;
 	p->late = true;
+	p->copy = (double) (p->cell->data_bytes + p->cell->null_bytes);
 	p->bytes = p->cost = 0;
 	p->blocks = 0;
+}
+
+/* The price of a column of the chunk that is priced, for the members chosen until now. */
+static inline Price *
+price_of(WaveTable *t, int number, u32 chunk)
+{
+	Price	   *p = &t->prices[number];
+
+	if (p->pricing != t->pricing)
+		begin_price(t, p, number, chunk);
 	return p;
 }
 
-/* Is the column to be read in the host's memory, at this price? */
-static bool
-stays(Price *p, double bytes, bool late)
+/* Is the column, which is read late, to be read in the host's memory at this price? */
+static inline bool
+stays(Price *p, double bytes)
 {
-	if (!gc_link_pays(p->cell, bytes, late))
+	if (!gc_link_pays(p->cell, bytes, true))
 		return false;
 	if (!p->asked)
 		p->reached = gc_kernels_reach((const void *) p->cell->desc.data, p->cell->data_bytes + p->cell->null_bytes);
@@ -48,30 +55,52 @@ stays(Price *p, double bytes, bool late)
 	return p->reached;
 }
 
-/* What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone. */
+/* The same as added_cost(), of a column that is not in memory. */
+static inline double
+added_for_column(Price *p, const MemberColumn *column, double *alone)
+{
+	double		own;
+
+	p->late_with = p->late && column->late;
+	p->bytes_with = p->bytes;
+	p->copied_with = true;
+	p->cost_with = p->copy;
+	/* One that a member reads for all rows is copied, whatever it costs to read it in place. */
+	if (!column->late)
+	{
+		*alone += p->copy;
+		return p->cost_with - p->cost;
+	}
+	own = gc_link_price(&column->rates, p->cell);
+	p->bytes_with += own;
+	if (p->late_with && stays(p, p->bytes_with))
+	{
+		p->copied_with = false;
+		p->cost_with = p->bytes_with;
+	}
+	*alone += stays(p, own) ? own : p->copy;
+	return p->cost_with - p->cost;
+}
+
+/*
+ * What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone.  Notes how many of
+ * its columns are not in memory.
+ */
 static double
-added_cost(WaveTable *t, const GcWaveMember *m, u32 chunk, double *alone)
+added_cost(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
 	double		added = 0;
 
-	*alone = 0;
+	m->alone = 0;
+	m->missing = 0;
 	for (int c = 0; c < m->ncolumns; c++)
 	{
-		const MemberColumn *column = &m->columns[c];
-		Price	   *p = price_of(t, column->number, chunk);
-		double		copy,
-					own;
+		Price	   *p = price_of(t, m->columns[c].number, chunk);
 
 		if (p->region)
 			continue;
-		copy = (double) (p->cell->data_bytes + p->cell->null_bytes);
-		own = gc_link_price(&column->rates, p->cell);
-		p->bytes_with = p->bytes + own;
-		p->late_with = p->late && column->late;
-		p->copied_with = !stays(p, p->bytes_with, p->late_with);
-		p->cost_with = p->copied_with ? copy : p->bytes_with;
-		added += p->cost_with - p->cost;
-		*alone += stays(p, own, column->late) ? own : copy;
+		m->missing++;
+		added += added_for_column(p, &m->columns[c], &m->alone);
 	}
 	return added;
 }
@@ -80,7 +109,7 @@ added_cost(WaveTable *t, const GcWaveMember *m, u32 chunk, double *alone)
 static void
 take(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
-	for (int c = 0; c < m->ncolumns; c++)
+	for (int c = 0; c < m->ncolumns && m->missing > 0; c++)
 	{
 		Price	   *p = price_of(t, m->columns[c].number, chunk);
 
@@ -99,7 +128,7 @@ take(WaveTable *t, GcWaveMember *m, u32 chunk)
 static bool
 shares(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
-	return added_cost(t, m, chunk, &m->alone) <= m->alone / 2;
+	return added_cost(t, m, chunk) <= m->alone / 2;
 }
 
 static void
@@ -108,7 +137,7 @@ begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
 	t->pricing++;
 	t->priced = chunk + 1;
 	t->nblocks = 0;
-	(void) added_cost(t, leader, chunk, &leader->alone);
+	(void) added_cost(t, leader, chunk);
 }
 
 /* Where a member's first wave begins: with others with which it shares, if there are any. */
@@ -137,7 +166,7 @@ gc_wave_stays(WaveTable *t, u32 chunk, int number)
 {
 	Price	   *p = &t->prices[number];
 
-	return t->priced == chunk + 1 && p->pricing == t->pricing && stays(p, p->bytes, p->late);
+	return t->priced == chunk + 1 && p->pricing == t->pricing && p->late && stays(p, p->bytes);
 }
 
 /* The member's memory takes part in the pricing of the chunk.  False: that of too many others does. */
@@ -166,6 +195,9 @@ fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)
 	Block	   *own = m->block;
 	bool		fits = use_block(t, own);
 
+	/* Those before fit. */
+	if (m->missing == 0)
+		return fits;
 	for (int b = 0; b < t->nblocks; b++)
 		t->blocks[b]->with = t->blocks[b]->missing;
 	for (int c = 0; c < m->ncolumns && fits; c++)
@@ -190,9 +222,9 @@ fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)
 static void
 choose(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
-	for (int b = 0; b < t->nblocks; b++)
+	for (int b = 0; b < t->nblocks && m->missing > 0; b++)
 		t->blocks[b]->missing = t->blocks[b]->with;
-	for (int c = 0; c < m->ncolumns; c++)
+	for (int c = 0; c < m->ncolumns && m->missing > 0; c++)
 		price_of(t, m->columns[c].number, chunk)->blocks |= UINT64CONST(1) << m->block->number;
 	take(t, m, chunk);
 }

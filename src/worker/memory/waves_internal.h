@@ -74,6 +74,7 @@ typedef struct Price
 	bool		copied;			/* it is cheaper to copy it */
 	bool		asked;			/* whether kernels reach it: `reached` */
 	bool		reached;
+	double		copy;			/* bytes of a copy */
 	double		bytes;			/* of copies that take as long as reading it in the host's memory, for all of them */
 	double		cost;			/* what is done: in bytes of copies that take as long */
 	u64			blocks;			/* whose members read it */
@@ -151,6 +152,7 @@ struct GcWaveMember
 	GcWaveClaim claim;
 	u32			takes;			/* 1 + the chunk with which the wave that is made serves it */
 	double		alone;			/* what that chunk costs it alone */
+	int			missing;		/* columns of that chunk that are not in memory */
 	u32			looked_at;		/* sources before this one that were in memory at first are visited */
 	struct Served *served;		/* by the wave that is made; NULL: it is not */
 	GcStream   *stream;
