@@ -506,6 +506,10 @@ test_variants(const GcProfile *gpu)
 	d.cells = true;
 	c = gc_sched_variant(gpu, &d, 200000);
 	ok(c.group_copies == 0 && c.group_cells == 512 && c.threads == 1024, "then a block keeps those that it meets");
+	is(c.vec, 16, "threads have 16 rows");
+	d.pairs = true;
+	is(gc_sched_variant(gpu, &d, 200000).vec, 8, "or 8, where each is tried with those of a list");
+	d.pairs = false;
 	c = gc_sched_variant(gpu, &d, 70000 + 512 * 20 - 1);
 	ok(c.bitmaps == 3 && c.group_cells == 256, "as many as have room beside bitmaps");
 	c = gc_sched_variant(gpu, &d, 64 * 20 - 1);

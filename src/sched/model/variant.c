@@ -28,6 +28,13 @@
  */
 #define SURVIVE_AT_LEAST		48
 
+/*
+ * Rows per thread of scans that try pairs, instead of 16.  All that is computed of a pair stands in the kernel once for each
+ * of them.  The histogram of distances has 124 registers with 8 rows and 179 with 16, so that a multiprocessor of an
+ * H100 holds two blocks instead of one; and NVRTC 13.0 takes half of the time for it.  Its speed was not measured.
+ */
+#define PAIRS_VEC				8
+
 /* Copies of a small group table, so that a warp's threads do not collide. */
 #define GROUP_COPIES			32
 #define GROUP_COPIES_BYTES		(24 * 1024)
@@ -114,6 +121,8 @@ gc_sched_variant(const GcProfile *profile, const GcPipelineDemand *demand, uint6
 		c.group_cells = c.group_copies > 0 ? 0 : group_cells(profile, demand, room);
 		return c;
 	}
+	if (demand->pairs)
+		c.vec = PAIRS_VEC;
 	room -= room < demand->queue_bytes ? room : demand->queue_bytes;
 	for (int i = 0; i < demand->nbitmaps && demand->rows >= SHARED_MIN_ROWS; i++)
 	{

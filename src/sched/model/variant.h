@@ -29,6 +29,7 @@ typedef struct GcPipelineDemand
 	uint64_t	group_bytes;	/* of one copy of it */
 	uint64_t	spare_bytes;	/* of the spare cells, for all copies together */
 	bool		cells;			/* without copies, a block may keep the groups that it meets */
+	bool		pairs;			/* the scan tries pairs of rows */
 	uint64_t	hash_cell_bytes;	/* hashed groups: of a cell for one; 0: it pays to have none */
 	uint64_t	queue_bytes;	/* static shared memory, which is not available */
 	uint64_t	per_warp_bytes; /* member of a fused kernel: shared memory for each warp */

@@ -339,7 +339,7 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 
 	memset(d, 0, sizeof(*d));
 	demand->rows = rows_tried(request, pipeline, traits.pairs);
-	demand->cells = traits.pairs;
+	demand->cells = demand->pairs = traits.pairs;
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
