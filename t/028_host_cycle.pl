@@ -82,6 +82,9 @@ wait_until($node, q{SELECT count(*) = 4 FROM gpuconc_cache WHERE relation = 'a':
 wait_until($node, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'halfway' AND wait_event_type IN ('Lock', 'Extension')},
 	'halfway: and waits with the other');
 is(join(', ', fallbacks_of(query('b', 4))), 'cache full', 'halfway: another query does not push that out');
+# Nor does one that loads in any case.
+my ($status, $out, $error) = $node->psql('postgres', "SELECT gpuconc_prewarm('b')");
+like($error, qr/could not cache "b": cache full/, 'halfway: there is no room for gpuconc_prewarm()');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_cache WHERE relation = 'a'::regclass}), '4', 'halfway: its columns stay');
 $holder->query_safe('COMMIT');
 $holder->quit;
