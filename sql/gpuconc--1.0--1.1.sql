@@ -163,6 +163,18 @@ COMMENT ON FUNCTION gpuconc_get_link() IS
 REVOKE ALL ON FUNCTION gpuconc_get_link() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION gpuconc_get_link() TO PUBLIC;
 
+CREATE FUNCTION gpuconc_get_memory(
+	OUT memory_columns bigint, OUT memory_lookups bigint, OUT memory_builds bigint,
+	OUT memory_groups bigint, OUT memory_waves bigint, OUT memory_other bigint,
+	OUT memory_free bigint, OUT memory_largest_free bigint)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gpuconc_get_memory() IS
+	'device memory by what it is taken for, and what is free; used by view gpuconc_devices';
+REVOKE ALL ON FUNCTION gpuconc_get_memory() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpuconc_get_memory() TO PUBLIC;
+
 CREATE OR REPLACE VIEW gpuconc_devices AS
 SELECT d.device,
 	d.name,
@@ -178,8 +190,16 @@ SELECT d.device,
 	d.running,
 	d.target,
 	d.started_at,
-	gpuconc_get_link() AS link_bandwidth
-FROM gpuconc_get_devices() AS d;
+	gpuconc_get_link() AS link_bandwidth,
+	m.memory_columns,
+	m.memory_lookups,
+	m.memory_builds,
+	m.memory_groups,
+	m.memory_waves,
+	m.memory_other,
+	m.memory_free,
+	m.memory_largest_free
+FROM gpuconc_get_devices() AS d, gpuconc_get_memory() AS m;
 
 ----------------------------------------------------------------------
 -- Advice by table (src/advice.c)

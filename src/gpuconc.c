@@ -26,6 +26,8 @@
 #include "columns/lookups.h"
 #include "columns/hot_loader.h"
 #include "columns/notes.h"
+#include "columns/past.h"
+#include "columns/reserve.h"
 #include "columns/store.h"
 #include "columns/trail.h"
 #include "exec/hints.h"
@@ -54,6 +56,8 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_arena_shmem_size());
 	RequestAddinShmemSpace(gc_epoch_shmem_size(gc_request_slots()));
 	RequestAddinShmemSpace(gc_store_shmem_size());
+	RequestAddinShmemSpace(gc_past_shmem_size());
+	RequestAddinShmemSpace(gc_reserve_shmem_size());
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
 	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
@@ -82,6 +86,8 @@ gc_shmem_startup(void)
 	gc_arena_shmem_init();
 	gc_epoch_shmem_init(gc_request_slots());
 	gc_store_shmem_init();
+	gc_past_shmem_init();
+	gc_reserve_shmem_init();
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();
 	gc_cold_loader_shmem_init();

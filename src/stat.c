@@ -25,6 +25,7 @@ PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
 PG_FUNCTION_INFO_V1(gpuconc_stat_reset);
 PG_FUNCTION_INFO_V1(gpuconc_get_devices);
 PG_FUNCTION_INFO_V1(gpuconc_get_link);
+PG_FUNCTION_INFO_V1(gpuconc_get_memory);
 
 static Datum
 counter(pg_atomic_uint64 *c)
@@ -164,4 +165,28 @@ gpuconc_get_link(PG_FUNCTION_ARGS)
 	if (state != GC_WORKER_READY || bytes <= 0)
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(bytes);
+}
+
+/* Device memory by what it is taken for, and what is free. */
+Datum
+gpuconc_get_memory(PG_FUNCTION_ARGS)
+{
+	GcDeviceStatus *d = gc_device_status();
+	const char *reason;
+	const uint32 state = gc_worker_state(&reason);
+	TupleDesc	desc;
+	Datum		values[GC_MEMORY_KINDS + 2];
+	bool		nulls[GC_MEMORY_KINDS + 2];
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	gc_check_columns(desc, lengthof(values));
+	pg_read_barrier();
+	/* The script has the kinds in this order, "other" behind the others. */
+	for (int i = 0; i < GC_MEMORY_KINDS; i++)
+		values[i] = counter(&d->memory_used_for[(i + 1) % GC_MEMORY_KINDS]);
+	values[GC_MEMORY_KINDS] = counter(&d->memory_free);
+	values[GC_MEMORY_KINDS + 1] = counter(&d->memory_largest_free);
+	memset(nulls, state != GC_WORKER_READY, sizeof(nulls));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -24,6 +24,7 @@ SET gpuconc.no_such_setting = 1;
 
 -- devices
 SELECT count(*), min(state), bool_and(device IN ('cuda', 'host')), bool_and(name <> ''), bool_and(worker_pid > 0), bool_and(memory_limit > 0), bool_and(memory_used >= 0), bool_and(multiprocessors > 0), bool_and(started_at <= now()) FROM gpuconc_devices;
+SELECT memory_columns + memory_lookups + memory_builds + memory_groups + memory_waves + memory_other = memory_used AS "sum", memory_used + memory_free <= memory_limit AS within, memory_largest_free BETWEEN 1 AND memory_free AS free FROM gpuconc_devices;
 
 -- statistics: counted, by reason, reset
 SELECT gpuconc_stat_reset();

@@ -114,6 +114,12 @@ take(GcPool *pool, Size size)
 	return fpm_page_to_pointer(pool->base, page);
 }
 
+Size
+gc_arena_bytes(Size size)
+{
+	return fpm_size_to_pages(size) * FPM_PAGE_SIZE;
+}
+
 void *
 gc_arena_take(Size size)
 {

@@ -31,6 +31,9 @@ extern void *gc_arena_take(Size size);
 /* The same from the pages that are kept in reserve. */
 extern void *gc_arena_take_reserved(Size size);
 
+/* What an allocation of that size takes: whole pages. */
+extern Size gc_arena_bytes(Size size);
+
 /* Give back what was taken, of the same size. */
 extern void gc_arena_free(void *ptr, Size size);
 

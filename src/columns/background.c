@@ -92,13 +92,11 @@ gc_load_in_background(Relation rel)
 }
 
 bool
-gc_may_load_in_background(Relation rel, int ncols)
+gc_may_load_in_background(Relation rel)
 {
-	GcRelKey	key;
 	const char *reason;
 
-	gc_rel_key(rel, &key);
-	return gc_rel_loadable(rel, &reason) && gc_store_too_large(&key, ncols) <= gc_store_capacity();
+	return gc_rel_loadable(rel, &reason);
 }
 
 GcColdLoad
@@ -106,7 +104,7 @@ gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
 {
 	GcRelKey	key;
 
-	if (!gc_may_load_in_background(rel, ncols))
+	if (!gc_may_load_in_background(rel))
 		return GC_COLD_NO_WORKER;
 	gc_rel_key(rel, &key);
 	return gc_ask_cold_load(rel, &key, ncols, specs);

@@ -55,8 +55,8 @@ typedef enum GcColdLoad
 	GC_COLD_NO_WORKER			/* no worker is free, or a load may not be tried (gc_may_load_in_background()) */
 } GcColdLoad;
 
-/* May a load be tried: is the table not known to be too large, nor changed by this transaction? */
-extern bool gc_may_load_in_background(Relation rel, int ncols);
+/* May a load be tried: is the table not changed by this transaction, say? */
+extern bool gc_may_load_in_background(Relation rel);
 
 /* Have columns of rel loaded, without waiting. */
 extern GcColdLoad gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);

@@ -26,6 +26,8 @@
 #include "lock.h"
 #include "lookups.h"
 #include "notes.h"
+#include "past.h"
+#include "reserve.h"
 #include "store.h"
 #include "store_internal.h"
 #include "../compat.h"
@@ -71,6 +73,7 @@ gc_store_forget(Oid dbid, Oid relid)
 		dir = gc_store_unlink(entry);
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 
+	gc_past_forget(dbid, relid);
 	if (dir)
 		bytes = gc_directory_retire(dir);
 	if (!columns_cached(dbid))
@@ -108,6 +111,7 @@ gc_store_forget_database(Oid dbid)
 			break;
 		bytes += gc_directory_retire(dir);
 	}
+	gc_past_forget(dbid, InvalidOid);
 	gc_lookups_forget_database(dbid);
 	gc_reclaim();
 	return bytes;
@@ -119,9 +123,9 @@ gc_store_forget_database(Oid dbid)
  */
 
 /*
- * Find the least recently used column that was not used since `since`.  Columns
- * that could not be cached take no room; a directory without any other counts as
- * one column, *col is -1 for that.
+ * Find the least recently used column that was not used since `since`, nor since a session reserved room that is loading
+ * what its query needs.  Columns that could not be cached take no room; a directory without any other counts as one
+ * column, *col is -1 for that.
  */
 static GcRelEntry *
 find_victim(TimestampTz since, int *col)
@@ -129,7 +133,7 @@ find_victim(TimestampTz since, int *col)
 	HASH_SEQ_STATUS seq;
 	GcRelEntry *entry;
 	GcRelEntry *victim = NULL;
-	TimestampTz oldest = since;
+	TimestampTz oldest = gc_reserve_horizon(since);
 
 	hash_seq_init(&seq, gc_store_entries);
 	while ((entry = hash_seq_search(&seq)) != NULL)
@@ -158,6 +162,23 @@ find_victim(TimestampTz since, int *col)
 		}
 	}
 	return victim;
+}
+
+/* Remember what a column that goes takes.  Under GC_LOCK_STORE. */
+static void
+remember(const GcDirectory *dir, int col)
+{
+	Size		bytes = gc_arena_bytes(gc_colstate_bytes(dir->columns[col].state));
+	BlockNumber npages = 0;
+
+	for (uint32 i = 0; i < dir->nchunks; i++)
+	{
+		const GcChunkColumn *cell = GC_CELL(dir, i, col);
+
+		bytes += cell ? gc_arena_bytes(cell->obj.size) : 0;
+		npages += dir->facts[i].npresent;
+	}
+	gc_past_note_evicted(&dir->key, dir->columns[col].spec.attnum, bytes, npages);
 }
 
 /*
@@ -196,6 +217,8 @@ evict_one(TimestampTz since, uint64 *seen)
 	}
 
 	dir = entry->dir;
+	if (col >= 0)
+		remember(dir, col);
 	if (col >= 0 && dir->ncolumns > 1)
 		rest = gc_directory_without(dir, col, gc_store_new_id());
 	if (rest)

@@ -31,6 +31,7 @@
 #include "evict.h"
 #include "job.h"
 #include "lock.h"
+#include "reserve.h"
 #include "store.h"
 #include "../compat.h"
 #include "../settings.h"
@@ -362,6 +363,7 @@ fill_slot(GcJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
 	job->version = version;
 	job->since = since;
 	job->starter_pid = MyProcPid;
+	job->starter = GC_MY_PROC_NUMBER;
 	job->started_at = GetCurrentTimestamp();
 	job->nparticipants = job->nsessions = job->nworkers = job->workers_seen = 0;
 	job->chunks_total = plan->ntodo;
@@ -448,6 +450,23 @@ gc_job_exists(const GcRelKey *key)
 	exists = find_job(key->dbid, key->relid) != NULL;
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 	return exists;
+}
+
+bool
+gc_job_loads(const GcRelKey *key, const GcColSpec *spec)
+{
+	const GcJob *job;
+	bool		loads = false;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	job = find_job(key->dbid, key->relid);
+	if (job && job->err.code == GC_OK && memcmp(&job->key, key, sizeof(GcRelKey)) == 0)
+	{
+		for (int c = 0; c < job->data->ncols && !loads; c++)
+			loads = job->data->cols[c].base_col < 0 && job->data->cols[c].spec.attnum == spec->attnum;
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return loads;
 }
 
 void
@@ -557,6 +576,7 @@ gc_job_alloc(Size size, Size header)
 	{
 		object->next_retired = mine.in_hand;
 		mine.in_hand = object;
+		gc_reserve_taken(mine.job->starter, gc_arena_bytes(size));
 	}
 	return object;
 }

@@ -110,6 +110,7 @@ typedef struct GcJob
 	uint64		version;		/* of the relation's entry, at the start */
 	TimestampTz since;			/* columns used later are not evicted */
 	int			starter_pid;
+	int			starter;		/* its process number */
 	TimestampTz started_at;
 	int			nparticipants;
 	int			nsessions;
@@ -162,6 +163,7 @@ typedef struct GcLoadPlan
 	uint32		least_hot;		/* so many hot pages that no chunk has are worth a load */
 	GcHotPlan	hot;
 	Size		bytes;			/* estimate */
+	Size		known_bytes;	/* of new columns, as earlier loads have told */
 } GcLoadPlan;
 
 typedef enum GcChunkWork
@@ -202,6 +204,9 @@ extern bool gc_job_join(const GcRelKey *key, bool session);
 
 /* Is a job of this relation under way? */
 extern bool gc_job_exists(const GcRelKey *key);
+
+/* Does one load this column, anew or in addition? */
+extern bool gc_job_loads(const GcRelKey *key, const GcColSpec *spec);
 
 /* Wait for a job of this relation that can be joined no more to go. */
 extern void gc_job_wait_gone(const GcRelKey *key);

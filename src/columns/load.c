@@ -32,8 +32,12 @@
 #include "hot_plan.h"
 #include "job.h"
 #include "load.h"
+#include "missing.h"
+#include "past.h"
 #include "problem.h"
+#include "projection.h"
 #include "publish.h"
+#include "reserve.h"
 #include "spec.h"
 #include "store.h"
 #include "visibility.h"
@@ -190,15 +194,13 @@ rows_per_page(Relation rel)
 static void
 plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 {
-	Size		all_width = 0;
-	Size		new_width = 0;
+	Size		base_width = 0;
 	double		bytes = 0;
 
 	for (int c = 0; c < plan->ncols; c++)
 	{
-		all_width += gc_kinds[plan->specs[c].kind].usual_bytes;
-		if (plan->base_cols[c] < 0)
-			new_width += gc_kinds[plan->specs[c].kind].usual_bytes;
+		if (plan->base_cols[c] >= 0)
+			base_width += gc_kinds[plan->specs[c].kind].usual_bytes;
 	}
 
 	plan->work = palloc_extended(Max(plan->nchunks, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -213,10 +215,23 @@ plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged
 		plan->ntodo++;
 		plan->chunk_pages[i] = j->served + j->reloadable;
 		plan->pages += plan->chunk_pages[i];
-		bytes += (double) plan->chunk_pages[i] * rows_per_page(load->rel) *
-			(plan->work[i] == GC_WORK_FULL ? all_width : new_width);
+		if (plan->work[i] == GC_WORK_FULL)
+			bytes += (double) plan->chunk_pages[i] * rows_per_page(load->rel) * base_width;
 	}
 	plan->bytes = bytes;
+}
+
+/* What the new columns take, of chunks that are not there or are. */
+static void
+estimate_new(const GcLoad *load, GcLoadPlan *plan)
+{
+	GcMissing	missing = {0};
+
+	if (plan->nnew == 0)
+		return;
+	(void) gc_missing_add(load->rel, load->ncols, load->specs, &missing);
+	plan->bytes += missing.bytes;
+	plan->known_bytes = missing.known;
 }
 
 /* Decide what to do; false if there is nothing. */
@@ -241,6 +256,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	plan->stamp = gc_map_stamp(load->rel, -1);
 	plan_columns(load, plan);
 	plan_chunks(load, plan, judged);
+	estimate_new(load, plan);
 	gc_plan_hot(load->rel, plan, &served);
 	gc_guard_leave();
 	return plan->ntodo > 0 || plan->nnew > 0 || plan->base == NULL;
@@ -334,6 +350,8 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 	code = job->err.code;
 	if (code != GC_OK && err)
 		*err = job->err;
+	if (code == GC_CACHE_FULL && job->starter_pid == MyProcPid)
+		gc_job_remember_sizes(job);
 	gc_job_leave();
 
 	MemoryContextSwitchTo(old);
@@ -367,23 +385,22 @@ static GcCode
 run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 {
 	GcCode		code;
-	Size		bytes = gc_store_too_large(&load->key, plan->ncols);
 	int			nworkers = 0;
 	uint32		help;
 	bool		outdated;
 
-	if (bytes > gc_store_capacity())
+	if (plan->known_bytes > gc_store_capacity())
 		return gc_fail(err, GC_CACHE_FULL, GC_TOO_LARGE_DETAIL,
 					   RelationGetRelationName(load->rel),
-					   bytes / 1024, gc_store_capacity() / 1024);
+					   plan->known_bytes / 1024, gc_store_capacity() / 1024);
 
 	/*
 	 * Evicting now, before the job begins, can also evict columns of this very
-	 * relation.  But the estimate is a guess: so not everything is evicted for
+	 * relation.  What is not known is a guess: so not everything is evicted for
 	 * its sake, and if there is too little room it is for the job to find out.
 	 */
 	gc_forget_dropped();
-	(void) gc_store_make_room(Min(plan->bytes, gc_store_capacity() / 2), load->since);
+	(void) gc_store_make_room(Max(plan->known_bytes, Min(plan->bytes, gc_store_capacity() / 2)), load->since);
 
 	code = gc_job_start(&load->key, plan, load->since, load->background, &outdated, err);
 	if (code != GC_OK)
@@ -532,13 +549,32 @@ gc_load_refresh(Relation rel)
 								 RelationGetRelationName(rel), err.detail)));
 }
 
+/* Sessions have found room for these columns; others' loads may have taken it since. */
+static GcCode
+reserve_room(const GcLoad *load, GcError *err)
+{
+	GcMissing	missing = {0};
+	bool		lacking;
+
+	gc_guard_enter();
+	lacking = gc_missing_add(load->rel, load->ncols, load->specs, &missing);
+	gc_guard_leave();
+	if (!lacking || gc_missing_reserve(&missing, false) == GC_ROOM_FITS)
+		return GC_OK;
+	return gc_fail(err, GC_CACHE_FULL, "They do not fit beside columns that are in use, or are being loaded.");
+}
+
 bool
 gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
 {
 	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
 	GcError		err = {GC_OK, ""};
+	GcCode		code = reserve_room(&load, &err);
 
-	if (load_timed(&load, NULL, &err) == GC_OK)
+	if (code == GC_OK)
+		code = load_timed(&load, NULL, &err);
+	gc_reserve_end();
+	if (code == GC_OK)
 		return true;
 	ereport(DEBUG1,
 			(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));

@@ -298,6 +298,17 @@ drop_unused(const GcJobData *data, const GcDirectory *dir)
 	}
 }
 
+/* The new columns have not been used yet, and it may have taken long to load them. */
+static void
+touch_new(const GcJobData *data, GcDirectory *dir)
+{
+	for (int c = 0; c < data->ncols; c++)
+	{
+		if (data->cols[c].base_col < 0)
+			gc_column_touch(dir, c);
+	}
+}
+
 void
 gc_job_publish(Relation rel)
 {
@@ -340,6 +351,7 @@ gc_job_publish(Relation rel)
 
 		/* Once published, it is anyone's to retire. */
 		gc_job_let_go_in_hand();
+		touch_new(data, dir);
 		if (gc_store_publish(&job->key, job->version, dir))
 		{
 			gc_job_over(true);

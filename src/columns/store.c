@@ -33,8 +33,7 @@
 #include "../compat.h"
 #include "../settings.h"
 
-/* How long a relation stays too large; least time between two refreshes. */
-#define TOO_LARGE_MS		60000
+/* Least time between two refreshes. */
 #define REFRESH_MS			5000
 
 /* A load of hot pages is counted on to end within this time; a guess. */
@@ -192,7 +191,6 @@ gc_store_unlink(GcRelEntry *entry)
 	entry->dir = NULL;
 	entry->version = gc_store_shared->next_version++;
 	pg_atomic_add_fetch_u64(&gc_store_shared->forgotten, 1);
-	entry->too_large_ncols = 0;
 	if (!entry->loading)
 		hash_search(gc_store_entries, &entry->tag, HASH_REMOVE, NULL);
 	return dir;
@@ -385,7 +383,6 @@ gc_store_begin_load(const GcRelKey *key, uint64 *version)
 		entry->dir = NULL;
 		entry->loading = false;
 		pg_atomic_init_u64(&entry->last_used, GetCurrentStatementStartTimestamp());
-		entry->too_large_ncols = 0;
 		entry->refreshed_at = 0;
 		entry->versions_not_before = entry->versions_taken_until = 0;
 		if (*version == 0)
@@ -443,38 +440,6 @@ gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *dir)
 	}
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 	return ok;
-}
-
-void
-gc_store_note_too_large(const GcRelKey *key, int ncols, Size bytes)
-{
-	GcRelEntry *entry;
-
-	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
-	entry = gc_store_entry(key->dbid, key->relid);
-	if (entry)
-	{
-		entry->too_large_ncols = ncols;
-		entry->too_large_bytes = bytes;
-		entry->too_large_at = GetCurrentTimestamp();
-	}
-	LWLockRelease(gc_lock(GC_LOCK_STORE));
-}
-
-Size
-gc_store_too_large(const GcRelKey *key, int ncols)
-{
-	GcRelEntry *entry;
-	Size		bytes = 0;
-
-	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
-	entry = gc_store_entry(key->dbid, key->relid);
-	if (entry && same_file(&entry->key, key) &&
-		entry->too_large_ncols > 0 && entry->too_large_ncols <= ncols &&
-		!TimestampDifferenceExceeds(entry->too_large_at, GetCurrentTimestamp(), TOO_LARGE_MS))
-		bytes = entry->too_large_bytes;
-	LWLockRelease(gc_lock(GC_LOCK_STORE));
-	return bytes;
 }
 
 bool

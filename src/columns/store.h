@@ -65,14 +65,6 @@ extern const GcChunkColumn *gc_store_zeros(void);
 /* The id of a combined directory, of whose parts this is a hash: equal hashes have equal ids while they are remembered. */
 extern uint64 gc_store_combined_id(const uint64 hash[2]);
 
-/*
- * A relation found too large for the whole arena is not tried again for a
- * while: ncols of its columns would take `bytes`.  gc_store_too_large() returns
- * those bytes if that was found lately for no more than ncols columns, else 0.
- */
-extern void gc_store_note_too_large(const GcRelKey *key, int ncols, Size bytes);
-extern Size gc_store_too_large(const GcRelKey *key, int ncols);
-
 /* True once per interval: may a background refresh be started now? */
 extern bool gc_store_refresh_due(const GcRelKey *key);
 

@@ -28,9 +28,6 @@ typedef struct GcRelEntry
 	GcDirectory *dir;			/* NULL: nothing cached */
 	bool		loading;
 	pg_atomic_uint64 last_used;
-	int			too_large_ncols;
-	Size		too_large_bytes;
-	TimestampTz too_large_at;
 	TimestampTz refreshed_at;
 	TimestampTz versions_not_before;	/* no load of hot pages for their own sake */
 	TimestampTz versions_taken_until;	/* a session is about to load them */

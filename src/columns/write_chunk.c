@@ -11,17 +11,20 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/lwlock.h"
 #include "utils/rel.h"
 
 #include "chunk_internal.h"
 #include "columns.h"
 #include "encode.h"
+#include "epoch.h"
 #include "evict.h"
 #include "hot_chunk.h"
-#include "lock.h"
+#include "projection.h"
 #include "store.h"
 #include "../settings.h"
+
+/* Projections are rough: a load goes on that would miss its room by less than the rest. */
+#define NEARLY_ALL		0.9
 
 /* Column data of a cell begins here, aligned for the device. */
 #define CELL_HEADER		256
@@ -103,63 +106,21 @@ fail_for_room(GcLoader *loader)
 				gc_store_capacity() / 1024);
 }
 
-/* Bytes of what was handed in for chunk i. */
-static Size
-result_bytes(const GcJobData *data, uint32 i)
-{
-	Size		bytes = data->chunks[i].chunk ? data->chunks[i].chunk->obj.size : 0;
-
-	for (int c = 0; c < data->ncols; c++)
-	{
-		const GcChunkColumn *cell = data->cells[(Size) i * data->ncols + c];
-
-		bytes += cell ? cell->obj.size : 0;
-	}
-	return bytes;
-}
-
 /*
- * Bytes of all results, going by those handed in so far.  Hot chunks say nothing of how large the
- * others will be, since most of their pages are copied.
+ * Fail early if the chunks so far tell that the table will never fit, or not beside what is used.  What is retired will be
+ * free; so it is no reason to give up.
  */
-static Size
-projected_bytes(const GcJob *job)
-{
-	const GcJobData *data = job->data;
-	uint64		pages = 0;
-	uint64		pages_done = 0;
-	Size		bytes_done = 0;
-	Size		bytes;
-
-	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
-	bytes = job->bytes;
-	for (uint32 i = 0; i < data->nheap; i++)
-	{
-		if (data->chunks[i].state == GC_CHUNK_IDLE)
-			continue;
-		pages += gc_chunk_length(i, data->nblocks);
-		if (data->chunks[i].state != GC_CHUNK_DONE)
-			continue;
-		pages_done += gc_chunk_length(i, data->nblocks);
-		bytes_done += result_bytes(data, i);
-	}
-	LWLockRelease(gc_lock(GC_LOCK_JOBS));
-	return pages_done == 0 ? bytes : bytes + (double) bytes_done * (pages - pages_done) / pages_done;
-}
-
-/* Fail early if the chunks so far tell that the table will never fit. */
 static void
 check_projection(GcLoader *loader)
 {
 	GcJob	   *job = loader->job;
-	Size		bytes = projected_bytes(job);
+	const GcProjection p = gc_job_projection(job);
 
-	if (bytes <= gc_store_capacity())
-		return;
-	gc_store_note_too_large(&job->key, job->data->ncols, bytes);
-	gc_job_fail(GC_CACHE_FULL,
-				GC_TOO_LARGE_DETAIL, RelationGetRelationName(loader->rel),
-				bytes / 1024, gc_store_capacity() / 1024);
+	if (p.bytes > gc_store_capacity())
+		gc_job_fail(GC_CACHE_FULL, GC_TOO_LARGE_DETAIL, RelationGetRelationName(loader->rel), p.bytes / 1024,
+					gc_store_capacity() / 1024);
+	else if (p.missing * NEARLY_ALL > gc_store_room(job->since) + gc_retired_bytes())
+		fail_for_room(loader);
 }
 
 void

@@ -50,12 +50,14 @@ typedef struct Block
 	u64			most;			/* of the treap by address: size of the largest block of the subtree; 0 for block 0 */
 	u32			priority;		/* of the treaps' heap order */
 	bool		used;
+	u8			kind;			/* if used: what for */
 } Block;
 
 struct GcPool
 {
 	u64			size;
 	u64			used;
+	u64			used_for[GC_POOL_KINDS];	/* of it */
 	Block	   *blocks;
 	BlockNo		nblocks;		/* numbers given out so far, and 0 */
 	BlockNo		max_blocks;
@@ -325,16 +327,25 @@ reserve_slot(GcPool *pool)
 	return true;
 }
 
+/* Where the block with this address is in the table; a slot without one when there is none. */
+static u32
+table_find(const GcPool *pool, GcAddr addr)
+{
+	u32			slot = home_slot(pool, addr);
+
+	while (pool->slots[slot] != NONE && pool->blocks[pool->slots[slot]].addr != addr)
+		slot = (slot + 1) & (pool->nslots - 1);
+	return slot;
+}
+
 /* Take the block with this address out of the table; NONE when there is none. */
 static BlockNo
 table_remove(GcPool *pool, GcAddr addr)
 {
 	u32			mask = pool->nslots - 1;
-	u32			slot = home_slot(pool, addr);
-	BlockNo		no;
+	u32			slot = table_find(pool, addr);
+	BlockNo		no = pool->slots[slot];
 
-	while ((no = pool->slots[slot]) != NONE && pool->blocks[no].addr != addr)
-		slot = (slot + 1) & mask;
 	if (no == NONE)
 		return NONE;
 	pool->nused--;
@@ -445,7 +456,9 @@ alloc(GcPool *pool, u64 size, bool stays)
 		no = stays ? pool->blocks[no].after : no;
 	}
 	pool->blocks[no].used = true;
+	pool->blocks[no].kind = 0;
 	pool->used += size;
+	pool->used_for[0] += size;
 	table_insert(pool, no);
 	return pool->blocks[no].addr;
 }
@@ -487,6 +500,7 @@ gc_pool_free(GcPool *pool, GcAddr addr)
 		return;
 	pool->blocks[no].used = false;
 	pool->used -= pool->blocks[no].size;
+	pool->used_for[pool->blocks[no].kind] -= pool->blocks[no].size;
 
 	after = pool->blocks[no].after;
 	if (after != NONE && !pool->blocks[after].used)
@@ -508,6 +522,25 @@ u64
 gc_pool_used(const GcPool *pool)
 {
 	return pool->used;
+}
+
+u64
+gc_pool_used_for(const GcPool *pool, u32 kind)
+{
+	return pool->used_for[kind];
+}
+
+void
+gc_pool_label(GcPool *pool, GcAddr addr, u32 kind)
+{
+	const BlockNo no = pool->slots[table_find(pool, addr)];
+	Block	   *block = &pool->blocks[no];
+
+	if (no == NONE)
+		return;
+	pool->used_for[block->kind] -= block->size;
+	pool->used_for[kind] += block->size;
+	block->kind = kind;
 }
 
 u64

@@ -42,8 +42,14 @@ extern GcAddr gc_pool_alloc_to_stay(GcPool *pool, u64 size);
  */
 extern void gc_pool_free(GcPool *pool, GcAddr addr);
 
+/* What a block in use is for, below GC_POOL_KINDS; 0 until it is said.  Another address is ignored. */
+#define GC_POOL_KINDS		8
+
+extern void gc_pool_label(GcPool *pool, GcAddr addr, u32 kind);
+
 /* Bytes in use and managed, in whole granules; the largest block to be had. */
 extern u64	gc_pool_used(const GcPool *pool);
+extern u64	gc_pool_used_for(const GcPool *pool, u32 kind);
 extern u64	gc_pool_size(const GcPool *pool);
 extern u64	gc_pool_largest_free(const GcPool *pool);
 

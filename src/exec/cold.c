@@ -16,16 +16,25 @@
  */
 #include "cold.h"
 
+#include "miscadmin.h"
+#include "storage/latch.h"
 #include "utils/rel.h"
+#include "utils/wait_event.h"
 
 #include "../columns/background.h"
 #include "../columns/epoch.h"
+#include "../columns/evict.h"
 #include "../columns/missing.h"
+#include "../compat.h"
 #include "../force.h"
 #include "../settings.h"
 
 /* The part of PostgreSQL's own time that a query waits for kernels. */
 #define COMPILE_SHARE	0.2
+
+/* For so many times so long a query waits for its turn to load columns, before PostgreSQL's plan answers. */
+#define TURN_POLLS		1000
+#define TURN_POLL_MS	10
 
 /* Kernels that are in a file are there by then. */
 #define LEAST_PATIENCE_MS	1
@@ -85,6 +94,13 @@ must_wait(void)
 	return gc_cold == GC_COLD_WAIT || (gc_cold == GC_COLD_AUTO && gc_offload_forced());
 }
 
+/* Is it no matter whether there is room?  Then a load finds out. */
+static bool
+loads_anyway(void)
+{
+	return must_wait() && gc_offload_forced();
+}
+
 bool
 gc_was_cold(GcCode code)
 {
@@ -123,20 +139,41 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 	}
 }
 
+/*
+ * The columns do not fit.  That is known before anything is loaded, so PostgreSQL's plan answers at once, and each time until
+ * there is room.
+ */
+static GcCode
+fail_for_room(GcError *err, const Cold *cold, GcRoom room)
+{
+	const char *name = RelationGetRelationName(cold->tables[0]->rel);
+	const char *others = cold->ntables > 1 ? " and others" : "";
+
+	if (room == GC_ROOM_NEVER)
+		return gc_fail(err, GC_CACHE_FULL, "The query reads about %.0f kB of columns, of table \"%s\"%s, and columns can take %zu kB of gpuconc.host_cache_size.",
+					   (cold->missing.bytes + cold->missing.present_bytes) / 1024, name, others, gc_store_capacity() / 1024);
+	return gc_fail(err, GC_CACHE_FULL, "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are %s.",
+				   cold->missing.bytes / 1024, name, others, room == GC_ROOM_RESERVED ? "being loaded" : "in use");
+}
+
 GcCode
 gc_look_if_cold(GcScanState *node, GcError *err)
 {
 	GcColdLoad	worst = GC_COLD_LOADING;
 	int			worst_table = 0;
 	Cold		cold;
+	GcRoom		room;
 
-	if (must_wait())
+	if (loads_anyway())
 		return GC_OK;
 	cold = look_at_inputs(node);
-	if (cold.ntables > 0 && gc_missing_would_thrash(&cold.missing))
-		return gc_fail(err, GC_CACHE_FULL, "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are in use.",
-					   cold.missing.bytes / 1024, RelationGetRelationName(cold.tables[0]->rel), cold.ntables > 1 ? " and others" : "");
-	if (cold.ntables == 0 || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > GC_WAIT_FACTOR * cold.missing.ms))
+	if (cold.ntables == 0)
+		return GC_OK;
+	room = gc_missing_room(&cold.missing, must_wait());
+	/* Who waits for columns waits for others' loads, too. */
+	if (room != GC_ROOM_FITS && !(room == GC_ROOM_RESERVED && must_wait()))
+		return fail_for_room(err, &cold, room);
+	if (must_wait() || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > GC_WAIT_FACTOR * cold.missing.ms))
 		return GC_OK;
 	for (int i = 0; i < cold.ntables; i++)
 	{
@@ -151,4 +188,58 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 		}
 	}
 	return fail_cold(err, worst, &cold, worst_table);
+}
+
+/* What the query has of its columns is used from now on. */
+static void
+keep_inputs(GcScanState *node)
+{
+	gc_guard_enter();
+	for (int i = 0; i < node->plan->ninputs; i++)
+	{
+		GcInputState *in = &node->inputs[i];
+
+		if (in->rel)
+			gc_missing_keep(in->rel, in->ncols, in->specs);
+		for (int k = 0; k < in->nparts; k++)
+			gc_missing_keep(in->parts[k].rel, in->parts[k].ncols, in->parts[k].specs);
+	}
+	gc_guard_leave();
+}
+
+/* Others' loads that take the room may end, and may bring what is missing. */
+static void
+wait_for_others(void)
+{
+	static uint32 wait_event = 0;
+
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, TURN_POLL_MS,
+					 GC_WAIT_EVENT(wait_event, "GpuconcCacheMemory"));
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+GcCode
+gc_reserve_inputs(GcScanState *node, GcError *err)
+{
+	int			polls = must_wait() ? TURN_POLLS : 0;
+	GcRoom		room;
+	Cold		cold;
+
+	for (;;)
+	{
+		cold = look_at_inputs(node);
+		if (cold.ntables == 0)
+			return GC_OK;
+		if (loads_anyway())
+			gc_missing_reserve_anyway(&cold.missing);
+		room = loads_anyway() ? GC_ROOM_FITS : gc_missing_reserve(&cold.missing, must_wait());
+		if (room != GC_ROOM_RESERVED || polls-- == 0)
+			break;
+		wait_for_others();
+	}
+	if (room != GC_ROOM_FITS)
+		return fail_for_room(err, &cold, room);
+	keep_inputs(node);
+	return GC_OK;
 }

@@ -14,9 +14,15 @@
 
 /*
  * GC_LOADING if PostgreSQL's plan is to answer while columns are loaded in the background, which this
- * starts.  The node's tables are open, and no guard is held.
+ * starts; GC_CACHE_FULL if they do not fit.  The node's tables are open, and no guard is held.
  */
 extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
+
+/*
+ * Reserve room for all that the node's tables lack, before the first of them is loaded (columns/reserve.h): GC_CACHE_FULL if
+ * there is none, unless offloading is forced.  gc_reserve_end() once the node has its columns, or gives up.  No guard is held.
+ */
+extern GcCode gc_reserve_inputs(GcScanState *node, GcError *err);
 
 /* Did a request fail for want of columns or kernels that the planner would find lacking, too? */
 extern bool gc_was_cold(GcCode code);

@@ -20,6 +20,7 @@
 #include "utils/snapmgr.h"
 
 #include "append.h"
+#include "cold.h"
 
 #include "../columns/arena.h"
 #include "../columns/background.h"
@@ -235,7 +236,10 @@ GcCode
 gc_load_inputs(GcScanState *node, GcError *err)
 {
 	bool		for_versions = false;
+	GcCode		code = gc_reserve_inputs(node, err);
 
+	if (code != GC_OK)
+		return code;
 	node->loads++;
 	for (int i = 0; i < node->plan->ninputs; i++)
 	{

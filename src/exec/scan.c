@@ -32,6 +32,7 @@
 #include "result.h"
 #include "scan.h"
 #include "../columns/epoch.h"
+#include "../columns/reserve.h"
 #include "../plan/kept.h"
 #include "../queue/compiling.h"
 #include "../queue/reasons.h"
@@ -234,6 +235,9 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 
 	INSTR_TIME_SET_CURRENT(start);
 	code = gc_bind(&b);
+	/* Its columns are guarded from here on. */
+	if (code == GC_OK)
+		gc_reserve_end();
 	if (code == GC_OK)
 		code = gc_make_request(&b);
 	node->stats.bind_ms = ms_since(start);
@@ -312,6 +316,7 @@ run_on_device(GcScanState *node, GcError *err)
 		else
 			code = outcome;
 	}
+	gc_reserve_end();
 	/* Each attempt has failed in a way that another one may not. */
 	return code == GC_OK ? gc_fail(err, GC_UNSUPPORTED, "It failed too often.") : code;
 }

@@ -157,7 +157,7 @@ may_be_loaded(List *tables)
 	{
 		const Table *table = lfirst(lc);
 
-		if (!gc_may_load_in_background(table->rel, table->ncols))
+		if (!gc_may_load_in_background(table->rel))
 			return false;
 	}
 	return true;
@@ -226,7 +226,7 @@ falls_back(const NodeState *node)
 	if (node->cold == NIL)
 		return false;
 	return gc_cold == GC_COLD_FALLBACK || node->plan->own_ms <= GC_WAIT_FACTOR * node->missing.ms ||
-		!may_be_loaded(node->cold) || gc_missing_would_thrash(&node->missing);
+		!may_be_loaded(node->cold) || !gc_missing_fits(&node->missing);
 }
 
 static Lack
@@ -252,7 +252,7 @@ lack_of(List *nodes)
 	}
 	(void) lacking(lack.cold, &lack.missing);
 	lack.loadable = may_be_loaded(lack.cold);
-	lack.room = lack.cold == NIL || !gc_missing_would_thrash(&lack.missing);
+	lack.room = lack.cold == NIL || gc_missing_fits(&lack.missing);
 	lack.ms += GC_WAIT_FACTOR * waited_for.ms;
 	return lack;
 }

@@ -113,6 +113,10 @@ init_atomics(void)
 		pg_atomic_init_u64(a, 0);
 	pg_atomic_init_u32(&d->state, GC_WORKER_STARTING);
 	pg_atomic_init_u64(&d->memory_used, 0);
+	for (int i = 0; i < GC_MEMORY_KINDS; i++)
+		pg_atomic_init_u64(&d->memory_used_for[i], 0);
+	pg_atomic_init_u64(&d->memory_free, 0);
+	pg_atomic_init_u64(&d->memory_largest_free, 0);
 	pg_atomic_init_u64(&d->regions, 0);
 	pg_atomic_init_u64(&d->shared_builds, 0);
 	pg_atomic_init_u32(&d->running, 0);

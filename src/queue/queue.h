@@ -308,6 +308,18 @@ typedef enum GcWorkerState
 /* Programs whose kernels are being compiled; each has one place. */
 #define GC_MOST_COMPILING	256
 
+/* What device memory is taken for. */
+typedef enum GcMemoryKind
+{
+	GC_MEMORY_OTHER,			/* requests' parameters and visible rows, packets, selections */
+	GC_MEMORY_COLUMNS,			/* columns' chunks that stay, and what is derived of them */
+	GC_MEMORY_LOOKUPS,			/* dictionaries and lookup tables */
+	GC_MEMORY_BUILDS,
+	GC_MEMORY_GROUPS,			/* group tables, and results of other sinks */
+	GC_MEMORY_WAVES,			/* where waves are copied to */
+	GC_MEMORY_KINDS
+} GcMemoryKind;
+
 typedef struct GcDeviceStatus
 {
 	pg_atomic_uint32 state;		/* GcWorkerState */
@@ -315,6 +327,9 @@ typedef struct GcDeviceStatus
 	char		reason[512];	/* why there is no device, or not cuda */
 	GcDeviceInfo info;
 	pg_atomic_uint64 memory_used;
+	pg_atomic_uint64 memory_used_for[GC_MEMORY_KINDS];
+	pg_atomic_uint64 memory_free;
+	pg_atomic_uint64 memory_largest_free;	/* in one piece */
 	pg_atomic_uint64 regions;	/* column chunks on the device */
 	pg_atomic_uint64 shared_builds;
 	pg_atomic_uint32 running;

@@ -207,6 +207,21 @@ edges_test(void)
 	is(gc_pool_alloc_to_stay(pool, 1), a + A, "what stays fills a gap of just its size");
 	is(gc_pool_alloc_to_stay(pool, 1), c + 2 * A, "else the end of the highest that has room");
 	is(gc_pool_alloc_to_stay(pool, 2 * A), 0, "and nothing has room for two");
+
+	is(gc_pool_used_for(pool, 0), gc_pool_used(pool), "what blocks are for is not said");
+	gc_pool_label(pool, a, 3);
+	gc_pool_label(pool, a + A, 3);
+	gc_pool_label(pool, c, 3);
+	gc_pool_label(pool, c, 1);
+	gc_pool_label(pool, 12345, 2);
+	is(gc_pool_used_for(pool, 3), 2 * A, "what two blocks are for");
+	is(gc_pool_used_for(pool, 1), A, "and another one, as it was said last");
+	is(gc_pool_used_for(pool, 2), 0, "of what is not a block nothing is said");
+	gc_pool_free(pool, a);
+	is(gc_pool_used_for(pool, 3), A, "a block that is freed is for nothing");
+	is(gc_pool_alloc(pool, 1), a, "whatever takes its place");
+	is(gc_pool_used_for(pool, 3), A, "is not for what that was");
+	is(gc_pool_used_for(pool, 0) + gc_pool_used_for(pool, 1) + gc_pool_used_for(pool, 3), gc_pool_used(pool), "together they are what is used");
 	gc_pool_destroy(pool);
 }
 

@@ -300,6 +300,7 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 				(unsigned long long) sketch.bytes / 1024);
 		return NULL;
 	}
+	gc_device_label(sketch.memory, GC_MEMORY_BUILDS);
 	lay_out(&sketch, request, b);
 	t = MemoryContextAllocZero(TopMemoryContext, sizeof(GcBuildTable));
 	*t = sketch;

@@ -251,6 +251,7 @@ table_create(const GcDirectory *dir, int col, GcError *err)
 		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for the description of a column.");
 		return NULL;
 	}
+	gc_device_label(array, GC_MEMORY_COLUMNS);
 	table = MemoryContextAllocZero(TopMemoryContext, sizeof(GcTable));
 	table->key = key;
 	table->nchunks = dir->nchunks;

@@ -90,6 +90,7 @@ make_dict(u64 id, u32 count, u64 bytes, GcError *err)
 				(unsigned long long) (starts + bytes_capacity) / 1024);
 		return NULL;
 	}
+	gc_device_label(memory, GC_MEMORY_LOOKUPS);
 	d = MemoryContextAllocZero(TopMemoryContext, sizeof(GcDeviceDict));
 	*d = (GcDeviceDict) {.id = id,.capacity = capacity,.bytes_capacity = bytes_capacity,
 	.memory = memory,.starts = memory,.bytes = memory + starts,.next = dicts};

@@ -124,6 +124,7 @@ copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcC
 	if (l->data == 0)
 		return gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a lookup table of %zu kB.",
 					   table->bytes / 1024);
+	gc_device_label(l->data, GC_MEMORY_LOOKUPS);
 	l->nulls = l->data + (table->nulls - (const uint8 *) table->data);
 	gc_copies_begin(copies, stream);
 	code = gc_copy_in(stream, l->data, table->data, table->bytes, err);
@@ -212,6 +213,7 @@ make_computed(const LookupId *id, u32 count, u32 width, GcStream *stream, GcErro
 				(unsigned long long) bytes / 1024);
 		return NULL;
 	}
+	gc_device_label(sketch.data, GC_MEMORY_LOOKUPS);
 	sketch.nulls = sketch.data + entries * width;
 	if (gc_worker.ops->fill(stream, sketch.data, 0, bytes, err) != GC_OK ||
 		gc_worker.ops->fill(stream, sketch.nulls, 1, 1, err) != GC_OK)

@@ -15,7 +15,6 @@
 #include "utils/timestamp.h"
 
 #include "../../columns/arena.h"
-#include "../../queue/queue.h"
 #include "eviction.h"
 #include "state.h"
 #include "waves.h"
@@ -45,12 +44,6 @@ static u64	reserved = 0;		/* bytes that cached data leaves free */
 static u64	cached = 0;			/* bytes of column chunks */
 static u64	peak = 0;			/* of all other bytes, lately */
 static u64	peak_request = 0;	/* request in which that was looked at */
-
-void
-gc_device_memory_init(void)
-{
-	pinned = MemoryContextAllocZero(TopMemoryContext, (gc_arena_size() / PIN_WINDOW + 2) * sizeof(PinState));
-}
 
 /*-------------------------------------------------------------------------
  * Copies
@@ -181,10 +174,32 @@ note_peak(void)
 	peak = Max(peak, now);
 }
 
+StaticAssertDecl(GC_MEMORY_KINDS <= GC_POOL_KINDS, "the pool cannot tell all kinds of memory apart");
+
 static void
 note_memory(void)
 {
-	pg_atomic_write_u64(&gc_device_status()->memory_used, gc_pool_used(gc_worker.pool));
+	GcDeviceStatus *d = gc_device_status();
+
+	pg_atomic_write_u64(&d->memory_used, gc_pool_used(gc_worker.pool));
+	for (int i = 0; i < GC_MEMORY_KINDS; i++)
+		pg_atomic_write_u64(&d->memory_used_for[i], gc_pool_used_for(gc_worker.pool, i));
+	pg_atomic_write_u64(&d->memory_free, gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool));
+	pg_atomic_write_u64(&d->memory_largest_free, gc_pool_largest_free(gc_worker.pool));
+}
+
+void
+gc_device_memory_init(void)
+{
+	note_memory();
+	pinned = MemoryContextAllocZero(TopMemoryContext, (gc_arena_size() / PIN_WINDOW + 2) * sizeof(PinState));
+}
+
+void
+gc_device_label(GcAddr addr, GcMemoryKind kind)
+{
+	gc_pool_label(gc_worker.pool, addr, kind);
+	note_memory();
 }
 
 /* What stays long comes from the pool's upper end, all else from the lower one: so neither cuts the other into pieces. */

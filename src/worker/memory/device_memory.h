@@ -15,6 +15,7 @@
 #include "datatype/timestamp.h"
 
 #include "../../device/device.h"
+#include "../../queue/queue.h"
 
 extern void gc_device_memory_init(void);
 
@@ -40,6 +41,9 @@ extern GcAddr gc_device_alloc_free(u64 size);
  */
 extern GcAddr gc_device_alloc_spare(u64 size, bool stays);
 extern u64	gc_device_spare_room(void);	/* what it leaves free */
+
+/* Say what memory is for; else it is GC_MEMORY_OTHER.  0 is ignored. */
+extern void gc_device_label(GcAddr addr, GcMemoryKind kind);
 
 /* Of what is allocated, column chunks take this many bytes more; negative: less. */
 extern void gc_device_count_cached(int64 bytes);

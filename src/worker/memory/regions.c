@@ -253,6 +253,7 @@ region_make(const GcDirectory *dir, int col, u32 chunk, GcAddr addr, GcStream *s
 	*region = (GcRegion) {.id = id,.addr = addr,.bytes = gc_cell_bytes(cell),.tables = 1};
 	region_bytes += region->bytes;
 	gc_device_count_cached((int64) region->bytes);
+	gc_device_label(addr, GC_MEMORY_COLUMNS);
 	region->ready = gc_worker.ops->event(stream, err);
 	if (region->ready == NULL)
 	{

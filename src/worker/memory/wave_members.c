@@ -112,6 +112,7 @@ get_block(u64 room, int slots)
 			block_free(block);
 			return NULL;
 		}
+		gc_device_label(block->slot[block->slots], GC_MEMORY_WAVES);
 	}
 	return block;
 }

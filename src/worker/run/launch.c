@@ -59,6 +59,7 @@ gc_run_allocate(GcRun *run)
 	if (run->sink == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
 					   (unsigned long long) (bytes + chosen.words + chosen.keys) / 1024);
+	gc_device_label(run->sink, GC_MEMORY_GROUPS);
 	(void) gc_lay_out_sink(run->request, main, run->sink, &run->sinks[main]);
 	run->top = run->sink + bytes;
 	run->gathered = run->top + chosen.top;
@@ -563,6 +564,7 @@ fill_groups(GcRun *run, int pipeline)
 		if (memory == 0)
 			return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a group table of %llu kB.",
 						   (unsigned long long) bytes / 1024);
+		gc_device_label(memory, GC_MEMORY_GROUPS);
 		(void) gc_lay_out_sink(run->request, pipeline, memory, sink);
 	}
 	if ((code = note_copied(run)) != GC_OK ||

@@ -40,6 +40,7 @@ gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, 
 	d->cols = gc_device_alloc_spare(2 * (nchunks + 1) * sizeof(GcCol), true);
 	if (d->cols == 0)
 		return false;
+	gc_device_label(d->cols, GC_MEMORY_COLUMNS);
 	d->nchunks = nchunks;
 	d->unwritten = 0;
 	d->host = MemoryContextAllocZero(TopMemoryContext, 2 * (nchunks + 1) * sizeof(GcCol));

@@ -458,6 +458,7 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
 
 	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->scan_chunks) * c->width, 1), true);
+	gc_device_label(c->data, GC_MEMORY_COLUMNS);
 	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->scan_chunks, c->width, c->data, c->width))
 		return true;
 	gc_device_free(c->data);

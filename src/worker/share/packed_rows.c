@@ -203,6 +203,7 @@ lay_out(const GcDirectory *dir, u32 nchunks)
 
 	if (data == 0)
 		return NULL;
+	gc_device_label(data, GC_MEMORY_COLUMNS);
 	r = MemoryContextAllocZero(TopMemoryContext, sizeof(GcPackedRows));
 	r->data = data;
 	return r;
