@@ -19,6 +19,7 @@
 #include "cold_choice.h"
 
 #include "access/table.h"
+#include "executor/executor.h"
 #include "utils/rel.h"
 
 #include "kept.h"

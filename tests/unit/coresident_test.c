@@ -260,6 +260,12 @@ test_forced(void)
 	gc_decide(&s, work, &decision);
 	ok(count_resident() == 3 && decision.nstarts == 3, "forced, those of one table are");
 	ok(fits(&s, 0, 3), "and fit");
+	for (int i = 0; i < 3; i++)
+		candidates[i].needs.issue_part = 1000;
+	gc_decide(&s, work, &decision);
+	ok(count_resident() == 3 && decision.nstarts == 3, "also where a busy host has taken a thousand times as long");
+	for (int i = 0; i < 3; i++)
+		candidates[i].needs.issue_part = 0.9;
 	candidates[1].needs.shared_bytes = 50 * 1024;
 	gc_decide(&s, work, &decision);
 	is(decision.start[0].candidate[0], 1, "the one with the most shared memory starts first");

@@ -29,7 +29,10 @@
  */
 #define CORESIDENT_GAINS	0.85
 
-/* A forced co-resident batch may take this many times as much, so that even few warps are enough. */
+/*
+ * A forced co-resident batch may take this many times as much, so that even few warps are enough.  Also as much as it
+ * takes with all warps: on a busy host, what was learned of that may be many times what the kernels take in sequence.
+ */
 #define FORCED_GAINS	100
 
 /* A block with at most this much shared memory, in bytes, has no tables there. */
@@ -47,12 +50,6 @@
 
 /* Steps of the bisection for the least latency; each asks the kernel model once. */
 #define BISECTIONS		8
-
-static double
-gains(const GcSchedule *s)
-{
-	return s->force_coresident ? FORCED_GAINS : CORESIDENT_GAINS;
-}
 
 /*
  * The largest part of its columns that a candidate can read in its time alone.  Filters may let it
@@ -272,7 +269,7 @@ among(const int *pick, int n, int i)
 /*
  * Append to set[] the one of suitable[] that saves the largest part of its time next to the set's m
  * candidates.  *saving: what all of them then save.  False: none saves as much as a co-resident
- * batch has to.
+ * batch has to, unless that is forced.
  */
 static bool
 add_best(const GcSchedule *s, const int *suitable, int n, int *set, int m, double *saving)
@@ -280,7 +277,7 @@ add_best(const GcSchedule *s, const int *suitable, int n, int *set, int m, doubl
 	uint32_t	seen[CORESIDENT_TYPES];
 	int			nseen = 0;
 	int			best = -1;
-	double		best_part = 1 - gains(s);
+	double		best_part = s->force_coresident ? -INFINITY : 1 - CORESIDENT_GAINS;
 	double		best_saving = 0;
 
 	for (int k = 0; k < n && nseen < CORESIDENT_TYPES; k++)
@@ -388,16 +385,19 @@ bool
 gc_start_coresident(const GcSchedule *s, const int *pick, int n, double sequence_us, double other_us,
 				  GcDecideWork *work, GcDecision *d)
 {
-	const double most_us = s->force_coresident ? sequence_us * gains(s) : fmin(sequence_us * gains(s), other_us);
 	GcCoresidentTimes t;
 	GcStart    *start;
+	double		least_us;
+	double		most_us;
 	double		latency_us;
 	double		us;
 
 	if (n < 2 || n > GC_CORESIDENT_MAX)
 		return false;
 	t = gc_coresident_times(s, pick, n);
-	if (gc_coresident_us(&t, 0) >= most_us)
+	least_us = gc_coresident_us(&t, 0);
+	most_us = s->force_coresident ? FORCED_GAINS * fmax(sequence_us, least_us) : fmin(CORESIDENT_GAINS * sequence_us, other_us);
+	if (least_us >= most_us)
 		return false;
 	latency_us = least_latency(s, pick, n, most_us, work);
 	us = gc_coresident_us(&t, latency_us);

@@ -124,7 +124,7 @@ $node->safe_psql(
 CREATE TABLE words AS SELECT i AS id, 'w' || i AS own, 'x' || i % 5000 AS shared, md5((i % 20000)::text) AS md5
 FROM generate_series(1, 60000) AS i;
 });
-$node->safe_psql('postgres', 'VACUUM words');
+vacuum_whole($node, 'words');
 is( $node->safe_psql(
 		'postgres', q{
 SET gpuconc.loader_workers = 4;

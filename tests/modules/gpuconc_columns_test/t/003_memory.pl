@@ -49,7 +49,7 @@ foreach my $table ('a', 'b')
 {
 	$node->safe_psql('postgres',
 		"CREATE TABLE $table AS SELECT i AS id, i / 7.0::float8 AS f, i % 9 AS n, 't' || i % 50 AS t FROM generate_series(1, 100000) AS i");
-	$node->safe_psql('postgres', "VACUUM $table");
+	vacuum_whole($node, $table);
 }
 $node->safe_psql('postgres', "SELECT gpuconc_prewarm('a')");
 my $size = $node->safe_psql('postgres', 'SELECT used FROM gpuconc_columns_test_arena()');

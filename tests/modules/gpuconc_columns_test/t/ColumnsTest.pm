@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_server restart_server wait_for_worker create_blockable_table is_exact nothing_in_use);
+our @EXPORT = qw(new_server restart_server wait_for_worker create_blockable_table is_exact nothing_in_use vacuum_whole);
 
 # Bytes of the arena in use when nothing was cached, by server.
 my %used_before;
@@ -125,6 +125,16 @@ sub nothing_in_use
 		"$used_before{$node->name}|0", $message);
 	is( $node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_load_progress'),
 		'0', "$message: no load is left");
+	return;
+}
+
+# So that a table can be served whole.  From 16 on, rows in bulk leave new pages behind them, which only the second
+# VACUUM removes.
+sub vacuum_whole
+{
+	my ($node, $table) = @_;
+
+	$node->safe_psql('postgres', "VACUUM $table") for (1, 2);
 	return;
 }
 
