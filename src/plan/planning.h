@@ -75,13 +75,13 @@ typedef struct GcPlanning
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (join_order.c) */
 	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
 	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */
-	GcRowsSeen	seen;
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
 	bool		timed;			/* how long the plan takes is wanted */
 	Cost		time;			/* that, as gc_own_time() counts */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
 	char	   *refusal;		/* why the largest part is not offloaded; may be empty; GC_REFUSAL_SIZE */
+	GcRowsSeen	seen;			/* of a run without a ceiling; the last member: only its count is set at first */
 } GcPlanning;
 
 /* The innermost run; NULL outside the planner, and where nothing is to be offloaded. */

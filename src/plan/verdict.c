@@ -105,9 +105,10 @@ bits_of(double value)
 }
 
 /*
- * The settings that costs depend on.  Every statement pays for this, so each setting takes a multiplication; the sums
- * are mixed as a whole.
+ * The settings that costs depend on.  Every statement pays for this, so each setting takes a multiplication, or a bit;
+ * the sums are mixed as a whole.
  */
+#define ADD_BIT(sum, value) ((sum) = (sum) * 2 + (value))
 #define ADD(sum, value) ((sum) = (sum) * UINT64CONST(0x9E3779B97F4A7C15) + (uint64) (value))
 
 static uint64
@@ -138,18 +139,34 @@ mix_settings(uint64 hash)
 	ADD(numbers, geqo_threshold);
 	ADD(numbers, constraint_exclusion);
 	ADD(numbers, gc_debug_rewrite);
-	enabled = enable_seqscan | enable_indexscan << 1 | enable_indexonlyscan << 2 | enable_bitmapscan << 3 |
-		enable_tidscan << 4 | enable_sort << 5 | enable_incremental_sort << 6 | enable_hashagg << 7 |
-		enable_nestloop << 8 | enable_material << 9 | enable_memoize << 10 | enable_mergejoin << 11 |
-		enable_hashjoin << 12 | enable_gathermerge << 13 | enable_parallel_append << 14 | enable_parallel_hash << 15 |
-		enable_partition_pruning << 16 | enable_partitionwise_join << 17 | enable_partitionwise_aggregate << 18 |
-		enable_geqo << 19 | gc_enable_float_aggs << 20;
+	ADD_BIT(enabled, enable_seqscan);
+	ADD_BIT(enabled, enable_indexscan);
+	ADD_BIT(enabled, enable_indexonlyscan);
+	ADD_BIT(enabled, enable_bitmapscan);
+	ADD_BIT(enabled, enable_tidscan);
+	ADD_BIT(enabled, enable_sort);
+	ADD_BIT(enabled, enable_incremental_sort);
+	ADD_BIT(enabled, enable_hashagg);
+	ADD_BIT(enabled, enable_nestloop);
+	ADD_BIT(enabled, enable_material);
+	ADD_BIT(enabled, enable_memoize);
+	ADD_BIT(enabled, enable_mergejoin);
+	ADD_BIT(enabled, enable_hashjoin);
+	ADD_BIT(enabled, enable_gathermerge);
+	ADD_BIT(enabled, enable_parallel_append);
+	ADD_BIT(enabled, enable_parallel_hash);
+	ADD_BIT(enabled, enable_partition_pruning);
+	ADD_BIT(enabled, enable_partitionwise_join);
+	ADD_BIT(enabled, enable_partitionwise_aggregate);
+	ADD_BIT(enabled, enable_geqo);
+	ADD_BIT(enabled, gc_enable_float_aggs);
 	hash = gc_glance_mix(hash, costs);
 	hash = gc_glance_mix(hash, numbers);
 	return gc_glance_mix(hash, enabled);
 }
 
 #undef ADD
+#undef ADD_BIT
 
 uint64
 gc_verdict_key(const GcGlance *glance, int options, bool params)
@@ -162,9 +179,9 @@ gc_verdict_key(const GcGlance *glance, int options, bool params)
 	return key != 0 ? key : 1;
 }
 
-/* What is known; NULL: nothing. */
+/* What was known when it was noted; NULL: nothing. */
 static Verdict *
-find(uint64 key)
+find_noted(uint64 key)
 {
 	Verdict   **place = &recent[key % MOST_RECENT];
 	Verdict    *verdict = *place;
@@ -175,6 +192,15 @@ find(uint64 key)
 		if (verdict)
 			*place = verdict;
 	}
+	return verdict;
+}
+
+/* What is known; NULL: nothing. */
+static Verdict *
+find(uint64 key)
+{
+	Verdict    *verdict = find_noted(key);
+
 	return verdict && !is_stale(verdict) ? verdict : NULL;
 }
 
@@ -238,29 +264,31 @@ gc_verdict_unsettle(uint64 key)
  */
 
 bool
-gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
+gc_verdict_leaves(uint64 key, Cost *ceiling)
 {
 	Verdict    *verdict = find(key);
 
 	if (verdict == NULL || !verdict->left || !usable(verdict))
 		return false;
 	*ceiling = verdict->ceiling;
-	memcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
 	return true;
 }
 
-void
-gc_verdict_count(uint64 key, const GcGlance *glance, const char *refusal)
+const char *
+gc_verdict_count(uint64 key, const GcGlance *glance)
 {
-	Verdict    *verdict = find(key);
+	Verdict    *verdict = find_noted(key);
 
-	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
+	if (verdict == NULL)
+		return "";
+	for (int i = 0; i < glance->ntables && verdict->refusal[0] != '\0'; i++)
 	{
-		if (verdict == NULL || verdict->tables[i] != glance->tables[i])
-			(void) gc_reason_count(glance->tables[i], false, refusal);
+		if (verdict->tables[i] != glance->tables[i])
+			(void) gc_reason_count(glance->tables[i], false, verdict->refusal);
 		else if (!gc_reason_count_again(&verdict->counts[i]))
-			verdict->counts[i] = gc_reason_count(glance->tables[i], false, refusal);
+			verdict->counts[i] = gc_reason_count(glance->tables[i], false, verdict->refusal);
 	}
+	return verdict->refusal;
 }
 
 void

@@ -21,14 +21,11 @@
 /* What identifies a query but for its constants, with all that it is planned under; never 0. */
 extern uint64 gc_verdict_key(const GcGlance *glance, int options, bool params);
 
-/*
- * Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that
- * holds, and *refusal the reason.
- */
-extern bool gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal);
+/* Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that holds. */
+extern bool gc_verdict_leaves(uint64 key, Cost *ceiling);
 
-/* Count the reason of such a verdict for each of the tables. */
-extern void gc_verdict_count(uint64 key, const GcGlance *glance, const char *refusal);
+/* The reason of such a verdict, which is counted for each of the tables; until another statement is planned. */
+extern const char *gc_verdict_count(uint64 key, const GcGlance *glance);
 
 /* Such a plan was taken; or what was found out before did not hold this time. */
 extern void gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *refusal);
