@@ -44,8 +44,8 @@
 #define MOST_USES		256
 #define MOST_ORDERS		512
 
-/* A smaller number of relations has hardly more than one order. */
-#define FEWEST_RELS		3
+/* Two relations have hardly more than one order, but merge joins are costed by looks into indexes. */
+#define FEWEST_RELS		2
 
 typedef struct Order
 {
