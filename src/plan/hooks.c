@@ -209,21 +209,11 @@ run_planner(Query *parse, Run *run)
 	return stmt;
 }
 
-/* Is there a device, or may there be one soon? */
-static bool
-device_may_answer(void)
-{
-	const char *reason;
-	GcWorkerState state = gc_worker_state(&reason);
-
-	return state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
-}
-
 /* May this query be rewritten, and is there a device that could answer it then? */
 static bool
 worth_rewriting(void)
 {
-	return gc_rewriting_forced() || (gc_rewriting_allowed() && device_may_answer());
+	return gc_rewriting_forced() || (gc_rewriting_allowed() && gc_device_may_answer());
 }
 
 /* Count a refusal for each table that the query named before it was planned. */
@@ -389,7 +379,7 @@ plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
 static bool
 is_warm(const Run *run)
 {
-	return run->glance->ntables == 0 || !gc_may_answer_meanwhile() || !device_may_answer() || gc_verdict_is_warm(run->key);
+	return run->glance->ntables == 0 || !gc_may_answer_meanwhile() || !gc_device_may_answer() || gc_verdict_is_warm(run->key);
 }
 
 /* Why the statement is not offloaded, for EXPLAIN and counts; empty if it is. */
@@ -434,6 +424,7 @@ plan_anew(Query *parse, Run *run)
 	stmt = plan_both(parse, run);
 	if (copy && run->has_node && !run->settled)
 		stmt = plan_while_cold(copy, run, stmt);
+	gc_kept_plans_begin();
 	if (!run->has_node && !run->passing)
 		gc_verdict_note_left(run->key, run->glance, Max(stmt->planTree->total_cost, run->most), run->refusal);
 	note_refusal(run);
