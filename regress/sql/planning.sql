@@ -136,6 +136,21 @@ CREATE INDEX ON db (u);
 SET client_min_messages = debug2;
 EXPLAIN (COSTS OFF) :star_2;
 RESET client_min_messages;
+-- A subquery of FROM that went along with the outermost level is offered with that only, but not where it is a node itself.
+SELECT 'SELECT count(*), sum(f) FROM (SELECT e.b, max(x.v) AS f FROM facts e, (SELECT b, max(v) AS v FROM facts GROUP BY b) x WHERE x.b = e.b GROUP BY e.b) q' AS along \gset
+SELECT 'SELECT da.g, sum(v) FROM facts, da WHERE a = da.id GROUP BY da.g EXCEPT SELECT a, max(v) FROM facts GROUP BY a' AS apart \gset
+SELECT whose(q), same_answer(q), whose(q) FROM unnest(ARRAY[:'along', :'apart']) AS q;
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) :along;
+EXPLAIN (COSTS OFF) :apart;
+-- A table that was changed is looked at anew, and so is the statement with another setting.
+ALTER TABLE facts ALTER v SET STATISTICS 50;
+EXPLAIN (COSTS OFF) :along;
+EXPLAIN (COSTS OFF) :along;
+SET enable_material = off;
+EXPLAIN (COSTS OFF) :along;
+RESET enable_material;
+RESET client_min_messages;
 -- Outer and semi joins.
 SELECT whose(q), same_answer(q) FROM unnest(ARRAY[
 	'SELECT da.g, count(db.id), sum(v) FROM facts JOIN da ON a = da.id LEFT JOIN db ON b = db.id AND db.u < 50 LEFT JOIN dc ON c = dc.id AND dc.g = 1 GROUP BY da.g',

@@ -154,9 +154,14 @@ static void
 note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
 {
 	if (mine->whole && (!run->has_node || mine->narrow || !gc_is_whole(stmt)))
+	{
 		gc_verdict_unsettle(run->key);
+		/* A plan that is kept may lack the nodes of subqueries that were not offered. */
+		if (mine->went_along)
+			gc_kept_plans_later();
+	}
 	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_whole(stmt))
-		gc_verdict_note_whole(run->key, run->glance);
+		gc_verdict_note_whole(run->key, run->glance, mine->outermost && gc_only_node(stmt) == mine->outermost);
 }
 
 /* One run of the planner, with a state of its own. */
@@ -177,6 +182,7 @@ run_planner(Query *parse, Run *run)
 	mine.timed = run->timed;
 	mine.key = run->key;
 	mine.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key);
+	mine.alone = mine.whole && gc_verdict_is_alone(run->key);
 	gc_planning = &mine;
 	PG_TRY();
 	{
@@ -415,6 +421,7 @@ plan_anew(Query *parse, Run *run)
 	Query	   *copy = NULL;
 	PlannedStmt *stmt;
 
+	gc_kept_plans_begin();
 	run->warm = is_warm(run);
 	if (!run->warm)
 	{
@@ -424,7 +431,6 @@ plan_anew(Query *parse, Run *run)
 	stmt = plan_both(parse, run);
 	if (copy && run->has_node && !run->settled)
 		stmt = plan_while_cold(copy, run, stmt);
-	gc_kept_plans_begin();
 	if (!run->has_node && !run->passing)
 		gc_verdict_note_left(run->key, run->glance, Max(stmt->planTree->total_cost, run->most), run->refusal);
 	note_refusal(run);
@@ -459,6 +465,22 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 }
 
 /*
+ * Is this a subquery of FROM, in a statement of which one node of the outermost level took all along before?  Subqueries
+ * in expressions and CTEs are planned before their outer level has relations.
+ */
+static bool
+goes_along(PlannerInfo *root)
+{
+	if (!gc_planning->alone || root->parent_root == NULL || root->parent_root->simple_rel_array == NULL)
+		return false;
+	if (!gc_planning->went_along)
+		ereport(DEBUG2,
+				(errmsg_internal("gpuconc offers no subquery of FROM alone")));
+	gc_planning->went_along = true;
+	return true;
+}
+
+/*
  * Is this relation the largest piece that could be offloaded?  Not if an aggregate
  * (of those that are offloaded at all) or a larger join takes it along.  Smaller
  * pieces are offered only where an outer or semi join may stand in the way (a full
@@ -467,6 +489,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
+	if (goes_along(root))
+		return false;
 	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
 		return root->join_info_list != NIL && !gc_planning->whole && !gc_planning->replaying;
 	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
@@ -597,7 +621,7 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		note_time(root, output);
 	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
 		return;
-	if (!is_looked_at(output))
+	if (!is_looked_at(output) || goes_along(root))
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 #include "utils/hsearch.h"
 
 #include "../program/program.h"
@@ -70,6 +71,9 @@ typedef struct GcPlanning
 	bool		cursor;			/* it is a cursor's query */
 	uint64		key;			/* of the statement, for what is remembered; 0: nothing is */
 	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
+	bool		alone;			/* and by one node, of the outermost level */
+	bool		went_along;		/* so that a subquery of FROM was not offered */
+	const CustomScan *outermost;	/* the node that was made last for that level */
 	bool		narrow;			/* a node of the plan is not cheaper by far */
 	bool		replaying;		/* joins are made in the order of before */
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (join_order.c) */

@@ -66,6 +66,7 @@ typedef struct Verdict
 	int			ntables;
 	Oid			tables[GC_GLANCE_TABLES];
 	bool		whole;			/* all of it was offloaded, and cheaper by far */
+	bool		alone;			/* and by one node, of the outermost level */
 	bool		left;			/* to PostgreSQL */
 	Cost		ceiling;		/* up to this cost */
 	char		refusal[GC_REFUSAL_SIZE];
@@ -320,14 +321,23 @@ gc_verdict_is_whole(uint64 key)
 	return verdict && verdict->whole && usable(verdict);
 }
 
+bool
+gc_verdict_is_alone(uint64 key)
+{
+	const Verdict *verdict = find(key);
+
+	return verdict && verdict->alone;
+}
+
 void
-gc_verdict_note_whole(uint64 key, const GcGlance *glance)
+gc_verdict_note_whole(uint64 key, const GcGlance *glance, bool alone)
 {
 	Verdict    *verdict = enter(key, glance);
 
 	if (verdict == NULL)
 		return;
 	verdict->whole = true;
+	verdict->alone = alone;
 	verdict->uses = 0;
 }
 

@@ -33,7 +33,10 @@ extern void gc_verdict_unsettle(uint64 key);
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Then no part of it need be offered alone. */
 extern bool gc_verdict_is_whole(uint64 key);
-extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance);
+extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance, bool alone);
+
+/* Was it by one node, of the outermost level?  Then subqueries of FROM need not be offered alone either. */
+extern bool gc_verdict_is_alone(uint64 key);
 
 /* Was the original much cheaper than the rewritten query, which need not be planned? */
 extern bool gc_verdict_rewriting_lost(uint64 key);
