@@ -6,8 +6,8 @@
  * A query of which nothing is offloaded is planned by PostgreSQL, and what that plan cost is remembered for the
  * query without its constants (glance.c).  The next time our hooks do nothing for relations that cost no more.
  *
- * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  Where one of the two
- * won by far, the other is not planned the next time.
+ * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  The other one is not planned
+ * the next time, if numbers of rows and costs are what they were, by as much as the lead allows.
  *
  * Other constants may select other rows, and tables may grow.  The costs of the plan that is made show both.
  * If they are not what they were, all is looked at, the next time at the latest, and for a while nothing is
@@ -19,6 +19,8 @@
  *-------------------------------------------------------------------------
  */
 #include "verdict.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -366,16 +368,26 @@ gc_verdict_check_original(uint64 key, PlannedStmt *original)
 
 /* Are as many rows read as before?  The cost of another plan depends on each of them. */
 static bool
-as_many(const GcRowsSeen *seen, const GcRowsSeen *before)
+as_many(const GcRowsSeen *seen, const GcRowsSeen *before, double drift)
 {
 	if (seen->n != before->n || seen->n == GC_ROWS_SEEN)
 		return false;
 	for (int i = 0; i < seen->n; i++)
 	{
-		if (seen->rows[i] > before->rows[i] * DRIFT || seen->rows[i] * DRIFT < before->rows[i])
+		if (seen->rows[i] > before->rows[i] * drift || seen->rows[i] * drift < before->rows[i])
 			return false;
 	}
 	return true;
+}
+
+/*
+ * By how much rows and costs may differ for a plan that took so much less to be the better one still: one plan may take
+ * more by that factor, and the other one less.  Below 1: not at all.
+ */
+static double
+drift_of_lead(double lead)
+{
+	return Min(DRIFT, DRIFT * sqrt(lead / MARGIN));
 }
 
 bool
@@ -383,11 +395,13 @@ gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *s
 {
 	Verdict    *verdict = find(key);
 	const Cost	cost = rewritten->planTree->total_cost;
+	double		drift;
 
-	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED ||
-		verdict->lead * verdict->rewritten < MARGIN * cost || cost > DRIFT * verdict->rewritten ||
-		gc_fallback_cost(rewritten) * DRIFT < verdict->fallback || !as_many(seen, &verdict->seen) ||
-		!usable(verdict))
+	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED)
+		return false;
+	drift = drift_of_lead(verdict->lead);
+	if (drift < 1 || cost > drift * verdict->rewritten || gc_fallback_cost(rewritten) * drift < verdict->fallback ||
+		!as_many(seen, &verdict->seen, drift) || !usable(verdict))
 		return false;
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc takes the plan of a rewritten query that was compared before")));
