@@ -212,6 +212,12 @@ RESET plan_cache_mode;
 ALTER TABLE facts ADD COLUMN w int DEFAULT 1;
 EXECUTE by_key(50000);
 SELECT whose('SELECT sum(w) FROM facts WHERE v < 9000') FROM generate_series(1, 2);
+-- More lookup tables than names are kept of, which differ by constants alone: none is taken for another.
+CREATE TABLE words AS SELECT 'w' || i % 150 AS t, i AS v FROM generate_series(1, 3000) AS i;
+VACUUM (ANALYZE) words;
+SELECT check_here(format(q, i)), count(*) FROM unnest(ARRAY[
+	'SELECT sum(v) FROM words WHERE position(''%s'' in t) > 0', 'SELECT max(replace(t, ''w'', ''%s'')), sum(v) FROM words WHERE left(t, %1$s %% 4) = ''w1'''
+]) AS q, generate_series(1, 100) AS i GROUP BY 1 ORDER BY 1;
 
 SET client_min_messages = warning;
 DROP SCHEMA planned, planned_too CASCADE;
