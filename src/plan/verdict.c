@@ -86,7 +86,7 @@ typedef struct Verdict
 static HTAB *verdicts = NULL;
 
 /* Verdicts that were found lately, by their keys: each statement asks several times.  None leaves the table alone. */
-#define MOST_RECENT		64
+#define MOST_RECENT		MOST_VERDICTS
 static Verdict *recent[MOST_RECENT];
 
 /* Has one of its tables changed?  There may be more than were counted. */
