@@ -280,7 +280,7 @@ find_order(uint64 key)
 {
 	Order	   *order = orders && key != 0 ? hash_search(orders, &key, HASH_FIND, NULL) : NULL;
 
-	if (order == NULL || gc_changed_since(order->since, order->search.tables, order->search.nrels))
+	if (order == NULL || gc_changed_since(&order->since, order->search.tables, order->search.nrels))
 		return NULL;
 	return order->uses++ < MOST_USES ? order : NULL;
 }

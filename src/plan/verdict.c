@@ -91,11 +91,11 @@ static Verdict *recent[MOST_RECENT];
 
 /* Has one of its tables changed?  There may be more than were counted. */
 static bool
-is_stale(const Verdict *verdict)
+is_stale(Verdict *verdict)
 {
 	if (verdict->ntables == GC_GLANCE_TABLES)
 		return gc_any_changed_since(verdict->since);
-	return gc_changed_since(verdict->since, verdict->tables, verdict->ntables);
+	return gc_changed_since(&verdict->since, verdict->tables, verdict->ntables);
 }
 
 static inline uint64
