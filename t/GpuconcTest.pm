@@ -165,11 +165,12 @@ sub again_until
 sub end_worker
 {
 	my ($node, $meanwhile) = @_;
-	my $worker = query_server($node, 'SELECT worker_pid FROM gpuconc_devices');
+	my $pid = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'gpuconc worker'};
+	my $worker = query_server($node, $pid);
 
 	query_server($node, "SELECT pg_terminate_backend($worker)");
 	$meanwhile->() if $meanwhile;
-	wait_until($node, "SELECT state IN ('ready', 'no device') AND worker_pid <> $worker FROM gpuconc_devices");
+	wait_until($node, "SELECT state IN ('ready', 'no device') AND ($pid) <> $worker FROM gpuconc_devices");
 	return;
 }
 

@@ -7,16 +7,16 @@ CREATE SCHEMA rewrite;
 SET search_path = rewrite, public;
 
 -- keys with NULLs, duplicates, and values that only one side has
-CREATE TABLE o (id int PRIMARY KEY, k int, kt text, kb char(4), kn numeric, kf float8, k8 bigint, x numeric(8,2), n int NOT NULL, m int);
+CREATE TABLE o (id int PRIMARY KEY, k int, kt text, kb char(4), kn numeric, kf float8, k8 bigint, x numeric(8,2), n int NOT NULL, m int) WITH (autovacuum_enabled = off);
 INSERT INTO o SELECT i, CASE WHEN i % 7 > 0 THEN i % 23 END, CASE WHEN i % 5 > 0 THEN 't' || i % 11 END, 'c' || i % 9,
 	(ARRAY[1.0, 1.00, 2, NULL, 'NaN'])[i % 5 + 1], (ARRAY[0, '-0', 'NaN', NULL, 1.5])[i % 5 + 1], i % 23, i % 37 / 4.0, i % 19, nullif(i % 19, 3)
 FROM generate_series(1, 200) i;
-CREATE TABLE i (id int PRIMARY KEY, k int, kt text, kb char(4), kn numeric, kf float8, v numeric(8,2), q int, nn int NOT NULL, d date, f float8, un numeric);
+CREATE TABLE i (id int PRIMARY KEY, k int, kt text, kb char(4), kn numeric, kf float8, v numeric(8,2), q int, nn int NOT NULL, d date, f float8, un numeric) WITH (autovacuum_enabled = off);
 INSERT INTO i SELECT i, CASE WHEN i % 13 > 0 THEN i % 17 END, CASE WHEN i % 6 > 0 THEN 't' || i % 14 END, 'c' || i % 6,
 	(ARRAY[1.000, 1, 3, NULL, 'NaN'])[i % 5 + 1], (ARRAY['-0', 0, 'NaN', NULL, 2.5])[i % 5 + 1],
 	CASE WHEN i % 11 > 0 THEN i % 41 / 5.0 END, CASE WHEN i % 29 > 0 THEN i % 31 - 15 END, i % 12, date '2000-01-01' + i % 400, i / 8.0, i / 3.0
 FROM generate_series(1, 500) i;
-CREATE TABLE j (id int PRIMARY KEY, k int NOT NULL, w int, name text);
+CREATE TABLE j (id int PRIMARY KEY, k int NOT NULL, w int, name text) WITH (autovacuum_enabled = off);
 INSERT INTO j SELECT i, i % 10, i % 4, 'name ' || i % 8 FROM generate_series(1, 60) i;
 CREATE TABLE none (k int, v numeric(8,2));
 SELECT settle();

@@ -363,7 +363,7 @@ start(GcScanState *node)
 	strlcpy(node->stats.last_reason, err.detail, sizeof(node->stats.last_reason));
 	node->stats.fallbacks++;
 	count_fallback(node, code);
-	if (gc_was_cold(code))
+	if (gc_was_cold(code) || !gc_device_may_answer())
 		gc_kept_plans_failed();
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),

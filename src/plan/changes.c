@@ -56,7 +56,7 @@ gc_changes_watch(const Oid *tables, int ntables)
 	{
 		hash_destroy(watched);
 		watched = NULL;
-		all_changed = ++now;
+		all_changed = any_changed = ++now;
 	}
 	if (watched == NULL)
 		watched = hash_create("gpuconc watched tables", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -72,17 +72,20 @@ gc_changes_watch(const Oid *tables, int ntables)
 }
 
 bool
-gc_changed_since(uint64 then, const Oid *tables, int ntables)
+gc_changed_since(uint64 *then, const Oid *tables, int ntables)
 {
-	if (all_changed > then)
+	if (any_changed <= *then)
+		return false;
+	if (all_changed > *then)
 		return true;
-	for (int i = 0; i < ntables && any_changed > then; i++)
+	for (int i = 0; i < ntables; i++)
 	{
 		const Watched *table = OidIsValid(tables[i]) ? hash_search(watched, &tables[i], HASH_FIND, NULL) : NULL;
 
-		if (table && table->changed > then)
+		if (table && table->changed > *then)
 			return true;
 	}
+	*then = now;
 	return false;
 }
 

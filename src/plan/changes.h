@@ -18,8 +18,11 @@
  */
 extern uint64 gc_changes_watch(const Oid *tables, int ntables);
 
-/* Has one of these tables been invalidated since then, or all of them? */
-extern bool gc_changed_since(uint64 then, const Oid *tables, int ntables);
+/*
+ * Has one of these tables been invalidated since then, or all of them?  If not, *then becomes the present moment: the next
+ * question is about what has changed since this one.
+ */
+extern bool gc_changed_since(uint64 *then, const Oid *tables, int ntables);
 
 /* The same of any table. */
 extern bool gc_any_changed_since(uint64 then);

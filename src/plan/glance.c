@@ -45,11 +45,11 @@ add_table(GcGlance *g, Oid relid)
 static void
 look_at_entry(GcGlance *g, const RangeTblEntry *rte)
 {
-	mix(g, (uint64) rte->rtekind << 32 | rte->relid);
-	mix(g, rte->jointype << 2 | rte->inh << 1 | rte->lateral);
+	mix(g, (uint64) T_RangeTblEntry << 52 | (uint64) rte->rtekind << 48 | (uint64) rte->jointype << 40 |
+		(uint64) rte->inh << 33 | (uint64) rte->lateral << 32 | rte->relid);
 	if (rte->rtekind == RTE_RELATION)
 		add_table(g, rte->relid);
-	if (rte->rtekind == RTE_CTE)
+	else if (rte->rtekind == RTE_CTE)
 		mix(g, rte->ctelevelsup);
 }
 
@@ -84,31 +84,24 @@ look_at_const(GcGlance *g, const Const *c)
 		mix(g, text_class(c));
 }
 
-static void
+/* The lengths of lists may run into each other: then other queries have the same shape. */
+static inline void
 look_at_query(GcGlance *g, const Query *query)
 {
-	mix(g, (uint64) query->commandType << 32 | (query->distinctClause != NIL) << 6 | query->hasDistinctOn << 5 |
-		query->hasRowSecurity << 4 | query->hasForUpdate << 3 | query->hasModifyingCTE << 2 |
-		(query->limitCount != NULL) << 1 | (query->limitOffset != NULL));
-	mix(g, (uint64) list_length(query->rowMarks) << 32 | list_length(query->groupClause) << 16 |
-		list_length(query->sortClause));
-	if (query->setOperations == NULL)
-		mix(g, list_length(query->groupingSets));
+	mix(g, (uint64) query->commandType << 60 ^ (uint64) query->hasDistinctOn << 59 ^ (uint64) query->hasRowSecurity << 58 ^
+		(uint64) list_length(query->rowMarks) << 48 ^ (uint64) list_length(query->groupClause) << 32 ^
+		(uint64) list_length(query->sortClause) << 16 ^
+		(query->setOperations == NULL ? list_length(query->groupingSets) : 0));
 }
 
-/* What tells a node from another of its kind. */
+/* What tells a node from another of its kind, of those that are not in most queries. */
 static uint64
 told_by(const Node *node)
 {
 	switch (nodeTag(node))
 	{
-		case T_Var:
-			return (uint64) ((Var *) node)->varno << 32 | (uint16) ((Var *) node)->varattno << 8 |
-				((Var *) node)->varlevelsup;
 		case T_Param:
 			return (uint64) ((Param *) node)->paramtype << 32 | ((Param *) node)->paramid;
-		case T_OpExpr:
-			return ((OpExpr *) node)->opno;
 		case T_DistinctExpr:
 			return ((DistinctExpr *) node)->opno;
 		case T_ScalarArrayOpExpr:
@@ -119,21 +112,14 @@ told_by(const Node *node)
 			return (uint64) ((Aggref *) node)->aggfnoid << 1 | (((Aggref *) node)->aggdistinct != NIL);
 		case T_WindowFunc:
 			return (uint64) ((WindowFunc *) node)->winfnoid << 32 | ((WindowFunc *) node)->winref;
-		case T_BoolExpr:
-			return ((BoolExpr *) node)->boolop;
 		case T_NullTest:
 			return ((NullTest *) node)->nulltesttype;
 		case T_BooleanTest:
 			return ((BooleanTest *) node)->booltesttype;
 		case T_SubLink:
 			return ((SubLink *) node)->subLinkType;
-		case T_RangeTblRef:
-			return ((RangeTblRef *) node)->rtindex;
 		case T_JoinExpr:
 			return ((JoinExpr *) node)->jointype;
-		case T_SortGroupClause:
-			return (uint64) ((SortGroupClause *) node)->tleSortGroupRef << 33 |
-				(uint64) ((SortGroupClause *) node)->sortop << 1 | ((SortGroupClause *) node)->nulls_first;
 		case T_SetOperationStmt:
 			return ((SetOperationStmt *) node)->op << 1 | ((SetOperationStmt *) node)->all;
 		case T_RelabelType:
@@ -148,40 +134,58 @@ told_by(const Node *node)
 	}
 }
 
-/* No operator of PostgreSQL's own calls what sees how values are stored, but a user's may. */
-static bool
-may_call_storage(const Node *node)
+/* A user's operator may call what sees how values are stored; none of PostgreSQL's own does. */
+static void
+look_at_call(GcGlance *g, Node *node)
 {
-	return !IsA(node, OpExpr) || ((const OpExpr *) node)->opno >= FirstNormalObjectId;
+	if (!g->storage)
+		g->storage = gc_is_storage_call(node);
+}
+
+static inline uint64
+var_bits(const Var *var)
+{
+	return (uint64) T_Var << 52 ^ ((uint64) var->varno << 32 | (uint16) var->varattno << 8 | var->varlevelsup);
 }
 
 static bool glance_walker(Node *node, void *context);
 
-static bool
-glance_at_list(const List *list, GcGlance *g)
+/* Columns are told apart here: there are many of them, and a call takes more than the rest. */
+static inline void
+glance_at_list(GcGlance *g, const List *list)
 {
-	ListCell   *lc;
+	for (int i = 0; i < list_length(list); i++)
+	{
+		Node	   *node = list->elements[i].ptr_value;
 
-	check_stack_depth();
-	foreach(lc, list)
-		(void) glance_walker(lfirst(lc), g);
-	return false;
+		if (node && IsA(node, TargetEntry))
+			node = (Node *) ((TargetEntry *) node)->expr;
+		if (node && IsA(node, Var))
+			mix(g, var_bits((Var *) node));
+		else if (node && IsA(node, RangeTblRef))
+			mix(g, (uint64) T_RangeTblRef << 52 ^ ((RangeTblRef *) node)->rtindex);
+		else
+			(void) glance_walker(node, g);
+	}
+}
+
+/* Of a part of a query that most do not have. */
+static inline void
+glance_at(GcGlance *g, const void *part)
+{
+	if (part)
+		(void) glance_walker(unconstify(void *, part), g);
 }
 
 static void
-glance_at_tables(const List *rtable, GcGlance *g)
+glance_at_tables(GcGlance *g, const List *rtable)
 {
-	ListCell   *lc;
-
-	foreach(lc, rtable)
+	for (int i = 0; i < list_length(rtable); i++)
 	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		RangeTblEntry *rte = list_nth_node(RangeTblEntry, rtable, i);
 
 		if (rte->rtekind == RTE_RELATION && rte->tablesample == NULL && rte->securityQuals == NIL)
-		{
-			mix(g, (uint64) T_RangeTblEntry << 52);
 			look_at_entry(g, rte);
-		}
 		else
 			(void) range_table_entry_walker(rte, glance_walker, g,
 											QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
@@ -190,7 +194,7 @@ glance_at_tables(const List *rtable, GcGlance *g)
 
 /* As query_tree_walker(), without calls for what most queries do not have. */
 static void
-glance_at_query(const Query *query, GcGlance *g)
+glance_at_query(GcGlance *g, const Query *query)
 {
 	look_at_query(g, query);
 	if (query->commandType != CMD_SELECT || query->windowClause != NIL || query->cteList != NIL ||
@@ -200,15 +204,23 @@ glance_at_query(const Query *query, GcGlance *g)
 								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
 		return;
 	}
-	(void) glance_at_list(query->targetList, g);
-	(void) glance_walker((Node *) query->jointree, g);
-	(void) glance_walker(query->havingQual, g);
-	(void) glance_walker(query->limitOffset, g);
-	(void) glance_walker(query->limitCount, g);
-	(void) glance_walker((Node *) query->groupClause, g);
-	(void) glance_walker((Node *) query->sortClause, g);
-	(void) glance_walker((Node *) query->distinctClause, g);
-	glance_at_tables(query->rtable, g);
+	glance_at_list(g, query->targetList);
+	if (query->jointree)
+	{
+		glance_at_list(g, query->jointree->fromlist);
+		glance_at(g, query->jointree->quals);
+	}
+	glance_at(g, query->havingQual);
+	if (query->limitOffset)
+	{
+		mix(g, 1);
+		glance_at(g, query->limitOffset);
+	}
+	glance_at(g, query->limitCount);
+	glance_at(g, query->groupClause);
+	glance_at(g, query->sortClause);
+	glance_at(g, query->distinctClause);
+	glance_at_tables(g, query->rtable);
 }
 
 /* The nodes that most queries consist of are walked here, the others by PostgreSQL. */
@@ -216,48 +228,68 @@ static bool
 glance_walker(Node *node, void *context)
 {
 	GcGlance   *g = context;
+	uint64		kind;
 
 	if (node && IsA(node, TargetEntry))
 		node = (Node *) ((TargetEntry *) node)->expr;
 	if (node == NULL)
 		return false;
-	mix(g, (uint64) nodeTag(node) << 52 ^ told_by(node));
+	kind = (uint64) nodeTag(node) << 52;
 	switch (nodeTag(node))
 	{
-		case T_List:
-			return glance_at_list((List *) node, g);
+		case T_Var:
+			mix(g, var_bits((Var *) node));
+			return false;
+		case T_RangeTblRef:
+			mix(g, kind ^ ((RangeTblRef *) node)->rtindex);
+			return false;
+		case T_SortGroupClause:
+			mix(g, kind ^ ((uint64) ((SortGroupClause *) node)->tleSortGroupRef << 33 |
+						   (uint64) ((SortGroupClause *) node)->sortop << 1 | ((SortGroupClause *) node)->nulls_first));
+			return false;
 		case T_Const:
 			look_at_const(g, (Const *) node);
 			return false;
-		case T_Var:
-		case T_Param:
-		case T_RangeTblRef:
-		case T_SortGroupClause:
+		case T_OpExpr:
+			mix(g, kind ^ ((OpExpr *) node)->opno);
+			if (((OpExpr *) node)->opno >= FirstNormalObjectId)
+				look_at_call(g, node);
+			check_stack_depth();
+			glance_at_list(g, ((OpExpr *) node)->args);
 			return false;
-		case T_FromExpr:
-			(void) glance_at_list(((FromExpr *) node)->fromlist, g);
-			return glance_walker(((FromExpr *) node)->quals, context);
 		case T_BoolExpr:
-			return glance_at_list(((BoolExpr *) node)->args, g);
+			mix(g, kind ^ ((BoolExpr *) node)->boolop);
+			check_stack_depth();
+			glance_at_list(g, ((BoolExpr *) node)->args);
+			return false;
+		case T_List:
+			mix(g, kind);
+			check_stack_depth();
+			glance_at_list(g, (List *) node);
+			return false;
 		case T_RangeTblEntry:
 			look_at_entry(g, (RangeTblEntry *) node);
 			return false;
 		case T_Query:
-			glance_at_query((Query *) node, g);
+			mix(g, kind);
+			check_stack_depth();
+			glance_at_query(g, (Query *) node);
+			return false;
+		case T_Param:
+			mix(g, kind ^ told_by(node));
 			return false;
 		default:
-			break;
+			mix(g, kind ^ told_by(node));
+			look_at_call(g, node);
+			return expression_tree_walker(node, glance_walker, context);
 	}
-	if (!g->storage && may_call_storage(node))
-		g->storage = gc_is_storage_call(node);
-	if (IsA(node, OpExpr))
-		return glance_at_list(((OpExpr *) node)->args, g);
-	return expression_tree_walker(node, glance_walker, context);
 }
 
 void
 gc_glance(Query *query, GcGlance *glance)
 {
-	memset(glance, 0, sizeof(*glance));
-	(void) glance_walker((Node *) query, glance);
+	glance->shape = 0;
+	glance->storage = false;
+	glance->ntables = 0;
+	glance_at_query(glance, query);
 }

@@ -51,8 +51,9 @@
 #include "../force.h"
 #include "../settings.h"
 
-/* Why the last planned statement of this backend was not offloaded; or empty. */
+/* Why the last planned statement of this backend was not offloaded; or empty.  Only EXPLAIN VERBOSE asks. */
 static char last_refusal[GC_REFUSAL_SIZE];
+static bool refusal_wanted = false;
 
 /* The reason for tables that Citus has distributed. */
 #define GC_ELSEWHERE	"the rows of a table are in shards, whose servers offload what they are asked for"
@@ -113,7 +114,7 @@ may_pass_over(void)
 	return !message_level_is_interesting(DEBUG1) || message_level_is_interesting(DEBUG2);
 }
 
-/* What a run of the planner was told, and what came of it. */
+/* What a run of the planner was told, and what came of it.  start_run() leaves out what most runs do not fill. */
 typedef struct Run
 {
 	const char *query_string;
@@ -121,39 +122,67 @@ typedef struct Run
 	ParamListInfo params;
 	const GcGlance *glance;
 	bool		required;		/* no other plan is to come */
+	bool		told;			/* messages may tell of the run; else no level is asked for */
 	uint64		key;			/* for what is remembered; 0: nothing is */
 	Cost		ceiling;		/* as GcPlanning's */
-	char		refusal[GC_REFUSAL_SIZE];
 	bool		has_node;		/* of ours */
 	bool		looked;			/* something cost more than the ceiling */
 	Cost		most;			/* as GcPlanning's */
-	GcRowsSeen	seen;			/* the same */
 	bool		passing;		/* the plan is one for now */
 	bool		warm;			/* the nodes of its plans lack no columns or kernels; or that is no matter */
 	bool		settled;		/* it was found out whether they do */
 	bool		timed;			/* as GcPlanning's */
 	Cost		time;			/* the same; 0 where there is no path */
+	GcRowsSeen	seen;			/* the same; of runs without a ceiling */
+	char		refusal[GC_REFUSAL_SIZE];
 } Run;
+
+static void
+start_run(Run *run, const char *query_string, int options, ParamListInfo params, const GcGlance *glance)
+{
+	memset(run, 0, offsetof(Run, seen));
+	run->query_string = query_string;
+	run->options = options;
+	run->params = params;
+	run->glance = glance;
+	run->seen.n = 0;
+	run->refusal[0] = '\0';
+}
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
 static void
 note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
 {
 	if (mine->whole && (!run->has_node || mine->narrow || !gc_is_whole(stmt)))
+	{
 		gc_verdict_unsettle(run->key);
+		/* A plan that is kept may lack the nodes of subqueries that were not offered. */
+		if (mine->went_along)
+			gc_kept_plans_later();
+	}
 	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_whole(stmt))
-		gc_verdict_note_whole(run->key, run->glance);
+		gc_verdict_note_whole(run->key, run->glance, mine->outermost && gc_only_node(stmt) == mine->outermost);
 }
 
 /* One run of the planner, with a state of its own. */
 static PlannedStmt *
 run_planner(Query *parse, Run *run)
 {
-	GcPlanning	mine = {.outer = gc_planning,.context = CurrentMemoryContext,
-		.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0,.storage_seen = run->glance->storage,
-	.ceiling = run->ceiling,.refusal = run->refusal,.timed = run->timed,.key = run->key,.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key)};
+	GcPlanning	mine;
 	PlannedStmt *volatile stmt = NULL;
 
+	memset(&mine, 0, offsetof(GcPlanning, seen));
+	mine.seen.n = 0;
+	mine.outer = gc_planning;
+	mine.context = CurrentMemoryContext;
+	mine.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0;
+	mine.storage_seen = run->glance->storage;
+	mine.ceiling = run->ceiling;
+	mine.refusal = run->refusal;
+	mine.timed = run->timed;
+	mine.key = run->key;
+	mine.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key);
+	mine.alone = mine.whole && gc_verdict_is_alone(run->key);
 	gc_planning = &mine;
 	PG_TRY();
 	{
@@ -161,13 +190,16 @@ run_planner(Query *parse, Run *run)
 		if (run->refusal[0] == '\0' && mine.offered)
 			strlcpy(run->refusal, GC_CHEAPER, sizeof(run->refusal));
 		run->has_node = mine.offered && gc_has_node(stmt);
-		note_whole(run, &mine, stmt);
-		gc_join_order_note();
+		if (run->ceiling <= 0)
+		{
+			note_whole(run, &mine, stmt);
+			run->seen = mine.seen;
+		}
+		if (mine.searches != NIL)
+			gc_join_order_note();
 		run->looked = mine.looked;
 		run->most = mine.most;
 		run->time = mine.time;
-		if (run->ceiling <= 0)
-			run->seen = mine.seen;
 		if (run->has_node)
 			run->refusal[0] = '\0';
 		if (run->required && gc_offload_required())
@@ -183,21 +215,11 @@ run_planner(Query *parse, Run *run)
 	return stmt;
 }
 
-/* Is there a device, or may there be one soon? */
-static bool
-device_may_answer(void)
-{
-	const char *reason;
-	GcWorkerState state = gc_worker_state(&reason);
-
-	return state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
-}
-
 /* May this query be rewritten, and is there a device that could answer it then? */
 static bool
 worth_rewriting(void)
 {
-	return gc_rewriting_forced() || (gc_rewriting_allowed() && device_may_answer());
+	return gc_rewriting_forced() || (gc_rewriting_allowed() && gc_device_may_answer());
 }
 
 /* Count a refusal for each table that the query named before it was planned. */
@@ -213,6 +235,13 @@ static bool
 worth_comparing(PlannedStmt *rewritten)
 {
 	return gc_offload_forced() ? gc_has_node(rewritten) : gc_is_whole(rewritten);
+}
+
+static inline void
+keep_refusal(const char *refusal)
+{
+	if (refusal_wanted)
+		strlcpy(last_refusal, refusal, sizeof(last_refusal));
 }
 
 /* A statement that no node of ours may be part of, though others that are planned meanwhile may have some. */
@@ -232,7 +261,7 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 		gc_planning = outer;
 	}
 	PG_END_TRY();
-	strlcpy(last_refusal, GC_ELSEWHERE, sizeof(last_refusal));
+	keep_refusal(GC_ELSEWHERE);
 	return stmt;
 }
 
@@ -333,13 +362,15 @@ plan_both(Query *parse, Run *run)
 static PlannedStmt *
 plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
 {
-	Run			own = {.query_string = run->query_string,.options = run->options,.params = run->params,
-	.glance = run->glance,.ceiling = get_float8_infinity(),.timed = true};
+	Run			own;
 	PlannedStmt *plain;
 	const char *refusal;
 
 	if (!is_cold(run, stmt))
 		return stmt;
+	start_run(&own, run->query_string, run->options, run->params, run->glance);
+	own.ceiling = get_float8_infinity();
+	own.timed = true;
 	plain = run_planner(query, &own);
 	refusal = gc_cold_choice(stmt, run->time * GC_UNIT_MS, plain, own.time * GC_UNIT_MS, false);
 	if (refusal == NULL)
@@ -354,7 +385,15 @@ plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
 static bool
 is_warm(const Run *run)
 {
-	return run->glance->ntables == 0 || !gc_may_answer_meanwhile() || !device_may_answer() || gc_verdict_is_warm(run->key);
+	return run->glance->ntables == 0 || !gc_may_answer_meanwhile() || !gc_device_may_answer() || gc_verdict_is_warm(run->key);
+}
+
+/* Why the statement is not offloaded, for EXPLAIN and counts; empty if it is. */
+static void
+note_refusal(const Run *run)
+{
+	count_refusal(run->glance, run->refusal);
+	keep_refusal(run->refusal);
 }
 
 /* A statement of which nothing was offloaded before. */
@@ -363,10 +402,38 @@ plan_as_before(Query *parse, Run *run)
 {
 	PlannedStmt *stmt = run_planner(parse, run);
 
-	ereport(DEBUG2,
-			(errmsg_internal("gpuconc passes over a statement%s", run->looked ? ", but for what costs more than before" : "")));
+	if (run->told)
+		ereport(DEBUG2,
+				(errmsg_internal("gpuconc passes over a statement%s", run->looked ? ", but for what costs more than before" : "")));
+	if (run->has_node || run->refusal[0] != '\0')
+		note_refusal(run);
+	else
+		keep_refusal(gc_verdict_count(run->key, run->glance));
 	if (run->looked || stmt->planTree->total_cost > run->ceiling)
 		gc_verdict_unsettle(run->key);
+	return stmt;
+}
+
+/* Any other. */
+static PlannedStmt *
+plan_anew(Query *parse, Run *run)
+{
+	Query	   *copy = NULL;
+	PlannedStmt *stmt;
+
+	gc_kept_plans_begin();
+	run->warm = is_warm(run);
+	if (!run->warm)
+	{
+		copy = copyObject(parse);
+		run->timed = true;
+	}
+	stmt = plan_both(parse, run);
+	if (copy && run->has_node && !run->settled)
+		stmt = plan_while_cold(copy, run, stmt);
+	if (!run->has_node && !run->passing)
+		gc_verdict_note_left(run->key, run->glance, Max(stmt->planTree->total_cost, run->most), run->refusal);
+	note_refusal(run);
 	return stmt;
 }
 
@@ -374,10 +441,7 @@ static PlannedStmt *
 gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
 	GcGlance	glance;
-	Run			run = {.query_string = query_string,.options = options,.params = params,.glance = &glance,
-	.required = true};
-	Query	   *copy = NULL;
-	PlannedStmt *stmt;
+	Run			run;
 
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
@@ -385,37 +449,35 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	gc_glance(parse, &glance);
 	if (gc_reads_distributed(parse))
 	{
-		stmt = leave_alone(parse, query_string, options, params);
-		count_refusal(&glance, last_refusal);
+		PlannedStmt *stmt = leave_alone(parse, query_string, options, params);
+
+		count_refusal(&glance, GC_ELSEWHERE);
 		return stmt;
 	}
+	start_run(&run, query_string, options, params, &glance);
+	run.required = true;
 	if (may_remember())
 		run.key = gc_verdict_key(&glance, options, params != NULL);
-	if (may_pass_over() && gc_verdict_leaves(run.key, &run.ceiling, run.refusal))
-	{
-		stmt = plan_as_before(parse, &run);
-		if (!run.looked)
-			gc_verdict_count(run.key, &glance, run.refusal);
-		else
-			count_refusal(&glance, run.refusal);
-	}
-	else
-	{
-		run.warm = is_warm(&run);
-		if (!run.warm)
-		{
-			copy = copyObject(parse);
-			run.timed = true;
-		}
-		stmt = plan_both(parse, &run);
-		if (copy && run.has_node && !run.settled)
-			stmt = plan_while_cold(copy, &run, stmt);
-		if (!run.has_node && !run.passing)
-			gc_verdict_note_left(run.key, &glance, Max(stmt->planTree->total_cost, run.most), run.refusal);
-		count_refusal(&glance, run.refusal);
-	}
-	memcpy(last_refusal, run.refusal, sizeof(last_refusal));
-	return stmt;
+	run.told = message_level_is_interesting(DEBUG1);
+	if ((!run.told || may_pass_over()) && gc_verdict_leaves(run.key, &run.ceiling))
+		return plan_as_before(parse, &run);
+	return plan_anew(parse, &run);
+}
+
+/*
+ * Is this a subquery of FROM, in a statement of which one node of the outermost level took all along before?  Subqueries
+ * in expressions and CTEs are planned before their outer level has relations.
+ */
+static bool
+goes_along(PlannerInfo *root)
+{
+	if (!gc_planning->alone || root->parent_root == NULL || root->parent_root->simple_rel_array == NULL)
+		return false;
+	if (!gc_planning->went_along)
+		ereport(DEBUG2,
+				(errmsg_internal("gpuconc offers no subquery of FROM alone")));
+	gc_planning->went_along = true;
+	return true;
 }
 
 /*
@@ -427,6 +489,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
+	if (goes_along(root))
+		return false;
 	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
 		return root->join_info_list != NIL && !gc_planning->whole && !gc_planning->replaying;
 	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
@@ -473,7 +537,7 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	if (prev_rel_hook)
 		prev_rel_hook(root, rel, rti, rte);
-	if (gc_planning && gc_planning->seen.n < GC_ROWS_SEEN)
+	if (gc_planning && gc_planning->ceiling <= 0 && gc_planning->seen.n < GC_ROWS_SEEN)
 		gc_planning->seen.rows[gc_planning->seen.n++] = rel->rows;
 	if (is_looked_at(rel) && worth_offering(root, rel))
 		gc_add_rel_path(root, rel);
@@ -557,7 +621,7 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		note_time(root, output);
 	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
 		return;
-	if (!is_looked_at(output))
+	if (!is_looked_at(output) || goes_along(root))
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{
@@ -601,10 +665,12 @@ gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainS
 					 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
 {
 	last_refusal[0] = '\0';
+	refusal_wanted = es->verbose;
 	if (prev_explain_hook)
 		prev_explain_hook(query, cursorOptions, into, es, queryString, params, queryEnv);
 	else
 		explain_standard(query, cursorOptions, into, es, queryString, params, queryEnv);
+	refusal_wanted = false;
 	if (gc_offload_active() && es->verbose && es->format == EXPLAIN_FORMAT_TEXT && last_refusal[0])
 		ExplainPropertyText("Gpuconc", psprintf("not offloaded: %s", last_refusal), es);
 }

@@ -44,8 +44,8 @@
 #define MOST_USES		256
 #define MOST_ORDERS		512
 
-/* A smaller number of relations has hardly more than one order. */
-#define FEWEST_RELS		3
+/* Two relations have hardly more than one order, but merge joins are costed by looks into indexes. */
+#define FEWEST_RELS		2
 
 typedef struct Order
 {
@@ -280,7 +280,7 @@ find_order(uint64 key)
 {
 	Order	   *order = orders && key != 0 ? hash_search(orders, &key, HASH_FIND, NULL) : NULL;
 
-	if (order == NULL || gc_changed_since(order->since, order->search.tables, order->search.nrels))
+	if (order == NULL || gc_changed_since(&order->since, order->search.tables, order->search.nrels))
 		return NULL;
 	return order->uses++ < MOST_USES ? order : NULL;
 }

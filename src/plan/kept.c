@@ -7,6 +7,9 @@
  * over when a plan is executed.  Columns come: a plan that was made for want of them is made again after a while.
  * Columns go, and nodes fall back one by one: the next execution is planned first, and takes PostgreSQL's own plan.
  *
+ * The device comes and goes with the worker.  While it is away, statements are planned without nodes; so each session
+ * has its plans made again when it first executes anything beside another worker that has a device.
+ *
  * PostgreSQL does not tell which of its kept plans a node belongs to, so all of the session's are made again.  That is
  * done seldom: each time doubles how long it takes until the next one, unless a good while has passed.
  *
@@ -19,8 +22,11 @@
 #include "kept.h"
 
 #include "executor/executor.h"
+#include "port/atomics.h"
 #include "utils/plancache.h"
 #include "utils/timestamp.h"
+
+#include "../queue/queue.h"
 
 /*
  * Kept plans are made again after so long.  It doubles where that is wanted soon after the last time, for the same
@@ -33,6 +39,10 @@
 static TimestampTz made_again_at = 0;
 static TimestampTz last_made_again = 0;
 static int	delay_ms = FIRST_DELAY_MS;
+
+/* The worker that the session's plans were made beside, if it has a device; 0: not known yet. */
+#define NO_WORKER	1
+static uint64 plans_beside = 0;
 
 static ExecutorStart_hook_type prev_start_hook = NULL;
 
@@ -76,9 +86,35 @@ gc_kept_plans_failed(void)
 	make_again(now);
 }
 
+static uint64
+worker_with_device(void)
+{
+	return gc_device_may_answer() ? (uint64) pg_atomic_read_u32(&gc_device_status()->worker_pid) << 1 : NO_WORKER;
+}
+
+void
+gc_kept_plans_begin(void)
+{
+	if (plans_beside == 0)
+		plans_beside = worker_with_device();
+}
+
+/* Is there another worker with a device than the one that the plans were made beside? */
+static bool
+has_device_come(void)
+{
+	const uint64 now = worker_with_device();
+	const bool	come = now != plans_beside && now != NO_WORKER && plans_beside != 0;
+
+	plans_beside = now;
+	return come;
+}
+
 static void
 start_executor(QueryDesc *query, int eflags)
 {
+	if (has_device_come())
+		make_again(GetCurrentTimestamp());
 	if (made_again_at != 0)
 	{
 		const TimestampTz now = GetCurrentTimestamp();

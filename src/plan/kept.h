@@ -13,7 +13,10 @@
 /* A plan that may be kept was made for want of columns or kernels: those that are kept are made again after a while. */
 extern void gc_kept_plans_later(void);
 
-/* A node fell back for want of columns or kernels: plans that are kept are made again at their next use. */
+/* A statement is planned, and its plan may be kept. */
+extern void gc_kept_plans_begin(void);
+
+/* A node fell back for want of columns, kernels or a device: plans that are kept are made again at their next use. */
 extern void gc_kept_plans_failed(void);
 
 extern void gc_kept_plans_install(void);

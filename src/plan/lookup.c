@@ -32,6 +32,7 @@
 
 #include "builder.h"
 #include "dates.h"
+#include "glance.h"
 #include "instants.h"
 #include "source.h"
 #include "text_calls.h"
@@ -174,17 +175,45 @@ strip_locations(char *text)
 	*to = '\0';
 }
 
-/* Hashes of expressions that were asked for last.  To make one takes longer than all else that is done for a table. */
+/*
+ * Hashes of expressions that were asked for last.  To make one takes longer than all else that is done for a table,
+ * and most of that is to write the expression.  So they are found by the expression.
+ */
 #define KEPT_HASHES		64
 #define MOST_KEPT_TEXT	8192
 
 typedef struct KeptHash
 {
-	char	   *text;			/* NULL: none yet */
+	MemoryContext context;		/* of the expression; NULL: none yet */
+	Expr	   *expr;
 	GcHash		hash;
 } KeptHash;
 
 static KeptHash kept_hashes[KEPT_HASHES];
+
+/* What places expressions: two that are equal have the same, whatever else they differ by (equal()). */
+static bool
+place_walker(Node *node, uint64 *place)
+{
+	if (node == NULL)
+		return false;
+	*place = gc_glance_mix(*place, nodeTag(node));
+	if (IsA(node, OpExpr))
+		*place = gc_glance_mix(*place, ((OpExpr *) node)->opno);
+	else if (IsA(node, FuncExpr))
+		*place = gc_glance_mix(*place, ((FuncExpr *) node)->funcid);
+	else if (IsA(node, Const))
+	{
+		const Const *c = (const Const *) node;
+
+		*place = gc_glance_mix(*place, c->consttype);
+		if (c->constbyval && !c->constisnull)
+			*place = gc_glance_mix(*place, c->constvalue);
+		else if (c->constlen == -1 && !c->constisnull)
+			*place = gc_glance_mix(*place, hash_bytes((const unsigned char *) DatumGetPointer(c->constvalue), VARSIZE_ANY(c->constvalue)));
+	}
+	return expression_tree_walker(node, place_walker, place);
+}
 
 static bool
 hash_text(const char *text, GcHash *hash)
@@ -209,26 +238,34 @@ hash_text(const char *text, GcHash *hash)
 static bool
 hash_expression(Expr *expr, Var *second, GcHash *hash)
 {
-	char	   *text = nodeToString(forget_vars((Node *) expr, second));
+	Expr	   *named = (Expr *) forget_vars((Node *) expr, second);
+	uint64		place = 0;
 	KeptHash   *kept;
-	char	   *copy;
+	char	   *text;
+	MemoryContext old;
 
-	strip_locations(text);
-	kept = &kept_hashes[hash_bytes((const unsigned char *) text, strlen(text)) % KEPT_HASHES];
-	if (kept->text && strcmp(kept->text, text) == 0)
+	(void) place_walker((Node *) named, &place);
+	kept = &kept_hashes[place % KEPT_HASHES];
+	if (kept->expr && equal(kept->expr, named))
 	{
 		*hash = kept->hash;
 		return true;
 	}
+	text = nodeToString(named);
+	strip_locations(text);
 	if (!hash_text(text, hash))
 		return false;
 	/* A long list would stay for the session's life. */
 	if (strlen(text) > MOST_KEPT_TEXT)
 		return true;
-	copy = MemoryContextStrdup(TopMemoryContext, text);
-	if (kept->text)
-		pfree(kept->text);
-	kept->text = copy;
+	kept->expr = NULL;
+	if (kept->context)
+		MemoryContextReset(kept->context);
+	else
+		kept->context = AllocSetContextCreate(TopMemoryContext, "gpuconc expression", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(kept->context);
+	kept->expr = copyObject(named);
+	MemoryContextSwitchTo(old);
 	kept->hash = *hash;
 	return true;
 }

@@ -17,6 +17,7 @@
 
 #include "display.h"
 #include "join_order.h"
+#include "planning.h"
 #include "../compat.h"
 
 typedef enum GcNodeName
@@ -136,6 +137,8 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	GcPlan	   *plan = path->plan;
 
 	gc_join_order_path_taken(root, rel, path);
+	if (gc_planning && root->parent_root == NULL)
+		gc_planning->outermost = scan;
 	note_order(root, tr, plan);
 	raise_init_plans(root, tr);
 	scan->scan.plan.targetlist = tlist;

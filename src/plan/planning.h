@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 #include "utils/hsearch.h"
 
 #include "../program/program.h"
@@ -70,18 +71,21 @@ typedef struct GcPlanning
 	bool		cursor;			/* it is a cursor's query */
 	uint64		key;			/* of the statement, for what is remembered; 0: nothing is */
 	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
+	bool		alone;			/* and by one node, of the outermost level */
+	bool		went_along;		/* so that a subquery of FROM was not offered */
+	const CustomScan *outermost;	/* the node that was made last for that level */
 	bool		narrow;			/* a node of the plan is not cheaper by far */
 	bool		replaying;		/* joins are made in the order of before */
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (join_order.c) */
 	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
 	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */
-	GcRowsSeen	seen;
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
 	bool		timed;			/* how long the plan takes is wanted */
 	Cost		time;			/* that, as gc_own_time() counts */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
 	char	   *refusal;		/* why the largest part is not offloaded; may be empty; GC_REFUSAL_SIZE */
+	GcRowsSeen	seen;			/* of a run without a ceiling; the last member: only its count is set at first */
 } GcPlanning;
 
 /* The innermost run; NULL outside the planner, and where nothing is to be offloaded. */

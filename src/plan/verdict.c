@@ -6,8 +6,8 @@
  * A query of which nothing is offloaded is planned by PostgreSQL, and what that plan cost is remembered for the
  * query without its constants (glance.c).  The next time our hooks do nothing for relations that cost no more.
  *
- * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  Where one of the two
- * won by far, the other is not planned the next time.
+ * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  The other one is not planned
+ * the next time, if numbers of rows and costs are what they were, by as much as the lead allows.
  *
  * Other constants may select other rows, and tables may grow.  The costs of the plan that is made show both.
  * If they are not what they were, all is looked at, the next time at the latest, and for a while nothing is
@@ -19,6 +19,8 @@
  *-------------------------------------------------------------------------
  */
 #include "verdict.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -66,6 +68,7 @@ typedef struct Verdict
 	int			ntables;
 	Oid			tables[GC_GLANCE_TABLES];
 	bool		whole;			/* all of it was offloaded, and cheaper by far */
+	bool		alone;			/* and by one node, of the outermost level */
 	bool		left;			/* to PostgreSQL */
 	Cost		ceiling;		/* up to this cost */
 	char		refusal[GC_REFUSAL_SIZE];
@@ -83,16 +86,16 @@ typedef struct Verdict
 static HTAB *verdicts = NULL;
 
 /* Verdicts that were found lately, by their keys: each statement asks several times.  None leaves the table alone. */
-#define MOST_RECENT		64
+#define MOST_RECENT		MOST_VERDICTS
 static Verdict *recent[MOST_RECENT];
 
 /* Has one of its tables changed?  There may be more than were counted. */
 static bool
-is_stale(const Verdict *verdict)
+is_stale(Verdict *verdict)
 {
 	if (verdict->ntables == GC_GLANCE_TABLES)
 		return gc_any_changed_since(verdict->since);
-	return gc_changed_since(verdict->since, verdict->tables, verdict->ntables);
+	return gc_changed_since(&verdict->since, verdict->tables, verdict->ntables);
 }
 
 static inline uint64
@@ -105,9 +108,10 @@ bits_of(double value)
 }
 
 /*
- * The settings that costs depend on.  Every statement pays for this, so each setting takes a multiplication; the sums
- * are mixed as a whole.
+ * The settings that costs depend on.  Every statement pays for this, so each setting takes a multiplication, or a bit;
+ * the sums are mixed as a whole.
  */
+#define ADD_BIT(sum, value) ((sum) = (sum) * 2 + (value))
 #define ADD(sum, value) ((sum) = (sum) * UINT64CONST(0x9E3779B97F4A7C15) + (uint64) (value))
 
 static uint64
@@ -138,18 +142,34 @@ mix_settings(uint64 hash)
 	ADD(numbers, geqo_threshold);
 	ADD(numbers, constraint_exclusion);
 	ADD(numbers, gc_debug_rewrite);
-	enabled = enable_seqscan | enable_indexscan << 1 | enable_indexonlyscan << 2 | enable_bitmapscan << 3 |
-		enable_tidscan << 4 | enable_sort << 5 | enable_incremental_sort << 6 | enable_hashagg << 7 |
-		enable_nestloop << 8 | enable_material << 9 | enable_memoize << 10 | enable_mergejoin << 11 |
-		enable_hashjoin << 12 | enable_gathermerge << 13 | enable_parallel_append << 14 | enable_parallel_hash << 15 |
-		enable_partition_pruning << 16 | enable_partitionwise_join << 17 | enable_partitionwise_aggregate << 18 |
-		enable_geqo << 19 | gc_enable_float_aggs << 20;
+	ADD_BIT(enabled, enable_seqscan);
+	ADD_BIT(enabled, enable_indexscan);
+	ADD_BIT(enabled, enable_indexonlyscan);
+	ADD_BIT(enabled, enable_bitmapscan);
+	ADD_BIT(enabled, enable_tidscan);
+	ADD_BIT(enabled, enable_sort);
+	ADD_BIT(enabled, enable_incremental_sort);
+	ADD_BIT(enabled, enable_hashagg);
+	ADD_BIT(enabled, enable_nestloop);
+	ADD_BIT(enabled, enable_material);
+	ADD_BIT(enabled, enable_memoize);
+	ADD_BIT(enabled, enable_mergejoin);
+	ADD_BIT(enabled, enable_hashjoin);
+	ADD_BIT(enabled, enable_gathermerge);
+	ADD_BIT(enabled, enable_parallel_append);
+	ADD_BIT(enabled, enable_parallel_hash);
+	ADD_BIT(enabled, enable_partition_pruning);
+	ADD_BIT(enabled, enable_partitionwise_join);
+	ADD_BIT(enabled, enable_partitionwise_aggregate);
+	ADD_BIT(enabled, enable_geqo);
+	ADD_BIT(enabled, gc_enable_float_aggs);
 	hash = gc_glance_mix(hash, costs);
 	hash = gc_glance_mix(hash, numbers);
 	return gc_glance_mix(hash, enabled);
 }
 
 #undef ADD
+#undef ADD_BIT
 
 uint64
 gc_verdict_key(const GcGlance *glance, int options, bool params)
@@ -162,9 +182,9 @@ gc_verdict_key(const GcGlance *glance, int options, bool params)
 	return key != 0 ? key : 1;
 }
 
-/* What is known; NULL: nothing. */
+/* What was known when it was noted; NULL: nothing. */
 static Verdict *
-find(uint64 key)
+find_noted(uint64 key)
 {
 	Verdict   **place = &recent[key % MOST_RECENT];
 	Verdict    *verdict = *place;
@@ -175,6 +195,15 @@ find(uint64 key)
 		if (verdict)
 			*place = verdict;
 	}
+	return verdict;
+}
+
+/* What is known; NULL: nothing. */
+static Verdict *
+find(uint64 key)
+{
+	Verdict    *verdict = find_noted(key);
+
 	return verdict && !is_stale(verdict) ? verdict : NULL;
 }
 
@@ -238,29 +267,31 @@ gc_verdict_unsettle(uint64 key)
  */
 
 bool
-gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal)
+gc_verdict_leaves(uint64 key, Cost *ceiling)
 {
 	Verdict    *verdict = find(key);
 
 	if (verdict == NULL || !verdict->left || !usable(verdict))
 		return false;
 	*ceiling = verdict->ceiling;
-	memcpy(refusal, verdict->refusal, GC_REFUSAL_SIZE);
 	return true;
 }
 
-void
-gc_verdict_count(uint64 key, const GcGlance *glance, const char *refusal)
+const char *
+gc_verdict_count(uint64 key, const GcGlance *glance)
 {
-	Verdict    *verdict = find(key);
+	Verdict    *verdict = find_noted(key);
 
-	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
+	if (verdict == NULL)
+		return "";
+	for (int i = 0; i < glance->ntables && verdict->refusal[0] != '\0'; i++)
 	{
-		if (verdict == NULL || verdict->tables[i] != glance->tables[i])
-			(void) gc_reason_count(glance->tables[i], false, refusal);
+		if (verdict->tables[i] != glance->tables[i])
+			(void) gc_reason_count(glance->tables[i], false, verdict->refusal);
 		else if (!gc_reason_count_again(&verdict->counts[i]))
-			verdict->counts[i] = gc_reason_count(glance->tables[i], false, refusal);
+			verdict->counts[i] = gc_reason_count(glance->tables[i], false, verdict->refusal);
 	}
+	return verdict->refusal;
 }
 
 void
@@ -292,14 +323,23 @@ gc_verdict_is_whole(uint64 key)
 	return verdict && verdict->whole && usable(verdict);
 }
 
+bool
+gc_verdict_is_alone(uint64 key)
+{
+	const Verdict *verdict = find(key);
+
+	return verdict && verdict->alone;
+}
+
 void
-gc_verdict_note_whole(uint64 key, const GcGlance *glance)
+gc_verdict_note_whole(uint64 key, const GcGlance *glance, bool alone)
 {
 	Verdict    *verdict = enter(key, glance);
 
 	if (verdict == NULL)
 		return;
 	verdict->whole = true;
+	verdict->alone = alone;
 	verdict->uses = 0;
 }
 
@@ -328,16 +368,26 @@ gc_verdict_check_original(uint64 key, PlannedStmt *original)
 
 /* Are as many rows read as before?  The cost of another plan depends on each of them. */
 static bool
-as_many(const GcRowsSeen *seen, const GcRowsSeen *before)
+as_many(const GcRowsSeen *seen, const GcRowsSeen *before, double drift)
 {
 	if (seen->n != before->n || seen->n == GC_ROWS_SEEN)
 		return false;
 	for (int i = 0; i < seen->n; i++)
 	{
-		if (seen->rows[i] > before->rows[i] * DRIFT || seen->rows[i] * DRIFT < before->rows[i])
+		if (seen->rows[i] > before->rows[i] * drift || seen->rows[i] * drift < before->rows[i])
 			return false;
 	}
 	return true;
+}
+
+/*
+ * By how much rows and costs may differ for a plan that took so much less to be the better one still: one plan may take
+ * more by that factor, and the other one less.  Below 1: not at all.
+ */
+static double
+drift_of_lead(double lead)
+{
+	return Min(DRIFT, DRIFT * sqrt(lead / MARGIN));
 }
 
 bool
@@ -345,11 +395,13 @@ gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *s
 {
 	Verdict    *verdict = find(key);
 	const Cost	cost = rewritten->planTree->total_cost;
+	double		drift;
 
-	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED ||
-		verdict->lead * verdict->rewritten < MARGIN * cost || cost > DRIFT * verdict->rewritten ||
-		gc_fallback_cost(rewritten) * DRIFT < verdict->fallback || !as_many(seen, &verdict->seen) ||
-		!usable(verdict))
+	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED)
+		return false;
+	drift = drift_of_lead(verdict->lead);
+	if (drift < 1 || cost > drift * verdict->rewritten || gc_fallback_cost(rewritten) * drift < verdict->fallback ||
+		!as_many(seen, &verdict->seen, drift) || !usable(verdict))
 		return false;
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc takes the plan of a rewritten query that was compared before")));

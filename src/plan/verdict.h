@@ -21,14 +21,11 @@
 /* What identifies a query but for its constants, with all that it is planned under; never 0. */
 extern uint64 gc_verdict_key(const GcGlance *glance, int options, bool params);
 
-/*
- * Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that
- * holds, and *refusal the reason.
- */
-extern bool gc_verdict_leaves(uint64 key, Cost *ceiling, char *refusal);
+/* Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that holds. */
+extern bool gc_verdict_leaves(uint64 key, Cost *ceiling);
 
-/* Count the reason of such a verdict for each of the tables. */
-extern void gc_verdict_count(uint64 key, const GcGlance *glance, const char *refusal);
+/* The reason of such a verdict, which is counted for each of the tables; until another statement is planned. */
+extern const char *gc_verdict_count(uint64 key, const GcGlance *glance);
 
 /* Such a plan was taken; or what was found out before did not hold this time. */
 extern void gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *refusal);
@@ -36,7 +33,10 @@ extern void gc_verdict_unsettle(uint64 key);
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Then no part of it need be offered alone. */
 extern bool gc_verdict_is_whole(uint64 key);
-extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance);
+extern void gc_verdict_note_whole(uint64 key, const GcGlance *glance, bool alone);
+
+/* Was it by one node, of the outermost level?  Then subqueries of FROM need not be offered alone either. */
+extern bool gc_verdict_is_alone(uint64 key);
 
 /* Was the original much cheaper than the rewritten query, which need not be planned? */
 extern bool gc_verdict_rewriting_lost(uint64 key);

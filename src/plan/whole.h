@@ -20,6 +20,9 @@ extern bool gc_has_node(PlannedStmt *stmt);
 /* Is there one, and does PostgreSQL itself read no table unless a node falls back? */
 extern bool gc_is_whole(PlannedStmt *stmt);
 
+/* The node of ours, if there is one only; else NULL. */
+extern const CustomScan *gc_only_node(PlannedStmt *stmt);
+
 /* What PostgreSQL's own plans of the nodes cost, together. */
 extern Cost gc_fallback_cost(PlannedStmt *stmt);
 

@@ -169,6 +169,15 @@ gc_worker_state(const char **reason)
 	return state;
 }
 
+bool
+gc_device_may_answer(void)
+{
+	const char *reason;
+	GcWorkerState state = gc_worker_state(&reason);
+
+	return state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
+}
+
 GcDeviceStatus *
 gc_device_status(void)
 {

@@ -402,6 +402,9 @@ extern GcDeviceStatus *gc_device_status(void);
 
 /* STOPPED also when the worker should have started long ago, *reason then says why. */
 extern GcWorkerState gc_worker_state(const char **reason);
+
+/* Is there a device, or may there be one soon? */
+extern bool gc_device_may_answer(void);
 extern GcStats *gc_stats(void);
 
 /* Worker: a decision took so long. */
