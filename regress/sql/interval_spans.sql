@@ -14,4 +14,10 @@ SELECT check_error('SELECT count(*) FROM span_rows WHERE a + interval ''290000 y
 -- as values, intervals are spelled in many ways, and floats round them
 SELECT q, refusal('SELECT count(*) FROM public.span_rows WHERE ' || q) FROM unnest(ARRAY['a * 1.5 > b', 'a / 2 > b', '(a + b) * 2 > b', 'a * g > b', 'a * 100001 > b']) AS q;
 SELECT refusal('SELECT max(a + b) FROM public.span_rows'), refusal('SELECT age(t, u), count(*) FROM public.span_rows GROUP BY 1');
-DROP TABLE public.span_rows;
+-- sums and averages: days and times apart, as PostgreSQL adds them up
+SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(a), avg(a), sum(b), avg(t - u), count(*) FROM span_rows', 'SELECT g, sum(t - u), avg(a), max(a), avg(b) FILTER (WHERE id % 3 = 0) FROM span_rows GROUP BY g', 'SELECT g, avg(t - u), count(DISTINCT b), sum(b) FROM span_rows GROUP BY g', 'SELECT sum(a), avg(a) FROM span_rows WHERE id < 0', 'SELECT g, id % 2, avg(a) FROM span_rows GROUP BY ROLLUP (g, id % 2)', 'SELECT g, sum(b) FROM span_rows GROUP BY g ORDER BY sum(b) DESC LIMIT 3', 'SELECT g FROM span_rows GROUP BY g HAVING avg(b) > interval ''9 hours''',
+	'SELECT avg(DISTINCT a), sum(DISTINCT b), sum(a) FROM span_rows', 'SELECT sum(CASE WHEN g < 3 THEN a END), sum(interval ''1 day 2 hours'') FROM span_rows', 'SELECT p.g, avg(q.b) FROM span_rows p JOIN span_rows q ON p.id = q.id + 1 GROUP BY 1', 'SELECT max(s), count(*) FROM (SELECT g, sum(b) AS s FROM span_rows GROUP BY g) x']) AS q;
+CREATE TABLE public.long_spans WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 2 * 200000000 * interval '1 day' - interval '100000000 days' AS a, i % 3 * interval '50000000 days' AS b FROM generate_series(0, 50) AS i;
+VACUUM (FREEZE, ANALYZE) public.long_spans;
+SELECT check_same('SELECT id % 9, sum(a), avg(a) FROM public.long_spans GROUP BY 1', '{public}'), check_same('SELECT sum(a) FROM public.long_spans', '{public}'), check_error('SELECT avg(b) FROM public.long_spans', '{public}');
+DROP TABLE public.span_rows, public.long_spans;

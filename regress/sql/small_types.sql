@@ -81,7 +81,9 @@ SELECT settle();
 VACUUM (FREEZE, ANALYZE) public.cash;
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(m), sum(none), count(m) FROM cash', 'SELECT g, sum(m), sum(m) FILTER (WHERE id % 5 = 0), max(m) FROM cash GROUP BY g', 'SELECT g, sum(m) FROM cash GROUP BY g ORDER BY sum(m) DESC LIMIT 3', 'SELECT g, sum(m) FROM cash GROUP BY g HAVING sum(m) > ''100'' ORDER BY 2', 'SELECT sum(m) FROM cash WHERE id < 0', 'SELECT sum(big) FROM cash WHERE id = 2',
 	'SELECT g, sum(m) FROM cash GROUP BY ROLLUP (g)', 'SELECT sum(CASE WHEN g < 4 THEN m END), sum(coalesce(m, ''1.5'')) FROM cash', 'SELECT a.g, sum(b.m) FROM cash a JOIN cash b USING (id) GROUP BY 1', 'SELECT m, count(*), sum(m) FROM cash GROUP BY m', 'SELECT x, sum(y) FROM (SELECT g AS x, m AS y FROM cash UNION ALL SELECT id, big FROM cash WHERE id = 9) AS s WHERE x < 4 GROUP BY x']) AS q;
-SELECT refusal(q) FROM unnest(ARRAY['SELECT sum(big) FROM cash', 'SELECT sum(DISTINCT m), count(DISTINCT g) FROM cash', 'SELECT sum(s) FROM (SELECT g, sum(m) AS s FROM cash GROUP BY g) AS q']) AS q;
+-- beside DISTINCT, and in subqueries
+SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(DISTINCT m), count(DISTINCT g) FROM cash', 'SELECT sum(m), count(DISTINCT g) FROM cash', 'SELECT g, sum(m), count(DISTINCT id), sum(none), sum(DISTINCT m) FROM cash GROUP BY g', 'SELECT sum(m), count(DISTINCT g) FROM cash WHERE id < 0', 'SELECT sum(s), max(s) FROM (SELECT g, sum(m) AS s FROM cash GROUP BY g) AS q', 'SELECT id, s FROM cash JOIN (SELECT g, sum(m) AS s, count(DISTINCT m) FROM cash GROUP BY g) AS q USING (g) WHERE s > ''1.5''']) AS q;
+SELECT refusal(q) FROM unnest(ARRAY['SELECT sum(big) FROM cash', 'SELECT sum(big), count(DISTINCT g) FROM cash', 'SELECT sum(s) FROM (SELECT g, sum(big) AS s FROM cash GROUP BY g) AS q']) AS q;
 DROP TABLE public.cash;
 SELECT check_same('SELECT sum(m), sum(dm) FROM small WHERE g < 9 AND id < 2000');
 -- parameters

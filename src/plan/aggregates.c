@@ -377,10 +377,6 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 			return GC_KIND_IS_INT(kind);
 		case GC_AGGREGATE_VARIANCE:
 			return GC_KIND_IS_INT(kind) || GC_KIND_IS_FLOAT(kind) || kind == GC_NUMERIC;
-		case GC_AGGREGATE_SUM:
-		case GC_AGGREGATE_AVG:
-			/* Days and times of intervals are added up apart. */
-			return kind != GC_INTERVAL;
 		default:
 			return true;
 	}

@@ -661,6 +661,8 @@ class Generator:
                 how = TOLERANT
             elif rng.random() < 0.08 and ex.column(("money",)):
                 fn, arg = "sum", ex.column(("money",))
+            elif rng.random() < 0.06:
+                arg = "(%s - %s)" % (ex.of("timestamp", 0), ex.of("timestamp", rng.randint(0, 1)))
             else:
                 arg = ex.of(type_, rng.randint(0, 2))
             text = "%s(%s)" % (fn, arg)
