@@ -161,6 +161,7 @@ SELECT check_one('SELECT channel, count(*), sum(paid) FROM paid WHERE who <> ''w
 -- left to PostgreSQL
 SELECT refusal('SELECT tableoid, count(*) FROM measure GROUP BY 1');
 SELECT refusal('SELECT count(measure) FROM measure');
+SELECT refusal('SELECT * FROM measure WHERE k = 5'), refusal('SELECT k FROM measure ORDER BY k DESC LIMIT 3');
 SELECT refusal('SELECT sum(item) FROM (SELECT item FROM web UNION ALL SELECT i FROM generate_series(1, 10) AS i) s');
 CREATE TEMP TABLE temporary (item int4);
 INSERT INTO temporary VALUES (1), (2);
