@@ -36,6 +36,9 @@
 /* Numerics have at most this many decimals here. */
 #define MAX_SCALE	38
 
+/* Numerics are rounded to at most this power of ten. */
+#define MAX_ZEROS	9
+
 /* Floats as numerics: what is less than 10^-17 is 0 at this scale. */
 #define MAX_FLOAT_SCALE	15
 
@@ -278,6 +281,20 @@ gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin)
  *-------------------------------------------------------------------------
  */
 
+/* To tens, hundreds and so on: those are whole numbers of them. */
+static int
+round_to_tens(GcTranslation *tr, int arg, int zeros, uint8 flags)
+{
+	int64		unit = 1;
+	int			e;
+
+	for (int i = 0; i < zeros; i++)
+		unit *= 10;
+	e = gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, arg, numeric_param(tr, 1, zeros), -1, -1);
+	e = gc_build_numeric_cast(tr, e, ANY_PRECISION, 0, flags);
+	return gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, e, numeric_param(tr, unit, 0), -1, -1);
+}
+
 /* round(), trunc(), floor(), ceil() of numeric.  flags: GC_CAST_DOWN, GC_CAST_UP. */
 static int
 translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
@@ -285,9 +302,9 @@ translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
 	Const	   *digits = list_length(f->args) == 2 ? constant(f, 1) : NULL;
 	int			scale = digits ? DatumGetInt32(digits->constvalue) : 0;
 
-	if ((list_length(f->args) == 2 && digits == NULL) || scale < 0 || scale > MAX_SCALE)
+	if ((list_length(f->args) == 2 && digits == NULL) || scale < -MAX_ZEROS || scale > MAX_SCALE)
 		return gc_refuse(tr, "a numeric is rounded to this number of digits");
-	return gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
+	return scale < 0 ? round_to_tens(tr, arg, -scale, flags) : gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
 }
 
 bool
