@@ -168,6 +168,7 @@ SELECT check_one('SELECT channel, count(*), sum(paid) FROM paid WHERE who <> ''w
 -- left to PostgreSQL
 SELECT refusal('SELECT tableoid, count(*) FROM measure GROUP BY 1');
 SELECT refusal('SELECT count(measure) FROM measure');
+SELECT refusal('SELECT * FROM measure WHERE k = 5'), refusal('SELECT k FROM measure ORDER BY k DESC LIMIT 3');
 SELECT refusal('SELECT sum(item) FROM (SELECT item FROM web UNION ALL SELECT i FROM generate_series(1, 10) AS i) s');
 CREATE TEMP TABLE temporary (item int4);
 INSERT INTO temporary VALUES (1), (2);
@@ -175,7 +176,10 @@ SELECT refusal('SELECT sum(item) FROM (SELECT item FROM web UNION ALL SELECT ite
 -- ... and such a child's rows handed over, where there is a table to join
 SELECT check_same('SELECT p_brand, sum(s.item) FROM product JOIN (SELECT item FROM web UNION ALL SELECT item FROM temporary) s ON item = p_id GROUP BY 1');
 SELECT check_same('SELECT p_brand, max(s.x) FROM product JOIN (SELECT item, who || part AS x FROM web UNION ALL SELECT item::int4, ''s'' FROM store WHERE md5(who) || part <> ''x'') s ON item = p_id GROUP BY 1');
-SELECT refusal('SELECT x, count(*) FROM (SELECT who || item AS x FROM web UNION ALL SELECT ''s'' FROM store) s GROUP BY 1');
+SELECT check_same('SELECT x, count(*) FROM (SELECT who || item AS x FROM web UNION ALL SELECT ''s'' FROM store) s GROUP BY 1');
+SELECT refusal('SELECT sum(x) FROM (SELECT item AS x FROM web UNION ALL SELECT exp(item)::int FROM store) s');
+-- joins of which the side that would be streamed is no table, and joins that are row sources as wholes
+SELECT refusal(q) FROM unnest(ARRAY['SELECT count(*) FROM generate_series(1, 9) AS g WHERE EXISTS (SELECT FROM sales WHERE quantity = g AND exp(weight) > price)', 'SELECT count(*) FROM generate_series(1, 9) AS g WHERE NOT EXISTS (SELECT FROM sales WHERE quantity = g AND exp(weight) > price)', 'SELECT count(id) FROM generate_series(1, 9) AS g LEFT JOIN sales ON quantity = g AND exp(weight) > price', 'SELECT sum(x) FROM web, LATERAL (SELECT generate_series(item, item + 1) AS x) q']) AS q;
 -- ... decided by the values
 SELECT check_same('SELECT x, count(*) FROM (SELECT paid AS x FROM web UNION ALL SELECT 1.5 FROM store) s GROUP BY 1');
 

@@ -81,6 +81,7 @@ SET gpuconc.offload_cost = -1;
 SET gpuconc.tuple_cost = 'NaN';
 SET gpuconc.pair_cost = -2;
 SET gpuconc.pair_cost = 'NaN';
+SET gpuconc.build_cost = 'Infinity'; SET gpuconc.tuple_cost = -5; SET gpuconc.build_cost = -0.5;
 SET gpuconc.pair_cost = 1e300;
 SELECT whose('SELECT count(*) FROM few a, few b WHERE a.v < b.v'), answer() = :'expected' AS same;
 RESET gpuconc.pair_cost;
@@ -97,17 +98,55 @@ SELECT answer() = :'expected' AS same;
 UPDATE pg_class SET reltuples = -1, relallvisible = 0 WHERE oid = 'priced'::regclass;
 DELETE FROM pg_statistic WHERE starelid = 'priced'::regclass;
 SELECT answer() = :'expected' AS same;
+-- One value where there are thousands, and millions where there is a hundred.
+ALTER TABLE priced ALTER k SET (n_distinct = 1), ALTER g SET (n_distinct = 100000000);
+ANALYZE priced;
+SET gpuconc.debug_offload = prefer;
+CREATE FUNCTION groups() RETURNS text LANGUAGE sql AS $$
+SELECT format('%s %s %s', (SELECT sum(c * k) FROM (SELECT k, count(*) AS c FROM priced GROUP BY k) x),
+	(SELECT count(DISTINCT g) + count(DISTINCT k) FROM priced),
+	(SELECT sum(c) FROM (SELECT k, g, count(*) AS c FROM priced GROUP BY ROLLUP (k, g)) x)) $$;
+SELECT groups() AS offloaded \gset
+SET gpuconc.enabled = off;
+SELECT groups() = :'offloaded' AS same;
+SET gpuconc.enabled = on;
+RESET gpuconc.debug_offload;
 
 -- A table that grows a hundredfold between planning and execution.
 CREATE TABLE grows AS SELECT i, i % 10 AS g FROM generate_series(1, 300) i;
 VACUUM (ANALYZE) grows;
 SET plan_cache_mode = force_generic_plan;
 SET gpuconc.debug_offload = prefer;
-PREPARE p AS SELECT sum(i), count(DISTINCT g) FROM grows WHERE g > 2;
-EXECUTE p;
+CREATE TABLE grows_too AS TABLE grows;
+VACUUM (ANALYZE) grows_too;
+PREPARE grouped AS SELECT sum(i), count(DISTINCT g) FROM grows WHERE g > 2;
+PREPARE built AS SELECT count(*), sum(b.i) FROM priced a JOIN grows b ON a.k = b.i;
+PREPARE nested AS SELECT count(*) FROM few a JOIN grows b ON b.i < a.v * 100;
+PREPARE sorted AS SELECT i, g FROM grows ORDER BY g DESC, i LIMIT 3;
+PREPARE many AS SELECT a.i, count(*) FROM grows a JOIN grows_too b ON a.i = b.i GROUP BY a.i ORDER BY 2 DESC, 1 LIMIT 2;
+PREPARE one_of AS SELECT count(*) FROM priced WHERE i IN (SELECT i FROM grows WHERE g <> 5);
+PREPARE appended AS SELECT g, count(*) FROM (SELECT g FROM grows UNION ALL SELECT g FROM grows_too) x WHERE g < 3 GROUP BY g ORDER BY g;
+CREATE FUNCTION answers() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	name text;
+	row record;
+BEGIN
+	FOREACH name IN ARRAY '{grouped,built,nested,sorted,many,one_of,appended}'::text[] LOOP
+		FOR row IN EXECUTE 'EXECUTE ' || name LOOP
+			RETURN NEXT name || ' ' || row::text;
+		END LOOP;
+	END LOOP;
+END $$;
+SELECT * FROM answers();
+SELECT offloaded AS before FROM gpuconc_stat_get() \gset
 INSERT INTO grows SELECT i, i % 1000 FROM generate_series(301, 30000) i;
-EXECUTE p;
+INSERT INTO grows_too TABLE grows;
+CREATE TABLE grown AS SELECT * FROM answers() WITH ORDINALITY AS a(answer, n);
+SELECT offloaded - :before AS offloaded FROM gpuconc_stat_get();
 SET gpuconc.enabled = off;
-EXECUTE p;
+SELECT answer FROM answers() WITH ORDINALITY AS a(answer, n) EXCEPT ALL SELECT answer FROM grown;
+SELECT answer FROM grown ORDER BY n;
+DROP TABLE grows_too, grown;
+DROP FUNCTION answers, groups;
 DROP TABLE priced, few, grows;
 DROP FUNCTION whose, answer;

@@ -75,13 +75,15 @@ SELECT check_same('SELECT upper(n::text), coalesce(t, t2), count(*) FROM small W
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT max(m + dm) FROM small', 'SELECT max(m * 2) FROM small', 'SELECT max(m / dm) FROM small WHERE dm <> ''0''', 'SELECT sum(m::numeric) FROM small', 'SELECT max(l - dl) FROM small', 'SELECT max(l + 5) FROM small', 'SELECT max(t + interval ''1 hour'') FROM small', 'SELECT max(t::time) FROM small', 'SELECT max(extract(hour FROM t)) FROM small', 'SELECT a::macaddr8, count(*) FROM small GROUP BY 1', 'SELECT trunc(a), count(*) FROM small GROUP BY 1', 'SELECT ~ a, count(*) FROM small GROUP BY 1', 'SELECT count(*) FROM small WHERE n < n2', 'SELECT count(*) FROM small WHERE t::text = ''''']) AS q;
 -- PostgreSQL adds money up, of rows that a node returns
 -- sums of money: in any order of rows the same, if no sum of so many of these leaves 64 bits
-CREATE TABLE public.cash (id int, g int, m money, big money, none money) WITH (autovacuum_enabled = off);
-INSERT INTO public.cash SELECT i, i % 9, CASE WHEN i % 7 > 0 THEN ((i * 7919 % 20011) - 9000)::money / 100 END, CASE WHEN i % 2 = 0 THEN '92233720368547758.07'::money ELSE '-92233720368547758.08' END, NULL FROM generate_series(1, 1025) AS i;
+CREATE TABLE public.cash (id int, g int, m money, big money, none money, wide money) WITH (autovacuum_enabled = off);
+INSERT INTO public.cash SELECT i, i % 9, CASE WHEN i % 7 > 0 THEN ((i * 7919 % 20011) - 9000)::money / 100 END, CASE WHEN i % 2 = 0 THEN '92233720368547758.07'::money ELSE '-92233720368547758.08' END, NULL, i % 5 * '9000000000000'::money FROM generate_series(1, 1025) AS i;
 SELECT settle();
 VACUUM (FREEZE, ANALYZE) public.cash;
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(m), sum(none), count(m) FROM cash', 'SELECT g, sum(m), sum(m) FILTER (WHERE id % 5 = 0), max(m) FROM cash GROUP BY g', 'SELECT g, sum(m) FROM cash GROUP BY g ORDER BY sum(m) DESC LIMIT 3', 'SELECT g, sum(m) FROM cash GROUP BY g HAVING sum(m) > ''100'' ORDER BY 2', 'SELECT sum(m) FROM cash WHERE id < 0', 'SELECT sum(big) FROM cash WHERE id = 2',
 	'SELECT g, sum(m) FROM cash GROUP BY ROLLUP (g)', 'SELECT sum(CASE WHEN g < 4 THEN m END), sum(coalesce(m, ''1.5'')) FROM cash', 'SELECT a.g, sum(b.m) FROM cash a JOIN cash b USING (id) GROUP BY 1', 'SELECT m, count(*), sum(m) FROM cash GROUP BY m', 'SELECT x, sum(y) FROM (SELECT g AS x, m AS y FROM cash UNION ALL SELECT id, big FROM cash WHERE id = 9) AS s WHERE x < 4 GROUP BY x']) AS q;
-SELECT refusal(q) FROM unnest(ARRAY['SELECT sum(big) FROM cash', 'SELECT sum(DISTINCT m), count(DISTINCT g) FROM cash', 'SELECT sum(s) FROM (SELECT g, sum(m) AS s FROM cash GROUP BY g) AS q']) AS q;
+-- beside DISTINCT, and in subqueries
+SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(DISTINCT m), count(DISTINCT g) FROM cash', 'SELECT sum(m), sum(wide), count(DISTINCT g) FROM cash', 'SELECT g, sum(m), count(DISTINCT id), sum(none), sum(DISTINCT m) FROM cash GROUP BY g', 'SELECT sum(m), count(DISTINCT g) FROM cash WHERE id < 0', 'SELECT sum(s), max(s) FROM (SELECT g, sum(m) AS s FROM cash GROUP BY g) AS q', 'SELECT id, s FROM cash JOIN (SELECT g, sum(m) AS s, count(DISTINCT m) FROM cash GROUP BY g) AS q USING (g) WHERE s > ''1.5''']) AS q;
+SELECT refusal(q) FROM unnest(ARRAY['SELECT sum(big) FROM cash', 'SELECT sum(big), count(DISTINCT g) FROM cash', 'SELECT sum(s) FROM (SELECT g, sum(big) AS s FROM cash GROUP BY g) AS q']) AS q;
 DROP TABLE public.cash;
 SELECT check_same('SELECT sum(m), sum(dm) FROM small WHERE g < 9 AND id < 2000');
 -- parameters

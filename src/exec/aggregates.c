@@ -17,6 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 
 #include "lookup.h"
 #include "regression.h"
@@ -142,6 +143,43 @@ avg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(n)));
 }
 
+/* May an order of rows take an interval's parts out of range on the way to these sums? */
+static bool
+may_leave_interval(GcDecoder *d, const u64 *g, const GcPlanOutput *out, i128 days, i128 times)
+{
+	const i128	least = agg_extreme(d, g, out->sums[0]);
+	const i128	greatest = agg_extreme(d, g, out->sums[1]);
+	const i128	n = agg_count(d, g, out->ref2);
+	const i128	most = Max(-least, greatest);
+
+	/* Where all have one sign, no sum on the way is further off than the last one. */
+	if (least < 0 && greatest > 0)
+	{
+		days = n * (most / USECS_PER_DAY);
+		times = n * Min(most, USECS_PER_DAY - 1);
+	}
+	return days < PG_INT32_MIN || days > PG_INT32_MAX || times < PG_INT64_MIN || times > PG_INT64_MAX;
+}
+
+static Datum
+interval_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
+{
+	Interval   *sum = palloc0(sizeof(Interval));
+	const i128	days = agg_sum(d, g, out->ref);
+	const i128	times = agg_sum(d, g, out->square_ref);
+
+	if (may_leave_interval(d, g, out, days, times))
+		d->code = gc_fail(&d->b->err, GC_DATA, "A sum of intervals may be out of range.");
+	else
+	{
+		sum->day = (int32) days;
+		sum->time = (int64) times;
+	}
+	if (out->type == GC_OUT_INTERVAL_SUM)
+		return IntervalPGetDatum(sum);
+	return DirectFunctionCall2(interval_div, IntervalPGetDatum(sum), Float8GetDatum((double) agg_count(d, g, out->ref2)));
+}
+
 /* Which code has a rank. */
 static uint32
 rank_code(GcDecoder *d, u16 lut, int64 rank)
@@ -233,6 +271,9 @@ gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 			return avg_datum(d, g, out);
 		case GC_OUT_VARIANCE:
 			return variance_datum(d, g, out, isnull);
+		case GC_OUT_INTERVAL_SUM:
+		case GC_OUT_INTERVAL_AVG:
+			return interval_datum(d, g, out);
 		default:
 			return minmax_datum(d, g, out);
 	}

@@ -19,6 +19,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -150,11 +151,37 @@ refuse_type(GcTranslation *tr, Aggref *agg)
 	return false;
 }
 
+/* Days and times of intervals are added up apart, as interval_pl() does. */
+static bool
+add_interval_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
+{
+	const int	day = gc_build_int8(tr, USECS_PER_DAY);
+	const int	days = gc_build_expr(tr, GC_OP_DIV, GC_INT8, arg, day, -1, -1);
+	const int	times = gc_build_expr(tr, GC_OP_MOD, GC_INT8, arg, day, -1, -1);
+	GcPlanOutput *out;
+
+	if (tr->reason)
+		return false;
+	out = add_output(tr, (Node *) agg, type);
+	out->ref = accumulate(tr, agg, GC_AGG_SUM, days);
+	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
+	out->square_ref = accumulate(tr, agg, GC_AGG_SUM, times);
+	out->nsums = 2;
+	out->sums[0] = accumulate(tr, agg, GC_AGG_MIN, arg);
+	out->sums[1] = accumulate(tr, agg, GC_AGG_MAX, arg);
+	if (tr->reason)
+		return false;
+	tr->aggs[out->ref2].exact = 1;
+	return true;
+}
+
 static bool
 add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 {
 	GcKind		kind = tr->pexprs[arg].kind;
 
+	if (kind == GC_INTERVAL)
+		return add_interval_sums(tr, agg, arg, is_sum ? GC_OUT_INTERVAL_SUM : GC_OUT_INTERVAL_AVG);
 	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC && kind != GC_MONEY)
 		return refuse_type(tr, agg);
 	if (kind == GC_MONEY && gc_may_overflow(tr, arg))

@@ -22,6 +22,7 @@
 #include "distinct.h"
 #include "expr.h"
 #include "groups.h"
+#include "instants.h"
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
 
@@ -361,6 +362,24 @@ gc_sql_aggregate(const char *name)
 	return NULL;
 }
 
+/* Does an expression make intervals whose form kernels do not know, by age(), say?  Then scans are offloaded without it. */
+static bool
+makes_other_intervals(Node *node, void *context)
+{
+	GcScaledInterval days;
+	Oid			function;
+
+	if (node == NULL)
+		return false;
+	if ((IsA(node, OpExpr) || IsA(node, FuncExpr)) && exprType(node) == INTERVALOID)
+	{
+		function = IsA(node, OpExpr) ? get_opcode(((OpExpr *) node)->opno) : ((FuncExpr *) node)->funcid;
+		if (function != F_TIMESTAMP_MI && function != F_TIMESTAMPTZ_MI && !gc_scales_days((Expr *) node, &days))
+			return true;
+	}
+	return expression_tree_walker(node, makes_other_intervals, context);
+}
+
 /* Is what an aggregate is of a type that it is computed for?  Others tell when they are translated. */
 static bool
 type_suits(const Aggref *agg, const GcSqlAggregate *sql)
@@ -379,8 +398,7 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 			return GC_KIND_IS_INT(kind) || GC_KIND_IS_FLOAT(kind) || kind == GC_NUMERIC;
 		case GC_AGGREGATE_SUM:
 		case GC_AGGREGATE_AVG:
-			/* Days and times of intervals are added up apart. */
-			return kind != GC_INTERVAL;
+			return kind != GC_INTERVAL || !makes_other_intervals((Node *) agg->args, NULL);
 		default:
 			return true;
 	}

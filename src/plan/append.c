@@ -609,7 +609,6 @@ gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 	if (!find_filters(&c, root))
 		return NULL;
 	note_other_columns(append);
-	*reason = "an expression of a child of it is not supported";
 	return append;
 }
 
@@ -630,6 +629,38 @@ gc_append_expr(const GcAppend *append, Var *var)
 	if (var->varattno <= 0 || var->varattno > append->ninput)
 		return NULL;
 	return var->varattno > append->natts ? (Expr *) var : append->columns[var->varattno - 1];
+}
+
+/* The table whose rows have this number. */
+static Oid
+part_relid(const GcAppend *append, int number)
+{
+	return ((GcAppendPart *) list_nth(append->parts, number))->relid;
+}
+
+List *
+gc_append_choices(const GcAppend *append, const Expr *expr, List **relids)
+{
+	const CaseExpr *choice = (const CaseExpr *) expr;
+	List	   *results = NIL;
+	ListCell   *lc;
+
+	*relids = NIL;
+	if (!IsA(expr, CaseExpr))
+		return NIL;
+	foreach(lc, choice->args)
+	{
+		const CaseWhen *when = lfirst_node(CaseWhen, lc);
+		const OpExpr *test = (const OpExpr *) (is_orclause(when->expr) ? linitial(((BoolExpr *) when->expr)->args) : when->expr);
+
+		/* It may be a CASE of the query. */
+		if (!IsA(test, OpExpr) || !equal(linitial(test->args), append->unnamed[0]))
+			return NIL;
+		results = lappend(results, when->result);
+		*relids = lappend_oid(*relids, part_relid(append, DatumGetInt32(lsecond_node(Const, test->args)->constvalue)));
+	}
+	*relids = lappend_oid(*relids, part_relid(append, list_length(append->parts) - 1));
+	return lappend(results, choice->defresult);
 }
 
 bool

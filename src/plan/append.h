@@ -41,6 +41,12 @@ extern double gc_append_tuples(const GcAppend *append);
  */
 extern Expr *gc_append_expr(const GcAppend *append, Var *var);
 
+/*
+ * What an expression of the input, column or condition, is of the rows of each table; *relids: of which tables.  NIL: of
+ * all the same.
+ */
+extern List *gc_append_choices(const GcAppend *append, const Expr *expr, List **relids);
+
 /* Is the clause one of a single table's conditions? */
 extern bool gc_append_has_filter(const GcAppend *append, const RestrictInfo *rinfo);
 

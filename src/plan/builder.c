@@ -252,6 +252,13 @@ gc_build_int8(GcTranslation *tr, int64 value)
 												 false, FLOAT8PASSBYVAL), GC_INT8, GC_SPACE_NONE);
 }
 
+int
+gc_build_float8(GcTranslation *tr, double value)
+{
+	return gc_build_param(tr, (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(value),
+												 false, FLOAT8PASSBYVAL), GC_FLOAT8, GC_SPACE_NONE);
+}
+
 /* Where the rows of a row source have an expression, from 1; 0 if they do not have it. */
 static int
 source_resno(GcLeaf *leaf, Node *node)

@@ -26,6 +26,7 @@ extern int	gc_build_cast(GcTranslation *tr, int arg, GcKind kind);
 extern int	gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale, uint8 rounding);
 extern int	gc_build_param(GcTranslation *tr, Expr *expr, GcKind kind, uint16 space);
 extern int	gc_build_int8(GcTranslation *tr, int64 value);	/* a constant of ours, as a parameter */
+extern int	gc_build_float8(GcTranslation *tr, double value);
 extern int	gc_build_count(GcTranslation *tr, uint16 space, int more);	/* number of a dictionary's values, plus more */
 extern int	gc_build_null(GcTranslation *tr, GcKind kind);
 extern int	gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node);

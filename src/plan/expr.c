@@ -91,10 +91,20 @@ compares_text_function(OpExpr *op)
 }
 
 static int
+translate_days(GcTranslation *tr, GcLeaf *leaf, const GcScaledInterval *interval)
+{
+	int			factor = translate_any(tr, leaf, interval->factor);
+
+	return factor < 0 ? factor : gc_translate_days(tr, interval, factor);
+}
+
+static int
 translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 {
 	const char *name = get_opname(op->opno);
 	GcOp		cmp = distinct ? GC_OP_DISTINCT : gc_comparison_op(name);
+	GcScaledInterval interval;
+	int			factor = GC_NO_EXPR;
 	int			a;
 
 	if (!BUILTIN(op->opno))
@@ -114,11 +124,15 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 		}
 		return gc_translate_comparison(tr, leaf, op, cmp);
 	}
-	if (gc_adds_interval(op))
+	if (gc_adds_interval(op, &interval))
 	{
 		a = translate_any(tr, leaf, linitial(op->args));
-		return a < 0 ? a : gc_translate_add_interval(tr, op, a);
+		if (a >= 0 && interval.factor)
+			factor = translate_any(tr, leaf, interval.factor);
+		return a < 0 || (interval.factor && factor < 0) ? GC_NO_EXPR : gc_translate_add_interval(tr, op, &interval, a, factor);
 	}
+	if (gc_scales_days((Expr *) op, &interval))
+		return translate_days(tr, leaf, &interval);
 	if (gc_arith_op(name) != 0)
 		return translate_arith(tr, leaf, op->args, op->opresulttype, gc_arith_op(name));
 	return gc_refuse_call(tr, "operator", name, op->args);
@@ -167,6 +181,7 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
 	const char *name = get_func_name(f->funcid);
 	GcKind		kind = gc_type_kind(f->funcresulttype);
+	GcScaledInterval days;
 	int			a;
 
 	if (!BUILTIN(f->funcid))
@@ -177,6 +192,8 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		return gc_refuse(tr, "an age is used other than in a comparison");
 	if (gc_is_date_bin(f))
 		return translate_date_bin(tr, leaf, f);
+	if (gc_scales_days((Expr *) f, &days))
+		return translate_days(tr, leaf, &days);
 	if (gc_rounds_float(f))
 	{
 		a = translate_any(tr, leaf, linitial(linitial_node(FuncExpr, f->args)->args));

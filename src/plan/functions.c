@@ -36,6 +36,9 @@
 /* Numerics have at most this many decimals here. */
 #define MAX_SCALE	38
 
+/* Numerics are rounded to at most this power of ten. */
+#define MAX_ZEROS	9
+
 /* Floats as numerics: what is less than 10^-17 is 0 at this scale. */
 #define MAX_FLOAT_SCALE	15
 
@@ -55,13 +58,6 @@ numeric_param(GcTranslation *tr, int64 value, int scale)
 
 	return gc_build_param(tr, (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(numeric),
 												 false, false), GC_NUMERIC, GC_SPACE_NONE);
-}
-
-static int
-float8_param(GcTranslation *tr, double value)
-{
-	return gc_build_param(tr, (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(value),
-												 false, FLOAT8PASSBYVAL), GC_FLOAT8, GC_SPACE_NONE);
 }
 
 /* The timestamp 1970-01-01. */
@@ -164,7 +160,7 @@ field_result(GcTranslation *tr, const FuncExpr *f, int e, int scale)
 	{
 		e = gc_build_cast(tr, e, GC_FLOAT8);
 		return e < 0 || scale == 0 ? e
-			: gc_build_expr(tr, GC_OP_DIV, GC_FLOAT8, e, float8_param(tr, scale == 6 ? 1e6 : 1e3), -1, -1);
+			: gc_build_expr(tr, GC_OP_DIV, GC_FLOAT8, e, gc_build_float8(tr, scale == 6 ? 1e6 : 1e3), -1, -1);
 	}
 	e = gc_build_cast(tr, e, GC_NUMERIC);
 	return e < 0 || scale == 0 ? e
@@ -239,58 +235,6 @@ translate_date_trunc(GcTranslation *tr, const FuncExpr *f, int arg)
  *-------------------------------------------------------------------------
  */
 
-bool
-gc_adds_interval(const OpExpr *op)
-{
-	Node	   *interval;
-
-	if (list_length(op->args) != 2)
-		return false;
-	interval = lsecond(op->args);
-	set_opfuncid((OpExpr *) op);
-	return (op->opfuncid == F_TIMESTAMP_PL_INTERVAL || op->opfuncid == F_TIMESTAMP_MI_INTERVAL ||
-			op->opfuncid == F_TIMESTAMPTZ_PL_INTERVAL || op->opfuncid == F_TIMESTAMPTZ_MI_INTERVAL ||
-			op->opfuncid == F_DATE_PL_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL) &&
-		IsA(interval, Const) && !((Const *) interval)->constisnull;
-}
-
-/* timestamp_pl_interval(): months, then days, then the rest, each within a timestamp's range. */
-int
-gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a)
-{
-	Interval   *interval = DatumGetIntervalP(((Const *) lsecond(op->args))->constvalue);
-	bool		minus = op->opfuncid == F_TIMESTAMP_MI_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL ||
-		op->opfuncid == F_TIMESTAMPTZ_MI_INTERVAL;
-	bool		zoned = tr->pexprs[a].kind == GC_TIMESTAMPTZ;
-	/* Days and months of a time zone. */
-	bool		local = zoned && (interval->month != 0 || interval->day != 0);
-	GcKind		kind = zoned && !local ? GC_TIMESTAMPTZ : GC_TIMESTAMP;
-	int64		parts[2] = {0, interval->time};
-	int			e;
-
-	if (pg_mul_s64_overflow(interval->day, USECS_PER_DAY, &parts[0]))
-		return gc_refuse(tr, "an interval is out of range");
-	e = local ? gc_build_local(tr, a, NULL) : gc_build_cast(tr, a, kind);
-	if (interval->month != 0 && e >= 0)
-	{
-		int			months = gc_build_param(tr, (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-																   Int32GetDatum(minus ? -interval->month : interval->month),
-																   false, true), GC_INT4, GC_SPACE_NONE);
-
-		e = months < 0 ? months : call(tr, GC_CALL_ADD_MONTHS, GC_TIMESTAMP, e, months);
-	}
-	for (int i = 0; i < lengthof(parts) && e >= 0; i++)
-	{
-		int			part = parts[i] == 0 ? -1 : gc_build_int8(tr, parts[i]);
-
-		if (part >= 0)
-			e = gc_build_expr(tr, minus ? GC_OP_SUB : GC_OP_ADD, kind, e, part, -1, -1);
-	}
-	if (local)
-		e = gc_build_instant(tr, e, NULL);
-	return tr->reason ? GC_NO_EXPR : e;
-}
-
 /* Is the start of a bin before the origin in that bin?  In servers before 15.6 it was in the one before. */
 static bool
 bins_start_alike(void)
@@ -337,6 +281,20 @@ gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin)
  *-------------------------------------------------------------------------
  */
 
+/* To tens, hundreds and so on: those are whole numbers of them. */
+static int
+round_to_tens(GcTranslation *tr, int arg, int zeros, uint8 flags)
+{
+	int64		unit = 1;
+	int			e;
+
+	for (int i = 0; i < zeros; i++)
+		unit *= 10;
+	e = gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, arg, numeric_param(tr, 1, zeros), -1, -1);
+	e = gc_build_numeric_cast(tr, e, ANY_PRECISION, 0, flags);
+	return gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, e, numeric_param(tr, unit, 0), -1, -1);
+}
+
 /* round(), trunc(), floor(), ceil() of numeric.  flags: GC_CAST_DOWN, GC_CAST_UP. */
 static int
 translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
@@ -344,9 +302,9 @@ translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
 	Const	   *digits = list_length(f->args) == 2 ? constant(f, 1) : NULL;
 	int			scale = digits ? DatumGetInt32(digits->constvalue) : 0;
 
-	if ((list_length(f->args) == 2 && digits == NULL) || scale < 0 || scale > MAX_SCALE)
+	if ((list_length(f->args) == 2 && digits == NULL) || scale < -MAX_ZEROS || scale > MAX_SCALE)
 		return gc_refuse(tr, "a numeric is rounded to this number of digits");
-	return gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
+	return scale < 0 ? round_to_tens(tr, arg, -scale, flags) : gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
 }
 
 bool

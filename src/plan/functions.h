@@ -33,8 +33,4 @@ extern int	gc_translate_width_bucket(GcTranslation *tr, const int *args);
 extern bool gc_is_date_bin(const FuncExpr *f);
 extern int	gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin);
 
-/* A timestamp or date and an interval that is a constant: `+`, or `-`. */
-extern bool gc_adds_interval(const OpExpr *op);
-extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, int a);
-
 #endif							/* GC_SQL_FUNCTIONS_H */

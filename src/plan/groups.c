@@ -24,6 +24,7 @@
 #include "builder.h"
 #include "distinct.h"
 #include "expr.h"
+#include "lookup.h"
 #include "quotient.h"
 #include "../columns/pgkinds.h"
 #include "../compat.h"
@@ -152,8 +153,9 @@ part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 
 	if (fn == GC_AGG_COUNT)
 		return GC_INT8;
+	/* That no sum of money leaves 64 bits is known of rows, not of parts. */
 	if (fn == GC_AGG_SUM)
-		return GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_KIND_IS_FLOAT(kind) ? GC_FLOAT8 : kind;
+		return GC_KIND_IS_INT(kind) || kind == GC_MONEY ? GC_NUMERIC : GC_KIND_IS_FLOAT(kind) ? GC_FLOAT8 : kind;
 	return kind;
 }
 
@@ -173,9 +175,6 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 		return gc_build_agg(tr, fn, arg);
 	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
-	/* That no sum leaves 64 bits is known of rows, not of parts. */
-	if (fn == GC_AGG_SUM && tr->pexprs[arg].kind == GC_MONEY)
-		return gc_refuse(tr, "values of money are aggregated in parts");
 	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
 	part = gc_build_agg(tr, fn, arg);
 	if (fn != GC_AGG_COUNT)
@@ -303,8 +302,10 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 	int			sum;
 	int			n;
 
-	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC)
+	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC && kind != GC_MONEY)
 		return gc_refuse(tr, "an aggregate is not supported for this type");
+	if (kind == GC_MONEY && gc_may_overflow(tr, s->arg))
+		return gc_refuse(tr, "a sum of money may be out of range");
 	if (gc_scale_varies(tr, s->arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
 	sum = sum_column(tr, s, is_sum);

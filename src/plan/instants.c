@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -59,9 +60,9 @@ gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, int *a, int *
 	/* The interval has no months: days and time are what is added in microseconds. */
 	if (result != GC_TIMESTAMP || !(what == GC_OP_ADD || (what == GC_OP_SUB && kb == GC_INTERVAL)))
 		return false;
-	if (kb == GC_INTERVAL && (ka == GC_TIMESTAMP || ka == GC_DATE))
+	if ((kb == GC_INTERVAL && (ka == GC_TIMESTAMP || ka == GC_DATE)) || (kb == GC_TIME && ka == GC_DATE))
 		*a = gc_build_cast(tr, *a, GC_TIMESTAMP);
-	else if (ka == GC_INTERVAL && (kb == GC_TIMESTAMP || kb == GC_DATE))
+	else if ((ka == GC_INTERVAL && (kb == GC_TIMESTAMP || kb == GC_DATE)) || (ka == GC_TIME && kb == GC_DATE))
 		*b = gc_build_cast(tr, *b, GC_TIMESTAMP);
 	else
 		return false;
@@ -156,6 +157,168 @@ gc_comparable_instant(Expr *expr, Oid other)
 		return expr;
 	return (Expr *) makeFuncExpr(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP, TIMESTAMPTZOID,
 								 list_make1(expr), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+}
+
+/*-------------------------------------------------------------------------
+ * Intervals that are added
+ *-------------------------------------------------------------------------
+ */
+
+/* make_interval() of one argument that is not constant, an integer, beside zeros. */
+static bool
+is_made(const FuncExpr *f, GcScaledInterval *interval)
+{
+	static const Interval units[] = {{.month = 12}, {.month = 1}, {.day = 7}, {.day = 1}, {.time = USECS_PER_HOUR}, {.time = USECS_PER_MINUTE}};
+	ListCell   *lc;
+
+	interval->factor = NULL;
+	interval->exact = true;
+	foreach(lc, f->args)
+	{
+		const Const *c = lfirst(lc);
+		const int	i = foreach_current_index(lc);
+
+		if (!IsA(c, Const))
+		{
+			if (interval->factor != NULL || i >= lengthof(units))
+				return false;
+			interval->factor = (Expr *) c;
+			interval->unit = units[i];
+		}
+		else if (c->constisnull || (i < lengthof(units) ? DatumGetInt32(c->constvalue) != 0 : DatumGetFloat8(c->constvalue) != 0))
+			return false;
+	}
+	return interval->factor != NULL;
+}
+
+/* A product of a constant interval, or make_interval(). */
+static bool
+is_scaled(const Expr *expr, GcScaledInterval *interval)
+{
+	const OpExpr *op = (const OpExpr *) expr;
+	Oid			function;
+	Const	   *unit;
+	FuncExpr   *cast;
+
+	if (IsA(expr, FuncExpr) && ((const FuncExpr *) expr)->funcid == F_MAKE_INTERVAL)
+		return is_made((const FuncExpr *) expr, interval);
+	if (!IsA(expr, OpExpr) || ((function = get_opcode(op->opno)) != F_INTERVAL_MUL && function != F_MUL_D_INTERVAL))
+		return false;
+	unit = list_nth(op->args, function == F_INTERVAL_MUL ? 0 : 1);
+	if (!is_interval((Expr *) unit))
+		return false;
+	interval->unit = *DatumGetIntervalP(unit->constvalue);
+	interval->factor = list_nth(op->args, function == F_INTERVAL_MUL ? 1 : 0);
+	interval->exact = false;
+	/* Of a fraction, what is left of a day or month goes over to the next lower part. */
+	cast = (FuncExpr *) interval->factor;
+	if (IsA(cast, FuncExpr) && (cast->funcid == F_FLOAT8_INT2 || cast->funcid == F_FLOAT8_INT4))
+		interval->factor = linitial(cast->args);
+	return exprType((Node *) interval->factor) != FLOAT8OID || (interval->unit.month == 0 && interval->unit.day == 0);
+}
+
+bool
+gc_adds_interval(const OpExpr *op, GcScaledInterval *interval)
+{
+	Expr	   *added;
+
+	if (list_length(op->args) != 2)
+		return false;
+	added = lsecond(op->args);
+	set_opfuncid((OpExpr *) op);
+	if (op->opfuncid != F_TIMESTAMP_PL_INTERVAL && op->opfuncid != F_TIMESTAMP_MI_INTERVAL &&
+		op->opfuncid != F_TIMESTAMPTZ_PL_INTERVAL && op->opfuncid != F_TIMESTAMPTZ_MI_INTERVAL &&
+		op->opfuncid != F_DATE_PL_INTERVAL && op->opfuncid != F_DATE_MI_INTERVAL &&
+		op->opfuncid != F_TIME_PL_INTERVAL && op->opfuncid != F_TIME_MI_INTERVAL)
+		return false;
+	if (!is_interval(added))
+		return is_scaled(added, interval);
+	*interval = (GcScaledInterval) {.unit = *DatumGetIntervalP(((Const *) added)->constvalue),.exact = true};
+	return true;
+}
+
+/* A part of the unit, so many times; GC_NO_EXPR: there is none. */
+static int
+scaled_part(GcTranslation *tr, int64 part, int factor)
+{
+	if (part == 0)
+		return GC_NO_EXPR;
+	return factor < 0 ? gc_build_int8(tr, part) :
+		gc_build_expr(tr, GC_OP_MUL, GC_INT8, gc_build_cast(tr, factor, GC_INT8), gc_build_int8(tr, part), -1, -1);
+}
+
+/* interval_mul() rounds products of floats. */
+static int
+scaled_time(GcTranslation *tr, const GcScaledInterval *interval, int factor)
+{
+	if (interval->exact || interval->unit.time == 0)
+		return scaled_part(tr, interval->unit.time, factor);
+	return gc_build_cast(tr, gc_build_expr(tr, GC_OP_MUL, GC_FLOAT8, gc_build_cast(tr, factor, GC_FLOAT8),
+										   gc_build_float8(tr, (double) interval->unit.time), -1, -1), GC_INT8);
+}
+
+/* time_pl_interval(): of the interval only the time counts, and the result is within a day. */
+static int
+add_to_time(GcTranslation *tr, int a, int time, bool minus)
+{
+	const int	day = gc_build_int8(tr, USECS_PER_DAY);
+
+	a = time < 0 ? a : gc_build_expr(tr, minus ? GC_OP_SUB : GC_OP_ADD, GC_INT8, a, time, -1, -1);
+	a = gc_build_expr(tr, GC_OP_MOD, GC_INT8, a, day, -1, -1);
+	a = gc_build_expr(tr, GC_OP_ADD, GC_INT8, a, day, -1, -1);
+	return gc_build_expr(tr, GC_OP_MOD, GC_TIME, a, day, -1, -1);
+}
+
+/* timestamp_pl_interval(): months, then days, then the rest, each within a timestamp's range. */
+int
+gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a, int factor)
+{
+	const Interval *unit = &interval->unit;
+	bool		minus = op->opfuncid == F_TIMESTAMP_MI_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL ||
+		op->opfuncid == F_TIMESTAMPTZ_MI_INTERVAL || op->opfuncid == F_TIME_MI_INTERVAL;
+	bool		zoned = tr->pexprs[a].kind == GC_TIMESTAMPTZ;
+	/* Days and months of a time zone. */
+	bool		local = zoned && (unit->month != 0 || unit->day != 0);
+	GcKind		kind = zoned && !local ? GC_TIMESTAMPTZ : GC_TIMESTAMP;
+	int64		days;
+	int			parts[2];
+	int			e;
+
+	if (pg_mul_s64_overflow(unit->day, USECS_PER_DAY, &days))
+		return gc_refuse(tr, "an interval is out of range");
+	if (tr->pexprs[a].kind == GC_TIME)
+		return add_to_time(tr, a, scaled_time(tr, interval, factor), minus);
+	e = local ? gc_build_local(tr, a, NULL) : gc_build_cast(tr, a, kind);
+	if (unit->month != 0 && e >= 0)
+	{
+		int			months = gc_build_cast(tr, scaled_part(tr, minus ? -(int64) unit->month : unit->month, factor), GC_INT4);
+
+		e = months < 0 ? months : gc_build_expr(tr, GC_OP_CALL, GC_TIMESTAMP, e, months, -1, GC_CALL_ADD_MONTHS);
+	}
+	parts[0] = scaled_part(tr, days, factor);
+	parts[1] = scaled_time(tr, interval, factor);
+	for (int i = 0; i < lengthof(parts) && e >= 0; i++)
+	{
+		if (parts[i] >= 0)
+			e = gc_build_expr(tr, minus ? GC_OP_SUB : GC_OP_ADD, kind, e, parts[i], -1, -1);
+	}
+	if (local)
+		e = gc_build_instant(tr, e, NULL);
+	return tr->reason ? GC_NO_EXPR : e;
+}
+
+bool
+gc_scales_days(const Expr *expr, GcScaledInterval *interval)
+{
+	return is_scaled(expr, interval) && interval->unit.month == 0 && interval->unit.time == 0 &&
+		contain_var_clause((Node *) interval->factor);
+}
+
+int
+gc_translate_days(GcTranslation *tr, const GcScaledInterval *interval, int factor)
+{
+	return gc_build_expr(tr, GC_OP_MUL, GC_INTERVAL, gc_build_cast(tr, factor, GC_INT8),
+						 gc_build_int8(tr, interval->unit.day * USECS_PER_DAY), -1, -1);
 }
 
 /*-------------------------------------------------------------------------

@@ -12,6 +12,8 @@
 
 #include "translate.h"
 
+#include "datatype/timestamp.h"
+
 /*
  * Do values of these kinds add up to a timestamp, or differ by an interval?  *a and *b become what kernels
  * add or subtract.
@@ -30,6 +32,24 @@ extern int	gc_age_span(GcTranslation *tr, int age);
  * where args[0] is NULL for 0, or args[0] GC_OP_MUL the constant args[1], a whole number.  0: it is none.
  */
 extern GcOp gc_span_operator(const OpExpr *op, Expr **args);
+
+/* So many times a constant interval. */
+typedef struct GcScaledInterval
+{
+	Interval	unit;
+	Expr	   *factor;			/* an integer; or a float, of a unit without days and months; NULL: once */
+	bool		exact;			/* times are multiplied as integers, not as floats */
+} GcScaledInterval;
+
+/* A timestamp, date or time and such an interval: `+`, or `-`. */
+extern bool gc_adds_interval(const OpExpr *op, GcScaledInterval *interval);
+
+/* It, of the first and the factor translated; factor: GC_NO_EXPR if there is none. */
+extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a, int factor);
+
+/* Is it such an interval of rows, and as a value spelled as kernels know it?  Then the factor is translated, and gives it. */
+extern bool gc_scales_days(const Expr *expr, GcScaledInterval *interval);
+extern int	gc_translate_days(GcTranslation *tr, const GcScaledInterval *interval, int factor);
 
 /* A constant interval that equals this one, in the form that kernels know; or else what it was. */
 extern Expr *gc_comparable_interval(Expr *expr);

@@ -55,6 +55,37 @@ no_table(const RangeTblEntry *rte)
 	}
 }
 
+/* What a join is that the node can only have the rows of. */
+static const char *
+no_join(PlannerInfo *root, const RelOptInfo *rel)
+{
+	const char *found = "it is the result of a join";
+	int			relid = -1;
+	ListCell   *lc;
+
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		/* From 16 on, outer joins are members, too. */
+		if (root->simple_rel_array[relid] && !bms_is_empty(root->simple_rel_array[relid]->lateral_relids))
+			return "it is a join with a lateral reference";
+	}
+	foreach(lc, root->placeholder_list)
+	{
+		if (bms_num_members(lfirst_node(PlaceHolderInfo, lc)->ph_eval_at) > 1)
+			return "it is a join below which an expression of several relations is computed";
+	}
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, lc);
+
+		if (!bms_is_subset(join->min_lefthand, rel->relids) || !bms_is_subset(join->min_righthand, rel->relids))
+			continue;
+		found = join->jointype == JOIN_SEMI ? "it is the result of a semi join" :
+			join->jointype == JOIN_ANTI ? "it is the result of an anti join" : "it is the result of an outer join";
+	}
+	return found;
+}
+
 bool
 gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **reason)
 {
@@ -62,7 +93,7 @@ gc_cacheable_table(PlannerInfo *root, RelOptInfo *rel, Oid *relid, const char **
 	Relation	relation;
 	bool		ok;
 
-	*reason = IS_SIMPLE_REL(rel) ? no_table(planner_rt_fetch(rel->relid, root)) : "it is the result of a join";
+	*reason = IS_SIMPLE_REL(rel) ? no_table(planner_rt_fetch(rel->relid, root)) : no_join(root, rel);
 	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);

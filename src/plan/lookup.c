@@ -576,10 +576,16 @@ code_or_count(GcTranslation *tr, int code)
 static double
 text_values(GcTranslation *tr, Expr *text, int code)
 {
+	const GcExpr *e = &tr->pexprs[code];
 	GcSeenColumn seen;
 
-	if (tr->pexprs[code].op == GC_OP_LUT && tr->plan->luts[tr->pexprs[code].ref].type == GC_LUT_EXPR)
-		return tr->lut_values[tr->pexprs[code].ref];
+	if (e->op == GC_OP_LUT && tr->plan->luts[e->ref].type == GC_LUT_EXPR)
+	{
+		/* Of integers, a table is of all that a column's range has. */
+		if (GC_KIND_IS_INT(tr->pexprs[e->arg[0]].kind) && gc_seen(tr, e->arg[0], &seen) && seen.any)
+			return (double) seen.max - (double) seen.min + 1;
+		return tr->lut_values[e->ref];
+	}
 	return gc_seen(tr, code, &seen) ? seen.values : distinct_values(tr, (Var *) text);
 }
 
@@ -619,7 +625,17 @@ gc_lookup_concatenation(GcTranslation *tr, Expr *expr, Expr *parts[2])
 {
 	Var		   *vars[2];
 
-	return vars_of(expr, vars) == 3 && gc_is_concatenation(expr, parts) && gc_takes_any_texts(expr) && is_tabulated(tr, expr);
+	if (vars_of(expr, vars) < 2 || !gc_is_concatenation(expr, parts) || !gc_takes_any_texts(expr) || !is_tabulated(tr, expr))
+		return false;
+	/* A varchar is the text itself. */
+	for (int i = 0; i < 2; i++)
+	{
+		RelabelType *relabel = (RelabelType *) parts[i];
+
+		if (IsA(relabel, RelabelType) && IsA(relabel->arg, Var) && getBaseType(exprType((Node *) relabel->arg)) != BPCHAROID)
+			parts[i] = relabel->arg;
+	}
+	return true;
 }
 
 int

@@ -46,8 +46,8 @@ extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
 extern int	gc_pair_table(GcTranslation *tr, Expr *expr, Var *const vars[2], const int codes[2]);
 
 /*
- * An expression that concatenates texts of more than two columns, as two parts.  Each is translated, unless it is
- * without Vars: then its code is GC_NO_EXPR.  The table is of what both parts can be.
+ * An expression that concatenates texts, and integers as texts, of several columns, as two parts.  Each is translated,
+ * unless it is without Vars: then its code is GC_NO_EXPR.  The table is of what both parts can be.
  */
 extern bool gc_lookup_concatenation(GcTranslation *tr, Expr *expr, Expr *parts[2]);
 extern int	gc_concatenation_table(GcTranslation *tr, Expr *expr, Expr *const parts[2], const int codes[2]);

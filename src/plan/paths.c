@@ -335,6 +335,9 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	if (reason == NULL && IS_DUMMY_REL(rel))
 		reason = "its condition is always false";
+	/* apply_scanjoin_target_to_paths() makes its paths anew, of those of the partitions. */
+	if (reason == NULL && IS_PARTITIONED_REL(rel) && bms_equal(rel->relids, GC_ALL_RELIDS(root)))
+		reason = "rows of a partitioned table are neither joined nor aggregated";
 	if (reason == NULL && gc_shows_input_order(root))
 		reason = "rows come in the order of a subquery";
 	if (reason)

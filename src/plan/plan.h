@@ -145,6 +145,9 @@ typedef enum GcOutputType
 	GC_OUT_BITS,				/* accumulator `ref` */
 	GC_OUT_GROUPING,			/* GROUPING() number `ref` */
 	GC_OUT_VARIANCE,			/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
+	GC_OUT_INTERVAL_SUM,		/* days `ref`, times `square_ref` of `ref2` intervals; sums[]: the least, the
+								 * greatest */
+	GC_OUT_INTERVAL_AVG,		/* the same, over their number */
 	GC_OUT_REGRESSION,			/* of a state of floats: count `ref`, and `sums` */
 	GC_OUT_FETCHED				/* column `ref2` of the row whose id is group key or row output `ref` */
 } GcOutputType;
@@ -160,8 +163,8 @@ typedef struct GcPlanOutput
 	u16			ref2;			/* count of non-NULL inputs, or a float sum's greatest input: result
 								 * is NULL if 0 */
 	u16			scale_ref;		/* accumulator with the largest display scale */
-	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares */
-	u16			sums[2 * GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION: accumulators, nsums of them */
+	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares; of intervals: of times */
+	u16			sums[2 * GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION, of intervals: accumulators, nsums of them */
 	uint8		nsums;
 	bool		in_halves;		/* they are of the higher halves of precise sums; those of the lower ones
 								 * follow */

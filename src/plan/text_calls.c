@@ -12,6 +12,7 @@
  */
 #include "text_calls.h"
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -28,6 +29,15 @@ is_text_type(Oid type)
 	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == UNKNOWNOID;
 }
 
+/* An integer or an enum: it is spelled in one way, whatever the settings. */
+static bool
+has_one_spelling(const Node *arg)
+{
+	const Oid	type = getBaseType(exprType(arg));
+
+	return type == INT2OID || type == INT4OID || type_is_enum(type);
+}
+
 static bool
 are_texts(List *args)
 {
@@ -35,13 +45,13 @@ are_texts(List *args)
 
 	foreach(lc, args)
 	{
-		if (!is_text_type(getBaseType(exprType(lfirst(lc)))))
+		if (!has_one_spelling(lfirst(lc)) && !is_text_type(getBaseType(exprType(lfirst(lc)))))
 			return false;
 	}
 	return true;
 }
 
-/* Functions that raise no error for any text.  Some raise one for a nondeterministic collation. */
+/* Functions that raise no error for any text, or whatever else they take.  Some raise one for a nondeterministic collation. */
 static bool
 is_total(Oid funcid, void *context)
 {
@@ -76,6 +86,7 @@ is_total(Oid funcid, void *context)
 		case F_LTRIM_TEXT_TEXT:
 		case F_RTRIM_TEXT_TEXT:
 		case F_TEXT_BPCHAR:
+		case F_TEXT_BOOL:
 		case F_TEXTEQ:
 		case F_TEXTNE:
 		case F_TEXT_LT:
@@ -138,6 +149,9 @@ call_raises(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 			break;
+		case T_CoerceViaIO:
+			return has_one_spelling((Node *) ((const CoerceViaIO *) node)->arg) &&
+				((const CoerceViaIO *) node)->resulttype == TEXTOID ? GC_RAISES_BELOW : GC_RAISES_ITSELF;
 		default:
 			return GC_RAISES_UNKNOWN;
 	}
@@ -151,6 +165,23 @@ bool
 gc_takes_any_texts(Expr *expr)
 {
 	return !gc_may_raise((Node *) expr, call_raises, NULL);
+}
+
+/* An argument of concat() as a text. */
+static Expr *
+as_text(Expr *arg)
+{
+	CoerceViaIO *cast;
+
+	if (!has_one_spelling((Node *) arg))
+		return arg;
+	cast = makeNode(CoerceViaIO);
+	cast->arg = arg;
+	cast->resulttype = TEXTOID;
+	cast->resultcollid = DEFAULT_COLLATION_OID;
+	cast->coerceformat = COERCE_EXPLICIT_CAST;
+	cast->location = -1;
+	return (Expr *) cast;
 }
 
 bool
@@ -172,7 +203,7 @@ gc_is_concatenation(Expr *expr, Expr *parts[2])
 	*head = *f;
 	head->args = list_copy_head(f->args, list_length(f->args) - 1);
 	parts[0] = (Expr *) head;
-	parts[1] = llast(f->args);
+	parts[1] = as_text(llast(f->args));
 	return true;
 }
 

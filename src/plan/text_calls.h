@@ -14,10 +14,13 @@
 
 #include "nodes/primnodes.h"
 
-/* Can an expression be evaluated for any texts without an error?  False where that is not known. */
+/* Can an expression be evaluated for any texts, integers, booleans and enums without an error?  False where that is not known. */
 extern bool gc_takes_any_texts(Expr *expr);
 
-/* Is it || of two texts, concat() of several, or an operator of a text and a constant?  As two parts. */
+/*
+ * Is it || of two texts, concat() of several texts, integers and enums, or an operator of a text and a constant?  As two parts,
+ * of which each is a text.
+ */
 extern bool gc_is_concatenation(Expr *expr, Expr *parts[2]);
 
 /* The same of two other parts. */

@@ -20,6 +20,7 @@
 
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 
 #include "append.h"
 #include "attach.h"
@@ -338,6 +339,25 @@ demote_untranslatable(GcTranslation *tr, GcCore *core)
 	}
 }
 
+/* Why an expression of an append input is not translatable: of the first table whose rows are not. */
+static const char *
+append_refusal(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
+{
+	const char *reason = tr->reason;
+	List	   *relids;
+	List	   *results = gc_append_choices(leaf->append, expr, &relids);
+	ListCell   *lc,
+			   *lr;
+
+	forboth(lc, results, lr, relids)
+	{
+		tr->reason = NULL;
+		if (!is_translatable(tr, leaf, lfirst(lc)))
+			return psprintf("UNION ALL, SELECT from %s: %s", get_rel_name(lfirst_oid(lr)), tr->reason);
+	}
+	return reason;
+}
+
 /* Append inputs of which a column cannot be computed become row sources, too, before one is streamed. */
 static void
 demote_appends(GcTranslation *tr, GcCore *core)
@@ -351,7 +371,11 @@ demote_appends(GcTranslation *tr, GcCore *core)
 
 		foreach(le, append_exprs(leaf))
 		{
-			if (!is_translatable(tr, leaf, lfirst(le)) && gc_leaf_demote(tr, leaf))
+			if (is_translatable(tr, leaf, lfirst(le)))
+				continue;
+			leaf->refusal = append_refusal(tr, leaf, lfirst(le));
+			tr->reason = leaf->refusal;
+			if (gc_leaf_demote(tr, leaf))
 				break;
 		}
 	}
@@ -438,6 +462,47 @@ translate_core(GcTranslation *tr, GcCore *core)
 	return true;
 }
 
+/* The join that is done last: its outer side is what is streamed. */
+static const char *
+last_join(const GcRelDesc *desc)
+{
+	switch (desc->attached == NIL ? GC_JOIN_INNER : ((GcAttachedDesc *) llast(desc->attached))->join)
+	{
+		case GC_JOIN_SEMI:
+			return "on a semi join's outer side, ";
+		case GC_JOIN_ANTI:
+			return "on an anti join's outer side, ";
+		case GC_JOIN_LEFT:
+			return "on a left join's outer side, ";
+		default:
+			return "";
+	}
+}
+
+/* Say why no leaf of the core can be streamed, if no reason is known. */
+static void
+refuse_streaming(GcTranslation *tr, const GcCore *core, const GcRelDesc *desc)
+{
+	const char *reason = NULL;
+	Oid			relid;
+	ListCell   *lc;
+
+	foreach(lc, core->leaves)
+	{
+		const GcLeaf *leaf = lfirst(lc);
+
+		/* Of a UNION ALL. */
+		if (leaf->refusal)
+		{
+			gc_refuse(tr, "%s", leaf->refusal);
+			return;
+		}
+	}
+	if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
+		(void) gc_append_make(tr->root, linitial(desc->leaves), &reason);
+	gc_refuse(tr, "%s" GC_NONE_CACHED "%s", last_join(desc), reason);
+}
+
 bool
 gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 {
@@ -447,14 +512,7 @@ gc_translate_tree(GcTranslation *tr, GcRelDesc *desc)
 		return false;
 	if (!translate_core(tr, core))
 	{
-		const char *reason = NULL;
-		Oid			relid;
-
-		if (((GcLeaf *) linitial(core->leaves))->refusal)
-			reason = ((GcLeaf *) linitial(core->leaves))->refusal;
-		else if (!gc_cacheable_table(tr->root, linitial(desc->leaves), &relid, &reason))
-			(void) gc_append_make(tr->root, linitial(desc->leaves), &reason);
-		gc_refuse(tr, GC_NONE_CACHED "%s", reason);
+		refuse_streaming(tr, core, desc);
 		return false;
 	}
 	leaf_share(tr, tr->streamed);

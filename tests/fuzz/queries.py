@@ -205,6 +205,9 @@ class Expressions:
             return "%s::timestamp" % self.gen_date(depth - 1)
         if roll < 0.85:
             return self.choice_of("timestamp", depth)
+        if roll < 0.88:
+            return "(%s %s %s * interval '%s')" % (rng.choice([self.gen_date, self.gen_timestamp])(0), rng.choice("+-"),
+                                                   self.column(("int2", "int4")) or "3", rng.choice(["1 day", "1 month", "90 minutes"]))
         if roll < 0.95:
             return "(%s %s interval '%s')" % (rng.choice([self.gen_date, self.gen_timestamp])(0), rng.choice("+-"),
                                               rng.choice(["1 month", "3 hours", "13 months 2 days"]))
@@ -661,6 +664,8 @@ class Generator:
                 how = TOLERANT
             elif rng.random() < 0.08 and ex.column(("money",)):
                 fn, arg = "sum", ex.column(("money",))
+            elif rng.random() < 0.06:
+                arg = "(%s - %s)" % (ex.of("timestamp", 0), ex.of("timestamp", rng.randint(0, 1)))
             else:
                 arg = ex.of(type_, rng.randint(0, 2))
             text = "%s(%s)" % (fn, arg)
