@@ -284,6 +284,9 @@ gc_ts_trunc_millisecond(i64 ts)
 	return gc_floor_div(ts, 1000) * 1000;
 }
 
+/* The first moment behind all timestamps. */
+#define GC_TS_TOO_LATE	9223371331200000000LL
+
 /* timestamp_pl_interval(), the months of it: the day is at most the month's last. */
 GC_FN_ONCE i64
 gc_ts_add_months(i64 ts, i32 months)
@@ -295,6 +298,9 @@ gc_ts_add_months(i64 ts, i32 months)
 	const i32	next = gc_civil_date((i32) gc_floor_div(month + 1, 12),
 									 (i32) (month + 1 - gc_floor_div(month + 1, 12) * 12) + 1, 1);
 
+	/* Out of range, as days may have no room any more: millions of years from now they would be valid ones again. */
+	if (year < -5000 || year > 294276)
+		return GC_TS_TOO_LATE;
 	return (i64) (c.day <= next - first ? first + c.day - 1 : next - 1) * GC_USECS_PER_DAY + gc_ts_time(ts);
 }
 

@@ -23,7 +23,12 @@ SELECT check_same('SELECT id, max(ts + one * interval ''1 day''), max(tz - one *
 -- sums and averages: days and times apart, as PostgreSQL adds them up
 SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(a), avg(a), sum(b), avg(t - u), count(*) FROM span_rows', 'SELECT g, sum(t - u), avg(a), max(a), avg(b) FILTER (WHERE id % 3 = 0) FROM span_rows GROUP BY g', 'SELECT g, avg(t - u), count(DISTINCT b), sum(b) FROM span_rows GROUP BY g', 'SELECT sum(a), avg(a) FROM span_rows WHERE id < 0', 'SELECT g, id % 2, avg(a) FROM span_rows GROUP BY ROLLUP (g, id % 2)', 'SELECT g, sum(b) FROM span_rows GROUP BY g ORDER BY sum(b) DESC LIMIT 3', 'SELECT g FROM span_rows GROUP BY g HAVING avg(b) > interval ''9 hours''',
 	'SELECT avg(DISTINCT a), sum(DISTINCT b), sum(a) FROM span_rows', 'SELECT sum(CASE WHEN g < 3 THEN a END), sum(interval ''1 day 2 hours'') FROM span_rows', 'SELECT p.g, avg(q.b) FROM span_rows p JOIN span_rows q ON p.id = q.id + 1 GROUP BY 1', 'SELECT max(s), count(*) FROM (SELECT g, sum(b) AS s FROM span_rows GROUP BY g) x']) AS q;
-CREATE TABLE public.long_spans WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 2 * 200000000 * interval '1 day' - interval '100000000 days' AS a, i % 3 * interval '50000000 days' AS b FROM generate_series(0, 50) AS i;
-VACUUM (FREEZE, ANALYZE) public.long_spans;
-SELECT check_same('SELECT id % 9, sum(a), avg(a) FROM public.long_spans GROUP BY 1', '{public}'), check_same('SELECT sum(a) FROM public.long_spans', '{public}'), check_error('SELECT avg(b) FROM public.long_spans', '{public}');
-DROP TABLE public.span_rows, public.long_spans;
+CREATE TABLE public.far_spans WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 2 * 200000000 * interval '1 day' - interval '100000000 days' AS a, i % 3 * interval '50000000 days' AS b FROM generate_series(0, 50) AS i;
+VACUUM (FREEZE, ANALYZE) public.far_spans;
+SELECT check_same('SELECT id % 9, sum(a), avg(a) FROM public.far_spans GROUP BY 1', '{public}'), check_same('SELECT sum(a) FROM public.far_spans', '{public}'), check_error('SELECT avg(b) FROM public.far_spans', '{public}');
+-- factors that are NULL or large, beside parts of the interval that a sum leaves out; days and months that have no room
+CREATE TABLE public.scaled WITH (autovacuum_enabled = off) AS SELECT i AS id, '10:00'::time + i * interval '1 second' AS t, '2000-01-01'::timestamp + i * interval '1 hour' AS ts, '2000-01-01'::date + i AS d, nullif(i % 5, 0) AS n FROM generate_series(1, 300) AS i;
+VACUUM (FREEZE, ANALYZE) public.scaled;
+SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT count(t + n * interval ''1 day''), count(t + make_interval(days => n)), count(ts + n * interval ''0''), count(t + n * interval ''1 minute''), count(*) FROM scaled', 'SELECT max(n * interval ''200000000 days''), min(d + n * interval ''1 month'') FROM scaled']) AS q;
+SELECT q, check_error(q, '{public}') FROM unnest(ARRAY['SELECT max(d + make_interval(years => n * 11759000)) FROM scaled WHERE n = 1']) AS q;
+DROP TABLE public.span_rows, public.far_spans, public.scaled;

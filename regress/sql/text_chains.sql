@@ -16,6 +16,10 @@ ALTER TABLE public.names ADD e public.tone, ADD d public.step, ADD f bool;
 UPDATE public.names SET e = (ARRAY['mid', NULL, 'low']::public.tone[])[1 + id % 3], d = nullif(id % 5 - 2, 1), f = id % 4 > 0;
 VACUUM (FULL, FREEZE, ANALYZE) public.names;
 SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT a || ''-'' || g, count(*) FROM names GROUP BY 1', 'SELECT g || ''/'' || d, count(*) FROM names GROUP BY 1', 'SELECT concat(a, g, NULL, d), count(*) FROM names GROUP BY 1', 'SELECT concat(d, e, u), count(*) FROM names GROUP BY 1', 'SELECT upper(a) || d || u, count(*) FROM names WHERE g < 5 GROUP BY 1', 'SELECT b || e::text, min(b || d), count(DISTINCT a || g) FROM names GROUP BY 1', 'SELECT a || f::text, count(*) FROM names GROUP BY 1', 'SELECT count(*) FROM names WHERE a || g = ''a33'' OR d || u LIKE ''-1a%''', 'SELECT coalesce(a || d, ''none''), count(*) FROM names GROUP BY 1']) AS q;
+-- a label that is renamed, which changes no value
+SELECT check_same('SELECT concat(e, ''!'', a), count(*) FROM names GROUP BY 1', '{public}') AS before;
+ALTER TYPE public.tone RENAME VALUE 'mid' TO 'middle';
+SELECT check_same(q, '{public}') AS after FROM unnest(ARRAY['SELECT concat(e, ''!'', a), count(*) FROM names GROUP BY 1', 'SELECT concat(''<'', e), count(*) FROM names GROUP BY 1', 'SELECT e::text, count(*) FROM names GROUP BY 1']) AS q;
 -- texts that only the delta has, and then the dictionary
 UPDATE public.names SET u = 'new', b = b || '!', g = g + 900 WHERE id % 50 = 1;
 SELECT check_same('SELECT a || ''-'' || b || u, count(*) FROM names GROUP BY 1', '{public}'), check_same('SELECT concat(one, u, a), count(*) FROM names GROUP BY 1', '{public}'), check_same('SELECT a || g || u, count(*) FROM names GROUP BY 1', '{public}');

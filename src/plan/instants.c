@@ -269,6 +269,15 @@ add_to_time(GcTranslation *tr, int a, int time, bool minus)
 	return gc_build_expr(tr, GC_OP_MOD, GC_TIME, a, day, -1, -1);
 }
 
+/* Does a sum leave out parts of the product?  So it would know neither that the factor is NULL, nor that a part has no room. */
+static bool
+drops_factor(const Interval *unit, GcKind kind)
+{
+	if (kind == GC_TIME)
+		return unit->time == 0 || unit->month != 0 || unit->day != 0;
+	return unit->month == 0 && unit->day == 0 && unit->time == 0;
+}
+
 /* timestamp_pl_interval(): months, then days, then the rest, each within a timestamp's range. */
 int
 gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a, int factor)
@@ -286,6 +295,8 @@ gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInt
 
 	if (pg_mul_s64_overflow(unit->day, USECS_PER_DAY, &days))
 		return gc_refuse(tr, "an interval is out of range");
+	if (factor >= 0 && drops_factor(unit, tr->pexprs[a].kind))
+		return gc_refuse(tr, "of a product of an interval not all parts are added");
 	if (tr->pexprs[a].kind == GC_TIME)
 		return add_to_time(tr, a, scaled_time(tr, interval, factor), minus);
 	e = local ? gc_build_local(tr, a, NULL) : gc_build_cast(tr, a, kind);
@@ -317,8 +328,11 @@ gc_scales_days(const Expr *expr, GcScaledInterval *interval)
 int
 gc_translate_days(GcTranslation *tr, const GcScaledInterval *interval, int factor)
 {
-	return gc_build_expr(tr, GC_OP_MUL, GC_INTERVAL, gc_build_cast(tr, factor, GC_INT8),
-						 gc_build_int8(tr, interval->unit.day * USECS_PER_DAY), -1, -1);
+	int64		unit;
+
+	if (pg_mul_s64_overflow(interval->unit.day, USECS_PER_DAY, &unit))
+		return gc_refuse(tr, "an interval is out of range");
+	return gc_build_expr(tr, GC_OP_MUL, GC_INTERVAL, gc_build_cast(tr, factor, GC_INT8), gc_build_int8(tr, unit), -1, -1);
 }
 
 /*-------------------------------------------------------------------------

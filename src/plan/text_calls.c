@@ -220,6 +220,25 @@ gc_concatenation_of(const Expr *expr, Expr *const parts[2])
 	return copy;
 }
 
+/*
+ * Is what concat() makes of them immutable?  Labels of an enum can be renamed, which no table of values that sessions share would
+ * notice.
+ */
+static bool
+prints_immutably(List *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		const Oid	type = getBaseType(exprType(lfirst(lc)));
+
+		if (!is_text_type(type) && type != INT2OID && type != INT4OID)
+			return false;
+	}
+	return true;
+}
+
 static Node *
 put_textcat(Node *node, void *context)
 {
@@ -228,7 +247,7 @@ put_textcat(Node *node, void *context)
 	if (node == NULL)
 		return NULL;
 	copy = expression_tree_mutator(node, put_textcat, context);
-	if (IsA(node, FuncExpr) && !((FuncExpr *) node)->funcvariadic && are_texts(((FuncExpr *) node)->args) &&
+	if (IsA(node, FuncExpr) && !((FuncExpr *) node)->funcvariadic && prints_immutably(((FuncExpr *) node)->args) &&
 		(((FuncExpr *) node)->funcid == F_CONCAT || ((FuncExpr *) node)->funcid == F_CONCAT_WS))
 		((FuncExpr *) copy)->funcid = F_TEXTCAT;
 	return copy;
