@@ -197,6 +197,9 @@ gc_job_leave(void)
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
 	unclaim(job);
+	/* Its process number may soon be another's, which reserves for something else. */
+	if (job->starter_pid == MyProcPid)
+		job->starter = -1;
 	if (mine.session)
 		job->nsessions--;
 	else

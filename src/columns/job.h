@@ -110,7 +110,7 @@ typedef struct GcJob
 	uint64		version;		/* of the relation's entry, at the start */
 	TimestampTz since;			/* columns used later are not evicted */
 	int			starter_pid;
-	int			starter;		/* its process number */
+	int			starter;		/* its process number; -1: it has left */
 	TimestampTz started_at;
 	int			nparticipants;
 	int			nsessions;

@@ -114,6 +114,23 @@ add_present(GcMissing *missing, const GcDirColumn *column)
 		missing->present[missing->npresent++] = (GcPresent) {column->bytes, pg_atomic_read_u64(&column->state->last_used)};
 }
 
+/* Is this column of a table, or the table (0), not counted yet?  Of more than the first ones all are. */
+static bool
+count_once(GcMissing *missing, Oid relid, AttrNumber attnum)
+{
+	for (int i = 0; i < missing->ncounted; i++)
+	{
+		if (missing->counted[i].relid == relid && missing->counted[i].attnum == attnum)
+			return false;
+	}
+	if (missing->ncounted < GC_MISSING_PRESENT)
+	{
+		missing->counted[missing->ncounted].relid = relid;
+		missing->counted[missing->ncounted++].attnum = attnum;
+	}
+	return true;
+}
+
 bool
 gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing)
 {
@@ -123,6 +140,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	double		us = 0;
 	bool		lacking = dir == NULL;
 	bool		loading = false;
+	bool		again = false;
 	GcRelKey	key;
 
 	gc_rel_key(rel, &key);
@@ -131,6 +149,12 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 		const int	have = dir && specs[c].attnum > 0 ? gc_directory_column(dir, &specs[c]) : -1;
 		GcPast		past;
 
+		if (specs[c].attnum > 0 && !count_once(missing, RelationGetRelid(rel), specs[c].attnum))
+		{
+			lacking |= have < 0;
+			again = true;
+			continue;
+		}
 		if (have >= 0 && dir->columns[have].problem == GC_COL_OK)
 			add_present(missing, &dir->columns[have]);
 		if (specs[c].attnum <= 0 || have >= 0)
@@ -148,9 +172,10 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 		missing->in_vain = Max(missing->in_vain, past.in_vain);
 		missing->failed_at = Max(missing->failed_at, past.failed_at);
 	}
-	if (lacking)
+	/* One load serves all that read the table. */
+	if (lacking && (us > 0 || !again))
 		missing->ms += load_us(rel, us, rows, npages) / 1000;
-	if (dir == NULL && !loading)
+	if (dir == NULL && !loading && count_once(missing, RelationGetRelid(rel), 0))
 		missing->bytes += chunks_bytes(npages);
 	return lacking;
 }

@@ -39,6 +39,12 @@ typedef struct GcMissing
 	double		present_bytes;	/* of its columns that are there */
 	int			npresent;
 	GcPresent	present[GC_MISSING_PRESENT];
+	int			ncounted;
+	struct
+	{
+		Oid			relid;
+		AttrNumber	attnum;		/* 0: what all columns of the table share */
+	}			counted[GC_MISSING_PRESENT];	/* a table may be read several times */
 } GcMissing;
 
 /* Add what a table lacks of these columns; true if it lacks any, or all that the cache keeps of it.  With a guard. */

@@ -125,7 +125,7 @@ note(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 static void
 count_in_vain(PastColumn *column, TimestampTz now)
 {
-	const int64 forgotten = (now - column->in_vain_at) / (FORGET_MS * INT64CONST(1000));
+	const int64 forgotten = Max(now - column->in_vain_at, 0) / (FORGET_MS * INT64CONST(1000));
 
 	column->in_vain = Min(Max(column->in_vain - forgotten, 0) + 1, MOST_IN_VAIN);
 	column->in_vain_at = now;
@@ -201,7 +201,7 @@ gc_past_ask(const GcRelKey *key, AttrNumber attnum, BlockNumber npages)
 		column->evicted_at = 0;
 		past.bytes = bytes_of(column, npages, now);
 		past.failed_at = column->failed_at;
-		past.in_vain = Max(column->in_vain - (now - column->in_vain_at) / (FORGET_MS * INT64CONST(1000)), 0);
+		past.in_vain = Max(column->in_vain - Max(now - column->in_vain_at, 0) / (FORGET_MS * INT64CONST(1000)), 0);
 	}
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 	return past;

@@ -31,8 +31,9 @@ typedef struct Progress
 	Size		chunk_bytes;
 } Progress;
 
+/* tells: the chunk stands for others of the heap. */
 static Size
-bytes_of_chunk(const GcJobData *data, uint32 i, Progress *p)
+bytes_of_chunk(const GcJobData *data, uint32 i, bool tells, Progress *p)
 {
 	const Size	own = data->chunks[i].chunk ? gc_arena_bytes(data->chunks[i].chunk->obj.size) : 0;
 	Size		bytes = own;
@@ -43,10 +44,10 @@ bytes_of_chunk(const GcJobData *data, uint32 i, Progress *p)
 		const Size	of_cell = cell ? gc_arena_bytes(cell->obj.size) : 0;
 
 		bytes += of_cell;
-		if (p->column_bytes && i < data->nheap)
+		if (p->column_bytes && tells)
 			p->column_bytes[c] += of_cell;
 	}
-	p->chunk_bytes += i < data->nheap ? own : 0;
+	p->chunk_bytes += tells ? own : 0;
 	return bytes;
 }
 
@@ -59,14 +60,16 @@ look_at_chunks(const GcJobData *data, Progress *p)
 		const bool	heap = i < data->nheap;
 		const uint64 pages = heap ? gc_chunk_length(i, data->nblocks) : 0;
 		const bool	done = data->chunks[i].state == GC_CHUNK_DONE;
+		/* Columns are padded: a last chunk of few pages takes as much as one of many. */
+		const bool	tells = heap && (data->nheap == 1 || pages > gc_chunk_pages / 2);
 
 		if (data->chunks[i].state == GC_CHUNK_IDLE)
 			continue;
 		p->pages += pages;
 		p->pages_todo += data->chunks[i].state == GC_CHUNK_TODO ? pages : 0;
-		p->pages_done += done ? pages : 0;
+		p->pages_done += done && tells ? pages : 0;
 		if (done)
-			*(heap ? &p->bytes_done : &p->bytes_hot) += bytes_of_chunk(data, i, p);
+			*(tells ? &p->bytes_done : &p->bytes_hot) += bytes_of_chunk(data, i, tells, p);
 	}
 }
 

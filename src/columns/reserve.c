@@ -158,9 +158,13 @@ gc_reserve(Size bytes, Size room)
 void
 gc_reserve_taken(int procno, Size bytes)
 {
-	ReserveCell *cell = &shared->cells[procno];
-	uint64		left = pg_atomic_read_u64(&cell->bytes);
+	ReserveCell *cell;
+	uint64		left;
 
+	if (procno < 0)
+		return;
+	cell = &shared->cells[procno];
+	left = pg_atomic_read_u64(&cell->bytes);
 	while (left > 0 && !pg_atomic_compare_exchange_u64(&cell->bytes, &left, left - Min(left, bytes)))
 		;
 }

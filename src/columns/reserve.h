@@ -33,7 +33,7 @@ extern void gc_reserve_end(void);
 /* Bytes that others than this process have reserved and not taken yet. */
 extern Size gc_reserved_by_others(void);
 
-/* A process has taken bytes for the load of the process of this number; so much less is reserved. */
+/* A process has taken bytes for the load of the process of this number; so much less is reserved.  Below 0: of none. */
 extern void gc_reserve_taken(int procno, Size bytes);
 
 /* Columns used at or after this time are not evicted, where they need not be used later than `since` for that. */

@@ -62,7 +62,7 @@ gc_wave_log_begin(WaveTable *t, Wave *w)
 {
 	const TimestampTz now = GetCurrentTimestamp();
 
-	may_log = Min(may_log + (double) (now - looked_at) / APART_US, MOST_AT_ONCE);
+	may_log = Min(may_log + (double) Max(now - looked_at, 0) / APART_US, MOST_AT_ONCE);
 	looked_at = now;
 	if (t->clock && may_log >= 1)
 		w->began = gc_worker.ops->event_timed(w->stream, NULL);

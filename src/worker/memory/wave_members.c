@@ -96,6 +96,8 @@ get_block(u64 room, int slots)
 	{
 		kept = NULL;
 		block->users = 1;
+		/* Another table may have priced it: each counts for itself. */
+		block->pricing = 0;
 		return block;
 	}
 	if (slots == SLOTS)
