@@ -8,8 +8,8 @@
  *
  * Hash build: open addressing over u64 slots, linear probing.  A slot is 0, or (upper half of the
  * hash) << 32 | row + 1, for the newest row with that key.  next[row] is the row before it + 1,
- * or 0.  Keys lie in arrays of i64, one per key column.  A slot is published after the row it
- * names is complete.  At most half of the slots are ever used, so a probe ends.
+ * or 0.  Keys lie in arrays of i64, one per key column.  A slot is published after the keys
+ * of the row it names.  At most half of the slots are ever used, so a probe ends.
  *
  * List: a build without keys, of which a probe tries all rows: payload arrays by row.
  *

@@ -38,14 +38,20 @@ has_one_spelling(const Node *arg)
 	return type == INT2OID || type == INT4OID || type_is_enum(type);
 }
 
+/*
+ * Are all of them texts, or have one spelling?  or_enums: labels can be renamed, which a table of an enum's values that sessions
+ * share would not notice.
+ */
 static bool
-are_texts(List *args)
+are_texts(List *args, bool or_enums)
 {
 	ListCell   *lc;
 
 	foreach(lc, args)
 	{
-		if (!has_one_spelling(lfirst(lc)) && !is_text_type(getBaseType(exprType(lfirst(lc)))))
+		const Oid	type = getBaseType(exprType(lfirst(lc)));
+
+		if (!is_text_type(type) && (!has_one_spelling(lfirst(lc)) || (!or_enums && type_is_enum(type))))
 			return false;
 	}
 	return true;
@@ -116,7 +122,7 @@ are_harmless(Oid funcid, List *args)
 		case F_CONCAT:
 		case F_CONCAT_WS:
 			/* Of other types it calls output functions. */
-			return are_texts(args);
+			return are_texts(args, true);
 		case F_TEXTLIKE:
 		case F_TEXTNLIKE:
 			/* A pattern may not end with an escape. */
@@ -220,25 +226,6 @@ gc_concatenation_of(const Expr *expr, Expr *const parts[2])
 	return copy;
 }
 
-/*
- * Is what concat() makes of them immutable?  Labels of an enum can be renamed, which no table of values that sessions share would
- * notice.
- */
-static bool
-prints_immutably(List *args)
-{
-	ListCell   *lc;
-
-	foreach(lc, args)
-	{
-		const Oid	type = getBaseType(exprType(lfirst(lc)));
-
-		if (!is_text_type(type) && type != INT2OID && type != INT4OID)
-			return false;
-	}
-	return true;
-}
-
 static Node *
 put_textcat(Node *node, void *context)
 {
@@ -247,7 +234,7 @@ put_textcat(Node *node, void *context)
 	if (node == NULL)
 		return NULL;
 	copy = expression_tree_mutator(node, put_textcat, context);
-	if (IsA(node, FuncExpr) && !((FuncExpr *) node)->funcvariadic && prints_immutably(((FuncExpr *) node)->args) &&
+	if (IsA(node, FuncExpr) && !((FuncExpr *) node)->funcvariadic && are_texts(((FuncExpr *) node)->args, false) &&
 		(((FuncExpr *) node)->funcid == F_CONCAT || ((FuncExpr *) node)->funcid == F_CONCAT_WS))
 		((FuncExpr *) copy)->funcid = F_TEXTCAT;
 	return copy;
