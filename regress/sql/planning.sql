@@ -15,6 +15,8 @@ SET gpuconc.offload_cost = 50;
 SET gpuconc.tuple_cost = 0.0003;
 SET gpuconc.build_cost = 0.002;
 SET max_parallel_workers_per_gather = 0;
+-- Statements are planned, though they are repeated.
+SET gpuconc.plan_cache_size = 0;
 
 -- Whose plan it is; and what is said of planning it.
 CREATE FUNCTION whose(query text) RETURNS text LANGUAGE plpgsql AS $$

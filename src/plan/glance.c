@@ -18,6 +18,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 
@@ -74,9 +75,25 @@ text_class(const Const *c)
 	return class | (n == 0 ? 16 : 0);
 }
 
+/* Of a long value this tells the beginning and the length. */
+#define MOST_HASHED		256
+
+static uint64
+hash_value(const Const *c)
+{
+	const char *bytes = DatumGetPointer(c->constvalue);
+	int			len;
+
+	if (c->constisnull || c->constbyval)
+		return c->constisnull ? 0 : (uint64) c->constvalue;
+	len = c->constlen == -1 ? VARSIZE_ANY(bytes) : c->constlen == -2 ? strlen(bytes) : c->constlen;
+	return hash_bytes_extended((const unsigned char *) bytes, Min(len, MOST_HASHED), len);
+}
+
 static void
 look_at_const(GcGlance *g, const Const *c)
 {
+	g->constants = gc_glance_mix(g->constants, hash_value(c));
 	mix(g, (uint64) c->consttype << 1 | c->constisnull);
 	if (c->consttype == BOOLOID)
 		mix(g, !c->constisnull && DatumGetBool(c->constvalue));
@@ -288,7 +305,7 @@ glance_walker(Node *node, void *context)
 void
 gc_glance(Query *query, GcGlance *glance)
 {
-	glance->shape = 0;
+	glance->shape = glance->constants = 0;
 	glance->storage = false;
 	glance->ntables = 0;
 	glance_at_query(glance, query);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  Planner hooks, and why a statement was not offloaded.
+ *	  Planning a statement, and why it was not offloaded.
  *
  * Runs in backends.  Each run of the planner has a state of its own (planning.h).
  *
@@ -10,41 +10,31 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/geqo.h"
-#include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/tcopprot.h"
 #include "utils/float.h"
 #include "utils/hsearch.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
-#include "agg.h"
 #include "changes.h"
 #include "cold_choice.h"
 #include "distributed.h"
-#include "fallback.h"
 #include "glance.h"
 #include "hooks.h"
 #include "join_order.h"
 #include "kept.h"
-#include "ordered.h"
 #include "own_time.h"
+#include "path_hooks.h"
 #include "paths.h"
 #include "planning.h"
-#include "relinfo.h"
+#include "repeated.h"
 #include "rewrite.h"
-#include "source.h"
 #include "verdict.h"
-#include "../compat.h"
 #include "whole.h"
+#include "../compat.h"
 #include "../columns/store.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
@@ -59,10 +49,6 @@ static bool refusal_wanted = false;
 #define GC_ELSEWHERE	"the rows of a table are in shards, whose servers offload what they are asked for"
 
 static planner_hook_type prev_planner_hook = NULL;
-static set_rel_pathlist_hook_type prev_rel_hook = NULL;
-static set_join_pathlist_hook_type prev_join_hook = NULL;
-static join_search_hook_type prev_search_hook = NULL;
-static create_upper_paths_hook_type prev_upper_hook = NULL;
 static ExplainOneQuery_hook_type prev_explain_hook = NULL;
 
 static bool
@@ -431,9 +417,32 @@ plan_anew(Query *parse, Run *run)
 	stmt = plan_both(parse, run);
 	if (copy && run->has_node && !run->settled)
 		stmt = plan_while_cold(copy, run, stmt);
+	gc_repeated_judge(run->has_node && !run->passing);
 	if (!run->has_node && !run->passing)
 		gc_verdict_note_left(run->key, run->glance, Max(stmt->planTree->total_cost, run->most), run->refusal);
 	note_refusal(run);
+	return stmt;
+}
+
+/* A statement that the session repeats: the plan that it has of it, or one to keep; NULL: neither. */
+static PlannedStmt *
+plan_repeated(Query *parse, Run *run)
+{
+	const GcRepeatable what = {.key = run->key,.glance = run->glance,.query_string = run->query_string,.options = run->options};
+	PlannedStmt *stmt;
+
+	if (run->key == 0 || run->params || !gc_device_may_answer() || gc_others_plan())
+		return NULL;
+	stmt = gc_repeated_plan(&what, parse);
+	if (stmt == NULL)
+		return gc_repeated_make(&what, parse);
+	run->warm = is_warm(run);
+	if (is_cold(run, stmt))
+		return NULL;
+	if (run->told)
+		ereport(DEBUG2,
+				(errmsg_internal("gpuconc takes the plan that it made of this statement before")));
+	keep_refusal("");
 	return stmt;
 }
 
@@ -442,6 +451,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 {
 	GcGlance	glance;
 	Run			run;
+	PlannedStmt *stmt;
 
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
@@ -449,8 +459,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	gc_glance(parse, &glance);
 	if (gc_reads_distributed(parse))
 	{
-		PlannedStmt *stmt = leave_alone(parse, query_string, options, params);
-
+		stmt = leave_alone(parse, query_string, options, params);
 		count_refusal(&glance, GC_ELSEWHERE);
 		return stmt;
 	}
@@ -459,179 +468,12 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	if (may_remember())
 		run.key = gc_verdict_key(&glance, options, params != NULL);
 	run.told = message_level_is_interesting(DEBUG1);
-	if ((!run.told || may_pass_over()) && gc_verdict_leaves(run.key, &run.ceiling))
+	if (run.told && !may_pass_over())
+		return plan_anew(parse, &run);
+	if (gc_verdict_leaves(run.key, &run.ceiling))
 		return plan_as_before(parse, &run);
-	return plan_anew(parse, &run);
-}
-
-/*
- * Is this a subquery of FROM, in a statement of which one node of the outermost level took all along before?  Subqueries
- * in expressions and CTEs are planned before their outer level has relations.
- */
-static bool
-goes_along(PlannerInfo *root)
-{
-	if (!gc_planning->alone || root->parent_root == NULL || root->parent_root->simple_rel_array == NULL)
-		return false;
-	if (!gc_planning->went_along)
-		ereport(DEBUG2,
-				(errmsg_internal("gpuconc offers no subquery of FROM alone")));
-	gc_planning->went_along = true;
-	return true;
-}
-
-/*
- * Is this relation the largest piece that could be offloaded?  Not if an aggregate
- * (of those that are offloaded at all) or a larger join takes it along.  Smaller
- * pieces are offered only where an outer or semi join may stand in the way (a full
- * join does), so that fallback plans are PostgreSQL's own throughout.
- */
-static bool
-worth_offering(PlannerInfo *root, RelOptInfo *rel)
-{
-	if (goes_along(root))
-		return false;
-	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
-		return root->join_info_list != NIL && !gc_planning->whole && !gc_planning->replaying;
-	if (!root->parse->hasAggs && root->parse->groupClause == NIL)
-		return true;
-	/* Many groups of grouping sets may be too dear to decode: then their input is offered. */
-	return root->parse->groupingSets != NIL || gc_aggregates_refused(root);
-}
-
-/* Would PostgreSQL have this path without ours?  One that is parameterized does not count. */
-static bool
-is_own_path(Path *path)
-{
-	return path->param_info == NULL && !(gc_planning->offered && gc_path_has_ours(path));
-}
-
-/*
- * Is anything to be offered for this relation?  Nothing is if the statement was left to PostgreSQL before, and
- * this costs no more than its largest part did then.
- */
-static bool
-is_looked_at(const RelOptInfo *rel)
-{
-	Cost		least = -1;
-	ListCell   *lc;
-
-	if (!gc_planning || !gc_offload_active())
-		return false;
-	foreach(lc, rel->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-
-		if (is_own_path(path) && (least < 0 || path->total_cost < least))
-			least = path->total_cost;
-	}
-	gc_planning->most = Max(gc_planning->most, least);
-	if (gc_planning->ceiling > 0 && least <= gc_planning->ceiling)
-		return false;
-	gc_planning->looked = true;
-	return true;
-}
-
-static void
-gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
-{
-	if (prev_rel_hook)
-		prev_rel_hook(root, rel, rti, rte);
-	if (gc_planning && gc_planning->ceiling <= 0 && gc_planning->seen.n < GC_ROWS_SEEN)
-		gc_planning->seen.rows[gc_planning->seen.n++] = rel->rows;
-	if (is_looked_at(rel) && worth_offering(root, rel))
-		gc_add_rel_path(root, rel);
-}
-
-static void
-gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
-				 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
-{
-	if (prev_join_hook)
-		prev_join_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!gc_planning || !gc_offload_active() || gc_planning->ceiling > 0 || gc_joins_plainly(root))
-		return;
-	/* Exhaustive search keeps lists of join relations by level. */
-	gc_planning->geqo = enable_geqo && root->join_rel_level == NULL && !gc_planning->replaying;
-	if (gc_describe_join(root, joinrel, outer, inner, jointype, extra) &&
-		worth_offering(root, joinrel))
-		gc_add_rel_path(root, joinrel);
-	else if (gc_offload_forced())
-		gc_keep_only_offer(joinrel);
-	gc_planning->geqo = false;
-}
-
-static RelOptInfo *
-search_joins(PlannerInfo *root, int levels_needed, List *initial_rels)
-{
-	if (prev_search_hook)
-		return prev_search_hook(root, levels_needed, initial_rels);
-	if (enable_geqo && levels_needed >= geqo_threshold)
-		return geqo(root, levels_needed, initial_rels);
-	return standard_join_search(root, levels_needed, initial_rels);
-}
-
-static RelOptInfo *
-gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
-{
-	RelOptInfo *rel = NULL;
-
-	if (!gc_planning || !gc_offload_active())
-		return search_joins(root, levels_needed, initial_rels);
-	if (prev_search_hook == NULL && gc_planning->ceiling <= 0)
-		rel = gc_join_order_replay(root, initial_rels);
-	if (rel == NULL)
-	{
-		rel = search_joins(root, levels_needed, initial_rels);
-		if (gc_planning->ceiling <= 0)
-			gc_join_order_found(root, initial_rels, rel);
-	}
-	if (gc_joins_plainly(root) && is_looked_at(rel) && worth_offering(root, rel))
-	{
-		gc_add_rel_path(root, rel);
-		set_cheapest(rel);
-	}
-	return rel;
-}
-
-/* The whole statement has its paths: note how long the cheapest takes, if that is wanted. */
-static void
-note_time(PlannerInfo *root, RelOptInfo *output)
-{
-	Path	   *best = NULL;
-	ListCell   *lc;
-
-	if (gc_planning == NULL || !gc_planning->timed || root->parent_root != NULL)
-		return;
-	foreach(lc, output->pathlist)
-	{
-		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->total_cost)
-			best = lfirst(lc);
-	}
-	gc_planning->time = best ? gc_own_time(root, best) + gc_init_plans_time(root) : 0;
-}
-
-static void
-gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
-			   RelOptInfo *output, void *extra)
-{
-	if (prev_upper_hook)
-		prev_upper_hook(root, stage, input, output, extra);
-	if (stage == UPPERREL_FINAL)
-		note_time(root, output);
-	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
-		return;
-	if (!is_looked_at(output) || goes_along(root))
-		return;
-	if (stage == UPPERREL_GROUP_AGG)
-	{
-		gc_add_group_path(root, input, output, extra);
-		gc_add_window_order(root, output);
-	}
-	else if (stage == UPPERREL_DISTINCT)
-		gc_add_distinct_path(root, input, output);
-	else
-		gc_add_ordered_path(root, input, output);
+	stmt = plan_repeated(parse, &run);
+	return stmt ? stmt : plan_anew(parse, &run);
 }
 
 /* What EXPLAIN does without a hook. */
@@ -681,16 +523,10 @@ gc_plan_install_hooks(void)
 	gc_distributed_install();
 	gc_changes_install();
 	gc_kept_plans_install();
+	gc_repeated_install();
+	gc_path_hooks_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
-	prev_rel_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = gc_rel_pathlist;
-	prev_join_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = gc_join_pathlist;
-	prev_search_hook = join_search_hook;
-	join_search_hook = gc_join_search;
-	prev_upper_hook = create_upper_paths_hook;
-	create_upper_paths_hook = gc_upper_paths;
 	prev_explain_hook = ExplainOneQuery_hook;
 	ExplainOneQuery_hook = gc_explain_one_query;
 }
