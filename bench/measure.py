@@ -75,9 +75,9 @@ def script(directory, name, sql):
     return path
 
 
-def pgbench(files, clients, seconds, options):
+def pgbench(files, clients, seconds, options, protocol='prepared'):
     """Transactions a second, and their average latency in ms."""
-    cmd = ['pgbench', '-n', '-M', 'prepared', '-c', str(clients), '-j', str(min(clients, os.cpu_count())),
+    cmd = ['pgbench', '-n', '-M', protocol, '-c', str(clients), '-j', str(min(clients, os.cpu_count())),
            '-T', str(seconds)]
     for f in files:
         cmd += ['-f', f]

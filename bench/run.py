@@ -19,6 +19,7 @@ Parts:
     postgres  every query by PostgreSQL with --workers parallel workers and by gpuconc, same run;
               with --duckdb also by DuckDB (needs its Python package)
     clients   throughput of N clients of random queries: the 13 as they are, and with random constants
+    simple    the same with statements as texts, each analyzed and planned
     shapes    cost of a plan shape not seen before
     loading   loading lineorder's columns against a parallel sequential scan of them
 """
@@ -236,6 +237,34 @@ def part_clients(report, args):
     report.table(['clients', 'fixed q/s', 'x', 'latency ms', 'random q/s', 'x', 'latency ms'], lines)
 
 
+SIMPLE = (('prepared, fixed', 'prepared', 'fixed', ''), ('simple, fixed', 'simple', 'fixed', ''),
+          ('simple, fixed, each planned', 'simple', 'fixed', ' -c gpuconc.plan_cache_size=0'),
+          ('prepared, random', 'prepared', 'random', ''), ('simple, random', 'simple', 'random', ''))
+
+
+def part_simple(report, args):
+    report.section('Throughput by the simple protocol',
+                   f'As before, but with each statement sent as a text, which is analyzed and planned. {args.seconds} s each, '
+                   'queries a second; last, the share of queries that were offloaded. Fixed queries are repeated '
+                   'statements, unless gpuconc.plan_cache_size is 0 (each planned).')
+    lines = []
+    with tempfile.TemporaryDirectory() as d:
+        kinds = {'fixed': [script(d, n, query(n)) for n in QUERIES],
+                 'random': [script(d, 'r' + n, random_variant(n)) for n in QUERIES]}
+        for files in kinds.values():
+            pgbench(files, 2, args.seconds, PGOPTIONS_ON)
+        for label, protocol, kind, options in SIMPLE:
+            line, offloaded, queries = [label], 0, 0
+            for c in args.clients:
+                before = float(value('select offloaded from gpuconc_stat'))
+                tps, _ = pgbench(kinds[kind], c, args.seconds, '-c gpuconc.enabled=on' + options, protocol)
+                offloaded += float(value('select offloaded from gpuconc_stat')) - before
+                queries += tps * args.seconds
+                line.append(f'{tps:.0f}')
+            lines.append(line + [f'{offloaded / queries:.2f}'])
+    report.table(['statements'] + [str(c) for c in args.clients] + ['offloaded'], lines)
+
+
 def random_expression():
     """An integer expression over lineorder of a structure that hardly anyone has used before."""
     e = 'lo_quantity'
@@ -350,7 +379,7 @@ def warm_gpuconc():
         psql(ON + f'{query(name)};\n' * 2)
 
 
-PARTS = {'kernels': part_kernels, 'latency': part_latency, 'postgres': part_postgres, 'clients': part_clients,
+PARTS = {'kernels': part_kernels, 'latency': part_latency, 'postgres': part_postgres, 'clients': part_clients, 'simple': part_simple,
          'shapes': part_shapes, 'loading': part_loading}
 
 
