@@ -248,6 +248,14 @@ gc_unlocked_lsn(Page page)
 #define GC_SET_NULLED_BY(var, relids) ((void) (relids))
 #endif
 
+/* The columns of a plan's table that are read, as offsets from FirstLowInvalidHeapAttributeNumber. */
+#if PG_VERSION_NUM >= 160000
+#define GC_SELECTED_COLUMNS(stmt, rte) \
+	((rte)->perminfoindex ? getRTEPermissionInfo((stmt)->permInfos, unconstify(RangeTblEntry *, rte))->selectedCols : NULL)
+#else
+#define GC_SELECTED_COLUMNS(stmt, rte) ((rte)->selectedCols)
+#endif
+
 /* 16 took permissions out of the range table's entries: entry 1 of `to` gets those of `rte`. */
 #if PG_VERSION_NUM >= 160000
 #define GC_COPY_PERMISSIONS(to, entry, from, rte) \

@@ -224,6 +224,89 @@ SELECT count(*) FROM generate_series(1, 3) AS r, generate_series(1, 150) AS i,
 LATERAL (SELECT three_times(format('SELECT sum(v + %s) FROM facts WHERE c < %s', i, i % 20)) AS d) AS x WHERE d <> 'offloaded 3 times, differs: ';
 RESET gpuconc.plan_cache_size;
 
+-- Other constants: the third statement has the plan that was made for parameters, if it is sure to be the best for all.
+CREATE TABLE wide WITH (autovacuum_enabled = off) AS
+SELECT i, i % 10 AS a, i % 1000 AS c, (i * 7919::bigint % 10007)::int AS v, 'w' || i % 30 AS t, date '2020-01-01' + i % 700 AS d, ((i % 100)::numeric / 10)::numeric(6,2) AS n
+FROM generate_series(1, 200000) AS i;
+VACUUM (ANALYZE) wide;
+CREATE FUNCTION differing(query text, VARIADIC given text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	used bigint;
+	diff text;
+	q text;
+	c text;
+BEGIN
+	FOREACH c IN ARRAY given LOOP
+		q := format(query, c);
+		SELECT offloaded INTO used FROM gpuconc_stat_get();
+		diff := coalesce(difference(rows_of(q, 'forbid'), rows_of(q, 'allow')), '');
+		SELECT offloaded - used INTO used FROM gpuconc_stat_get();
+		RETURN NEXT format('%s: offloaded %s times, %s rows, differs: %s', c, used, cardinality(rows_of(q, 'forbid')), diff);
+	END LOOP;
+END $$;
+SET client_min_messages = debug2;
+SELECT sum(v), count(*) FROM wide WHERE c < 500 AND t = 'w1';
+SELECT sum(v), count(*) FROM wide WHERE c < 400 AND t = 'w2';
+SELECT sum(v), count(*) FROM wide WHERE c < 300 AND t = 'w3';
+SELECT sum(v), count(*) FROM wide WHERE c < 500 AND t = 'nothing';
+EXPLAIN (COSTS OFF) SELECT sum(v), count(*) FROM wide WHERE c < 301 AND t = 'w3';
+-- What is computed from constants is one; NULL is none, and neither is what is not compared.
+SELECT sum(v), count(*) FROM wide WHERE c < 100 + 200 AND t = 'w' || 4::text;
+SELECT sum(v), count(*) FROM wide WHERE c < NULL AND t = 'w4';
+SELECT sum(v) + 1, count(*) FROM wide WHERE c < 200 AND t = 'w4';
+RESET client_min_messages;
+SELECT sum(v), count(*) FROM wide WHERE c < 1 / 0 AND t = 'w4';
+SELECT * FROM differing('SELECT a, sum(v), min(t) FROM wide WHERE d >= date ''2020-01-31'' - %s AND n <> 0.5 GROUP BY a ORDER BY a', '1', '2', '30', '-1000', '700');
+SELECT * FROM differing('SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < %s) s WHERE a = id AND t <> ''w9'' GROUP BY g', '3', '4', '9', '0', '-1');
+SELECT * FROM differing('SELECT count(*) FROM wide WHERE t >= %L AND EXISTS (SELECT FROM dims WHERE id = a AND g <> 1)', 'w1', '', 'w28', 'zz', 'W');
+SELECT a, sum(v), min(t) FROM wide WHERE d >= date '2020-01-31' + 600 AND n <> 0.7 GROUP BY a HAVING a < 3 ORDER BY a;
+SELECT a, sum(v), min(t) FROM wide WHERE d >= date '2020-01-31' + 601 AND n <> 0.7 GROUP BY a HAVING a < 3 ORDER BY a;
+SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < 1) s WHERE a = id AND t <> 'w8' GROUP BY g ORDER BY g;
+SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < 2) s WHERE a = id AND t <> 'w8' GROUP BY g ORDER BY g;
+SET client_min_messages = debug2;
+SELECT a, sum(v), min(t) FROM wide WHERE d >= date '2020-01-31' + 500 AND n <> 0.8 GROUP BY a HAVING a < 3 ORDER BY a;
+SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < 3) s WHERE a = id AND t <> 'w9' GROUP BY g ORDER BY g;
+RESET client_min_messages;
+SELECT * FROM differing('SELECT count(*), sum(n) FROM wide WHERE n = %s', '0.5', '9.9', '1e3', '0.50', '''NaN''');
+SELECT * FROM differing('SELECT t, count(*) FROM wide WHERE c > %s GROUP BY t ORDER BY 2 DESC, 1 LIMIT 3', '5', '900', '998', '1000', '2147483647');
+SELECT * FROM differing('SELECT count(*) FROM wide WHERE c BETWEEN 10 AND %s', '5', '2147483648', '700', '20', '9223372036854775807');
+-- With an index PostgreSQL may be sooner for some: each is planned.
+CREATE INDEX ON wide (c);
+VACUUM (ANALYZE) wide;
+SELECT sum(v), count(*) FROM wide WHERE c < 500 AND t = 'w1';
+SELECT sum(v), count(*) FROM wide WHERE c < 400 AND t = 'w2';
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) SELECT sum(v), count(*) FROM wide WHERE c < 1 AND t = 'w1';
+SELECT sum(v), count(*) FROM wide WHERE c < 300 AND t = 'w3';
+RESET client_min_messages;
+-- Cursors, tables made of queries, functions with arguments, plans that functions keep, and a plan that is copied.
+\set sums 'SELECT a, sum(v) FROM wide WHERE n > %s GROUP BY a ORDER BY a'
+SELECT * FROM differing(:'sums', '1', '2', '3');
+BEGIN;
+DECLARE c5 CURSOR WITH HOLD FOR SELECT a, sum(v) FROM wide WHERE n > 4 GROUP BY a ORDER BY a;
+DECLARE c6 CURSOR WITH HOLD FOR SELECT a, sum(v) FROM wide WHERE n > 5 GROUP BY a ORDER BY a;
+DECLARE c7 CURSOR WITH HOLD FOR SELECT a, sum(v) FROM wide WHERE n > 6 GROUP BY a ORDER BY a;
+FETCH 1 FROM c7;
+COMMIT;
+FETCH 1 FROM c7;
+FETCH 1 FROM c6;
+CLOSE ALL;
+CREATE TABLE made AS SELECT a, sum(v) FROM wide WHERE n > 7 GROUP BY a ORDER BY a;
+SELECT * FROM made ORDER BY a LIMIT 2;
+COPY (SELECT a, sum(v) FROM wide WHERE n > 8 GROUP BY a ORDER BY a LIMIT 2) TO stdout;
+CREATE FUNCTION more_than(x numeric) RETURNS bigint LANGUAGE sql STABLE AS 'SELECT sum(v) FROM wide WHERE n > $1 AND a < 5';
+SELECT x, more_than(x) FROM generate_series(1.0, 9.0, 4.0) AS x;
+CREATE FUNCTION names_no(x int, y text) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+	SELECT sum(v) FROM wide WHERE n > 3.5 AND t <> 'w5';
+	SELECT sum(v) FROM wide WHERE n > 4.5 AND t <> 'w6';
+	SELECT sum(v) FROM wide WHERE n > 5.5 AND t <> 'w7' $$;
+SELECT x, names_no(x, 'w6'), (SELECT sum(v) FROM wide WHERE n > 5.5 AND t <> 'w7') FROM generate_series(1, 3) AS x;
+PREPARE kept AS SELECT a, sum(v) FROM wide WHERE n > 9.1 GROUP BY a ORDER BY a LIMIT 2;
+EXECUTE kept;
+EXECUTE kept;
+-- A name of ours is no privilege.
+SELECT a, sum(v), count(*) FROM wide, (VALUES (1)) "gpuconc parameters" WHERE n > 9.2 GROUP BY a ORDER BY a LIMIT 2;
+
 -- Rows that a trigger hands over, and rows that are locked, are planned each time.
 CREATE TABLE heard (n bigint);
 CREATE FUNCTION hear() RETURNS trigger LANGUAGE plpgsql AS $$

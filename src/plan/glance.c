@@ -294,6 +294,7 @@ glance_walker(Node *node, void *context)
 			return false;
 		case T_Param:
 			mix(g, kind ^ told_by(node));
+			g->parameters |= ((Param *) node)->paramkind == PARAM_EXTERN;
 			return false;
 		default:
 			mix(g, kind ^ told_by(node));
@@ -306,7 +307,7 @@ void
 gc_glance(Query *query, GcGlance *glance)
 {
 	glance->shape = glance->constants = 0;
-	glance->storage = false;
+	glance->storage = glance->parameters = false;
 	glance->ntables = 0;
 	glance_at_query(glance, query);
 }

@@ -21,6 +21,7 @@
 
 #include "changes.h"
 #include "cold_choice.h"
+#include "constants.h"
 #include "distributed.h"
 #include "glance.h"
 #include "hooks.h"
@@ -44,6 +45,9 @@
 /* Why the last planned statement of this backend was not offloaded; or empty.  Only EXPLAIN VERBOSE asks. */
 static char last_refusal[GC_REFUSAL_SIZE];
 static bool refusal_wanted = false;
+
+/* A statement is planned for EXPLAIN. */
+static bool explaining = false;
 
 /* The reason for tables that Citus has distributed. */
 #define GC_ELSEWHERE	"the rows of a table are in shards, whose servers offload what they are asked for"
@@ -428,11 +432,13 @@ plan_anew(Query *parse, Run *run)
 static PlannedStmt *
 plan_repeated(Query *parse, Run *run)
 {
-	const GcRepeatable what = {.key = run->key,.glance = run->glance,.query_string = run->query_string,.options = run->options};
+	GcRepeatable what = {.key = run->key,.glance = run->glance,.query_string = run->query_string,.options = run->options};
 	PlannedStmt *stmt;
 
 	if (run->key == 0 || run->params || !gc_device_may_answer() || gc_others_plan())
 		return NULL;
+	/* EXPLAIN is to show constants as they are. */
+	what.other_constants = !explaining && !run->glance->parameters && gc_verdict_is_alone(run->key);
 	stmt = gc_repeated_plan(&what, parse);
 	if (stmt == NULL)
 		return gc_repeated_make(&what, parse);
@@ -441,7 +447,7 @@ plan_repeated(Query *parse, Run *run)
 		return NULL;
 	if (run->told)
 		ereport(DEBUG2,
-				(errmsg_internal("gpuconc takes the plan that it made of this statement before")));
+				(errmsg_internal("gpuconc takes the plan that it made of this statement%s", what.for_constants ? ", with other constants" : "")));
 	keep_refusal("");
 	return stmt;
 }
@@ -508,11 +514,19 @@ gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainS
 {
 	last_refusal[0] = '\0';
 	refusal_wanted = es->verbose;
-	if (prev_explain_hook)
-		prev_explain_hook(query, cursorOptions, into, es, queryString, params, queryEnv);
-	else
-		explain_standard(query, cursorOptions, into, es, queryString, params, queryEnv);
-	refusal_wanted = false;
+	explaining = true;
+	PG_TRY();
+	{
+		if (prev_explain_hook)
+			prev_explain_hook(query, cursorOptions, into, es, queryString, params, queryEnv);
+		else
+			explain_standard(query, cursorOptions, into, es, queryString, params, queryEnv);
+	}
+	PG_FINALLY();
+	{
+		refusal_wanted = explaining = false;
+	}
+	PG_END_TRY();
 	if (gc_offload_active() && es->verbose && es->format == EXPLAIN_FORMAT_TEXT && last_refusal[0])
 		ExplainPropertyText("Gpuconc", psprintf("not offloaded: %s", last_refusal), es);
 }
@@ -524,6 +538,7 @@ gc_plan_install_hooks(void)
 	gc_changes_install();
 	gc_kept_plans_install();
 	gc_repeated_install();
+	gc_constants_install();
 	gc_path_hooks_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;

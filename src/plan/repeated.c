@@ -17,6 +17,9 @@
  *
  * A plan is kept once a statement comes for the second time.  PostgreSQL's own plans never are.
  *
+ * Where statements differ by constants, the plan is one for all of them if it is sure to be the best for all (constants.c):
+ * one node does everything, and PostgreSQL would have to read a large table as a whole.
+ *
  * Planner, in backends; what is kept is a backend's own.
  *
  *-------------------------------------------------------------------------
@@ -24,7 +27,9 @@
 #include "repeated.h"
 
 #include "access/parallel.h"
+#include "access/sysattr.h"
 #include "access/xact.h"
+#include "catalog/pg_index.h"
 #include "jit/jit.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -32,15 +37,19 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
+#include "parser/parse_relation.h"
 #include "storage/bufmgr.h"
 #include "tcop/cmdtag.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "constants.h"
 #include "whole.h"
+#include "../compat.h"
 #include "../settings.h"
 
 /* A plan is made again after so many uses, and after a while. */
@@ -51,6 +60,9 @@
 
 /* Statements that came once, the last of them. */
 #define MOST_SEEN			128
+
+/* A plan for all constants costs so many times less than PostgreSQL's would for any. */
+#define FAR_BETTER			2.5
 
 /* A table has changed in size if it has by that share of it, or by a few pages. */
 #define GROWTH				4
@@ -64,7 +76,7 @@ typedef struct Table
 
 typedef struct Kept
 {
-	uint64		key;			/* of the statement with its constants; 0: nothing */
+	uint64		key;			/* of the statement, with its constants or without */
 	uint64		settings;		/* that no key is of, as settings_hash() */
 	CachedPlanSource *source;
 	CachedPlan *held;			/* by the transaction in progress */
@@ -84,8 +96,14 @@ static uint64 clock_hand = 0;
 /* Plans of this transaction whose statements are no longer kept. */
 static List *retired = NIL;
 
-static uint64 seen[MOST_SEEN];
-static int	next_seen = 0;
+typedef struct Ring
+{
+	uint64		keys[MOST_SEEN];
+	int			next;
+} Ring;
+
+static Ring seen;
+static Ring refused;			/* shapes of which no plan is for all constants */
 
 /* A statement is planned to be kept. */
 static bool making = false;
@@ -334,21 +352,21 @@ hold(Kept *entry, CachedPlan *plan)
 static uint64
 key_of(const GcRepeatable *what)
 {
-	const uint64 key = gc_glance_mix(what->key, what->glance->constants);
-
-	return key != 0 ? key : 1;
+	return gc_glance_mix(what->key, what->glance->constants) | 1;
 }
 
-PlannedStmt *
-gc_repeated_plan(const GcRepeatable *what, Query *query)
+static uint64
+key_of_shape(const GcRepeatable *what)
 {
-	Kept	   *entry = nkept > 0 && !making ? find(key_of(what)) : NULL;
-	CachedPlan *plan = NULL;
+	return gc_glance_mix(what->key, UINT64CONST(0x7368617065)) & ~UINT64CONST(1);
+}
 
-	if (entry == NULL || !is_same(entry, query))
-		return NULL;
-	if (is_usable(entry))
-		plan = get_plan(entry);
+/* The entry's plan for this statement; NULL: it holds no more, and the entry is gone. */
+static PlannedStmt *
+use(Kept *entry, const Query *query)
+{
+	CachedPlan *plan = is_usable(entry) ? get_plan(entry) : NULL;
+
 	if (plan && entry->source->generation != entry->generation)
 	{
 		ReleaseCachedPlan(plan, NULL);
@@ -373,23 +391,71 @@ gc_repeated_plan(const GcRepeatable *what, Query *query)
 	return plan_for(linitial_node(PlannedStmt, plan->stmt_list), query);
 }
 
+/* The same of an entry without constants. */
+static PlannedStmt *
+use_for_constants(Kept *entry, Query *query)
+{
+	GcConstants taken = {0};
+	PlannedStmt *stmt = NULL;
+	bool		same;
+
+	gc_constants_take(query, &taken);
+	same = is_same(entry, query);
+	gc_constants_put_back(&taken);
+	if (same)
+		stmt = use(entry, query);
+	if (stmt)
+		gc_constants_give(stmt, &taken);
+	return stmt;
+}
+
+PlannedStmt *
+gc_repeated_plan(GcRepeatable *what, Query *query)
+{
+	Kept	   *entry;
+
+	if (nkept == 0 || making)
+		return NULL;
+	entry = find(key_of(what));
+	if (entry && is_same(entry, query))
+		return use(entry, query);
+	entry = what->other_constants ? find(key_of_shape(what)) : NULL;
+	what->for_constants = entry != NULL;
+	return entry ? use_for_constants(entry, query) : NULL;
+}
+
 /*-------------------------------------------------------------------------
  * Keeping a plan
  *-------------------------------------------------------------------------
  */
 
-/* Has the statement come before, of late? */
 static bool
-came_before(uint64 key)
+is_in(const Ring *ring, uint64 key)
 {
 	for (int i = 0; i < MOST_SEEN; i++)
 	{
-		if (seen[i] == key)
+		if (ring->keys[i] == key)
 			return true;
 	}
-	seen[next_seen] = key;
-	next_seen = (next_seen + 1) % MOST_SEEN;
 	return false;
+}
+
+static void
+enter(Ring *ring, uint64 key)
+{
+	ring->keys[ring->next] = key;
+	ring->next = (ring->next + 1) % MOST_SEEN;
+}
+
+/* Has it come before, of late?  Now it has. */
+static bool
+came_before(uint64 key)
+{
+	const bool	came = is_in(&seen, key);
+
+	if (!came)
+		enter(&seen, key);
+	return came;
 }
 
 /* May a plan of it be made for later?  Rows that a trigger hands over are gone by then. */
@@ -409,16 +475,70 @@ may_keep(const Query *query)
 }
 
 static CachedPlanSource *
-make_source(const GcRepeatable *what, Query *query)
+make_source(const GcRepeatable *what, Query *query, const GcConstants *taken)
 {
 	RawStmt    *stands_for_it = makeNode(RawStmt);
 	CachedPlanSource *source;
 
 	stands_for_it->stmt = (Node *) makeNode(SelectStmt);
 	source = CreateCachedPlan(stands_for_it, what->query_string ? what->query_string : "", CMDTAG_SELECT);
-	CompleteCachedPlan(source, list_make1(query), NULL, NULL, 0, note_analysis, NULL, what->options, false);
+	CompleteCachedPlan(source, list_make1(query), NULL, gc_constants_types(taken), list_length(taken->values),
+					   note_analysis, NULL, what->options, false);
 	SaveCachedPlan(source);
 	return source;
+}
+
+/* What it takes PostgreSQL to read a table, at least, if it cannot but read all of it. */
+static Cost
+least_scan_cost(const RangeTblEntry *rte, const Bitmapset *columns)
+{
+	Relation	rel = RelationIdGetRelation(rte->relid);
+	Cost		cost;
+	ListCell   *lc;
+
+	if (!RelationIsValid(rel))
+		return 0;
+	cost = RelationGetNumberOfBlocks(rel) * Min(seq_page_cost, cpu_tuple_cost) + Max(rel->rd_rel->reltuples, 0) * cpu_tuple_cost;
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(lc)));
+		AttrNumber	leading = HeapTupleIsValid(tuple) ? ((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0] : 0;
+
+		/* Of an expression's index it is not known which conditions it is good for. */
+		if (leading == 0 || bms_is_member(leading - FirstLowInvalidHeapAttributeNumber, columns))
+			cost = 0;
+		if (HeapTupleIsValid(tuple))
+			ReleaseSysCache(tuple);
+	}
+	RelationClose(rel);
+	return cost / (1 + max_parallel_workers_per_gather);
+}
+
+/*
+ * Is a plan that one node of ours is the whole of the best for all constants?  It is if there is a large table that
+ * PostgreSQL would have to read as a whole, whatever they are.
+ */
+static bool
+is_best_for_all(PlannedStmt *stmt)
+{
+	Cost		own = 0;
+	ListCell   *lc;
+
+	if (!gc_is_whole(stmt) || gc_only_node(stmt) == NULL)
+		return false;
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind != RTE_RELATION)
+			continue;
+		/* Which of the children are read may depend on constants. */
+		if (rte->inh || rte->tablesample)
+			return false;
+		if (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW)
+			own = Max(own, least_scan_cost(rte, GC_SELECTED_COLUMNS(stmt, rte)));
+	}
+	return own > FAR_BETTER * stmt->planTree->total_cost;
 }
 
 static Size
@@ -447,16 +567,16 @@ keep(Kept *entry, CachedPlan *plan)
 		drop(&kept[nkept - 1]);
 }
 
-PlannedStmt *
-gc_repeated_make(const GcRepeatable *what, Query *query)
+/* NULL: what it was made from has changed meanwhile. */
+static PlannedStmt *
+make(const GcRepeatable *what, Query *query, const GcConstants *taken, uint64 key)
 {
-	Kept		entry = {.key = key_of(what)};
+	Kept		entry = {.key = key};
 	CachedPlan *volatile plan = NULL;
+	PlannedStmt *stmt;
 
-	if (making || gc_plan_cache_size_kb == 0 || IsParallelWorker() || !may_keep(query) || !came_before(entry.key))
-		return NULL;
 	worth_keeping = false;
-	entry.source = make_source(what, query);
+	entry.source = make_source(what, query, taken);
 	PG_TRY();
 	{
 		plan = get_plan(&entry);
@@ -472,8 +592,47 @@ gc_repeated_make(const GcRepeatable *what, Query *query)
 		DropCachedPlan(entry.source);
 		return NULL;
 	}
+	stmt = linitial_node(PlannedStmt, plan->stmt_list);
+	if (taken->values != NIL && worth_keeping)
+		worth_keeping = is_best_for_all(stmt);
 	keep(&entry, plan);
-	return plan_for(linitial_node(PlannedStmt, plan->stmt_list), query);
+	return plan_for(stmt, query);
+}
+
+/* A plan for all constants, if there is one; NULL: there is none. */
+static PlannedStmt *
+make_for_constants(const GcRepeatable *what, Query *query)
+{
+	Query	   *copy = copyObject(query);
+	GcConstants taken = {0};
+	PlannedStmt *stmt = NULL;
+
+	gc_constants_take(copy, &taken);
+	if (taken.values != NIL)
+		stmt = make(what, copy, &taken, key_of_shape(what));
+	if (stmt && worth_keeping)
+	{
+		gc_constants_give(stmt, &taken);
+		return stmt;
+	}
+	enter(&refused, key_of_shape(what));
+	return NULL;
+}
+
+PlannedStmt *
+gc_repeated_make(const GcRepeatable *what, Query *query)
+{
+	const GcConstants none = {0};
+	bool		shape_came;
+
+	if (making || gc_plan_cache_size_kb == 0 || IsParallelWorker() || !may_keep(query))
+		return NULL;
+	if (came_before(key_of(what)))
+		return make(what, query, &none, key_of(what));
+	shape_came = came_before(key_of_shape(what));
+	if (what->other_constants && shape_came && !is_in(&refused, key_of_shape(what)))
+		return make_for_constants(what, query);
+	return NULL;
 }
 
 void

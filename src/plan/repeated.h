@@ -23,14 +23,16 @@ typedef struct GcRepeatable
 	const GcGlance *glance;
 	const char *query_string;
 	int			options;
+	bool		for_constants;	/* set with a plan: it is one for all constants */
+	bool		other_constants;	/* a plan for all constants will do, if it is sure to be the best for all */
 } GcRepeatable;
 
 /*
- * The plan that the session made of this statement before, constants included, if nothing that it was made from has
- * changed; NULL: there is none.  It may lack columns or kernels by now.  The plan is the caller's until the transaction
+ * The plan that the session made of this statement before, or of one with other constants, if nothing that it was made from
+ * has changed; NULL: there is none.  It may lack columns or kernels by now.  The plan is the caller's until the transaction
  * ends, and must not be changed.
  */
-extern PlannedStmt *gc_repeated_plan(const GcRepeatable *what, Query *query);
+extern PlannedStmt *gc_repeated_plan(GcRepeatable *what, Query *query);
 
 /*
  * Plans a statement that the session repeats; NULL: it is not known to.  The plan is kept if gc_repeated_judge()
