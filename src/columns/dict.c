@@ -463,7 +463,7 @@ gc_dict_freeze(const GcDictView *view, void *memory)
 
 	memset(dict, 0, sizeof(GcDict));
 	dict->obj.size = gc_dict_frozen_size(view);
-	dict->uid = view->dict ? view->dict->uid : gc_new_region_id();
+	dict->uid = view->dict && !gc_dict_is_part(view) ? view->dict->uid : gc_new_region_id();
 	values_init(&dict->values, (char *) memory + MAXALIGN(sizeof(GcDict)), Max(n, 1), view_bytes(view));
 	for (uint32 code = 0; code < n; code++)
 	{
@@ -477,14 +477,20 @@ gc_dict_freeze(const GcDictView *view, void *memory)
 }
 
 GcDictView *
-gc_dict_frozen_view(GcDict *dict)
+gc_dict_frozen_view(GcDict *dict, uint32 n)
 {
 	GcDictView *view = palloc0(sizeof(GcDictView));
 
 	view->context = CurrentMemoryContext;
 	view->dict = dict;
-	view->nshared = dict ? pg_atomic_read_u32(&dict->count) : 0;
+	view->nshared = Min(pg_atomic_read_u32(&dict->count), n);
 	return view;
+}
+
+bool
+gc_dict_is_part(const GcDictView *view)
+{
+	return view->state == NULL && view->dict && view->nshared < pg_atomic_read_u32(&view->dict->count);
 }
 
 /*-------------------------------------------------------------------------

@@ -85,12 +85,16 @@ extern bool gc_dict_is_live(const GcDictView *view);
 
 /*
  * Write all values of a view, as a dictionary of which there will be no other, into memory of
- * gc_dict_frozen_size() bytes; and a view of it, which values may be added to as to any other
- * (dict NULL: an empty one).  The identity is that of the view's shared values, if it has some.
+ * gc_dict_frozen_size() bytes.  The identity is that of the view's shared values, if it has all that there are.
  */
 extern Size gc_dict_frozen_size(const GcDictView *view);
 extern GcDict *gc_dict_freeze(const GcDictView *view, void *memory);
-extern GcDictView *gc_dict_frozen_view(GcDict *dict);
+
+/* A view of its first n values, or of all if it has fewer; values may be added to it as to any other. */
+extern GcDictView *gc_dict_frozen_view(GcDict *dict, uint32 n);
+
+/* Has a frozen dictionary values that the view does not show? */
+extern bool gc_dict_is_part(const GcDictView *view);
 
 /* Give a new column's state an empty dictionary; false without arena memory. */
 extern bool gc_dict_attach(GcColState *state);

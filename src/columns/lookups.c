@@ -161,6 +161,23 @@ gc_lookups_init(void *memory, const GcLookupKey *key, const GcLookupShape *shape
 	return table;
 }
 
+GcDictView *
+gc_lookups_texts(const GcSharedLookup *table, uint32 count)
+{
+	const int32 *codes = table->data;
+	uint32		n = 0;
+
+	Assert(table->dict && table->width == sizeof(int32) && count <= table->count);
+	if (count == table->count)
+		return gc_dict_frozen_view(table->dict, GC_DICT_MAX_VALUES);
+	for (uint32 k = 0; k < count; k++)
+	{
+		if (!table->nulls[k] && (uint32) codes[k] >= n)
+			n = codes[k] + 1;
+	}
+	return gc_dict_frozen_view(table->dict, n);
+}
+
 /* The table is full: drop the least recently used. */
 static bool
 drop_oldest(TimestampTz since)

@@ -8,6 +8,9 @@
  * in which only the new entries were computed.  Its object is retired, so a reader's guard keeps
  * the table that it found.
  *
+ * A table of integers is of no column: those of several relations that begin alike use one, which is as large as the
+ * widest needs.  So a reader takes of a table what its own column can have, entries and texts.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_LOOKUPS_H
@@ -75,6 +78,12 @@ extern Size gc_lookups_size(const GcLookupShape *shape);
  * and all else is zero.
  */
 extern GcSharedLookup *gc_lookups_init(void *memory, const GcLookupKey *key, const GcLookupShape *shape);
+
+/*
+ * The texts that the first `count` entries of a table are, as a view that values may be added to.  Codes are given in the
+ * order of entries, so these are the first texts of its dictionary.
+ */
+extern GcDictView *gc_lookups_texts(const GcSharedLookup *table, uint32 count);
 
 /*
  * Publish a table, or give it up if an equally large one was published meanwhile.  Returns the

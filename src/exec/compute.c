@@ -178,7 +178,7 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 
 	arg.lookup = new_lookup(w, t, t ? Min(t->count, w->count - w->own) : 0);
 	if (GC_KIND_IS_CODE(w->kind))
-		arg.lookup->dict = gc_dict_frozen_view(t ? t->dict : NULL);
+		arg.lookup->dict = t ? gc_lookups_texts(t, arg.lookup->first) : gc_dict_view(NULL, false);
 	if (gc_text_compile(w, &program))
 	{
 		w->b->node->stats.lookups[GC_LOOKUP_COMPUTED]++;
@@ -265,19 +265,20 @@ compute_unification(GcLookupWork *w, GcLookup **result)
 	return compute_addition(w, result);
 }
 
-/* Rank -> entry: what a ranking has sorted. */
+/* Rank -> entry: what a ranking has sorted.  Of shared rankings, it may be texts that the dictionary does not have here. */
 static GcLookup *
 compute_ranked(GcLookupWork *w)
 {
 	const GcLookup *rank = w->b->lookups[w->lut->rank];
 	const uint32 *order = rank->order ? rank->order : rank->shared->order;
+	const uint32 ntexts = gc_dict_count(gc_space_dict(w->b, w->lut->space));
 	GcLookup   *l = new_lookup(w, NULL, 0);
 
 	l->nulls[0] = true;
 	l->values[0] = 0;
 	for (uint32 i = 1; i < w->count; i++)
 	{
-		l->values[i] = order[i - 1];
+		l->values[i] = order[i - 1] < ntexts ? order[i - 1] : 0;
 		l->nulls[i] = false;
 	}
 	return l;

@@ -194,6 +194,42 @@ gc_lookup_is_null(const GcLookup *l, uint32 k)
 	return k < l->first ? l->shared->nulls[k] : l->nulls[k - l->first];
 }
 
+/* Take entries [k, end) into what is known of all. */
+static void
+widen(GcLookup *l, uint32 k, uint32 end)
+{
+	for (; k < end; k++)
+	{
+		const int64 value = gc_lookup_value(l, k);
+
+		if (gc_lookup_is_null(l, k))
+		{
+			l->any_null = l->any_null || k > 0;
+			continue;
+		}
+		if (l->min > l->max)
+			l->min = l->max = value;
+		l->min = Min(l->min, value);
+		l->max = Max(l->max, value);
+	}
+}
+
+/* The same of the shared entries.  Those behind `first` are of values that this request does not have. */
+static void
+widen_by_shared(GcLookup *l)
+{
+	l->min = 1;
+	l->max = 0;
+	if (l->first > 0 && l->first == l->shared->count)
+	{
+		l->min = l->shared->min;
+		l->max = l->shared->max;
+		l->any_null = l->shared->any_null;
+	}
+	else
+		widen(l, 0, l->first);
+}
+
 /* Range and hash, once all entries are there. */
 static void
 finish_lookup(GcLookup *l)
@@ -201,49 +237,41 @@ finish_lookup(GcLookup *l)
 	uint32		n = l->count - l->first;
 	uint64		seed = l->first > 0 ? l->shared->obj.region_id : 0;
 
-	l->min = 1;
-	l->max = 0;
-	if (l->first > 0)
-	{
-		l->min = l->shared->min;
-		l->max = l->shared->max;
-		l->any_null = l->shared->any_null;
-	}
 	for (uint32 k = 0; k < n; k++)
 	{
 		if (l->nulls[k])
-		{
 			l->values[k] = 0;
-			l->any_null = l->any_null || k + l->first > 0;
-			continue;
-		}
-		if (l->min > l->max)
-			l->min = l->max = l->values[k];
-		l->min = Min(l->min, l->values[k]);
-		l->max = Max(l->max, l->values[k]);
 	}
+	widen_by_shared(l);
+	widen(l, l->first, l->count);
 	l->null_of_null = gc_lookup_is_null(l, 0);
 	l->hash = gc_hash_bytes(l->values, n * sizeof(int64), l->base ^ seed);
 	l->hash.h[0] ^= gc_hash_bytes(l->nulls, n * sizeof(bool), l->scale).h[1];
 	l->hash.h[1] += seed;
 }
 
-/* A table that is complete in shared memory. */
+/*
+ * A table that is complete in shared memory, or what this request needs of it.  A ranking is used as a whole.  Results
+ * stay as wide as the table has them: it would have to be copied.
+ */
 static GcLookup *
-use_shared(const GcSharedLookup *t, GcDictView *to)
+use_shared(const GcLookupWork *w, const GcSharedLookup *t)
 {
 	GcLookup   *l = palloc0(sizeof(GcLookup));
 
-	l->count = l->first = t->count;
+	l->count = l->first = w->lut->type == GC_LUT_RANK ? t->count : w->count - w->own;
 	l->base = t->key.base;
 	l->shared = t;
-	l->any_null = t->any_null;
 	l->null_of_null = t->nulls[0];
 	l->scale = t->scale;
-	l->min = t->min;
-	l->max = t->max;
+	widen_by_shared(l);
+	if (gc_lut_width(w->kind, &(GcRange) {l->min, l->max}) != t->width)
+	{
+		l->min = t->min;
+		l->max = t->max;
+	}
 	l->hash = (GcHash) {{t->obj.region_id, 0x7368}};
-	l->dict = t->dict ? gc_dict_frozen_view(t->dict) : to;
+	l->dict = t->dict ? gc_lookups_texts(t, l->count) : w->to;
 	return l;
 }
 
@@ -349,6 +377,9 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 		key->to_dict = gc_dict_shared_id(w->to);
 		w->to_count = gc_dict_shared_count(w->to);
 		w->to_own = gc_dict_count(w->to) - w->to_count;
+		/* Other requests have other parts of that dictionary. */
+		if (gc_dict_is_part(w->to))
+			key->function[1] = w->to_count + 1;
 		w->shareable = w->shareable && key->to_dict != 0;
 	}
 	return GC_OK;
@@ -459,7 +490,7 @@ extend(GcLookupWork *w, GcLookup **l)
 
 	if (suffices(w, t))
 	{
-		*l = use_shared(t, w->to);
+		*l = use_shared(w, t);
 		return GC_OK;
 	}
 	/* without the values that no other session knows */
@@ -473,7 +504,7 @@ extend(GcLookupWork *w, GcLookup **l)
 	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
 	t = publish(&shared, *l);
 	if (t)
-		*l = use_shared(t, w->to);
+		*l = use_shared(w, t);
 	return GC_OK;
 }
 
@@ -495,7 +526,7 @@ have_shared(GcLookupWork *w, GcLookup **l)
 
 		if (suffices(w, t))
 		{
-			*l = use_shared(t, w->to);
+			*l = use_shared(w, t);
 			w->b->node->stats.lookups[GC_LOOKUP_SHARED]++;
 			pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
 			return GC_OK;

@@ -40,6 +40,7 @@
 #include "leaf.h"
 #include "lookup.h"
 #include "operators.h"
+#include "pairs.h"
 #include "parameters.h"
 #include "row_compare.h"
 #include "../columns/pgkinds.h"
@@ -438,6 +439,22 @@ is_column(const Expr *expr)
 	return IsA(expr, Var);
 }
 
+/* A text that a table is of, as a code; GC_NO_EXPR: it has none, or an outer join has made it NULL for good. */
+static int
+translate_part(GcTranslation *tr, GcLeaf *leaf, Expr *part)
+{
+	const int	nluts = tr->nluts;
+	int			code = translate_any(tr, leaf, part);
+
+	if (code < 0 || !GC_KIND_IS_CODE(tr->pexprs[code].kind) || tr->pexprs[code].op == GC_OP_NULL)
+		return GC_NO_EXPR;
+	code = gc_lookup_codes(tr, code, nluts);
+	/* Of what a choice adds to a dictionary, too much is known only later. */
+	if (!is_column(part) && (tr->pexprs[code].op != GC_OP_LUT || tr->plan->luts[tr->pexprs[code].ref].type != GC_LUT_EXPR))
+		return GC_NO_EXPR;
+	return code;
+}
+
 /* The same of a concatenation of more texts. */
 static int
 translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
@@ -449,23 +466,13 @@ translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		return GC_NO_EXPR;
 	for (int i = 0; i < 2; i++)
 	{
-		const int	nluts = tr->nluts;
-
-		if (!gc_has_vars((Node *) parts[i]))
-			continue;
-		codes[i] = translate_any(tr, leaf, parts[i]);
-		if (codes[i] < 0 || !GC_KIND_IS_CODE(tr->pexprs[codes[i]].kind) || tr->pexprs[codes[i]].op == GC_OP_NULL)
-			return GC_NO_EXPR;
-		codes[i] = gc_lookup_codes(tr, codes[i], nluts);
-		/* Of what a choice adds to a dictionary, too much is known only later. */
-		if (!is_column(parts[i]) && (tr->pexprs[codes[i]].op != GC_OP_LUT ||
-									  tr->plan->luts[tr->pexprs[codes[i]].ref].type != GC_LUT_EXPR))
+		if (gc_has_vars((Node *) parts[i]) && (codes[i] = translate_part(tr, leaf, parts[i])) < 0)
 			return GC_NO_EXPR;
 	}
 	return gc_concatenation_table(tr, expr, parts, codes);
 }
 
-/* The same of an expression of two texts. */
+/* The same of an expression of two texts, or integers. */
 static int
 translate_pair_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
@@ -475,19 +482,17 @@ translate_pair_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 
 	if (kind == GC_INTERVAL)
 		return GC_NO_EXPR;
-	if (!gc_lookup_pair(tr, expr, vars))
-		return tr->reason ? GC_NO_EXPR : translate_concatenation(tr, leaf, expr);
+	if (!gc_lookup_pair(tr, expr, false, vars))
+	{
+		const int	e = tr->reason ? GC_NO_EXPR : translate_concatenation(tr, leaf, expr);
+
+		if (e >= 0 || tr->reason || !gc_lookup_pair(tr, expr, true, vars))
+			return e;
+	}
 	for (int i = 0; i < 2; i++)
 	{
-		const int	nluts = tr->nluts;
-
-		codes[i] = translate_any(tr, leaf, (Expr *) vars[i]);
-		if (codes[i] < 0)
+		if ((codes[i] = translate_part(tr, leaf, gc_pair_part(vars[i]))) < 0)
 			return GC_NO_EXPR;
-		/* An outer join may have made it NULL for good. */
-		if (tr->pexprs[codes[i]].op == GC_OP_NULL)
-			return GC_NO_EXPR;
-		codes[i] = gc_lookup_codes(tr, codes[i], nluts);
 	}
 	return gc_pair_table(tr, expr, vars, codes);
 }

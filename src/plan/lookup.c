@@ -44,9 +44,8 @@
 /* Days of half a century: many timestamps are of no more. */
 #define MOST_DATES		18250
 
-/* The Vars of an expression, up to two, each once; how many there are, or 3. */
-static int
-vars_of(Expr *expr, Var *vars[2])
+int
+gc_lookup_vars(Expr *expr, Var *vars[2])
 {
 	int			n = 0;
 	ListCell   *lc;
@@ -74,7 +73,7 @@ single_var(Expr *expr)
 	Var		   *vars[2];
 	Var		   *var;
 
-	if (vars_of(expr, vars) != 1)
+	if (gc_lookup_vars(expr, vars) != 1)
 		return NULL;
 	var = vars[0];
 	if (GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)))
@@ -270,9 +269,8 @@ hash_expression(Expr *expr, Var *second, GcHash *hash)
 	return true;
 }
 
-/* May PostgreSQL compute an expression of Vars for values that no row need have? */
-static bool
-is_tabulated(GcTranslation *tr, Expr *expr)
+bool
+gc_is_tabulated(GcTranslation *tr, Expr *expr)
 {
 	GcKind		kind = gc_type_kind(exprType((Node *) expr));
 
@@ -302,14 +300,7 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 {
 	Var		   *var = single_var(expr);
 
-	return var && is_tabulated(tr, expr) ? var : NULL;
-}
-
-bool
-gc_lookup_pair(GcTranslation *tr, Expr *expr, Var *vars[2])
-{
-	return vars_of(expr, vars) == 2 && GC_KIND_IS_CODE(gc_type_kind(vars[0]->vartype)) &&
-		GC_KIND_IS_CODE(gc_type_kind(vars[1]->vartype)) && gc_takes_any_texts(expr) && is_tabulated(tr, expr);
+	return var && gc_is_tabulated(tr, expr) ? var : NULL;
 }
 
 int
@@ -328,8 +319,8 @@ gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args
 	return gc_refuse(tr, "%s %s of type %s is not supported", what, name, format_type_be(exprType(linitial(vars))));
 }
 
-static double
-distinct_values(GcTranslation *tr, Var *var)
+double
+gc_var_values(GcTranslation *tr, Var *var)
 {
 	VariableStatData stats;
 	bool		isdefault;
@@ -360,8 +351,8 @@ move_vars(Node *node, void *context)
  * Query levels number their relations alike, and setrefs.c finds a Var in the scan tuple by its
  * numbers alone.  So the Vars of each level below the node's own are moved to numbers of their own.
  */
-static Node *
-level_vars(GcTranslation *tr, Node *node)
+Node *
+gc_level_vars(GcTranslation *tr, Node *node)
 {
 	int			distance;
 
@@ -530,15 +521,11 @@ gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 static Expr *
 executed_expr(GcTranslation *tr, Expr *expr)
 {
-	return (Expr *) hide_vars(level_vars(tr, (Node *) expr), NULL);
+	return (Expr *) hide_vars(gc_level_vars(tr, (Node *) expr), NULL);
 }
 
-/*
- * The table as a plan has it; second: NULL, or the other Var that it is of.  executed: what fills it, of values that
- * come in the places that *lut names.
- */
-static int
-build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values)
+int
+gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values)
 {
 	int			e;
 
@@ -556,125 +543,11 @@ build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg,
 int
 gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 {
-	const double values = distinct_values(tr, var);
+	const double values = gc_var_values(tr, var);
 	GcPlanLut	lut = {.space = tr->space[arg],.argtype = var->vartype};
 
-	lut.attno = gc_scan_attno(tr, level_vars(tr, (Node *) var));
-	return build_table(tr, expr, NULL, executed_expr(tr, expr), arg, &lut, GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
-}
-
-/* The code of a text, or the number of codes where it is NULL. */
-static int
-code_or_count(GcTranslation *tr, int code)
-{
-	int			count = gc_build_count(tr, tr->space[code], 0);
-
-	return count < 0 ? count : gc_build_expr(tr, GC_OP_COALESCE, GC_INT8, gc_build_cast(tr, code, GC_INT8), count, -1, -1);
-}
-
-/* Values of a text column, by what is cached of it, else by statistics; or of a lookup table. */
-static double
-text_values(GcTranslation *tr, Expr *text, int code)
-{
-	const GcExpr *e = &tr->pexprs[code];
-	GcSeenColumn seen;
-
-	if (e->op == GC_OP_LUT && tr->plan->luts[e->ref].type == GC_LUT_EXPR)
-	{
-		/* Of integers, a table is of all that a column's range has. */
-		if (GC_KIND_IS_INT(tr->pexprs[e->arg[0]].kind) && gc_seen(tr, e->arg[0], &seen) && seen.any)
-			return (double) seen.max - (double) seen.min + 1;
-		return tr->lut_values[e->ref];
-	}
-	return gc_seen(tr, code, &seen) ? seen.values : distinct_values(tr, (Var *) text);
-}
-
-/* Two codes as the number of a pair. */
-static int
-pair_of(GcTranslation *tr, const int codes[2], double pairs)
-{
-	const uint16 second = tr->space[codes[1]];
-	int			e;
-
-	if (tr->space[codes[0]] == GC_SPACE_NONE || second == GC_SPACE_NONE)
-		return GC_NO_EXPR;
-	if (pairs > GC_MAX_PAIRS)
-		return gc_refuse(tr, "an expression is of two texts that have too many values together");
-	e = code_or_count(tr, codes[0]);
-	e = e < 0 ? e : gc_build_expr(tr, GC_OP_MUL, GC_INT8, e, gc_build_count(tr, second, 1), -1, -1);
-	e = e < 0 ? e : gc_build_expr(tr, GC_OP_ADD, GC_INT8, e, code_or_count(tr, codes[1]), -1, -1);
-	return tr->reason ? GC_NO_EXPR : e;
-}
-
-int
-gc_pair_table(GcTranslation *tr, Expr *expr, Var *const vars[2], const int codes[2])
-{
-	GcPlanLut	lut = {.space = tr->space[codes[0]],.second = tr->space[codes[1]],
-	.kinds = {tr->pexprs[codes[0]].kind, tr->pexprs[codes[1]].kind}};
-	const double pairs = (text_values(tr, (Expr *) vars[0], codes[0]) + 1) * (text_values(tr, (Expr *) vars[1], codes[1]) + 1);
-	const int	e = pair_of(tr, codes, pairs);
-
-	lut.attno = gc_scan_attno(tr, level_vars(tr, (Node *) vars[0]));
-	lut.second_attno = gc_scan_attno(tr, level_vars(tr, (Node *) vars[1]));
-	lut.argtype = vars[0]->vartype;
-	return e < 0 ? e : build_table(tr, expr, vars[1], executed_expr(tr, expr), e, &lut, pairs);
-}
-
-bool
-gc_lookup_concatenation(GcTranslation *tr, Expr *expr, Expr *parts[2])
-{
-	Var		   *vars[2];
-
-	if (vars_of(expr, vars) < 2 || !gc_is_concatenation(expr, parts) || !gc_takes_any_texts(expr) || !is_tabulated(tr, expr))
-		return false;
-	/* A varchar is the text itself. */
-	for (int i = 0; i < 2; i++)
-	{
-		RelabelType *relabel = (RelabelType *) parts[i];
-
-		if (IsA(relabel, RelabelType) && IsA(relabel->arg, Var) && getBaseType(exprType((Node *) relabel->arg)) != BPCHAROID)
-			parts[i] = relabel->arg;
-	}
-	return true;
-}
-
-int
-gc_concatenation_table(GcTranslation *tr, Expr *expr, Expr *const parts[2], const int codes[2])
-{
-	GcPlanLut	lut = {.argtype = TEXTOID};
-	Expr	   *executed[2];
-	Expr	   *named[2];
-	Var		   *vars[2] = {NULL, NULL};
-	int			places[2] = {0, 0};
-	const bool	pair = codes[0] >= 0 && codes[1] >= 0;
-	double		values = 1;
-	int			e;
-
-	for (int i = 0; i < 2; i++)
-	{
-		executed[i] = named[i] = parts[i];
-		if (codes[i] < 0)
-			continue;
-		/* No expression of the query is such a relabelling, so this place is of the table alone. */
-		executed[i] = (Expr *) makeRelabelType((Expr *) level_vars(tr, (Node *) parts[i]), exprType((Node *) parts[i]), -1,
-											   exprCollation((Node *) parts[i]), COERCE_IMPLICIT_CAST);
-		vars[i] = makeVar(1, i + 1, exprType((Node *) parts[i]), -1, exprCollation((Node *) parts[i]), 0);
-		named[i] = (Expr *) vars[i];
-		places[i] = gc_scan_attno(tr, IsA(parts[i], Var) ? (Node *) ((RelabelType *) executed[i])->arg : (Node *) executed[i]);
-		values *= text_values(tr, parts[i], codes[i]) + (pair ? 1 : 0);
-	}
-	lut.space = tr->space[codes[codes[0] < 0]];
-	lut.attno = places[codes[0] < 0];
-	if (pair)
-	{
-		lut.second = tr->space[codes[1]];
-		lut.second_attno = places[1];
-		lut.kinds[0] = tr->pexprs[codes[0]].kind;
-		lut.kinds[1] = tr->pexprs[codes[1]].kind;
-	}
-	e = pair ? pair_of(tr, codes, values) : codes[codes[0] < 0];
-	return e < 0 ? e : build_table(tr, gc_concatenation_of(expr, named), pair ? vars[1] : NULL, gc_concatenation_of(expr, executed),
-								   e, &lut, values);
+	lut.attno = gc_scan_attno(tr, gc_level_vars(tr, (Node *) var));
+	return gc_build_table(tr, expr, NULL, executed_expr(tr, expr), arg, &lut, GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
 }
 
 static int

@@ -22,8 +22,14 @@ extern bool gc_contains_param(Node *node, void *context);
  */
 extern Var *gc_lookup_argument(GcTranslation *tr, Expr *expr);
 
-/* The two Vars, both texts or their like, of which an expression can be a lookup table; false as for one. */
-extern bool gc_lookup_pair(GcTranslation *tr, Expr *expr, Var *vars[2]);
+/* The Vars of an expression, up to two, each once; how many there are, or 3. */
+extern int	gc_lookup_vars(Expr *expr, Var *vars[2]);
+
+/*
+ * May PostgreSQL compute an expression of Vars for values that no row need have?  False: without a reason, unless only row
+ * security is in the way.
+ */
+extern bool gc_is_tabulated(GcTranslation *tr, Expr *expr);
 
 /* Is it known at execution what values the Var's translation can have? */
 extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);
@@ -40,17 +46,16 @@ extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
 extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
 
 /*
- * The same of two Vars with a text each, whose translations are codes of dictionaries.  GC_NO_EXPR with a reason: they
- * have too many values together, by what is cached of them, or else by statistics.
+ * A table as a plan has it, for about so many values; second: NULL, or the other Var that it is of.  executed: what fills
+ * it, of values that come in the places that *lut names.
  */
-extern int	gc_pair_table(GcTranslation *tr, Expr *expr, Var *const vars[2], const int codes[2]);
+extern int	gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values);
 
-/*
- * An expression that concatenates texts, and integers as texts, of several columns, as two parts.  Each is translated,
- * unless it is without Vars: then its code is GC_NO_EXPR.  The table is of what both parts can be.
- */
-extern bool gc_lookup_concatenation(GcTranslation *tr, Expr *expr, Expr *parts[2]);
-extern int	gc_concatenation_table(GcTranslation *tr, Expr *expr, Expr *const parts[2], const int codes[2]);
+/* An expression with Vars of lower query levels as the scan tuple has them. */
+extern Node *gc_level_vars(GcTranslation *tr, Node *node);
+
+/* Values of a column, by statistics. */
+extern double gc_var_values(GcTranslation *tr, Var *var);
 
 /* Is the column that an expression's values come from cached?  Then what has been seen of it. */
 extern bool gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen);

@@ -14,6 +14,8 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -85,12 +87,17 @@ is_total(Oid funcid, void *context)
 		case F_MD5_TEXT:
 		case F_LEFT:
 		case F_RIGHT:
+		case F_SUBSTR_TEXT_INT4:
+		case F_SUBSTR_TEXT_INT4_INT4:
+		case F_SUBSTRING_TEXT_INT4:
+		case F_SUBSTRING_TEXT_INT4_INT4:
 		case F_BTRIM_TEXT:
 		case F_LTRIM_TEXT:
 		case F_RTRIM_TEXT:
 		case F_BTRIM_TEXT_TEXT:
 		case F_LTRIM_TEXT_TEXT:
 		case F_RTRIM_TEXT_TEXT:
+		case F_INT4_INT2:
 		case F_TEXT_BPCHAR:
 		case F_TEXT_BOOL:
 		case F_TEXTEQ:
@@ -129,6 +136,9 @@ are_harmless(Oid funcid, List *args)
 			return IsA(last, Const) && !last->constisnull && strchr(TextDatumGetCString(last->constvalue), '\\') == NULL;
 		case F_SPLIT_PART:
 			return IsA(last, Const) && !last->constisnull && DatumGetInt32(last->constvalue) > 0;
+		case F_SUBSTR_TEXT_INT4_INT4:
+		case F_SUBSTRING_TEXT_INT4_INT4:
+			return IsA(last, Const) && !last->constisnull && DatumGetInt32(last->constvalue) >= 0;
 		default:
 			return true;
 	}
@@ -173,9 +183,8 @@ gc_takes_any_texts(Expr *expr)
 	return !gc_may_raise((Node *) expr, call_raises, NULL);
 }
 
-/* An argument of concat() as a text. */
-static Expr *
-as_text(Expr *arg)
+Expr *
+gc_as_text(Expr *arg)
 {
 	CoerceViaIO *cast;
 
@@ -190,6 +199,65 @@ as_text(Expr *arg)
 	return (Expr *) cast;
 }
 
+/* An argument of a call as one that textcat() takes; NULL: it has blanks there that a text of it has not, or is no constant. */
+static Expr *
+textcat_argument(Expr *arg)
+{
+	const Oid	type = getBaseType(exprType((Node *) arg));
+	const Const *c = (const Const *) arg;
+
+	/* A literal is a C string where the function takes any type. */
+	if (type == UNKNOWNOID && IsA(arg, Const))
+		return (Expr *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, c->constisnull ? (Datum) 0 :
+								  CStringGetTextDatum(DatumGetCString(c->constvalue)), c->constisnull, false);
+	return type == UNKNOWNOID || type == BPCHAROID ? NULL : gc_as_text(arg);
+}
+
+/* A call of another function of texts. */
+static Expr *
+call_like(const FuncExpr *f, Oid funcid, List *args)
+{
+	return (Expr *) makeFuncExpr(funcid, TEXTOID, args, f->funccollid, f->inputcollid, COERCE_EXPLICIT_CALL);
+}
+
+/* A text without the separator that it begins with; the empty text itself. */
+static Expr *
+without_first(Expr *joined, const Const *separator)
+{
+	const text *t = DatumGetTextPP(separator->constvalue);
+	const int	from = pg_mbstrlen_with_len(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)) + 1;
+	Const	   *start = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(from), false, true);
+
+	return call_like((FuncExpr *) joined, F_SUBSTR_TEXT_INT4, list_make2(joined, start));
+}
+
+/*
+ * concat_ws() as concat() of texts that begin with the separator, of which the first one is taken away.  A NULL has none
+ * then, as concat_ws() wants it.
+ */
+static bool
+split_by_separator(FuncExpr *f, Expr *parts[2])
+{
+	const Const *separator = linitial(f->args);
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	if (!IsA(separator, Const) || separator->constisnull || f->funcvariadic || list_length(f->args) < 3 || !are_texts(f->args, true))
+		return false;
+	for_each_from(lc, f->args, 1)
+	{
+		Expr	   *arg = textcat_argument(lfirst(lc));
+
+		if (arg == NULL)
+			return false;
+		args = lappend(args, call_like(f, F_TEXTCAT, list_make2((void *) separator, arg)));
+	}
+	parts[1] = llast(args);
+	args = list_truncate(args, list_length(args) - 1);
+	parts[0] = list_length(args) == 1 ? linitial(args) : call_like(f, F_CONCAT, args);
+	return true;
+}
+
 bool
 gc_is_concatenation(Expr *expr, Expr *parts[2])
 {
@@ -202,6 +270,8 @@ gc_is_concatenation(Expr *expr, Expr *parts[2])
 		parts[1] = lsecond(((OpExpr *) expr)->args);
 		return get_opcode(((OpExpr *) expr)->opno) == F_TEXTCAT || IsA(parts[0], Const) || IsA(parts[1], Const);
 	}
+	if (IsA(expr, FuncExpr) && f->funcid == F_CONCAT_WS)
+		return split_by_separator(f, parts);
 	if (!IsA(expr, FuncExpr) || f->funcid != F_CONCAT || f->funcvariadic || list_length(f->args) < 2)
 		return false;
 	/* concat() of all but the last argument is one of its arguments. */
@@ -209,7 +279,7 @@ gc_is_concatenation(Expr *expr, Expr *parts[2])
 	*head = *f;
 	head->args = list_copy_head(f->args, list_length(f->args) - 1);
 	parts[0] = (Expr *) head;
-	parts[1] = as_text(llast(f->args));
+	parts[1] = gc_as_text(llast(f->args));
 	return true;
 }
 
@@ -219,6 +289,8 @@ gc_concatenation_of(const Expr *expr, Expr *const parts[2])
 	Expr	   *copy = copyObject((Expr *) expr);
 	List	   *args = list_make2(parts[0], parts[1]);
 
+	if (IsA(copy, FuncExpr) && ((FuncExpr *) copy)->funcid == F_CONCAT_WS)
+		return without_first(call_like((FuncExpr *) copy, F_CONCAT, args), linitial(((FuncExpr *) copy)->args));
 	if (IsA(copy, OpExpr))
 		((OpExpr *) copy)->args = args;
 	else

@@ -17,9 +17,12 @@
 /* Can an expression be evaluated for any texts, integers, booleans and enums without an error?  False where that is not known. */
 extern bool gc_takes_any_texts(Expr *expr);
 
+/* An integer or an enum as the text that it is spelled as; any other expression itself. */
+extern Expr *gc_as_text(Expr *arg);
+
 /*
- * Is it || of two texts, concat() of several texts, integers and enums, or an operator of a text and a constant?  As two parts,
- * of which each is a text.
+ * Is it || of two texts, concat() or concat_ws() of several texts, integers and enums, or an operator of a text and a
+ * constant?  As two parts, of which each is a text.
  */
 extern bool gc_is_concatenation(Expr *expr, Expr *parts[2]);
 

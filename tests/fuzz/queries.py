@@ -233,7 +233,12 @@ class Expressions:
         roll = rng.random()
         found = self.column(("text",))
         if depth > 0 and roll < 0.03 and found:
-            return rng.choice(["(%s || '/' || %s || %s)", "concat(%s, %s, '-', %s)"]) % (found, self.column(("text",)), self.column(("text",)))
+            return rng.choice(["(%s || '/' || %s || %s)", "concat(%s, %s, '-', %s)", "concat_ws('-', %s, %s, %s)",
+                               "concat_ws('', %s, upper(%s), %s)"]) % (found, self.column(("text",)), self.column(("text",)))
+        number = self.column(("int2", "int4")) if depth > 0 and roll < 0.05 else None
+        if number and found:
+            return rng.choice(["left(%s, %s)", "right(%s, %s)", "substr(%s, %s)", "substr(%s, %s, 2)", "(%s || %s)",
+                               "upper(concat(%s, '/', %s))", "concat_ws('-', %s, 'x', %s)", "(%s || (%s %% 7)::text)"]) % (found, number)
         if depth > 0 and roll < 0.08 and found:
             return rng.choice(["(%s || %s)", "concat(%s, %s)", "(%s || '-' || %s)", "concat_ws(',', %s, %s)", "replace(%s, %s, 'q')",
                                "split_part(%s, %s, 1)", "btrim(%s, %s)"]) % (found, self.column(("text",)))
