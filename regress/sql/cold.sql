@@ -97,6 +97,19 @@ SELECT fallback(:'query');
 SELECT device_answers(:'query');
 DROP TABLE chosen, owner, owned, days;
 
+-- Where the rewritten query is to wait for its loads, so does its node, though its own fallback might be a little sooner.
+CREATE TABLE looked_up AS SELECT i % 1000 AS k, i % 97 AS v FROM generate_series(1, 20000) i;
+CREATE INDEX ON looked_up (k);
+CREATE TABLE asked AS SELECT i AS n, i * 7 % 1000 AS k, i % 100 AS x FROM generate_series(1, 2000) i;
+VACUUM (ANALYZE) asked, looked_up;
+\set query 'SELECT sum(n) FROM asked WHERE n < 45 AND x < (SELECT avg(v) FROM looked_up l WHERE l.k = asked.k)'
+SET gpuconc.cold = wait;
+SELECT fallback(:'query');
+SET gpuconc.cold = auto;
+SELECT gpuconc_evict('asked') + gpuconc_evict('looked_up') > 0 AS evicted;
+SELECT fallback(:'query');
+DROP TABLE asked, looked_up;
+
 -- Row sources and InitPlans are not computed in vain, and what fails, fails.
 SET gpuconc.debug_offload = prefer;
 SET gpuconc.cold = fallback;
