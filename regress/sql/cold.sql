@@ -110,6 +110,17 @@ SELECT gpuconc_evict('asked') + gpuconc_evict('looked_up') > 0 AS evicted;
 SELECT fallback(:'query');
 DROP TABLE asked, looked_up;
 
+-- Nor by a table that was never analyzed, or has grown a hundredfold since: its rows are estimated.
+CREATE TABLE fresh (i int, g int, t text) WITH (autovacuum_enabled = off);
+INSERT INTO fresh SELECT i, i % 10, 'text ' || i FROM generate_series(1, 60000) i;
+CREATE TABLE grew (i int, g int, t text) WITH (autovacuum_enabled = off);
+INSERT INTO grew SELECT i, i % 10, 'text ' || i FROM generate_series(1, 600) i;
+VACUUM (ANALYZE) grew;
+INSERT INTO grew SELECT i, i % 10, 'text ' || i FROM generate_series(1, 60000) i;
+SELECT fallback('SELECT sum(i) FROM fresh WHERE g = 3'), fallback('SELECT sum(i) FROM grew WHERE g = 3');
+SELECT device_answers('SELECT sum(i) FROM fresh WHERE g = 3'), device_answers('SELECT sum(i) FROM grew WHERE g = 3');
+DROP TABLE fresh, grew;
+
 -- Row sources and InitPlans are not computed in vain, and what fails, fails.
 SET gpuconc.debug_offload = prefer;
 SET gpuconc.cold = fallback;
