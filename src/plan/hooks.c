@@ -297,9 +297,9 @@ is_cold(Run *run, PlannedStmt *stmt)
 }
 
 /*
- * PostgreSQL's own plan of the statement, without a node of ours, if it is to answer instead of this one, which lacks
- * columns or kernels; else NULL.  *run: what is known of that other plan, if it has no node of ours; it is
- * that of the plan returned then.  query: a copy, from before the planner.
+ * PostgreSQL's own plan of the statement, without a node of ours, if it is to answer instead of `cold`, which lacks
+ * columns or kernels; else NULL.  other: that plan, where *run has made it.  NULL: it is made here, of `query`, a copy from
+ * before the planner.  *run becomes that of the plan returned.
  */
 static PlannedStmt *
 plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, PlannedStmt *other, bool rewritten)
