@@ -67,6 +67,60 @@ SELECT device_answers('SELECT sum(i) FROM cold WHERE g = 3');
 SELECT gpuconc_evict('cold') > 0 AS evicted;
 SELECT fallback('SELECT count(*) FROM cold a, cold b WHERE a.i < b.i AND a.g < 1 AND b.g < 2');
 
+-- What the device takes counts, too, in plans that are kept: it would not be sooner than PostgreSQL after a load.
+SET gpuconc.cold = wait;
+SET gpuconc.offload_cost = 4200;
+PREPARE pairs AS SELECT count(*) FROM cold a, cold b WHERE a.i < b.i AND a.g < 1 AND b.g < 2 AND b.i < 800;
+SELECT fallback('EXECUTE pairs');
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+SET gpuconc.cold = auto;
+SELECT fallback('EXECUTE pairs') ~ 'Fallback: no ' AS waits;
+SELECT device_answers('EXECUTE pairs');
+DEALLOCATE pairs;
+SET gpuconc.offload_cost = 0;
+
+-- Of a query that can be rewritten, PostgreSQL's own plan answers, and not that of the rewritten one.  Nor is its
+-- own taken to execute a subquery for each row that it hashes.
+CREATE TABLE chosen AS SELECT i * 97 AS k FROM generate_series(1, 1000) i;
+CREATE TABLE owner AS SELECT i AS id, i % 7 AS g FROM generate_series(1, 100000) i;
+ALTER TABLE owner ADD PRIMARY KEY (id);
+CREATE TABLE owned AS SELECT i * 7919::bigint % 100000 AS owner, i % 3000 AS d FROM generate_series(1, 70000) i;
+CREATE TABLE days AS SELECT i AS d, 1998 + i / 365 AS y FROM generate_series(0, 2999) i;
+ALTER TABLE days ADD PRIMARY KEY (d);
+VACUUM (ANALYZE) chosen, owner, owned, days;
+\set query 'SELECT count(*) FROM chosen, owner WHERE k = id AND (EXISTS (SELECT 1 FROM owned, days WHERE owner = id AND owned.d = days.d AND y = 2002) OR g = 6)'
+SET gpuconc.cold = wait;
+SELECT fallback(:'query');
+SELECT count(gpuconc_evict(t)) AS evicted FROM unnest('{chosen,owner,owned,days}'::regclass[]) t;
+SET gpuconc.cold = auto;
+SELECT fallback(:'query');
+SELECT device_answers(:'query');
+DROP TABLE chosen, owner, owned, days;
+
+-- Where the rewritten query is to wait for its loads, so does its node, though its own fallback might be a little sooner.
+CREATE TABLE looked_up AS SELECT i % 1000 AS k, i % 97 AS v FROM generate_series(1, 20000) i;
+CREATE INDEX ON looked_up (k);
+CREATE TABLE asked AS SELECT i AS n, i * 7 % 1000 AS k, i % 100 AS x FROM generate_series(1, 2000) i;
+VACUUM (ANALYZE) asked, looked_up;
+\set query 'SELECT sum(n) FROM asked WHERE n < 45 AND x < (SELECT avg(v) FROM looked_up l WHERE l.k = asked.k)'
+SET gpuconc.cold = wait;
+SELECT fallback(:'query');
+SET gpuconc.cold = auto;
+SELECT gpuconc_evict('asked') + gpuconc_evict('looked_up') > 0 AS evicted;
+SELECT fallback(:'query');
+DROP TABLE asked, looked_up;
+
+-- Nor by a table that was never analyzed, or has grown a hundredfold since: its rows are estimated.
+CREATE TABLE fresh (i int, g int, t text) WITH (autovacuum_enabled = off);
+INSERT INTO fresh SELECT i, i % 10, 'text ' || i FROM generate_series(1, 60000) i;
+CREATE TABLE grew (i int, g int, t text) WITH (autovacuum_enabled = off);
+INSERT INTO grew SELECT i, i % 10, 'text ' || i FROM generate_series(1, 600) i;
+VACUUM (ANALYZE) grew;
+INSERT INTO grew SELECT i, i % 10, 'text ' || i FROM generate_series(1, 60000) i;
+SELECT fallback('SELECT sum(i) FROM fresh WHERE g = 3'), fallback('SELECT sum(i) FROM grew WHERE g = 3');
+SELECT device_answers('SELECT sum(i) FROM fresh WHERE g = 3'), device_answers('SELECT sum(i) FROM grew WHERE g = 3');
+DROP TABLE fresh, grew;
+
 -- Row sources and InitPlans are not computed in vain, and what fails, fails.
 SET gpuconc.debug_offload = prefer;
 SET gpuconc.cold = fallback;

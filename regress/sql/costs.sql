@@ -58,6 +58,22 @@ SELECT whose('SELECT count(*) FROM priced a JOIN priced b ON a.i = b.i WHERE a.i
 SELECT whose('SELECT count(b.i) FROM priced a LEFT JOIN priced b ON a.i = b.i AND b.i < 400');
 RESET enable_nestloop; RESET enable_hashjoin;
 
+-- Pages that are not all-visible are read once for all sessions.  But each reads them itself where they are not kept, or
+-- where it may have changed them; and what was found out there does not hold elsewhere.
+CREATE TABLE fresh WITH (autovacuum_enabled = off) AS SELECT i, g FROM priced;
+ANALYZE fresh;
+SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
+BEGIN;
+SELECT pg_current_xact_id() IS NOT NULL AS writes;
+SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
+ROLLBACK;
+SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
+SET gpuconc.enable_versioned_pages = off;
+SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
+RESET gpuconc.enable_versioned_pages;
+SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
+DROP TABLE fresh;
+
 -- Whatever the settings say, the answer is PostgreSQL's.
 CREATE FUNCTION answer() RETURNS text LANGUAGE sql AS $$
 SELECT format('%s %s %s', (SELECT sum(n) FROM priced WHERE g < 7),

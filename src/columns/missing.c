@@ -14,6 +14,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
+#include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -131,11 +132,23 @@ count_once(GcMissing *missing, Oid relid, AttrNumber attnum)
 	return true;
 }
 
+/* As the planner has it: it may have grown since it was analyzed, or was never analyzed. */
+static double
+estimated_rows(Relation rel)
+{
+	BlockNumber npages;
+	double		rows;
+	double		visible;
+
+	estimate_rel_size(rel, NULL, &npages, &rows, &visible);
+	return rows;
+}
+
 bool
 gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing)
 {
 	const GcDirectory *dir = gc_directory(rel);
-	const double rows = Max(rel->rd_rel->reltuples, 0);
+	const double rows = estimated_rows(rel);
 	const BlockNumber npages = RelationGetNumberOfBlocks(rel);
 	double		us = 0;
 	bool		lacking = dir == NULL;

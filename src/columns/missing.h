@@ -16,9 +16,6 @@
 
 #include "columns.h"
 
-/* Estimates are rough: a wait for a load must pay by this factor. */
-#define GC_WAIT_FACTOR	1.3
-
 /* So many cached columns of a query are told from others; of more than these only what they take together is known. */
 #define GC_MISSING_PRESENT	64
 
@@ -46,6 +43,16 @@ typedef struct GcMissing
 		AttrNumber	attnum;		/* 0: what all columns of the table share */
 	}			counted[GC_MISSING_PRESENT];	/* a table may be read several times */
 } GcMissing;
+
+/* Estimates are rough: a wait for a load must pay by this factor. */
+#define GC_WAIT_FACTOR	1.3
+
+/* Is it sooner to wait for loads, and take `ms` then, than to have another plan answer? */
+static inline bool
+gc_worth_waiting(double load_ms, double ms, double other_ms)
+{
+	return ms + GC_WAIT_FACTOR * load_ms < other_ms;
+}
 
 /* Add what a table lacks of these columns; true if it lacks any, or all that the cache keeps of it.  With a guard. */
 extern bool gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing);

@@ -169,11 +169,14 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	cold = look_at_inputs(node);
 	if (cold.ntables == 0)
 		return GC_OK;
+	ereport(DEBUG2,
+			(errmsg_internal("gpuconc expects to load columns in %.3f ms, and PostgreSQL's plan to take %.3f ms",
+							 cold.missing.ms, node->plan->own_ms)));
 	room = gc_missing_room(&cold.missing, must_wait());
 	/* Who waits for columns waits for others' loads, too. */
 	if (room != GC_ROOM_FITS && !(room == GC_ROOM_RESERVED && must_wait()))
 		return fail_for_room(err, &cold, room);
-	if (must_wait() || (gc_cold == GC_COLD_AUTO && node->plan->own_ms > GC_WAIT_FACTOR * cold.missing.ms))
+	if (must_wait() || (gc_cold == GC_COLD_AUTO && gc_worth_waiting(cold.missing.ms, node->plan->ms, node->plan->own_ms)))
 		return GC_OK;
 	for (int i = 0; i < cold.ntables; i++)
 	{

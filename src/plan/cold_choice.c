@@ -226,7 +226,7 @@ falls_back(const NodeState *node)
 		return true;
 	if (node->cold == NIL)
 		return false;
-	return gc_cold == GC_COLD_FALLBACK || node->plan->own_ms <= GC_WAIT_FACTOR * node->missing.ms ||
+	return gc_cold == GC_COLD_FALLBACK || !gc_worth_waiting(node->missing.ms, node->plan->ms, node->plan->own_ms) ||
 		!may_be_loaded(node->cold) || !gc_missing_fits(&node->missing);
 }
 
@@ -260,13 +260,13 @@ lack_of(List *nodes)
 
 /*
  * Is the original sooner than a rewritten query that waits for loads?  What the rewritten query's fallback takes is not
- * asked: nodes of ours in it would fall back, too.
+ * asked: nodes of ours in it would fall back, too.  It is often slower than the original.
  */
 static bool
-beats_loads(const Lack *lack, double original_ms)
+beats_loads(const Lack *lack, double ms, double original_ms)
 {
 	return lack->compiles || !lack->loadable || !lack->room || gc_cold == GC_COLD_FALLBACK ||
-		original_ms <= GC_WAIT_FACTOR * lack->missing.ms;
+		!gc_worth_waiting(lack->missing.ms, ms, original_ms);
 }
 
 /*
@@ -301,11 +301,16 @@ gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms
 		return NULL;
 	nodes = open_nodes(stmt);
 	lack = lack_of(nodes);
+	ereport(DEBUG2,
+			(errmsg_internal("gpuconc expects to load columns in %.3f ms, its plan to take %.3f ms then, and PostgreSQL's to take %.3f ms",
+							 lack.missing.ms, ms, other_ms)));
 	if ((lack.cold != NIL || lack.compiles) &&
-		(rewritten ? beats_loads(&lack, other_ms) : lack.all || other_ms <= ms + lack.ms))
+		(rewritten ? beats_loads(&lack, ms, other_ms) : lack.all || other_ms <= ms + lack.ms))
 		refusal = begin_loads(&lack, other);
 	close_nodes(nodes);
 	if (refusal)
 		gc_kept_plans_later();
+	else if (rewritten && lack.cold != NIL)
+		gc_set_other_ms(stmt, other_ms);
 	return refusal;
 }

@@ -4,9 +4,9 @@
  *	  What paths of ours cost.
  *
  * Costs are times, in units of cost that the CPU takes.  A request has a fixed cost, and a cost per tuple scanned and
- * per row probed or built on the device.  Each row of the result costs something to decode.  Tuples that must be read
- * as delta (pages not all-visible), row sources, and entries of lookup tables have PostgreSQL's own costs.  Constants
- * of devices are settings (gpuconc.*_cost), with defaults per device.
+ * per row probed or built on the device.  Each row of the result costs something to decode.  Tuples that each execution
+ * reads as delta, row sources, and entries of lookup tables have PostgreSQL's own costs.  Constants of
+ * devices are settings (gpuconc.*_cost), with defaults per device.
  *
  * PostgreSQL compares paths by costs that are no times.  What it is told of ours is in the proportion to its own path
  * that the times are in (own_time.c).
@@ -21,6 +21,8 @@
 
 #include <math.h>
 
+#include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -92,12 +94,24 @@ pairs_cost(const GcLeaf *leaf, double pair_cost)
 	return cost;
 }
 
-/* Tuples of pages not all-visible are read by the backend itself. */
+/*
+ * Does each execution read pages not all-visible itself?  Mostly they are read once, for all sessions, and served until they
+ * change (columns/versions.h).  But those without an LSN may not be, nor are those that this transaction has changed.
+ */
+static bool
+reads_stale_pages(void)
+{
+	return !gc_enable_versioned_pages || TransactionIdIsValid(GetTopTransactionIdIfAny()) || !XLogIsNeeded();
+}
+
+/* Pages not all-visible are looked at, or their tuples are read by the backend itself. */
 static Cost
 delta_cost(const RelOptInfo *rel, double tuples)
 {
 	double		stale = 1 - Min(rel->allvisfrac, 1);
 
+	if (stale > 0 && !reads_stale_pages())
+		return stale * rel->pages * cpu_tuple_cost;
 	return stale * rel->pages * seq_page_cost + 2 * tuples * stale * cpu_tuple_cost;
 }
 

@@ -287,13 +287,42 @@ is_cold(Run *run, PlannedStmt *stmt)
 }
 
 /*
+ * PostgreSQL's own plan of the statement, without a node of ours, if it is to answer instead of `cold`, which lacks
+ * columns or kernels; else NULL.  other: that plan, where *run has made it.  NULL: it is made here, of `query`, a copy from
+ * before the planner.  *run becomes that of the plan returned.
+ */
+static PlannedStmt *
+plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, PlannedStmt *other, bool rewritten)
+{
+	Run			own;
+	const char *refusal;
+
+	if (other)
+		own = *run;
+	else
+	{
+		start_run(&own, run->query_string, run->options, run->params, run->glance);
+		own.ceiling = get_float8_infinity();
+		own.timed = true;
+		other = run_planner(query, &own);
+	}
+	refusal = gc_cold_choice(cold, cold_time * GC_UNIT_MS, other, own.time * GC_UNIT_MS, rewritten);
+	if (refusal == NULL)
+		return NULL;
+	strlcpy(own.refusal, refusal, sizeof(own.refusal));
+	own.passing = true;
+	*run = own;
+	return other;
+}
+
+/*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
  * offloaded as a whole and takes less time: PostgreSQL itself would often be slower with it.  Where it is known
  * from before which is, the other is not planned (verdict.c).  The planner scribbles on its input, so the rewritten
- * query is a copy.
+ * query is a copy.  copy: another one, where nodes may lack columns or kernels.
  */
 static PlannedStmt *
-plan_both(Query *parse, Run *run)
+plan_both(Query *parse, Run *run, Query *copy)
 {
 	const uint64 key = run->key;
 	const bool	forced = gc_rewriting_forced() || gc_offload_forced();
@@ -301,9 +330,10 @@ plan_both(Query *parse, Run *run)
 	Run			other = *run;
 	Query	   *rewritten = NULL;
 	PlannedStmt *first = NULL;
+	PlannedStmt *own = NULL;
 	PlannedStmt *stmt;
-	const char *refusal;
 	double		lead;
+	bool		cold;
 
 	if (!lost && worth_rewriting())
 		rewritten = gc_rewrite(parse, (run->options & CURSOR_OPT_FAST_PLAN) != 0, run->params);
@@ -318,7 +348,8 @@ plan_both(Query *parse, Run *run)
 			first = NULL;
 	}
 	/* While columns are not loaded the original may still be sooner. */
-	if (first && (forced || (!is_cold(run, first) && gc_verdict_rewriting_won(key, first, &other.seen))))
+	cold = first && !forced && is_cold(run, first);
+	if (first && (forced || (!cold && gc_verdict_rewriting_won(key, first, &other.seen))))
 	{
 		*run = other;
 		run->settled = true;
@@ -332,14 +363,11 @@ plan_both(Query *parse, Run *run)
 		gc_verdict_check_original(key, stmt);
 	if (first == NULL || lead <= 1)
 		return stmt;
-	refusal = gc_cold_choice(first, other.time * GC_UNIT_MS, stmt, run->time * GC_UNIT_MS, true);
-	if (refusal)
-	{
-		if (!run->has_node)
-			strlcpy(run->refusal, refusal, sizeof(run->refusal));
-		run->passing = true;
-		return stmt;
-	}
+	/* Nodes in the original would lack what the rewritten query's lack. */
+	if (cold)
+		own = plan_meanwhile(copy, run, first, other.time, run->has_node ? NULL : stmt, true);
+	if (own)
+		return own;
 	*run = other;
 	run->settled = true;
 	return first;
@@ -352,23 +380,9 @@ plan_both(Query *parse, Run *run)
 static PlannedStmt *
 plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
 {
-	Run			own;
-	PlannedStmt *plain;
-	const char *refusal;
+	PlannedStmt *own = is_cold(run, stmt) ? plan_meanwhile(query, run, stmt, run->time, NULL, false) : NULL;
 
-	if (!is_cold(run, stmt))
-		return stmt;
-	start_run(&own, run->query_string, run->options, run->params, run->glance);
-	own.ceiling = get_float8_infinity();
-	own.timed = true;
-	plain = run_planner(query, &own);
-	refusal = gc_cold_choice(stmt, run->time * GC_UNIT_MS, plain, own.time * GC_UNIT_MS, false);
-	if (refusal == NULL)
-		return stmt;
-	strlcpy(own.refusal, refusal, sizeof(own.refusal));
-	own.passing = true;
-	*run = own;
-	return plain;
+	return own ? own : stmt;
 }
 
 /* May it not turn out that nodes lack columns, or kernels, so that the statement is planned once more? */
@@ -418,7 +432,7 @@ plan_anew(Query *parse, Run *run)
 		copy = copyObject(parse);
 		run->timed = true;
 	}
-	stmt = plan_both(parse, run);
+	stmt = plan_both(parse, run, copy);
 	if (copy && run->has_node && !run->settled)
 		stmt = plan_while_cold(copy, run, stmt);
 	gc_repeated_judge(run->has_node && !run->passing);

@@ -201,6 +201,7 @@ path_again(GcPath *path, GcTranslation *tr, double rows)
 	again->cpath.path.rows = rows;
 	again->costs = path->costs;
 	gc_set_costs(&again->cpath.path, &again->costs, rows);
+	plan->ms = gc_costs_time(&again->costs, rows) * GC_UNIT_MS;
 	/* A whole plan may have been made to cost less than it does (prefer_whole() in paths.c). */
 	again->cpath.path.startup_cost = Min(again->cpath.path.startup_cost, old->startup_cost);
 	again->cpath.path.total_cost = Min(again->cpath.path.total_cost, old->total_cost);
@@ -256,6 +257,7 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 	path->plan->own_ms += Max(gc_own_time(root, sorted) - gc_own_time(root, fallback), 0) * GC_UNIT_MS;
 	path->cpath.path.pathkeys = keys;
 	path->costs.device += sorting;
+	path->plan->ms += sorting * GC_UNIT_MS;
 	path->cpath.path.startup_cost += path->costs.scale * sorting;
 	path->cpath.path.total_cost += path->costs.scale * sorting;
 }

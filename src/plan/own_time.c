@@ -81,11 +81,20 @@ scan_leaf_time(const Path *path)
 	}
 }
 
+/* What is done once, however often a path is executed: the hash tables of subqueries in expressions. */
+typedef struct Once
+{
+	Bitmapset  *counted;		/* plan_id of subqueries */
+	Cost		time;
+} Once;
+
+static Cost path_time(PlannerInfo *root, Path *path, Once *once);
+
 /* Of the units that a path counts for, the part that is time. */
 static double
-time_share(PlannerInfo *root, Path *path)
+time_share(PlannerInfo *root, Path *path, Once *once)
 {
-	return path->total_cost > 0 ? gc_own_time(root, path) / path->total_cost : 1;
+	return path->total_cost > 0 ? path_time(root, path, once) / path->total_cost : 1;
 }
 
 /* The path that a subquery in an expression is executed by; NULL if it is not known. */
@@ -104,39 +113,79 @@ subplan_root(const PlannerGlobal *glob, const SubPlan *subplan)
 typedef struct Subplans
 {
 	PlannerGlobal *glob;
-	Cost		cost;			/* of one evaluation of each, as PostgreSQL counts */
-	Cost		time;
+	double		evaluations;	/* as setrefs.c counts them, when it chooses one of alternatives */
+	Once	   *once;
+	Cost		startup;		/* as PostgreSQL counts, for all evaluations, */
+	Cost		cost;			/* and for one */
+	Cost		time;			/* of one evaluation of each; hash tables are in `once` */
 } Subplans;
+
+/* The alternative that is executed; PostgreSQL's costs are those of the first one. */
+static const SubPlan *
+chosen_alternative(const List *alternatives, double evaluations)
+{
+	const SubPlan *best = NULL;
+	Cost		least = 0;
+	ListCell   *lc;
+
+	foreach(lc, alternatives)
+	{
+		const SubPlan *subplan = lfirst_node(SubPlan, lc);
+		const Cost	cost = subplan->startup_cost + evaluations * subplan->per_call_cost;
+
+		if (best == NULL || cost <= least)
+		{
+			best = subplan;
+			least = cost;
+		}
+	}
+	return best;
+}
+
+static void
+add_subplan_time(const SubPlan *subplan, Subplans *found)
+{
+	PlannerInfo *root = subplan_root(found->glob, subplan);
+	Path	   *path = subplan_path(root);
+	const double share = path ? time_share(root, path, found->once) : 1;
+
+	found->time += subplan->per_call_cost * (subplan->useHashTable ? 1 : share);
+	if (bms_is_member(subplan->plan_id, found->once->counted))
+		return;
+	found->once->counted = bms_add_member(found->once->counted, subplan->plan_id);
+	found->once->time += subplan->startup_cost * share;
+}
 
 static bool
 subplan_walker(Node *node, Subplans *found)
 {
+	const SubPlan *counted;
+
 	if (node == NULL)
 		return false;
-	/* Of alternatives PostgreSQL counts the first. */
+	if (!IsA(node, AlternativeSubPlan) && !IsA(node, SubPlan))
+		return expression_tree_walker(node, subplan_walker, found);
+	counted = (const SubPlan *) node;
 	if (IsA(node, AlternativeSubPlan))
-		return subplan_walker(linitial(((AlternativeSubPlan *) node)->subplans), found);
-	if (IsA(node, SubPlan) && !((SubPlan *) node)->useHashTable)
-	{
-		const SubPlan *subplan = (SubPlan *) node;
-		PlannerInfo *root = subplan_root(found->glob, subplan);
-		Path	   *path = subplan_path(root);
-
-		found->cost += subplan->per_call_cost;
-		found->time += subplan->per_call_cost * (path ? time_share(root, path) : 1);
-	}
-	return expression_tree_walker(node, subplan_walker, found);
+		counted = linitial_node(SubPlan, ((AlternativeSubPlan *) node)->subplans);
+	found->startup += counted->startup_cost;
+	found->cost += counted->per_call_cost;
+	if (IsA(node, AlternativeSubPlan))
+		counted = chosen_alternative(((AlternativeSubPlan *) node)->subplans, found->evaluations);
+	add_subplan_time(counted, found);
+	return false;
 }
 
 /* By how much conditions take less than they cost, for `rows` rows.  Conditions with subqueries are evaluated last. */
 static Cost
-conditions_excess(PlannerInfo *root, List *conditions, double rows)
+conditions_excess(PlannerInfo *root, const Path *path, double rows, Once *once)
 {
-	Subplans	found = {.glob = root->glob};
+	/* Before conditions have left out rows, setrefs.c takes them to be twice as many. */
+	Subplans	found = {.glob = root->glob,.evaluations = 2 * path->rows,.once = once};
 	double		share = 1;
 	ListCell   *lc;
 
-	foreach(lc, conditions)
+	foreach(lc, path->parent->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
@@ -145,40 +194,39 @@ conditions_excess(PlannerInfo *root, List *conditions, double rows)
 		else if (rinfo->norm_selec >= 0 && rinfo->norm_selec <= 1)
 			share *= rinfo->norm_selec;
 	}
-	return found.cost > 0 ? rows * (found.cost - share * found.time) : 0;
+	return found.startup + rows * (found.cost - share * found.time);
 }
 
 /* By how much what a path computes for each of its rows takes less than it costs. */
 static Cost
-target_excess(PlannerInfo *root, const Path *path)
+target_excess(PlannerInfo *root, const Path *path, Once *once)
 {
-	Subplans	found = {.glob = root->glob};
+	Subplans	found = {.glob = root->glob,.evaluations = path->rows,.once = once};
 
 	(void) subplan_walker((Node *) path->pathtarget->exprs, &found);
-	return path->rows * (found.cost - found.time);
+	return found.startup + path->rows * (found.cost - found.time);
 }
 
 static Cost
-leaf_time(PlannerInfo *root, const Path *path)
+leaf_time(PlannerInfo *root, const Path *path, Once *once)
 {
-	const RelOptInfo *rel = path->parent;
 	Cost		excess = 0;
 
 	/* A scan evaluates conditions for each row that it reads, and its target for the rows that are left. */
-	if (root->glob->subplans != NIL && IS_SIMPLE_REL(rel))
-		excess = conditions_excess(root, rel->baserestrictinfo, scanned_rows(path)) + target_excess(root, path);
+	if (root->glob->subplans != NIL && IS_SIMPLE_REL(path->parent))
+		excess = conditions_excess(root, path, scanned_rows(path), once) + target_excess(root, path, once);
 	return Max(scan_leaf_time(path) - excess, 0);
 }
 
 /* The inner side is executed for each outer row. */
 static Cost
-nested_loop_time(PlannerInfo *root, const JoinPath *join)
+nested_loop_time(PlannerInfo *root, const JoinPath *join, Once *once)
 {
 	const Cost	total = join->path.total_cost;
 	const Cost	outer = Min(join->outerjoinpath->total_cost, total);
 	const Cost	inner = Min(join->outerjoinpath->rows * join->innerjoinpath->total_cost, total - outer);
 
-	return outer * time_share(root, join->outerjoinpath) + inner * time_share(root, join->innerjoinpath) + (total - outer - inner);
+	return outer * time_share(root, join->outerjoinpath, once) + inner * time_share(root, join->innerjoinpath, once) + (total - outer - inner);
 }
 
 /* Children whose costs add up to `below`, and whose times to `time`; not all of them need be read to the end. */
@@ -191,7 +239,7 @@ above_children(const Path *path, Cost below, Cost time)
 }
 
 static Cost
-list_time(PlannerInfo *root, const Path *path, List *children)
+list_time(PlannerInfo *root, const Path *path, List *children, Once *once)
 {
 	Cost		below = 0;
 	Cost		time = 0;
@@ -200,27 +248,27 @@ list_time(PlannerInfo *root, const Path *path, List *children)
 	foreach(lc, children)
 	{
 		below += ((Path *) lfirst(lc))->total_cost;
-		time += gc_own_time(root, lfirst(lc));
+		time += path_time(root, lfirst(lc), once);
 	}
 	return above_children(path, below, time);
 }
 
 /* Where a condition ends one side early, the other is not read as far as PostgreSQL counts. */
 static Cost
-merge_join_time(PlannerInfo *root, const MergePath *join)
+merge_join_time(PlannerInfo *root, const MergePath *join, Once *once)
 {
 	const Path *path = &join->jpath.path;
 	Path	   *outer = join->jpath.outerjoinpath;
 	Path	   *inner = join->jpath.innerjoinpath;
 	const double outer_share = gc_merge_share(root, join, false);
 	const double inner_share = gc_merge_share(root, join, true);
-	const Cost	time = list_time(root, path, list_make2(outer, inner));
+	const Cost	time = list_time(root, path, list_make2(outer, inner), once);
 	Cost		least;
 
 	if (outer_share >= 1 && inner_share >= 1)
 		return time;
-	least = outer_share * (gc_own_time(root, outer) + outer->rows * cpu_operator_cost) +
-		inner_share * (gc_own_time(root, inner) + inner->rows * cpu_operator_cost) + path->rows * cpu_tuple_cost;
+	least = outer_share * (path_time(root, outer, once) + outer->rows * cpu_operator_cost) +
+		inner_share * (path_time(root, inner, once) + inner->rows * cpu_operator_cost) + path->rows * cpu_tuple_cost;
 	return Min(time, least);
 }
 
@@ -256,9 +304,9 @@ sort_excess(const Path *path, const Path *child)
 }
 
 static Cost
-upper_time(PlannerInfo *root, Path *path, Path *child)
+upper_time(PlannerInfo *root, Path *path, Path *child, Once *once)
 {
-	Cost		time = above_children(path, child->total_cost, gc_own_time(root, child));
+	Cost		time = above_children(path, child->total_cost, path_time(root, child, once));
 
 	if (IsA(path, AggPath))
 		time += groups_time(child, ((AggPath *) path)->numGroups, 1);
@@ -267,12 +315,12 @@ upper_time(PlannerInfo *root, Path *path, Path *child)
 	else if (IsA(path, SortPath))
 		time -= sort_excess(path, child);
 	else if (root->glob->subplans != NIL && IsA(path, ProjectionPath))
-		time -= target_excess(root, path);
+		time -= target_excess(root, path, once);
 	return Max(time, 0);
 }
 
-Cost
-gc_own_time(PlannerInfo *root, Path *path)
+static Cost
+path_time(PlannerInfo *root, Path *path, Once *once)
 {
 	Path	  **child;
 	List	  **children;
@@ -283,19 +331,29 @@ gc_own_time(PlannerInfo *root, Path *path)
 	if (path->total_cost >= disable_cost)
 		return path->total_cost;
 	if (IsA(path, NestPath))
-		return nested_loop_time(root, (JoinPath *) path);
+		return nested_loop_time(root, (JoinPath *) path, once);
 	if (IsA(path, MergePath))
-		return merge_join_time(root, (MergePath *) path);
+		return merge_join_time(root, (MergePath *) path, once);
 	if (IsA(path, HashPath))
-		return list_time(root, path, list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath));
+		return list_time(root, path, list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath),
+						 once);
 	if (IsA(path, SubqueryScanPath))
 		return list_time(path->parent->subroot ? path->parent->subroot : root, path,
-						 list_make1(((SubqueryScanPath *) path)->subpath));
+						 list_make1(((SubqueryScanPath *) path)->subpath), once);
 	child = gc_single_child(path);
 	children = gc_child_list(path);
 	if (children)
-		return list_time(root, path, *children);
-	return child ? upper_time(root, path, *child) : leaf_time(root, path);
+		return list_time(root, path, *children, once);
+	return child ? upper_time(root, path, *child, once) : leaf_time(root, path, once);
+}
+
+Cost
+gc_own_time(PlannerInfo *root, Path *path)
+{
+	Once		once = {0};
+	const Cost	time = path_time(root, path, &once);
+
+	return time + once.time;
 }
 
 Cost

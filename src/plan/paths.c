@@ -221,6 +221,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	{
 		costs = gc_costs(tr, own);
 		gc_set_costs(&cost, &costs, tr->sets == NIL ? rows : fallback->rows);
+		tr->plan->ms = gc_costs_time(&costs, tr->sets == NIL ? rows : fallback->rows) * GC_UNIT_MS;
 		if (takes_whole(tr, rel) && gc_path_has_ours(own))
 			prefer_whole(&cost, own);
 		/* A program is packed only for a path that might be taken. */

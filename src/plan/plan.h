@@ -214,6 +214,7 @@ typedef struct GcPlan
 	bool		fixed_zone;		/* the session's time zone must have a single offset */
 	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */
 	double		rows_out;
+	double		ms;				/* that the node is estimated to take, where nothing is lacking */
 	double		own_ms;			/* that PostgreSQL's own plan is estimated to take */
 	double		build_rows[GC_MAX_BUILDS];
 	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */

@@ -22,6 +22,7 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -163,6 +164,7 @@ mix_settings(uint64 hash)
 	ADD_BIT(enabled, enable_partitionwise_aggregate);
 	ADD_BIT(enabled, enable_geqo);
 	ADD_BIT(enabled, gc_enable_float_aggs);
+	ADD_BIT(enabled, gc_enable_versioned_pages);
 	hash = gc_glance_mix(hash, costs);
 	hash = gc_glance_mix(hash, numbers);
 	return gc_glance_mix(hash, enabled);
@@ -175,10 +177,12 @@ uint64
 gc_verdict_key(const GcGlance *glance, int options, bool params)
 {
 	const char *reason;
+	const bool	writes = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* costs.c */
 	uint64		key = mix_settings(glance->shape);
 
 	key = gc_glance_mix(key, (uint64) GetUserId() << 32 | (uint32) options);
-	key = gc_glance_mix(key, (uint64) gc_worker_state(&reason) << 2 | gc_device_status()->info.own_processors << 1 | params);
+	key = gc_glance_mix(key, (uint64) gc_worker_state(&reason) << 3 | writes << 2 |
+						gc_device_status()->info.own_processors << 1 | params);
 	return key != 0 ? key : 1;
 }
 

@@ -16,6 +16,9 @@
 #include "node.h"
 #include "plan.h"
 
+/* Estimates of PostgreSQL's plans are rough: one is taken for the sooner one if it is so by this factor. */
+#define SOONER_BY_FAR	2.5
+
 typedef struct Found
 {
 	List	   *rtable;
@@ -134,6 +137,23 @@ Cost
 gc_fallback_cost(PlannedStmt *stmt)
 {
 	return look_everywhere(stmt).fallback;
+}
+
+void
+gc_set_other_ms(PlannedStmt *stmt, double ms)
+{
+	ListCell   *lc;
+
+	foreach(lc, look_everywhere(stmt).nodes)
+	{
+		const Const *c = linitial_node(Const, lfirst_node(CustomScan, lc)->custom_private);
+		char	   *own_ms = VARDATA(DatumGetPointer(c->constvalue)) + offsetof(GcPlan, own_ms);
+		double		fallback_ms;
+
+		memcpy(&fallback_ms, own_ms, sizeof(double));
+		if (fallback_ms * SOONER_BY_FAR > ms)
+			memcpy(own_ms, &ms, sizeof(double));
+	}
 }
 
 List *

@@ -26,6 +26,12 @@ extern const CustomScan *gc_only_node(PlannedStmt *stmt);
 /* What PostgreSQL's own plans of the nodes cost, together. */
 extern Cost gc_fallback_cost(PlannedStmt *stmt);
 
+/*
+ * Instead of these nodes, a plan could have been taken that takes so many ms.  They are to wait for what it is worth to wait
+ * for then.  But a fallback answers that is sooner by far.
+ */
+extern void gc_set_other_ms(PlannedStmt *stmt, double ms);
+
 /* GcPlan of each node of ours; copies. */
 extern List *gc_nodes_of(PlannedStmt *stmt);
 
