@@ -41,7 +41,7 @@ SELECT refusal(q) FROM unnest(ARRAY['SELECT ''H'' || extract(hour FROM at), coun
 SET timezone = '<+1130>-11:30';
 SELECT check_same('SELECT ''Q'' || extract(quarter FROM zat), to_char(date_trunc(''month'', zat), ''YYYY-MM-DD HH24:MI OF''), count(*) FROM bills GROUP BY 1, 2', '{public}');
 SET timezone = 'America/New_York';
-SELECT refusal('SELECT ''Q'' || extract(quarter FROM zat), count(*) FROM bills GROUP BY 1');
+SELECT check_same('SELECT ''Q'' || extract(quarter FROM zat), count(*) FROM bills GROUP BY 1', '{public}');
 SET timezone = 'UTC';
 
 -- a column that has dates without end: too many for a table

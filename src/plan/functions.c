@@ -505,7 +505,12 @@ translate_zoned(GcTranslation *tr, const FuncExpr *f, int arg)
 			return translate_field(tr, f, local);
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
-			return gc_build_instant(tr, translate_date_trunc(tr, f, local), zone);
+			/* timestamptz_trunc() asks for the offset of what it has made of days and more. */
+			if (name == NULL || gc_truncates_to_date(gc_field_named(name)))
+				return gc_build_instant(tr, translate_date_trunc(tr, f, local), zone);
+			local = translate_date_trunc(tr, f, local);
+			return local < 0 ? local :
+				gc_build_expr(tr, GC_OP_SUB, GC_TIMESTAMPTZ, local, gc_build_offset(tr, arg, zone), -1, -1);
 		case F_TIME_TIMESTAMPTZ:
 			return translate_time(tr, local);
 		case F_DATE_TIMESTAMPTZ:
