@@ -40,7 +40,15 @@ SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT count(*) FROM bills W
 SELECT refusal(q) FROM unnest(ARRAY['SELECT ''H'' || extract(hour FROM at), count(*) FROM bills GROUP BY 1', 'SELECT extract(epoch FROM at)::text, count(*) FROM bills GROUP BY 1', 'SELECT to_char(date_trunc(''hour'', at), ''HH24''), count(*) FROM bills GROUP BY 1', 'SELECT extract(julian FROM at)::text, count(*) FROM bills GROUP BY 1', 'SELECT max(date_trunc(txt, at)::text) FROM bills', 'SELECT to_char(at, ''HH24'') || extract(year FROM at), count(*) FROM bills GROUP BY 1']) AS q;
 SET timezone = '<+1130>-11:30';
 SELECT check_same('SELECT ''Q'' || extract(quarter FROM zat), to_char(date_trunc(''month'', zat), ''YYYY-MM-DD HH24:MI OF''), count(*) FROM bills GROUP BY 1, 2', '{public}');
+-- what a format quotes is no pattern
+SELECT check_same(format('SELECT %s, count(*) FROM bills GROUP BY 1', e), '{public}') FROM unnest(ARRAY['to_char(at, ''IYYY-"W"IW'')', 'to_char(zat, ''"Quarter "Q" of "YYYY'')', 'to_char(at, ''"HH24:MI"FM"x"FMMM"Dy" "TH"DDTH'')']) AS e;
+SELECT refusal(format('SELECT to_char(at, %L), count(*) FROM bills GROUP BY 1', f)) FROM unnest(ARRAY['YYYY "MM', 'YYYY "a\"HH24"', '"a"HH24']) AS f;
+-- instants beside dates and timestamps that are made of today's and now; more than a century away, a cast might be out of range
+SELECT check_same(format('SELECT count(*), count(*) FILTER (WHERE zat < %s) FROM bills', e), '{public}') FROM unnest(ARRAY['current_date - 9000', 'current_date + 1', 'current_date - interval ''26 years 3 months''', '(now() - interval ''25 years'')::date', 'date_trunc(''month'', localtimestamp) - interval ''24 years''', '(date_trunc(''year'', current_date) - interval ''22 years'')::date - 40', 'now()::timestamp - interval ''9000 days 5 hours''']) AS e;
+SELECT refusal(format('SELECT count(*) FROM bills WHERE zat > current_date - %s', d)) FROM unnest(ARRAY['36525', '36526', '2000000']) AS d;
+SELECT count(*) FROM public.bills WHERE zat > current_date - 2000000;
 SET timezone = 'America/New_York';
+SELECT check_same(format('SELECT count(*) FROM bills WHERE zat < %s', e), '{public}') FROM unnest(ARRAY['current_date - 9000', 'current_date - interval ''26 years 3 months''', '(now() - interval ''25 years'')::date']) AS e;
 SELECT check_same('SELECT ''Q'' || extract(quarter FROM zat), count(*) FROM bills GROUP BY 1', '{public}');
 SET timezone = 'UTC';
 

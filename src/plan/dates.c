@@ -67,12 +67,22 @@ is_date_format(const char *format)
 	{
 		int			len = 0;
 
+		/* What is quoted is printed as it is; a backslash may quote the end. */
+		if (*at == '"')
+		{
+			const char *end = strpbrk(at + 1, "\"\\");
+
+			if (end == NULL || *end != '"')
+				return false;
+			at = end + 1;
+			continue;
+		}
 		for (int i = 0; i < lengthof(date_patterns) && len == 0; i++)
 			len = matched(at, date_patterns[i]);
 		/* A second FM is a literal F, and what follows is another pattern. */
 		if (matched(at, "FM") && matched(at + 2, "FM"))
 			return false;
-		if (is_time_pattern(at) || *at == '"' || *at == '\\' ||
+		if (is_time_pattern(at) || *at == '\\' ||
 			(len == 0 && ((*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z'))))
 			return false;
 		at += Max(len, 1);

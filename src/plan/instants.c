@@ -37,6 +37,11 @@
 /* A day has less than 2^53 microseconds when multiplied by it. */
 #define MOST_FACTOR	100000
 
+#define CENTURY_DAYS	INT64CONST(36525)
+
+/* From now: this many steps of centuries stay in the range of timestamps. */
+#define MOST_STEPS	8
+
 /* Dates before it are timestamps, too. */
 #define SAFE_DATE	INT64CONST(100000 * 366)
 
@@ -140,11 +145,78 @@ gc_interval_refusal(const Expr *expr)
 	return "an interval has months, or 24 hours or more beside its days";
 }
 
+/* A number of days, or an interval, of at most a century. */
+static bool
+is_short(const Node *arg)
+{
+	const Const *c = (const Const *) arg;
+	const Interval *i;
+
+	if (!IsA(arg, Const) || c->constisnull || (c->consttype != INT4OID && c->consttype != INTERVALOID))
+		return false;
+	if (c->consttype == INT4OID)
+		return Abs((int64) DatumGetInt32(c->constvalue)) <= CENTURY_DAYS;
+	i = DatumGetIntervalP(c->constvalue);
+	return i->month >= -1200 && i->month <= 1200 && i->day >= -CENTURY_DAYS && i->day <= CENTURY_DAYS &&
+		i->time >= -CENTURY_DAYS * USECS_PER_DAY && i->time <= CENTURY_DAYS * USECS_PER_DAY;
+}
+
+/* A date or timestamp that is made of today's or now, and centuries beside it at most: a cast of it is in range. */
+static bool
+is_near_now(const Node *node, int depth)
+{
+	const FuncExpr *f = (const FuncExpr *) node;
+	const OpExpr *op = (const OpExpr *) node;
+
+	if (IsA(node, SQLValueFunction))
+		return true;
+	if (depth == 0)
+		return false;
+	if (IsA(node, OpExpr))
+	{
+		switch (get_opcode(op->opno))
+		{
+			case F_DATE_PLI:
+			case F_DATE_MII:
+			case F_DATE_PL_INTERVAL:
+			case F_DATE_MI_INTERVAL:
+			case F_TIMESTAMP_PL_INTERVAL:
+			case F_TIMESTAMP_MI_INTERVAL:
+			case F_TIMESTAMPTZ_PL_INTERVAL:
+			case F_TIMESTAMPTZ_MI_INTERVAL:
+				return is_short(lsecond(op->args)) && is_near_now(linitial(op->args), depth - 1);
+			default:
+				return false;
+		}
+	}
+	if (!IsA(node, FuncExpr))
+		return false;
+	switch (f->funcid)
+	{
+		case F_NOW:
+		case F_TRANSACTION_TIMESTAMP:
+		case F_STATEMENT_TIMESTAMP:
+			return true;
+		case F_DATE_TIMESTAMP:
+		case F_DATE_TIMESTAMPTZ:
+		case F_TIMESTAMP_DATE:
+		case F_TIMESTAMP_TIMESTAMPTZ:
+		case F_TIMESTAMPTZ_DATE:
+		case F_TIMESTAMPTZ_TIMESTAMP:
+			return is_near_now(linitial(f->args), depth - 1);
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			return is_near_now(lsecond(f->args), depth - 1);
+		default:
+			return false;
+	}
+}
+
 Expr *
 gc_comparable_instant(Expr *expr, Oid other)
 {
 	Oid			type = exprType((Node *) expr);
-	bool		now = IsA(expr, SQLValueFunction);
+	bool		now = is_near_now((Node *) expr, MOST_STEPS);
 
 	if (other != TIMESTAMPTZOID || (type != DATEOID && type != TIMESTAMPOID))
 		return expr;

@@ -326,7 +326,9 @@ gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args
 		if (!equal(lfirst(lc), linitial(vars)))
 			return gc_refuse(tr, "%s %s of several columns is not supported", what, name);
 	}
-	return gc_refuse(tr, "%s %s of type %s is not supported", what, name, format_type_be(exprType(linitial(vars))));
+	return gc_refuse(tr, "%s %s of %s %s is not supported", what, name,
+					 GC_KIND_IS_INSTANT(gc_type_kind(exprType(linitial(vars)))) ? "more than the date of type" : "type",
+					 format_type_be(exprType(linitial(vars))));
 }
 
 static double
