@@ -425,6 +425,21 @@ quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0);
 }
 
+/* Display scale of the greater or lesser of two numerics, as emit_choice() takes one; first, second: that of each. */
+static int
+extreme_scale_text(Cg *cg, const GcExpr *e, const char *first, const char *second, char *buf, size_t size)
+{
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+	char		x[192],
+				y[192];
+
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
+	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->reg, e->rescale[1]);
+	return snprintf(buf, size, "(%s ? %s : %s ? %s : %s %s %s ? %s : %s)", a.n, second, b.n, first,
+					y, e->op == GC_OP_LEAST ? "<" : ">", x, second, first);
+}
+
 /* Display scale of numeric expression i, which differs from row to row. */
 static void
 scale_text(Cg *cg, u16 i, char *buf, size_t size)
@@ -433,7 +448,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 	char		x[300],
 				y[300];
 	Operand		c;
-	int			n = 0;
+	int			n;
 
 	if (e->min_scale == e->scale)
 	{
@@ -479,7 +494,9 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 				n = snprintf(buf, size, "(%s ? %s : %s)", c.n, y, x);
 			break;
 		default:				/* GREATEST, LEAST */
-			n = size;
+			scale_text(cg, e->arg[0], x, sizeof(x));
+			scale_text(cg, e->arg[1], y, sizeof(y));
+			n = extreme_scale_text(cg, e, x, y, buf, size);
 			break;
 	}
 	if (n < 0 || (size_t) n >= size)

@@ -357,6 +357,11 @@ evaluated_exprs(GcScanState *node)
 	}
 	for (int i = 0; i < node->plan->nlists; i++)
 		exprs = bms_add_member(exprs, node->plan->lists[i].expr);
+	for (int i = 0; i < node->plan->nluts; i++)
+	{
+		if (node->plan->luts[i].type == GC_LUT_ZONE && node->plan->luts[i].expr >= 0)
+			exprs = bms_add_member(exprs, node->plan->luts[i].expr);
+	}
 	return exprs;
 }
 

@@ -25,6 +25,7 @@
 #include "lookup.h"
 #include "rank.h"
 #include "text_program.h"
+#include "zone.h"
 #include "../columns/pgkinds.h"
 
 #define INTERRUPT_MASK	0x3ff
@@ -305,6 +306,9 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 		case GC_LUT_RANKED:
 			*result = compute_ranked(w);
 			return GC_OK;
+		case GC_LUT_ZONE:
+			*result = new_lookup(w, NULL, 0);
+			return gc_compute_zone(w, *result);
 		default:
 			return compute_expression(w, t, result);
 	}

@@ -360,7 +360,7 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 		return GC_OK;
 	}
 	describe_function(lut, key);
-	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD;
+	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD && lut->type != GC_LUT_ZONE;
 	if (GC_LUT_IS_PAIR(lut))
 		return describe_pair(b, lut, w);
 	if (!GC_KIND_IS_CODE(w->argkind))

@@ -11,9 +11,11 @@
 
 #include "access/transam.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -26,6 +28,9 @@
 #include "../columns/pgkinds.h"
 
 #define IS_BUILTIN(oid)	((oid) < FirstGenbkiObjectId)
+
+/* Elements of a list that are compared one by one: each is a parameter of the query. */
+#define MOST_COMPARED	24
 
 int
 gc_age_of_times(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f)
@@ -169,13 +174,91 @@ gc_translate_nullif(GcTranslation *tr, GcLeaf *leaf, NullIfExpr *n)
 	return a;
 }
 
+/* The elements of a list as expressions; NIL: they are not known here, or too many, or there are none. */
+static List *
+elements_of(Expr *array)
+{
+	const Const *c = (const Const *) array;
+	List	   *elements = NIL;
+	ArrayType  *values;
+	Datum	   *elems;
+	bool	   *nulls;
+	int16		len;
+	bool		byval;
+	char		align;
+	int			n;
+
+	if (IsA(array, ArrayExpr))
+	{
+		elements = ((ArrayExpr *) array)->multidims ? NIL : ((ArrayExpr *) array)->elements;
+		return list_length(elements) > MOST_COMPARED ? NIL : elements;
+	}
+	if (!IsA(array, Const) || c->constisnull)
+		return NIL;
+	values = DatumGetArrayTypeP(c->constvalue);
+	if (ArrayGetNItems(ARR_NDIM(values), ARR_DIMS(values)) > MOST_COMPARED)
+		return NIL;
+	get_typlenbyvalalign(ARR_ELEMTYPE(values), &len, &byval, &align);
+	deconstruct_array(values, ARR_ELEMTYPE(values), len, byval, align, &elems, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		elements = lappend(elements, makeConst(ARR_ELEMTYPE(values), -1, InvalidOid, len, elems[i], nulls[i], byval));
+	return elements;
+}
+
+/* A list whose elements are compared one by one: x = a OR x = b, NULLs included. */
+static int
+translate_compared(GcTranslation *tr, int x, List *elements)
+{
+	int			e = GC_NO_EXPR;
+	ListCell   *lc;
+
+	foreach(lc, elements)
+	{
+		int			a = x;
+		int			b = gc_translate_param(tr, lfirst(lc), GC_SPACE_NONE);
+
+		if (b < 0 || !gc_align_kinds(tr, &a, &b))
+			return GC_NO_EXPR;
+		a = gc_build_expr(tr, GC_OP_EQ, GC_BOOL, a, b, -1, -1);
+		e = a < 0 || e < 0 ? a : gc_build_expr(tr, GC_OP_OR, GC_BOOL, e, a, -1, -1);
+		if (e < 0)
+			return e;
+	}
+	return e;
+}
+
+/* Lists of floats there are none, and the scale of numerics is known before execution of a table's columns alone. */
+static bool
+is_compared(const GcTranslation *tr, int x, GcKind elem)
+{
+	if (GC_KIND_IS_FLOAT(elem))
+		return GC_KIND_IS_FLOAT(tr->pexprs[x].kind);
+	if (elem != GC_NUMERIC || tr->pexprs[x].kind != GC_NUMERIC)
+		return false;
+	while (tr->pexprs[x].op == GC_OP_PAYLOAD)
+		x = tr->payloads[tr->pexprs[x].ref].expr;
+	return tr->pexprs[x].op != GC_OP_COLUMN || tr->groups_of[tr->columns[tr->pexprs[x].ref].input] != 0;
+}
+
+static int
+translate_list(GcTranslation *tr, int x, Expr *array)
+{
+	GcPlanList *list = &tr->plan->lists[tr->nlists];
+
+	if (tr->nlists == GC_MAX_LISTS)
+		return gc_refuse(tr, "the query has too many IN lists");
+	list->expr = gc_exec_expr(tr, array);
+	list->arg = x;
+	return gc_build_expr(tr, GC_OP_IN, GC_BOOL, x, -1, -1, tr->nlists++);
+}
+
 int
 gc_translate_in(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 {
 	const char *name = get_opname(s->opno);
 	Expr	   *array = lsecond(s->args);
 	GcKind		elem = gc_type_kind(get_element_type(exprType((Node *) array)));
-	GcPlanList *list;
+	List	   *elements;
 	int			a,
 				e;
 
@@ -189,16 +272,12 @@ gc_translate_in(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 	a = tr->translate(tr, leaf, linitial(s->args));
 	if (a < 0)
 		return a;
+	elements = is_compared(tr, a, elem) ? elements_of(array) : NIL;
 	/* Integers of any width, else the very same kind.  Of texts there is a lookup table. */
-	if (!(GC_KIND_IS_INT(tr->pexprs[a].kind) && GC_KIND_IS_INT(elem)) &&
+	if (elements == NIL && !(GC_KIND_IS_INT(tr->pexprs[a].kind) && GC_KIND_IS_INT(elem)) &&
 		(tr->pexprs[a].kind != elem || GC_KIND_IS_FLOAT(elem)))
 		return gc_refuse(tr, "IN is not supported for type %s", format_type_be(exprType(linitial(s->args))));
-	if (tr->nlists == GC_MAX_LISTS)
-		return gc_refuse(tr, "the query has too many IN lists");
-	list = &tr->plan->lists[tr->nlists];
-	list->expr = gc_exec_expr(tr, array);
-	list->arg = a;
-	e = gc_build_expr(tr, GC_OP_IN, GC_BOOL, a, -1, -1, tr->nlists++);
+	e = elements ? translate_compared(tr, a, elements) : translate_list(tr, a, array);
 	if (e >= 0 && !s->useOr)
 		e = gc_build_expr(tr, GC_OP_NOT, GC_BOOL, e, -1, -1, -1);
 	return e;

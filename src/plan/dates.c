@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * dates.c
- *	  Expressions of a timestamp that depend on its date alone: to_char() with a format without a time of day.
+ *	  Expressions of a timestamp that depend on its date alone: to_char() with a format without a time of day, fields of
+ *	  dates, truncations to dates, and whatever is made of these.
  *
  * There are few dates where there are many timestamps, so such an expression can be a lookup table.
  *
@@ -14,6 +15,8 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+
+#include "fields.h"
 
 /*
  * Patterns of formatting.c that print something of a date; of those that begin alike, the longest first.  They are
@@ -64,12 +67,22 @@ is_date_format(const char *format)
 	{
 		int			len = 0;
 
+		/* What is quoted is printed as it is; a backslash may quote the end. */
+		if (*at == '"')
+		{
+			const char *end = strpbrk(at + 1, "\"\\");
+
+			if (end == NULL || *end != '"')
+				return false;
+			at = end + 1;
+			continue;
+		}
 		for (int i = 0; i < lengthof(date_patterns) && len == 0; i++)
 			len = matched(at, date_patterns[i]);
 		/* A second FM is a literal F, and what follows is another pattern. */
 		if (matched(at, "FM") && matched(at + 2, "FM"))
 			return false;
-		if (is_time_pattern(at) || *at == '"' || *at == '\\' ||
+		if (is_time_pattern(at) || *at == '\\' ||
 			(len == 0 && ((*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z'))))
 			return false;
 		at += Max(len, 1);
@@ -90,17 +103,49 @@ prints_date(Node *node)
 	return IsA(format, Const) && !format->constisnull && is_date_format(TextDatumGetCString(format->constvalue));
 }
 
+/* The Var that a call uses nothing but the date of; NULL: it is no such call. */
+static Node *
+dated_argument(Node *node)
+{
+	FuncExpr   *f = (FuncExpr *) node;
+	const Const *field;
+
+	if (!IsA(node, FuncExpr))
+		return NULL;
+	switch (f->funcid)
+	{
+		case F_DATE_TIMESTAMP:
+		case F_DATE_TIMESTAMPTZ:
+			return linitial(f->args);
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			field = linitial(f->args);
+			if (!IsA(field, Const) || field->constisnull)
+				return NULL;
+			if (f->funcid == F_DATE_TRUNC_TEXT_TIMESTAMP || f->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ)
+				return gc_truncates_to_date(gc_field_named(field)) ? lsecond(f->args) : NULL;
+			return gc_is_date_field(gc_field_named(field)) ? lsecond(f->args) : NULL;
+		default:
+			return prints_date(node) ? linitial(f->args) : NULL;
+	}
+}
+
 /* Is there a Var that more than its date is used of? */
 static bool
 uses_time(Node *node, void *context)
 {
+	Node	   *argument;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, Var))
 		return true;
-	if (IsA(node, FuncExpr) && (prints_date(node) || ((FuncExpr *) node)->funcid == F_DATE_TIMESTAMP ||
-								((FuncExpr *) node)->funcid == F_DATE_TIMESTAMPTZ) &&
-		IsA(linitial(((FuncExpr *) node)->args), Var))
+	argument = dated_argument(node);
+	if (argument && IsA(argument, Var))
 		return false;
 	return expression_tree_walker(node, uses_time, context);
 }

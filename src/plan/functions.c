@@ -18,8 +18,8 @@
 #include "common/int.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/scansup.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -27,6 +27,7 @@
 #include "utils/timestamp.h"
 
 #include "builder.h"
+#include "fields.h"
 #include "instants.h"
 #include "lookup.h"
 #include "../columns/interval.h"
@@ -89,67 +90,6 @@ constant(const FuncExpr *f, int n)
  *-------------------------------------------------------------------------
  */
 
-/* The field that a text names, as timestamp_part_common() finds it; -1: none. */
-static int
-field(const Const *name)
-{
-	char	   *spelled = TextDatumGetCString(name->constvalue);
-	char	   *lower = downcase_truncate_identifier(spelled, strlen(spelled), false);
-	int			value;
-	int			type = DecodeUnits(0, lower, &value);
-
-	if (type == UNKNOWN_FIELD)
-		type = DecodeSpecial(0, lower, &value);
-	return type == UNITS || (type == RESERV && value == DTK_EPOCH) ? value : -1;
-}
-
-/* The device's function for a field, where it is a whole number; -1: none. */
-static int
-field_call(int field)
-{
-	static const struct
-	{
-		int			field;
-		GcFunction	function;
-	}			fields[] = {
-		{DTK_YEAR, GC_CALL_YEAR}, {DTK_DECADE, GC_CALL_DECADE}, {DTK_CENTURY, GC_CALL_CENTURY},
-		{DTK_MILLENNIUM, GC_CALL_MILLENNIUM}, {DTK_QUARTER, GC_CALL_QUARTER}, {DTK_MONTH, GC_CALL_MONTH},
-		{DTK_DAY, GC_CALL_DAY}, {DTK_DOW, GC_CALL_DOW}, {DTK_ISODOW, GC_CALL_ISODOW}, {DTK_DOY, GC_CALL_DOY},
-		{DTK_ISOYEAR, GC_CALL_ISOYEAR}, {DTK_WEEK, GC_CALL_WEEK}, {DTK_HOUR, GC_CALL_HOUR},
-		{DTK_MINUTE, GC_CALL_MINUTE}, {DTK_MICROSEC, GC_CALL_USEC},
-	};
-
-	for (int i = 0; i < lengthof(fields); i++)
-	{
-		if (fields[i].field == field)
-			return fields[i].function;
-	}
-	return -1;
-}
-
-static int
-trunc_call(int field)
-{
-	static const struct
-	{
-		int			field;
-		GcFunction	function;
-	}			fields[] = {
-		{DTK_MILLENNIUM, GC_CALL_TRUNC_MILLENNIUM}, {DTK_CENTURY, GC_CALL_TRUNC_CENTURY},
-		{DTK_DECADE, GC_CALL_TRUNC_DECADE}, {DTK_YEAR, GC_CALL_TRUNC_YEAR}, {DTK_QUARTER, GC_CALL_TRUNC_QUARTER},
-		{DTK_MONTH, GC_CALL_TRUNC_MONTH}, {DTK_WEEK, GC_CALL_TRUNC_WEEK}, {DTK_DAY, GC_CALL_TRUNC_DAY},
-		{DTK_HOUR, GC_CALL_TRUNC_HOUR}, {DTK_MINUTE, GC_CALL_TRUNC_MINUTE}, {DTK_SECOND, GC_CALL_TRUNC_SECOND},
-		{DTK_MILLISEC, GC_CALL_TRUNC_MILLISECOND},
-	};
-
-	for (int i = 0; i < lengthof(fields); i++)
-	{
-		if (fields[i].field == field)
-			return fields[i].function;
-	}
-	return -1;
-}
-
 /* An integer as extract() returns it, a numeric of that many decimals; or as date_part() does. */
 static int
 field_result(GcTranslation *tr, const FuncExpr *f, int e, int scale)
@@ -172,8 +112,8 @@ static int
 translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
 	Const	   *name = constant(f, 0);
-	int			what = name ? field(name) : -1;
-	int			function = field_call(what);
+	int			what = name ? gc_field_named(name) : -1;
+	int			function = gc_field_call(what);
 
 	/* That is infinite, too, which numerics here cannot be. */
 	if (((function >= 0 && gc_functions[function].infinite == GC_INFINITE_ASKED) || what == DTK_EPOCH) && gc_may_be_infinite(tr, arg))
@@ -188,6 +128,43 @@ translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 	return gc_refuse(tr, "this field of a timestamp is not supported");
 }
 
+/* extract() of a date, of which there are too many for a lookup table: a column with 9999-12-31, say. */
+static int
+translate_date_field(GcTranslation *tr, const FuncExpr *f, int arg)
+{
+	Const	   *name = constant(f, 0);
+
+	if (name == NULL || !gc_is_date_field(gc_field_named(name)))
+		return gc_refuse(tr, "this field of a date is not supported");
+	if (!gc_is_too_wide(tr, arg))
+		return gc_refuse(tr, "a field of a date is tabulated");
+	arg = gc_build_cast(tr, arg, GC_TIMESTAMP);
+	return arg < 0 ? arg : translate_field(tr, f, arg);
+}
+
+/* The first or the last value of a type of instants or dates, which is infinite. */
+static int
+infinite_param(GcTranslation *tr, GcKind kind, bool last)
+{
+	const Datum value = kind == GC_DATE ? DateADTGetDatum(last ? DATEVAL_NOEND : DATEVAL_NOBEGIN) :
+		TimestampGetDatum(last ? DT_NOEND : DT_NOBEGIN);
+	Const	   *c = kind == GC_DATE ? makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), value, false, true) :
+		makeConst(kind == GC_TIMESTAMP ? TIMESTAMPOID : TIMESTAMPTZOID, -1, InvalidOid, sizeof(Timestamp), value, false, FLOAT8PASSBYVAL);
+
+	return gc_build_param(tr, (Expr *) c, kind, GC_SPACE_NONE);
+}
+
+/* isfinite(x): x > '-infinity' AND x < 'infinity'. */
+static int
+translate_isfinite(GcTranslation *tr, int arg)
+{
+	const GcKind kind = tr->pexprs[arg].kind;
+	int			after = gc_build_expr(tr, GC_OP_GT, GC_BOOL, arg, infinite_param(tr, kind, false), -1, -1);
+	int			before = gc_build_expr(tr, GC_OP_LT, GC_BOOL, arg, infinite_param(tr, kind, true), -1, -1);
+
+	return gc_build_expr(tr, GC_OP_AND, GC_BOOL, after, before, -1, -1);
+}
+
 OpExpr *
 gc_epoch_of_difference(const FuncExpr *f)
 {
@@ -199,7 +176,7 @@ gc_epoch_of_difference(const FuncExpr *f)
 		return NULL;
 	name = constant(f, 0);
 	op = lsecond(f->args);
-	if (name == NULL || field(name) != DTK_EPOCH || !IsA(op, OpExpr))
+	if (name == NULL || gc_field_named(name) != DTK_EPOCH || !IsA(op, OpExpr))
 		return NULL;
 	set_opfuncid(op);
 	return op->opfuncid == F_TIMESTAMP_MI ? op : NULL;
@@ -220,8 +197,8 @@ static int
 translate_date_trunc(GcTranslation *tr, const FuncExpr *f, int arg)
 {
 	Const	   *name = constant(f, 0);
-	int			what = name ? field(name) : -1;
-	int			function = trunc_call(what);
+	int			what = name ? gc_field_named(name) : -1;
+	int			function = gc_trunc_call(what);
 
 	if (what == DTK_MICROSEC)
 		return arg;
@@ -316,6 +293,27 @@ gc_rounds_float(const FuncExpr *f)
 		f->funcid != F_TRUNC_NUMERIC && f->funcid != F_TRUNC_NUMERIC_INT4)
 		return false;
 	return IsA(cast, FuncExpr) && (cast->funcid == F_NUMERIC_FLOAT8 || cast->funcid == F_NUMERIC_FLOAT4);
+}
+
+bool
+gc_rounds_parsed(const FuncExpr *f)
+{
+	const FuncExpr *parsed = f->args ? linitial(f->args) : NULL;
+
+	switch (f->funcid)
+	{
+		case F_NUMERIC_NUMERIC_INT4:
+		case F_ROUND_NUMERIC:
+		case F_ROUND_NUMERIC_INT4:
+		case F_TRUNC_NUMERIC:
+		case F_TRUNC_NUMERIC_INT4:
+		case F_FLOOR_NUMERIC:
+		case F_CEIL_NUMERIC:
+		case F_CEILING_NUMERIC:
+			return IsA(parsed, CoerceViaIO) || (IsA(parsed, FuncExpr) && parsed->funcid == F_NUMERIC_JSONB);
+		default:
+			return false;
+	}
 }
 
 int
@@ -443,7 +441,7 @@ static int
 translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
 	Const	   *name = constant(f, 0);
-	int			what = name ? field(name) : -1;
+	int			what = name ? gc_field_named(name) : -1;
 	bool		age = tr->pexprs[arg].kind == GC_AGE;
 	bool		interval = tr->pexprs[arg].kind == GC_INTERVAL || age;
 	bool		numeric = f->funcresulttype == NUMERICOID;
@@ -493,7 +491,7 @@ translate_zoned(GcTranslation *tr, const FuncExpr *f, int arg)
 		case F_EXTRACT_TEXT_TIMESTAMPTZ:
 		case F_DATE_PART_TEXT_TIMESTAMPTZ:
 			/* It is the same everywhere. */
-			if (name && field(name) == DTK_EPOCH)
+			if (name && gc_field_named(name) == DTK_EPOCH)
 				return translate_field(tr, f, arg);
 			break;
 	}
@@ -507,7 +505,12 @@ translate_zoned(GcTranslation *tr, const FuncExpr *f, int arg)
 			return translate_field(tr, f, local);
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
-			return gc_build_instant(tr, translate_date_trunc(tr, f, local), zone);
+			/* timestamptz_trunc() asks for the offset of what it has made of days and more. */
+			if (name == NULL || gc_truncates_to_date(gc_field_named(name)))
+				return gc_build_instant(tr, translate_date_trunc(tr, f, local), zone);
+			local = translate_date_trunc(tr, f, local);
+			return local < 0 ? local :
+				gc_build_expr(tr, GC_OP_SUB, GC_TIMESTAMPTZ, local, gc_build_offset(tr, arg, zone), -1, -1);
 		case F_TIME_TIMESTAMPTZ:
 			return translate_time(tr, local);
 		case F_DATE_TIMESTAMPTZ:
@@ -559,6 +562,7 @@ gc_function_argument(const FuncExpr *f)
 		case F_EXTRACT_TEXT_TIMESTAMP:
 		case F_DATE_PART_TEXT_TIMESTAMP:
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_DATE:
 			return 1;
 		case F_TIMESTAMP_TIMESTAMPTZ:
 		case F_TIMESTAMPTZ_TIMESTAMP:
@@ -566,6 +570,9 @@ gc_function_argument(const FuncExpr *f)
 		case F_DATE_TIMESTAMPTZ:
 		case F_TIME_TIMESTAMP:
 		case F_TIME_TIMESTAMPTZ:
+		case F_ISFINITE_TIMESTAMP:
+		case F_ISFINITE_TIMESTAMPTZ:
+		case F_ISFINITE_DATE:
 		case F_NUMERIC_NUMERIC_INT4:
 		case F_ROUND_NUMERIC:
 		case F_ROUND_NUMERIC_INT4:
@@ -624,6 +631,12 @@ translate_function(GcTranslation *tr, const FuncExpr *f, int arg)
 		case F_DATE_TIMESTAMPTZ:
 		case F_TIME_TIMESTAMPTZ:
 			return translate_zoned(tr, f, arg);
+		case F_EXTRACT_TEXT_DATE:
+			return translate_date_field(tr, f, arg);
+		case F_ISFINITE_TIMESTAMP:
+		case F_ISFINITE_TIMESTAMPTZ:
+		case F_ISFINITE_DATE:
+			return translate_isfinite(tr, arg);
 		case F_NUMERIC_NUMERIC_INT4:
 			return translate_typmod(tr, f, arg);
 		case F_ROUND_NUMERIC:

@@ -26,6 +26,9 @@ extern int	gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b
 extern bool gc_rounds_float(const FuncExpr *f);
 extern int	gc_translate_rounded_float(GcTranslation *tr, const FuncExpr *f, int arg);
 
+/* A numeric that is spelled in a text or in JSON, with as many digits as it likes, made one with a number of digits. */
+extern bool gc_rounds_parsed(const FuncExpr *f);
+
 /* width_bucket() of float8, of its four arguments translated. */
 extern int	gc_translate_width_bucket(GcTranslation *tr, const int *args);
 

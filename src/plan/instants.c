@@ -3,9 +3,10 @@
  * instants.c
  *	  Differences of timestamps, intervals, ages, and time zones.
  *
- * A timestamptz becomes a timestamp by adding an offset, a parameter: what the time zone makes of
- * 2000-01-01 00:00 UTC.  That holds of zones that have a single offset, as UTC has.  The session's is looked at
- * at each execution (GcPlan.fixed_zone), since a plan may be kept.
+ * A timestamptz becomes a timestamp by adding an offset.  Of a time zone that has a single one, as UTC has, it is a
+ * parameter: what the zone makes of 2000-01-01 00:00 UTC.  The session's is looked at at each execution
+ * (GcPlan.fixed_zone), since a plan may be kept.  Of other zones it is looked up by the date in UTC of a column (GC_LUT_ZONE).
+ * The way back has such an offset only where it is that of a known instant.
  *
  * Planner, in backends.
  *
@@ -35,6 +36,11 @@
 
 /* A day has less than 2^53 microseconds when multiplied by it. */
 #define MOST_FACTOR	100000
+
+#define CENTURY_DAYS	INT64CONST(36525)
+
+/* From now: this many steps of centuries stay in the range of timestamps. */
+#define MOST_STEPS	8
 
 /* Dates before it are timestamps, too. */
 #define SAFE_DATE	INT64CONST(100000 * 366)
@@ -139,11 +145,78 @@ gc_interval_refusal(const Expr *expr)
 	return "an interval has months, or 24 hours or more beside its days";
 }
 
+/* A number of days, or an interval, of at most a century. */
+static bool
+is_short(const Node *arg)
+{
+	const Const *c = (const Const *) arg;
+	const Interval *i;
+
+	if (!IsA(arg, Const) || c->constisnull || (c->consttype != INT4OID && c->consttype != INTERVALOID))
+		return false;
+	if (c->consttype == INT4OID)
+		return Abs((int64) DatumGetInt32(c->constvalue)) <= CENTURY_DAYS;
+	i = DatumGetIntervalP(c->constvalue);
+	return i->month >= -1200 && i->month <= 1200 && i->day >= -CENTURY_DAYS && i->day <= CENTURY_DAYS &&
+		i->time >= -CENTURY_DAYS * USECS_PER_DAY && i->time <= CENTURY_DAYS * USECS_PER_DAY;
+}
+
+/* A date or timestamp that is made of today's or now, and centuries beside it at most: a cast of it is in range. */
+static bool
+is_near_now(const Node *node, int depth)
+{
+	const FuncExpr *f = (const FuncExpr *) node;
+	const OpExpr *op = (const OpExpr *) node;
+
+	if (IsA(node, SQLValueFunction))
+		return true;
+	if (depth == 0)
+		return false;
+	if (IsA(node, OpExpr))
+	{
+		switch (get_opcode(op->opno))
+		{
+			case F_DATE_PLI:
+			case F_DATE_MII:
+			case F_DATE_PL_INTERVAL:
+			case F_DATE_MI_INTERVAL:
+			case F_TIMESTAMP_PL_INTERVAL:
+			case F_TIMESTAMP_MI_INTERVAL:
+			case F_TIMESTAMPTZ_PL_INTERVAL:
+			case F_TIMESTAMPTZ_MI_INTERVAL:
+				return is_short(lsecond(op->args)) && is_near_now(linitial(op->args), depth - 1);
+			default:
+				return false;
+		}
+	}
+	if (!IsA(node, FuncExpr))
+		return false;
+	switch (f->funcid)
+	{
+		case F_NOW:
+		case F_TRANSACTION_TIMESTAMP:
+		case F_STATEMENT_TIMESTAMP:
+			return true;
+		case F_DATE_TIMESTAMP:
+		case F_DATE_TIMESTAMPTZ:
+		case F_TIMESTAMP_DATE:
+		case F_TIMESTAMP_TIMESTAMPTZ:
+		case F_TIMESTAMPTZ_DATE:
+		case F_TIMESTAMPTZ_TIMESTAMP:
+			return is_near_now(linitial(f->args), depth - 1);
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			return is_near_now(lsecond(f->args), depth - 1);
+		default:
+			return false;
+	}
+}
+
 Expr *
 gc_comparable_instant(Expr *expr, Oid other)
 {
 	Oid			type = exprType((Node *) expr);
-	bool		now = IsA(expr, SQLValueFunction);
+	bool		now = is_near_now((Node *) expr, MOST_STEPS);
 
 	if (other != TIMESTAMPTZOID || (type != DATEOID && type != TIMESTAMPOID))
 		return expr;
@@ -389,20 +462,36 @@ is_fixed(pg_tz *zone)
 	return zone && pg_get_timezone_offset(zone, &offset);
 }
 
-/* The offset, as a parameter; GC_NO_EXPR with a reason. */
+/* A zone's name; NULL: the session's. */
+static const char *
+zone_name(Expr *zone)
+{
+	return zone ? TextDatumGetCString(((Const *) zone)->constvalue) : pg_get_timezone_name(session_timezone);
+}
+
+static bool
+is_constant_zone(GcTranslation *tr, Expr *zone)
+{
+	const Const *name = (Const *) zone;
+
+	if (zone == NULL || (IsA(zone, Const) && name->consttype == TEXTOID && !name->constisnull))
+		return true;
+	gc_refuse(tr, "a time zone is not constant");
+	return false;
+}
+
+/* The only offset of a zone, as a parameter; GC_NO_EXPR with a reason. */
 static int
 offset_param(GcTranslation *tr, Expr *zone)
 {
-	const Const *name = (Const *) zone;
 	Expr	   *zero = (Expr *) makeConst(TIMESTAMPTZOID, -1, InvalidOid, sizeof(TimestampTz), TimestampTzGetDatum(0),
 										  false, FLOAT8PASSBYVAL);
 	List	   *args = list_make1(zero);
 
-	if (zone && (!IsA(zone, Const) || name->consttype != TEXTOID || name->constisnull))
-		return gc_refuse(tr, "a time zone is not constant");
-	if (!is_fixed(zone ? pg_tzset(TextDatumGetCString(name->constvalue)) : session_timezone))
-		return gc_refuse(tr, "time zone %s has several offsets from UTC",
-						 zone ? TextDatumGetCString(name->constvalue) : pg_get_timezone_name(session_timezone));
+	if (!is_constant_zone(tr, zone))
+		return GC_NO_EXPR;
+	if (!is_fixed(zone ? pg_tzset(zone_name(zone)) : session_timezone))
+		return gc_refuse(tr, "time zone %s has several offsets from UTC", zone_name(zone));
 	if (zone)
 		args = lcons(zone, args);
 	else
@@ -412,10 +501,57 @@ offset_param(GcTranslation *tr, Expr *zone)
 						  GC_TIMESTAMP, GC_SPACE_NONE);
 }
 
+static int
+zone_table(GcTranslation *tr, int day, Expr *zone, GcZonePart part)
+{
+	GcPlanLut	lut = {.type = GC_LUT_ZONE,.space = GC_SPACE_NONE,.to_space = GC_SPACE_NONE,.expr = -1,.rank = part,
+	.argtype = TIMESTAMPOID};
+
+	if (day < 0)
+		return day;
+	if (zone)
+		lut.expr = gc_exec_expr(tr, zone);
+	return gc_build_lut(tr, day, part == GC_ZONE_CHANGE ? GC_TIMESTAMP : GC_INT8, &lut);
+}
+
+/* The offset of a zone that has several, at the instant of a column. */
+static int
+looked_up_offset(GcTranslation *tr, int e, Expr *zone)
+{
+	Expr	   *zero = (Expr *) makeConst(TIMESTAMPOID, -1, InvalidOid, sizeof(Timestamp), TimestampGetDatum(0), false, FLOAT8PASSBYVAL);
+	int			utc;
+	int			day;
+	int			changed;
+
+	if (!gc_lookup_enumerable(tr, e))
+		return gc_refuse(tr, "time zone %s has several offsets from UTC, and a timestamp is computed", zone_name(zone));
+	if (gc_is_too_wide(tr, e))
+		return gc_refuse(tr, "time zone %s has several offsets from UTC, and timestamps are infinite or of too many years", zone_name(zone));
+	utc = gc_build_expr(tr, GC_OP_ADD, GC_TIMESTAMP, e, gc_build_param(tr, zero, GC_TIMESTAMP, GC_SPACE_NONE), -1, -1);
+	day = gc_build_cast(tr, utc, GC_DATE);
+	changed = gc_build_expr(tr, GC_OP_GE, GC_BOOL, utc, zone_table(tr, day, zone, GC_ZONE_CHANGE), -1, -1);
+	return gc_build_expr(tr, GC_OP_IF, GC_INT8, changed, zone_table(tr, day, zone, GC_ZONE_AFTER),
+						 zone_table(tr, day, zone, GC_ZONE_BEFORE), -1);
+}
+
+int
+gc_build_offset(GcTranslation *tr, int e, Expr *zone)
+{
+	int			offset;
+
+	if (e < 0 || !is_constant_zone(tr, zone))
+		return GC_NO_EXPR;
+	/* AT TIME ZONE takes CET and its like for abbreviations, which have a single offset. */
+	if (is_fixed(zone ? pg_tzset(zone_name(zone)) : session_timezone) || (zone && strchr(zone_name(zone), '/') == NULL))
+		return offset_param(tr, zone);
+	offset = looked_up_offset(tr, e, zone);
+	return tr->reason ? GC_NO_EXPR : offset;
+}
+
 int
 gc_build_local(GcTranslation *tr, int e, Expr *zone)
 {
-	int			offset = e < 0 ? e : offset_param(tr, zone);
+	int			offset = gc_build_offset(tr, e, zone);
 
 	return offset < 0 ? GC_NO_EXPR : gc_build_expr(tr, GC_OP_ADD, GC_TIMESTAMP, e, offset, -1, -1);
 }

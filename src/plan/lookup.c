@@ -25,6 +25,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -316,7 +317,9 @@ gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args
 		if (!equal(lfirst(lc), linitial(vars)))
 			return gc_refuse(tr, "%s %s of several columns is not supported", what, name);
 	}
-	return gc_refuse(tr, "%s %s of type %s is not supported", what, name, format_type_be(exprType(linitial(vars))));
+	return gc_refuse(tr, "%s %s of %s %s is not supported", what, name,
+					 GC_KIND_IS_INSTANT(gc_type_kind(exprType(linitial(vars)))) ? "more than the date of type" : "type",
+					 format_type_be(exprType(linitial(vars))));
 }
 
 double
@@ -411,7 +414,13 @@ gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen)
 		gc_column_seen(tr->column_leaf[c]->relid, tr->columns[c].attnum, seen);
 }
 
-/* Is a column itself compared in a condition? */
+static bool
+is_finiteness(Oid funcid)
+{
+	return funcid == F_ISFINITE_TIMESTAMP || funcid == F_ISFINITE_TIMESTAMPTZ || funcid == F_ISFINITE_DATE;
+}
+
+/* Is a column itself compared in a condition, or asked whether it is finite? */
 static bool
 compares(Node *node, void *var)
 {
@@ -421,6 +430,8 @@ compares(Node *node, void *var)
 		return false;
 	if (IsA(node, OpExpr) && ((OpExpr *) node)->opresulttype == BOOLOID)
 		args = ((OpExpr *) node)->args;
+	else if (IsA(node, FuncExpr) && is_finiteness(((FuncExpr *) node)->funcid))
+		args = ((FuncExpr *) node)->args;
 	else if (IsA(node, ScalarArrayOpExpr))
 		args = ((ScalarArrayOpExpr *) node)->args;
 	return list_member(args, var) || expression_tree_walker(node, compares, var);
@@ -479,12 +490,8 @@ gc_may_be_infinite(const GcTranslation *tr, int e)
 		!is_filtered(tr, origin_of(tr, from));
 }
 
-/*
- * Has a column that is not one of texts a wider range than tables have entries, as far as is known?  An infinite
- * timestamp has no date.
- */
-static bool
-is_too_wide(const GcTranslation *tr, int arg)
+bool
+gc_is_too_wide(const GcTranslation *tr, int arg)
 {
 	GcSeenColumn seen;
 	int64		unit = GC_KIND_IS_INSTANT(tr->pexprs[arg].kind) ? USECS_PER_DAY : 1;
@@ -498,10 +505,12 @@ int
 gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 {
 	const GcExpr *e = &tr->pexprs[arg];
+	GcSeenColumn seen;
 	int			column;
 
-	if (!GC_KIND_IS_CODE(e->kind) && is_too_wide(tr, arg))
-		return gc_refuse(tr, "an expression would have to be tabulated for too many values");
+	if (!GC_KIND_IS_CODE(e->kind) && gc_is_too_wide(tr, arg))
+		return gc_refuse(tr, gc_seen(tr, arg, &seen) && has_infinite(e->kind, &seen) ? "an expression would have to be tabulated for infinite dates" :
+						 "an expression would have to be tabulated for too many values");
 	if (e->kind == GC_TIMESTAMPTZ)
 		arg = gc_build_local(tr, arg, NULL);
 	if (arg < 0 || GC_KIND_IS_INSTANT(tr->pexprs[arg].kind))

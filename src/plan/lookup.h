@@ -66,6 +66,12 @@ extern bool gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen);
  */
 extern bool gc_may_be_infinite(const GcTranslation *tr, int e);
 
+/*
+ * Has a column that is not one of texts a wider range than tables have entries, as far as is known?  An infinite
+ * timestamp has no date.
+ */
+extern bool gc_is_too_wide(const GcTranslation *tr, int arg);
+
 /* May an integer column's values, as far as they are known, add up to more than 64 bits hold? */
 extern bool gc_may_overflow(const GcTranslation *tr, int e);
 

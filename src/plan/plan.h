@@ -92,9 +92,18 @@ typedef enum GcLutType
 	GC_LUT_RANK,				/* code in `space` -> rank in sort order */
 	GC_LUT_ADD,					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
 	GC_LUT_RANKED,				/* rank, by the table `rank` -> code */
+	GC_LUT_ZONE,				/* date in UTC -> what a time zone does on it, GcZonePart `rank` */
 	GC_LUT_UNIFY				/* code of an append input's column, where equal texts of two
 								 * tables have two codes -> one code for each text */
 } GcLutType;
+
+/* A time zone's offset from UTC, which it changes once in a day at most. */
+typedef enum GcZonePart
+{
+	GC_ZONE_BEFORE,				/* as the day begins, microseconds */
+	GC_ZONE_AFTER,				/* as it ends */
+	GC_ZONE_CHANGE				/* when it changes, a timestamp in UTC; the day's begin if it does not */
+} GcZonePart;
 
 typedef struct GcPlanLut
 {
@@ -102,7 +111,8 @@ typedef struct GcPlanLut
 	bool		cacheable;		/* immutable and free of parameters */
 	uint16		space;			/* text argument: its dictionary */
 	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD, GC_LUT_RANKED */
-	int			expr;			/* GC_LUT_EXPR: custom_exprs */
+	int			expr;			/* GC_LUT_EXPR: custom_exprs.  GC_LUT_ZONE: the time zone's name there, or -1: the
+								 * session's */
 	int			attno;			/* the Var's place in custom_scan_tlist */
 	Oid			argtype;
 	uint8		kinds[2];		/* GC_LUT_EXPR of two Vars: their GcKind, else none; */
