@@ -169,7 +169,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	cold = look_at_inputs(node);
 	if (cold.ntables == 0)
 		return GC_OK;
-	ereport(DEBUG2,
+	ereport(DEBUG3,
 			(errmsg_internal("gpuconc expects to load columns in %.3f ms, and PostgreSQL's plan to take %.3f ms",
 							 cold.missing.ms, node->plan->own_ms)));
 	room = gc_missing_room(&cold.missing, must_wait());

@@ -301,7 +301,7 @@ gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms
 		return NULL;
 	nodes = open_nodes(stmt);
 	lack = lack_of(nodes);
-	ereport(DEBUG2,
+	ereport(DEBUG3,
 			(errmsg_internal("gpuconc expects to load columns in %.3f ms, its plan to take %.3f ms then, and PostgreSQL's to take %.3f ms",
 							 lack.missing.ms, ms, other_ms)));
 	if ((lack.cold != NIL || lack.compiles) &&
