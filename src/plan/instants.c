@@ -155,7 +155,7 @@ is_short(const Node *arg)
 	if (!IsA(arg, Const) || c->constisnull || (c->consttype != INT4OID && c->consttype != INTERVALOID))
 		return false;
 	if (c->consttype == INT4OID)
-		return Abs((int64) DatumGetInt32(c->constvalue)) <= CENTURY_DAYS;
+		return DatumGetInt32(c->constvalue) >= -CENTURY_DAYS && DatumGetInt32(c->constvalue) <= CENTURY_DAYS;
 	i = DatumGetIntervalP(c->constvalue);
 	return i->month >= -1200 && i->month <= 1200 && i->day >= -CENTURY_DAYS && i->day <= CENTURY_DAYS &&
 		i->time >= -CENTURY_DAYS * USECS_PER_DAY && i->time <= CENTURY_DAYS * USECS_PER_DAY;
