@@ -101,8 +101,8 @@ typedef struct GcVisible
 
 /*
  * What every scan needs.  Tile t (0 <= t < ntiles) is tile t % tiles_per_source of source t /
- * tiles_per_source; tiles past the end of a short chunk are empty.  Blocks take tiles first_tile +
- * block, + nblocks, ... and wrap around at ntiles.  So a scan may start where another one is.
+ * tiles_per_source.  Tiles past the end of a short chunk are empty.  Blocks take tiles first_tile
+ * + block, + nblocks, ... and wrap around at ntiles.  So a scan may start where another one is.
  */
 typedef struct GcScan
 {
@@ -180,8 +180,8 @@ typedef struct GcArgs
 
 /*
  * A gang launch: one launch of a kernel for several members, each with arguments, blocks and results of its
- * own.  Its blocks are the members' blocks, one member's after another's: member m has those from end[m - 1]
- * (0 before the first) to end[m] - 1.  Behind the last member, end is all ones.
+ * own.  Its blocks are the members' blocks, one member's after another's.  Member m has the blocks from
+ * end[m - 1] (0 before the first) to end[m] - 1.  Behind the last member, end is all ones.
  *
  * A gang is the only parameter of such a kernel on device cuda, and GC_GANG_BYTES at most.  So the kernel's text says
  * for how many members it is (GC_GANG).  Drivers and NVRTC take 32,764 bytes of parameters from CUDA 12.1 on.  Older

@@ -91,7 +91,7 @@ gc_build_insert(u64 *slots, u64 mask, const i64 *keys, u32 *next, u64 cap,
 			 * with one key would fail again and again.  Nobody follows next before the build is complete.
 			 */
 			GC_FENCE();
-			next[row] = (u32) GC_ATOMIC_SWAP64(&slots[s], (h & GC_TAG) | (row + 1));
+			next[row] = (u32) GC_ATOMIC_EXCH64(&slots[s], (h & GC_TAG) | (row + 1));
 			return 1;
 		}
 		s = (s + 1) & mask;

@@ -190,8 +190,8 @@ emit_channel(const Cg *cg, Text *t)
 }
 
 /*
- * Each block has tiles of its own, some at a time.  It fills its slot with what is left of them, while they are of
- * one chunk and that is not enough for all of its threads.  Then it goes on with full warps.
+ * Each block has tiles of its own, some at a time.  It fills its slot with what is left of them.  It does so while
+ * they are of one chunk and that is not enough for all of its threads.  Then it goes on with full warps.
  */
 static void
 emit_refill(const Cg *cg, Text *t)

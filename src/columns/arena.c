@@ -4,11 +4,11 @@
  *	  The staging arena.
  *
  * Set up by the postmaster, used by backends, loaders and the worker, from
- * their main threads.  The arena is handed out by a FreePageManager that lies
- * in the arena's own first pages, because its relative pointers reach only
- * forward from its base.  The last 1/64 is managed by another one, for the few
- * allocations that eviction itself needs.  When the rest is full to the last page,
- * there must still be room to write down what is left of a table.
+ * their main threads.  The arena is handed out by a FreePageManager that lies in
+ * the arena's own first pages: its relative pointers reach only forward from its
+ * base.  The last 1/64 is managed by another one, for the few allocations that
+ * eviction itself needs.  When the rest is full to the last page, there must still
+ * be room to write down what is left of a table.
  *
  * Lock: GC_LOCK_ARENA, the innermost of all locks of this room.
  *

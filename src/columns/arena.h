@@ -3,10 +3,10 @@
  * arena.h
  *	  The staging arena: gpuconc.host_cache_size bytes of main shared memory.
  *
- * Everything that must be visible to several processes and whose size is not known at server start lives here:
- * chunks, dictionaries, directories, requests with their private chunks, results.  It is main shared memory rather
- * than a dynamic segment.  So it is mapped at one address in every process (plain pointers are good everywhere), and
- * does not depend on /dev/shm.  And it can be page-locked for the device once and for all.
+ * Everything that must be visible to several processes and whose size is not known at server start lives here.  That
+ * is chunks, dictionaries, directories, requests with their private chunks, and results.  It is main shared memory
+ * rather than a dynamic segment.  So it is mapped at one address in every process (plain pointers are good
+ * everywhere), and does not depend on /dev/shm.  And it can be page-locked for the device once and for all.
  *
  * Space is handed out in pages of FPM_PAGE_SIZE (4 kB) by PostgreSQL's
  * FreePageManager under one LWLock.  Callable from any process with a PGPROC;

@@ -34,8 +34,9 @@ typedef struct GcLoaderArgs
 extern void gc_loader_start_workers(const GcRelKey *key, int n);
 
 /*
- * Have what is cached of rel brought up to date, without waiting: a background
- * worker loads every chunk anew that more than a few pages would profit from.
+ * Have what is cached of rel brought up to date, without waiting.  A
+ * background worker loads every chunk anew that more than a few pages would
+ * profit from.
  */
 extern void gc_load_in_background(Relation rel);
 

@@ -4,10 +4,11 @@
  *	  Reading one chunk, which write_chunk.c puts into the cache.
  *
  * Runs in every participant of a load job, session or worker, with the relation
- * open and an active snapshot (which keeps the TOAST rows of what is read).
+ * open and an active snapshot.  (The snapshot keeps the TOAST rows of what is
+ * read.)
  *
  * Protocol: copy the map's bits and LSN; read the pages whose bit is set and which themselves say all-visible; copy the
- * map again.  If the LSN has not moved, no bit was set meanwhile, so a page whose bit is still set has not changed
+ * map again.  If the LSN has not moved, no bit was set meanwhile.  So a page whose bit is still set has not changed
  * since before it was read.  So it is if a snapshot fence was held (fence.h).  Else the pages' own LSNs tell (proof.c).
  *
  * A guard is held while a chunk is read, for the sake of the dictionaries, but not
@@ -439,7 +440,7 @@ add_hot_guarded(GcLoader *loader, GcReading *reading)
 
 /*
  * A hot chunk.  A page with a value that a column cannot take is left out, since the row may
- * be one that no snapshot ever sees; that is no reason for a column's problem.
+ * be one that no snapshot ever sees.  That is no reason for a column's problem.
  */
 static GcOutcome
 read_hot_guarded(GcLoader *loader, GcReading *reading)

@@ -4,22 +4,22 @@
  *	  Columnar chunks of ordinary heap tables, kept in the arena, and the proof
  *	  that what is kept is what a snapshot sees.
  *
- * A relation's heap is cut into chunks of gpuconc.chunk_pages pages (a divisor
- * of the 32,672 heap pages that one visibility-map page covers, so a chunk lies
- * under a single map page).  A loaded chunk has a GcChunk, which says which rows
- * it holds (page by page) and under which map LSN they were read, and one
- * GcChunkColumn for every column loaded.  A GcDirectory ties the chunks of one
- * relation together; it is immutable, and replaced as a whole whenever something
- * was loaded, reloaded or evicted.
+ * A relation's heap is cut into chunks of gpuconc.chunk_pages pages.  That is a
+ * divisor of the 32,672 heap pages that one visibility-map page covers, so a
+ * chunk lies under a single map page.  A loaded chunk has a GcChunk, and one
+ * GcChunkColumn for every column loaded.  The GcChunk says which rows it holds
+ * (page by page) and under which map LSN they were read.  A GcDirectory ties the
+ * chunks of one relation together; it is immutable, and replaced as a whole
+ * whenever something was loaded, reloaded or evicted.
  *
  * Objects point to each other by plain pointers (the arena is mapped at the
  * same address everywhere).  A process that follows them holds a guard (epoch.h).
  *
- * Visibility (design.md section 4, proof (a)): a page is in a chunk only if, at load, its map bit and its
- * PD_ALL_VISIBLE flag were set and the map page's LSN was the one recorded.  It is served to a query only if its bit
- * is set after the query's snapshot was taken, and one of three holds.  The map page's LSN is still the recorded
- * one.  Or its own is (proof.c).  Or a snapshot fence was held all the time between two moments at which its bit was
- * set (proof (b), fence.h).  Everything unknown counts as stale.
+ * Visibility (design.md section 4, proof (a)).  A page is in a chunk only if, at load, its map bit and its
+ * PD_ALL_VISIBLE flag were set.  The map page's LSN must also have been the one recorded.  It is served to a query
+ * only if its bit is set after the query's snapshot was taken, and one of three holds.  The map page's LSN is still
+ * the recorded one.  Or its own is (proof.c).  Or a snapshot fence was held all the time between two moments at
+ * which its bit was set (proof (b), fence.h).  Everything unknown counts as stale.
  *
  * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot chunks.  These have all row
  * versions that some snapshot may see (versions.h) and that the heap's chunk does not have (patches.h).
@@ -72,13 +72,13 @@ typedef struct GcHotPages GcHotPages;	/* versions.h */
  * because gpuconc.chunk_pages is a multiple of 4.
  *
  * An absent page holds no rows, except where it lost its bit while the chunk
- * was being read: then its rows are here, and no one is ever served them.
+ * was being read.  Then its rows are here, and no one is ever served them.
  *
  * proven_lsn, proven_fence and present change, as said in proof.c: pages that were written to since are
  * taken out of present.
  *
- * A hot chunk has pages from anywhere in the table, in ascending order; its first,
- * map_lsn, proven_lsn, proven_fence, present, lsns, buffers, id, before, first_missing and missing are void.
+ * A hot chunk has pages from anywhere in the table, in ascending order.  Its first, map_lsn, proven_lsn,
+ * proven_fence, present, lsns, buffers, id, before, first_missing and missing are void.
  */
 typedef struct GcChunk
 {

@@ -7,9 +7,9 @@
  * each starts, and an open-addressing table of codes.  Values are only ever
  * appended, by loaders, under the lock of the dictionary's partition.  Readers
  * take no lock: they read the count first (with a barrier) and use only codes
- * below it, whose value, start and table slot were written before.  When it is
- * full, a larger copy replaces it in the column's state and it is retired, so a
- * reader's guard keeps the one that it began with.
+ * below it.  Such a code's value, start and table slot were written before.
+ * When it is full, a larger copy replaces it in the column's state and it is
+ * retired.  So a reader's guard keeps the one that it began with.
  *
  * Own values of a view lie in local memory in the same form.  A frozen dictionary is a view's
  * values written into memory that someone else answers for.

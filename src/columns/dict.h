@@ -3,12 +3,12 @@
  * dict.h
  *	  Dictionaries: text values <-> codes.
  *
- * A shared dictionary belongs to a cached column; codes are dense, in order of
- * arrival, never reused, never in collation order (an order baked in would have
- * to be right for every collation version).  A GcDictView is what one backend
- * (or loader) works with.  It has the shared values that existed when the view
- * was made.  Behind them are values of its own (the delta's, a row source's),
- * which no one else sees.
+ * A shared dictionary belongs to a cached column.  Codes are dense, in order of
+ * arrival, never reused, never in collation order.  (An order baked in would
+ * have to be right for every collation version.)  A GcDictView is what one
+ * backend (or loader) works with.  It has the shared values that existed when
+ * the view was made.  Behind them are values of its own (the delta's, a row
+ * source's), which no one else sees.
  *
  * Values are compared byte by byte; with rtrim, without trailing blanks.
  *
@@ -32,7 +32,7 @@ typedef struct GcDictView GcDictView;
 extern GcDictView *gc_dict_view(GcColState *state, bool rtrim);
 
 /*
- * A view of several dictionaries, one behind another: code c of views[i] is code first[i] + c, where
+ * A view of several dictionaries, one behind another.  Code c of views[i] is code first[i] + c, where
  * first[i] is the number of values that the views before it have.  So a value has a code for each
  * dictionary that it is in.  Values interned get codes behind all of these, and none of theirs.  The views
  * must have no own values, and live as long.

@@ -7,16 +7,16 @@
  *
  * There is one counter, the epoch, which every retirement advances.  A guard
  * cell holds the epoch at which its owner began to follow pointers, or 0.  An
- * object retired at epoch e may be freed once no cell holds a value <= e: a
+ * object retired at epoch e may be freed once no cell holds a value <= e.  A
  * guard entered later read the epoch after the object was unlinked.  A cell may
  * be written some time after the epoch was read.  That is harmless: it then holds
  * too old a value.  A reclaimer that misses the write has unlinked before it
  * looked, and the guard's full barrier makes its owner see that.
  *
  * A process guard belongs to the resource owner that was current when it was
- * entered, so that an error or the end of a transaction releases it; one that
- * is entered without any is released at process exit.  Request guards belong to
- * the queue, which knows the owner of each slot.
+ * entered.  So an error or the end of a transaction releases it.  One that is
+ * entered without a resource owner is released at process exit.  Request
+ * guards belong to the queue, which knows the owner of each slot.
  *
  * Lock: GC_LOCK_RETIRE, held before GC_LOCK_ARENA, after all others.
  *

@@ -10,8 +10,9 @@
  * and its memory is given back once every guard in use is younger.
  *
  * There is one guard cell per process (loaders, views, eviction; nestable), and
- * one per request slot of the queue, which outlives the backend's interest in
- * the request: the worker releases it when the device is done with the memory.
+ * one per request slot of the queue.  A slot's cell outlives the backend's interest
+ * in the request.  The worker releases it when the device is done with the
+ * memory.
  *
  * A guard may be held while waiting for the device, never while waiting for
  * memory, for a load or for a heavyweight lock.

@@ -22,7 +22,7 @@ extern Size gc_store_forget_database(Oid dbid);
  * Drop least recently used columns until `bytes` more are free; never a column
  * used since `since`, nor one of a relation that is being loaded.  What is
  * dropped may still be guarded by running requests, so this waits for them, for
- * a bounded time and interruptibly; the caller holds no guard and no LWLock.
+ * a bounded time and interruptibly.  The caller holds no guard and no LWLock.
  * False if there is less room than that in the end.
  */
 extern bool gc_store_make_room(Size bytes, TimestampTz since);

@@ -90,8 +90,8 @@ gc_fence_shmem_init(void)
 }
 
 /*
- * This database's place, or NULL.  Without the spinlock it may be given to another database at any time; the fences
- * of that one are younger than all that this one had.
+ * This database's place, or NULL.  Without the spinlock it may be given to another database at any time.  The
+ * fences of that one are younger than all that this one had.
  */
 static GcFencePlace *
 find_place(void)

@@ -432,9 +432,9 @@ find_rows(GcReader *reader, const GcDirectory *dir, const GcHotPages *hot, uint3
 
 /*
  * Read a page again.  If its LSN has moved, NULLs stand in its place, and the page is marked before the
- * directory with this column is there.  Else a session would still be served it that relies on an
- * earlier look, if no transaction has ended since: pruning and hint bits move LSNs, too.
- * False if the page has other rows all the same, which must not be.
+ * directory with this column is there.  Else a session that relies on an earlier look would still be
+ * served it, if no transaction has ended since.  Pruning and hint bits move LSNs, too.  False if the
+ * page has other rows all the same, which must not be.
  */
 static bool
 add_page(GcReading *reading, const GcDirectory *dir, const GcChunk *chunk, uint32 page, BlockNumber nblocks)

@@ -3,10 +3,8 @@
  * job.c
  *	  Load jobs: slots, claims, and which process cleans up.
  *
- * Runs in backends and loader workers.  What a process has claimed and what it
- * has in hand is noted in `mine`.  So gc_job_leave() can undo it from wherever
- * the process is thrown out: by an error, a cancel, or (by way of
- * before_shmem_exit) the end of the process.
+ * Runs in backends and loader workers.  What a process has claimed and has in hand is noted in `mine`.
+ * So gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
  *
  * Locks, outermost first: GC_LOCK_JOBS, GC_LOCK_STORE, GC_LOCK_ARENA.  Nothing
  * is allocated, and no error can be raised, while GC_LOCK_JOBS is held.
@@ -437,8 +435,7 @@ gc_job_join(const GcRelKey *key, bool session)
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
 	job = find_job(key->dbid, key->relid);
-	if (job && job->err.code == GC_OK &&
-		memcmp(&job->key, key, sizeof(GcRelKey)) == 0)
+	if (job && job->err.code == GC_OK && memcmp(&job->key, key, sizeof(GcRelKey)) == 0)
 		begin_taking_part(job, session);
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 	return mine.job != NULL;
@@ -533,9 +530,8 @@ gc_job_claim(uint32 *chunkno)
 }
 
 /*
- * Take claims away from participants that wait for a heavyweight lock.  It could
- * be one that this very session holds (on a TOAST table, say), and then, as the
- * deadlock detector knows nothing of our waiting, neither would ever go on.
+ * Take claims away from participants that wait for a heavyweight lock.  This very session may hold it (on a
+ * TOAST table, say).  The deadlock detector knows nothing of our waiting, so neither would ever go on.
  */
 static void
 take_over_stuck_claims(GcJob *job)

@@ -4,9 +4,9 @@
  *	  Loading columns: what there is to do, and doing it with others.
  *
  * Runs in sessions, and in loader workers that refresh a table.  A load is
- * planned in local memory under a guard; if the relation's version is still the
- * same when the job is started, the plan holds.  No guard is held from then on,
- * except while a chunk is read (chunk.c).
+ * planned in local memory under a guard.  If the relation's version is still
+ * the same when the job is started, the plan holds.  No guard is held from then
+ * on, except while a chunk is read (chunk.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -108,8 +108,9 @@ plan_base_column(GcLoadPlan *plan, int base_col)
 	plan->again[c] = false;
 
 	/*
-	 * What it has of old may be part of a problem that is met now: values of chunks
-	 * that have changed since, or of the dictionary.  So it is tried without, at once.
+	 * What it has of old may be part of a problem that is met now.  It has values of
+	 * chunks that have changed since, or of the dictionary.  So it is tried without,
+	 * at once.
 	 */
 	plan->evidence[c] = column->problem != GC_COL_OK ? column->evidence : gc_no_evidence(0);
 }
@@ -396,8 +397,9 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 
 	/*
 	 * Evicting now, before the job begins, can also evict columns of this very
-	 * relation.  What is not known is a guess: so not everything is evicted for
-	 * its sake, and if there is too little room it is for the job to find out.
+	 * relation.  What is not known is a guess.  So not everything is evicted
+	 * for its sake, and if there is too little room it is for the job to find
+	 * out.
 	 */
 	gc_forget_dropped();
 	(void) gc_store_make_room(Max(plan->known_bytes, Min(plan->bytes, gc_store_capacity() / 2)), load->since);

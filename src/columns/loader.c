@@ -6,7 +6,7 @@
  *
  * A loader is started by a session and connects to its database.  It never waits
  * for a lock on the table.  A session that waits for the load may hold a lock on it, for
- * which another session's AccessExclusiveLock waits; the deadlock detector would not see
+ * which another session's AccessExclusiveLock waits.  The deadlock detector would not see
  * that.  For the same reason it soon gives up on any other lock (of a TOAST table, say).
  * A loader that cannot help just ends, which costs only time: the session that started it
  * takes part itself.
@@ -41,8 +41,8 @@
 #include "store.h"
 
 /*
- * Least time between two loads of hot pages; after one that found no room; and, as a multiple of what it took,
- * after one in vain.
+ * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of what it
+ * took, after one in vain.
  */
 #define LOAD_EVERY_MS	10
 #define NO_ROOM_MS		1000

@@ -12,12 +12,12 @@
  * when the count was `since` or more began when they had ended, after all of their changes.
  * So a page that was unchanged then lacks nothing that the snapshot sees.
  *
- * The session's own transaction has not ended.  So a session that has an id looks by itself, and
- * so does one whose snapshot comes from recovery, which is not relied on to count.
+ * The session's own transaction has not ended.  So a session that has an id looks by itself.  So
+ * does one whose snapshot comes from recovery, which is not relied on to count.
  *
  * A page that has changed never is again what it was.  So what looks find is kept as a mark on
  * the page, and marks are only ever set.  A look at a piece of a chunk's pages first reads the
- * count, and last says up to which count the marks of the piece are right.
+ * count.  At its end it says up to which count the marks of the piece are right.
  *
  * Where the WAL's trail leads far enough (trail.h), no page is looked at: sessions mark the pages that it names.
  *
@@ -55,8 +55,8 @@ typedef struct GcLookedAt
  * caches of all CPUs.
  *
  * A read is good if the buffer was the page's all the time.  PostgreSQL gives a buffer to another page only
- * once its usage count has come down to 0, or to 1 if it belongs to a ring.  The hand of the clock takes 1
- * away when it passes.  So while the hand does not go round, a buffer whose count was GC_SAFE_USAGE or more
+ * once its usage count is down to 0, or to 1 if it belongs to a ring.  The hand of the clock takes 1 away
+ * when it passes.  So while the hand does not go round, a buffer whose count was GC_SAFE_USAGE or more
  * stays what it was.  (Unless a process is a whole round late with what it was about to do to this buffer.)
  * Other pages are pinned to be looked at, which raises their count.
  *

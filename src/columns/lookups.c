@@ -4,8 +4,8 @@
  *	  Shared lookup tables.
  *
  * A fixed table in shared memory says which there are; the tables themselves are arena objects.
- * Sessions find, fill and publish them under their guard.  Eviction drops tables before columns:
- * a table is made again within milliseconds from a column that is there, but is of no use
+ * Sessions find, fill and publish them under their guard.  Eviction drops tables before columns.
+ * A table is made again within milliseconds from a column that is there, but is of no use
  * without its column.
  *
  * Runs in backends; eviction, in any process that has a PGPROC.

@@ -107,8 +107,8 @@ extern Size gc_lookups_idle(TimestampTz since);
 
 /*
  * Let one process at a time compute what is missing.  gc_lookups_begin(): true if the caller is to
- * do it and then to call gc_lookups_end(), also on error or exit; false if another process has just
- * ended.  Waits, interruptibly, while one is at it.
+ * do it and then to call gc_lookups_end(), also on error or exit.  False if another process has
+ * just ended.  Waits, interruptibly, while one is at it.
  */
 extern bool gc_lookups_begin(const GcLookupKey *key);
 extern void gc_lookups_end(const GcLookupKey *key);

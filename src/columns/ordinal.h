@@ -6,7 +6,7 @@
  * Equal values have equal integers and one spelling, and the lesser value has the lesser integer.  So
  * kernels compare, group, join and take extremes of these as of any integer, and know nothing of the type.
  *
- * A "time with time zone" is compared by the instant it is in UTC, then by its zone, and is equal to another
+ * A "time with time zone" is compared by the instant it is in UTC, then by its zone.  It is equal to another
  * only if both are.  Zones of more than about 18 hours, which AT TIME ZONE can make, have no integer.
  *
  * Runs in backends and loaders.

@@ -96,7 +96,7 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 
 		/*
 		 * Code 0, which also stands in NULL and in padding rows, must decode to a
-		 * value between min and max: kernels look things up by it.
+		 * value between min and max.  Kernels look things up by it.
 		 */
 		if (out->min <= out->max)
 			out->base = out->min;

@@ -4,12 +4,12 @@
  *	  Rows of hot pages that a chunk of the heap has, and which do not come into hot chunks.
  *
  * Most tuples of a page that has been written to are what they were.  If the heap's chunk was read when the
- * page was all-visible, it has their values.  So a hot chunk has only what is new of such a page, a patch: the
- * other tuples, which of the chunk's rows are gone, and the transactions that are ending others.
+ * page was all-visible, it has their values.  So a hot chunk has only what is new of such a page, a patch.
+ * That is the other tuples, which of the chunk's rows are gone, and the transactions that are ending others.
  *
  * Proof.  The chunk's rows of the page were its tuples, in the order of their offsets, of which those without
  * a tuple are noted (GcChunk.missing).  It was read when all transactions before GcChunk.before had ended.  A tuple
- * that one of these has inserted was on the page by then, at its place, since tuples of a heap do not move and their
+ * that one of these has inserted was on the page by then, at its place.  Tuples of a heap do not move, and their
  * values do not change.  So it is the one that was read.  Freezing a tuple leaves its transaction's id in it.  An id
  * of 32 bits is taken for the nearest one of 64 bits.  That is its own, or a later one if it was frozen long ago: then
  * the tuple counts as new.
@@ -110,8 +110,8 @@ typedef struct GcServedPage
 
 /*
  * Serve the heap's rows of patched pages.  The first nheap chunks of `served` are the heap's, as judged, and
- * pages are those of its delta, which has not been shortened yet.  kept: open versions are left to the caller,
- * and so are other pages of the delta with kept->delta_open.
+ * pages are the pages of its delta, which has not been shortened yet.  kept: open versions are left to the
+ * caller, and so are other pages of the delta with kept->delta_open.
  */
 extern void gc_serve_patched(const GcSeer *seer, const GcDirectory *dir, GcServed *served, uint32 nheap,
 							 const GcServedPage *pages, const GcKept *kept);

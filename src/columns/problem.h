@@ -15,8 +15,8 @@
 #include "columns.h"
 
 /*
- * What a VACUUM changes that sets a bit: the LSN of the map page over a chunk, or
- * for -1 a hash of those of all map pages.
+ * What a VACUUM changes that sets a bit: the LSN of the map page over a chunk.
+ * For -1, a hash of the LSNs of all map pages.
  */
 extern uint64 gc_map_stamp(Relation rel, int32 chunk);
 

@@ -6,15 +6,15 @@
  * Runs in backends and loaders, under a guard.  Reads pages of which it is not known where they are.
  *
  * Every transition of a map bit from 0 to 1 stamps the map page's LSN.  So while that is the one for which
- * the chunk's `present` holds, a bit set now has been set all along; and while it is set, nothing changes
+ * the chunk's `present` holds, a bit set now has been set all along.  And while it is set, nothing changes
  * what a snapshot sees of the page.
  *
- * The LSN also moves when VACUUM sets the bit of any page under the map page, and from 17.11 and 18.6 on
- * when a writer clears one.  Then each page under it proves itself once: it has the LSN that it had when it
- * was read, so it is what was read, and its bit is set, so all see it.  Pages that have not are taken out of
- * `present` for good, and `present` then holds for the map page's new LSN.  So are pages whose bit is clear,
- * since another process may have copied the map page, with this LSN, before that: they were written to.
- * And pages behind the table's end, which was truncated: what is there later is something else.
+ * The LSN also moves when VACUUM sets the bit of any page under the map page.  From 17.11 and 18.6 on, it
+ * also moves when a writer clears one.  Then each page under it proves itself once.  If it has the LSN that
+ * it had when it was read, it is what was read.  Its bit is set, so all see it.  Pages with another LSN are
+ * taken out of `present` for good, and `present` then holds for the map page's new LSN.  So are pages whose
+ * bit is clear, since another process may have copied the map page, with this LSN, before that: they were
+ * written to.  And pages behind the table's end, which was truncated: what is there later is something else.
  *
  * Processes may do this at the same time.  Bits are only ever taken out, and before the new LSN is stored.
  * So whoever finds that LSN finds no page that has changed, and an older LSN that is stored late is merely

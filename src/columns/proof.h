@@ -30,8 +30,8 @@ gc_same_map_lsn(XLogRecPtr a, XLogRecPtr b)
 }
 
 /*
- * The pages of a heap chunk, as a bitmap in the map's layout, that are known not to have changed since they
- * were read, provided that their bit is set in `map`; NULL if that is known of none.  `map` is a copy of the
+ * The pages of a heap chunk, as a bitmap in the map's layout, that are known not to have changed since they were
+ * read.  That holds for pages whose bit is set in `map`.  NULL if that is known of none.  `map` is a copy of the
  * bits of the chunk's first npages pages, taken together with the map page's LSN, when the call begins.  May look at
  * these pages.
  */
@@ -39,14 +39,14 @@ extern const uint8 *gc_page_proof(Relation rel, GcChunk *chunk, const uint8 *map
 								  XLogRecPtr lsn, GcProofCount *count);
 
 /*
- * If this is known without a look at pages, let it be known by this fence, too, which was held before the map was
- * copied, and is.  The copy is of all of the chunk's pages.
+ * If this is known without a look at pages, let it be known by this fence, too.  The fence was held before the
+ * map was copied, and is.  The copy is of all of the chunk's pages.
  */
 extern void gc_renew_proof(GcChunk *chunk, const uint8 *map, XLogRecPtr lsn, uint64 fence);
 
 /*
- * Take the pages out of a bitmap whose bit is set in `map`, too, but that have not the LSN that they had when
- * they were read.  Looks at each page.
+ * Take pages out of a bitmap: all whose bit is set in `map`, too, but whose LSN has changed since they
+ * were read.  Looks at each page.
  */
 extern void gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map,
 							const XLogRecPtr *lsns, pg_atomic_uint32 *buffers, uint8 *present);

@@ -156,7 +156,7 @@ fill_directory(const GcJobData *data, GcDirectory *dir)
 
 /*
  * Hot chunks whose numeric values have another scale than those of the heap's chunks are
- * given up, since rows that no snapshot may ever see are no reason for a column's problem.
+ * given up.  Rows that no snapshot may ever see are no reason for a column's problem.
  */
 static void
 drop_misfits(GcJobData *data, int c)
@@ -271,7 +271,8 @@ retire_base(const GcJobData *data, const GcDirectory *dir)
 
 /*
  * Give up the results that the directory did not take, the results of columns with a
- * problem, and the dictionaries of such columns, which no process reads any more.
+ * problem, and the dictionaries of such columns.  No process reads these
+ * dictionaries any more.
  */
 static void
 drop_unused(const GcJobData *data, const GcDirectory *dir)

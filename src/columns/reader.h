@@ -39,8 +39,8 @@ extern XLogRecPtr gc_reader_copy_page(GcReader *reader, BlockNumber blkno, Buffe
 extern bool gc_reader_page_is_new(GcReader *reader);
 
 /*
- * Append tuples of the page that was copied last: the tuple at this offset (NULL if there is
- * none, *last is the greatest offset), some tuples, and what ends a page.
+ * Append tuples of the page that was copied last: the tuple at this offset, some tuples, and
+ * what ends a page.  NULL if there is no tuple at this offset; *last is the greatest offset.
  */
 extern HeapTupleHeader gc_reader_tuple(GcReader *reader, OffsetNumber offset);
 extern OffsetNumber gc_reader_last_offset(GcReader *reader);

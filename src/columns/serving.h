@@ -9,10 +9,10 @@
  * all that is hot.
  *
  * Proof.  A snapshot is later than another if it sees all transactions as ended that the other one sees so.
- * A version is open for a snapshot if a transaction of it had not ended for that snapshot, and so its verdict
+ * A version is open for a snapshot if a transaction of it had not ended for that snapshot.  So its verdict
  * may be another one for a later snapshot.  All other verdicts stay, since what became of a transaction does.
- * That a page is what it was is found out anew for each snapshot, by its bit and the map page's LSN
- * (proof.c), or by its own LSN (looks.h).  Pages that are not so any more are read by the session.
+ * That a page is what it was is found out anew for each snapshot.  Its bit and the map page's LSN tell
+ * (proof.c), or its own LSN (looks.h).  Pages that are not so any more are read by the session.
  *
  * Snapshots are compared by the ids of transactions that they see in progress.  An id of a later snapshot that
  * the other one could have seen must be among its ids.  Subtransactions need no comparison: each has an id

@@ -145,9 +145,9 @@ gc_rel_cacheable(Relation rel, Snapshot snapshot, const char **reason)
 
 	/*
 	 * Writers check for a conflict before they clear the map bit, relying on
-	 * scans to lock the heap page, which a scan that is served from chunks does
-	 * not do.  Only a transaction on a safe snapshot, which
-	 * has given up its predicate locks, cannot be part of a conflict.
+	 * scans to lock the heap page.  A scan that is served from chunks does not
+	 * do that.  Only a transaction on a safe snapshot, which has given up its
+	 * predicate locks, cannot be part of a conflict.
 	 */
 	if (IsolationIsSerializable() &&
 		!(XactReadOnly && XactDeferrable && ShareSerializableXact() == NULL))

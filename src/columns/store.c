@@ -4,7 +4,7 @@
  *	  The table of cached relations: relation -> directory.
  *
  * Runs in any process that has a PGPROC.  The table and the directories that it
- * points to belong to everyone; a directory is replaced as a whole, under
+ * points to belong to everyone.  A directory is replaced as a whole, under
  * GC_LOCK_STORE, and what the new one no longer has is retired.
  *
  * Locks, outermost first: GC_LOCK_STORE, a dictionary's, GC_LOCK_RETIRE,

@@ -26,7 +26,7 @@ extern void gc_rel_key(Relation rel, GcRelKey *key);
 extern GcDirectory *gc_directory(Relation rel);
 
 /*
- * As gc_directory(), and the version of the relation's entry: 0 if there is
+ * As gc_directory(), and the version of the relation's entry.  0 if there is
  * none, else a number that changes whenever the directory is replaced or
  * dropped, and is never used again.  Needs a guard.
  */

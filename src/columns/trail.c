@@ -132,7 +132,7 @@ buffer_has(const char *buffers, XLogRecPtr page)
 }
 
 /*
- * Where the WAL's buffers are: at the end of what xlog.c has in shared memory, aligned, with some bytes behind them that
+ * Where the WAL's buffers are: at the end of what xlog.c has in shared memory, aligned.  Behind them are some bytes that
  * alignment did not need.  That leaves two places, of which the newest page tells the right one.  It may not be there
  * yet: then the next call finds them, and files do meanwhile.
  */

@@ -13,9 +13,9 @@
  * Then a page without a mark lacks no change of a transaction that the snapshot sees.
  *
  * Proof.  Let X be such a transaction, and r the record of a change by it.  X ended before the snapshot was taken, so r is
- * before where the WAL went then, and the trail has it, or it was never on this trail.  A session that changes a page holds
- * its lock from before the record gets its place in the WAL until after the page has the record's LSN.  The chunk read
- * the page under a share lock.  If the change came first, the chunk has it.  Else r got its place after the page was
+ * before where the WAL went then.  The trail has it, or it was never on this trail.  A session that changes a page locks
+ * it before the record gets its place in the WAL.  It holds the lock until after the page has the record's LSN.  The chunk
+ * read the page under a share lock.  If the change came first, the chunk has it.  Else r got its place after the page was
  * read.  `followed` began as the trail's position before that, and the trail led at most to where the WAL went.  So r is
  * behind it, and ends behind the recorded LSN: the page is marked.
  *
@@ -23,9 +23,8 @@
  * other chunk, read before the mark.
  *
  * Where the trail is lost, it begins anew at the end of the WAL, and old positions are void: all before `floor`.  So are positions
- * that the ring has overwritten.  A chunk whose position is void gets a new one by a look at each page under its lock,
- * which is as good as reading it.  A look without locks would not do: a record may be on the WAL that the page does
- * not show yet.
+ * that the ring has overwritten.  A chunk whose position is void gets a new one by a look at each page under its lock.  That
+ * is as good as reading it.  A look without locks would not do: a record may be on the WAL that the page does not show yet.
  *
  * Unlike a look's, this proof covers what the session itself has changed.  Changes without WAL are as with looks:
  * versions.h says which pages are not kept.  On a standby there is no trail.

@@ -3,9 +3,9 @@
  * versions.c
  *	  Serving hot pages from hot chunks.  See versions.h for the proof.
  *
- * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but
- * for what anyone may find out: what became of a transaction, where a page is buffered, and that
- * it has changed (looks.c).  Takes no lock but a buffer's.
+ * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but for
+ * what anyone may find out.  That is what became of a transaction, where a page is buffered, and
+ * that it has changed (looks.c).  Takes no lock but a buffer's.
  *
  *-------------------------------------------------------------------------
  */

@@ -8,8 +8,8 @@
  * chunk.  That has its rows in columns, as any chunk, and the page's LSN.  Of each row
  * version that not every snapshot sees, it has the transactions that made and ended it.
  *
- * Proof.  What changes the tuples of a page of a permanent table changes its LSN.  So if
- * the LSN, looked at after a snapshot was taken, is the one recorded, then every change by
+ * Proof.  What changes the tuples of a page of a permanent table changes its LSN.  The LSN
+ * is looked at after a snapshot was taken.  So if it is the one recorded, every change by
  * a transaction that the snapshot sees is in the chunk.  What the snapshot sees of the
  * page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
  * It does not matter that the page may change while it is being looked at.  That is the

@@ -96,10 +96,9 @@ extern void gc_put_holes(const GcServedChunk *chunk, GcHole *to);
 extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
 
 /*
- * Read the delta: every tuple of the ranges that `snapshot` sees, through the
- * table access method, handed to the encoder.  specs: rel's attributes that are the
- * encoder's columns; NULL: those that it was made with.  Attribute 0 is NULL, and a negative one is
- * `number`.
+ * Read the delta through the table access method: every tuple of the ranges that `snapshot` sees is
+ * handed to the encoder.  specs: rel's attributes that are the encoder's columns; NULL: those that
+ * it was made with.  Attribute 0 is NULL, and a negative one is `number`.
  */
 extern GcCode gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
 							const GcColSpec *specs, int number, GcEncoder *encoder, GcError *err);

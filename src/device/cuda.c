@@ -190,12 +190,12 @@ ask_for_shared(CudaDevice *dev, GcKernel *kernel, bool whole)
 /*
  * The parameter goes by address (kernelParams), not as a buffer with a size
  * (CU_LAUNCH_PARAM_BUFFER_*).  Given a buffer, the driver demands a size equal to
- * what the kernel declares, to the byte and without tail padding (NVIDIA does
- * not document it; see github.com/llvm/llvm-project/pull/172249), and the call
- * that tells that size, cuFuncGetParamInfo, only came with 12.4.  Given an
- * address, it copies as many bytes as the kernel's image declares, before the
- * call returns; args is a whole GcArgs, so a kernel may declare any number of
- * words up to GC_MAX_ARG_WORDS, and only the words it declares travel.
+ * what the kernel declares, to the byte and without tail padding.  (NVIDIA does
+ * not document it; see github.com/llvm/llvm-project/pull/172249.)  The call that
+ * tells that size, cuFuncGetParamInfo, only came with 12.4.  Given an address, it
+ * copies as many bytes as the kernel's image declares, before the call returns.
+ * args is a whole GcArgs, so a kernel may declare any number of words up to
+ * GC_MAX_ARG_WORDS.  Only the words it declares travel.
  */
 static GcCode
 cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
@@ -533,7 +533,7 @@ cuda_module_unload(GcDevice *base, GcModule *module)
 
 /*
  * Ask about the kernel and let it have as much dynamic shared memory as a block
- * may opt in to: without that, a launch with more than 48 KB fails.  This is a
+ * may opt in to.  Without that, a launch with more than 48 KB fails.  This is a
  * permission, it reserves nothing.
  */
 static GcCode

@@ -91,8 +91,8 @@ typedef struct CUevent_st *CuEvent;
  * X(field, symbol, parameters): every function returns a CuResult.
  *
  * cuEventElapsedTime has a _v2 since 12.8, which reports errors of pending work
- * less eagerly; we only ask about events that are done, so the one that every
- * driver has will do.
+ * less eagerly.  We only ask about events that are done, so the function that
+ * every driver has will do.
  */
 #define GC_CUDA_SYMBOLS(X) \
 	X(init, cuInit, (unsigned int)) \

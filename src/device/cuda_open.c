@@ -237,7 +237,7 @@ open_context(CudaDevice *dev, GcError *err)
 
 /*
  * Take the pool: what the options say, or 85 % of what is free now, since the
- * driver itself needs some; if that cannot be had, less and less.
+ * driver itself needs some.  If that cannot be had, less and less.
  */
 static GcCode
 take_pool(CudaDevice *dev, u64 limit, GcError *err)

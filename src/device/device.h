@@ -169,11 +169,12 @@ typedef struct GcDeviceOps
 
 	/*
 	 * args is a whole GcArgs and is copied before the call returns.  args_words:
-	 * words of args->w used; a kernel's parameter may declare fewer or more, and
-	 * finds anything in those more.  No blocks: nothing happens.
+	 * words of args->w used.  A kernel's parameter may declare fewer or more,
+	 * and finds anything in the further words.  No blocks: nothing happens.
 	 *
 	 * Host: a block is never interrupted, so other streams get the threads as
-	 * soon as some block ends; let a launch have several blocks per thread.
+	 * soon as some block ends.  So let a launch have several blocks per
+	 * thread.
 	 */
 	GcCode		(*launch) (GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 						   const GcArgs *args, int args_words, GcError *err);
@@ -191,12 +192,12 @@ typedef struct GcDeviceOps
 	 * event that it got, done or not.  event_done: GC_OK with *done set, or the error with which
 	 * work before the event failed.  event_ms: time between two done events of event_timed.
 	 * stream_wait: work queued to `stream` from now on waits for the event, and fails if work
-	 * before the event failed; the event may be put back at once.
+	 * before the event failed.  The event may be put back at once.
 	 *
 	 * event_word: an event for event_done alone, which then costs next to nothing.  `word` is in
 	 * page-locked memory of the host; it is 0, and the device changes it unless it has another way
-	 * to tell.  (An H200's driver: to record an event takes 0.2 us, one with its time 1.3 to 1.9,
-	 * to write a word 1.3; to ask for an event that is done, 3.2.)
+	 * to tell.  (An H200's driver takes 0.2 us to record an event, 1.3 to 1.9 to record one with
+	 * its time, and 1.3 to write a word.  To ask for an event that is done takes 3.2.)
 	 * event_written: as event_word, but a kernel on `stream` writes the word itself, after all
 	 * results.  Needs host_pointers.
 	 *

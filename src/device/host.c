@@ -3,10 +3,10 @@
  * host.c
  *	  Device "host": the Device interface over this machine's own CPUs.
  *
- * A multiprocessor is a thread (host_threads.c), a kernel is a shared object
- * made by the system's C compiler (host_compile.c, host_module.c), a block is
- * one call of its entry point.  Device memory is ordinary memory: the pool is a
- * range of address space that gets memory when it is touched, and kernels also
+ * A multiprocessor is a thread (host_threads.c).  A kernel is a shared object
+ * made by the system's C compiler (host_compile.c, host_module.c).  A block is
+ * one call of its entry point.  Device memory is ordinary memory.  The pool is
+ * a range of address space that gets memory when it is touched.  Kernels also
  * read any other memory of the process in place.
  *
  * Process and threads: the worker process, its main thread.  Only compile() is called on

@@ -480,8 +480,8 @@ compiler_version(const HostCompiler *compiler, char *version, size_t size, GcErr
 }
 
 /*
- * A hash of what decides whether compiled code may be used on this machine:
- * -march=native code is for one kind of CPU, as the kernel describes it.
+ * A hash of what decides whether compiled code may be used on this machine.
+ * Code for -march=native is for one kind of CPU, as the kernel describes it.
  */
 static u64
 machine_digest(u64 seed)

@@ -3,9 +3,9 @@
  * host_module.c
  *	  Device "host": loading a compiled kernel's shared object from memory.
  *
- * dlopen wants a path.  A memfd has one, in /proc/self/fd, needs no room on
- * any disk and no directory where execution is allowed; a temporary file is
- * used where memfds cannot be had or executed.
+ * dlopen wants a path.  A memfd has one, in /proc/self/fd.  It needs no room
+ * on any disk and no directory where execution is allowed.  A temporary file
+ * is used where memfds cannot be had or executed.
  *
  * Process and threads: the worker's main thread.
  *

@@ -7,8 +7,8 @@
  * operation is some number of units (blocks of a launch, pieces of a copy),
  * which any thread claims by an atomic counter.  Streams whose head has units left are in
  * a ring.  A thread takes the next stream of the ring, and claims a unit.  While no other
- * stream is in the ring, it goes on claiming units of the same operation without the lock;
- * else it goes back for the next stream.  So streams share the threads evenly, and a launch
+ * stream is in the ring, it goes on claiming units of the same operation without the lock.
+ * Else it goes back for the next stream.  So streams share the threads evenly, and a launch
  * of many blocks does not starve the others.  A block is never interrupted: how long one
  * block takes decides how soon another stream gets a thread.
  *

@@ -8,12 +8,12 @@
  * cache directory.  KEY.src has the text, so that tests can compile it for other targets, and a hash collision is
  * seen.  KEY.bin has the image, with a header that repeats length and checksum.  Files are written to a temporary
  * name and renamed; a failed write (disk full) is not an error.  The directory is made if it is missing.  A directory
- * or file that is not owned by the server's user, or that group or others may write, or that is a symbolic link, is
- * not used.  The first such directory or file is reported through the log callback, and kernels are then compiled
- * into memory only.  A file that is damaged is replaced.
+ * or file is used only if the server's user owns it, group and others may not write, and it is no symbolic link.  The
+ * first that is not used is reported through the log callback, and kernels are then compiled into memory only.  A
+ * file that is damaged is replaced.
  *
  * Threads: gc_kcache_* are called on the worker's main thread.  Compile threads
- * are created with all signals blocked; they call GcDeviceOps.compile, write
+ * are created with all signals blocked.  They call GcDeviceOps.compile, write
  * the files, then publish the entry's state and call the wake function, nothing
  * else.
  *

@@ -28,9 +28,9 @@ extern GcPool *gc_pool_create(GcAddr base, u64 size);
 extern void gc_pool_destroy(GcPool *pool);
 
 /*
- * The begin of the lowest free block that has room; or, for what stays long, the highest one of just this size, else the
- * end of the highest that has room; O(log n).  So what stays lies at the pool's end, where pieces of few sizes take each
- * other's places, and large pieces find room at its begin.
+ * The begin of the lowest free block that has room.  For what stays long, the highest block of just this size, else the
+ * end of the highest that has room.  O(log n).  So what stays lies at the pool's end, where pieces of few sizes take
+ * each other's places, and large pieces find room at its begin.
  * 0 when nothing fits (or no memory for bookkeeping); size > 0.
  */
 extern GcAddr gc_pool_alloc(GcPool *pool, u64 size);

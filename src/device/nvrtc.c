@@ -4,13 +4,13 @@
  *	  Compiling kernel text for device cuda with NVRTC.
  *
  * Straight to a cubin for the device's own architecture, so that the driver
- * has nothing left to compile; to PTX only where the architecture is newer
+ * has nothing left to compile.  To PTX only where the architecture is newer
  * than NVRTC.
  *
  * Process and threads: the worker process.  gc_nvrtc_open on the main thread;
- * the rest on any thread and by several at once: the one object is constant
- * after it was opened, and option_count is atomic.  No locks.  The
- * compiler recurses deeply; threads that compile need a stack of some MB.
+ * the rest on any thread and by several at once.  The one object is constant
+ * after it was opened, and option_count is atomic.  No locks.  The compiler
+ * recurses deeply; threads that compile need a stack of some MB.
  *
  *-------------------------------------------------------------------------
  */

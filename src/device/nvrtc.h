@@ -24,9 +24,9 @@ extern const GcNvrtc *gc_nvrtc_open(int prefer_major, GcError *err);
 
 /*
  * What compiling for this architecture produces, as part of a cache key:
- * "sm_90 nvrtc 13.0", or "sm_130 as compute_121 nvrtc 13.0" where NVRTC is older
- * than the GPU and the driver has to finish the compilation.  GC_NO_COMPILER
- * when NVRTC cannot compile for it at all.
+ * "sm_90 nvrtc 13.0".  Or "sm_130 as compute_121 nvrtc 13.0", where NVRTC is
+ * older than the GPU and the driver has to finish the compilation.
+ * GC_NO_COMPILER when NVRTC cannot compile for it at all.
  */
 extern GcCode gc_nvrtc_target(const GcNvrtc *nvrtc, int arch, char *target, size_t size,
 							  GcError *err);

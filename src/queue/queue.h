@@ -4,8 +4,9 @@
  *	  The work queue: requests from backends to the worker, results back.
  *
  * A request is one block of arena memory: a bound program, the values that go
- * with it, and a device part that is copied to the device as it is.  A slot
- * carries it through these states; the arrows name the process that moves it:
+ * with it, and a device part.  That part is copied to the device as it is.  A
+ * slot carries it through these states; the arrows name the process that
+ * moves it:
  *
  *	FREE --backend--> FILLING --backend--> QUEUED --worker--> RUNNING --worker--> DONE
  *	                     |                    |                  |                  |

@@ -4,8 +4,9 @@
  *	  The log of copies over the link: those of waves, of what requests have in device memory
  *	  before their kernels begin, and of large results.
  *
- * In main shared memory.  The worker alone writes: once per wave, when its kernels are done, unless there are more than
- * some hundred in a second; and once or twice per request that copies, when it is done.  Backends read for gpuconc_timeline().  Times are by the server's clock.
+ * In main shared memory.  The worker alone writes.  It writes once per wave, when its kernels are done, unless there are
+ * more than some hundred waves in a second.  It also writes once or twice per request that copies, when the request is done.
+ * Backends read for gpuconc_timeline().  Times are by the server's clock.
  *
  * Lock: one LWLock (tranche gpuconc_batchlog), as batchlog.h says of the other one.
  *

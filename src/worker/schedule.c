@@ -30,9 +30,9 @@
 #include "share/share.h"
 
 /*
- * Scans with less time left are not worth attaching to: a position that is computed from the clock
- * is too inexact to meet in the L2 cache.  Measured on an H200 with 16 clients: attaching to scans
- * of 0.2 ms cost a tenth of the throughput.
+ * Scans with less time left are not worth attaching to.  A position that is computed from the
+ * clock is too inexact to meet in the L2 cache.  Measured on an H200 with 16 clients: attaching to
+ * scans of 0.2 ms cost a tenth of the throughput.
  */
 #define ATTACH_LEAST_US	2000
 
@@ -509,7 +509,7 @@ start_batch(float decision_us)
 
 /*
  * Start the requests whose main pipelines are scanned in waves.  They wait for copies most of the time, so
- * nothing is to be decided for them, and other kernels are scheduled as if they were not there.
+ * nothing is to be decided for them.  Other kernels are scheduled as if they were not there.
  */
 static bool
 start_waves(List *runs)

@@ -421,8 +421,8 @@ answer_processes(void)
 }
 
 /*
- * Nothing moved for idle_us: turn again, or sleep on the latch (for a millisecond, if there is work on
- * a device that does not wake the worker).
+ * Nothing moved for idle_us: turn again, or sleep on the latch.  Sleep for a millisecond if there is
+ * work on a device that does not wake the worker.
  */
 static void
 wait_for_work(double idle_us)

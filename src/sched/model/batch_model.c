@@ -79,8 +79,8 @@ trial_times(const GcBatchWork *work, const GcBatchTrial *trial, const uint16_t *
 }
 
 /*
- * Use a pattern.  False, and nothing done, where the table would then have too few entries to pack
- * the rest one type at a time, in two patterns each.
+ * Use a pattern.  False, and nothing done, where the table would then have too few entries for the
+ * rest.  The rest is packed one type at a time, in two patterns each.
  */
 static bool
 trial_push(const GcBatchWork *work, GcBatchTrial *trial, const uint16_t *count, int times)

@@ -12,8 +12,8 @@
  * and fractions of patterns, which are then rounded.
  *
  * The paper has three resources (warps, registers, shared memory; eqs. 27-29).  Here are
- * two more: blocks, since an SM holds a limited number, and items of a batch, since a
- * device holds a limited number of grids.
+ * two more: blocks and items of a batch.  An SM holds a limited number of blocks, and a
+ * device a limited number of grids.
  *
  * Pure C, like all of sched/.  The caller owns problem, work and plan; any thread may
  * call with its own.
@@ -46,11 +46,11 @@ enum
 
 /*
  * need: what one item takes of one unit, granules and reserved bytes included.  A unit
- * is one SM, or, where some item does not fit one, `group` SMs, whose resources are taken
- * together (Li, Tu, Zeng 2019, section "CUDA streams": two MPs as a unit).  The needs do not depend
- * on the group: a device of n SMs has n / group units, each of which gets the share that `need`
- * describes.  A caller that divides kernels over units, so that a share doubles as the units halve,
- * has to give needs for that group, and capacities multiplied by it.  A pooled capacity does not
+ * is one SM, or, where some item does not fit one, `group` SMs, whose resources are taken together.
+ * (Li, Tu, Zeng 2019, section "CUDA streams": two MPs as a unit.)  The needs do not depend on the
+ * group.  A device of n SMs has n / group units, each of which gets the share that `need`
+ * describes.  A caller may divide kernels over units, so that a share doubles as the units halve.
+ * It has to give needs for that group, and capacities multiplied by it.  A pooled capacity does not
  * promise that blocks can be placed, since they cannot straddle SMs; the kernel model checks that.
  */
 typedef struct GcItemType

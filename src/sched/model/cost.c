@@ -23,8 +23,9 @@ const GcCalibration gc_calibration_default = {
 	.fused = 0.013,
 	/*
 	 * An H100's (80 GB, HBM3), by bench/pipelines/calibrate.sh on 2026-11-26.  But memory_latency_us is a rounded public
-	 * value: what was measured, 0.143 us, was the L2 cache's, since each run met the same few nodes of its chain.  And
-	 * access_rate was fitted to TPC-H's queries there (edges.c), for the bandwidth of an H200's memory; calibrate measures more.
+	 * value.  What was measured, 0.143 us, was the L2 cache's, since each run met the same few nodes of its chain.  And
+	 * access_rate was fitted to TPC-H's queries there (edges.c), for the bandwidth of an H200's memory; calibrate measures
+	 * more.
 	 */
 	.l2_bandwidth = 6918919,.l2_latency_us = 0.1407,.memory_latency_us = 0.45,.access_rate = 30000,.channel_bandwidth = 2027520,
 	.channel_half = 5053297,.channel_bytes = 17301504,.turn_us = 1.01
@@ -258,8 +259,8 @@ is_first(double *const *us, int m)
 /*
  * From profiles of the worker under random SSB queries of 16 clients.  The time for a request's own
  * kernel is as seen, times in selection scans are apportioned, and a fused member's is a guess.
- * Subtracted since: 3 us because a result's event is a word in host memory, 1.5 us for each other
- * event without a timestamp, 4 us where kernels deliver their results.
+ * Subtracted since: 3 us because a result's event is a word in host memory, and 1.5 us for each
+ * other event without a timestamp.  Also 4 us where kernels deliver their results.
  */
 static const double host_us[GC_HOST_KINDS] = {
 	[GC_HOST_OWN] = 17,[GC_HOST_BODY] = 21,[GC_HOST_SELECTED] = 24.5,[GC_HOST_SCAN] = 36.5
@@ -428,8 +429,8 @@ count_alike(double *const *us, int n, int m)
 
 /*
  * The prediction changes by the rule of gc_learned_us.  The change is divided between the scan and
- * the signatures by normalized least mean squares: the least change of all estimates, each measured
- * by its doubt.  A signature with k members counts k times.
+ * the signatures by normalized least mean squares.  That is the least change of all estimates, each
+ * measured by its doubt.  A signature with k members counts k times.
  */
 void
 gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own)

@@ -49,7 +49,7 @@ typedef struct GcCalibration
 /*
  * What kernels in sequence take, as a part of the sum of their times, until it is learned:
  * overlap_other_tables, but at most 1.  Scans side by side may take longer than in sequence, since
- * they disturb each other (an H100: eight scans of eight tables took 1.06 times as long).
+ * they disturb each other.  (An H100: eight scans of eight tables took 1.06 times as long.)
  */
 extern double gc_sequence_factor(const GcCalibration *c);
 
@@ -127,15 +127,15 @@ extern void gc_scan_learn(GcScanTimes *t, uint32_t columns, double us, bool own)
 
 /*
  * A shared scan of these columns was refused because it seemed slower than another way.  Its estimate
- * shrinks, so that a mistake does not last for ever.  It does so a little where it was learned with
- * nothing else on the device (sure), and much where other kernels may have made it too long.
+ * shrinks, so that a mistake does not last for ever.  It shrinks a little where it was learned with
+ * nothing else on the device (sure).  It shrinks much where other kernels may have made it too long.
  */
 extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
 extern double gc_forget_refused(double estimate, double first, bool sure);
 
 /*
  * What each of n members of a selection scan took, from the times at which their kernels began and
- * ended (0: not known; its took_us is negative).  Members that are on the device at the same time
+ * ended.  0: not known; its took_us is negative.  Members that are on the device at the same time
  * share that time evenly.  So the sum is the time in which any member was on the device.
  */
 extern void gc_members_took(const double *begin_us, const double *end_us, int n, double *took_us);

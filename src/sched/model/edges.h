@@ -7,10 +7,10 @@
  * takes if it is fused, or has an edge before one of its stages, and chooses.
  *
  * As in the paper, a part of a pipeline costs computation (equation 4), accesses to memory (equation 5), and packets by
- * a channel (equations 1 and 6); and parts of unlike speed delay each other (equations 8 and 9).  Unlike
- * there, what a GPU of today does at the same time is not added up.  A part takes as long as the resource that
- * it needs longest, of device memory, the caches, issue of instructions and atomics on one address.  Latency is
- * added: warps mostly wait for the accesses of their few rows while no other warp scans for them.
+ * a channel (1 and 6).  Parts of unlike speed delay each other (equations 8 and 9).  Unlike there, what a GPU of today
+ * does at the same time is not added up.  A part takes as long as the resource that it needs longest, of device memory,
+ * the caches, issue of instructions and atomics on one address.  Latency is added: warps mostly wait for the accesses
+ * of their few rows while no other warp scans for them.
  *
  * What a cut gains is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its
  * rounds are those of the lane with the most rows.  Behind an edge each lane has a row.
@@ -71,8 +71,8 @@ typedef struct GcEdgePipeline
 } GcEdgePipeline;
 
 /*
- * Part of the rows that passes a step, by the planner's estimate in halvings (GcPStep.selectivity), which is rounded down:
- * the middle of what it may mean.  0 halvings mostly say that all rows pass.
+ * Part of the rows that passes a step, by the planner's estimate in halvings (GcPStep.selectivity).  That is rounded down,
+ * and this is the middle of what it may mean.  0 halvings mostly say that all rows pass.
  */
 extern double gc_edge_pass(int halvings);
 
@@ -127,8 +127,8 @@ typedef struct GcEdgeTried
 #define GC_EDGE_WRONG_US	200
 
 /*
- * Or the edge is predicted to take no more than this factor of fuse, which is less than the model's own error: either may
- * be the faster one.  A kernel is only compiled for it where fuse took so long, and so much time in all.
+ * Or the edge is predicted to take no more than this factor of fuse.  That is less than the model's own error, so either
+ * may be the faster one.  A kernel is only compiled for it where fuse took so long, and so much time in all.
  */
 #define GC_EDGE_NEAR		1.05
 #define GC_EDGE_NEAR_US		30

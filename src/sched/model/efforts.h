@@ -4,8 +4,8 @@
  *	  Two kernels of one text, compiled quickly and with full effort: which one to launch.
  *
  * The full kernel mostly takes less time.  Nothing ensures it: it has other vectors and registers than the quick
- * one, and so other accesses in flight.  So where the full kernel took longer than the quick one had, or the quick one
- * was measured too seldom to say, the quick one is launched again a few times, and the faster one stays.
+ * one, and so other accesses in flight.  The full kernel may have taken longer than the quick one had, or the quick
+ * one was measured too seldom to say.  Then the quick one is launched again a few times, and the faster one stays.
  *
  * Times are compared by tile, as requests of one kernel signature may scan more or less.  The shortest counts,
  * since a kernel's first launches meet cold caches.

@@ -6,9 +6,9 @@
  *
  * Li, Tu, Zeng 2019, eqs. 9-15, theorem 1 and algorithm 1.  Each kernel i wants c_i
  * threads on every multiprocessor.  It gets b_i blocks there, of w_i = ceil(c_i / (32 b_i))
- * warps each, so that all kernels fit (theorem 1: for a given b_i, more warps gain nothing).
- * Every kernel gets all threads that it wants, so concurrency is the greatest possible.
- * The model then minimises the shared memory that the kernels take together.
+ * warps each, so that all kernels fit.  (Theorem 1: for a given b_i, more warps gain
+ * nothing.)  Every kernel gets all threads that it wants, so concurrency is the greatest
+ * possible.  The model then minimises the shared memory that the kernels take together.
  *
  * This goes beyond the paper in two ways.  Registers are a limit like the others.  And all
  * four resources are counted in the granules of the device (occupancy.h), shared memory
@@ -19,7 +19,7 @@
  * have its cheapest option, that is the plan.  Otherwise the paper's dynamic programming
  * over blocks and warps finds the cheapest plan that fits these two.  If that plan breaks
  * the limits of registers or shared memory, an exact search over all four resources
- * follows, bounded by the tables of the dynamic programming (kernel_search.c).
+ * follows (kernel_search.c).  It is bounded by the tables of the dynamic programming.
  *
  * No allocation, no state: the caller owns a GcKernelWork, about half a megabyte, whose
  * content means nothing between calls.  Each thread needs its own.
@@ -84,7 +84,7 @@ typedef enum GcKernelStatus
 
 /*
  * Cells of a table: (m + 1) (B - m + 1) (W - m + 1) for m items, each of which takes
- * one block and one warp at least; at most 14,560, for m = 13.
+ * one block and one warp at least.  At most 14,560, for m = 13.
  */
 #define GC_KERNEL_CELLS			14592
 
@@ -174,11 +174,11 @@ extern GcKernelStatus gc_kernel_plan(const GcProfile *profile, const int free[GC
 /*
  * gc_kernel_plan() within *steps steps; the steps taken are subtracted from *steps, down to 0.  A
  * step is an item, option or label looked at, a row of a table, or GC_KERNEL_STEP comparisons of
- * labels or cells: about 25 ns.  Steps are counted instead of time, so that the same input has the
- * same plan.  Where the steps do not suffice for all labels, the labels most likely to become a plan
- * are kept, and the status is FEASIBLE or UNKNOWN.  A search takes at most half of the steps that
- * are left, so that the caller can try fewer items.  With less than GC_KERNEL_LEAST_STEPS, the
- * status is UNKNOWN at once.
+ * labels or cells.  It takes about 25 ns.  Steps are counted instead of time, so that the same input
+ * has the same plan.  Where the steps do not suffice for all labels, the labels most likely to
+ * become a plan are kept.  The status is then FEASIBLE or UNKNOWN.  A search takes at most half of
+ * the steps that are left, so that the caller can try fewer items.  With less than
+ * GC_KERNEL_LEAST_STEPS, the status is UNKNOWN at once.
  */
 #define GC_KERNEL_STEP			64
 #define GC_KERNEL_LEAST_STEPS	256

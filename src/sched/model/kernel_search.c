@@ -17,10 +17,11 @@
  *
  * Second stage: labels, that is partial plans with options for the items from the last one
  * down to item i.  A label is given up if another one has as much of everything left and
- * costs no more.  It is also given up if the tables say that it cannot be completed within
- * registers or shared memory, or below the cost of a known plan.  The search is exact as
- * long as the labels of one layer fit in GC_KERNEL_LABELS and in the steps that are left.
- * Each layer keeps no more labels than the remaining steps can extend (beam search).
+ * costs no more.  The tables may say that it cannot be completed within registers or
+ * shared memory, or below the cost of a known plan.  Then it is given up, too.  The search
+ * is exact as long as the labels of one layer fit in GC_KERNEL_LABELS and in the steps
+ * that are left.  Each layer keeps no more labels than the remaining steps can extend
+ * (beam search).
  *
  * Pure functions; the work space is the caller's.
  *

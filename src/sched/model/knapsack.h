@@ -102,8 +102,8 @@ extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int64_t (*need)
 							  const int64_t *capacity, const int *demand);
 
 /*
- * The pattern worth most at value[i] (types of 0 or less are left out), with at most
- * limit[i] of type i, if it is worth more than threshold.  Once a pattern is found, the
+ * The pattern worth most at value[i], with at most limit[i] of type i, if it is worth more
+ * than threshold.  Types of value 0 or less are left out.  Once a pattern is found, the
  * search may end after `patience` steps; it always ends after max_steps.  With a threshold
  * of 0, multipliers are not adjusted, and an incomplete search proves no upper value.
  */
@@ -113,7 +113,7 @@ extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const 
 
 /*
  * Add to the pattern `count` what still fits, taking types in the order of order[0 ..
- * norder - 1], never more of type i than limit[i] in all.
+ * norder - 1].  It never has more of type i than limit[i] in all.
  */
 extern void gc_knapsack_fill(const GcKnapsack *knapsack, const int *order, int norder,
 							 const int *limit, uint16_t *count);

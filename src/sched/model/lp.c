@@ -6,7 +6,7 @@
  * The inverse of the basis is kept whole, by column.  So a pivot is one pass of
  * multiply-and-add over it, and a sparse pattern is translated by adding up few of its
  * columns.  Prices and objective are brought up to date by the same pivot.  Masters
- * here have tens of rows and small whole coefficients, and live for tens of pivots: there
+ * here have tens of rows and small whole coefficients, and live for tens of pivots.  There
  * is nothing for a factorisation to save, nor time for errors to grow.  A caller that uses
  * the prices as a bound must price with them, and not trust the objective alone.
  *

@@ -74,7 +74,7 @@ extern void gc_lp_start(GcLp *lp, int rows, const int *demand, const uint16_t *s
 
 /*
  * Add the pattern count[0 .. rows - 1].  Where the table is full, it replaces the pattern outside
- * the basis that is worth least at the present prices; so a column's number does not stay valid.
+ * the basis that is worth least at the present prices.  So a column's number does not stay valid.
  * Returns the column's number.
  */
 extern int	gc_lp_add(GcLp *lp, const uint16_t *count);

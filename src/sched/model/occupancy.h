@@ -55,8 +55,8 @@ extern int	gc_block_shared(const GcProfile *profile, int64_t shared_bytes);
 extern void gc_sm_limits(const GcProfile *profile, int limit[GC_NEEDS]);
 
 /*
- * What `blocks` (1 or more) blocks of one kernel take of a multiprocessor together;
- * false, and INT_MAX for each, if not one block can run on the device.
+ * What `blocks` (1 or more) blocks of one kernel take of a multiprocessor together.
+ * False, and INT_MAX for each, if not one block can run on the device.
  *
  * A multiprocessor's registers are divided into warp_unit parts, and a warp has all of its
  * registers in one part.  So the warps of a kernel, not of each block, are counted in multiples of

@@ -4,7 +4,7 @@
  *	  The variant of a pipeline's kernel: what goes to shared memory.
  *
  * Measured on an H200: a scan that probes dimension bitmaps in shared memory is up to three
- * times as fast as one that probes them in L2.  So bitmaps go to shared memory while they fit.
+ * times as fast as one in L2.  So bitmaps go to shared memory while they fit.
  *
  * Pure functions; no state.
  *
@@ -24,14 +24,14 @@
 /*
  * At least 1 row in this many is taken to survive.  Estimates are far too low where conditions depend
  * on parameters.  Then all rows met at few groups in global memory, which took twice as long as a
- * table per block (SSB Q3.1 and Q4.1 prepared, an H200).
+ * table per block.  (SSB Q3.1 and Q4.1 prepared, an H200.)
  */
 #define SURVIVE_AT_LEAST		48
 
 /*
  * Rows per thread of scans that try pairs, instead of 16.  All that is computed of a pair stands in the kernel once for each
- * of them.  The histogram of distances has 124 registers with 8 rows and 179 with 16, so that a multiprocessor of an
- * H100 holds two blocks instead of one; and NVRTC 13.0 takes half of the time for it.  It takes 72 ms instead of 151
+ * of them.  The histogram of distances has 124 registers with 8 rows and 179 with 16.  So a multiprocessor of an H100 holds
+ * two blocks instead of one.  And NVRTC 13.0 takes half of the time for it.  The histogram takes 72 ms instead of 151
  * (100,000 atoms).
  */
 #define PAIRS_VEC				8
@@ -41,8 +41,8 @@
 #define GROUP_COPIES_BYTES		(24 * 1024)
 
 /*
- * Where there is no such table, a block keeps the groups that it meets, in at most this many bytes:
- * of a thousand products and seven years a query meets 280 groups.  Measured on an H200 with trial
+ * Where there is no such table, a block keeps the groups that it meets, in at most this many bytes.
+ * Of a thousand products and seven years a query meets 280 groups.  Measured on an H200 with trial
  * builds: 65 random SSB queries in selection scans take 2.36 ms with these cells and 2.47 without.
  * But SSB Q2.1 by its own kernel takes 0.294 instead of 0.265.  Cells in the place of tables of more
  * than 24 kB are no faster.

@@ -31,7 +31,8 @@
 
 /*
  * A forced co-resident batch may take this many times as much, so that even few warps are enough.  Also as much as it
- * takes with all warps: on a busy host, what was learned of that may be many times what the kernels take in sequence.
+ * takes with all warps.  On a busy host, what was learned of that may be many times what the kernels take in
+ * sequence.
  */
 #define FORCED_GAINS	100
 

@@ -74,8 +74,8 @@ draw(uint64_t *state, uint64_t below)
 }
 
 /*
- * Start one candidate in a random size: blocks of 1 to max_threads / 32 warps, and from 1 block to
- * as many as fit an empty multiprocessor.  False: there is no room for that now.
+ * Start one candidate in a random size.  Its blocks have 1 to max_threads / 32 warps, and it has
+ * from 1 block to as many as fit an empty multiprocessor.  False: there is no room for that now.
  */
 static bool
 start_random(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
@@ -152,7 +152,7 @@ place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_N
 
 /*
  * Place the candidates with the largest part for which there is room.  The least part comes first:
- * without room for it there is none for the others, so that most sets that do not fit cost one try.
+ * without room for it there is none for the others.  So most sets that do not fit cost one try.
  */
 static bool
 place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],

@@ -14,8 +14,8 @@
 
 /*
  * Steps of the kernel model (kernel_model.h) that one decision may take, so that the model is done
- * in 100 microseconds; the rest of a decision takes a few.  With 1,500 steps, a few hard sets start
- * fewer kernels than they could; 4,000 steps gain nothing that matters.
+ * in 100 microseconds.  The rest of a decision takes a few.  With 1,500 steps, a few hard sets
+ * start fewer kernels than they could; 4,000 steps gain nothing that matters.
  */
 #define GC_DECIDE_STEPS	3000
 

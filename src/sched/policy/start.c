@@ -126,11 +126,11 @@ predict_in_sequence(const GcSchedule *s, const GcKernelNeeds *o, const GcDecisio
 
 /*
  * Blocks for each place that a multiprocessor has for one.  Blocks that follow other kernels go where
- * those end first, so that half of the multiprocessors may get most blocks of a grid that just fills
- * the device.  Kernels bound by memory do not suffer from this, but kernels bound by the
- * multiprocessors do.  An example is a kernel of random lookups behind some others of a pool's kernels,
- * on an H200.  It took 1.5 times as long with one block for each place, and as long as alone with two.
- * What bounds a kernel is not known where its columns are not; it gets one block.
+ * these end first.  So half of the multiprocessors may get most blocks of a grid that just fills the
+ * device.  Kernels bound by memory do not suffer from this, but kernels bound by the multiprocessors
+ * do.  An example is a kernel of random lookups behind some others of a pool's kernels, on an H200.  It
+ * took 1.5 times as long with one block for each place, and as long as alone with two.  What bounds a
+ * kernel is not known where its columns are not; it gets one block.
  */
 static int
 waves(const GcSchedule *s, const GcCandidate *candidate, const GcKernelNeeds *o)

@@ -42,9 +42,9 @@ extern GcStart *gc_start_placed(const GcSchedule *s, const int *pick, int n, con
 								double predicted_us, GcDecision *d);
 
 /*
- * Warps per multiprocessor that a kernel should have next to `beside` others: an even part of the
- * warps, or as large a part as it takes of the shared memory.  A kernel that holds much shared
- * memory keeps others out until it is done, so it should be done soon.
+ * Warps per multiprocessor that a kernel should have next to `beside` others.  That is an even
+ * part of the warps, or as large a part as it takes of the shared memory.  A kernel that holds
+ * much shared memory keeps others out until it is done, so it should be done soon.
  */
 extern int	gc_fair_warps(const GcSchedule *s, const GcKernelNeeds *o, int beside);
 

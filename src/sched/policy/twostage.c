@@ -5,13 +5,13 @@
  *
  * 1. Candidates over one table become members of a shared scan, fused or by selection.  They do
  *	  if the scan is predicted to take less time than their own kernels, co-resident (step 2)
- *	  where all can be.  New candidates wait for the table's active scans, so that many share the
- *	  next one, while a shared scan of all that waits or is active there would gain.
+ *	  where all can be.  New candidates wait for the table's active scans while a shared scan of all
+ *	  that waits or is active there would gain.  Then many share the next one.
  * 2. On an idle device, the oldest other candidate becomes co-resident with candidates that scan
  *	  the same table and are bound by memory.  They do if they are predicted to be done sooner
  *	  that way (objective makespan, coresident.h).  All others wait for them.
- * 3. The batch model (Li, Tu, Zeng 2019, eqs. 16-30) puts the others into the fewest batches, and
- *	  so says in which order they are launched.
+ * 3. The batch model (Li, Tu, Zeng 2019, eqs. 16-30) puts the others into the fewest batches.  So
+ *	  it says in which order they are launched.
  * 4. Each of these kernels keeps the block size that is best for it.  It gets as many blocks as
  *	  make its fair share of the warps next to what is active.  On an idle device that is all it can
  *	  use, or twice that where the multiprocessors bound it (start.c).  The rest of its batch then
@@ -47,8 +47,8 @@
 #define SCAN_ENOUGH		24
 
 /*
- * On a device that is busy for a smaller part of the time, no further request is to be expected soon:
- * requests do not wait for more of them.
+ * On a device that is busy for a smaller part of the time, no further request is to be expected soon.
+ * So requests do not wait for more of them.
  */
 #define UTILISATION_TO_GATHER	0.3
 
@@ -371,7 +371,7 @@ start_members_coresident(Stage *st, const int *member, int n, double shared_us)
 
 /*
  * Start a shared scan of the table that candidate i reads, with all candidates that can take part.  A
- * scan may have one member: where testing by predicate bitmaps takes less time, a selection scan of
+ * scan may have one member.  Where testing by predicate bitmaps takes less time, a selection scan of
  * one is the fastest way to run a request alone.
  */
 static void

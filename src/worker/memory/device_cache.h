@@ -45,8 +45,8 @@ extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
 
 /*
- * About how many bytes of a column's chunks are not in device memory (chunks of former directories count as
- * well); none on a device that reads host memory.  in_use, unless NULL: does a request use the column?
+ * About how many bytes of a column's chunks are not in device memory.  Chunks of former directories count
+ * as well.  None on a device that reads host memory.  in_use, unless NULL: does a request use the column?
  */
 extern u64	gc_table_missing(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, bool *in_use);
 

@@ -43,8 +43,8 @@ extern void gc_before_decisions(void (*tell) (void));
 extern u64	gc_decision(void);
 
 /*
- * How many bytes, of so many, could be dropped that are worth less, by this factor, than what is to come in their
- * place?  uses: of that.  Only where gpuconc.replacement is value.
+ * How many of the `need` bytes could be dropped that are worth less, by `factor`, than the data to come in their
+ * place?  uses: of the data to come.  Only where gpuconc.replacement is value.
  */
 extern u64	gc_eviction_pays(u64 need, const GcUses *uses, double factor);
 

@@ -4,7 +4,7 @@
  *	  Columns that kernels read in the host's memory, over the link: how much that moves, and whether it pays.
  *
  * The arena is page-locked for copies, and then kernels reach it by the host's addresses.  A column that a kernel
- * reads only for rows that passed earlier steps need not be copied: the kernel reads the sectors that these rows
+ * reads only for rows that passed earlier steps need not be copied.  The kernel then reads the sectors that these rows
  * lie in.  This is the lazy transfer of Wang et al., "Concurrent Analytical Query Processing with GPUs" (VLDB 2014), at
  * the grain of sectors.
  *
@@ -25,8 +25,8 @@
 #define SECTOR			32
 
 /*
- * How many times as long as a copy of the same bytes a kernel's reads of single sectors take: each crosses the link
- * with a header and a request of its own.  Where it was not measured: an estimate.
+ * How many times as long as a copy of the same bytes a kernel's reads of single sectors take.  Each read crosses
+ * the link with a header and a request of its own.  Where it was not measured: an estimate.
  */
 #define SECTOR_COST		2.6
 

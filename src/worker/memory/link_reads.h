@@ -58,8 +58,8 @@ gc_link_price(const GcLinkRates *rates, const GcChunkColumn *cell)
 }
 
 /*
- * What was measured: in the time in which kernels read a byte in single sectors, or in all sectors one after the other,
- * a copy moves this many.  False: not believed.
+ * What was measured: how many bytes a copy moves in the time in which kernels read one byte.  sector: in single
+ * sectors.  whole: in all sectors, one after the other.  False: not believed.
  */
 extern bool gc_link_set_costs(double sector, double whole);
 

@@ -4,9 +4,9 @@
  *	  Which data leaves device memory when it is short.
  *
  * Policy `value` estimates after how many requests each piece of data is needed again, from the gaps
- * between its uses so far.  What it costs to have the data again, by the bytes that it takes and by
- * that time, is what a byte of device memory saves per request if the data stays.  The least goes
- * first.
+ * between its uses so far.  The cost to have the data again is divided by the bytes that it takes
+ * and by that number of requests.  This is what a byte of device memory saves per request if the
+ * data stays.  The least goes first.
  *
  * - A piece with regular gaps is expected when its next gap is over.  So of a cycle that is slightly
  *	 larger than memory, what was just used goes, and the rest stays.
@@ -19,9 +19,9 @@
  * parts.
  *
  * Policy `cdr` is the cost-driven replacement of Wang et al., "Concurrent Analytical Query Processing
- * with GPUs" (VLDB 2014), section 4.2, equation (1): c = e + f * s * l.  The region of least cost goes
- * first.  e is what must be saved to the host, and s its size.  l is its place in the LRU list of n
- * regions, from 1/n on, and f the latency factor of their section 6.
+ * with GPUs" (VLDB 2014), section 4.2.  Its equation (1) is c = e + f * s * l.  The region of least
+ * cost goes first.  e is what must be saved to the host, and s its size.  l is its place in the LRU
+ * list of n regions, from 1/n on, and f the latency factor of their section 6.
  *
  *-------------------------------------------------------------------------
  */

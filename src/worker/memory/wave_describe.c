@@ -3,8 +3,8 @@
  * wave_describe.c
  *	  What kernels are told of a wave (waves.c): sources, and columns of chunks.
  *
- * Descriptions lie in the table's memory, and are copied at once for all members: one for each column and chunk from
- * the wave's first to its last, since kernels know chunks by their numbers in the directory.
+ * Descriptions lie in the table's memory, and are copied at once for all members.  There is one for each column and
+ * chunk from the wave's first to its last, since kernels know chunks by their numbers in the directory.
  *
  * The worker's main thread.  They are read until the wave is over.
  *
@@ -100,8 +100,8 @@ describe_columns(const WaveTable *t, const Wave *w, const int *order, GcCol *col
 }
 
 /*
- * Describe what the wave serves, in the table's memory: the members' sources, one after the other, and then each column's
- * chunks from the first to the last.
+ * Describe what the wave serves, in the table's memory.  First come the members' sources, one after the other, and then
+ * each column's chunks from the first to the last.
  */
 GcCode
 gc_wave_describe(WaveTable *t, Wave *w, GcWavePart *parts, GcError *err)

@@ -159,8 +159,9 @@ describe_more(WaveTable *t)
 }
 
 /*
- * Get memory for waves that are as large as is of use, or else of one chunk each; or share that of another member, which
- * may then be served by the same waves (wave_prices.c).  Else many members' memory would be in the place of columns.
+ * Get memory for waves that are as large as is of use, or else of one chunk each.  Or share the memory of another
+ * member, which may then be served by the same waves (wave_prices.c).  Else many members' memory would be in the place
+ * of columns.
  */
 static bool
 get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
@@ -316,8 +317,8 @@ table_free(WaveTable *t)
 }
 
 /*
- * It has no member any more.  What is known of the directory is kept for the next one, of a few tables: to read it again takes
- * as long as to make some waves.
+ * It has no member any more.  What is known of the directory is kept for the next member, for a few tables.  To read it
+ * again takes as long as to make some waves.
  */
 static void
 table_sleep(WaveTable *t)

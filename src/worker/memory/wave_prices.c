@@ -7,7 +7,7 @@
  * memory.  A member is served along if the wave costs clearly less with it than both cost by themselves.  Else each
  * waits for what the other reads, and the link moves no byte less.
  *
- * This is done for each chunk of each wave, so what is the same for all members is looked up once for a chunk, and a member
+ * This is done for each chunk of each wave.  So what is the same for all members is looked up once for a chunk.  A member
  * whose columns are all in memory is not priced at all.
  *
  * The worker's main thread.  Prices are those of the chunk that was looked at last.
@@ -186,8 +186,8 @@ use_block(WaveTable *t, Block *block)
 
 /*
  * Would an empty wave have room for this chunk in the memory of each member, if it served this one, too?  The member's reads
- * may make a copy of a column that was to stay in the host's memory for all others, and so for members with other memory.
- * added_cost() has looked at the member.
+ * may make a copy of a column that was to stay in the host's memory for all others.  Then members with other memory need
+ * room for it, too.  added_cost() has looked at the member.
  */
 static bool
 fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)

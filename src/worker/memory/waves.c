@@ -4,12 +4,12 @@
  *	  Scans of tables whose columns do not fit into device memory: waves of chunks.  Their members and memory
  *	  are in wave_members.c.
  *
- * Waves belong to a table, which has a stream of copies while any request scans it in waves.  A wave is a
- * few chunks: the columns of them that are not in device memory are copied, once, and then a kernel of each
- * member that wants these chunks is launched.  Copies go to a stream of their own, so the next wave is copied
- * while the kernels of this one run.  A member keeps account of its chunks that are still to do.  So it joins
- * where others are, and wraps around at its end.  A wave is led by the member whose turn it is, and serves with it the
- * members that share most of what they read (wave_prices.c).  So one that reads little is not held up by one that reads much.
+ * Waves belong to a table, which has a stream of copies while any request scans it in waves.  A wave is a few chunks.  The
+ * columns of them that are not in device memory are copied, once.  Then a kernel of each member that wants these chunks is
+ * launched.  Copies go to a stream of their own, so the next wave is copied while the kernels of this one run.  A member
+ * keeps account of its chunks that are still to do.  So it joins where others are, and wraps around at its end.  A wave is
+ * led by the member whose turn it is, and serves with it the members that share most of what they read (wave_prices.c).  So
+ * one that reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
  * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
@@ -24,8 +24,8 @@
  * until these kernels are done, as for a copy: members hold the directory.
  *
  * Waves are short, and the thread that makes them may be what limits them.  So nothing here takes longer the more members
- * or columns there are beside those that a wave is of, calls of the driver are few, and one event tells that all kernels
- * of a wave are done: that of a stream which waits for them.
+ * or columns there are beside those that a wave is of.  Calls of the driver are few.  One event tells that all kernels of
+ * a wave are done: that of a stream which waits for them.
  *
  * The worker's main thread.  A table's streams live as long as it has members.  A wave lives until its kernels
  * are done, and holds the regions and the memory that they read.

@@ -26,8 +26,8 @@ has_splits(const GcVariant *v)
 }
 
 /*
- * Before which of `steps` the edge lies: where the request wants it, else before the first probe that it can
- * lie before, else before the first of them.
+ * Before which of `steps` the edge lies.  That is where the request wants it, else before the first probe
+ * that it can lie before, else before the first of them.
  */
 static int
 choose_step(const GcRequest *request, int pipeline, u64 steps)
@@ -51,7 +51,7 @@ choose_step(const GcRequest *request, int pipeline, u64 steps)
 
 /*
  * What the model makes of the request's pipeline.  A plan is used again for requests like the one that it was made
- * for, since to describe a pipeline takes longer than a short query should wait.
+ * for.  To describe a pipeline takes longer than a short query should wait.
  */
 static const GcEdgePlan *
 plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const GcVariant *v)

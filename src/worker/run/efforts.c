@@ -4,8 +4,8 @@
  *	  Full kernels that take longer than the quick ones before them.
  *
  * A quick kernel stays loaded when the full one takes over.  sched/model/efforts.h says when it comes back.  A
- * kernel that came from disk has no quick one: so where the quick one wins, the disk forgets the full one, and
- * the next server compares them again.
+ * kernel that came from disk has no quick one.  So where the quick one wins, the disk forgets the full one,
+ * and the next server compares them again.
  *
  * The two kernels of an edge that materializes have one time, and are left as they are.
  *

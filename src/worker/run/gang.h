@@ -37,7 +37,7 @@ extern void gc_gang_start(GcRun *const *runs, int n);
 extern GcArgs *gc_gang_args(int m);
 
 /*
- * Queue one launch of a gang's kernel for n members, whose arguments are filled, and whose own launches would be these,
+ * Queue one launch of a gang's kernel for n members, whose arguments are filled.  Their own launches would be these,
  * with as many threads per block.
  */
 extern GcCode gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err);

@@ -315,7 +315,7 @@ find_shape(const GcRequest *request, GcError *err)
 
 /*
  * Rows of the scan; where it tries pairs, these.  A block counts rows in 32 bits, and has far fewer in a
- * piece of the scan; but where several lists are tried, a warp's unit alone may have more.
+ * piece of the scan.  But where several lists are tried, a warp's unit alone may have more.
  */
 static u64
 rows_tried(const GcRequest *request, int pipeline, bool pairs)
@@ -555,8 +555,8 @@ is_compiled(GcPipelineKernel *k)
 
 /*
  * The model has chosen an edge: does the request take it?  Predictions may be wrong, and fused kernels are never
- * to be missed.  So the pipeline is fused until that was measured and the other kernel is compiled; then the
- * edge is tried a few times; and then what was measured decides.
+ * to be missed.  So the pipeline is fused until that was measured and the other kernel is compiled.  Then the
+ * edge is tried a few times, and then what was measured decides.
  */
 static bool
 takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const GcVariant *v, const GcVariant *fused)

@@ -4,11 +4,11 @@
  *	  What requests take of device memory, and which of them may begin (admission.c decides).
  *
  * A request's phases are its pipelines, the main one last.  Each takes the columns that it reads and the
- * table that it fills, beside what earlier ones took, since nothing is given back before the end.  The
- * time of a phase goes by the bytes that it reads.  A column or build that another request already uses
- * counts for that one only.  A request that does not fit as a whole reads its columns in waves.  They
- * count as a part of memory, or not at all if an admitted request reads the same chunks.  So it is where its
- * columns would put others out of memory, and then what is in memory already counts for nothing (wave_scan.c).
+ * table that it fills, beside what earlier phases took.  Nothing is given back before the end.  The time of a
+ * phase goes by the bytes that it reads.  A column or build that another request already uses counts for that
+ * one only.  A request that does not fit as a whole reads its columns in waves.  They count as a part of
+ * memory, or not at all if an admitted request reads the same chunks.  So it is where its columns would put
+ * others out of memory, and then what is in memory already counts for nothing (wave_scan.c).
  *
  * The demand of a request is what its pipelines weigh until its main kernel is launched, then what the
  * main pipeline takes, then its sink.

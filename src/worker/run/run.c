@@ -80,8 +80,8 @@ gc_run_join(GcRun *run, List *runs)
 }
 
 /*
- * Requests with the same number can share a scan: of the same chunks of the heap, or, where no page
- * is in one, of the same directory.
+ * Requests with the same number can share a scan.  It is a scan of the same chunks of the heap, or,
+ * where no page is in one, of the same directory.
  */
 static void
 number_scan(GcRun *run)

@@ -3,7 +3,7 @@
  * splits.c
  *	  What of a request can be split into parts, and what memory it takes.
  *
- * What is looked up, filled or grouped by the same keys of a row is split together, since parts of two
+ * What is looked up, filled or grouped by the same keys of a row is split together.  Parts of two
  * splits would be as many passes as their product.  These are builds that a pipeline probes; the build
  * that it fills; the groups that it scans, if they have these keys; the main groups.
  *

@@ -175,8 +175,8 @@ wave_column(const GcRun *run, int pipeline, int column, int dir_column)
 }
 
 /*
- * Blocks for a wave's part.  A kernel that waits for the link most of the time leaves room for those of other requests:
- * some thousand sectors under way keep the link busy.
+ * Blocks for a wave's part.  A kernel that waits for the link most of the time leaves room for kernels of other
+ * requests.  Some thousand sectors under way keep the link busy.
  */
 static GcGrid
 wave_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, const GcWavePart *part, u64 tiles)

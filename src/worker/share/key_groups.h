@@ -46,8 +46,8 @@ extern bool gc_key_groups_refining(void);
 extern bool gc_key_groups_worth(const struct GcSetColumn *column);
 
 /*
- * For a READY run whose scan shape can be in selection scans: refine key groups by what the run
- * tests of other tables, if that is new.  False: the run failed.  gc_key_groups_poll: has a
+ * For a READY run whose scan shape can be in selection scans.  Refine key groups by what the
+ * run tests of other tables, if that is new.  False: the run failed.  gc_key_groups_poll: has a
  * refinement ended?
  */
 extern bool gc_key_groups_look(GcRun *run);

@@ -12,8 +12,8 @@
  *	 are one launch for each text.  These kernels deliver their results, or members' streams wait for them.
  *
  * A scan keeps its launch, sources, bitmaps, grid and times.  So one that finds no memory, or whose member fails or is
- * cancelled, concerns no other.  Where the launch cannot be queued, that is so for all scans: for want of memory their
- * requests run by themselves, unless something was added to their sinks (gc_scan_started).
+ * cancelled, concerns no other.  Where the launch cannot be queued, that is so for all scans.  For want of memory,
+ * their requests run by themselves, unless something was added to their sinks (gc_scan_started).
  *
  * Kernels of gangs are compiled in the background, once two tables' scans could have been one launch.
  *

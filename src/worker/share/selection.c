@@ -48,8 +48,8 @@
 #define SELECT_BYTES			0.19
 
 /*
- * Cost of a lookup in a table in the L2 cache, in bytes of memory that could be read meanwhile
- * (an H200: 0.4 ms for 120 million).  A lookup in shared memory is taken to cost nothing.  So a
+ * Cost of a lookup in a table in the L2 cache, in bytes of memory that could be read meanwhile.
+ * (An H200: 0.4 ms for 120 million.)  A lookup in shared memory is taken to cost nothing.  So a
  * selection kernel of unknown time is tried, and a slow one is soon known.
  */
 #define L2_LOOKUP			12
