@@ -256,6 +256,20 @@ SELECT sum(v), count(*) FROM wide WHERE c < NULL AND t = 'w4';
 SELECT sum(v) + 1, count(*) FROM wide WHERE c < 200 AND t = 'w4';
 RESET client_min_messages;
 SELECT sum(v), count(*) FROM wide WHERE c < 1 / 0 AND t = 'w4';
+-- What PostgreSQL never computes raises nothing, and no function of a user's is called to find out.
+SELECT * FROM differing('SELECT sum(v), count(*) FROM wide WHERE c < %s', '11 OR (false AND c < 1 / 1)', '12 OR (false AND c < 1 / 1)', '13 OR (false AND c < 1 / 0)',
+	'14 OR CASE WHEN false THEN c < 100000 * 1 END', '15 OR CASE WHEN false THEN c < 100000 * 1 END', '16 OR CASE WHEN false THEN c < 100000 * 100000 END',
+	'17 OR (false AND d < date ''2020-01-01'' - 1)', '18 OR (false AND d < date ''2020-01-01'' - 1)', '19 OR (false AND d < date ''2020-01-01'' - 2000000000)',
+	'20 OR (false AND d < date ''2020-01-01'' - interval ''1 year'')', '21 OR (false AND d < date ''2020-01-01'' - interval ''1 year'')', '22 OR (false AND d < date ''2020-01-01'' - interval ''10000 years'')');
+CREATE FUNCTION asks(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	PERFORM set_config('gpuconc.plan_cache_size', '60kB', true);
+	FOR i IN 1..4 LOOP
+		EXECUTE format('SELECT sum(v) FROM repeated.wide WHERE a < 5 OR a = %s', i / 2 + n);
+	END LOOP;
+	RETURN n;
+END $$;
+SELECT * FROM differing('SELECT sum(v), min(t) FROM wide WHERE c < asks(%s)', '11', '12', '13', '14');
 SELECT * FROM differing('SELECT a, sum(v), min(t) FROM wide WHERE d >= date ''2020-01-31'' - %s AND n <> 0.5 GROUP BY a ORDER BY a', '1', '2', '30', '-1000', '700');
 SELECT * FROM differing('SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < %s) s WHERE a = id AND t <> ''w9'' GROUP BY g', '3', '4', '9', '0', '-1');
 SELECT * FROM differing('SELECT count(*) FROM wide WHERE t >= %L AND EXISTS (SELECT FROM dims WHERE id = a AND g <> 1)', 'w1', '', 'w28', 'zz', 'W');
