@@ -222,7 +222,29 @@ SELECT three_times(:'by_a');
 SET gpuconc.plan_cache_size = '300kB';
 SELECT count(*) FROM generate_series(1, 3) AS r, generate_series(1, 150) AS i,
 LATERAL (SELECT three_times(format('SELECT sum(v + %s) FROM facts WHERE c < %s', i, i % 20)) AS d) AS x WHERE d <> 'offloaded 3 times, differs: ';
+SET gpuconc.plan_cache_size = '200kB';
+-- A transaction holds what it used, within bounds.
+CREATE FUNCTION plans_held() RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	FOR i IN 1..200 LOOP
+		EXECUTE format('SELECT sum(v + %s) FROM facts', i) INTO n;
+		EXECUTE format('SELECT sum(v + %s) FROM facts', i) INTO n;
+	END LOOP;
+	RETURN (SELECT sum(total_bytes) < 1000000 FROM pg_backend_memory_contexts WHERE name IN ('CachedPlan', 'CachedPlanSource', 'CachedPlanQuery'));
+END $$;
+SELECT plans_held();
 RESET gpuconc.plan_cache_size;
+-- None is taken once none is to be kept.
+:by_a;
+:by_a;
+SET client_min_messages = debug2;
+SET gpuconc.plan_cache_size = 0;
+:by_a;
+RESET gpuconc.plan_cache_size;
+:by_a;
+RESET client_min_messages;
 
 -- Other constants: the third statement has the plan that was made for parameters, if it is sure to be the best for all.
 CREATE TABLE wide WITH (autovacuum_enabled = off) AS
@@ -256,11 +278,26 @@ SELECT sum(v), count(*) FROM wide WHERE c < NULL AND t = 'w4';
 SELECT sum(v) + 1, count(*) FROM wide WHERE c < 200 AND t = 'w4';
 RESET client_min_messages;
 SELECT sum(v), count(*) FROM wide WHERE c < 1 / 0 AND t = 'w4';
+-- What PostgreSQL never computes raises nothing, and no function of a user's is called to find out.
+SELECT * FROM differing('SELECT sum(v), count(*) FROM wide WHERE c < %s', '11 OR (false AND c < 1 / 1)', '12 OR (false AND c < 1 / 1)', '13 OR (false AND c < 1 / 0)',
+	'14 OR CASE WHEN false THEN c < 100000 * 1 END', '15 OR CASE WHEN false THEN c < 100000 * 1 END', '16 OR CASE WHEN false THEN c < 100000 * 100000 END',
+	'17 OR (false AND d < date ''2020-01-01'' - 1)', '18 OR (false AND d < date ''2020-01-01'' - 1)', '19 OR (false AND d < date ''2020-01-01'' - 2000000000)',
+	'20 OR (false AND d < date ''2020-01-01'' - interval ''1 year'')', '21 OR (false AND d < date ''2020-01-01'' - interval ''1 year'')', '22 OR (false AND d < date ''2020-01-01'' - interval ''10000 years'')');
+CREATE FUNCTION asks(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	PERFORM set_config('gpuconc.plan_cache_size', '60kB', true);
+	FOR i IN 1..4 LOOP
+		EXECUTE format('SELECT sum(v) FROM repeated.wide WHERE a < 5 OR a = %s', i / 2 + n);
+	END LOOP;
+	RETURN n;
+END $$;
+SELECT * FROM differing('SELECT sum(v), min(t) FROM wide WHERE c < asks(%s)', '11', '12', '13', '14');
 SELECT * FROM differing('SELECT a, sum(v), min(t) FROM wide WHERE d >= date ''2020-01-31'' - %s AND n <> 0.5 GROUP BY a ORDER BY a', '1', '2', '30', '-1000', '700');
 SELECT * FROM differing('SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < %s) s WHERE a = id AND t <> ''w9'' GROUP BY g', '3', '4', '9', '0', '-1');
 SELECT * FROM differing('SELECT count(*) FROM wide WHERE t >= %L AND EXISTS (SELECT FROM dims WHERE id = a AND g <> 1)', 'w1', '', 'w28', 'zz', 'W');
 SELECT a, sum(v), min(t) FROM wide WHERE d >= date '2020-01-31' + 600 AND n <> 0.7 GROUP BY a HAVING a < 3 ORDER BY a;
 SELECT a, sum(v), min(t) FROM wide WHERE d >= date '2020-01-31' + 601 AND n <> 0.7 GROUP BY a HAVING a < 3 ORDER BY a;
+SELECT a, sum(v), min(t) FROM wide WHERE d >= date '2020-01-31' + 602 AND n <> 0.7 GROUP BY a HAVING a < 3 ORDER BY a;
 SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < 1) s WHERE a = id AND t <> 'w8' GROUP BY g ORDER BY g;
 SELECT g, count(*), max(d) FROM wide, (SELECT id, g FROM dims WHERE id < 2) s WHERE a = id AND t <> 'w8' GROUP BY g ORDER BY g;
 SET client_min_messages = debug2;
@@ -270,6 +307,53 @@ RESET client_min_messages;
 SELECT * FROM differing('SELECT count(*), sum(n) FROM wide WHERE n = %s', '0.5', '9.9', '1e3', '0.50', '''NaN''');
 SELECT * FROM differing('SELECT t, count(*) FROM wide WHERE c > %s GROUP BY t ORDER BY 2 DESC, 1 LIMIT 3', '5', '900', '998', '1000', '2147483647');
 SELECT * FROM differing('SELECT count(*) FROM wide WHERE c BETWEEN 10 AND %s', '5', '2147483648', '700', '20', '9223372036854775807');
+-- Constants that are no parameters must be the same.
+\set listed 'SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, %s'
+SELECT * FROM differing(:'listed', '3) AND n < 5', '4) AND n < 5', '5) AND n < 5', '3) AND n < 6', '3) AND n < 7', '4) AND n < 8', '4) AND n < 9');
+SET client_min_messages = debug2;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 3) AND n < 9.1;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 4) AND n < 9.2;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 3) AND n < 9.3;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 4) AND n < 9.4;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 3) AND n < 9.5;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 4) AND n < 9.6;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 3) AND n < 9.7;
+SELECT sum(v), count(*) FROM wide WHERE c IN (1, 2, 5) AND n < 9.7;
+RESET client_min_messages;
+-- Rows that are returned one by one, CHECK constraints, an index with a predicate, and one with another column first.
+CREATE TABLE skewed WITH (autovacuum_enabled = off) AS
+SELECT i, i AS k, i % 7 AS v, CASE WHEN i % 1000 = 0 THEN 'rare' || i ELSE 'often' END AS s, (i % 50)::numeric AS n FROM generate_series(1, 100000) AS i;
+ALTER TABLE skewed ADD CHECK (n < 1000);
+VACUUM (ANALYZE) skewed;
+SET client_min_messages = debug2;
+SELECT i, v FROM skewed WHERE s = 'rare1000';
+SELECT i, v FROM skewed WHERE s = 'rare2000';
+SELECT i, v FROM skewed WHERE s = 'rare3000';
+SET constraint_exclusion = on;
+SELECT sum(v) FROM skewed WHERE n = 1;
+SELECT sum(v) FROM skewed WHERE n = 2;
+SELECT sum(v) FROM skewed WHERE n = 3;
+RESET constraint_exclusion;
+SELECT sum(v) FROM skewed WHERE n = 1;
+SELECT sum(v) FROM skewed WHERE n = 2;
+SELECT sum(v) FROM skewed WHERE n = 3;
+RESET client_min_messages;
+CREATE INDEX ON skewed (k) WHERE n = 4;
+VACUUM (ANALYZE) skewed;
+SET client_min_messages = debug2;
+SELECT sum(v) FROM skewed WHERE n = 5;
+SELECT sum(v) FROM skewed WHERE n = 6;
+EXPLAIN (COSTS OFF) SELECT sum(v) FROM skewed WHERE n = 4;
+SELECT sum(v) FROM skewed WHERE n = 4;
+RESET client_min_messages;
+DROP INDEX skewed_k_idx;
+CREATE INDEX ON skewed (k, n);
+VACUUM (ANALYZE) skewed;
+SET client_min_messages = debug2;
+SELECT sum(v) FROM skewed WHERE n = 7;
+SELECT sum(v) FROM skewed WHERE n = 8;
+SELECT sum(v) FROM skewed WHERE n = 9;
+RESET client_min_messages;
 -- With an index PostgreSQL may be sooner for some: each is planned.
 CREATE INDEX ON wide (i);
 VACUUM (ANALYZE) wide;

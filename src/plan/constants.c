@@ -22,8 +22,10 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 /* Names the entry that has the values. */
 #define ENTRY_NAME	"gpuconc parameters"
@@ -55,44 +57,127 @@ is_comparison(const OpExpr *op)
 	}
 }
 
-/* Is there anything in an expression that is not computed from constants alone? */
-static bool
-has_more_than_constants(Node *node, void *context)
+static inline bool
+is_within(int64 value, int64 limit)
 {
-	if (node == NULL)
+	return value > -limit && value < limit;
+}
+
+/* Dates of so many days before and after 2000 are further from the first one than all parts of such an interval reach. */
+#define MOST_DAYS		INT64CONST(500000)
+#define MOST_MONTHS		5000
+#define MOST_TIME		(MOST_DAYS * USECS_PER_DAY)
+
+/* Is it so far from the ends of its type that what is computed below cannot get there? */
+static bool
+is_moderate(const Const *c)
+{
+	const Interval *interval;
+
+	if (c->constisnull)
 		return false;
+	switch (c->consttype)
+	{
+		case INT4OID:
+			return is_within(DatumGetInt32(c->constvalue), 1 << 15);
+		case DATEOID:
+			return is_within(DatumGetDateADT(c->constvalue), MOST_DAYS);
+		case TIMESTAMPOID:
+			return is_within(DatumGetTimestamp(c->constvalue), MOST_TIME);
+		case INTERVALOID:
+			interval = DatumGetIntervalP(c->constvalue);
+			return is_within(interval->time, MOST_TIME) && is_within(interval->day, MOST_DAYS) && is_within(interval->month, MOST_MONTHS);
+		case TEXTOID:
+			return VARSIZE_ANY(DatumGetPointer(c->constvalue)) < 1024 * 1024;
+		default:
+			return false;
+	}
+}
+
+/* Functions that conditions are commonly written with, and that raise no error for moderate arguments. */
+static bool
+is_harmless(Oid function)
+{
+	switch (function)
+	{
+		case F_INT4PL:
+		case F_INT4MI:
+		case F_INT4MUL:
+		case F_DATE_PLI:
+		case F_DATE_MII:
+		case F_DATE_PL_INTERVAL:
+		case F_DATE_MI_INTERVAL:
+		case F_TIMESTAMP_PL_INTERVAL:
+		case F_TIMESTAMP_MI_INTERVAL:
+		case F_TIMESTAMP_DATE:
+		case F_INT8_INT4:
+		case F_NUMERIC_INT4:
+		case F_TEXTCAT:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static Const *computed(Node *node);
+
+static bool
+are_moderate(const List *arguments)
+{
+	ListCell   *lc;
+
+	foreach(lc, arguments)
+	{
+		const Const *c = computed(lfirst(lc));
+
+		if (c == NULL || !is_moderate(c))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The value of an expression of constants alone; NULL: there are columns in it, or computing it may fail.  PostgreSQL does
+ * not compute all of them: AND may end before, and CASE leaves out branches.
+ */
+static Const *
+computed(Node *node)
+{
+	bool		harmless;
+
+	check_stack_depth();
 	switch (nodeTag(node))
 	{
 		case T_Const:
-		case T_List:
-		case T_OpExpr:
-		case T_FuncExpr:
+			return (Const *) node;
 		case T_RelabelType:
+			harmless = computed((Node *) ((RelabelType *) node)->arg) != NULL;
+			break;
 		case T_CoerceViaIO:
-		case T_ArrayExpr:
-		case T_SubscriptingRef:
-			return expression_tree_walker(node, has_more_than_constants, context);
+			harmless = exprType((Node *) ((CoerceViaIO *) node)->arg) == INT4OID && ((CoerceViaIO *) node)->resulttype == TEXTOID &&
+				computed((Node *) ((CoerceViaIO *) node)->arg) != NULL;
+			break;
+		case T_OpExpr:
+			harmless = is_harmless(get_opcode(((OpExpr *) node)->opno)) && are_moderate(((OpExpr *) node)->args);
+			break;
+		case T_FuncExpr:
+			harmless = is_harmless(((FuncExpr *) node)->funcid) && are_moderate(((FuncExpr *) node)->args);
+			break;
 		default:
-			return true;
+			return NULL;
 	}
+	if (harmless)
+		node = eval_const_expressions(NULL, node);
+	return IsA(node, Const) ? (Const *) node : NULL;
 }
 
 /* The value of an argument, or NULL: it is computed from more than constants, or is one that decides on the plan. */
 static Const *
 value_of(Node *argument)
 {
-	Const	   *c;
+	Const	   *c = computed(argument);
 
-	if (!IsA(argument, Const))
-	{
-		if (IsA(argument, Var) || has_more_than_constants(argument, NULL))
-			return NULL;
-		argument = eval_const_expressions(NULL, argument);
-		if (!IsA(argument, Const))
-			return NULL;
-	}
-	c = (Const *) argument;
-	return c->constisnull || c->consttype == BOOLOID ? NULL : c;
+	return c == NULL || c->constisnull || c->consttype == BOOLOID ? NULL : c;
 }
 
 static Param *

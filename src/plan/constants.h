@@ -26,7 +26,7 @@ typedef struct GcConstants
 
 /*
  * Puts a parameter ($1 and so on) in the place of each argument of a comparison, in WHERE and ON, that is a constant, or is
- * computed from constants alone.  The query has no parameters of its own.  Reports errors of these computations.
+ * computed from constants alone in a way that cannot fail.  The query has no parameters of its own.  No user's function runs.
  */
 extern void gc_constants_take(Query *query, GcConstants *taken);
 

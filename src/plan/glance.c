@@ -75,7 +75,7 @@ text_class(const Const *c)
 	return class | (n == 0 ? 16 : 0);
 }
 
-/* Of a long value this tells the beginning and the length. */
+/* Of a long value this tells the beginning, the end, and the length. */
 #define MOST_HASHED		256
 
 static uint64
@@ -83,11 +83,15 @@ hash_value(const Const *c)
 {
 	const char *bytes = DatumGetPointer(c->constvalue);
 	int			len;
+	uint64		hash;
 
 	if (c->constisnull || c->constbyval)
 		return c->constisnull ? 0 : (uint64) c->constvalue;
 	len = c->constlen == -1 ? VARSIZE_ANY(bytes) : c->constlen == -2 ? strlen(bytes) : c->constlen;
-	return hash_bytes_extended((const unsigned char *) bytes, Min(len, MOST_HASHED), len);
+	hash = hash_bytes_extended((const unsigned char *) bytes, Min(len, MOST_HASHED), len);
+	if (len <= MOST_HASHED)
+		return hash;
+	return hash_bytes_extended((const unsigned char *) bytes + len - MOST_HASHED, MOST_HASHED, hash);
 }
 
 static void

@@ -17,8 +17,8 @@
  *
  * A plan is kept once a statement comes for the second time.  PostgreSQL's own plans never are.
  *
- * Where statements differ by constants, the plan is one for all of them if it is sure to be the best for all (constants.c):
- * one node does everything, and PostgreSQL would have to read a large table as a whole.
+ * Where statements differ by constants, the plan is one for all of them if it is sure to be the best for all
+ * (best_for_all.c, constants.c).
  *
  * Planner, in backends; what is kept is a backend's own.
  *
@@ -27,9 +27,7 @@
 #include "repeated.h"
 
 #include "access/parallel.h"
-#include "access/sysattr.h"
 #include "access/xact.h"
-#include "catalog/pg_index.h"
 #include "jit/jit.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -37,18 +35,16 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
-#include "parser/parse_relation.h"
 #include "storage/bufmgr.h"
 #include "tcop/cmdtag.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "best_for_all.h"
 #include "constants.h"
-#include "whole.h"
 #include "../compat.h"
 #include "../settings.h"
 
@@ -60,9 +56,6 @@
 
 /* Statements that came once, the last of them. */
 #define MOST_SEEN			128
-
-/* A plan for all constants costs so many times less than PostgreSQL's would for any. */
-#define FAR_BETTER			2.5
 
 /* A table has changed in size if it has by that share of it, or by a few pages. */
 #define GROWTH				4
@@ -77,6 +70,7 @@ typedef struct Table
 typedef struct Kept
 {
 	uint64		key;			/* of the statement, with its constants or without */
+	uint64		shape;			/* key_of_shape(), of a plan for all constants; else 0 */
 	uint64		settings;		/* that no key is of, as settings_hash() */
 	CachedPlanSource *source;
 	CachedPlan *held;			/* by the transaction in progress */
@@ -93,8 +87,9 @@ static Kept kept[MOST_KEPT];
 static int	nkept = 0;
 static uint64 clock_hand = 0;
 
-/* Plans of this transaction whose statements are no longer kept. */
+/* Plans of this transaction whose statements are no longer kept.  So many bytes at most make it take new ones. */
 static List *retired = NIL;
+static Size retired_size = 0;
 
 typedef struct Ring
 {
@@ -220,6 +215,7 @@ drop(Kept *entry)
 		MemoryContext oldcontext = MemoryContextSwitchTo(TopTransactionContext);
 
 		retired = lappend(retired, entry->held);
+		retired_size += entry->size;
 		MemoryContextSwitchTo(oldcontext);
 	}
 	DropCachedPlan(entry->source);
@@ -237,6 +233,12 @@ find(uint64 key)
 	return NULL;
 }
 
+static inline Size
+most_bytes(void)
+{
+	return (Size) gc_plan_cache_size_kb * 1024;
+}
+
 /* Room for one more of this size: those go that were not used for longest. */
 static void
 make_room(Size size)
@@ -245,7 +247,7 @@ make_room(Size size)
 
 	for (int i = 0; i < nkept; i++)
 		sum += kept[i].size;
-	while (nkept > 0 && (nkept == MOST_KEPT || sum > (Size) gc_plan_cache_size_kb * 1024))
+	while (nkept > 0 && (nkept == MOST_KEPT || sum > most_bytes()))
 	{
 		Kept	   *oldest = &kept[0];
 
@@ -276,6 +278,7 @@ release_plans(XactEvent event, void *arg)
 	foreach(lc, retired)
 		ReleaseCachedPlan(lfirst(lc), NULL);
 	retired = NIL;
+	retired_size = 0;
 }
 
 /* The statement itself differs from the kept one in what a plan takes over from it. */
@@ -361,6 +364,29 @@ key_of_shape(const GcRepeatable *what)
 	return gc_glance_mix(what->key, UINT64CONST(0x7368617065)) & ~UINT64CONST(1);
 }
 
+/* The key of a statement whose constants were taken out; *others: it has some more. */
+static uint64
+key_without(const GcRepeatable *what, Query *query, bool *others)
+{
+	GcGlance	glance;
+
+	gc_glance(query, &glance);
+	*others = glance.constants != 0;
+	return gc_glance_mix(gc_glance_mix(what->key, glance.shape), glance.constants) & ~UINT64CONST(1);
+}
+
+/* Is there a plan for all constants of a statement of this shape?  Those that were not taken out may be others. */
+static bool
+has_shape(uint64 shape)
+{
+	for (int i = 0; i < nkept; i++)
+	{
+		if (kept[i].shape == shape)
+			return true;
+	}
+	return false;
+}
+
 /* The entry's plan for this statement; NULL: it holds no more, and the entry is gone. */
 static PlannedStmt *
 use(Kept *entry, const Query *query)
@@ -393,19 +419,23 @@ use(Kept *entry, const Query *query)
 
 /* The same of an entry without constants. */
 static PlannedStmt *
-use_for_constants(Kept *entry, Query *query)
+use_for_constants(GcRepeatable *what, Query *query)
 {
 	GcConstants taken = {0};
 	PlannedStmt *stmt = NULL;
-	bool		same;
+	Kept	   *entry;
+	bool		others;
 
 	gc_constants_take(query, &taken);
-	same = is_same(entry, query);
+	entry = find(key_without(what, query, &others));
+	if (entry && !is_same(entry, query))
+		entry = NULL;
 	gc_constants_put_back(&taken);
-	if (same)
+	if (entry)
 		stmt = use(entry, query);
 	if (stmt)
 		gc_constants_give(stmt, &taken);
+	what->for_constants = stmt != NULL;
 	return stmt;
 }
 
@@ -416,12 +446,16 @@ gc_repeated_plan(GcRepeatable *what, Query *query)
 
 	if (nkept == 0 || making)
 		return NULL;
+	/* The setting may be another than when they were kept. */
+	if (gc_plan_cache_size_kb == 0)
+	{
+		make_room(0);
+		return NULL;
+	}
 	entry = find(key_of(what));
 	if (entry && is_same(entry, query))
 		return use(entry, query);
-	entry = what->other_constants ? find(key_of_shape(what)) : NULL;
-	what->for_constants = entry != NULL;
-	return entry ? use_for_constants(entry, query) : NULL;
+	return what->other_constants && has_shape(key_of_shape(what)) ? use_for_constants(what, query) : NULL;
 }
 
 /*-------------------------------------------------------------------------
@@ -488,134 +522,111 @@ make_source(const GcRepeatable *what, Query *query, const GcConstants *taken)
 	return source;
 }
 
-/* What it takes PostgreSQL to read a table, at least, if it cannot but read all of it. */
-static Cost
-least_scan_cost(const RangeTblEntry *rte, const Bitmapset *columns)
-{
-	Relation	rel = RelationIdGetRelation(rte->relid);
-	Cost		cost;
-	ListCell   *lc;
-
-	if (!RelationIsValid(rel))
-		return 0;
-	cost = RelationGetNumberOfBlocks(rel) * Min(seq_page_cost, cpu_tuple_cost) + Max(rel->rd_rel->reltuples, 0) * cpu_tuple_cost;
-	foreach(lc, RelationGetIndexList(rel))
-	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(lc)));
-		AttrNumber	leading = HeapTupleIsValid(tuple) ? ((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0] : 0;
-
-		/* Of an expression's index it is not known which conditions it is good for. */
-		if (leading == 0 || bms_is_member(leading - FirstLowInvalidHeapAttributeNumber, columns))
-			cost = 0;
-		if (HeapTupleIsValid(tuple))
-			ReleaseSysCache(tuple);
-	}
-	RelationClose(rel);
-	return cost / (1 + max_parallel_workers_per_gather);
-}
-
-/*
- * Is a plan that one node of ours is the whole of the best for all constants?  It is if there is a large table that
- * PostgreSQL would have to read as a whole, whatever they are.
- */
-static bool
-is_best_for_all(PlannedStmt *stmt)
-{
-	Cost		own = 0;
-	ListCell   *lc;
-
-	if (!gc_is_whole(stmt) || gc_only_node(stmt) == NULL)
-		return false;
-	foreach(lc, stmt->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind != RTE_RELATION)
-			continue;
-		/* Which of the children are read may depend on constants. */
-		if (rte->inh || rte->tablesample)
-			return false;
-		if (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW)
-			own = Max(own, least_scan_cost(rte, GC_SELECTED_COLUMNS(stmt, rte)));
-	}
-	return own > FAR_BETTER * stmt->planTree->total_cost;
-}
-
 static Size
 size_of(const CachedPlanSource *source, const CachedPlan *plan)
 {
 	return MemoryContextMemAllocated(source->context, true) + MemoryContextMemAllocated(plan->context, true);
 }
 
-/* A new source's plan, which the transaction uses, is kept if it is worth it. */
+/* Is a plan that was just made one to keep? */
+static bool
+is_worth_keeping(Kept *entry, CachedPlan *plan)
+{
+	PlannedStmt *stmt = linitial_node(PlannedStmt, plan->stmt_list);
+
+	if (!worth_keeping || (entry->shape != 0 && !gc_is_best_for_all(stmt)))
+		return false;
+	note_tables(entry, stmt);
+	entry->size = size_of(entry->source, plan);
+	return entry->size <= most_bytes();
+}
+
+/* A new source's plan, which the transaction uses. */
 static void
 keep(Kept *entry, CachedPlan *plan)
 {
-	entry->size = size_of(entry->source, plan);
+	Kept	   *other = find(entry->key);
+
+	/* Long constants may have one key. */
+	if (other)
+		drop(other);
 	entry->held = plan;
 	entry->generation = entry->source->generation;
 	entry->last_use = ++clock_hand;
 	entry->made_at = GetCurrentStatementStartTimestamp();
 	entry->settings = settings_hash();
-	if (worth_keeping)
-		note_tables(entry, linitial_node(PlannedStmt, plan->stmt_list));
-	if (entry->size > (Size) gc_plan_cache_size_kb * 1024)
-		worth_keeping = false;
-	make_room(worth_keeping ? entry->size : 0);
+	make_room(entry->size);
 	kept[nkept++] = *entry;
-	if (!worth_keeping)
-		drop(&kept[nkept - 1]);
 }
 
-/* NULL: what it was made from has changed meanwhile. */
+/*
+ * Plans a statement, and keeps the plan if it is worth it: *is_kept.  NULL: what it was made from has changed meanwhile.
+ * entry: the keys.
+ */
 static PlannedStmt *
-make(const GcRepeatable *what, Query *query, const GcConstants *taken, uint64 key)
+make(const GcRepeatable *what, Query *query, const GcConstants *taken, Kept *entry, bool *is_kept)
 {
-	Kept		entry = {.key = key};
 	CachedPlan *volatile plan = NULL;
-	PlannedStmt *stmt;
+	PlannedStmt *volatile stmt = NULL;
 
-	worth_keeping = false;
-	entry.source = make_source(what, query, taken);
+	worth_keeping = *is_kept = false;
+	entry->source = make_source(what, query, taken);
 	PG_TRY();
 	{
-		plan = get_plan(&entry);
+		plan = get_plan(entry);
+		*is_kept = plan && is_worth_keeping(entry, plan);
+		if (plan)
+			stmt = plan_for(linitial_node(PlannedStmt, plan->stmt_list), query);
+		/* Nothing is to be held until the transaction ends for a plan that goes. */
+		if (plan && !*is_kept)
+			stmt = copyObject(stmt);
 	}
 	PG_CATCH();
 	{
-		DropCachedPlan(entry.source);
+		if (plan)
+			ReleaseCachedPlan(plan, NULL);
+		DropCachedPlan(entry->source);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	if (plan == NULL)
+	if (*is_kept)
 	{
-		DropCachedPlan(entry.source);
-		return NULL;
+		keep(entry, plan);
+		return stmt;
 	}
-	stmt = linitial_node(PlannedStmt, plan->stmt_list);
-	if (taken->values != NIL && worth_keeping)
-		worth_keeping = is_best_for_all(stmt);
-	keep(&entry, plan);
-	return plan_for(stmt, query);
+	if (plan)
+		ReleaseCachedPlan(plan, NULL);
+	DropCachedPlan(entry->source);
+	return stmt;
 }
 
 /* A plan for all constants, if there is one; NULL: there is none. */
 static PlannedStmt *
 make_for_constants(const GcRepeatable *what, Query *query)
 {
-	Query	   *copy = copyObject(query);
+	Kept		entry = {.shape = key_of_shape(what)};
 	GcConstants taken = {0};
 	PlannedStmt *stmt = NULL;
+	bool		is_kept = false;
+	bool		others;
 
-	gc_constants_take(copy, &taken);
+	gc_constants_take(query, &taken);
+	entry.key = key_without(what, query, &others);
+	/* What is not taken out must be repeated. */
+	if (others && !came_before(entry.key))
+	{
+		gc_constants_put_back(&taken);
+		return NULL;
+	}
 	if (taken.values != NIL)
-		stmt = make(what, copy, &taken, key_of_shape(what));
-	if (stmt && worth_keeping)
+		stmt = make(what, query, &taken, &entry, &is_kept);
+	gc_constants_put_back(&taken);
+	if (is_kept)
 	{
 		gc_constants_give(stmt, &taken);
 		return stmt;
 	}
-	enter(&refused, key_of_shape(what));
+	enter(&refused, entry.shape);
 	return NULL;
 }
 
@@ -623,12 +634,14 @@ PlannedStmt *
 gc_repeated_make(const GcRepeatable *what, Query *query)
 {
 	const GcConstants none = {0};
+	Kept		entry = {.key = key_of(what)};
 	bool		shape_came;
+	bool		is_kept;
 
-	if (making || gc_plan_cache_size_kb == 0 || IsParallelWorker() || !may_keep(query))
+	if (making || gc_plan_cache_size_kb == 0 || retired_size > most_bytes() || IsParallelWorker() || !may_keep(query))
 		return NULL;
-	if (came_before(key_of(what)))
-		return make(what, query, &none, key_of(what));
+	if (came_before(entry.key))
+		return make(what, query, &none, &entry, &is_kept);
 	shape_came = came_before(key_of_shape(what));
 	if (what->other_constants && shape_came && !is_in(&refused, key_of_shape(what)))
 		return make_for_constants(what, query);
