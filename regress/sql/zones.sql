@@ -68,7 +68,22 @@ RESET plan_cache_mode;
 SET timezone = 'Europe/Berlin';
 -- what needs the way back, abbreviations, computed timestamps, infinite ones
 SELECT refusal(q) FROM unnest(ARRAY['SELECT max(z + interval ''1 day'') FROM stamps', 'SELECT count(*) FROM stamps WHERE z > local', 'SELECT max(local AT TIME ZONE ''Europe/Berlin'') FROM stamps', 'SELECT max((z + interval ''1 hour'')::date) FROM stamps', 'SELECT max(z AT TIME ZONE ''CET'') FROM stamps', 'SELECT max(date_trunc(''day'', z, ''Europe/Berlin'')) FROM stamps', 'SELECT max(z AT TIME ZONE zone) FROM stamps', 'SELECT max(z - local) FROM stamps', 'SELECT count(*) FROM stamps WHERE age(z) > ''1 day''']) AS q;
+-- zones that count leap seconds, where the server has them: local times are more than an offset from UTC
+CREATE FUNCTION public.left_alone(expr text, name text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	reason text;
+BEGIN
+	BEGIN
+		PERFORM now() AT TIME ZONE name;
+	EXCEPTION WHEN invalid_parameter_value THEN
+		RETURN 'left to PostgreSQL';
+	END;
+	reason := public.refusal(format('SELECT max(' || expr || ') FROM stamps', name));
+	RETURN CASE WHEN reason LIKE '%counts leap seconds%' THEN 'left to PostgreSQL' ELSE coalesce(reason, 'offloaded') END;
+END $$;
+SELECT expr, name, left_alone(expr, name) FROM unnest('{right/UTC,right/Europe/Berlin}'::text[]) AS name, unnest('{z AT TIME ZONE %L,local AT TIME ZONE %L,"date_trunc(''hour'', z, %L)"}'::text[]) AS expr ORDER BY name DESC, expr;
 RESET gpuconc.debug_offload;
+DROP FUNCTION public.left_alone(text, text);
 INSERT INTO public.stamps (id, z) VALUES (-1, 'infinity');
 SELECT settle();
 VACUUM (FREEZE) public.stamps;

@@ -474,10 +474,23 @@ is_constant_zone(GcTranslation *tr, Expr *zone)
 {
 	const Const *name = (Const *) zone;
 
-	if (zone == NULL || (IsA(zone, Const) && name->consttype == TEXTOID && !name->constisnull))
+	pg_tz	   *tz;
+
+	if (zone == NULL)
 		return true;
-	gc_refuse(tr, "a time zone is not constant");
-	return false;
+	if (!IsA(zone, Const) || name->consttype != TEXTOID || name->constisnull)
+	{
+		gc_refuse(tr, "a time zone is not constant");
+		return false;
+	}
+	/* Its local times are more than an offset away from UTC.  The session's zone cannot be such a one. */
+	tz = pg_tzset(zone_name(zone));
+	if (tz && !pg_tz_acceptable(tz))
+	{
+		gc_refuse(tr, "time zone %s counts leap seconds", zone_name(zone));
+		return false;
+	}
+	return true;
 }
 
 /* The only offset of a zone, as a parameter; GC_NO_EXPR with a reason. */
