@@ -473,7 +473,6 @@ static bool
 is_constant_zone(GcTranslation *tr, Expr *zone)
 {
 	const Const *name = (Const *) zone;
-
 	pg_tz	   *tz;
 
 	if (zone == NULL)
