@@ -310,6 +310,17 @@ parameters_of(const List *values)
 	return params;
 }
 
+/* A function may execute a statement very often in memory that lives as long as its caller's statement. */
+static void
+free_with_execution(MemoryContext execution, void *memory)
+{
+	MemoryContextCallback *callback = MemoryContextAlloc(execution, sizeof(MemoryContextCallback));
+
+	callback->func = pfree;
+	callback->arg = memory;
+	MemoryContextRegisterResetCallback(execution, callback);
+}
+
 static void
 start_executor(QueryDesc *query, int eflags)
 {
@@ -322,6 +333,8 @@ start_executor(QueryDesc *query, int eflags)
 		prev_start_hook(query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
+	if (values != NIL)
+		free_with_execution(query->estate->es_query_cxt, query->params);
 }
 
 void
