@@ -28,6 +28,8 @@ SET gpuconc.enabled = on;
 SELECT settle();
 VACUUM (FREEZE, ANALYZE) public.stamps;
 
+-- How many rows there are depends on the time zones that the server knows.
+CREATE FUNCTION public.no_count(result text) RETURNS text LANGUAGE sql AS $$ SELECT regexp_replace(result, '[1-9][0-9]* rows', 'rows', 'g') $$;
 -- in each zone: no row differs
 CREATE FUNCTION public.each_instant_in(name text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -45,13 +47,13 @@ BEGIN
 		'SELECT z::date, to_char(z, ''YYYY-MM-DD Dy''), count(*), min(z::time) FROM stamps WHERE zone = %L GROUP BY 1, 2', 'SELECT g, count(*) FILTER (WHERE z::date = ''2011-12-31''), max(date_trunc(''hour'', z, %1$L)), sum(extract(minute FROM z)) FROM stamps WHERE z AT TIME ZONE %1$L > ''1950-01-01'' GROUP BY g'] LOOP
 		result := result || '; ' || check_here(format(q, name));
 	END LOOP;
-	RETURN wrong || ' wrong' || result;
+	RETURN wrong || ' wrong' || no_count(result);
 END $$;
 SELECT zone, each_instant_in(zone) FROM public.stamps GROUP BY zone ORDER BY zone;
 
 -- as keys of a join, in a subquery that is joined, through an outer join, and as NULL for good
 SET timezone = 'Europe/Berlin';
-SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT count(*), sum(a.id) FROM stamps a JOIN (SELECT date_trunc(''day'', z) AS d, min(id) AS first FROM stamps GROUP BY 1) b ON date_trunc(''day'', a.z) = b.d AND a.g = 3', 'SELECT b.z::date, count(*), count(b.id) FROM stamps a LEFT JOIN stamps b ON a.id = b.id + 7 AND b.g = 2 WHERE a.zone LIKE ''E%'' GROUP BY 1',
+SELECT public.no_count(check_same(q, '{public}')) FROM unnest(ARRAY['SELECT count(*), sum(a.id) FROM stamps a JOIN (SELECT date_trunc(''day'', z) AS d, min(id) AS first FROM stamps GROUP BY 1) b ON date_trunc(''day'', a.z) = b.d AND a.g = 3', 'SELECT b.z::date, count(*), count(b.id) FROM stamps a LEFT JOIN stamps b ON a.id = b.id + 7 AND b.g = 2 WHERE a.zone LIKE ''E%'' GROUP BY 1',
 	'SELECT ''Q'' || extract(quarter FROM z), count(DISTINCT z::date) FROM stamps GROUP BY 1', 'SELECT extract(year FROM m), count(*) FROM (SELECT g, max(z) AS m FROM stamps GROUP BY g) x GROUP BY 1', 'SELECT count(*) FROM stamps WHERE CASE WHEN g < 5 THEN extract(hour FROM z) BETWEEN 2 AND 3 ELSE z::date > ''2000-01-01'' END',
 	'SELECT z::date, id FROM stamps WHERE zone = ''Europe/Berlin'' ORDER BY z::date DESC NULLS LAST, id LIMIT 20']) AS q;
 SELECT check_same(q) FROM unnest(ARRAY['SELECT date_trunc(''month'', tz), count(*), sum(extract(hour FROM tz)) FROM types GROUP BY 1', 'SELECT count(*) FROM types WHERE tz::date > d AND tz AT TIME ZONE ''Asia/Kolkata'' < ts']) AS q;
@@ -87,11 +89,11 @@ DROP FUNCTION public.left_alone(text, text);
 INSERT INTO public.stamps (id, z) VALUES (-1, 'infinity');
 SELECT settle();
 VACUUM (FREEZE) public.stamps;
-SELECT check_same('SELECT z::date, count(*) FROM stamps GROUP BY 1', '{public}'), refusal('SELECT max(extract(hour FROM z)) FROM stamps');
+SELECT public.no_count(check_same('SELECT z::date, count(*) FROM stamps GROUP BY 1', '{public}')), refusal('SELECT max(extract(hour FROM z)) FROM stamps');
 DELETE FROM public.stamps WHERE id = -1;
 INSERT INTO public.stamps (id, z) VALUES (-2, '1500-01-01 12:00+00');
 SELECT settle();
 VACUUM (FREEZE) public.stamps;
 SELECT refusal('SELECT max(extract(hour FROM z)) FROM stamps');
 DROP TABLE public.stamps;
-DROP FUNCTION public.each_instant_in(text);
+DROP FUNCTION public.each_instant_in(text), public.no_count(text);
