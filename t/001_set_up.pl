@@ -76,7 +76,7 @@ is(stat_of($node, q{format('%s %s %s', requests, offloaded, fallbacks)}), '1 1 0
 # docs/settings.md has each setting with its default and its context, and README.md some of them with their defaults
 my %settings;
 foreach my $row (split /\n/, $node->safe_psql('postgres', q{
-SELECT substr(name, 9), CASE WHEN unit = 'MB' AND boot_val <> '0' THEN boot_val::int / 1024 || 'GB' ELSE boot_val END, context
+SELECT substr(name, 9), CASE WHEN unit IN ('kB', 'MB') AND boot_val <> '0' THEN boot_val::int / 1024 || CASE unit WHEN 'kB' THEN 'MB' ELSE 'GB' END ELSE boot_val END, context
 FROM pg_settings WHERE name LIKE 'gpuconc.%' AND context <> 'internal'}))
 {
 	my ($name, $default, $context) = split /\|/, $row;
