@@ -35,6 +35,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
+#include "pgtime.h"
 #include "storage/bufmgr.h"
 #include "tcop/cmdtag.h"
 #include "utils/memutils.h"
@@ -140,6 +141,8 @@ settings_hash(void)
 	hash = mix_double(hash, jit_optimize_above_cost);
 	hash = gc_glance_mix(hash, jit_enabled | jit_expressions << 1 | jit_tuple_deforming << 2 | enable_async_append << 3 |
 						 parallel_leader_participation << 4 | gc_cold << 5);
+	/* What a time zone does decides on what is offloaded (instants.c). */
+	hash = gc_glance_mix(hash, (uint64) session_timezone);
 #if PG_VERSION_NUM >= 160000
 	hash = gc_glance_mix(hash, debug_parallel_query << 1 | enable_presorted_aggregate);
 #else
