@@ -8,7 +8,7 @@
  * in which only the new entries were computed.  Its object is retired, so a reader's guard keeps
  * the table that it found.
  *
- * A table of integers is of no column: those of several relations that begin alike use one, which is as large as the
+ * A table of integers is of no column: columns of several relations that begin alike use one, which is as large as the
  * widest needs.  So a reader takes of a table what its own column can have, entries and texts.
  *
  *-------------------------------------------------------------------------

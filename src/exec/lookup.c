@@ -214,7 +214,7 @@ widen(GcLookup *l, uint32 k, uint32 end)
 	}
 }
 
-/* The same of the shared entries.  Those behind `first` are of values that this request does not have. */
+/* The same of the shared entries.  Entries behind `first` are of values that this request does not have. */
 static void
 widen_by_shared(GcLookup *l)
 {

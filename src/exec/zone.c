@@ -5,7 +5,7 @@
  *
  * A kernel makes a local time of these three.  They are found as timestamp2tm() finds an offset, so that local times are
  * PostgreSQL's for every instant.  A zone that changes its offset twice on a day, if there is one, is left to PostgreSQL.
- * Each execution computes them, so only days before a change, and those of changes, are looked at.
+ * Each execution computes them, so only days before a change, and days with one, are looked at.
  *
  * Runs in backends.
  *

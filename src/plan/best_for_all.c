@@ -29,7 +29,7 @@
 #include "whole.h"
 #include "../compat.h"
 
-/* It costs so many times less than PostgreSQL's would for any. */
+/* It costs this many times less than PostgreSQL's would for any. */
 #define FAR_BETTER		2.5
 
 /*

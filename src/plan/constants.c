@@ -63,7 +63,7 @@ is_within(int64 value, int64 limit)
 	return value > -limit && value < limit;
 }
 
-/* Dates of so many days before and after 2000 are further from the first one than all parts of such an interval reach. */
+/* Dates of that many days before and after 2000 are further from the first one than all parts of such an interval reach. */
 #define MOST_DAYS		INT64CONST(500000)
 #define MOST_MONTHS		5000
 #define MOST_TIME		(MOST_DAYS * USECS_PER_DAY)

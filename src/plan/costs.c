@@ -96,7 +96,7 @@ pairs_cost(const GcLeaf *leaf, double pair_cost)
 
 /*
  * Does each execution read pages not all-visible itself?  Mostly they are read once, for all sessions, and served until they
- * change (columns/versions.h).  But those without an LSN may not be, nor are those that this transaction has changed.
+ * change (columns/versions.h).  But pages without an LSN may not be, nor are pages that this transaction has changed.
  */
 static bool
 reads_stale_pages(void)
