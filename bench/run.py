@@ -213,6 +213,12 @@ def random_variant(name):
     return '\n'.join(head) + '\n' + q
 
 
+def client_scripts(folder):
+    """Files for pgbench, by kind: the 13 queries as they are, and with random constants."""
+    return {'fixed': [script(folder, n, query(n)) for n in QUERIES],
+            'random': [script(folder, 'r' + n, random_variant(n)) for n in QUERIES]}
+
+
 def part_clients(report, args):
     report.section('Throughput of N clients of random SSB queries',
                    f'pgbench -M prepared, {args.seconds} s each; each client draws one of the 13 queries at a time. '
@@ -222,8 +228,7 @@ def part_clients(report, args):
                    'where the query has any. x: against one client.')
     lines = []
     with tempfile.TemporaryDirectory() as d:
-        kinds = {'fixed': [script(d, n, query(n)) for n in QUERIES],
-                 'random': [script(d, 'r' + n, random_variant(n)) for n in QUERIES]}
+        kinds = client_scripts(d)
         first = {}
         for files in kinds.values():
             pgbench(files, 2, args.seconds, PGOPTIONS_ON)  # kernels of the parameterized shapes
@@ -244,13 +249,13 @@ SIMPLE = (('prepared, fixed', 'prepared', 'fixed', ''), ('simple, fixed', 'simpl
 
 def part_simple(report, args):
     report.section('Throughput by the simple protocol',
-                   f'As before, but with each statement sent as a text, which is analyzed and planned. {args.seconds} s each, '
-                   'queries a second; last, the share of queries that were offloaded. Fixed queries are repeated '
-                   'statements, unless gpuconc.plan_cache_size is 0 (each planned).')
+                   f'pgbench, {args.seconds} s each, queries a second by number of clients. Prepared, or simple: each '
+                   'statement is sent as a text, which is analyzed and planned. Random: other constants each time. Fixed '
+                   'queries are repeated statements, unless gpuconc.plan_cache_size is 0 (each planned). Last, the share '
+                   'of queries that were offloaded.')
     lines = []
     with tempfile.TemporaryDirectory() as d:
-        kinds = {'fixed': [script(d, n, query(n)) for n in QUERIES],
-                 'random': [script(d, 'r' + n, random_variant(n)) for n in QUERIES]}
+        kinds = client_scripts(d)
         for files in kinds.values():
             pgbench(files, 2, args.seconds, PGOPTIONS_ON)
         for label, protocol, kind, options in SIMPLE:
