@@ -103,12 +103,20 @@ prints_date(Node *node)
 	return IsA(format, Const) && !format->constisnull && is_date_format(TextDatumGetCString(format->constvalue));
 }
 
+/* The field that a call's first argument names; -1: none that is known. */
+static int
+constant_field(const FuncExpr *f)
+{
+	const Const *field = linitial(f->args);
+
+	return IsA(field, Const) && !field->constisnull ? gc_field_named(field) : -1;
+}
+
 /* The Var that a call uses nothing but the date of; NULL: it is no such call. */
 static Node *
 dated_argument(Node *node)
 {
 	FuncExpr   *f = (FuncExpr *) node;
-	const Const *field;
 
 	if (!IsA(node, FuncExpr))
 		return NULL;
@@ -121,14 +129,10 @@ dated_argument(Node *node)
 		case F_EXTRACT_TEXT_TIMESTAMPTZ:
 		case F_DATE_PART_TEXT_TIMESTAMP:
 		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+			return gc_is_date_field(constant_field(f)) ? lsecond(f->args) : NULL;
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-			field = linitial(f->args);
-			if (!IsA(field, Const) || field->constisnull)
-				return NULL;
-			if (f->funcid == F_DATE_TRUNC_TEXT_TIMESTAMP || f->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ)
-				return gc_truncates_to_date(gc_field_named(field)) ? lsecond(f->args) : NULL;
-			return gc_is_date_field(gc_field_named(field)) ? lsecond(f->args) : NULL;
+			return gc_truncates_to_date(constant_field(f)) ? lsecond(f->args) : NULL;
 		default:
 			return prints_date(node) ? linitial(f->args) : NULL;
 	}

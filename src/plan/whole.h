@@ -27,7 +27,7 @@ extern const CustomScan *gc_only_node(PlannedStmt *stmt);
 extern Cost gc_fallback_cost(PlannedStmt *stmt);
 
 /*
- * Instead of these nodes, a plan could have been taken that takes so many ms.  They are to wait for what it is worth to wait
+ * Instead of these nodes, a plan could have been taken that takes `ms`.  They are to wait for what it is worth to wait
  * for then.  But a fallback answers that is sooner by far.
  */
 extern void gc_set_other_ms(PlannedStmt *stmt, double ms);
