@@ -52,6 +52,8 @@ look_at_entry(GcGlance *g, const RangeTblEntry *rte)
 		add_table(g, rte->relid);
 	else if (rte->rtekind == RTE_CTE)
 		mix(g, rte->ctelevelsup);
+	else if (rte->rtekind == RTE_NAMEDTUPLESTORE)
+		g->handed_over = true;
 }
 
 /* A pattern's wildcards decide whether it is an index's or a kernel's. */
@@ -311,7 +313,7 @@ void
 gc_glance(Query *query, GcGlance *glance)
 {
 	glance->shape = glance->constants = 0;
-	glance->storage = glance->parameters = false;
+	glance->storage = glance->parameters = glance->handed_over = false;
 	glance->ntables = 0;
 	glance_at_query(glance, query);
 }

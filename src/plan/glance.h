@@ -23,6 +23,7 @@ typedef struct GcGlance
 	uint64		constants;		/* hash of these */
 	bool		storage;		/* it looks at how values are stored */
 	bool		parameters;		/* it has some, $1 and so on */
+	bool		handed_over;	/* it reads rows that a trigger was handed over */
 	int			ntables;		/* not of the system; each once */
 	Oid			tables[GC_GLANCE_TABLES];
 } GcGlance;
@@ -33,6 +34,16 @@ gc_glance_mix(uint64 hash, uint64 value)
 {
 	hash = (hash ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
 	return hash ^ hash >> 29;
+}
+
+/* A floating-point number as such a value. */
+static inline uint64
+gc_glance_bits(double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
 }
 
 extern void gc_glance(Query *query, GcGlance *glance);

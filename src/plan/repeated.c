@@ -49,7 +49,7 @@
 #include "../compat.h"
 #include "../settings.h"
 
-/* A plan is made again after so many uses, and after a while. */
+/* A plan is made again after this many uses, and after a while. */
 #define MOST_USES			256
 #define LONGEST_MS			60000
 
@@ -88,7 +88,7 @@ static Kept kept[MOST_KEPT];
 static int	nkept = 0;
 static uint64 clock_hand = 0;
 
-/* Plans of this transaction whose statements are no longer kept.  So many bytes at most make it take new ones. */
+/* Plans of this transaction whose statements are no longer kept, and their bytes.  Beyond plan_cache_size nothing is kept. */
 static List *retired = NIL;
 static Size retired_size = 0;
 
@@ -115,15 +115,6 @@ static bool analysed = false;
  *-------------------------------------------------------------------------
  */
 
-static uint64
-mix_double(uint64 hash, double value)
-{
-	uint64		bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return gc_glance_mix(hash, bits);
-}
-
 /* Settings that plans depend on, and that gc_verdict_key() does not know. */
 static uint64
 settings_hash(void)
@@ -131,14 +122,14 @@ settings_hash(void)
 	uint64		hash = 0;
 
 	hash = gc_glance_mix(hash, (uint64) min_parallel_table_scan_size << 32 | (uint32) min_parallel_index_scan_size);
-	hash = gc_glance_mix(hash, (uint64) geqo_threshold << 32 | (uint32) Geqo_effort);
 	hash = gc_glance_mix(hash, (uint64) Geqo_pool_size << 32 | (uint32) Geqo_generations);
-	hash = mix_double(hash, Geqo_selection_bias);
-	hash = mix_double(hash, Geqo_seed);
-	hash = mix_double(hash, recursive_worktable_factor);
-	hash = mix_double(hash, jit_above_cost);
-	hash = mix_double(hash, jit_inline_above_cost);
-	hash = mix_double(hash, jit_optimize_above_cost);
+	hash = gc_glance_mix(hash, Geqo_effort);
+	hash = gc_glance_mix(hash, gc_glance_bits(Geqo_selection_bias));
+	hash = gc_glance_mix(hash, gc_glance_bits(Geqo_seed));
+	hash = gc_glance_mix(hash, gc_glance_bits(recursive_worktable_factor));
+	hash = gc_glance_mix(hash, gc_glance_bits(jit_above_cost));
+	hash = gc_glance_mix(hash, gc_glance_bits(jit_inline_above_cost));
+	hash = gc_glance_mix(hash, gc_glance_bits(jit_optimize_above_cost));
 	hash = gc_glance_mix(hash, jit_enabled | jit_expressions << 1 | jit_tuple_deforming << 2 | enable_async_append << 3 |
 						 parallel_leader_participation << 4 | gc_cold << 5);
 	/* What a time zone does decides on what is offloaded (instants.c). */
@@ -242,7 +233,7 @@ most_bytes(void)
 	return (Size) gc_plan_cache_size_kb * 1024;
 }
 
-/* Room for one more of this size: those go that were not used for longest. */
+/* Room for one more of this size: statements go that were not used for longest. */
 static void
 make_room(Size size)
 {
@@ -378,7 +369,7 @@ key_without(const GcRepeatable *what, Query *query, bool *others)
 	return gc_glance_mix(gc_glance_mix(what->key, glance.shape), glance.constants) & ~UINT64CONST(1);
 }
 
-/* Is there a plan for all constants of a statement of this shape?  Those that were not taken out may be others. */
+/* Is there a plan for all constants of a statement of this shape?  Constants that were not taken out may be others. */
 static bool
 has_shape(uint64 shape)
 {
@@ -497,18 +488,10 @@ came_before(uint64 key)
 
 /* May a plan of it be made for later?  Rows that a trigger hands over are gone by then. */
 static bool
-may_keep(const Query *query)
+may_keep(const GcRepeatable *what, const Query *query)
 {
-	ListCell   *lc;
-
-	if (query->commandType != CMD_SELECT || query->rowMarks != NIL || query->hasModifyingCTE || query->utilityStmt)
-		return false;
-	foreach(lc, query->rtable)
-	{
-		if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_NAMEDTUPLESTORE)
-			return false;
-	}
-	return true;
+	return query->commandType == CMD_SELECT && query->rowMarks == NIL && !query->hasModifyingCTE && !query->utilityStmt &&
+		!what->glance->handed_over;
 }
 
 static CachedPlanSource *
@@ -641,7 +624,7 @@ gc_repeated_make(const GcRepeatable *what, Query *query)
 	bool		shape_came;
 	bool		is_kept;
 
-	if (making || gc_plan_cache_size_kb == 0 || retired_size > most_bytes() || IsParallelWorker() || !may_keep(query))
+	if (making || gc_plan_cache_size_kb == 0 || retired_size > most_bytes() || IsParallelWorker() || !may_keep(what, query))
 		return NULL;
 	if (came_before(entry.key))
 		return make(what, query, &none, &entry, &is_kept);

@@ -99,15 +99,6 @@ is_stale(Verdict *verdict)
 	return gc_changed_since(&verdict->since, verdict->tables, verdict->ntables);
 }
 
-static inline uint64
-bits_of(double value)
-{
-	uint64		bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
 /*
  * The settings that costs depend on.  Every statement pays for this, so each setting takes a multiplication, or a bit;
  * the sums are mixed as a whole.
@@ -122,19 +113,19 @@ mix_settings(uint64 hash)
 	uint64		numbers = 0;
 	uint64		enabled = 0;
 
-	ADD(costs, bits_of(seq_page_cost));
-	ADD(costs, bits_of(random_page_cost));
-	ADD(costs, bits_of(cpu_tuple_cost));
-	ADD(costs, bits_of(cpu_index_tuple_cost));
-	ADD(costs, bits_of(cpu_operator_cost));
-	ADD(costs, bits_of(parallel_tuple_cost));
-	ADD(costs, bits_of(parallel_setup_cost));
-	ADD(costs, bits_of(cursor_tuple_fraction));
-	ADD(costs, bits_of(hash_mem_multiplier));
-	ADD(costs, bits_of(gc_offload_cost));
-	ADD(costs, bits_of(gc_tuple_cost));
-	ADD(costs, bits_of(gc_build_cost));
-	ADD(costs, bits_of(gc_pair_cost));
+	ADD(costs, gc_glance_bits(seq_page_cost));
+	ADD(costs, gc_glance_bits(random_page_cost));
+	ADD(costs, gc_glance_bits(cpu_tuple_cost));
+	ADD(costs, gc_glance_bits(cpu_index_tuple_cost));
+	ADD(costs, gc_glance_bits(cpu_operator_cost));
+	ADD(costs, gc_glance_bits(parallel_tuple_cost));
+	ADD(costs, gc_glance_bits(parallel_setup_cost));
+	ADD(costs, gc_glance_bits(cursor_tuple_fraction));
+	ADD(costs, gc_glance_bits(hash_mem_multiplier));
+	ADD(costs, gc_glance_bits(gc_offload_cost));
+	ADD(costs, gc_glance_bits(gc_tuple_cost));
+	ADD(costs, gc_glance_bits(gc_build_cost));
+	ADD(costs, gc_glance_bits(gc_pair_cost));
 	ADD(numbers, effective_cache_size);
 	ADD(numbers, work_mem);
 	ADD(numbers, max_parallel_workers_per_gather);
