@@ -410,6 +410,22 @@ CREATE TRIGGER hear AFTER INSERT ON told REFERENCING NEW TABLE AS news FOR EACH 
 INSERT INTO told VALUES (1, 1);
 INSERT INTO told VALUES (2, 1), (3, 1);
 SELECT * FROM heard;
+CREATE FUNCTION hear_below() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+	sum bigint;
+BEGIN
+	FOR i IN 1..4 LOOP
+		PERFORM set_config('client_min_messages', CASE WHEN i = 4 THEN 'debug2' ELSE 'notice' END, true);
+		EXECUTE 'SELECT sum(f.v) FROM wide f WHERE f.a = (SELECT max(n.a) FROM news n)' INTO sum;
+	END LOOP;
+	RAISE NOTICE '%', sum;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER hear_below AFTER INSERT ON heard REFERENCING NEW TABLE AS news FOR EACH STATEMENT EXECUTE FUNCTION hear_below();
+ALTER TABLE heard ADD a int DEFAULT 4;
+INSERT INTO heard VALUES (1, 1);
+INSERT INTO heard VALUES (1, 2), (1, 3);
+RESET client_min_messages;
 
 SET client_min_messages = warning;
 DROP SCHEMA repeated, repeated_first CASCADE;
