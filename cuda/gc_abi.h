@@ -57,9 +57,23 @@ typedef struct GcCol
 	u64			data;
 	u64			nulls;
 	i64			base;
-	u32			width;
+	u16			width;
+	i16			scale;			/* numeric: display scale of all values, or GC_SCALE_TAGGED */
 	u32			nrows;
 } GcCol;
+
+/*
+ * Numerics of several display scales are tagged: the integer of a value at its own scale is shifted by GC_TAG_BITS, and
+ * the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.
+ */
+#define GC_SCALE_TAGGED		(-2)
+#define GC_TAG_BITS			5
+#define GC_TAG_SCALES		(1 << GC_TAG_BITS)
+/* Neither a value at its own scale, nor at the largest one, reaches this. */
+#define GC_TAG_LIMIT		((i64) 1 << 58)
+#define GC_TAGGED(digits, scale)	((i64) ((u64) (digits) << GC_TAG_BITS | (u64) (scale)))
+#define GC_TAG_DIGITS(tagged)	((i64) (tagged) >> GC_TAG_BITS)
+#define GC_TAG_SCALE(tagged)	((i32) ((tagged) & (GC_TAG_SCALES - 1)))
 
 /*
  * One chunk that a scan reads.  chunk indexes the GcCol array of every column; with

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gc_numeric.h
- *	  Division of numerics, as numeric_div() has it, and floats as numerics.
+ *	  Division of numerics, as numeric_div() has it, floats as numerics, and numerics of several scales.
  *
  * A numeric is an integer, the value times 10^scale.
  *
@@ -16,6 +16,34 @@ gc_power_of_10(int n)
 	GC_NO_UNROLL for (; n > 0; n--)
 		p *= 10;
 	return p;
+}
+
+/* The integer of a tagged value, at the scale that all of them have. */
+GC_FN i64
+gc_untag(i64 tagged, int scale)
+{
+	const int	up = scale - GC_TAG_SCALE(tagged);
+	u64			value = (u64) GC_TAG_DIGITS(tagged);
+
+	/* scale is a constant, which is below 4 in most programs. */
+	value *= up & 1 ? 10 : 1;
+	value *= up & 2 ? 100 : 1;
+	if (scale >= 4)
+		value *= up & 4 ? 10000 : 1;
+	if (scale >= 8)
+		value *= up & 8 ? 100000000 : 1;
+	if (scale >= 16)
+		value *= up & 16 ? 10000000000000000LL : 1;
+	return (i64) value;
+}
+
+/* The opposite, of a value that has no more than `shown` digits. */
+GC_FN i64
+gc_tag(i64 value, int scale, int shown)
+{
+	GC_NO_UNROLL for (; scale > shown; scale--)
+		value /= 10;
+	return GC_TAGGED(value, shown);
 }
 
 /*
@@ -42,11 +70,11 @@ gc_numeric_weight(u128 x, int scale, u32 *first)
 }
 
 /*
- * Digits behind the point to which numeric_div() rounds x / y: select_div_scale().  The scale of each
- * is its display scale, too.
+ * Digits behind the point to which numeric_div() rounds x / y: select_div_scale().  shown: the larger of
+ * their display scales, of which none is larger than the scale that the integer has.
  */
 GC_FN_ONCE int
-gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale)
+gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale, int shown)
 {
 	u32			first1,
 				first2;
@@ -59,7 +87,7 @@ gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale)
 		weight--;
 	/* NUMERIC_MIN_SIG_DIGITS, DEC_DIGITS */
 	digits = 16 - weight * 4;
-	return GC_MAX(GC_MAX(digits, 0), GC_MAX(x_scale, y_scale));
+	return GC_MAX(GC_MAX(digits, 0), shown);
 }
 
 /*
@@ -68,9 +96,9 @@ gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale)
  * `most` or more.
  */
 GC_FN_ONCE i128
-gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, u128 most, i32 *bad)
+gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, int shown, u128 most, i32 *bad)
 {
-	const u128	a = x < 0 ? -(u128) x : (u128) x;
+	u128		a = x < 0 ? -(u128) x : (u128) x;
 	const u128	b = y < 0 ? -(u128) y : (u128) y;
 	int			digits;
 	int			shift;
@@ -84,8 +112,11 @@ gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, u128 most, i32 *ba
 	}
 	if (a == 0)
 		return 0;
-	digits = gc_numeric_div_scale(x, x_scale, y, y_scale);
+	digits = gc_numeric_div_scale(x, x_scale, y, y_scale, shown);
 	shift = digits - x_scale + y_scale;
+	/* x has no digits behind its own display scale. */
+	GC_NO_UNROLL for (; shift < 0; shift++)
+		a /= 10;
 	if (digits > GC_AVG_SCALE || shift > 38 || a > (((u128) 1 << 126) - 1) / (u128) gc_power_of_10(shift))
 	{
 		*bad = 1;
@@ -109,14 +140,14 @@ gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, u128 most, i32 *ba
 GC_FN_ONCE i128
 gc_numeric_avg(i128 sum, i64 count, int scale, i32 *bad)
 {
-	return gc_numeric_quotient(sum, scale, count, 0, (u128) 1 << 127, bad);
+	return gc_numeric_quotient(sum, scale, count, 0, scale, (u128) 1 << 127, bad);
 }
 
 /* Any other quotient. */
 GC_FN_ONCE i128
-gc_numeric_div(i128 x, int x_scale, i128 y, int y_scale, i32 *bad)
+gc_numeric_div(i128 x, int x_scale, i128 y, int y_scale, int shown, i32 *bad)
 {
-	return gc_numeric_quotient(x, x_scale, y, y_scale, (u128) gc_power_of_10(GC_QUOTIENT_DIGITS), bad);
+	return gc_numeric_quotient(x, x_scale, y, y_scale, shown, (u128) gc_power_of_10(GC_QUOTIENT_DIGITS), bad);
 }
 
 /*

@@ -210,6 +210,18 @@ gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
 #define GC_ROW_ID(type, bits) \
 	((type) ((u64) (gc_src.chunk & GC_PRIVATE_CHUNK ? 0 : gc_src.chunk + 1) << (bits) | gc_r))
 
+/*
+ * A column whose values have several scales: its values become tagged where those of its chunk are not, as all of them have
+ * one scale.
+ */
+#define GC_WITH_SCALE(value, d)	((d).scale == GC_SCALE_TAGGED ? (value) : GC_TAGGED(value, (d).scale))
+#define GC_TAG_VECTOR(v, d)		GC_EACH(gc_t) v[gc_t] = GC_WITH_SCALE(v[gc_t], d);
+#if GC_CUDA
+#define GC_TAG_LATE(v, d)		GC_TAG_VECTOR(v, d)
+#else
+#define GC_TAG_LATE(v, d)		for (u32 gc_v = 0; gc_v < gc_n; gc_v++) v[gc_sel[gc_v]] = GC_WITH_SCALE(v[gc_sel[gc_v]], d);
+#endif
+
 /* NULL bit of one row. */
 #define GC_NULL_AT(d, row)		((d).nulls ? ((const u8 *) (d).nulls)[(row) >> 3] >> ((row) & 7) & 1 : 0)
 

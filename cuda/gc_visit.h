@@ -320,6 +320,9 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 #define GC_GATHER(W, SUFFIX, v, d, pitch) \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
 		if (gc_m >> gc_v & 1) v[gc_v] = GC_PITCHED(W, SUFFIX, d, pitch, gc_visited[gc_v])
+#define GC_TAG_GATHERED(v, d) \
+	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
+		if (gc_m >> gc_v & 1) v[gc_v] = GC_WITH_SCALE(v[gc_v], d);
 #define GC_GATHER_NULLS(n, d) \
 	u32 n = 0; \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
@@ -389,6 +392,7 @@ gc_take_selection(u8 *to, const u8 *sel_bitmap, const u32 *summary, u32 bit, u32
 #define GC_GATHER(W, SUFFIX, v, d, pitch) \
 	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) \
 		v[gc_sel[gc_v]] = GC_PITCHED(W, SUFFIX, d, pitch, gc_row + gc_sel[gc_v])
+#define GC_TAG_GATHERED(v, d)		GC_TAG_LATE(v, d)
 #define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
 #define GC_LOOK_UP(j)				for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { const u32 j = gc_sel[gc_v];
 #define GC_END_LOOK_UP				}

@@ -13,6 +13,7 @@
 #include "arithmetic.h"
 #include "emit.h"
 #include "operand.h"
+#include "scale.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,10 +68,12 @@ result_of(const GcExpr *e, Operand o)
 static Operand
 emit_numeric_div(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *null)
 {
-	char		buf[400];
+	char		shown[700];
+	char		buf[1100];
 
-	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, &gc_bad)", null,
-			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale);
+	cg_shown_scale(cg, e, shown, sizeof(shown));
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, %s, &gc_bad)", null,
+			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale, shown);
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 

@@ -20,6 +20,7 @@
 #include "cast.h"
 #include "emit.h"
 #include "operand.h"
+#include "scale.h"
 #include "../program/functions.h"
 
 #include <stdio.h>
@@ -35,6 +36,8 @@ emit_leaf(Cg *cg, u16 i)
 	char		v[40];
 	int			k;
 
+	if (cg_is_tagged(cg, i))
+		return cg_untagged(cg, i);
 	strcpy(o.n, "0");
 	switch (e->op)
 	{
@@ -378,8 +381,8 @@ emit_in(Cg *cg, u16 i)
 	return found;
 }
 
-static Operand
-emit_lut(Cg *cg, u16 i)
+Operand
+cg_lookup(Cg *cg, u16 i)
 {
 	const GcExpr *e = EXPR(cg, i);
 	const GcPLut *lut = &gc_luts(cg->p)[e->ref];
@@ -411,107 +414,7 @@ emit_lut(Cg *cg, u16 i)
 	else
 		strcpy(null, "0");
 	snprintf(buf, sizeof(buf), "L%d[%s]", k, at.v);
-	return cg_temp(cg, cg_ctype[e->reg], buf, null);
-}
-
-/* Display scale of a quotient of numerics, of which each argument has one scale. */
-static int
-quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
-{
-	Operand		a = cg_expr(cg, e->arg[0]);
-	Operand		b = cg_expr(cg, e->arg[1]);
-
-	return snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d)", a.v, EXPR(cg, e->arg[0])->scale,
-					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0);
-}
-
-/* Display scale of the greater or lesser of two numerics, as emit_choice() takes one; first, second: that of each. */
-static int
-extreme_scale_text(Cg *cg, const GcExpr *e, const char *first, const char *second, char *buf, size_t size)
-{
-	Operand		a = cg_expr(cg, e->arg[0]);
-	Operand		b = cg_expr(cg, e->arg[1]);
-	char		x[192],
-				y[192];
-
-	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
-	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->reg, e->rescale[1]);
-	return snprintf(buf, size, "(%s ? %s : %s ? %s : %s %s %s ? %s : %s)", a.n, second, b.n, first,
-					y, e->op == GC_OP_LEAST ? "<" : ">", x, second, first);
-}
-
-/* Display scale of numeric expression i, which differs from row to row. */
-static void
-scale_text(Cg *cg, u16 i, char *buf, size_t size)
-{
-	const GcExpr *e = EXPR(cg, i);
-	char		x[300],
-				y[300];
-	Operand		c;
-	int			n;
-
-	if (e->min_scale == e->scale)
-	{
-		snprintf(buf, size, "%d", e->scale);
-		return;
-	}
-	switch (e->op)
-	{
-		case GC_OP_OUTER:
-			if (e->ref == cg->unmatched)
-			{
-				snprintf(buf, size, "0");
-				return;
-			}
-			scale_text(cg, e->arg[0], buf, size);
-			return;
-		case GC_OP_NEG:
-		case GC_OP_ABS:
-		case GC_OP_CAST:
-		case GC_OP_ARM:
-			scale_text(cg, e->arg[0], buf, size);
-			return;
-		case GC_OP_AVG:
-		case GC_OP_DIV:
-			n = quotient_scale_text(cg, e, buf, size);
-			break;
-		case GC_OP_ADD:
-		case GC_OP_SUB:
-		case GC_OP_MUL:
-		case GC_OP_MOD:
-			scale_text(cg, e->arg[0], x, sizeof(x));
-			scale_text(cg, e->arg[1], y, sizeof(y));
-			n = snprintf(buf, size, e->op == GC_OP_MUL ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
-			break;
-		case GC_OP_IF:
-		case GC_OP_COALESCE:
-			c = cg_expr(cg, e->arg[0]);
-			scale_text(cg, e->arg[e->op == GC_OP_IF ? 1 : 0], x, sizeof(x));
-			scale_text(cg, e->arg[e->op == GC_OP_IF ? 2 : 1], y, sizeof(y));
-			if (e->op == GC_OP_IF)
-				n = snprintf(buf, size, "(%s ? %s : %s)", c.v, x, y);
-			else
-				n = snprintf(buf, size, "(%s ? %s : %s)", c.n, y, x);
-			break;
-		default:				/* GREATEST, LEAST */
-			scale_text(cg, e->arg[0], x, sizeof(x));
-			scale_text(cg, e->arg[1], y, sizeof(y));
-			n = extreme_scale_text(cg, e, x, y, buf, size);
-			break;
-	}
-	if (n < 0 || (size_t) n >= size)
-		cg_fail(cg, GC_UNSUPPORTED, "numeric expression whose scale varies");
-}
-
-static Operand
-emit_scale(Cg *cg, u16 i)
-{
-	const GcExpr *e = EXPR(cg, i);
-	Operand		a = cg_expr(cg, e->arg[0]);
-	char		buf[700];
-
-	scale_text(cg, e->arg[0], buf, sizeof(buf));
-	return cg_temp(cg, "i32", buf, a.n);
+	return cg_temp(cg, cg_ctype[lut->reg], buf, null);
 }
 
 /* One that is computed of the value of its argument. */
@@ -577,9 +480,11 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_IN:
 			return emit_in(cg, i);
 		case GC_OP_LUT:
-			return emit_lut(cg, i);
+			return cg_is_tagged(cg, i) ? cg_untagged(cg, i) : cg_lookup(cg, i);
 		case GC_OP_SCALE:
-			return emit_scale(cg, i);
+			return cg_scale(cg, i);
+		case GC_OP_TAG:
+			return cg_tag(cg, i);
 		case GC_OP_CALL:
 			return emit_call(cg, i);
 		case GC_OP_AVG:

@@ -52,13 +52,15 @@ void
 cg_require_vector(Cg *cg, u16 column)
 {
 	const GcPColumn *c = &gc_columns(cg->p)[column];
+	const bool	tagged = c->min_scale < c->scale;
 	int			k = cg_column(cg, column);
 	char		pitch[32];
 
 	if (cg->array[k])
 		return;
 	cg->array[k] = true;
-	if (cg->fusion && fused_vector(cg, column, false))
+	/* Members may differ in whether its values are tagged. */
+	if (cg->fusion && !tagged && fused_vector(cg, column, false))
 		return;
 	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_SELECTED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
 	if (cg->gather)
@@ -66,6 +68,8 @@ cg_require_vector(Cg *cg, u16 column)
 				  pitch_of(cg, column, pitch, sizeof(pitch)));
 	else
 		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
+	if (tagged)
+		text_addf(cg->out, "%s(c%d, d%d)\n", cg->gather ? "GC_TAG_GATHERED" : cg->late ? "GC_TAG_LATE" : "GC_TAG_VECTOR", k, k);
 	if (c->nullable)
 		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
 	if (!cg->gather)
@@ -95,8 +99,12 @@ cg_require_scalar(Cg *cg, u16 column)
 			text_addf(cg->out, "const i32 vn%d = GC_IS_NULL(n%d, gc_j);\n", k, k);
 		return;
 	}
-	text_addf(cg->out, "const %s v%d = GC_PITCHED(%d, %s, d%d, %s, gc_r);\n", cg_ctype[c->reg], k, c->width,
-			  cg_suffix[c->reg], k, pitch_of(cg, column, pitch, sizeof(pitch)));
+	pitch_of(cg, column, pitch, sizeof(pitch));
+	if (c->min_scale < c->scale)
+		text_addf(cg->out, "const i64 v%d = GC_WITH_SCALE(GC_PITCHED(%d, i64, d%d, %s, gc_r), d%d);\n", k, c->width, k, pitch, k);
+	else
+		text_addf(cg->out, "const %s v%d = GC_PITCHED(%d, %s, d%d, %s, gc_r);\n", cg_ctype[c->reg], k, c->width,
+				  cg_suffix[c->reg], k, pitch);
 	if (c->nullable)
 		text_addf(cg->out, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", k, k);
 }

@@ -21,6 +21,7 @@
 #include "load.h"
 #include "operand.h"
 #include "values.h"
+#include "../program/tagged.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,7 @@ packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
 		if (c->op != GC_OP_COLUMN || v->op != GC_OP_PARAM)
 			continue;
 		*side = i;
-		return e->rescale[i] == 0 && (c->reg == GC_I32 || c->reg == GC_I64) &&
+		return e->rescale[i] == 0 && !gc_is_varying(c) && (c->reg == GC_I32 || c->reg == GC_I64) &&
 			(v->reg == GC_I32 || v->reg == GC_I64) && !(v->flags & GC_NULLABLE) &&
 			(gc_columns(p)[c->ref].width == 1 || gc_columns(p)[c->ref].width == 2);
 	}

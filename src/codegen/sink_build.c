@@ -11,6 +11,7 @@
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
+#include "scale.h"
 #include "sinks.h"
 #include "split.h"
 #include "values.h"
@@ -80,7 +81,7 @@ emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 		Operand		o;
 
 		cg_require(cg, pay->expr);
-		o = cg_expr(cg, pay->expr);
+		o = cg_stored(cg, pay->expr);
 		if (pay->reg == GC_F32 || pay->reg == GC_F64)
 		{
 			const char *bits = pay->reg == GC_F32 ? "F32" : "F64";

@@ -10,6 +10,7 @@
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
+#include "scale.h"
 #include "sinks.h"
 #include "values.h"
 
@@ -53,7 +54,7 @@ emit_row(Cg *cg)
 		Operand		o;
 
 		cg_require(cg, ref);
-		o = cg_expr(cg, ref);
+		o = cg_stored(cg, ref);
 		if (gc_exprs(cg->p)[ref].reg == GC_F64)
 			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) GC_F64_BITS(%s);\n", i, o.v);
 		else if (gc_exprs(cg->p)[ref].reg == GC_F32)

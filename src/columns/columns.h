@@ -41,6 +41,7 @@
 #include "../program/kinds.h"
 #include "../status.h"
 #include "epoch.h"
+#include "numeric.h"
 
 /* Which file of which relation a directory describes. */
 typedef struct GcRelKey
@@ -110,11 +111,9 @@ typedef struct GcChunkColumn
 {
 	GcObject	obj;			/* obj.region_id identifies the device copy */
 	GcCol		desc;
-	int64		min;			/* of the non-NULL values; floats: 0 */
-	int64		max;			/* min > max when there is no non-NULL value */
+	GcSpan		span;			/* of the non-NULL values; floats: 0 to 0 */
 	Size		data_bytes;		/* padded to GC_PAD_ROWS rows */
 	Size		null_bytes;		/* 0 when no NULL; bitmap lies behind the data */
-	int16		dscale;			/* numeric: display scale of all values; -1 none */
 } GcChunkColumn;
 
 typedef struct GcDict GcDict;	/* dict.h */
@@ -137,7 +136,7 @@ typedef enum GcColProblem
 	GC_COL_OK = 0,
 	GC_COL_MANY_VALUES,			/* text: more distinct values than a dictionary takes */
 	GC_COL_NUMERIC_RANGE,		/* numeric value beyond 64 bits, NaN or infinity */
-	GC_COL_NUMERIC_SCALE,		/* numeric values of different scales */
+	GC_COL_NUMERIC_SCALE,		/* numeric values of different scales, too large to be tagged (gc_abi.h) */
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
 	GC_COL_INTERVAL_FORM,		/* interval with months, or a day or more of time */
 	GC_COL_ZONE_RANGE,			/* timetz whose zone is beyond ordinal.h's */
@@ -162,15 +161,13 @@ typedef struct GcDirColumn
 	uint8		problem;		/* GcColProblem */
 	GcEvidence	evidence;		/* where there is a problem */
 	bool		has_nulls;		/* in any chunk */
-	int16		dscale;			/* numeric: of all chunks; -1: no value at all */
 	uint8		widths;			/* set of code widths in use: 1|2|4|8 or-ed */
-	int64		min;			/* over all chunks; min > max: no value */
-	int64		max;
+	GcSpan		span;			/* over all chunks */
 	Size		bytes;
 	GcColState *state;
 } GcDirColumn;
 
-/* A cell's min and max once more, all of a column side by side: read by every query. */
+/* A cell's range once more, all of a column side by side: read by every query.  Numerics: at the column's scale. */
 typedef struct GcCellRange
 {
 	int64		min;

@@ -58,6 +58,18 @@ gc_combined_size(const GcCombination *c)
 	return MAXALIGN(gc_directory_size(total_chunks(c), c->ncolumns)) + copied_cells(c) * MAXALIGN(sizeof(GcChunkColumn));
 }
 
+/* The span of values whose codes are moved. */
+static GcSpan
+moved_span(GcSpan span, uint32 first_code)
+{
+	if (span.min <= span.max)
+	{
+		span.min += first_code;
+		span.max += first_code;
+	}
+	return span;
+}
+
 /* Add what is known of a part's column to that of the combined one. */
 static void
 add_column(GcDirColumn *to, const GcDirColumn *from, uint32 first_code)
@@ -66,19 +78,8 @@ add_column(GcDirColumn *to, const GcDirColumn *from, uint32 first_code)
 	to->has_nulls |= from->has_nulls;
 	to->widths |= from->widths;
 	to->bytes += from->bytes;
-	if (from->dscale >= 0 && to->dscale >= 0 && from->dscale != to->dscale)
+	if (!gc_span_join(&to->span, moved_span(from->span, first_code)))
 		to->problem = GC_COL_NUMERIC_SCALE;
-	to->dscale = Max(to->dscale, from->dscale);
-	if (from->min <= from->max)
-	{
-		if (to->min > to->max)
-		{
-			to->min = from->min + first_code;
-			to->max = from->max + first_code;
-		}
-		to->min = Min(to->min, from->min + first_code);
-		to->max = Max(to->max, from->max + first_code);
-	}
 }
 
 /* A cell, or a copy of it at *copies that has another base. */
@@ -91,13 +92,10 @@ moved_cell(GcChunkColumn *cell, uint32 first_code, char **copies)
 		return cell;
 	*copies += MAXALIGN(sizeof(GcChunkColumn));
 	*copy = *cell;
+	copy->span = moved_span(cell->span, first_code);
 	/* A cell without values has base 0, as everywhere. */
-	if (cell->min <= cell->max)
-	{
+	if (cell->span.min <= cell->span.max)
 		copy->desc.base += first_code;
-		copy->min += first_code;
-		copy->max += first_code;
-	}
 	return copy;
 }
 
@@ -107,8 +105,7 @@ describe_column(GcDirectory *dir, const GcCombination *c, int k)
 {
 	GcDirColumn *column = &dir->columns[k];
 
-	column->dscale = -1;
-	column->min = 1;
+	column->span = GC_NO_SPAN;
 	for (int i = 0; i < c->nparts; i++)
 	{
 		const int	cell = i * c->ncolumns + k;
@@ -122,8 +119,8 @@ describe_column(GcDirectory *dir, const GcCombination *c, int k)
 		if (c->columns[cell] == GC_COMBINED_NUMBER)
 		{
 			column->spec.kind = GC_INT4;
-			column->min = column->min > column->max ? i : column->min;
-			column->max = i;
+			column->span.min = column->span.min > column->span.max ? i : column->span.min;
+			column->span.max = i;
 		}
 	}
 }
@@ -138,7 +135,7 @@ constant_cell(const GcCombination *c, const GcChunk *chunk, int64 value, char **
 	if (chunk == NULL)
 		return NULL;
 	*copy = *c->zeros;
-	copy->desc.base = copy->min = copy->max = value;
+	copy->desc.base = copy->span.min = copy->span.max = value;
 	copy->desc.nrows = chunk->nrows;
 	return copy;
 }
@@ -151,7 +148,7 @@ add_cells(GcDirectory *dir, const GcCombination *c, int i, int k, uint32 at, cha
 	const int	column = c->columns[i * c->ncolumns + k];
 	const uint32 first_code = c->first_codes[i * c->ncolumns + k];
 	const int64 value = column == GC_COMBINED_NUMBER ? i :
-		dir->columns[k].min <= dir->columns[k].max ? dir->columns[k].min : 0;
+		dir->columns[k].span.min <= dir->columns[k].span.max ? dir->columns[k].span.min : 0;
 
 	for (uint32 n = 0; n < from->nchunks; n++)
 	{
@@ -164,12 +161,9 @@ add_cells(GcDirectory *dir, const GcCombination *c, int i, int k, uint32 at, cha
 			continue;
 		}
 		GC_CELL(dir, at + n, k) = moved_cell(GC_CELL(from, n, column), first_code, copies);
-		*range = GC_COLUMN_RANGES(from, column)[n];
-		if (range->min <= range->max)
-		{
-			range->min += first_code;
-			range->max += first_code;
-		}
+		*range = (GcCellRange) {1, 0};
+		if (GC_CELL(dir, at + n, k))
+			*range = gc_cell_range(&GC_CELL(dir, at + n, k)->span, &dir->columns[k].span);
 	}
 }
 

@@ -163,3 +163,14 @@ gc_directory_without(const GcDirectory *dir, int c, uint64 id)
 		   (Size) (ncols - c) * dir->nchunks * sizeof(GcCellRange));
 	return copy;
 }
+
+GcCellRange
+gc_cell_range(const GcSpan *cell, const GcSpan *column)
+{
+	GcSpan		span = *cell;
+
+	/* It fits: the column's range was found so. */
+	if (span.dscale < column->dscale)
+		(void) gc_span_rescale(&span, column->dscale);
+	return (GcCellRange) {span.min, span.max};
+}

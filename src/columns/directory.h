@@ -16,6 +16,9 @@ extern int	gc_directory_column(const GcDirectory *dir, const GcColSpec *spec);
 /* Note the use of a column, for replacement. */
 extern void gc_column_touch(GcDirectory *dir, int col);
 
+/* A cell's range, at the scale of the column, which is not smaller. */
+extern GcCellRange gc_cell_range(const GcSpan *cell, const GcSpan *column);
+
 /* Bytes of a directory; and one made of that many, with that id. */
 extern Size gc_directory_size(uint32 nchunks, uint32 ncolumns);
 extern void gc_directory_init(GcDirectory *dir, Size size, uint64 id, const GcRelKey *key,

@@ -66,7 +66,8 @@ gc_encoder_reset(GcEncoder *encoder, GcDictView **dicts)
 
 		col->dict = dicts ? dicts[i] : NULL;
 		col->problem = GC_COL_OK;
-		col->dscale = -1;
+		col->span = GC_NO_SPAN;
+		col->tagged = false;
 		col->nnulls = 0;
 		if (col->nulls)
 			memset(col->nulls, 0, encoder->capacity / 8);
@@ -241,9 +242,53 @@ fixed_code(GcStaged *col, Datum datum, int32 *result)
 	return put_code(col, gc_dict_intern(col->dict, b.bytes, b.len), result);
 }
 
-/* A numeric as an integer of the column's scale; false sets the problem. */
+/* Tags a value, of which the column takes note; false if it is too large for that. */
 static inline bool
-numeric_raw(GcStaged *col, Datum datum, int64 *result)
+tag_value(GcStaged *col, int16 dscale, int64 *value)
+{
+	GcSpan		one = {*value, *value, dscale, dscale};
+
+	if (!gc_span_rescale(&one, dscale) || !gc_span_join(&col->span, one))
+		return false;
+	*value = GC_TAGGED(*value, dscale);
+	return true;
+}
+
+/* The first n staged values, of one scale, become tagged ones; false if one is too large. */
+static bool
+tag_staged(GcStaged *col, uint32 n)
+{
+	const int16 dscale = col->span.dscale;
+	int64	   *stage = col->stage;
+
+	col->tagged = true;
+	col->span = GC_NO_SPAN;
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (!(col->nulls && col->nulls[i >> 3] >> (i & 7) & 1) && !tag_value(col, dscale, &stage[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A value of another scale than those so far, which are n rows, or one of several; false sets the problem. */
+static bool
+numeric_of_scale(GcStaged *col, uint32 n, int16 dscale, int64 *value)
+{
+	if (col->span.dscale < 0 && !col->tagged)
+	{
+		col->span.dscale = col->span.min_dscale = dscale;
+		return true;
+	}
+	if ((col->tagged || tag_staged(col, n)) && tag_value(col, dscale, value))
+		return true;
+	set_problem(col, GC_COL_NUMERIC_SCALE);
+	return false;
+}
+
+/* A numeric as the integer of row n; false sets the problem. */
+static inline bool
+numeric_raw(GcStaged *col, uint32 n, Datum datum, int64 *result)
 {
 	int16		dscale;
 
@@ -252,16 +297,7 @@ numeric_raw(GcStaged *col, Datum datum, int64 *result)
 		set_problem(col, GC_COL_NUMERIC_RANGE);
 		return false;
 	}
-	if (unlikely(dscale != col->dscale))
-	{
-		if (col->dscale >= 0)
-		{
-			set_problem(col, GC_COL_NUMERIC_SCALE);
-			return false;
-		}
-		col->dscale = dscale;
-	}
-	return true;
+	return likely(dscale == col->span.dscale && !col->tagged) || numeric_of_scale(col, n, dscale, result);
 }
 
 /* The same of a value of another type not all of whose values have an integer. */
@@ -321,7 +357,7 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 				int64		raw = 0;
 
 				if (!(isnull && isnull[i]) &&
-					!(col->spec.kind == GC_NUMERIC ? numeric_raw : partial_raw) (col, values[i], &raw))
+					!(col->spec.kind == GC_NUMERIC ? numeric_raw(col, at + i, values[i], &raw) : partial_raw(col, values[i], &raw)))
 					return;
 				((int64 *) col->stage)[at + i] = raw;
 			}
@@ -441,19 +477,40 @@ gc_encoder_add_nulls(GcEncoder *encoder, uint32 n)
 			UNPACK_LOOP(uint64, to); \
 	}
 
+/* Rows of a cell of numerics were staged behind `at` others: both are to be tagged, or to have one scale. */
+static void
+add_cell_scales(GcStaged *col, uint32 at, uint32 n, const GcChunkColumn *cell)
+{
+	const bool	tagged = cell->desc.scale == GC_SCALE_TAGGED;
+	int64	   *stage = col->stage;
+	bool		fits = true;
+
+	if (!tagged && !col->tagged && (col->span.dscale < 0 || col->span.dscale == cell->span.dscale))
+	{
+		col->span.dscale = col->span.min_dscale = cell->span.dscale;
+		return;
+	}
+	if (!col->tagged)
+		fits = tag_staged(col, at);
+	for (uint32 i = at; i < at + n && fits; i++)
+	{
+		const int64 value = stage[i];
+
+		if (col->nulls && col->nulls[i >> 3] >> (i & 7) & 1)
+			continue;
+		stage[i] = tagged ? GC_TAG_DIGITS(value) : value;
+		fits = tag_value(col, tagged ? GC_TAG_SCALE(value) : cell->span.dscale, &stage[i]);
+	}
+	if (!fits)
+		set_problem(col, GC_COL_NUMERIC_SCALE);
+}
+
 static void
 add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell, uint32 first)
 {
 	const uint32 at = encoder->nrows;
 	const uint64 base = cell->desc.base;
 
-	if (cell->dscale >= 0 && col->dscale >= 0 && cell->dscale != col->dscale)
-	{
-		set_problem(col, GC_COL_NUMERIC_SCALE);
-		return;
-	}
-	if (cell->dscale >= 0)
-		col->dscale = cell->dscale;
 	if (col->width == 4)
 		UNPACK_WIDTHS(uint32)
 	else
@@ -474,6 +531,8 @@ add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell,
 		else
 			((uint64 *) col->stage)[at + i] = 0;
 	}
+	if (cell->span.dscale >= 0)
+		add_cell_scales(col, at, n, cell);
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include "columns.h"
 #include "dict.h"
+#include "numeric.h"
 
 typedef struct GcEncoder GcEncoder;
 
@@ -23,10 +24,9 @@ typedef struct GcEncodedColumn
 	uint8		problem;		/* GcColProblem; the rest is void unless OK */
 	bool		has_nulls;
 	uint8		width;
-	int16		dscale;			/* numeric; -1: no value */
+	int16		scale;			/* as GcCol's */
 	int64		base;
-	int64		min;
-	int64		max;
+	GcSpan		span;
 	Size		data_bytes;		/* padded */
 	Size		null_bytes;		/* padded, 0 without NULLs */
 } GcEncodedColumn;
@@ -89,7 +89,7 @@ extern void gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const ui
 /* Decide encodings; call once, after the last row. */
 extern const GcEncodedColumn *gc_encoder_finish(GcEncoder *encoder);
 
-/* Raw value of a row, after gc_encoder_finish(); false if it is NULL. */
+/* Raw value of a row, after gc_encoder_finish(); tagged if GcEncodedColumn says so.  False if it is NULL. */
 extern bool gc_encoder_value(const GcEncoder *encoder, int col, uint32 row, int64 *value);
 
 /* Write column i: data_bytes at data, null_bytes at nulls (if any). */

@@ -12,6 +12,7 @@
 #define GC_ENCODE_INTERNAL_H
 
 #include "encode.h"
+#include "numeric.h"
 
 typedef struct GcStaged
 {
@@ -20,7 +21,8 @@ typedef struct GcStaged
 	uint8		min_width;
 	uint8		width;			/* of stage's elements, 4 or 8 */
 	uint8		problem;		/* GcColProblem */
-	int16		dscale;			/* numeric: of the values so far; -1 none */
+	GcSpan		span;			/* numeric: of the values so far, of which the range is kept where they are tagged */
+	bool		tagged;			/* numeric: values of several scales */
 	uint32		nnulls;
 	void	   *stage;			/* int32 or int64; capacity elements */
 	uint8	   *nulls;			/* bitmap of capacity bits, or NULL */

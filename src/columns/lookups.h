@@ -45,9 +45,8 @@ typedef struct GcSharedLookup
 	uint32		to_count;		/* translations: values that the other dictionary had */
 	uint8		width;			/* bytes of an entry: 1, 4 or 8 */
 	bool		any_null;		/* beyond entry 0 */
-	int16		scale;			/* numeric results: of all; -1: none */
-	int64		min;			/* min > max: no result but NULL */
-	int64		max;
+	int16		scale;			/* numeric results: of all, or GC_SCALE_TAGGED; -1: none */
+	GcSpan		span;			/* of the results but NULL */
 	void	   *data;			/* count entries; 0 where NULL */
 	uint8	   *nulls;			/* count bytes, 1 = NULL, behind the data */
 	Size		bytes;			/* of both, as copied to the device */

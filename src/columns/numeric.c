@@ -251,3 +251,50 @@ gc_int128_to_numeric(i128 value, int16 dscale)
 	pfree(text);
 	return result;
 }
+
+/*-------------------------------------------------------------------------
+ * Values of several scales
+ *-------------------------------------------------------------------------
+ */
+
+static bool
+taggable(const GcSpan *span)
+{
+	return span->min > span->max ||
+		(span->min > -GC_TAG_LIMIT && span->max < GC_TAG_LIMIT && span->dscale < GC_TAG_SCALES);
+}
+
+bool
+gc_span_rescale(GcSpan *span, int16 dscale)
+{
+	if (!taggable(span))
+		return false;
+	for (; span->dscale < dscale && span->min <= span->max; span->dscale++)
+	{
+		span->min *= 10;
+		span->max *= 10;
+		if (!taggable(span))
+			return false;
+	}
+	span->dscale = dscale;
+	return taggable(span);
+}
+
+bool
+gc_span_join(GcSpan *to, GcSpan from)
+{
+	if (from.min > from.max)
+		return true;
+	if (to->min > to->max)
+	{
+		*to = from;
+		return true;
+	}
+	if ((to->dscale != from.dscale || to->min_dscale != from.min_dscale) &&
+		!(gc_span_rescale(to, Max(to->dscale, from.dscale)) && gc_span_rescale(&from, to->dscale)))
+		return false;
+	to->min = Min(to->min, from.min);
+	to->max = Max(to->max, from.max);
+	to->min_dscale = Min(to->min_dscale, from.min_dscale);
+	return true;
+}

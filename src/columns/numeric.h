@@ -34,4 +34,24 @@ extern bool gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale);
 /* The opposite; exact, with exactly this display scale. */
 extern Datum gc_int128_to_numeric(i128 value, int16 dscale);
 
+/*
+ * What is known of values: their range, min > max: none, and their display scales.  The range is that of integers at the
+ * largest scale.  Scales of -1: the values are no numerics, or there are none.
+ */
+typedef struct GcSpan
+{
+	int64		min;
+	int64		max;
+	int16		dscale;
+	int16		min_dscale;
+} GcSpan;
+
+#define GC_NO_SPAN		((GcSpan) {.min = 1, .dscale = -1, .min_dscale = -1})
+
+/* A span of other values joins.  False if they differ in scale, and are too large to be tagged (gc_abi.h); void then. */
+extern bool gc_span_join(GcSpan *to, GcSpan from);
+
+/* The range at a scale that is not smaller; false if it is too large to be tagged. */
+extern bool gc_span_rescale(GcSpan *span, int16 dscale);
+
 #endif							/* GC_NUMERIC_H */

@@ -68,25 +68,32 @@ static void
 choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 {
 	Size		padded = TYPEALIGN64(GC_PAD_ROWS, (uint64) nrows);
+	int64		min = 1;
+	int64		max = 0;
 
 	memset(out, 0, sizeof(GcEncodedColumn));
 	out->problem = col->problem;
-	out->dscale = col->dscale;
 	if (col->problem)
 		return;
 
 	out->has_nulls = col->nnulls > 0;
-	out->min = 1;
+	out->span = col->span;
+	out->scale = col->tagged ? GC_SCALE_TAGGED : Max(col->span.dscale, 0);
 	out->width = 1;
 	if (nrows > col->nnulls)
 	{
 		if (GC_KIND_IS_FLOAT(col->spec.kind))
-			out->min = 0;
+			min = 0;
 		else
 		{
-			find_range(col, nrows, &out->min, &out->max);
-			out->width = width_for((uint64) out->max - (uint64) out->min);
+			find_range(col, nrows, &min, &max);
+			out->width = width_for((uint64) max - (uint64) min);
 		}
+	}
+	if (!col->tagged)
+	{
+		out->span.min = min;
+		out->span.max = max;
 	}
 	if (GC_KIND_IS_FLOAT(col->spec.kind))
 		out->width = col->width;
@@ -98,8 +105,8 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 		 * Code 0, which also stands in NULL and in padding rows, must decode to a
 		 * value between min and max.  Kernels look things up by it.
 		 */
-		if (out->min <= out->max)
-			out->base = out->min;
+		if (min <= max)
+			out->base = min;
 	}
 	out->data_bytes = padded * out->width;
 	out->null_bytes = out->has_nulls ? padded / 8 : 0;

@@ -167,7 +167,8 @@ gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
 		case GC_FORM_BITS32:
 			return Int32GetDatum((int32) raw);
 		case GC_FORM_NUMERIC:
-			return gc_int128_to_numeric(raw, scale);
+			return scale == GC_SCALE_TAGGED ? gc_int128_to_numeric(GC_TAG_DIGITS(raw), GC_TAG_SCALE(raw)) :
+				gc_int128_to_numeric(raw, scale);
 		case GC_FORM_INTERVAL:
 			return IntervalPGetDatum(gc_int64_to_interval(raw));
 		case GC_FORM_ORDINAL:

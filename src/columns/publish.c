@@ -80,8 +80,7 @@ summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 
 	column->spec = col->spec;
 	column->state = col->state;
-	column->dscale = -1;
-	column->min = 1;
+	column->span = GC_NO_SPAN;
 	column->problem = pg_atomic_read_u32((pg_atomic_uint32 *) &col->problem);
 
 	for (uint32 i = 0; i < data->nchunks && column->problem == GC_COL_OK; i++)
@@ -90,35 +89,22 @@ summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 
 		if (cell == NULL)
 			continue;
-		if (cell->dscale >= 0 && column->dscale >= 0 && cell->dscale != column->dscale)
+		if (!gc_span_join(&column->span, cell->span))
 		{
 			column->problem = GC_COL_NUMERIC_SCALE;
 			break;
 		}
-		if (cell->dscale >= 0)
-			column->dscale = cell->dscale;
 		column->has_nulls |= cell->null_bytes > 0;
 		/* Codes that there are none of have no width. */
 		column->widths |= cell->desc.nrows > 0 ? cell->desc.width : 0;
 		column->bytes += cell->obj.size;
-		if (cell->min > cell->max)
-			continue;
-		if (column->min > column->max)
-		{
-			column->min = cell->min;
-			column->max = cell->max;
-		}
-		column->min = Min(column->min, cell->min);
-		column->max = Max(column->max, cell->max);
 	}
 	if (column->problem != GC_COL_OK)
 	{
 		column->has_nulls = false;
 		column->widths = 0;
 		column->bytes = 0;
-		column->dscale = -1;
-		column->min = 1;
-		column->max = 0;
+		column->span = GC_NO_SPAN;
 		column->evidence = col->evidence;
 		if (col->again)
 			gc_evidence_put_off(&column->evidence, gc_job_mine()->started_at);
@@ -148,31 +134,32 @@ fill_directory(const GcJobData *data, GcDirectory *dir)
 				GcChunkColumn *cell = merged_cell(data, i, c);
 
 				GC_CELL(dir, i, c) = cell;
-				GC_COLUMN_RANGES(dir, c)[i] = (GcCellRange) {cell->min, cell->max};
+				GC_COLUMN_RANGES(dir, c)[i] = gc_cell_range(&cell->span, &dir->columns[c].span);
 			}
 		}
 	}
 }
 
 /*
- * Hot chunks whose numeric values have another scale than those of the heap's chunks are
+ * Hot chunks with numeric values of a scale that those of the heap's chunks are too large for are
  * given up.  Rows that no snapshot may ever see are no reason for a column's problem.
  */
 static void
 drop_misfits(GcJobData *data, int c)
 {
-	int16		dscale = -1;
+	GcSpan		span = GC_NO_SPAN;
 
 	for (uint32 i = 0; i < data->nchunks; i++)
 	{
 		GcChunkColumn *cell = merged_cell(data, i, c);
+		GcSpan		joined = span;
 
-		if (cell == NULL || cell->dscale < 0)
+		if (cell == NULL)
 			continue;
-		if (dscale >= 0 && cell->dscale != dscale && i >= data->nheap)
+		if (gc_span_join(&joined, cell->span))
+			span = joined;
+		else if (i >= data->nheap)
 			data->chunks[i].result = GC_CHUNK_DROPPED;
-		else if (dscale < 0)
-			dscale = cell->dscale;
 	}
 }
 

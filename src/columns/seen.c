@@ -29,9 +29,9 @@ look(const GcDirectory *dir, const GcColSpec *spec, GcSeenColumn *seen)
 	if (c < 0 || dir->columns[c].problem != GC_COL_OK)
 		return false;
 	column = &dir->columns[c];
-	seen->any = column->min <= column->max;
-	seen->min = column->min;
-	seen->max = column->max;
+	seen->any = column->span.min <= column->span.max;
+	seen->min = column->span.min;
+	seen->max = column->span.max;
 	if (GC_KIND_IS_CODE(spec->kind))
 	{
 		GcDictView *view = gc_dict_view(column->state, spec->rtrim);

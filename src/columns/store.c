@@ -137,7 +137,7 @@ gc_store_zeros(void)
 	zeros->obj.region_id = gc_new_region_id();
 	zeros->desc = (GcCol) {.data = (u64) zeros + head,.width = 1};
 	zeros->data_bytes = bytes;
-	zeros->dscale = -1;
+	zeros->span = GC_NO_SPAN;
 	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
 	if (gc_store_shared->zeros == NULL)
 	{

@@ -186,7 +186,7 @@ problem_text(GcColProblem problem)
 		case GC_COL_NUMERIC_RANGE:
 			return "numeric value is not finite or out of range";
 		case GC_COL_NUMERIC_SCALE:
-			return "numeric values have different scales";
+			return "numeric values have different scales and too many digits";
 		case GC_COL_VALUE_TOO_LONG:
 			return "text value is too long";
 		case GC_COL_INTERVAL_FORM:
@@ -209,8 +209,10 @@ encoding_text(const GcDirColumn *column)
 	appendStringInfoString(&buf, gc_kinds[kind].name);
 	if (GC_KIND_IS_FLOAT(kind))
 		return buf.data;
-	if (kind == GC_NUMERIC)
-		appendStringInfo(&buf, "(scale %d)", Max(column->dscale, 0));
+	if (kind == GC_NUMERIC && column->span.dscale > column->span.min_dscale)
+		appendStringInfo(&buf, "(scales %d to %d)", column->span.min_dscale, column->span.dscale);
+	else if (kind == GC_NUMERIC)
+		appendStringInfo(&buf, "(scale %d)", Max(column->span.dscale, 0));
 	for (int width = 1; width <= 8; width *= 2)
 	{
 		if (column->widths & width)

@@ -86,12 +86,11 @@ make_cell(const GcEncoder *encoder, int i, const GcEncodedColumn *enc)
 	cell->desc.nulls = enc->null_bytes > 0 ? (uintptr_t) (data + enc->data_bytes) : 0;
 	cell->desc.base = enc->base;
 	cell->desc.width = enc->width;
+	cell->desc.scale = enc->scale;
 	cell->desc.nrows = gc_encoder_rows(encoder);
-	cell->min = enc->min;
-	cell->max = enc->max;
+	cell->span = enc->span;
 	cell->data_bytes = enc->data_bytes;
 	cell->null_bytes = enc->null_bytes;
-	cell->dscale = enc->dscale;
 	gc_encoder_write(encoder, i, data, data + enc->data_bytes);
 	return cell;
 }

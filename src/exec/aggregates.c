@@ -11,6 +11,7 @@
  *-------------------------------------------------------------------------
  */
 #include "decoder.h"
+#include "../program/tagged.h"
 
 #include <math.h>
 
@@ -96,10 +97,11 @@ static Datum
 sum_numeric(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
 	i128		sum = agg_sum(d, g, out->ref);
-	int16		scale = d->exprs[decoder_agg(d, out->ref)->arg].scale;
+	const GcExpr *values = &d->exprs[decoder_agg(d, out->ref)->arg];
+	int16		scale = values->scale;
 
 	/* The result's display scale is the largest that went in. */
-	if (out->scale_ref != GC_NONE)
+	if (out->scale_ref != GC_NONE && gc_is_varying(values))
 	{
 		int16		seen = (int16) agg_extreme(d, g, out->scale_ref);
 
@@ -189,6 +191,23 @@ rank_code(GcDecoder *d, u16 lut, int64 rank)
 	return l->order ? l->order[rank] : l->shared->order[rank];
 }
 
+/*
+ * One of several equal values, an integer at scale `from`.  PostgreSQL returns the first or last that it finds, which is not
+ * known here: if the smallest and the largest of their display scales differ, it is to compute it.
+ */
+static Datum
+numeric_of_scales(GcDecoder *d, int64 value, int16 from, int16 scale, int16 other)
+{
+	if (scale != other)
+	{
+		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "Equal numeric values, of which one is returned, differ in scale.");
+		return (Datum) 0;
+	}
+	for (; from > scale; from--)
+		value /= 10;
+	return gc_int128_to_numeric(value, scale);
+}
+
 static Datum
 minmax_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
@@ -206,6 +225,9 @@ minmax_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 		f4 = (float) f8;
 		return Float4GetDatum(f4);
 	}
+	if (gc_is_varying(e))
+		return numeric_of_scales(d, v, e->scale, GC_TAG_SCALE(agg_extreme(d, g, out->scale_ref)),
+								 GC_TAG_SCALES - 1 - GC_TAG_SCALE(agg_extreme(d, g, out->square_ref)));
 	return gc_raw_to_datum(e->kind, v, e->scale);
 }
 
@@ -217,7 +239,7 @@ variance_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull
 	int16		scale = d->exprs[decoder_agg(d, out->square_ref)->arg].scale;
 	Datum		sum = sum_numeric(d, g, out);
 
-	if (out->scale_ref != GC_NONE)
+	if (out->scale_ref != GC_NONE && gc_is_varying(&d->exprs[decoder_agg(d, out->ref)->arg]))
 	{
 		int16		seen = 2 * (int16) agg_extreme(d, g, out->scale_ref);
 
@@ -277,4 +299,15 @@ gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 		default:
 			return minmax_datum(d, g, out);
 	}
+}
+
+Datum
+gc_varying_key(GcDecoder *d, const u64 *g, int64 raw, int16 from, const GcPlanOutput *out)
+{
+	if (out->scale_ref == GC_NONE)
+	{
+		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "A numeric group key varies in scale.");
+		return (Datum) 0;
+	}
+	return numeric_of_scales(d, raw, from, (int16) agg_extreme(d, g, out->scale_ref), (int16) agg_extreme(d, g, out->square_ref));
 }

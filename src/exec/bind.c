@@ -86,17 +86,6 @@ binding_init(GcBinding *b)
  *-------------------------------------------------------------------------
  */
 
-static void
-widen_range(GcRange *r, int64 lo, int64 hi)
-{
-	if (lo > hi)
-		return;
-	if (r->lo > r->hi)
-		*r = (GcRange) {lo, hi};
-	r->lo = Min(r->lo, lo);
-	r->hi = Max(r->hi, hi);
-}
-
 /* The scale of numeric(p,s); else 0. */
 static int16
 type_scale(const GcPlanColumn *column)
@@ -111,38 +100,33 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 	GcFact	   *f = &b->column_facts[in->first + c];
 	const GcKind kind = in->specs[c].kind;
 	uint8		widths = 0;
-	int16		scale = -1;
+	GcSpan		span = GC_NO_SPAN;
 
-	f->range = (GcRange) {1, 0};
 	if (in->dir && in->served.nchunks > 0)
 	{
 		const GcDirColumn *d = &in->dir->columns[in->dir_column[c]];
 
-		widen_range(&f->range, d->min, d->max);
+		span = d->span;
 		f->nullable = d->has_nulls;
 		widths = d->widths;
-		scale = d->dscale;
 	}
 	if (in->private)
 	{
 		const GcEncodedColumn *e = &in->encoded[c];
 
-		widen_range(&f->range, e->min, e->max);
+		if (!gc_span_join(&span, e->span))
+			return gc_fail(&b->err, GC_NOT_CACHEABLE, "Numeric values of a column differ in scale and have too many digits.");
 		f->nullable = f->nullable || e->has_nulls;
 		widths |= e->width;
-		if (e->dscale >= 0)
-		{
-			if (scale >= 0 && scale != e->dscale)
-				return gc_fail(&b->err, GC_NOT_CACHEABLE, "Numeric values of a column differ in scale.");
-			scale = e->dscale;
-		}
 	}
+	f->range = (GcRange) {span.min, span.max};
 	if (widths == 0)
 		widths = GC_KIND_IS_FLOAT(kind) ? gc_kinds[kind].bytes : 1;
 	/* Where no table of an append input has a column of floats, there are only bytes in the place of it. */
 	f->width = (widths & (widths - 1)) == 0 && !(GC_KIND_IS_FLOAT(kind) && widths == 1) ? widths : 0;
 	/* Without a value it is what the type says, so that arms of UNION ALL agree. */
-	f->scale = scale >= 0 ? scale : type_scale(&b->plan->columns[in->first + c]);
+	f->scale = span.dscale >= 0 ? span.dscale : type_scale(&b->plan->columns[in->first + c]);
+	f->scale_spread = span.dscale - span.min_dscale;
 	return GC_OK;
 }
 

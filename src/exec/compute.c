@@ -60,6 +60,7 @@ typedef struct FillArg
 	GcLookup   *lookup;
 	ExprState  *expr;
 	bool		failed;
+	bool		anew;			/* it failed as it goes on from shared entries: without them, it may not */
 } FillArg;
 
 /* The value that entry i is computed for, as a datum in per-tuple memory. */
@@ -109,6 +110,38 @@ set_arguments(FillArg *a, uint32 i, TupleTableSlot *slot)
 	}
 }
 
+/* Tags a numeric; false if it is too large for that. */
+static bool
+tag_entry(int64 *value, int16 scale)
+{
+	const bool	fits = gc_span_rescale(&(GcSpan) {*value, *value, scale, scale}, scale);
+
+	*value = GC_TAGGED(*value, scale);
+	return fits;
+}
+
+/* Entry i, *to, is a numeric of that scale.  Where entries differ in scale, all of them are tagged, as a column's values. */
+static void
+store_scale(FillArg *a, uint32 i, int16 scale, int64 *to)
+{
+	GcLookup   *l = a->lookup;
+
+	if (l->scale == scale || l->scale == -1)
+	{
+		l->scale = scale;
+		return;
+	}
+	if (l->scale != GC_SCALE_TAGGED)
+	{
+		/* Shared entries cannot be changed. */
+		a->anew = a->failed = l->first > 0;
+		for (uint32 k = l->first; k < i && !a->failed; k++)
+			a->failed = !l->nulls[k - l->first] && !tag_entry(&l->values[k - l->first], l->scale);
+		l->scale = GC_SCALE_TAGGED;
+	}
+	a->failed = a->failed || !tag_entry(to, scale);
+}
+
 static void
 store_result(FillArg *a, uint32 i, Datum value, bool isnull)
 {
@@ -131,13 +164,8 @@ store_result(FillArg *a, uint32 i, Datum value, bool isnull)
 	}
 	if (!gc_datum_to_raw(a->w->kind, value, to, &scale))
 		a->failed = true;
-	if (a->w->kind == GC_NUMERIC)
-	{
-		/* one scale for all entries, as for a column */
-		if (l->scale >= 0 && l->scale != scale)
-			a->failed = true;
-		l->scale = scale;
-	}
+	else if (a->w->kind == GC_NUMERIC)
+		store_scale(a, i, scale, to);
 }
 
 static void
@@ -194,9 +222,10 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 	gc_in_lookup = false;
 	if (!ok)
 		return GC_DATA;
+	if (arg.anew)
+		return compute_expression(w, NULL, result);
 	if (arg.failed)
-		return gc_fail(&w->b->err, GC_UNSUPPORTED,
-					   "Results of an expression differ in scale or do not fit 64 bits.");
+		return gc_fail(&w->b->err, GC_UNSUPPORTED, "Results of an expression do not fit 64 bits.");
 	*result = arg.lookup;
 	return GC_OK;
 }

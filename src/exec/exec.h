@@ -70,9 +70,8 @@ typedef struct GcLookup
 	uint32	   *order;			/* rankings: code of each rank */
 	bool		any_null;		/* beyond entry 0 */
 	bool		null_of_null;
-	int16		scale;			/* numeric results: of all */
-	int64		min;
-	int64		max;
+	int16		scale;			/* numeric results: of all, or GC_SCALE_TAGGED; -1: none */
+	GcSpan		span;			/* of the results */
 	GcHash		hash;			/* of the contents */
 	GcDictView *dict;			/* text results: their dictionary */
 	const struct GcTextProgram *program;	/* the device executes it: nothing of it is here */

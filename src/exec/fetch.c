@@ -58,6 +58,13 @@ cell_code(const GcCol *col, uint32 row)
 	}
 }
 
+/* A value of a chunk, which is tagged where the column's scales differ; scale: as GcCol's. */
+static inline int64
+as_stored(const GcFact *fact, int64 value, int16 scale)
+{
+	return fact->scale_spread > 0 && scale != GC_SCALE_TAGGED ? GC_TAGGED(value, scale) : value;
+}
+
 bool
 gc_fetch_value(const GcBinding *b, u16 column, int64 id, int64 *value)
 {
@@ -69,12 +76,18 @@ gc_fetch_value(const GcBinding *b, u16 column, int64 id, int64 *value)
 	const GcCol *col;
 
 	if (chunk == 0)
-		return gc_encoder_value(in->private, column - in->first, row, value);
+	{
+		if (!gc_encoder_value(in->private, column - in->first, row, value))
+			return false;
+		*value = as_stored(&b->column_facts[column], *value, in->encoded[column - in->first].scale);
+		return true;
+	}
 	Assert(chunk <= in->dir->nchunks);
 	col = &GC_CELL(in->dir, chunk - 1, in->dir_column[column - in->first])->desc;
 	Assert(row < col->nrows);
 	if (col->nulls && ((const uint8 *) col->nulls)[row >> 3] >> (row & 7) & 1)
 		return false;
-	*value = (int64) (cell_code(col, row) + (GC_KIND_IS_FLOAT(c->kind) ? 0 : (uint64) col->base));
+	*value = as_stored(&b->column_facts[column], (int64) (cell_code(col, row) + (GC_KIND_IS_FLOAT(c->kind) ? 0 : (uint64) col->base)),
+					   col->scale);
 	return true;
 }

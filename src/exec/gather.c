@@ -260,7 +260,7 @@ problem_text(GcColProblem problem)
 		case GC_COL_NUMERIC_RANGE:
 			return "a numeric value is NaN, infinite or beyond 64 bits";
 		case GC_COL_NUMERIC_SCALE:
-			return "its numeric values differ in scale";
+			return "its numeric values differ in scale and have too many digits";
 		case GC_COL_INTERVAL_FORM:
 			return "an interval has months, or 24 hours or more beside its days";
 		case GC_COL_ZONE_RANGE:

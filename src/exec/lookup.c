@@ -194,8 +194,8 @@ gc_lookup_is_null(const GcLookup *l, uint32 k)
 	return k < l->first ? l->shared->nulls[k] : l->nulls[k - l->first];
 }
 
-/* Take entries [k, end) into what is known of all. */
-static void
+/* Take entries [k, end) into what is known of all; false if they differ in scale, and are too large for that. */
+static bool
 widen(GcLookup *l, uint32 k, uint32 end)
 {
 	for (; k < end; k++)
@@ -207,32 +207,32 @@ widen(GcLookup *l, uint32 k, uint32 end)
 			l->any_null = l->any_null || k > 0;
 			continue;
 		}
-		if (l->min > l->max)
-			l->min = l->max = value;
-		l->min = Min(l->min, value);
-		l->max = Max(l->max, value);
+		if (!gc_span_join(&l->span, l->scale == GC_SCALE_TAGGED ?
+						  (GcSpan) {GC_TAG_DIGITS(value), GC_TAG_DIGITS(value), GC_TAG_SCALE(value), GC_TAG_SCALE(value)} :
+						  (GcSpan) {value, value, l->scale, l->scale}))
+			return false;
 	}
+	return true;
 }
 
 /* The same of the shared entries.  Entries behind `first` are of values that this request does not have. */
-static void
+static bool
 widen_by_shared(GcLookup *l)
 {
-	l->min = 1;
-	l->max = 0;
-	if (l->first > 0 && l->first == l->shared->count)
+	l->span = GC_NO_SPAN;
+	/* Tagged entries are read as such, whether those of this request have one scale or not. */
+	if (l->first > 0 && (l->first == l->shared->count || l->scale == GC_SCALE_TAGGED))
 	{
-		l->min = l->shared->min;
-		l->max = l->shared->max;
+		l->span = l->shared->span;
 		l->any_null = l->shared->any_null;
+		return true;
 	}
-	else
-		widen(l, 0, l->first);
+	return widen(l, 0, l->first);
 }
 
 /* Range and hash, once all entries are there. */
-static void
-finish_lookup(GcLookup *l)
+static GcCode
+finish_lookup(GcBinding *b, GcLookup *l)
 {
 	uint32		n = l->count - l->first;
 	uint64		seed = l->first > 0 ? l->shared->obj.region_id : 0;
@@ -242,12 +242,21 @@ finish_lookup(GcLookup *l)
 		if (l->nulls[k])
 			l->values[k] = 0;
 	}
-	widen_by_shared(l);
-	widen(l, l->first, l->count);
+	if (!widen_by_shared(l) || !widen(l, l->first, l->count))
+		return gc_fail(&b->err, GC_UNSUPPORTED, "Results of an expression differ in scale and have too many digits.");
 	l->null_of_null = gc_lookup_is_null(l, 0);
 	l->hash = gc_hash_bytes(l->values, n * sizeof(int64), l->base ^ seed);
 	l->hash.h[0] ^= gc_hash_bytes(l->nulls, n * sizeof(bool), l->scale).h[1];
 	l->hash.h[1] += seed;
+	return GC_OK;
+}
+
+static uint8
+entry_width(const GcLookupWork *w, const GcLookup *l)
+{
+	GcRange		range = {l->span.min, l->span.max};
+
+	return l->scale == GC_SCALE_TAGGED ? sizeof(int64) : gc_lut_width(w->kind, &range);
 }
 
 /*
@@ -264,12 +273,9 @@ use_shared(const GcLookupWork *w, const GcSharedLookup *t)
 	l->shared = t;
 	l->null_of_null = t->nulls[0];
 	l->scale = t->scale;
-	widen_by_shared(l);
-	if (gc_lut_width(w->kind, &(GcRange) {l->min, l->max}) != t->width)
-	{
-		l->min = t->min;
-		l->max = t->max;
-	}
+	(void) widen_by_shared(l);
+	if (entry_width(w, l) != t->width)
+		l->span = t->span;
 	l->hash = (GcHash) {{t->obj.region_id, 0x7368}};
 	l->dict = t->dict ? gc_lookups_texts(t, l->count) : w->to;
 	return l;
@@ -397,14 +403,6 @@ suffices(const GcLookupWork *w, const GcSharedLookup *t)
  *-------------------------------------------------------------------------
  */
 
-static uint8
-entry_width(const GcLookupWork *w, const GcLookup *l)
-{
-	GcRange		range = {l->min, l->max};
-
-	return gc_lut_width(w->kind, &range);
-}
-
 /* Write the entries of a computed table. */
 static void
 write_entries(GcSharedLookup *t, const GcLookup *l)
@@ -449,8 +447,7 @@ publish(const GcLookupWork *w, const GcLookup *l)
 	t->to_count = w->to_count;
 	t->any_null = l->any_null;
 	t->scale = l->scale;
-	t->min = l->min;
-	t->max = l->max;
+	t->span = l->span;
 	write_entries(t, l);
 	return gc_lookups_publish(t, w->from, w->second ? w->second : w->to);
 }
@@ -500,7 +497,8 @@ extend(GcLookupWork *w, GcLookup **l)
 		return gc_fail(&w->b->err, GC_RETRY_LOAD, "Room is to be made for a lookup table.");
 	if ((code = gc_compute_lookup(&shared, t, l)) != GC_OK)
 		return code;
-	finish_lookup(*l);
+	if ((code = finish_lookup(w->b, *l)) != GC_OK)
+		return code;
 	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
 	t = publish(&shared, *l);
 	if (t)
@@ -580,7 +578,7 @@ left_to_device(GcLookupWork *w)
 	l->count = w->count;
 	l->null_of_null = true;
 	l->scale = -1;
-	l->max = w->kind == GC_BOOL ? 1 : program.most;
+	l->span = (GcSpan) {.max = w->kind == GC_BOOL ? 1 : program.most,.dscale = -1,.min_dscale = -1};
 	l->hash = l->function;
 	l->hash.h[0] ^= w->key.dict;
 	return l;
@@ -610,11 +608,12 @@ make_lookup(GcBinding *b, int i)
 
 		if ((code = gc_compute_lookup(&w, t, &l)) != GC_OK)
 			return code;
-		finish_lookup(l);
+		if ((code = finish_lookup(b, l)) != GC_OK)
+			return code;
 	}
 	b->lookups[i] = l;
-	b->lut_facts[i] = (GcFact) {.range = {l->min, l->max},.nullable = l->any_null,
-	.null_of_null = l->null_of_null,.scale = Max(l->scale, 0)};
+	b->lut_facts[i] = (GcFact) {.range = {l->span.min, l->span.max},.nullable = l->any_null,
+	.null_of_null = l->null_of_null,.scale = Max(l->span.dscale, 0),.scale_spread = l->span.dscale - l->span.min_dscale};
 	return GC_OK;
 }
 

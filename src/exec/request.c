@@ -19,6 +19,7 @@
 #include "text_program.h"
 #include "../columns/epoch.h"
 #include "../columns/serving.h"
+#include "../program/tagged.h"
 #include "../settings.h"
 
 #define DEVICE_ALIGN	64
@@ -198,7 +199,7 @@ write_columns(GcBinding *b, int i, Cursor *c, GcColumnValue *v)
 		if (col == NULL)
 			continue;
 		gc_encoder_write(in->private, k, data, nulls);
-		*col = (GcCol) {data_off, nulls_off, e->base, e->width, in->private_rows};
+		*col = (GcCol) {data_off, nulls_off, e->base, e->width, e->scale, in->private_rows};
 	}
 }
 
@@ -365,7 +366,8 @@ static i64
 payload_base(const GcBinding *b, const GcPPayload *pay)
 {
 	/* Code 0 is NULL in nullable payloads: values begin at 1. */
-	return pay->reg == GC_F32 || pay->reg == GC_F64 ? 0 : (i64) (b->ranges[pay->expr].lo - pay->nullable);
+	return pay->reg == GC_F32 || pay->reg == GC_F64 ? 0 : 
+		(i64) (gc_stored_range(&gc_exprs(b->program)[pay->expr], &b->ranges[pay->expr]).lo - pay->nullable);
 }
 
 /*
@@ -377,7 +379,7 @@ static void
 mix_stored(GcBinding *b, GcHash *h, const GcPPipeline *pl, const GcPPayload *pay)
 {
 	const i64	base = payload_base(b, pay);
-	const u8	stored[] = {pay->kind, pay->width, pay->reg, pay->nullable, pay->greatest};
+	const u8	stored[] = {pay->kind, pay->width, pay->reg, pay->nullable, pay->greatest, pay->scale, pay->min_scale};
 
 	mix_expr(b, h, pl, pay->expr);
 	gc_hash_mix(h, &base, sizeof(base));

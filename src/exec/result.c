@@ -22,6 +22,7 @@
 #include "order.h"
 #include "../columns/numeric.h"
 #include "../columns/pgkinds.h"
+#include "../program/tagged.h"
 
 static const GcExpr *
 decoder_expr(GcDecoder *d, u16 first, u16 n)
@@ -94,13 +95,15 @@ set_key(const GcDecoder *d, uint64 g, int key, bool *isnull)
 }
 
 static Datum
-key_datum(GcDecoder *d, uint64 g, const GcPlanOutput *out, bool *isnull)
+key_datum(GcDecoder *d, uint64 g, const u64 *words, const GcPlanOutput *out, bool *isnull)
 {
 	const GcExpr *e = decoder_expr(d, d->pl->first_key, out->ref);
 	int64		raw = d->set ? set_key(d, g, out->ref, isnull) : raw_key(d, g, out->ref, isnull);
 
 	d->raw = raw;
-	return *isnull ? (Datum) 0 : raw_datum(d, e->kind, raw, e->scale, out);
+	if (*isnull)
+		return (Datum) 0;
+	return gc_is_varying(e) ? gc_varying_key(d, words, raw, e->scale, out) : raw_datum(d, e->kind, raw, e->scale, out);
 }
 
 /* The keys that a group's grouping set leaves out. */
@@ -127,6 +130,13 @@ grouping_datum(GcDecoder *d, uint64 g, const GcPlanOutput *out)
 	return Int32GetDatum((int32) bits);
 }
 
+/* The scale of an output of rows, as it is returned. */
+static int16
+stored_scale(const GcExpr *e)
+{
+	return gc_is_varying(e) ? GC_SCALE_TAGGED : e->kind == GC_NUMERIC ? e->scale : 0;
+}
+
 /* Whether an output of the row is NULL. */
 static bool
 is_row_null(GcDecoder *d, uint64 row, u16 ref)
@@ -144,13 +154,14 @@ row_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 	if (*isnull)
 		return (Datum) 0;
 	d->raw = (int64) d->result->words[out->ref * d->result->stride + row];
-	return raw_datum(d, e->kind, d->raw, e->scale, out);
+	return raw_datum(d, e->kind, d->raw, stored_scale(e), out);
 }
 
 /* A column that was left where it is, of the row whose id came along; NULL without such a row. */
 static Datum
 fetched_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
+	const GcFact *fact = &d->b->column_facts[out->ref2];
 	int64		id;
 	int64		raw = 0;
 
@@ -164,7 +175,7 @@ fetched_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	*isnull = *isnull || !gc_fetch_value(d->b, out->ref2, id, &raw);
 	if (*isnull)
 		return (Datum) 0;
-	return raw_datum(d, gc_columns(d->p)[out->ref2].kind, raw, d->b->column_facts[out->ref2].scale, out);
+	return raw_datum(d, gc_columns(d->p)[out->ref2].kind, raw, fact->scale_spread > 0 ? GC_SCALE_TAGGED : fact->scale, out);
 }
 
 /* A row output as a numeric; NULL if it is. */
@@ -175,7 +186,15 @@ numeric_output(GcDecoder *d, uint64 row, u16 ref, bool *isnull)
 	const u64  *words = d->result->words;
 
 	*isnull |= is_row_null(d, row, ref);
-	return *isnull ? (Datum) 0 : gc_int128_to_numeric((int64) words[ref * d->result->stride + row], e->kind == GC_NUMERIC ? e->scale : 0);
+	return *isnull ? (Datum) 0 : gc_raw_to_datum(GC_NUMERIC, (int64) words[ref * d->result->stride + row], stored_scale(e));
+}
+
+static bool
+is_zero_output(GcDecoder *d, uint64 row, u16 ref)
+{
+	const int64 raw = (int64) d->result->words[ref * d->result->stride + row];
+
+	return (gc_is_varying(decoder_expr(d, d->pl->first_out, ref)) ? GC_TAG_DIGITS(raw) : raw) == 0;
 }
 
 /* A quotient of two outputs of the row. */
@@ -190,7 +209,7 @@ quotient_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 	divisor = numeric_output(d, row, out->ref2, isnull);
 	if (*isnull)
 		return (Datum) 0;
-	if (d->result->words[out->ref2 * d->result->stride + row] == 0)
+	if (is_zero_output(d, row, out->ref2))
 	{
 		d->code = gc_fail(&d->b->err, GC_DATA, "A numeric is divided by zero.");
 		return (Datum) 0;
@@ -225,7 +244,7 @@ decode_row(GcDecoder *d, uint64 n, GcRows *rows, uint64 row)
 				isnull[c] = true;
 				break;
 			case GC_OUT_VALUE:
-				values[c] = grouped ? key_datum(d, n, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
+				values[c] = grouped ? key_datum(d, n, g, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
 				if (rows->ranks[c] && !isnull[c])
 					rows->ranks[c][row] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
 				break;

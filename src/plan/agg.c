@@ -70,7 +70,8 @@ static bool
 add_group_key(GcTranslation *tr, Node *expr)
 {
 	GcPlanOutput *out;
-	int			key;
+	int			key,
+				e;
 
 	/* A key without Vars splits nothing; projection computes it. */
 	if (!contain_var_clause(expr) || in_scan_tlist(tr, expr))
@@ -80,8 +81,14 @@ add_group_key(GcTranslation *tr, Node *expr)
 		return false;
 	out = add_output(tr, expr, GC_OUT_VALUE);
 	out->ref = key;
-	out->space = tr->space[list_nth_int(tr->group_keys[tr->streamed->pipeline], key)];
-	return true;
+	e = list_nth_int(tr->group_keys[tr->streamed->pipeline], key);
+	out->space = tr->space[e];
+	if (!gc_scale_may_vary(tr, e))
+		return true;
+	e = gc_build_expr(tr, GC_OP_SCALE, GC_INT4, e, -1, -1, -1);
+	out->scale_ref = gc_build_agg(tr, GC_AGG_MAX, e);
+	out->square_ref = gc_build_agg(tr, GC_AGG_MIN, e);
+	return tr->reason == NULL;
 }
 
 /* An accumulator that the aggregate is made of. */
@@ -113,6 +120,11 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 	out = add_output(tr, (Node *) agg, GC_OUT_MINMAX);
 	out->ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
 	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
+	if (!gc_agg_in_parts(tr, agg) && gc_scale_may_vary(tr, arg))
+	{
+		out->scale_ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 0));
+		out->square_ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 1));
+	}
 	out->space = lut >= 0 ? tr->plan->luts[lut].space : GC_SPACE_NONE;
 	out->lut = lut >= 0 ? lut : GC_NONE;
 	return tr->reason == NULL;
@@ -129,7 +141,7 @@ add_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 	int			count = accumulate(tr, agg, greatest ? GC_AGG_MAX : GC_AGG_COUNT, arg);
 	int			scale = GC_NO_EXPR;
 
-	if (gc_scale_varies(tr, arg))
+	if (gc_scale_may_vary(tr, arg))
 		scale = accumulate(tr, agg, GC_AGG_MAX,
 							 gc_build_expr(tr, GC_OP_SCALE, GC_INT4, arg, -1, -1, -1));
 	if (tr->reason)

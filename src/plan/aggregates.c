@@ -138,20 +138,22 @@ known_scale(GcTranslation *tr, int e)
 	}
 }
 
+static bool varies(GcTranslation *tr, int e, bool stored);
+
 /* One of two values, of which either may be a NULL constant. */
 static bool
-choice_varies(GcTranslation *tr, int e, int a, int b)
+choice_varies(GcTranslation *tr, int e, int a, int b, bool stored)
 {
 	if (tr->pexprs[a].op == GC_OP_NULL)
-		return gc_scale_varies(tr, b);
+		return varies(tr, b, stored);
 	if (tr->pexprs[b].op == GC_OP_NULL)
-		return gc_scale_varies(tr, a);
+		return varies(tr, a, stored);
 	return known_scale(tr, e) == UNKNOWN_SCALE;
 }
 
-/* Do this numeric expression's values differ in display scale from row to row? */
-bool
-gc_scale_varies(GcTranslation *tr, int e)
+/* stored: columns and lookup tables may have values of several scales, unless their type says otherwise. */
+static bool
+varies(GcTranslation *tr, int e, bool stored)
 {
 	const GcExpr *x = &tr->pexprs[e];
 
@@ -160,12 +162,12 @@ gc_scale_varies(GcTranslation *tr, int e)
 	switch (x->op)
 	{
 		case GC_OP_IF:
-			return choice_varies(tr, e, x->arg[1], x->arg[2]);
+			return choice_varies(tr, e, x->arg[1], x->arg[2], stored);
 		case GC_OP_COALESCE:
 		case GC_OP_GREATEST:
 		case GC_OP_LEAST:
 		case GC_OP_ARM:
-			return choice_varies(tr, e, x->arg[0], x->arg[1]);
+			return choice_varies(tr, e, x->arg[0], x->arg[1], stored);
 		case GC_OP_AVG:
 		case GC_OP_DIV:
 			return true;
@@ -173,16 +175,33 @@ gc_scale_varies(GcTranslation *tr, int e)
 		case GC_OP_SUB:
 		case GC_OP_MUL:
 		case GC_OP_MOD:
-			return gc_scale_varies(tr, x->arg[0]) || gc_scale_varies(tr, x->arg[1]);
+			return varies(tr, x->arg[0], stored) || varies(tr, x->arg[1], stored);
 		case GC_OP_NEG:
 		case GC_OP_ABS:
 		case GC_OP_OUTER:
-			return gc_scale_varies(tr, x->arg[0]);
+			return varies(tr, x->arg[0], stored);
 		case GC_OP_CAST:
-			return !(x->flags & GC_CAST_SCALE) && gc_scale_varies(tr, x->arg[0]);
+			return !(x->flags & GC_CAST_SCALE) && varies(tr, x->arg[0], stored);
+		case GC_OP_PAYLOAD:
+			return stored && varies(tr, tr->payloads[x->ref].expr, stored);
+		case GC_OP_COLUMN:
+		case GC_OP_LUT:
+			return stored && known_scale(tr, e) == UNKNOWN_SCALE;
 		default:
 			return false;
 	}
+}
+
+bool
+gc_scale_varies(GcTranslation *tr, int e)
+{
+	return varies(tr, e, false);
+}
+
+bool
+gc_scale_may_vary(GcTranslation *tr, int e)
+{
+	return varies(tr, e, true);
 }
 
 bool

@@ -419,9 +419,14 @@ map_output(GcPlanOutput *out, const Maps *maps)
 	map_space(&out->space, maps);
 	if (out->type != GC_OUT_NONE && out->lut != GC_NONE)
 		out->lut = maps->lut[out->lut];
-	if (out->type == GC_OUT_NONE || out->type == GC_OUT_VALUE || out->type == GC_OUT_QUOTIENT ||
-		out->type == GC_OUT_GROUPING)
+	if (out->type == GC_OUT_NONE || out->type == GC_OUT_QUOTIENT || out->type == GC_OUT_GROUPING)
 		return;
+	if (out->type == GC_OUT_VALUE)
+	{
+		out->scale_ref = mapped_agg(maps, out->scale_ref);
+		out->square_ref = mapped_agg(maps, out->square_ref);
+		return;
+	}
 	if (out->type == GC_OUT_FETCHED)
 	{
 		out->ref2 = maps->column[out->ref2];

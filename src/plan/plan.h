@@ -172,8 +172,9 @@ typedef struct GcPlanOutput
 	u16			ref;
 	u16			ref2;			/* count of non-NULL inputs, or a float sum's greatest input: result
 								 * is NULL if 0 */
-	u16			scale_ref;		/* accumulator with the largest display scale */
-	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares; of intervals: of times */
+	u16			scale_ref;		/* sums, group keys: accumulator of the largest display scale; GC_OUT_MINMAX: of GC_OP_TAG */
+	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares; of intervals: of times; group keys: of the smallest
+								 * display scale; GC_OUT_MINMAX: of the other GC_OP_TAG */
 	u16			sums[2 * GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION, of intervals: accumulators, nsums of them */
 	uint8		nsums;
 	bool		in_halves;		/* they are of the higher halves of precise sums; those of the lower ones

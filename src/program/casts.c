@@ -72,7 +72,7 @@ cast_to_float(GcTyper *t, GcExpr *e)
 	/* One correctly rounded division only if both operands are exact. */
 	if (a->kind == GC_NUMERIC &&
 		(!gc_range_within(&t->ranges[e->arg[0]], -(1LL << 53), 1LL << 53) || a->scale > 22 ||
-		 e->kind == GC_FLOAT4 || a->min_scale != a->scale))
+		 e->kind == GC_FLOAT4))
 		return gc_fail(t->err, GC_UNSUPPORTED,
 					   "A numeric value cannot be converted to a float exactly.");
 	return GC_OK;

@@ -14,6 +14,7 @@
  *-------------------------------------------------------------------------
  */
 #include "groups.h"
+#include "tagged.h"
 
 static const GcPPipeline *
 source_of(const GcTyper *t, const GcPColumn *c, u16 *pipeline)
@@ -57,7 +58,7 @@ type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRang
 		(void) gc_kind_range(arg->kind, r);
 	if (agg->fn != GC_AGG_SUM)
 		return GC_OK;
-	if (e->kind == GC_NUMERIC && arg->scale != arg->min_scale)
+	if (gc_is_varying(arg))
 		return gc_fail(t->err, GC_UNSUPPORTED, "A sum of numeric values of varying scale is needed.");
 	return sum_range(&t->ranges[agg->arg], rows, r) ? GC_OK : gc_too_wide(t);
 }
@@ -73,7 +74,6 @@ gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r)
 	if (c->agg == GC_NONE)
 	{
 		u16			key = gc_refs(t->p)[pl->first_key + c->attnum];
-
 		*r = t->ranges[key];
 		e->scale = t->exprs[key].scale;
 		e->min_scale = t->exprs[key].min_scale;
@@ -85,7 +85,8 @@ gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r)
 	c->nullable = (e->flags & GC_NULLABLE) != 0;
 	c->reg = gc_kind_reg(e->kind, r);
 	c->high_bit_free = 0;
-	c->scale = e->scale;
+	/* Groups have values at the largest scale, which are not tagged. */
+	c->scale = c->min_scale = e->scale;
 	return code;
 }
 
@@ -112,6 +113,8 @@ gc_type_avg(GcTyper *t, GcExpr *e, GcRange *r)
 
 	if (values == GC_NONE)
 		return gc_fail(t->err, GC_UNSUPPORTED, "The average of unknown values is needed.");
+	if (gc_is_varying(&t->exprs[e->arg[0]]))
+		return gc_fail(t->err, GC_UNSUPPORTED, "The average of numeric values of varying scale is needed.");
 	*r = t->ranges[values];
 	/* Its display scale is any up to this. */
 	e->scale = GC_AVG_SCALE;

@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "layout.h"
+#include "tagged.h"
 
 /*
  * Do codes of `width` bytes leave the high bit free?  Each chunk's base is one of its values, so no
@@ -45,9 +46,10 @@ gc_lay_out_values(GcTyper *t)
 			continue;
 		c->width = f->width;
 		c->nullable = f->nullable;
-		c->reg = gc_kind_reg(c->kind, &r);
-		c->high_bit_free = leaves_bit(&r, f->width);
 		c->scale = c->kind == GC_NUMERIC ? f->scale : 0;
+		c->min_scale = c->kind == GC_NUMERIC ? f->scale - f->scale_spread : 0;
+		c->reg = c->min_scale < c->scale ? GC_I64 : gc_kind_reg(c->kind, &r);
+		c->high_bit_free = leaves_bit(&r, f->width);
 	}
 	for (u16 i = 0; i < p->nparams; i++)
 	{
@@ -63,10 +65,11 @@ gc_lay_out_values(GcTyper *t)
 		const GcFact *f = &t->facts->luts[i];
 		GcRange		r = f->range.lo <= f->range.hi ? f->range : gc_empty_as_zero;
 
-		l->reg = gc_kind_reg(l->kind, &r);
 		l->nullable = f->nullable;
 		l->scale = l->kind == GC_NUMERIC ? f->scale : 0;
-		l->width = gc_lut_width(l->kind, &f->range);
+		l->min_scale = l->kind == GC_NUMERIC ? f->scale - f->scale_spread : 0;
+		l->reg = l->min_scale < l->scale ? GC_I64 : gc_kind_reg(l->kind, &r);
+		l->width = l->min_scale < l->scale ? 8 : gc_lut_width(l->kind, &f->range);
 	}
 }
 
@@ -78,21 +81,25 @@ gc_lay_out_payloads(GcTyper *t)
 		GcPPayload *pay = &gc_payloads(t->p)[i];
 		const GcExpr *e = &t->exprs[pay->expr];
 
-		pay->reg = e->reg;
+		const bool	tagged = gc_is_varying(e);
+		const GcRange stored = gc_stored_range(e, &t->ranges[pay->expr]);
+
+		pay->reg = tagged ? GC_I64 : e->reg;
 		/* A row without a match has code 0, too. */
 		pay->nullable = ((e->flags & GC_NULLABLE) != 0 && !pay->greatest) || gc_build_is_optional(t->p, pay->build);
 		pay->scale = e->scale;
+		pay->min_scale = tagged ? e->min_scale : e->scale;
 		if (e->reg == GC_F32 || e->reg == GC_F64)
 			pay->width = e->reg == GC_F32 ? 4 : 8;
 		else
-			pay->width = gc_range_width(&t->ranges[pay->expr], pay->nullable);
+			pay->width = gc_range_width(&stored, pay->nullable);
 		/* Atomic operations have 32 or 64 bits. */
 		if (pay->greatest && pay->width > 0 && pay->width < 4)
 			pay->width = 4;
 		if (pay->width == 0)
 			return gc_fail(t->err, GC_UNSUPPORTED,
 						   "A value needed from a joined table does not fit in 64 bits.");
-		if (e->kind == GC_NUMERIC && e->min_scale != e->scale)
+		if (tagged && (pay->greatest || !gc_taggable(e, &t->ranges[pay->expr])))
 			return gc_fail(t->err, GC_UNSUPPORTED,
 						   "A numeric value needed from a joined table varies in scale.");
 	}
@@ -130,9 +137,6 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 		if (e->reg == GC_I128)
 			return gc_fail(t->err, GC_UNSUPPORTED,
 						   "The minimum or maximum of a numeric does not fit in 64 bits.");
-		if (e->kind == GC_NUMERIC && e->min_scale != e->scale)
-			return gc_fail(t->err, GC_UNSUPPORTED,
-						   "The minimum or maximum of numeric values of varying scale is needed.");
 		return GC_OK;
 	}
 	/* Exact as long as no partial sum can leave the accumulator. */
@@ -150,6 +154,16 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 	return GC_OK;
 }
 
+/* Is the accumulator the count of the group's rows, or of scales where all values have one? */
+static bool
+is_known(const GcTyper *t, const GcPAgg *agg)
+{
+	if (agg->fn == GC_AGG_COUNT)
+		return agg->arg == GC_NONE || !(t->exprs[agg->arg].flags & GC_NULLABLE);
+	return agg->fn != GC_AGG_PRECISE_SUM && (t->exprs[agg->arg].op == GC_OP_SCALE || t->exprs[agg->arg].op == GC_OP_TAG) &&
+		!gc_is_varying(&t->exprs[t->exprs[agg->arg].arg[0]]);
+}
+
 static GcCode
 lay_out_group(GcTyper *t, u16 pipeline)
 {
@@ -163,8 +177,7 @@ lay_out_group(GcTyper *t, u16 pipeline)
 	{
 		if ((code = type_agg(t, &aggs[i], pipeline)) != GC_OK)
 			return code;
-		if (aggs[i].fn == GC_AGG_COUNT &&
-			(aggs[i].arg == GC_NONE || !(t->exprs[aggs[i].arg].flags & GC_NULLABLE)))
+		if (is_known(t, &aggs[i]))
 			aggs[i].word = 0;
 		else
 		{
@@ -200,16 +213,13 @@ check_outputs(GcTyper *t, const GcPPipeline *pl)
 
 		if (e->reg == GC_I128)
 			return gc_fail(t->err, GC_UNSUPPORTED, "A group key does not fit in 64 bits.");
-		if (e->kind == GC_NUMERIC && e->min_scale != e->scale)
-			return gc_fail(t->err, GC_UNSUPPORTED, "A numeric group key varies in scale.");
 	}
 	for (u16 i = 0; pl->sink == GC_SINK_ROWS && i < pl->nouts; i++)
 	{
 		const GcExpr *e = &t->exprs[gc_refs(t->p)[pl->first_out + i]];
 
-		if (e->reg == GC_I128 || (e->kind == GC_NUMERIC && e->min_scale != e->scale))
-			return gc_fail(t->err, GC_UNSUPPORTED,
-						   "A numeric output needs more than 64 bits or varies in scale.");
+		if (gc_is_varying(e) ? !gc_taggable(e, &t->ranges[gc_refs(t->p)[pl->first_out + i]]) : e->reg == GC_I128)
+			return gc_fail(t->err, GC_UNSUPPORTED, "A numeric output has too many digits.");
 	}
 	return GC_OK;
 }

@@ -122,6 +122,7 @@ op_nargs(const GcExpr *e)
 		case GC_OP_IN:
 		case GC_OP_LUT:
 		case GC_OP_SCALE:
+		case GC_OP_TAG:
 		case GC_OP_OUTER:
 			return 1;
 		case GC_OP_CALL:
@@ -197,6 +198,9 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 			break;
 		case GC_OP_ROUND:
 			limit = GC_MAX_KEYS;
+			break;
+		case GC_OP_TAG:
+			limit = 2;
 			break;
 		case GC_OP_SET:
 			limit = GC_MAX_SETS + 1;

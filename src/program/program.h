@@ -106,6 +106,9 @@ typedef enum GcOp
 	GC_OP_IN,					/* ref: list of values */
 	GC_OP_LUT,					/* ref: lookup table, computed by PostgreSQL */
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
+	GC_OP_TAG,					/* ref: 0 or 1; a numeric, such that of equal ones that of the smallest display
+								 * scale is the least, or that of the largest one.  Where the argument has one
+								 * scale it is the argument; else the value is tagged, at the largest scale */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
 	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
 	GC_OP_CALL,					/* ref: GcFunction (functions.h); one to three arguments */
@@ -165,6 +168,7 @@ typedef struct GcPColumn
 	u8			nullable;		/* bound */
 	u8			high_bit_free;			/* bound: no code has the highest bit of its width */
 	i16			scale;			/* bound */
+	i16			min_scale;		/* bound; below scale: registers have tagged values (cuda/gc_abi.h) */
 } GcPColumn;
 
 typedef struct GcPInput
@@ -250,6 +254,7 @@ typedef struct GcPPayload
 	u8			nullable;		/* bound: code 0 is NULL, values from 1; floats:
 								 * GC_NULL_F32, GC_NULL_F64 (cuda/gc_value.h) */
 	i16			scale;			/* bound */
+	i16			min_scale;		/* bound; below scale: tagged values */
 	u8			greatest;		/* of a set: the greatest value of all rows with a key; rows
 								 * where it is NULL do not count */
 	u8			pad;
@@ -366,7 +371,7 @@ typedef struct GcPLut
 	u8			reg;			/* bound */
 	u8			nullable;		/* bound: some entry is NULL */
 	i16			scale;			/* bound */
-	u16			pad;
+	i16			min_scale;		/* bound; below scale: tagged values */
 } GcPLut;
 
 typedef struct GcPList

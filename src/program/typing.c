@@ -21,6 +21,7 @@
 #include "functions.h"
 #include "groups.h"
 #include "layout.h"
+#include "tagged.h"
 #include "typer.h"
 
 /*
@@ -148,10 +149,10 @@ type_numeric_div(GcTyper *t, GcExpr *e, GcRange *r)
 	GcRange		q = {0, 0};
 
 	e->scale = GC_AVG_SCALE;
-	e->min_scale = a->scale > b->scale ? a->scale : b->scale;
+	e->min_scale = a->min_scale > b->min_scale ? a->min_scale : b->min_scale;
 	e->flags |= GC_CHECKED;
-	if (a->scale != a->min_scale || b->scale != b->min_scale || e->min_scale > GC_AVG_SCALE)
-		return gc_fail(t->err, GC_UNSUPPORTED, "A quotient of numeric values of varying scale is needed.");
+	if (a->scale > GC_AVG_SCALE || b->scale > GC_AVG_SCALE)
+		return gc_fail(t->err, GC_UNSUPPORTED, "A quotient of numeric values of many digits is needed.");
 	(void) gc_range_scale_up(&bound, GC_QUOTIENT_DIGITS);
 	q.hi = bound.hi;
 	if (ra->lo != I128_MIN && rb->lo != I128_MIN)
@@ -297,7 +298,8 @@ static void
 type_fact(GcExpr *e, const GcFact *fact, GcRange *r)
 {
 	*r = fact->range.lo <= fact->range.hi ? fact->range : gc_empty_as_zero;
-	e->scale = e->min_scale = e->kind == GC_NUMERIC ? fact->scale : 0;
+	e->scale = e->kind == GC_NUMERIC ? fact->scale : 0;
+	e->min_scale = e->kind == GC_NUMERIC ? fact->scale - fact->scale_spread : 0;
 	if (fact->nullable)
 		e->flags |= GC_NULLABLE;
 }
@@ -402,6 +404,22 @@ type_nullable(GcTyper *t, GcExpr *e)
 		e->flags |= GC_NULLABLE;
 }
 
+/* As far as is seen of it, its values have one scale. */
+static GcCode
+type_tag(GcTyper *t, GcExpr *e, GcRange *r)
+{
+	const GcExpr *x = &t->exprs[e->arg[0]];
+
+	*r = t->ranges[e->arg[0]];
+	e->scale = e->min_scale = x->scale;
+	if (!gc_is_varying(x))
+		return GC_OK;
+	if (!gc_taggable(x, r))
+		return gc_fail(t->err, GC_UNSUPPORTED, "Numeric values that are compared differ in scale and have too many digits.");
+	*r = (GcRange) {r->lo * GC_TAG_SCALES, r->hi * GC_TAG_SCALES + GC_TAG_SCALES - 1};
+	return GC_OK;
+}
+
 static GcCode
 type_expr(GcTyper *t, u16 i)
 {
@@ -465,6 +483,9 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_SET:
 			if (e->kind == GC_INT4)
 				*r = (GcRange) {0, e->ref - 1};
+			break;
+		case GC_OP_TAG:
+			code = type_tag(t, e, r);
 			break;
 		case GC_OP_SCALE:
 			*r = (GcRange) {t->exprs[e->arg[0]].min_scale, t->exprs[e->arg[0]].scale};

@@ -19,7 +19,8 @@ typedef struct GcFact
 	GcRange		range;			/* of raw values; not for floats */
 	bool		nullable;		/* column, table: NULL occurs; param: is NULL */
 	bool		null_of_null;	/* table: the result for a NULL argument is NULL */
-	i16			scale;			/* numeric */
+	i16			scale;			/* numeric: the largest display scale */
+	i16			scale_spread;	/* numeric: that, minus the smallest */
 	u8			width;			/* column: code width, 0 if it varies */
 } GcFact;
 

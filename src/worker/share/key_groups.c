@@ -249,7 +249,7 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 	.column = attribute < 0 ? -1 : run->request->columns[attribute].dir_column};
 	args.w[1] = gc_table_array(run->tables[key]);
 	args.w[2] = attribute < 0 ? 0 : gc_table_array(run->tables[attribute]);
-	args.w[3] = attribute < 0 ? 0 : (u64) in->dir->columns[run->request->columns[attribute].dir_column].min;
+	args.w[3] = attribute < 0 ? 0 : (u64) in->dir->columns[run->request->columns[attribute].dir_column].span.min;
 	if (launch_refiner(run, k, column, r, in, &args) != GC_OK ||
 		(r->done = gc_worker.ops->event(run->stream, &run->err)) == NULL)
 		return false;
@@ -323,8 +323,8 @@ is_attribute(const GcRun *run, const GcInputValue *in, int c)
 	const GcDirColumn *d = &in->dir->columns[run->request->columns[c].dir_column];
 	const u8	reg = gc_columns(run->p)[c].reg;
 
-	return d->problem == GC_COL_OK && d->min <= d->max &&
-		(u64) d->max - (u64) d->min < PG_INT32_MAX && (reg == GC_I32 || reg == GC_I64);
+	return d->problem == GC_COL_OK && d->span.min <= d->span.max && d->span.min_dscale == d->span.dscale &&
+		(u64) d->span.max - (u64) d->span.min < PG_INT32_MAX && (reg == GC_I32 || reg == GC_I64);
 }
 
 /* The column that expression e is; -1: e is something else. */

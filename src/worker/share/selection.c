@@ -108,7 +108,8 @@ ask_kernels(GcScanShape *s)
 
 	s->asked = true;
 	for (int c = 0; c < s->p->ncolumns; c++)
-		allowed[c] = s->columns[c] >= 0 && s->set->column[s->columns[c]].range > 0;
+		allowed[c] = s->columns[c] >= 0 && s->set->column[s->columns[c]].range > 0 &&
+			gc_columns(s->p)[c].min_scale == gc_columns(s->p)[c].scale;
 	gc_find_predicates(s->p, s->pipeline, allowed, &s->predicates);
 	if (s->predicates.ncolumns == 0)
 		return;

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * scale.h
+ *	  Numerics whose display scale differs from row to row.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CODEGEN_SCALE_H
+#define GC_CODEGEN_SCALE_H
+
+#include "state.h"
+
+/* GC_OP_SCALE. */
+extern Operand cg_scale(Cg *cg, u16 e);
+
+/* GC_OP_TAG. */
+extern Operand cg_tag(Cg *cg, u16 e);
+
+/* Is it a column, payload or lookup whose values are tagged? */
+extern bool cg_is_tagged(Cg *cg, u16 e);
+
+/* The value of a leaf whose display scale varies: a column, payload or lookup. */
+extern Operand cg_untagged(Cg *cg, u16 e);
+
+/* The larger of the display scales of a quotient's arguments. */
+extern void cg_shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size);
+
+/* As cg_expr(), in the form in which the value is stored: tagged if its display scale varies. */
+extern Operand cg_stored(Cg *cg, u16 e);
+
+#endif							/* GC_CODEGEN_SCALE_H */
