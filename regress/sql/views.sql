@@ -57,7 +57,7 @@ REVOKE EXECUTE ON FUNCTION gpuconc_stat_reset() FROM regress_gpuconc_user;
 
 -- the cache
 CREATE TABLE public.store (a int, b numeric(8,2), c text, d date, e float8, f bool, g timestamp, h float4, i int8, j point, k text, l numeric, m numeric, n int2) WITH (autovacuum_enabled = off);
-INSERT INTO public.store SELECT i, i / 4.0, 'v' || i % 3, date '2000-01-01' + i % 100, i, i % 2 = 0, '2000-01-01', 1, i * 10000000000, '(1,1)', NULL, CASE WHEN i % 2 = 0 THEN 1.5 ELSE 1.25 END, 'NaN', NULL FROM generate_series(1, 2000) AS i;
+INSERT INTO public.store SELECT i, i / 4.0, 'v' || i % 3, date '2000-01-01' + i % 100, i, i % 2 = 0, '2000-01-01', 1, i * 10000000000, '(1,1)', NULL, CASE WHEN i % 2 = 0 THEN 1.5 ELSE 123456789012345678 END, 'NaN', NULL FROM generate_series(1, 2000) AS i;
 SELECT settle() \g /dev/null
 VACUUM (FREEZE, ANALYZE) public.store;
 SELECT gpuconc_prewarm('store') = pg_relation_size('store') / current_setting('block_size')::int AS all_pages;

@@ -127,7 +127,7 @@ describe_column(GcDirectory *dir, const GcCombination *c, int k)
 
 /* A cell at *copies in which all rows have a value. */
 static GcChunkColumn *
-constant_cell(const GcCombination *c, const GcChunk *chunk, int64 value, char **copies)
+constant_cell(const GcCombination *c, const GcChunk *chunk, int64 value, int16 scale, char **copies)
 {
 	GcChunkColumn *copy = (GcChunkColumn *) *copies;
 
@@ -136,6 +136,7 @@ constant_cell(const GcCombination *c, const GcChunk *chunk, int64 value, char **
 		return NULL;
 	*copy = *c->zeros;
 	copy->desc.base = copy->span.min = copy->span.max = value;
+	copy->desc.scale = scale;
 	copy->desc.nrows = chunk->nrows;
 	return copy;
 }
@@ -156,7 +157,7 @@ add_cells(GcDirectory *dir, const GcCombination *c, int i, int k, uint32 at, cha
 
 		if (column < 0)
 		{
-			GC_CELL(dir, at + n, k) = constant_cell(c, from->chunks[n], value, copies);
+			GC_CELL(dir, at + n, k) = constant_cell(c, from->chunks[n], value, Max(dir->columns[k].span.dscale, 0), copies);
 			*range = (GcCellRange) {value, value};
 			continue;
 		}

@@ -352,7 +352,9 @@ decode_result(GcDecoder *d, GcRows *rows)
 		if (row_exists(d, n))
 			add_row(d, n, rows);
 	}
-	gc_order_rows(plan, rows);
+	/* A row that could not be decoded has no value to sort by. */
+	if (d->code == GC_OK)
+		gc_order_rows(plan, rows);
 }
 
 /*-------------------------------------------------------------------------

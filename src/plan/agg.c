@@ -599,8 +599,6 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 				return false;
 			continue;
 		}
-		if (e >= 0 && gc_scales_differ(tr, e))
-			gc_refuse(tr, "numerics of different scales are returned");
 		if (e < 0 || tr->reason || !gc_no_quotient(tr, e, "returned") || (ref = row_output(tr, e)) < 0)
 			return false;
 		out = add_output(tr, expr, GC_OUT_VALUE);

@@ -321,9 +321,10 @@ static bool
 is_attribute(const GcRun *run, const GcInputValue *in, int c)
 {
 	const GcDirColumn *d = &in->dir->columns[run->request->columns[c].dir_column];
-	const u8	reg = gc_columns(run->p)[c].reg;
+	const GcPColumn *pc = &gc_columns(run->p)[c];
+	const u8	reg = pc->reg;
 
-	return d->problem == GC_COL_OK && d->span.min <= d->span.max && d->span.min_dscale == d->span.dscale &&
+	return d->problem == GC_COL_OK && d->span.min <= d->span.max && pc->min_scale == pc->scale &&
 		(u64) d->span.max - (u64) d->span.min < PG_INT32_MAX && (reg == GC_I32 || reg == GC_I64);
 }
 
