@@ -33,6 +33,7 @@
 #include "planning.h"
 #include "repeated.h"
 #include "rewrite.h"
+#include "settings_hash.h"
 #include "verdict.h"
 #include "whole.h"
 #include "../compat.h"
@@ -550,6 +551,7 @@ gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
 	gc_changes_install();
+	gc_settings_hash_install();
 	gc_kept_plans_install();
 	gc_repeated_install();
 	gc_constants_install();
