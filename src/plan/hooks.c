@@ -105,6 +105,13 @@ may_pass_over(void)
 	return !message_level_is_interesting(DEBUG1) || message_level_is_interesting(DEBUG2);
 }
 
+/* Is there anyone to be told of DEBUG1?  Asked for each statement, so without a call. */
+static inline bool
+may_tell(void)
+{
+	return log_min_messages <= DEBUG1 || client_min_messages <= DEBUG1;
+}
+
 /* What a run of the planner was told, and what came of it.  start_run() leaves out what most runs do not fill. */
 typedef struct Run
 {
@@ -488,7 +495,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	run.required = true;
 	if (may_remember())
 		run.key = gc_verdict_key(&glance, options, params != NULL);
-	run.told = message_level_is_interesting(DEBUG1);
+	run.told = may_tell();
 	if (run.told && !may_pass_over())
 		return plan_anew(parse, &run);
 	if (gc_verdict_leaves(run.key, &run.ceiling))

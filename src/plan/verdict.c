@@ -109,24 +109,28 @@ gc_verdict_key(const GcGlance *glance, int options, bool params)
 	return key != 0 ? key : 1;
 }
 
-/* What was known when it was noted; NULL: nothing. */
-static Verdict *
-find_noted(uint64 key)
+/* One that was not found lately; NULL: there is none. */
+static pg_noinline Verdict *
+find_in_table(uint64 key)
 {
-	Verdict   **place = &recent[key % MOST_RECENT];
-	Verdict    *verdict = *place;
+	Verdict    *verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
 
-	if (verdict == NULL || verdict->key != key)
-	{
-		verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
-		if (verdict)
-			*place = verdict;
-	}
+	if (verdict)
+		recent[key % MOST_RECENT] = verdict;
 	return verdict;
 }
 
+/* What was known when it was noted; NULL: nothing. */
+static inline Verdict *
+find_noted(uint64 key)
+{
+	Verdict    *verdict = recent[key % MOST_RECENT];
+
+	return verdict && verdict->key == key ? verdict : find_in_table(key);
+}
+
 /* What is known; NULL: nothing. */
-static Verdict *
+static inline Verdict *
 find(uint64 key)
 {
 	Verdict    *verdict = find_noted(key);
