@@ -182,6 +182,13 @@ gc_expand_grouping(Query *query)
 	generate_join_implied_equalities((root), (joined), (outer), (inner))
 #endif
 
+/* All settings, and their number.  Users include guc_tables.h. */
+#if PG_VERSION_NUM >= 160000
+#define GC_ALL_SETTINGS(n)		get_guc_variables(n)
+#else
+#define GC_ALL_SETTINGS(n)		(*(n) = GetNumConfigOptions(), get_guc_variables())
+#endif
+
 /* 16 added the permissions of the range table, 18 the relations that pruning left. */
 #if PG_VERSION_NUM >= 180000
 #define GC_INIT_RANGE_TABLE(estate, from) \

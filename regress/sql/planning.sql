@@ -94,6 +94,57 @@ SET gpuconc.debug_offload = prefer;
 SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
 SET gpuconc.debug_offload = allow;
 SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
+-- Any setting that plans depend on, of PostgreSQL's and gpuconc's, until it is taken back; and those with hooks of their own.
+CREATE FUNCTION whose_twice(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(split_part(whose(query), ' ', 1), ', ') FROM generate_series(1, 2)
+$$;
+CREATE FUNCTION whose_with(setting text, before text, value text, query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	PERFORM set_config(setting, before, true);
+	answer := whose_twice(query);
+	BEGIN
+		PERFORM set_config(setting, value, true);
+		answer := answer || '; ' || whose_twice(query);
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		answer := answer || '; ' || whose_twice(query);
+	END;
+	RAISE division_by_zero;
+EXCEPTION WHEN division_by_zero THEN
+	RETURN answer;
+END $$;
+CREATE TABLE times WITH (autovacuum_enabled = off) AS SELECT timestamptz '2000-01-01 UTC' + i * interval '1 hour' AS t FROM generate_series(1, 20000) AS i;
+VACUUM (ANALYZE) times;
+SELECT setting, whose_with(setting, before, value, q) FROM (VALUES
+	('enable_indexscan', 'on', 'off', 'SELECT v FROM facts ORDER BY i LIMIT 5'),
+	('random_page_cost', '4', '400', 'SELECT sum(v) FROM facts WHERE i < 2000'),
+	('enable_seqscan', 'off', 'on', 'SELECT sum(a) FROM facts WHERE i < 10000'),
+	('gpuconc.offload_cost', '5000', '50', 'SELECT sum(b) FROM facts WHERE i < 20000'),
+	('gpuconc.tuple_cost', '0.1', '0.0003', 'SELECT sum(c) FROM facts WHERE i < 20000'),
+	('TimeZone', 'Europe/Berlin', 'UTC', 'SELECT max(t + interval ''1 day'') FROM times')
+) AS s (setting, before, value, q);
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET gpuconc.offload_cost = 600;
+SELECT whose_with('max_parallel_workers_per_gather', '8', '0', 'SELECT sum(v) FROM facts WHERE v % 7 = 1');
+SET gpuconc.offload_cost = 50;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+-- For a transaction, and for a function.
+SELECT whose_twice('SELECT v FROM facts ORDER BY i LIMIT 6');
+BEGIN;
+SET LOCAL enable_indexscan = off;
+SELECT whose_twice('SELECT v FROM facts ORDER BY i LIMIT 6');
+COMMIT;
+SELECT whose_twice('SELECT v FROM facts ORDER BY i LIMIT 6');
+ALTER FUNCTION whose SET enable_indexscan = off;
+SELECT whose_twice('SELECT v FROM facts ORDER BY i LIMIT 6');
+ALTER FUNCTION whose RESET enable_indexscan;
+SELECT whose_twice('SELECT v FROM facts ORDER BY i LIMIT 6');
 -- The same text, of other tables.
 CREATE SCHEMA planned_too;
 CREATE TABLE planned_too.da WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 3 AS g FROM generate_series(0, 99999) AS i;

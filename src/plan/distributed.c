@@ -90,16 +90,14 @@ gc_distributed_install(void)
 	CacheRegisterSyscacheCallback(RELNAMENSP, forget_absence, (Datum) 0);
 }
 
-bool
-gc_reads_distributed(Query *query)
+/* The same, where that is not known. */
+static pg_noinline bool
+look_for_distributed(Query *query)
 {
-	Oid			relid;
+	Oid			relid = get_relname_relid(DISTRIBUTED, PG_CATALOG_NAMESPACE);
 	Catalog		catalog;
 	bool		found;
 
-	if (known_absent)
-		return false;
-	relid = get_relname_relid(DISTRIBUTED, PG_CATALOG_NAMESPACE);
 	if (!OidIsValid(relid))
 	{
 		known_absent = true;
@@ -110,6 +108,13 @@ gc_reads_distributed(Query *query)
 	found = distributed_walker((Node *) query, &catalog);
 	table_close(catalog.relation, AccessShareLock);
 	return found;
+}
+
+/* Each statement asks. */
+bool
+gc_reads_distributed(Query *query)
+{
+	return !known_absent && look_for_distributed(query);
 }
 
 /* Functions of Citus that read what was computed for the statement before.  Only superusers make functions there. */

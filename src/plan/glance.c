@@ -177,15 +177,19 @@ static bool glance_walker(Node *node, void *context);
 static inline void
 glance_at_list(GcGlance *g, const List *list)
 {
-	for (int i = 0; i < list_length(list); i++)
-	{
-		Node	   *node = list->elements[i].ptr_value;
+	const ListCell *cell = list ? list->elements : NULL;
 
-		if (node && IsA(node, TargetEntry))
+	for (const ListCell *end = cell + list_length(list); cell < end; cell++)
+	{
+		Node	   *node = lfirst(cell);
+
+		if (node == NULL)
+			continue;
+		if (IsA(node, TargetEntry))
 			node = (Node *) ((TargetEntry *) node)->expr;
-		if (node && IsA(node, Var))
+		if (IsA(node, Var))
 			mix(g, var_bits((Var *) node));
-		else if (node && IsA(node, RangeTblRef))
+		else if (IsA(node, RangeTblRef))
 			mix(g, (uint64) T_RangeTblRef << 52 ^ ((RangeTblRef *) node)->rtindex);
 		else
 			(void) glance_walker(node, g);

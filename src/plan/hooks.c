@@ -33,6 +33,7 @@
 #include "planning.h"
 #include "repeated.h"
 #include "rewrite.h"
+#include "settings_hash.h"
 #include "verdict.h"
 #include "whole.h"
 #include "../compat.h"
@@ -102,6 +103,13 @@ static bool
 may_pass_over(void)
 {
 	return !message_level_is_interesting(DEBUG1) || message_level_is_interesting(DEBUG2);
+}
+
+/* Is there anyone to be told of DEBUG1?  Asked for each statement, so without a call. */
+static inline bool
+may_tell(void)
+{
+	return log_min_messages <= DEBUG1 || client_min_messages <= DEBUG1;
 }
 
 /* What a run of the planner was told, and what came of it.  start_run() leaves out what most runs do not fill. */
@@ -487,7 +495,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	run.required = true;
 	if (may_remember())
 		run.key = gc_verdict_key(&glance, options, params != NULL);
-	run.told = message_level_is_interesting(DEBUG1);
+	run.told = may_tell();
 	if (run.told && !may_pass_over())
 		return plan_anew(parse, &run);
 	if (gc_verdict_leaves(run.key, &run.ceiling))
@@ -550,6 +558,7 @@ gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
 	gc_changes_install();
+	gc_settings_hash_install();
 	gc_kept_plans_install();
 	gc_repeated_install();
 	gc_constants_install();

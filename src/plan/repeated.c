@@ -8,9 +8,10 @@
  * statement that is the same in all, constants included, so that the plan is the one that would be made again.
  *
  * The plan cache knows what a plan depends on: tables, statistics, functions, types, policies, the search path, indexes
- * of open snapshots.  It does not keep to settings, and tables that have grown, which show in ordinary planning; so both
- * are looked at here.  Whatever else may have changed (how much of a table was written, what the device takes)
- * shows when a plan is made again, after a number of uses or a while.
+ * of open snapshots.  It does not keep to settings, and tables that have grown, which show in ordinary planning.  Settings
+ * are in a statement's key (verdict.c), but for gpuconc.cold; that, and the tables, are looked at here.  Whatever else may
+ * have changed (how much of a table was written, what the device takes) shows when a plan is made again, after a number of
+ * uses or a while.
  *
  * The cache would analyse a text again whose plan is no longer valid.  Only the parser's result is known here, so it has a
  * statement that stands for the text.  Where that was analysed, what came of it is thrown away.
@@ -28,14 +29,8 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
-#include "jit/jit.h"
 #include "miscadmin.h"
-#include "optimizer/cost.h"
-#include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/paths.h"
-#include "optimizer/planmain.h"
-#include "pgtime.h"
 #include "storage/bufmgr.h"
 #include "tcop/cmdtag.h"
 #include "utils/memutils.h"
@@ -72,7 +67,7 @@ typedef struct Kept
 {
 	uint64		key;			/* of the statement, with its constants or without */
 	uint64		shape;			/* key_of_shape(), of a plan for all constants; else 0 */
-	uint64		settings;		/* that no key is of, as settings_hash() */
+	int			cold;			/* gc_cold, which is not in the key */
 	CachedPlanSource *source;
 	CachedPlan *held;			/* by the transaction in progress */
 	int			generation;		/* of source */
@@ -114,39 +109,6 @@ static bool analysed = false;
  * What a plan depends on beside what the plan cache knows of
  *-------------------------------------------------------------------------
  */
-
-/* Settings that plans depend on, and that gc_verdict_key() does not know. */
-static uint64
-settings_hash(void)
-{
-	uint64		hash = 0;
-
-	hash = gc_glance_mix(hash, (uint64) min_parallel_table_scan_size << 32 | (uint32) min_parallel_index_scan_size);
-	hash = gc_glance_mix(hash, (uint64) Geqo_pool_size << 32 | (uint32) Geqo_generations);
-	hash = gc_glance_mix(hash, Geqo_effort);
-	hash = gc_glance_mix(hash, gc_glance_bits(Geqo_selection_bias));
-	hash = gc_glance_mix(hash, gc_glance_bits(Geqo_seed));
-	hash = gc_glance_mix(hash, gc_glance_bits(recursive_worktable_factor));
-	hash = gc_glance_mix(hash, gc_glance_bits(jit_above_cost));
-	hash = gc_glance_mix(hash, gc_glance_bits(jit_inline_above_cost));
-	hash = gc_glance_mix(hash, gc_glance_bits(jit_optimize_above_cost));
-	hash = gc_glance_mix(hash, jit_enabled | jit_expressions << 1 | jit_tuple_deforming << 2 | enable_async_append << 3 |
-						 parallel_leader_participation << 4 | gc_cold << 5);
-	/* What a time zone does decides on what is offloaded (instants.c). */
-	hash = gc_glance_mix(hash, (uint64) session_timezone);
-#if PG_VERSION_NUM >= 160000
-	hash = gc_glance_mix(hash, debug_parallel_query << 1 | enable_presorted_aggregate);
-#else
-	hash = gc_glance_mix(hash, force_parallel_mode);
-#endif
-#if PG_VERSION_NUM >= 170000
-	hash = gc_glance_mix(hash, enable_group_by_reordering);
-#endif
-#if PG_VERSION_NUM >= 180000
-	hash = gc_glance_mix(hash, enable_distinct_reordering << 1 | enable_self_join_elimination);
-#endif
-	return hash;
-}
 
 /* As the planner asks; the caller has the table locked. */
 static BlockNumber
@@ -308,8 +270,7 @@ is_usable(const Kept *entry)
 {
 	const CachedPlanSource *source = entry->source;
 
-	return source->is_valid && source->gplan && source->gplan->is_valid && entry->uses < MOST_USES &&
-		entry->settings == settings_hash() &&
+	return source->is_valid && source->gplan && source->gplan->is_valid && entry->uses < MOST_USES && entry->cold == gc_cold &&
 		!TimestampDifferenceExceeds(entry->made_at, GetCurrentStatementStartTimestamp(), LONGEST_MS);
 }
 
@@ -540,7 +501,7 @@ keep(Kept *entry, CachedPlan *plan)
 	entry->generation = entry->source->generation;
 	entry->last_use = ++clock_hand;
 	entry->made_at = GetCurrentStatementStartTimestamp();
-	entry->settings = settings_hash();
+	entry->cold = gc_cold;
 	make_room(entry->size);
 	kept[nkept++] = *entry;
 }

@@ -24,14 +24,11 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
-#include "optimizer/paths.h"
-#include "optimizer/planmain.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 #include "changes.h"
+#include "settings_hash.h"
 #include "whole.h"
 #include "../columns/store.h"
 #include "../queue/compiling.h"
@@ -99,77 +96,12 @@ is_stale(Verdict *verdict)
 	return gc_changed_since(&verdict->since, verdict->tables, verdict->ntables);
 }
 
-/*
- * The settings that costs depend on.  Every statement pays for this, so each setting takes a multiplication, or a bit;
- * the sums are mixed as a whole.
- */
-#define ADD_BIT(sum, value) ((sum) = (sum) * 2 + (value))
-#define ADD(sum, value) ((sum) = (sum) * UINT64CONST(0x9E3779B97F4A7C15) + (uint64) (value))
-
-static uint64
-mix_settings(uint64 hash)
-{
-	uint64		costs = 0;
-	uint64		numbers = 0;
-	uint64		enabled = 0;
-
-	ADD(costs, gc_glance_bits(seq_page_cost));
-	ADD(costs, gc_glance_bits(random_page_cost));
-	ADD(costs, gc_glance_bits(cpu_tuple_cost));
-	ADD(costs, gc_glance_bits(cpu_index_tuple_cost));
-	ADD(costs, gc_glance_bits(cpu_operator_cost));
-	ADD(costs, gc_glance_bits(parallel_tuple_cost));
-	ADD(costs, gc_glance_bits(parallel_setup_cost));
-	ADD(costs, gc_glance_bits(cursor_tuple_fraction));
-	ADD(costs, gc_glance_bits(hash_mem_multiplier));
-	ADD(costs, gc_glance_bits(gc_offload_cost));
-	ADD(costs, gc_glance_bits(gc_tuple_cost));
-	ADD(costs, gc_glance_bits(gc_build_cost));
-	ADD(costs, gc_glance_bits(gc_pair_cost));
-	ADD(numbers, effective_cache_size);
-	ADD(numbers, work_mem);
-	ADD(numbers, max_parallel_workers_per_gather);
-	ADD(numbers, from_collapse_limit);
-	ADD(numbers, join_collapse_limit);
-	ADD(numbers, geqo_threshold);
-	ADD(numbers, constraint_exclusion);
-	ADD(numbers, gc_debug_rewrite);
-	ADD_BIT(enabled, enable_seqscan);
-	ADD_BIT(enabled, enable_indexscan);
-	ADD_BIT(enabled, enable_indexonlyscan);
-	ADD_BIT(enabled, enable_bitmapscan);
-	ADD_BIT(enabled, enable_tidscan);
-	ADD_BIT(enabled, enable_sort);
-	ADD_BIT(enabled, enable_incremental_sort);
-	ADD_BIT(enabled, enable_hashagg);
-	ADD_BIT(enabled, enable_nestloop);
-	ADD_BIT(enabled, enable_material);
-	ADD_BIT(enabled, enable_memoize);
-	ADD_BIT(enabled, enable_mergejoin);
-	ADD_BIT(enabled, enable_hashjoin);
-	ADD_BIT(enabled, enable_gathermerge);
-	ADD_BIT(enabled, enable_parallel_append);
-	ADD_BIT(enabled, enable_parallel_hash);
-	ADD_BIT(enabled, enable_partition_pruning);
-	ADD_BIT(enabled, enable_partitionwise_join);
-	ADD_BIT(enabled, enable_partitionwise_aggregate);
-	ADD_BIT(enabled, enable_geqo);
-	ADD_BIT(enabled, gc_enable_float_aggs);
-	ADD_BIT(enabled, gc_enable_versioned_pages);
-	hash = gc_glance_mix(hash, costs);
-	hash = gc_glance_mix(hash, numbers);
-	return gc_glance_mix(hash, enabled);
-}
-
-#undef ADD
-#undef ADD_BIT
-
 uint64
 gc_verdict_key(const GcGlance *glance, int options, bool params)
 {
 	const char *reason;
 	const bool	writes = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* costs.c */
-	uint64		key = mix_settings(glance->shape);
+	uint64		key = gc_glance_mix(glance->shape, gc_settings_hash());
 
 	key = gc_glance_mix(key, (uint64) GetUserId() << 32 | (uint32) options);
 	key = gc_glance_mix(key, (uint64) gc_worker_state(&reason) << 3 | writes << 2 |
@@ -177,24 +109,28 @@ gc_verdict_key(const GcGlance *glance, int options, bool params)
 	return key != 0 ? key : 1;
 }
 
-/* What was known when it was noted; NULL: nothing. */
-static Verdict *
-find_noted(uint64 key)
+/* One that was not found lately; NULL: there is none. */
+static pg_noinline Verdict *
+find_in_table(uint64 key)
 {
-	Verdict   **place = &recent[key % MOST_RECENT];
-	Verdict    *verdict = *place;
+	Verdict    *verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
 
-	if (verdict == NULL || verdict->key != key)
-	{
-		verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
-		if (verdict)
-			*place = verdict;
-	}
+	if (verdict)
+		recent[key % MOST_RECENT] = verdict;
 	return verdict;
 }
 
+/* What was known when it was noted; NULL: nothing. */
+static inline Verdict *
+find_noted(uint64 key)
+{
+	Verdict    *verdict = recent[key % MOST_RECENT];
+
+	return verdict && verdict->key == key ? verdict : find_in_table(key);
+}
+
 /* What is known; NULL: nothing. */
-static Verdict *
+static inline Verdict *
 find(uint64 key)
 {
 	Verdict    *verdict = find_noted(key);
