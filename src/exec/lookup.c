@@ -10,8 +10,8 @@
  * security leakproof, and any error is caught and means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
- * sessions (columns/lookups.c), if the expression is cacheable.  A session reaches it through
- * its own plan alone, which was permission-checked.  One session at a time computes what is
+ * sessions (columns/lookups.c), if the expression is cacheable.  So is what a time zone does.
+ * A session reaches it through its own plan alone, which was permission-checked.  One session at a time computes what is
  * missing.  Values that only this request has, in its delta, are computed for it alone.
  *
  * Runs in backends.
@@ -37,6 +37,7 @@
 #include "compute.h"
 #include "rank.h"
 #include "text_program.h"
+#include "zone.h"
 #include "../columns/evict.h"
 #include "../columns/pgkinds.h"
 
@@ -290,13 +291,19 @@ session_hash(void)
 	return gc_hash_bytes(state, sizeof(state), 0);
 }
 
-static void
-describe_function(const GcPlanLut *lut, GcLookupKey *key)
+/* False: it is for this request alone. */
+static bool
+describe_function(const GcBinding *b, const GcPlanLut *lut, GcLookupKey *key)
 {
 	GcHash		session;
+	GcHash		zone = {{0, 0}};
 
+	if ((lut->type == GC_LUT_ZONE || lut->zoned) && !gc_zone_hash(b, lut, &zone))
+		return false;
 	switch (lut->type)
 	{
+		case GC_LUT_ADD:
+			return false;
 		case GC_LUT_TRANSLATE:
 			key->function[0] = GC_LUT_TRANSLATE;
 			break;
@@ -304,12 +311,17 @@ describe_function(const GcPlanLut *lut, GcLookupKey *key)
 			key->function[0] = GC_LUT_RANK;
 			key->function[1] = (uint64) gc_rank_function(lut) << 32 | lut->collation;
 			break;
+		case GC_LUT_ZONE:
+			key->function[0] = zone.h[0] ^ (lut->rank + 1);
+			key->function[1] = zone.h[1];
+			break;
 		default:
 			session = session_hash();
-			key->function[0] = lut->hash.h[0] ^ session.h[0];
-			key->function[1] = lut->hash.h[1] ^ session.h[1];
+			key->function[0] = lut->hash.h[0] ^ session.h[0] ^ zone.h[0];
+			key->function[1] = lut->hash.h[1] ^ session.h[1] ^ zone.h[1];
 			break;
 	}
+	return lut->type != GC_LUT_EXPR || lut->cacheable;
 }
 
 /*
@@ -359,8 +371,7 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 		w->count = b->lookups[lut->rank]->count;
 		return GC_OK;
 	}
-	describe_function(lut, key);
-	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD && lut->type != GC_LUT_ZONE;
+	w->shareable = describe_function(b, lut, key);
 	if (GC_LUT_IS_PAIR(lut))
 		return describe_pair(b, lut, w);
 	if (!GC_KIND_IS_CODE(w->argkind))
