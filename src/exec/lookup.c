@@ -173,20 +173,10 @@ integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
  *-------------------------------------------------------------------------
  */
 
-static int64
-shared_value(const GcSharedLookup *t, uint32 k)
-{
-	if (t->width == 1)
-		return ((const uint8 *) t->data)[k];
-	if (t->width == 4)
-		return ((const int32 *) t->data)[k];
-	return ((const int64 *) t->data)[k];
-}
-
 int64
 gc_lookup_value(const GcLookup *l, uint32 k)
 {
-	return k < l->first ? shared_value(l->shared, k) : l->values[k - l->first];
+	return k < l->first ? gc_lookups_value(l->shared, k) : l->values[k - l->first];
 }
 
 bool
@@ -219,16 +209,13 @@ widen(GcLookup *l, uint32 k, uint32 end)
 static void
 widen_by_shared(GcLookup *l)
 {
-	l->min = 1;
-	l->max = 0;
-	if (l->first > 0 && l->first == l->shared->count)
-	{
-		l->min = l->shared->min;
-		l->max = l->shared->max;
-		l->any_null = l->shared->any_null;
-	}
-	else
-		widen(l, 0, l->first);
+	GcLookupPart part = {.min = 1};
+
+	if (l->first > 0)
+		part = gc_lookups_part(l->shared, l->first);
+	l->min = part.min;
+	l->max = part.max;
+	l->any_null = l->any_null || part.any_null;
 }
 
 /* Range and hash, once all entries are there. */
