@@ -56,6 +56,26 @@ is(counted(q{SET quote_all_identifiers = off; SELECT quote_ident(name) AS q, cou
 is(counted(q{SET quote_all_identifiers = on; SELECT quote_ident(name) AS q, count(*) FROM names WHERE id < 9 GROUP BY q ORDER BY min(id)}, 'quoted'),
 	'1 made, 0 shared', 'with others there is another table');
 
+# what a time zone does on each day, by which name ever, and what is made of local dates: three tables, and one
+$node->safe_psql('postgres', q{
+CREATE TABLE moments (id int, z timestamptz) WITH (autovacuum_enabled = off);
+INSERT INTO moments SELECT i, timestamptz '1995-01-01 00:30+00' + i * interval '11 hours 7 minutes' FROM generate_series(1, 6000) AS i;
+VACUUM ANALYZE moments});
+my $days = q{SELECT date_trunc('month', z) AS m, count(*), min(extract(hour FROM z)) FROM moments GROUP BY m ORDER BY m};
+my ($berlin, $new_york) = map { "SET timezone = '$_'; " } ('Europe/Berlin', 'America/New_York');
+is(counted($berlin . $days, 'Berlin: first'), '4 made, 0 shared', 'Berlin: the first session makes the tables');
+is(counted($berlin . $days, 'Berlin: again'), '0 made, 4 shared', 'Berlin: the second session shares them');
+is(counted($new_york . $days, 'New York: first'), '4 made, 0 shared', 'another time zone makes others');
+is(counted($berlin . $days, 'Berlin: third'), '0 made, 4 shared', 'both time zones have theirs');
+is(counted($new_york . q{SELECT date_trunc('hour', z AT TIME ZONE 'Europe/Berlin') AS h, count(*) FROM moments WHERE id % 100 = 1 GROUP BY h ORDER BY h}, 'a zone that is named'),
+	'0 made, 3 shared', "a zone that is named has the session's tables");
+is(counted("SET timezone = 'ONE-1TWO,M3.5.0,M10.5.0/3'; $days", 'rules: first'), '4 made, 0 shared', 'rules make tables');
+is(counted("SET timezone = 'OTHER-1NAMES,M3.5.0,M10.5.0/3'; $days", 'rules: other names'), '0 made, 4 shared', 'equal rules share them, whatever their names');
+is(counted("SET timezone = 'ONE-1TWO,M3.5.0,M10.4.0/3'; $days", 'rules: another'), '4 made, 0 shared', 'other rules make others');
+$node->safe_psql('postgres', q{INSERT INTO moments SELECT -i, timestamptz '2010-01-01 00:30+00' + i * interval '1 day' FROM generate_series(1, 100) AS i});
+is(counted($berlin . $days, 'Berlin: later days'), '4 made, 0 shared', 'tables are extended by days that are new');
+is(counted($berlin . $days, 'Berlin: extended'), '0 made, 4 shared', 'what was extended is shared');
+
 # values that are not in the cache yet, and then are
 $node->safe_psql('postgres', q{INSERT INTO names SELECT i, 'new 7' || i, date '1999-01-01' + i % 900 FROM generate_series(1, 50) AS i;
 INSERT INTO others SELECT 'new 7' || i, i FROM generate_series(1, 20) AS i});

@@ -56,3 +56,10 @@ SELECT check_same('SELECT a || g, count(*) FROM many GROUP BY 1', '{public}') AS
 DROP VIEW public.others;
 DROP VIEW public.questions;
 DROP TABLE public.few, public.mid, public.many;
+-- what a session remembers of one table's part is not taken for another's
+CREATE TABLE public.days WITH (autovacuum_enabled = off) AS SELECT i AS id, date '2019-06-01' + i AS d FROM generate_series(0, 900) AS i;
+CREATE TABLE public.first_days WITH (autovacuum_enabled = off) AS SELECT * FROM public.days WHERE id < 400;
+VACUUM (FREEZE, ANALYZE) public.days, public.first_days;
+SELECT round, name, check_same(format('SELECT extract(%s FROM d), count(*) FROM %s GROUP BY 1', field, name), '{public}'), check_same(format('SELECT to_char(d::timestamp, %L), count(*) FROM %s GROUP BY 1', format, name), '{public}')
+FROM generate_series(1, 2) AS round, unnest('{days,first_days}'::text[]) AS name, unnest('{month,year,day}'::text[], '{Q,YYYY-MM,DD}'::text[]) AS _(field, format);
+DROP TABLE public.days, public.first_days;

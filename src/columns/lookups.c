@@ -10,6 +10,8 @@
  *
  * Runs in backends; eviction, in any process that has a PGPROC.
  *
+ * A published table never changes, and no other has its region_id.  So each process keeps what it found in parts of tables.
+ *
  * Lock: GC_LOCK_LOOKUPS, after a dictionary's and before GC_LOCK_RETIRE.
  *
  *-------------------------------------------------------------------------
@@ -161,22 +163,75 @@ gc_lookups_init(void *memory, const GcLookupKey *key, const GcLookupShape *shape
 	return table;
 }
 
+/*-------------------------------------------------------------------------
+ * Parts
+ *-------------------------------------------------------------------------
+ */
+
+/* To look through a part takes several times as long as all else that a session does for a short query. */
+#define KEPT_PARTS	32
+
+static GcLookupPart kept_parts[KEPT_PARTS];
+static uint32 next_part = 0;
+
+static GcLookupPart
+look_through(const GcSharedLookup *table, uint32 count)
+{
+	GcLookupPart part = {.table = table->obj.region_id,.count = count,.span = GC_NO_SPAN};
+	GcSpan	   *span = &part.span;
+
+	for (uint32 k = 0; k < count; k++)
+	{
+		const int64 value = gc_lookups_value(table, k);
+
+		if (table->nulls[k])
+		{
+			part.any_null = part.any_null || k > 0;
+			continue;
+		}
+		if (span->min > span->max)
+			*span = (GcSpan) {value, value, table->span.dscale, table->span.min_dscale};
+		span->min = Min(span->min, value);
+		span->max = Max(span->max, value);
+	}
+	if (table->dict)
+		part.texts = span->min > span->max ? 0 : (uint32) span->max + 1;
+	/* Tagged entries are read as such, whether those of this part have one scale or not. */
+	if (table->scale == GC_SCALE_TAGGED)
+		*span = table->span;
+	return part;
+}
+
+GcLookupPart
+gc_lookups_part(const GcSharedLookup *table, uint32 count)
+{
+	GcLookupPart *part;
+
+	Assert(count <= table->count);
+	if (count == table->count)
+		return (GcLookupPart) {.table = table->obj.region_id,.count = count,.texts = GC_DICT_MAX_VALUES,
+	.any_null = table->any_null,.span = table->span};
+	for (int i = 0; i < KEPT_PARTS; i++)
+	{
+		if (kept_parts[i].table == table->obj.region_id && kept_parts[i].count == count)
+			return kept_parts[i];
+	}
+	part = &kept_parts[next_part++ % KEPT_PARTS];
+	*part = look_through(table, count);
+	return *part;
+}
+
 GcDictView *
 gc_lookups_texts(const GcSharedLookup *table, uint32 count)
 {
-	const int32 *codes = table->data;
-	uint32		n = 0;
-
-	Assert(table->dict && table->width == sizeof(int32) && count <= table->count);
-	if (count == table->count)
-		return gc_dict_frozen_view(table->dict, GC_DICT_MAX_VALUES);
-	for (uint32 k = 0; k < count; k++)
-	{
-		if (!table->nulls[k] && (uint32) codes[k] >= n)
-			n = codes[k] + 1;
-	}
-	return gc_dict_frozen_view(table->dict, n);
+	Assert(table->dict && table->width == sizeof(int32));
+	return gc_dict_frozen_view(table->dict, gc_lookups_part(table, count).texts);
 }
+
+/*-------------------------------------------------------------------------
+ * Publishing
+ *-------------------------------------------------------------------------
+ */
 
 /* The table is full: drop the least recently used. */
 static bool

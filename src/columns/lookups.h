@@ -78,9 +78,33 @@ extern Size gc_lookups_size(const GcLookupShape *shape);
  */
 extern GcSharedLookup *gc_lookups_init(void *memory, const GcLookupKey *key, const GcLookupShape *shape);
 
+/* Entry k as a raw value; 0 where it is NULL. */
+static inline int64
+gc_lookups_value(const GcSharedLookup *table, uint32 k)
+{
+	if (table->width == 1)
+		return ((const uint8 *) table->data)[k];
+	if (table->width == 4)
+		return ((const int32 *) table->data)[k];
+	return ((const int64 *) table->data)[k];
+}
+
+/* What is known of the first entries of a table. */
+typedef struct GcLookupPart
+{
+	uint64		table;			/* its region_id */
+	uint32		count;
+	uint32		texts;			/* text results: they are so many of the dictionary's first texts */
+	bool		any_null;		/* beyond entry 0 */
+	GcSpan		span;			/* of the results but NULL; where they are tagged, of the whole table */
+} GcLookupPart;
+
+/* That of the first `count` entries of a published table.  Kept by the process for the parts that were asked for last. */
+extern GcLookupPart gc_lookups_part(const GcSharedLookup *table, uint32 count);
+
 /*
- * The texts that the first `count` entries of a table are, as a view that values may be added to.  Codes are given in the
- * order of entries, so these are the first texts of its dictionary.
+ * The texts that the first `count` entries of a published table are, as a view that values may be added to.  Codes are
+ * given in the order of entries, so these are the first texts of its dictionary.
  */
 extern GcDictView *gc_lookups_texts(const GcSharedLookup *table, uint32 count);
 

@@ -336,7 +336,7 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 			*result = compute_ranked(w);
 			return GC_OK;
 		case GC_LUT_ZONE:
-			*result = new_lookup(w, NULL, 0);
+			*result = new_lookup(w, t, t ? Min(t->count, w->count) : 0);
 			return gc_compute_zone(w, *result);
 		default:
 			return compute_expression(w, t, result);

@@ -10,8 +10,8 @@
  * security leakproof, and any error is caught and means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
- * sessions (columns/lookups.c), if the expression is cacheable.  A session reaches it through
- * its own plan alone, which was permission-checked.  One session at a time computes what is
+ * sessions (columns/lookups.c), if the expression is cacheable.  So is what a time zone does.
+ * A session reaches it through its own plan alone, which was permission-checked.  One session at a time computes what is
  * missing.  Values that only this request has, in its delta, are computed for it alone.
  *
  * Runs in backends.
@@ -37,6 +37,7 @@
 #include "compute.h"
 #include "rank.h"
 #include "text_program.h"
+#include "zone.h"
 #include "../columns/evict.h"
 #include "../columns/pgkinds.h"
 
@@ -172,20 +173,10 @@ integer_domain(GcBinding *b, const GcPlanLut *lut, int64 *base, uint32 *count)
  *-------------------------------------------------------------------------
  */
 
-static int64
-shared_value(const GcSharedLookup *t, uint32 k)
-{
-	if (t->width == 1)
-		return ((const uint8 *) t->data)[k];
-	if (t->width == 4)
-		return ((const int32 *) t->data)[k];
-	return ((const int64 *) t->data)[k];
-}
-
 int64
 gc_lookup_value(const GcLookup *l, uint32 k)
 {
-	return k < l->first ? shared_value(l->shared, k) : l->values[k - l->first];
+	return k < l->first ? gc_lookups_value(l->shared, k) : l->values[k - l->first];
 }
 
 bool
@@ -216,18 +207,15 @@ widen(GcLookup *l, uint32 k, uint32 end)
 }
 
 /* The same of the shared entries.  Entries behind `first` are of values that this request does not have. */
-static bool
+static void
 widen_by_shared(GcLookup *l)
 {
-	l->span = GC_NO_SPAN;
-	/* Tagged entries are read as such, whether those of this request have one scale or not. */
-	if (l->first > 0 && (l->first == l->shared->count || l->scale == GC_SCALE_TAGGED))
-	{
-		l->span = l->shared->span;
-		l->any_null = l->shared->any_null;
-		return true;
-	}
-	return widen(l, 0, l->first);
+	GcLookupPart part = {.span = GC_NO_SPAN};
+
+	if (l->first > 0)
+		part = gc_lookups_part(l->shared, l->first);
+	l->span = part.span;
+	l->any_null = l->any_null || part.any_null;
 }
 
 /* Range and hash, once all entries are there. */
@@ -242,7 +230,8 @@ finish_lookup(GcBinding *b, GcLookup *l)
 		if (l->nulls[k])
 			l->values[k] = 0;
 	}
-	if (!widen_by_shared(l) || !widen(l, l->first, l->count))
+	widen_by_shared(l);
+	if (!widen(l, l->first, l->count))
 		return gc_fail(&b->err, GC_UNSUPPORTED, "Results of an expression differ in scale and have too many digits.");
 	l->null_of_null = gc_lookup_is_null(l, 0);
 	l->hash = gc_hash_bytes(l->values, n * sizeof(int64), l->base ^ seed);
@@ -273,7 +262,7 @@ use_shared(const GcLookupWork *w, const GcSharedLookup *t)
 	l->shared = t;
 	l->null_of_null = t->nulls[0];
 	l->scale = t->scale;
-	(void) widen_by_shared(l);
+	widen_by_shared(l);
 	if (entry_width(w, l) != t->width)
 		l->span = t->span;
 	l->hash = (GcHash) {{t->obj.region_id, 0x7368}};
@@ -296,13 +285,19 @@ session_hash(void)
 	return gc_hash_bytes(state, sizeof(state), 0);
 }
 
-static void
-describe_function(const GcPlanLut *lut, GcLookupKey *key)
+/* False: it is for this request alone. */
+static bool
+describe_function(const GcBinding *b, const GcPlanLut *lut, GcLookupKey *key)
 {
 	GcHash		session;
+	GcHash		zone = {{0, 0}};
 
+	if ((lut->type == GC_LUT_ZONE || lut->zoned) && !gc_zone_hash(b, lut, &zone))
+		return false;
 	switch (lut->type)
 	{
+		case GC_LUT_ADD:
+			return false;
 		case GC_LUT_TRANSLATE:
 			key->function[0] = GC_LUT_TRANSLATE;
 			break;
@@ -310,12 +305,17 @@ describe_function(const GcPlanLut *lut, GcLookupKey *key)
 			key->function[0] = GC_LUT_RANK;
 			key->function[1] = (uint64) gc_rank_function(lut) << 32 | lut->collation;
 			break;
+		case GC_LUT_ZONE:
+			key->function[0] = zone.h[0] ^ (lut->rank + 1);
+			key->function[1] = zone.h[1];
+			break;
 		default:
 			session = session_hash();
-			key->function[0] = lut->hash.h[0] ^ session.h[0];
-			key->function[1] = lut->hash.h[1] ^ session.h[1];
+			key->function[0] = lut->hash.h[0] ^ session.h[0] ^ zone.h[0];
+			key->function[1] = lut->hash.h[1] ^ session.h[1] ^ zone.h[1];
 			break;
 	}
+	return lut->type != GC_LUT_EXPR || lut->cacheable;
 }
 
 /*
@@ -365,8 +365,7 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 		w->count = b->lookups[lut->rank]->count;
 		return GC_OK;
 	}
-	describe_function(lut, key);
-	w->shareable = lut->type == GC_LUT_EXPR ? lut->cacheable : lut->type != GC_LUT_ADD && lut->type != GC_LUT_ZONE;
+	w->shareable = describe_function(b, lut, key);
 	if (GC_LUT_IS_PAIR(lut))
 		return describe_pair(b, lut, w);
 	if (!GC_KIND_IS_CODE(w->argkind))

@@ -12,7 +12,13 @@
 
 #include "compute.h"
 
-/* Fill an empty table of dates with a part of what the zone does on them.  GC_UNSUPPORTED: it does more on one. */
+/*
+ * What a table's time zone is known by in all sessions; of an expression's table, the session's zone.  False: not to be
+ * had.
+ */
+extern bool gc_zone_hash(const GcBinding *b, const GcPlanLut *lut, GcHash *hash);
+
+/* Fill a table of dates, from `first` on, with a part of what the zone does on them.  GC_UNSUPPORTED: it does more on one. */
 extern GcCode gc_compute_zone(const GcLookupWork *w, GcLookup *l);
 
 #endif							/* GC_EXEC_ZONE_H */

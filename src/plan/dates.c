@@ -160,18 +160,48 @@ gc_depends_on_date(Expr *expr)
 	return !uses_time((Node *) expr, NULL);
 }
 
-static Node *
-forget_prints(Node *node, void *context)
+/* A call that nothing but the session's time zone has an influence on. */
+static bool
+is_zoned(Node *node)
 {
+	if (!IsA(node, FuncExpr))
+		return false;
+	switch (((FuncExpr *) node)->funcid)
+	{
+		case F_DATE_TIMESTAMPTZ:
+		case F_TIME_TIMESTAMPTZ:
+		case F_TIMESTAMP_TIMESTAMPTZ:
+		case F_TIMESTAMPTZ_DATE:
+		case F_TIMESTAMPTZ_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+			return true;
+		default:
+			return prints_date(node) && ((FuncExpr *) node)->funcid == F_TO_CHAR_TIMESTAMPTZ_TEXT;
+	}
+}
+
+static Node *
+without_stable(Node *node, bool *zoned)
+{
+	FuncExpr   *f;
+
 	if (node == NULL)
 		return NULL;
 	if (prints_date(node) && ((FuncExpr *) node)->funcid == F_TO_CHAR_TIMESTAMP_TEXT)
-		return forget_prints(linitial(((FuncExpr *) node)->args), context);
-	return expression_tree_mutator(node, forget_prints, context);
+		return without_stable(linitial(((FuncExpr *) node)->args), zoned);
+	if (!is_zoned(node))
+		return expression_tree_mutator(node, without_stable, zoned);
+	*zoned = true;
+	f = (FuncExpr *) expression_tree_mutator(node, without_stable, zoned);
+	f->funcid = F_DATE_TIMESTAMP;
+	return (Node *) f;
 }
 
 Node *
-gc_without_prints(Expr *expr)
+gc_without_stable(Expr *expr, bool *zoned)
 {
-	return forget_prints((Node *) expr, NULL);
+	*zoned = false;
+	return without_stable((Node *) expr, zoned);
 }

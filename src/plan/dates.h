@@ -18,9 +18,10 @@
 extern bool gc_depends_on_date(Expr *expr);
 
 /*
- * A copy without those calls of to_char(timestamp, text) that no setting has an influence on, though PostgreSQL
- * calls the function stable.  What they are of is in their place.
+ * A copy to ask for mutable functions, and for nothing else.  PostgreSQL calls functions stable that are less than that
+ * here.  Calls of to_char(timestamp, text) that no setting has an influence on are left out.  Where the session's time
+ * zone is the only setting that has, an immutable function is in the place of the called one, and *zoned is set.
  */
-extern Node *gc_without_prints(Expr *expr);
+extern Node *gc_without_stable(Expr *expr, bool *zoned);
 
 #endif							/* GC_DATES_H */

@@ -540,7 +540,7 @@ gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int a
 
 	lut->type = GC_LUT_EXPR;
 	lut->to_space = GC_SPACE_NONE;
-	lut->cacheable = hash_expression(expr, second, &lut->hash) && !contain_mutable_functions(gc_without_concat(gc_without_prints(expr))) &&
+	lut->cacheable = hash_expression(expr, second, &lut->hash) && !contain_mutable_functions(gc_without_concat(gc_without_stable(expr, &lut->zoned))) &&
 		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
 	lut->expr = gc_exec_expr(tr, executed);
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);

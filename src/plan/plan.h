@@ -108,7 +108,8 @@ typedef enum GcZonePart
 typedef struct GcPlanLut
 {
 	uint8		type;			/* GcLutType */
-	bool		cacheable;		/* immutable and free of parameters */
+	bool		cacheable;		/* immutable, but for the session's time zone, and free of parameters */
+	bool		zoned;			/* GC_LUT_EXPR: depends on the session's time zone */
 	uint16		space;			/* text argument: its dictionary */
 	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD, GC_LUT_RANKED */
 	int			expr;			/* GC_LUT_EXPR: custom_exprs.  GC_LUT_ZONE: the time zone's name there, or -1: the
