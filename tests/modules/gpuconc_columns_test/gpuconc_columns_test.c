@@ -41,7 +41,6 @@
 #include "columns/fence_keeper.h"
 #include "columns/load.h"
 #include "columns/looks.h"
-#include "columns/numeric.h"
 #include "columns/pgkinds.h"
 #include "columns/spec.h"
 #include "columns/store.h"
@@ -68,7 +67,6 @@ typedef struct TestColumn
 {
 	const GcColSpec *spec;
 	GcCol		desc;
-	int16		dscale;
 	GcDictView *dict;
 } TestColumn;
 
@@ -205,7 +203,7 @@ decode(const TestColumn *col, uint32 row)
 		case GC_CHAR:
 			return CharGetDatum((char) raw);
 		case GC_NUMERIC:
-			return gc_int128_to_numeric(raw, col->dscale);
+			return gc_raw_to_datum(GC_NUMERIC, raw, col->desc.scale);
 		case GC_INTERVAL:
 			return gc_raw_to_datum(GC_INTERVAL, raw, -1);
 		case GC_TIMETZ:
@@ -328,7 +326,6 @@ put_chunks(TestOutput *out, const GcDirectory *dir, const GcServed *served,
 
 			check_padding(cell, chunk->nrows);
 			cols[c].desc = cell->desc;
-			cols[c].dscale = cell->dscale;
 		}
 		put_rows(out, ncols, cols, chunk->nrows, (uintptr_t) bitmap_of(chunk));
 	}
@@ -373,7 +370,7 @@ put_delta(TestOutput *out, Relation rel, const GcServed *served, int ncols,
 		cols[c].desc.nulls = enc[c].null_bytes > 0 ? (uintptr_t) (data + enc[c].data_bytes) : 0;
 		cols[c].desc.base = enc[c].base;
 		cols[c].desc.width = enc[c].width;
-		cols[c].dscale = enc[c].dscale;
+		cols[c].desc.scale = enc[c].scale;
 	}
 	put_rows(out, ncols, cols, gc_encoder_rows(encoder), 0);
 }

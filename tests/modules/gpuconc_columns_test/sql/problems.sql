@@ -111,9 +111,9 @@ VACUUM odd;
 SELECT pg_relation_size('odd') / 8192 AS blocks, problems FROM load('odd');
 SELECT * FROM gpuconc_columns_test_diff('odd');
 
--- scales that differ, within a chunk, and from chunk to chunk
+-- scales that differ, with too many digits: within a chunk, and from chunk to chunk
 SELECT refill();
-UPDATE odd SET n = 1.50 WHERE id = 500;
+UPDATE odd SET n = 1e-32 WHERE id = 500;
 VACUUM odd;
 SELECT problems FROM load('odd');
 SELECT problems, chunks = 0 AS none FROM load('odd');
@@ -122,8 +122,8 @@ VACUUM odd;
 SELECT problems FROM load('odd');
 SELECT * FROM gpuconc_columns_test_diff('odd');
 SELECT refill();
-UPDATE odd SET n = CASE WHEN id BETWEEN 300 AND 307 THEN 1.50 END;
-UPDATE odd SET n = 1.5 WHERE id BETWEEN 900 AND 907;
+UPDATE odd SET n = CASE WHEN id BETWEEN 300 AND 307 THEN 1e-10 END;
+UPDATE odd SET n = 1e15 WHERE id BETWEEN 900 AND 907;
 VACUUM odd;
 SELECT problems FROM load('odd');
 SELECT problems, chunks = 0 AS none FROM load('odd');
@@ -133,7 +133,7 @@ SELECT problems FROM load('odd');
 SELECT * FROM gpuconc_columns_test_diff('odd');
 -- the offending value stays, while others change: tried once for each VACUUM at most
 SELECT refill();
-UPDATE odd SET n = 1.50 WHERE id = 500;
+UPDATE odd SET n = 1e-32 WHERE id = 500;
 VACUUM odd;
 SELECT problems FROM load('odd');
 UPDATE odd SET id = -id WHERE id = 100;
@@ -143,6 +143,12 @@ SELECT * FROM load('odd');
 UPDATE odd SET n = 2.5 WHERE id = 500;
 VACUUM odd;
 SELECT load_until_good('odd');
+SELECT * FROM gpuconc_columns_test_diff('odd');
+-- with few digits they are no problem
+SELECT refill();
+UPDATE odd SET n = 1.50 WHERE id = 500;
+VACUUM odd;
+SELECT problems FROM load('odd');
 SELECT * FROM gpuconc_columns_test_diff('odd');
 
 -- a column that was cached, then not, and is again
@@ -161,7 +167,8 @@ SELECT * FROM gpuconc_columns_test_diff('odd');
 UPDATE odd SET n = 'NaN' WHERE id = 5;
 SELECT count(*) FROM gpuconc_columns_test_scan('odd', '{n}');
 SELECT problems FROM load('odd');
-UPDATE odd SET n = 0.25 WHERE id = 5;
+UPDATE odd SET n = 1e-32 WHERE id = 5;
+SELECT count(*) FROM gpuconc_columns_test_scan('odd', '{n}');
 SELECT problems FROM load('odd');
 UPDATE odd SET n = 0.5 WHERE id = 5;
 SELECT * FROM gpuconc_columns_test_diff('odd');
@@ -174,6 +181,10 @@ INSERT INTO odd SELECT i, CASE WHEN i <= 8 OR i > 600 THEN 1.5 END, 'v', repeat(
 VACUUM odd;
 SELECT problems FROM load('odd');
 UPDATE odd SET n = 1.50 WHERE n IS NOT NULL;
+VACUUM odd;
+SELECT problems FROM load('odd');
+SELECT * FROM gpuconc_columns_test_diff('odd');
+UPDATE odd SET n = 1e-32 WHERE n IS NOT NULL;
 VACUUM odd;
 SELECT problems FROM load('odd');
 SELECT load_until_good('odd');
