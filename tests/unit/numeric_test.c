@@ -8,7 +8,7 @@
  * quotients end in a half, or next to one, or at a power of 10000.  A few results are
  * PostgreSQL's own.
  *
- * Floats become numerics by the digits that printf() prints.
+ * Floats become numerics by the digits that printf() prints.  Tagged values are integers at any larger scale, and back.
  *
  *-------------------------------------------------------------------------
  */
@@ -328,15 +328,21 @@ test_large(void)
 	}
 }
 
-/* The same of any two numerics; what 128 bits do not hold, or PostgreSQL has more digits of, is left. */
+/*
+ * The same of any two numerics; what 128 bits do not hold, or PostgreSQL has more digits of, is left.  The scales are the
+ * display scales, and the integers have x_more and y_more digits behind those.
+ */
 static bool
-same_quotient(i128 x, int x_scale, i128 y, int y_scale)
+same_quotient(i128 x, int x_scale, int x_more, i128 y, int y_scale, int y_more)
 {
+	const int	shown = GC_MAX(x_scale, y_scale);
+	const i128	a = x * power_of_10(x_more);
+	const i128	b = y * power_of_10(y_more);
 	i32			bad = 0;
-	i128		got = gc_numeric_div(x, x_scale, y, y_scale, GC_MAX(x_scale, y_scale), &bad);
+	i128		got = gc_numeric_div(a, x_scale + x_more, b, y_scale + y_more, shown, &bad);
 	Quotient	q = divide(y < 0 ? -x : x, x_scale, (u64) (y < 0 ? -y : y), y_scale);
 
-	if (gc_numeric_div_scale(x, x_scale, y, y_scale, GC_MAX(x_scale, y_scale)) != q.scale)
+	if (gc_numeric_div_scale(a, x_scale + x_more, b, y_scale + y_more, shown) != q.scale)
 		return false;
 	for (int i = q.scale; !q.large && i < GC_AVG_SCALE; i++)
 		q.large = __builtin_mul_overflow(q.value, (i128) 10, &q.value);
@@ -358,7 +364,7 @@ test_quotients(void)
 		const i128	y = (i128) (draw_digits(draw() % 4 == 0 ? 18 : 9) % ((u64) 1 << 62)) + 1;
 		i32			lost = 0;
 
-		wrong += !same_quotient(draw() % 2 ? -x : x, xs, draw() % 2 ? -y : y, ys);
+		wrong += !same_quotient(draw() % 2 ? -x : x, xs, 0, draw() % 2 ? -y : y, ys, 0);
 		(void) gc_numeric_div(x, xs, y, ys, GC_MAX(xs, ys), &lost);
 		left += (u64) lost;
 	}
@@ -367,6 +373,82 @@ test_quotients(void)
 	(void) gc_numeric_div(0, 2, 0, 3, 3, &bad);
 	ok(bad, "so is division by zero");
 	ok(gc_numeric_div(10, 1, -4, 1, 1, &bad) == -(i128) 25 * power_of_10(23), "a negative quotient");
+}
+
+/* Of values that have more digits behind the point than are shown, as those of a column of several scales. */
+static void
+test_shown(void)
+{
+	u64			wrong = 0;
+	u64			left = 0;
+	i32			bad = 0;
+
+	for (int i = 0; i < NRANDOM / 4 && wrong < 10; i++)
+	{
+		const int	xs = (int) (draw() % 10);
+		const int	ys = (int) (draw() % 10);
+		const int	x_more = (int) (draw() % 20);
+		const int	y_more = (int) (draw() % 10);
+		const i128	x = (i128) draw_digits(1 + draw() % 15);
+		const i128	y = (i128) draw_digits(1 + draw() % 9) + 1;
+		i32			lost = 0;
+
+		wrong += !same_quotient(draw() % 2 ? -x : x, xs, x_more, draw() % 2 ? -y : y, ys, y_more);
+		(void) gc_numeric_div(x * power_of_10(x_more), xs + x_more, y * power_of_10(y_more), ys + y_more, GC_MAX(xs, ys), &lost);
+		left += (u64) lost;
+	}
+	ok(wrong == 0, "quotients of numerics whose integers have a larger scale");
+	ok(left < NRANDOM / 8, "most of them are not left to PostgreSQL");
+	/* 70000000 / 0.7 is 100000000.000000000000, of twelve digits behind the point: the integer loses seven. */
+	ok(gc_numeric_div((i128) 70000000 * power_of_10(20), 20, 7, 1, 1, &bad) == (i128) 100000000 * power_of_10(GC_AVG_SCALE) &&
+	   gc_numeric_div_scale((i128) 70000000 * power_of_10(20), 20, 7, 1, 1) == 12, "a dividend loses digits");
+	ok(!bad, "and the quotient is known");
+}
+
+/* Any value that may be tagged. */
+static i64
+draw_taggable(int more)
+{
+	const i64	value = (i64) (draw() >> (6 + draw() % 58)) % (GC_TAG_LIMIT / (i64) power_of_10(more));
+
+	return draw() % 2 ? -value : value;
+}
+
+static void
+test_tags(void)
+{
+	u64			wrong = 0;
+
+	for (int i = 0; i < NRANDOM && wrong < 10; i++)
+	{
+		const int	scale = (int) (draw() % GC_TAG_SCALES);
+		const int	less = (int) (draw() % 18);
+		const int	shown = GC_MAX(scale - less, 0);
+		const i64	value = draw_taggable(scale - shown);
+		const i64	whole = value * (i64) power_of_10(scale - shown);
+		const i64	tagged = GC_TAGGED(value, shown);
+
+		wrong += GC_TAG_DIGITS(tagged) != value || GC_TAG_SCALE(tagged) != shown || gc_untag(tagged, scale) != whole ||
+			gc_tag(whole, scale, shown) != tagged;
+	}
+	ok(wrong == 0, "tagged values have their digits and scales, at their own scale and at larger ones");
+	wrong = 0;
+	for (int shown = 0; shown < GC_TAG_SCALES; shown++)
+	{
+		for (int scale = shown; scale < GC_TAG_SCALES; scale++)
+		{
+			wrong += gc_untag(GC_TAGGED(0, shown), scale) != 0 || gc_tag(0, scale, shown) != shown;
+			if (scale - shown < 18)
+				wrong += gc_untag(GC_TAGGED(-1, shown), scale) != -(i64) power_of_10(scale - shown);
+		}
+	}
+	ok(wrong == 0, "zero has all scales");
+	for (i64 value = GC_TAG_LIMIT - 1; value > GC_TAG_LIMIT - 3; value--)
+		ok(GC_TAG_DIGITS(GC_TAGGED(value, 31)) == value && GC_TAG_SCALE(GC_TAGGED(value, 31)) == 31 &&
+		   GC_TAG_DIGITS(GC_TAGGED(-value, 31)) == -value && GC_TAG_SCALE(GC_TAGGED(-value, 31)) == 31, "the largest values");
+	/* Of equal digits the scale decides, so that the greater of tagged values at one scale is the greater value. */
+	ok(GC_TAGGED(-5, 31) < GC_TAGGED(-4, 0) && GC_TAGGED(-5, 3) > GC_TAGGED(-5, 2) && GC_TAGGED(4, 31) < GC_TAGGED(5, 0),
+	   "tagged values are ordered by their digits first");
 }
 
 /* Of 15 digits that printf() prints, `scale` behind the point; false: it leaves 64 bits. */
@@ -435,6 +517,8 @@ main(void)
 	test_powers();
 	test_large();
 	test_quotients();
+	test_shown();
+	test_tags();
 	float_test();
 	return tap_done();
 }
