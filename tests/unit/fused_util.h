@@ -19,6 +19,7 @@
 
 #include "../../src/codegen/fused.h"
 #include "../../src/codegen/selection.h"
+#include "../../src/program/tagged.h"
 
 typedef struct Result
 {
@@ -185,7 +186,7 @@ member_word(const Member *m, const GcArgWord *w)
 		case GC_ARG_PAYLOAD:
 			if (w->part == 0)
 				return m->build[pay->build][3] + (w->index - gc_builds(m->p)[pay->build].first_payload) * 8 * 3000;
-			return (u64) (i64) m->maker.ranges[pay->expr].lo - pay->nullable;
+			return (u64) (i64) gc_stored_range(&gc_exprs(m->p)[pay->expr], &m->maker.ranges[pay->expr]).lo - pay->nullable;
 		case GC_ARG_GROUP:
 			switch (w->part)
 			{
