@@ -117,6 +117,34 @@ DELETE FROM odd WHERE id % 3 = 0;
 SELECT * FROM look('odd');
 :show
 
+-- hot chunks, in which pages that have not changed are kept; an error if rows differ
+SET gpuconc.debug_hot_pages = 1;
+\set hot 'CALL gpuconc_columns_test_compare(''odd'', 100); SELECT encoding, problem FROM gpuconc_cache WHERE relation = ''odd''::regclass AND column_name = ''n'';'
+SELECT fill('CASE WHEN i % 3 > 0 THEN i END') \gset
+:hot
+UPDATE odd SET n = 0.25 WHERE id = 200;
+:hot
+UPDATE odd SET n = -1.125 WHERE id IN (5, 600, 601);
+:hot
+UPDATE odd SET n = NULL WHERE id < 50;
+:hot
+SELECT fill('round(i / 7::numeric, i % 4)') \gset
+:hot
+UPDATE odd SET n = 7 WHERE id % 100 = 9;
+:hot
+SELECT fill('CASE WHEN i > 990 THEN 7 END') \gset
+:hot
+UPDATE odd SET n = 2.50 WHERE id = 3;
+:hot
+UPDATE odd SET n = CASE WHEN id <= 500 THEN 0.5 ELSE 0.125 END WHERE id IN (4, 996);
+:hot
+-- values that cannot be tagged beside those of other pages: their page is given up
+SELECT fill('i') \gset
+:hot
+INSERT INTO odd SELECT 2000 + i, 1e-32, repeat('y', 900) FROM generate_series(1, 8) AS i;
+:hot
+RESET gpuconc.debug_hot_pages;
+
 -- beside columns of other types, and several of its kind
 CREATE TABLE many (id int, n numeric, m numeric, d numeric(12, 2), f float8, t text);
 INSERT INTO many SELECT i, round(i / 7::numeric, i % 3), CASE WHEN i % 9 > 0 THEN round(-i / 11::numeric, 7 - i % 8) END, i * 0.25, i * 0.5, 't' || i % 20
