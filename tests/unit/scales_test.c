@@ -48,7 +48,8 @@ enum
 	W_GREATEST_SMALL, NWORDS
 };
 
-static const char *const shapes[NSHAPES] = {"rows", "rows in stages", "few rows", "rows of a join", "rows of two joins, gathered", "aggregates"};
+static const char *const shapes[NSHAPES] = {"rows", "rows in stages", "few rows", "rows of a join",
+"rows of two joins, gathered", "aggregates"};
 static Member members[NSHAPES];
 static i64	results[51];		/* of the table, by C_SMALL, behind that of NULL */
 static u8	no_result[51];
@@ -160,7 +161,8 @@ put_outs(Maker *m, u16 x, u16 small, u16 brought)
 {
 	const u16	param = maker_param(m, GC_NUMERIC, 25, 2);
 	const u16	looked_up = maker_lut(m, small, GC_NUMERIC, &varying);
-	u16			choice;
+	u16			choice,
+				product;
 
 	m->lut_words[0][GC_LUT_DATA] = put(results, sizeof(results));
 	m->lut_words[0][GC_LUT_NULLS] = put(no_result, sizeof(no_result));
@@ -174,7 +176,8 @@ put_outs(Maker *m, u16 x, u16 small, u16 brought)
 	maker_out(m, choice);
 	maker_out(m, brought);
 	maker_out(m, maker_expr(m, GC_OP_SCALE, GC_INT4, x, GC_NONE, GC_NONE));
-	maker_out(m, maker_expr(m, GC_OP_SCALE, GC_INT4, numeric_expr(m, GC_OP_MUL, looked_up, maker_expr(m, GC_OP_GREATEST, GC_NUMERIC, x, param, GC_NONE)), GC_NONE, GC_NONE));
+	product = numeric_expr(m, GC_OP_MUL, looked_up, numeric_expr(m, GC_OP_GREATEST, x, param));
+	maker_out(m, maker_expr(m, GC_OP_SCALE, GC_INT4, product, GC_NONE, GC_NONE));
 	maker_out(m, maker_expr(m, GC_OP_ROW_ID, GC_INT8, GC_NONE, GC_NONE, m->head.ninputs - 1));
 }
 
@@ -538,7 +541,8 @@ test_typing(void)
 		if (i == 1)
 			ok(gc_payloads(p)[0].min_scale == 31, "and is not tagged");
 		if (i == 2)
-			ok(gc_exprs(p)[gc_aggs(p)[0].arg].scale == 31 && m->ranges[gc_aggs(p)[0].arg].lo == -GC_TAG_LIMIT && gc_pipelines(p)[0].group_words == 1,
+			ok(gc_exprs(p)[gc_aggs(p)[0].arg].scale == 31 &&
+			   m->ranges[gc_aggs(p)[0].arg].lo == -GC_TAG_LIMIT && gc_pipelines(p)[0].group_words == 1,
 			   "and scales that are known have no place in groups");
 		free(p);
 		fact = (GcFact) {.range = {0, 5},.scale = 32,.scale_spread = 1,.width = 1};
