@@ -58,8 +58,6 @@ type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRang
 		(void) gc_kind_range(arg->kind, r);
 	if (agg->fn != GC_AGG_SUM)
 		return GC_OK;
-	if (gc_is_varying(arg))
-		return gc_fail(t->err, GC_UNSUPPORTED, "A sum of numeric values of varying scale is needed.");
 	return sum_range(&t->ranges[agg->arg], rows, r) ? GC_OK : gc_too_wide(t);
 }
 
