@@ -225,6 +225,11 @@ minmax_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 		f4 = (float) f8;
 		return Float4GetDatum(f4);
 	}
+	if (gc_is_varying(e) && out->scale_ref == GC_NONE)
+	{
+		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "The minimum or maximum of numeric values of varying scale is needed.");
+		return (Datum) 0;
+	}
 	if (gc_is_varying(e))
 		return numeric_of_scales(d, v, e->scale, GC_TAG_SCALE(agg_extreme(d, g, out->scale_ref)),
 								 GC_TAG_SCALES - 1 - GC_TAG_SCALE(agg_extreme(d, g, out->square_ref)));

@@ -120,7 +120,7 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 	out = add_output(tr, (Node *) agg, GC_OUT_MINMAX);
 	out->ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
 	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
-	if (!gc_agg_in_parts(tr, agg) && gc_scale_may_vary(tr, arg))
+	if (gc_scale_may_vary(tr, arg))
 	{
 		out->scale_ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 0));
 		out->square_ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 1));

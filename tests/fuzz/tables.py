@@ -59,7 +59,20 @@ def float_maker(rng, column, type_):
     return lambda i: rng.choice(ends) if rng.random() < 0.5 else repr(rng.uniform(-1e6, 1e6))
 
 
+def mixed_maker(rng, column):
+    """Values that differ in display scale.  Equal ones have one: which of others a group shows, say, depends on the plan."""
+    scales = rng.choice([(0, 1, 2), (0, 1, 2), (0, 2), (2, 2, 2, 3), (0, 4, 9), (0, 1, 12)])
+    column.small = max(scales) < 10
+
+    def make(i):
+        n = rng.randint(-300, 300)
+        return "{:f}".format(decimal.Decimal(n).scaleb(-scales[n % len(scales)]) if n % 10 else decimal.Decimal(n))
+    return make
+
+
 def numeric_maker(rng, column):
+    if rng.random() < 0.4:
+        return mixed_maker(rng, column)
     precision, scale = rng.choice([(5, 0), (9, 2), (12, 2), (12, 4), (18, 6), (28, 10), (4, 4), (8, 3), (15, 2)])
     column.sql_type = "numeric(%d,%d)" % (precision, scale)
     column.scale = scale

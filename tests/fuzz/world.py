@@ -53,6 +53,9 @@ def make_columns(rng, rows):
         (Col("f", "float", ["0.5", "1.25"], True, 100), "float8", lambda i: rng.randint(1, 100) / 8),
         (Col("b", "bool", distinct=2), "bool", lambda i: null_some(rng, rng.random() < 0.5, hole)),
     ]
+    if rng.random() < 0.4:
+        # Display scales differ; equal values have one.
+        made[6] = (made[6][0], "numeric", lambda i: null_some(rng, "%g" % (rng.randint(-40, 40) / 4), hole))
     if rng.random() < 0.3:
         made.append((Col("w", "wide", distinct=3), "numeric(28,10)", lambda i: WIDE if rng.random() < 0.01 else "1.5"))
     gone = set(rng.sample(range(5, len(made)), rng.choice([0, 0, 1, 2])))
