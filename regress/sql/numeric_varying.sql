@@ -43,6 +43,22 @@ COMMIT;
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT g, sum(n), avg(n), sum(same) FROM written GROUP BY g', 'SELECT count(*) FROM written WHERE n > 0.5 AND same > 0.3', 'SELECT sum((doc->>''p'')::numeric) FROM written']) AS q;
 VACUUM (FREEZE, ANALYZE) public.written;
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT g, sum(n), avg(n), sum(same) FROM written GROUP BY g', 'SELECT count(*) FROM written WHERE n > 0.5 AND same > 0.3', 'SELECT id, n, same FROM written ORDER BY n DESC NULLS LAST, id LIMIT 9']) AS q;
+-- hot pages are copied, from beside one that had another scale and has it no more: there is one scale then
+CREATE TABLE public.hot (id int, n numeric) WITH (autovacuum_enabled = off, fillfactor = 50);
+INSERT INTO public.hot SELECT i, (i % 100)::numeric(9,2) FROM generate_series(1, 20000) AS i;
+SELECT settle();
+VACUUM (FREEZE, ANALYZE) public.hot;
+SET gpuconc.debug_hot_pages = 1;
+UPDATE public.hot SET n = 5.55 WHERE id = 3;
+UPDATE public.hot SET n = 7.777 WHERE id = 15000;
+SELECT gpuconc_prewarm('hot') > 0 AS loaded, check_same('SELECT sum(n), max(n) FILTER (WHERE id = 3) FROM hot', '{public}');
+UPDATE public.hot SET n = 7.77 WHERE id = 15000;
+SELECT settle();
+SELECT gpuconc_prewarm('hot') > 0 AS loaded, check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(n), max(n) FILTER (WHERE id = 3) FROM hot', 'SELECT id, n FROM hot WHERE n > 5.5 AND id < 10', 'SELECT n, count(*) FROM hot GROUP BY n']) AS q;
+UPDATE public.hot SET n = NULL WHERE id IN (3, 15000);
+SELECT check_same('SELECT sum(n), count(n) FROM hot', '{public}');
+RESET gpuconc.debug_hot_pages;
+DROP TABLE public.hot;
 -- results of expressions: fields of documents
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum((doc->>''p'')::numeric), avg((doc->>''p'')::numeric), min((doc->>''p'')::numeric + id) FROM written WHERE id <= 6000', 'SELECT g, sum((doc->>''p'')::numeric * fixed) FROM written GROUP BY g', 'SELECT id, (doc->>''p'')::numeric FROM written WHERE (doc->>''p'')::numeric > 5.5', 'SELECT count(*) FROM written WHERE (doc->>''p'')::numeric IN (1, 0.5, 0.033)', 'SELECT sum((b.doc->>''p'')::numeric) FROM written a JOIN written b ON a.id = b.id + 1']) AS q;
 -- tables of one scale each, read as one

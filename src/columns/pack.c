@@ -112,11 +112,28 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 	out->null_bytes = out->has_nulls ? padded / 8 : 0;
 }
 
+/*
+ * Tags are for several scales: where a column has one, its values are read as they are.  Tagged rows have one scale where
+ * they were copied from a cell without those of other scales.
+ */
+static void
+drop_tags(GcStaged *col, uint32 nrows)
+{
+	int64	   *stage = col->stage;
+
+	if (!col->tagged || col->problem || col->span.dscale > col->span.min_dscale)
+		return;
+	for (uint32 i = 0; i < nrows; i++)
+		stage[i] = GC_TAG_DIGITS(stage[i]);
+	col->tagged = false;
+}
+
 const GcEncodedColumn *
 gc_encoder_finish(GcEncoder *encoder)
 {
 	for (int i = 0; i < encoder->ncols; i++)
 	{
+		drop_tags(&encoder->cols[i], encoder->nrows);
 		choose_encoding(&encoder->cols[i], encoder->nrows, &encoder->out[i]);
 		encoder->cols[i].out = encoder->out[i];
 	}
