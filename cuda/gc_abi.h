@@ -63,7 +63,7 @@ typedef struct GcCol
 } GcCol;
 
 /*
- * Numerics of several display scales are tagged: the integer of a value at its own scale is shifted by GC_TAG_BITS, and
+ * Numerics of several display scales are tagged.  The integer of a value at its own scale is shifted by GC_TAG_BITS, and
  * the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.
  */
 #define GC_SCALE_TAGGED		(-2)

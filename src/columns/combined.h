@@ -32,8 +32,8 @@ extern Size gc_combined_size(const GcCombination *c);
 /*
  * Write it.  Its chunks and cells are those of the parts.  Cells of a text column whose codes
  * change are copies with another base, and have their originals' region ids.  A column whose
- * numeric scale differs between parts, and whose values are too large for that, has a problem.  No column has a state.  Valid under the
- * guard that the parts' directories were found under.
+ * numeric scale differs between parts, and whose values are too large for that, has a problem.
+ * No column has a state.  Valid under the guard that the parts' directories were found under.
  */
 extern GcDirectory *gc_combine(const GcCombination *c, void *memory);
 

@@ -8,7 +8,7 @@
  * Only days before a change, and days with one, are looked at.
  *
  * The tables are shared, as are those of expressions that depend on a time zone.  They are known by all that the zone
- * does, not by its name: what the server has of a zone may be another thing tomorrow, and a session keeps what it read.
+ * does, not by its name.  What the server has of a zone may be another thing tomorrow, and a session keeps what it read.
  *
  * Runs in backends.  The hashes of a few zones are kept, each from when it is whole; PostgreSQL never gives up a pg_tz.
  *

@@ -19,8 +19,8 @@ extern bool gc_depends_on_date(Expr *expr);
 
 /*
  * A copy to ask for mutable functions, and for nothing else.  PostgreSQL calls functions stable that are less than that
- * here.  Calls of to_char(timestamp, text) that no setting has an influence on are left out.  Where the session's time
- * zone is the only setting that has, an immutable function is in the place of the called one, and *zoned is set.
+ * here.  Calls of to_char(timestamp, text) that no setting has an influence on are left out.  Where only
+ * the session's time zone has, an immutable function is in the place of the called one, and *zoned is set.
  */
 extern Node *gc_without_stable(Expr *expr, bool *zoned);
 

@@ -106,7 +106,7 @@ typedef enum GcOp
 	GC_OP_IN,					/* ref: list of values */
 	GC_OP_LUT,					/* ref: lookup table, computed by PostgreSQL */
 	GC_OP_SCALE,				/* display scale of a numeric argument, as int4 */
-	GC_OP_TAG,					/* ref: 0 or 1; a numeric, such that of equal ones that of the smallest display
+	GC_OP_TAG,					/* ref: 0 or 1; a numeric.  Of equal ones, that of the smallest display
 								 * scale is the least, or that of the largest one.  Where the argument has one
 								 * scale it is the argument; else the value is tagged, at the largest scale */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
