@@ -45,7 +45,7 @@ put_column(const Fused *f, i16 column, u32 mask, const u32 *live)
 	for (int c = 0; c < NCHUNKS; c++)
 	{
 		if (!(live[c] & readers))
-			cols[c] = (GcCol) {POISON, POISON, 0, 8, cols[c].nrows};
+			cols[c] = (GcCol) {POISON, POISON, 0, 8, 0, cols[c].nrows};
 	}
 	return put(cols, sizeof(cols));
 }

@@ -221,7 +221,7 @@ put_class_column(const Scan *scan, const Classes *cl, const ClassCase *cc, int k
 
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
-		cols[c] = (GcCol) {0, POISON, 12345, 8, CHUNK_ROWS[c]};
+		cols[c] = (GcCol) {0, POISON, 12345, 8, 0, CHUNK_ROWS[c]};
 		if (!(cc->chunks >> c & 1))
 			continue;
 		cols[c].width = cc->width;
@@ -232,7 +232,7 @@ put_class_column(const Scan *scan, const Classes *cl, const ClassCase *cc, int k
 	for (u32 c = 0; c < NCHUNKS; c++)
 	{
 		if (!is_read(scan, k, c))
-			cols[c] = (GcCol) {POISON, POISON, 12345, 8, CHUNK_ROWS[c]};
+			cols[c] = (GcCol) {POISON, POISON, 12345, 8, 0, CHUNK_ROWS[c]};
 	}
 	return put(cols, sizeof(cols));
 }

@@ -335,7 +335,7 @@ put_cols(i16 column, u32 readers, const u32 *live, u32 unread)
 	for (int c = 0; c < NCHUNKS; c++)
 	{
 		if (!(live[c] & readers) || unread >> c & 1)
-			cols[c] = (GcCol) {POISON, POISON, 0, 8, cols[c].nrows};
+			cols[c] = (GcCol) {POISON, POISON, 0, 8, 0, cols[c].nrows};
 	}
 	return put(cols, sizeof(cols));
 }
