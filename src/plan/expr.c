@@ -204,7 +204,7 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 	{
 		Expr	   *arg = list_nth(f->args, gc_function_argument(f));
 
-		/* A lookup table of the whole has one scale, where one of the argument may have none. */
+		/* A lookup table of the whole has one scale, where one of the argument may need too many digits. */
 		if (gc_rounds_parsed(f))
 			return gc_refuse(tr, "a numeric of a text or of JSON is rounded");
 		a = gc_is_age(arg) ? gc_age_of_times(tr, leaf, (FuncExpr *) arg) : translate_any(tr, leaf, arg);
