@@ -94,7 +94,7 @@ typedef struct GcLookupPart
 {
 	uint64		table;			/* its region_id */
 	uint32		count;
-	uint32		texts;			/* text results: they are so many of the dictionary's first texts */
+	uint32		texts;			/* text results: number of the dictionary's first texts that they are */
 	bool		any_null;		/* beyond entry 0 */
 	GcSpan		span;			/* of the results but NULL; where they are tagged, of the whole table */
 } GcLookupPart;
