@@ -37,7 +37,7 @@ gc_untag(i64 tagged, int scale)
 	return (i64) value;
 }
 
-/* The opposite, of a value that has no more than `shown` digits. */
+/* The opposite, of a value that has no digits behind the display scale `shown`. */
 GC_FN i64
 gc_tag(i64 value, int scale, int shown)
 {

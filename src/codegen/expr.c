@@ -36,8 +36,6 @@ emit_leaf(Cg *cg, u16 i)
 	char		v[40];
 	int			k;
 
-	if (cg_is_tagged(cg, i))
-		return cg_untagged(cg, i);
 	strcpy(o.n, "0");
 	switch (e->op)
 	{
@@ -381,8 +379,8 @@ emit_in(Cg *cg, u16 i)
 	return found;
 }
 
-Operand
-cg_lookup(Cg *cg, u16 i)
+static Operand
+emit_lut(Cg *cg, u16 i)
 {
 	const GcExpr *e = EXPR(cg, i);
 	const GcPLut *lut = &gc_luts(cg->p)[e->ref];
@@ -417,6 +415,12 @@ cg_lookup(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[lut->reg], buf, null);
 }
 
+Operand
+cg_stored_leaf(Cg *cg, u16 i)
+{
+	return EXPR(cg, i)->op == GC_OP_LUT ? emit_lut(cg, i) : emit_leaf(cg, i);
+}
+
 /* One that is computed of the value of its argument. */
 static Operand
 emit_of_one(Cg *cg, u16 i, Operand (*emit) (Cg *, u16, const Operand *))
@@ -443,6 +447,8 @@ cg_expr(Cg *cg, u16 i)
 	{
 		case GC_OP_COLUMN:
 		case GC_OP_PAYLOAD:
+		case GC_OP_LUT:
+			return cg_is_tagged(cg, i) ? cg_untagged(cg, i) : cg_stored_leaf(cg, i);
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
 		case GC_OP_ROUND:
@@ -479,8 +485,6 @@ cg_expr(Cg *cg, u16 i)
 			return emit_of_one(cg, i, cg_cast);
 		case GC_OP_IN:
 			return emit_in(cg, i);
-		case GC_OP_LUT:
-			return cg_is_tagged(cg, i) ? cg_untagged(cg, i) : cg_lookup(cg, i);
 		case GC_OP_SCALE:
 			return cg_scale(cg, i);
 		case GC_OP_TAG:

@@ -17,7 +17,6 @@
 #include "../program/tagged.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define EXPR(cg, i)		(&gc_exprs((cg)->p)[i])
 
@@ -39,35 +38,10 @@ cg_is_tagged(Cg *cg, u16 i)
 	}
 }
 
-/* A leaf as it is stored: tagged. */
-static Operand
-tagged_leaf(Cg *cg, u16 i)
-{
-	const GcExpr *e = EXPR(cg, i);
-	Operand		o;
-
-	if (e->op == GC_OP_LUT)
-		return cg_lookup(cg, i);
-	strcpy(o.n, "0");
-	if (e->op == GC_OP_COLUMN)
-	{
-		snprintf(o.v, sizeof(o.v), cg->in_rows ? "v%d" : "c%d[gc_j]", cg->column[e->ref]);
-		if (e->flags & GC_NULLABLE)
-			snprintf(o.n, sizeof(o.n), cg->in_rows ? "vn%d" : "GC_IS_NULL(n%d, gc_j)", cg->column[e->ref]);
-	}
-	else
-	{
-		snprintf(o.v, sizeof(o.v), "y%d", cg->payload[e->ref]);
-		if (e->flags & GC_NULLABLE)
-			snprintf(o.n, sizeof(o.n), "yn%d", cg->payload[e->ref]);
-	}
-	return o;
-}
-
 Operand
 cg_untagged(Cg *cg, u16 i)
 {
-	Operand		o = tagged_leaf(cg, i);
+	Operand		o = cg_stored_leaf(cg, i);
 	char		buf[100];
 
 	snprintf(buf, sizeof(buf), "(%s) gc_untag(%s, %d)", cg_ctype[EXPR(cg, i)->reg], o.v, EXPR(cg, i)->scale);
@@ -137,7 +111,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		case GC_OP_PAYLOAD:
 		case GC_OP_LUT:
 			/* What groups have is not tagged. */
-			n = cg_is_tagged(cg, i) ? snprintf(buf, size, "GC_TAG_SCALE(%s)", tagged_leaf(cg, i).v) : -1;
+			n = cg_is_tagged(cg, i) ? snprintf(buf, size, "GC_TAG_SCALE(%s)", cg_stored_leaf(cg, i).v) : -1;
 			break;
 		case GC_OP_OUTER:
 			if (e->ref == cg->unmatched)
@@ -222,7 +196,7 @@ cg_stored(Cg *cg, u16 i)
 	if (!gc_is_varying(e))
 		return o;
 	if (cg_is_tagged(cg, i))
-		return tagged_leaf(cg, i);
+		return cg_stored_leaf(cg, i);
 	scale_text(cg, i, scale, sizeof(scale));
 	snprintf(buf, sizeof(buf), "gc_tag((i64) %s, %d, %s)", o.v, e->scale, scale);
 	return cg_temp(cg, "i64", buf, o.n);
