@@ -47,10 +47,10 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/regress --outputdir=$(OUTPUT)/output_iso -
 # The library knows which version it belongs to, and SQL scripts ask for it.
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" gpuconc.control)
 PG_CPPFLAGS = -I$(srcdir)/src -DGC_VERSION='"$(EXTVERSION)"'
-PG_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
+PG_CFLAGS = -std=gnu11 -MMD -MP -Wall -Wextra -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare $(GC_CFLAGS)
 SHLIB_LINK = -lpthread -ldl -lm
-EXTRA_CLEAN = $(DEVLIB_TEXT) results output_iso tmp_check regression.diffs regression.out
+EXTRA_CLEAN = $(DEVLIB_TEXT) $(OBJS:.o=.d) results output_iso tmp_check regression.diffs regression.out
 
 PG_CONFIG ?= pg_config
 # Bitcode for the server's JIT would only slow the build down.
@@ -60,7 +60,8 @@ override CFLAGS_SL_MODULE =
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-$(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h cuda/*.h)
+# Each object names the headers that it was made of (-MMD), so a changed header makes those objects anew.
+-include $(OBJS:.o=.d)
 
 src/codegen/prologue.o: $(DEVLIB_TEXT)
 

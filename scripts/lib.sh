@@ -52,7 +52,7 @@ copy_tree() {
 	local to=$1
 	shift
 	mkdir -p "$to"
-	(cd "$TOP" && tar -c --exclude=.git --exclude=.carry --exclude=./dist --exclude='*.o' --exclude='*.so' "$@" .) |
+	(cd "$TOP" && tar -c --exclude=.git --exclude=.carry --exclude=./dist --exclude='*.o' --exclude='*.d' --exclude='*.so' "$@" .) |
 		tar -x --no-same-owner -C "$to"
 }
 
