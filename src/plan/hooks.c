@@ -120,6 +120,7 @@ typedef struct Run
 	bool		settled;		/* it was found out whether they do */
 	bool		timed;			/* as GcPlanning's */
 	Cost		time;			/* the same; 0 where there is no path */
+	bool		of_all;			/* the refusal is about the statement as a whole */
 	GcRowsSeen	seen;			/* the same; of runs without a ceiling */
 	char		refusal[GC_REFUSAL_SIZE];
 } Run;
@@ -134,6 +135,21 @@ start_run(Run *run, const char *query_string, int options, ParamListInfo params,
 	run->glance = glance;
 	run->seen.n = 0;
 	run->refusal[0] = '\0';
+}
+
+/* A reason that is not about a part of the statement, of which messages tell at once. */
+static void
+refuse(Run *run, const char *reason)
+{
+	strlcpy(run->refusal, reason, sizeof(run->refusal));
+	run->of_all = true;
+}
+
+static void
+tell_refusal(const char *reason)
+{
+	ereport(DEBUG1,
+			(errmsg_internal("gpuconc does not offload a statement: %s", reason)));
 }
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
@@ -174,9 +190,9 @@ run_planner(Query *parse, Run *run)
 	PG_TRY();
 	{
 		stmt = call_planner(parse, run->query_string, run->options, run->params);
-		if (run->refusal[0] == '\0' && mine.offered)
-			strlcpy(run->refusal, GC_CHEAPER, sizeof(run->refusal));
 		run->has_node = mine.offered && gc_has_node(stmt);
+		if (run->refusal[0] == '\0' && mine.offered && !run->has_node)
+			refuse(run, GC_CHEAPER);
 		if (run->ceiling <= 0)
 		{
 			note_whole(run, &mine, stmt);
@@ -231,6 +247,7 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 	GcPlanning *outer = gc_planning;
 	PlannedStmt *stmt;
 
+	tell_refusal(GC_ELSEWHERE);
 	gc_explained_refusal(GC_ELSEWHERE);
 	gc_planning = NULL;
 	PG_TRY();
@@ -299,7 +316,7 @@ plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, Planne
 	refusal = gc_cold_choice(cold, cold_time * GC_UNIT_MS, other, own.time * GC_UNIT_MS, rewritten);
 	if (refusal == NULL)
 		return NULL;
-	strlcpy(own.refusal, refusal, sizeof(own.refusal));
+	refuse(&own, refusal);
 	own.passing = true;
 	*run = own;
 	return other;
@@ -386,6 +403,8 @@ is_warm(const Run *run)
 static void
 note_refusal(const Run *run)
 {
+	if (run->of_all && run->refusal[0] != '\0')
+		tell_refusal(run->refusal);
 	count_refusal(run->glance, run->refusal);
 	gc_explained_refusal(run->refusal);
 }
