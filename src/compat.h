@@ -285,6 +285,7 @@ gc_unlocked_lsn(Page page)
 /* 18 took EXPLAIN's output apart. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #endif
 
 /* 18 says before a function's type that it does not return. */

@@ -63,6 +63,12 @@ SELECT gpuconc_evict('cold') > 0 AS evicted;
 -- PostgreSQL reads 20,000 rows sooner than they are loaded: its own plan answers, without a node ...
 SELECT fallback('SELECT sum(i) FROM cold WHERE g = 3');
 SELECT device_answers('SELECT sum(i) FROM cold WHERE g = 3');
+-- ... which the statement itself tells at DEBUG1, ...
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+SET client_min_messages = debug1;
+SELECT sum(i) FROM cold WHERE g = 3;
+RESET client_min_messages;
+SELECT device_answers('SELECT sum(i) FROM cold WHERE g = 3');
 -- ... but does not look sooner at all pairs of them.
 SELECT gpuconc_evict('cold') > 0 AS evicted;
 SELECT fallback('SELECT count(*) FROM cold a, cold b WHERE a.i < b.i AND a.g < 1 AND b.g < 2');

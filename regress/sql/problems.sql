@@ -99,4 +99,17 @@ VACUUM odd;
 SELECT gpuconc_prewarm('odd') > 0 AS prewarmed;
 SELECT column_name, problem FROM gpuconc_cache WHERE relation = 'odd'::regclass ORDER BY 1;
 
+-- Quotients and averages have 16 to 20 digits behind the point: said so, and offloaded as numeric(p,s).
+CREATE TABLE quotients AS SELECT i, i % 10 AS k, i % 1000 / 10.0 AS ratio FROM generate_series(1, 2000) AS i;
+CREATE TABLE averages AS SELECT i / 4 AS c, k, avg(ratio) * 100 AS a FROM quotients GROUP BY 1, 2;
+VACUUM ANALYZE quotients, averages;
+SELECT check_here('SELECT k, sum(ratio) FROM quotients GROUP BY k');
+SELECT check_here('SELECT k, max(a) FROM averages GROUP BY k');
+SELECT relation, column_name, problem FROM gpuconc_cache WHERE relation IN ('quotients'::regclass, 'averages'::regclass) AND problem IS NOT NULL ORDER BY 1;
+ALTER TABLE quotients ALTER ratio TYPE numeric(18,6);
+ALTER TABLE averages ALTER a TYPE numeric(18,6);
+VACUUM ANALYZE quotients, averages;
+SELECT check_here('SELECT k, sum(ratio) FROM quotients GROUP BY k');
+SELECT check_here('SELECT k, max(a) FROM averages GROUP BY k');
+
 DROP SCHEMA problems CASCADE;

@@ -135,7 +135,8 @@ typedef enum GcColProblem
 {
 	GC_COL_OK = 0,
 	GC_COL_MANY_VALUES,			/* text: more distinct values than a dictionary takes */
-	GC_COL_NUMERIC_RANGE,		/* numeric value beyond 64 bits, NaN or infinity */
+	GC_COL_NUMERIC_SPECIAL,		/* numeric NaN or infinity */
+	GC_COL_NUMERIC_DIGITS,		/* numeric value that is beyond 64 bits at its scale */
 	GC_COL_NUMERIC_SCALE,		/* numeric values of different scales, too large to be tagged (gc_abi.h) */
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
 	GC_COL_INTERVAL_FORM,		/* interval with months, or a day or more of time */

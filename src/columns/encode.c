@@ -294,7 +294,7 @@ numeric_raw(GcStaged *col, uint32 n, Datum datum, int64 *result)
 
 	if (!gc_numeric_to_int64(datum, result, &dscale))
 	{
-		set_problem(col, GC_COL_NUMERIC_RANGE);
+		set_problem(col, gc_numeric_is_finite(datum) ? GC_COL_NUMERIC_DIGITS : GC_COL_NUMERIC_SPECIAL);
 		return false;
 	}
 	return likely(dscale == col->span.dscale && !col->tagged) || numeric_of_scale(col, n, dscale, result);

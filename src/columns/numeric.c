@@ -176,6 +176,20 @@ numeric_bytes(Datum numeric, Size *len, void **copy)
 }
 
 bool
+gc_numeric_is_finite(Datum numeric)
+{
+	GcPacked	n;
+	Size		len;
+	void	   *copy;
+	const char *bytes = numeric_bytes(numeric, &len, &copy);
+	const bool	finite = unpack(bytes, len, &n);
+
+	if (copy)
+		pfree(copy);
+	return finite;
+}
+
+bool
 gc_numeric_to_int128(Datum numeric, i128 *value, int16 *dscale)
 {
 	GcPacked	n;

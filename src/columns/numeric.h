@@ -27,6 +27,9 @@ gc_typmod_scale(int32 typmod, int none)
 	return typmod < (int32) VARHDRSZ ? none : (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
 }
 
+/* Neither NaN nor infinite. */
+extern bool gc_numeric_is_finite(Datum numeric);
+
 /* Numeric as an integer times 10^-dscale; false for NaN, infinity, overflow. */
 extern bool gc_numeric_to_int128(Datum numeric, i128 *value, int16 *dscale);
 extern bool gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale);

@@ -183,8 +183,10 @@ problem_text(GcColProblem problem)
 			return NULL;
 		case GC_COL_MANY_VALUES:
 			return "too many distinct values";
-		case GC_COL_NUMERIC_RANGE:
-			return "numeric value is not finite or out of range";
+		case GC_COL_NUMERIC_SPECIAL:
+			return "numeric value is NaN or infinite";
+		case GC_COL_NUMERIC_DIGITS:
+			return "numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
 		case GC_COL_NUMERIC_SCALE:
 			return "numeric values have different scales and too many digits";
 		case GC_COL_VALUE_TOO_LONG:

@@ -4,7 +4,8 @@
  *	  What EXPLAIN says about a gpuconc node.
  *
  * Plan properties always; what happened only under ANALYZE; details only under
- * VERBOSE.  One fact per property.
+ * VERBOSE.  One fact per property.  Text has a line for each pipeline; other formats have a list of
+ * pipelines, for no object may have a key twice.
  *
  * Runs in backends.
  *
@@ -119,49 +120,68 @@ prepare_lower(Printer *printer)
 	}
 }
 
-static void
-append_clause(StringInfo buf, const char *separator, Node *expr, List *context, bool prefix)
-{
-	if (buf->len > 0)
-		appendStringInfoString(buf, separator);
-	appendStringInfoString(buf, deparse_expression(expr, context, prefix, false));
-}
-
-/* Clauses of one pipeline with one tag, deparsed and joined. */
-static char *
-clauses_text(Printer *printer, int tag, const char *separator)
+/* Clauses of one pipeline with one tag, deparsed. */
+static List *
+clauses(Printer *printer, int tag)
 {
 	GcScanState *node = printer->node;
 	CustomScan *cscan = (CustomScan *) node->css.ss.ps.plan;
-	StringInfoData buf;
+	List	   *texts = NIL;
 	ListCell   *lc,
 			   *ll,
 			   *le;
 
-	initStringInfo(&buf);
 	foreach(lc, node->display_tags)
 	{
 		if (lfirst_int(lc) == tag)
-			append_clause(&buf, separator, list_nth(cscan->custom_exprs, node->plan->nexprs + foreach_current_index(lc)),
-						  printer->context, printer->prefix);
+			texts = lappend(texts, deparse_expression(list_nth(cscan->custom_exprs, node->plan->nexprs + foreach_current_index(lc)),
+													  printer->context, printer->prefix, false));
 	}
 	forthree(lc, (List *) linitial(node->lower_display), ll, (List *) lsecond(node->lower_display),
 			 le, (List *) lthird(node->lower_display))
 	{
 		if (lfirst_int(lc) == tag)
-			append_clause(&buf, separator, lfirst(le), list_nth(printer->lower, lfirst_int(ll)),
-						  list_nth_int(printer->lower_prefix, lfirst_int(ll)));
+			texts = lappend(texts, deparse_expression(lfirst(le), list_nth(printer->lower, lfirst_int(ll)),
+													  list_nth_int(printer->lower_prefix, lfirst_int(ll)), false));
 	}
+	return texts;
+}
+
+static char *
+joined(List *texts, const char *separator)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, texts)
+		appendStringInfo(&buf, "%s%s", buf.len > 0 ? separator : "", (char *) lfirst(lc));
 	return buf.data;
 }
 
-static const char *const join_names[] = {
-	[GC_JOIN_INNER] = "probes",
-	[GC_JOIN_LEFT] = "left-joins",
-	[GC_JOIN_SEMI] = "semi-joins",
-	[GC_JOIN_ANTI] = "anti-joins",
-	[GC_JOIN_FULL] = "full-joins",
-	[GC_JOIN_RIGHT] = "right-joins",
+/* Conjuncts as one condition. */
+static void
+explain_condition(const char *label, List *texts, ExplainState *es)
+{
+	if (texts != NIL)
+		ExplainPropertyText(label, joined(texts, " AND "), es);
+}
+
+static void
+explain_list(const char *label, List *texts, ExplainState *es)
+{
+	if (texts != NIL)
+		ExplainPropertyList(label, texts, es);
+}
+
+/* In text, and in other formats. */
+static const char *const join_names[][2] = {
+	[GC_JOIN_INNER] = {"probes", "Inner"},
+	[GC_JOIN_LEFT] = {"left-joins", "Left"},
+	[GC_JOIN_SEMI] = {"semi-joins", "Semi"},
+	[GC_JOIN_ANTI] = {"anti-joins", "Anti"},
+	[GC_JOIN_FULL] = {"full-joins", "Full"},
+	[GC_JOIN_RIGHT] = {"right-joins", "Right"},
 };
 
 /* A probe of the pipeline: ", probes b with key if condition". */
@@ -170,16 +190,33 @@ append_probe(StringInfo buf, Printer *printer, int n, const GcPStep *step)
 {
 	const GcProgram *p = printer->node->logical;
 	const GcPBuild *build = &gc_builds(p)[step->build];
-	const char *keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build)), ", ");
-	const char *condition = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build)), " AND ");
+	const char *keys = joined(clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build))), ", ");
+	const char *condition = joined(clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build))), " AND ");
 
-	appendStringInfo(buf, ", %s %s", join_names[step->join], input_name(printer->node, gc_pipelines(p)[build->pipeline].input));
+	appendStringInfo(buf, ", %s %s", join_names[step->join][0], input_name(printer->node, gc_pipelines(p)[build->pipeline].input));
 	if (build->nkeys == 0)
 		appendStringInfoString(buf, " by nested loop");
 	if (keys[0])
 		appendStringInfo(buf, " with %s", keys);
 	if (condition[0])
 		appendStringInfo(buf, " if %s", condition);
+}
+
+/* The same as a group. */
+static void
+explain_probe(Printer *printer, int n, const GcPStep *step)
+{
+	const GcProgram *p = printer->node->logical;
+	const GcPBuild *build = &gc_builds(p)[step->build];
+	ExplainState *es = printer->es;
+
+	ExplainOpenGroup("Step", NULL, true, es);
+	ExplainPropertyText("Join Type", join_names[step->join][1], es);
+	ExplainPropertyText("Build", input_name(printer->node, gc_pipelines(p)[build->pipeline].input), es);
+	ExplainPropertyBool("Nested Loop", build->nkeys == 0, es);
+	explain_list("Probe Key", clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build))), es);
+	explain_condition("Join Filter", clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build))), es);
+	ExplainCloseGroup("Step", NULL, true, es);
 }
 
 /* The last steps of an arm of UNION ALL that are those of the pipeline which it is an arm of. */
@@ -196,45 +233,133 @@ common_steps(const GcProgram *p, const GcPPipeline *arm)
 	return n;
 }
 
-static void
-explain_pipeline(Printer *printer, int n)
+/* A pipeline, and what both ways to print it need. */
+typedef struct Pipeline
+{
+	int			n;
+	const GcPPipeline *pl;
+	const char *role;
+	List	   *probes;			/* GcPStep; without those of a pipeline that it is an arm of */
+	List	   *filter;
+	List	   *build_keys;
+	List	   *group_keys;
+	uint64		first;			/* rows that are chosen, and ties; 0: all */
+	const char *group_mode;		/* of groups that were made for another pipeline, or NULL */
+	uint64		groups;
+} Pipeline;
+
+static Pipeline
+describe_pipeline(Printer *printer, int n)
 {
 	GcScanState *node = printer->node;
 	const GcPPipeline *pl = &gc_pipelines(node->logical)[n];
-	const char *name = input_name(node, pl->input);
+	const bool	last = n == node->logical->npipelines - 1;
 	const bool	arm = pl->rest_of && gc_is_arm_of(node->logical, n, pl->rest_of - 1);
-	const char *label = arm ? "Union" : pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
-		n < node->logical->npipelines - 1 ? "Group" : "Stream";
-	char	   *filter = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER), " AND ");
-	char	   *group_keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_GROUP_KEY), ", ");
-	StringInfoData buf;
+	Pipeline	d = {.n = n,.pl = pl};
 
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, name);
-	if (pl->sink == GC_SINK_BUILD && !pl->rest_of)
-	{
-		const char *keys = clauses_text(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)), ", ");
-
-		if (keys[0])
-			appendStringInfo(&buf, " by %s", keys);
-	}
-	if ((pl->sink == GC_SINK_SELECT || (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)) && node->plan->wanted > 0)
-		appendStringInfo(&buf, ", first " UINT64_FORMAT " and ties", node->plan->wanted);
 	for (int s = 0; s < pl->nsteps - (arm ? common_steps(node->logical, pl) : 0); s++)
 	{
-		const GcPStep *step = &gc_steps(node->logical)[pl->first_step + s];
+		GcPStep    *step = &gc_steps(node->logical)[pl->first_step + s];
 
 		if (step->type == GC_STEP_PROBE)
-			append_probe(&buf, printer, n, step);
+			d.probes = lappend(d.probes, step);
 	}
-	ExplainPropertyText(label, buf.data, printer->es);
-	if (filter[0])
-		ExplainPropertyText(psprintf("%s Filter", label), filter, printer->es);
-	if (group_keys[0])
-		ExplainPropertyText(psprintf("%s Key", label), group_keys, printer->es);
-	if (printer->es->analyze && printer->es->verbose && n < node->logical->npipelines - 1 && node->stats.inner_mode[n])
-		ExplainPropertyText(psprintf("%s Mode", label),
-							psprintf("%s, " UINT64_FORMAT, node->stats.inner_mode[n], node->stats.inner_groups[n]), printer->es);
+	d.role = arm ? "Union" : pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
+		!last ? "Group" : "Stream";
+	d.filter = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER));
+	d.group_keys = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_GROUP_KEY));
+	if (pl->sink == GC_SINK_BUILD && !pl->rest_of)
+		d.build_keys = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)));
+	if (pl->sink == GC_SINK_SELECT || (pl->sink == GC_SINK_ROWS && pl->nkeys > 0))
+		d.first = node->plan->wanted;
+	if (printer->es->analyze && printer->es->verbose && !last)
+	{
+		d.group_mode = node->stats.inner_mode[n];
+		d.groups = node->stats.inner_groups[n];
+	}
+	return d;
+}
+
+static void
+explain_pipeline_text(Printer *printer, const Pipeline *d)
+{
+	GcScanState *node = printer->node;
+	ExplainState *es = printer->es;
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, input_name(node, d->pl->input));
+	if (d->build_keys != NIL)
+		appendStringInfo(&buf, " by %s", joined(d->build_keys, ", "));
+	if (d->first > 0)
+		appendStringInfo(&buf, ", first " UINT64_FORMAT " and ties", d->first);
+	foreach(lc, d->probes)
+		append_probe(&buf, printer, d->n, lfirst(lc));
+	ExplainPropertyText(d->role, buf.data, es);
+	explain_condition(psprintf("%s Filter", d->role), d->filter, es);
+	explain_list(psprintf("%s Key", d->role), d->group_keys, es);
+	if (d->group_mode)
+		ExplainPropertyText(psprintf("%s Mode", d->role), psprintf("%s, " UINT64_FORMAT, d->group_mode, d->groups), es);
+}
+
+static void
+explain_probes(Printer *printer, const Pipeline *d)
+{
+	ListCell   *lc;
+
+	if (d->probes == NIL)
+		return;
+	ExplainOpenGroup("Steps", "Steps", false, printer->es);
+	foreach(lc, d->probes)
+		explain_probe(printer, d->n, lfirst(lc));
+	ExplainCloseGroup("Steps", "Steps", false, printer->es);
+}
+
+static void
+explain_pipeline_group(Printer *printer, const Pipeline *d)
+{
+	static const char *const sinks[] = {[GC_SINK_BUILD] = "Build", [GC_SINK_AGGREGATE] = "Aggregate", [GC_SINK_ROWS] = "Rows",
+	[GC_SINK_SELECT] = "Choose"};
+	GcScanState *node = printer->node;
+	ExplainState *es = printer->es;
+
+	ExplainOpenGroup("Pipeline", NULL, true, es);
+	ExplainPropertyText("Role", d->role, es);
+	ExplainPropertyText("Source", input_name(node, d->pl->input), es);
+	explain_condition("Filter", d->filter, es);
+	explain_probes(printer, d);
+	ExplainPropertyText("Sink", sinks[d->pl->sink], es);
+	explain_list("Build Key", d->build_keys, es);
+	explain_list("Group Key", d->group_keys, es);
+	if (d->first > 0)
+		ExplainPropertyUInteger("First Rows and Ties", NULL, d->first, es);
+	if (d->group_mode)
+	{
+		ExplainPropertyText("Group Mode", d->group_mode, es);
+		ExplainPropertyUInteger("Groups", NULL, d->groups, es);
+	}
+	ExplainCloseGroup("Pipeline", NULL, true, es);
+}
+
+/* From the last one, whose rows the node returns, to the first. */
+static void
+explain_pipelines(Printer *printer)
+{
+	ExplainState *es = printer->es;
+
+	/* Text has no line for this. */
+	ExplainOpenGroup("Pipelines", "Pipelines", false, es);
+	for (int n = printer->node->logical->npipelines - 1; n >= 0; n--)
+	{
+		Pipeline	d = describe_pipeline(printer, n);
+
+		if (es->format == EXPLAIN_FORMAT_TEXT)
+			explain_pipeline_text(printer, &d);
+		else
+			explain_pipeline_group(printer, &d);
+	}
+	ExplainCloseGroup("Pipelines", "Pipelines", false, es);
 }
 
 /* Columns that no kernel reads: they are fetched for the rows that are returned. */
@@ -243,16 +368,15 @@ explain_fetched(Printer *printer)
 {
 	const GcPlan *plan = printer->node->plan;
 	List	   *tlist = ((CustomScan *) printer->node->css.ss.ps.plan)->custom_scan_tlist;
-	StringInfoData buf;
+	List	   *texts = NIL;
 
-	initStringInfo(&buf);
 	for (int c = 0; c < plan->noutputs; c++)
 	{
 		if (plan->outputs[c].type == GC_OUT_FETCHED)
-			append_clause(&buf, ", ", (Node *) list_nth_node(TargetEntry, tlist, c)->expr, printer->context, printer->prefix);
+			texts = lappend(texts, deparse_expression((Node *) list_nth_node(TargetEntry, tlist, c)->expr, printer->context,
+													  printer->prefix, false));
 	}
-	if (buf.len > 0)
-		ExplainPropertyText("Fetched Late", buf.data, printer->es);
+	explain_list("Fetched Late", texts, printer->es);
 }
 
 /* Where the last execution's lookup tables came from. */
@@ -411,8 +535,7 @@ gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	.context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors)};
 
 	prepare_lower(&printer);
-	for (int n = node->logical->npipelines - 1; n >= 0; n--)
-		explain_pipeline(&printer, n);
+	explain_pipelines(&printer);
 	explain_fetched(&printer);
 	if (node->sets != NIL)
 		ExplainPropertyInteger("Grouping Sets", NULL, list_length(node->sets), es);

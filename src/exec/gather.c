@@ -257,8 +257,10 @@ problem_text(GcColProblem problem)
 	{
 		case GC_COL_MANY_VALUES:
 			return "it has too many distinct values for a dictionary";
-		case GC_COL_NUMERIC_RANGE:
-			return "a numeric value is NaN, infinite or beyond 64 bits";
+		case GC_COL_NUMERIC_SPECIAL:
+			return "a numeric value is NaN or infinite";
+		case GC_COL_NUMERIC_DIGITS:
+			return "a numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
 		case GC_COL_NUMERIC_SCALE:
 			return "its numeric values differ in scale and have too many digits";
 		case GC_COL_INTERVAL_FORM:

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  Planning a statement, and why it was not offloaded.
+ *	  Planning a statement.
  *
  * Runs in backends.  Each run of the planner has a state of its own (planning.h).
  *
@@ -11,11 +11,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_class.h"
-#include "commands/explain.h"
-#include "executor/executor.h"
-#include "executor/instrument.h"
 #include "optimizer/planner.h"
-#include "tcop/tcopprot.h"
 #include "utils/float.h"
 #include "utils/hsearch.h"
 
@@ -23,6 +19,7 @@
 #include "cold_choice.h"
 #include "constants.h"
 #include "distributed.h"
+#include "explained.h"
 #include "glance.h"
 #include "hooks.h"
 #include "join_order.h"
@@ -43,18 +40,10 @@
 #include "../force.h"
 #include "../settings.h"
 
-/* Why the last planned statement of this backend was not offloaded; or empty.  Only EXPLAIN VERBOSE asks. */
-static char last_refusal[GC_REFUSAL_SIZE];
-static bool refusal_wanted = false;
-
-/* A statement is planned for EXPLAIN. */
-static bool explaining = false;
-
 /* The reason for tables that Citus has distributed. */
 #define GC_ELSEWHERE	"the rows of a table are in shards, whose servers offload what they are asked for"
 
 static planner_hook_type prev_planner_hook = NULL;
-static ExplainOneQuery_hook_type prev_explain_hook = NULL;
 
 static bool
 reads_user_table(PlannedStmt *stmt)
@@ -131,6 +120,7 @@ typedef struct Run
 	bool		settled;		/* it was found out whether they do */
 	bool		timed;			/* as GcPlanning's */
 	Cost		time;			/* the same; 0 where there is no path */
+	bool		of_all;			/* the refusal is about the statement as a whole */
 	GcRowsSeen	seen;			/* the same; of runs without a ceiling */
 	char		refusal[GC_REFUSAL_SIZE];
 } Run;
@@ -145,6 +135,21 @@ start_run(Run *run, const char *query_string, int options, ParamListInfo params,
 	run->glance = glance;
 	run->seen.n = 0;
 	run->refusal[0] = '\0';
+}
+
+/* A reason that is not about a part of the statement, of which messages tell at once. */
+static void
+refuse(Run *run, const char *reason)
+{
+	strlcpy(run->refusal, reason, sizeof(run->refusal));
+	run->of_all = true;
+}
+
+static void
+tell_refusal(const char *reason)
+{
+	ereport(DEBUG1,
+			(errmsg_internal("gpuconc does not offload a statement: %s", reason)));
 }
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
@@ -185,9 +190,9 @@ run_planner(Query *parse, Run *run)
 	PG_TRY();
 	{
 		stmt = call_planner(parse, run->query_string, run->options, run->params);
-		if (run->refusal[0] == '\0' && mine.offered)
-			strlcpy(run->refusal, GC_CHEAPER, sizeof(run->refusal));
 		run->has_node = mine.offered && gc_has_node(stmt);
+		if (run->refusal[0] == '\0' && mine.offered && !run->has_node)
+			refuse(run, GC_CHEAPER);
 		if (run->ceiling <= 0)
 		{
 			note_whole(run, &mine, stmt);
@@ -235,13 +240,6 @@ worth_comparing(PlannedStmt *rewritten)
 	return gc_offload_forced() ? gc_has_node(rewritten) : gc_is_whole(rewritten);
 }
 
-static inline void
-keep_refusal(const char *refusal)
-{
-	if (refusal_wanted)
-		strlcpy(last_refusal, refusal, sizeof(last_refusal));
-}
-
 /* A statement that no node of ours may be part of, though others that are planned meanwhile may have some. */
 static PlannedStmt *
 leave_alone(Query *parse, const char *query_string, int options, ParamListInfo params)
@@ -249,6 +247,8 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 	GcPlanning *outer = gc_planning;
 	PlannedStmt *stmt;
 
+	tell_refusal(GC_ELSEWHERE);
+	gc_explained_refusal(GC_ELSEWHERE);
 	gc_planning = NULL;
 	PG_TRY();
 	{
@@ -259,7 +259,6 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 		gc_planning = outer;
 	}
 	PG_END_TRY();
-	keep_refusal(GC_ELSEWHERE);
 	return stmt;
 }
 
@@ -317,7 +316,7 @@ plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, Planne
 	refusal = gc_cold_choice(cold, cold_time * GC_UNIT_MS, other, own.time * GC_UNIT_MS, rewritten);
 	if (refusal == NULL)
 		return NULL;
-	strlcpy(own.refusal, refusal, sizeof(own.refusal));
+	refuse(&own, refusal);
 	own.passing = true;
 	*run = own;
 	return other;
@@ -404,8 +403,10 @@ is_warm(const Run *run)
 static void
 note_refusal(const Run *run)
 {
+	if (run->of_all && run->refusal[0] != '\0')
+		tell_refusal(run->refusal);
 	count_refusal(run->glance, run->refusal);
-	keep_refusal(run->refusal);
+	gc_explained_refusal(run->refusal);
 }
 
 /* A statement of which nothing was offloaded before. */
@@ -420,7 +421,7 @@ plan_as_before(Query *parse, Run *run)
 	if (run->has_node || run->refusal[0] != '\0')
 		note_refusal(run);
 	else
-		keep_refusal(gc_verdict_count(run->key, run->glance));
+		gc_explained_refusal(gc_verdict_count(run->key, run->glance));
 	if (run->looked || stmt->planTree->total_cost > run->ceiling)
 		gc_verdict_unsettle(run->key);
 	return stmt;
@@ -460,7 +461,7 @@ plan_repeated(Query *parse, Run *run)
 	if (run->key == 0 || run->params || !gc_device_may_answer() || gc_others_plan())
 		return NULL;
 	/* EXPLAIN is to show constants as they are. */
-	what.other_constants = !explaining && !run->glance->parameters && gc_verdict_is_alone(run->key);
+	what.other_constants = !gc_planning_for_explain() && !run->glance->parameters && gc_verdict_is_alone(run->key);
 	stmt = gc_repeated_plan(&what, parse);
 	if (stmt == NULL)
 		return gc_repeated_make(&what, parse);
@@ -470,7 +471,7 @@ plan_repeated(Query *parse, Run *run)
 	if (run->told)
 		ereport(DEBUG2,
 				(errmsg_internal("gpuconc takes the plan that it made of this statement%s", what.for_constants ? ", with other constants" : "")));
-	keep_refusal("");
+	gc_explained_refusal("");
 	return stmt;
 }
 
@@ -504,55 +505,6 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	return stmt ? stmt : plan_anew(parse, &run);
 }
 
-/* What EXPLAIN does without a hook. */
-static void
-explain_standard(Query *query, int cursorOptions, IntoClause *into, ExplainState *es,
-				 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
-{
-#if PG_VERSION_NUM >= 170000
-	standard_ExplainOneQuery(query, cursorOptions, into, es, queryString, params, queryEnv);
-#else
-	BufferUsage before = pgBufferUsage;
-	BufferUsage usage = {0};
-	instr_time	start,
-				duration;
-	PlannedStmt *plan;
-
-	INSTR_TIME_SET_CURRENT(start);
-	plan = pg_plan_query(query, queryString, cursorOptions, params);
-	INSTR_TIME_SET_CURRENT(duration);
-	INSTR_TIME_SUBTRACT(duration, start);
-	if (es->buffers)
-		BufferUsageAccumDiff(&usage, &pgBufferUsage, &before);
-	ExplainOnePlan(plan, into, es, queryString, params, queryEnv, &duration,
-				   es->buffers ? &usage : NULL);
-#endif
-}
-
-/* EXPLAIN VERBOSE of a statement that is not offloaded says why. */
-static void
-gc_explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainState *es,
-					 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
-{
-	last_refusal[0] = '\0';
-	refusal_wanted = es->verbose;
-	explaining = true;
-	PG_TRY();
-	{
-		if (prev_explain_hook)
-			prev_explain_hook(query, cursorOptions, into, es, queryString, params, queryEnv);
-		else
-			explain_standard(query, cursorOptions, into, es, queryString, params, queryEnv);
-	}
-	PG_FINALLY();
-	{
-		refusal_wanted = explaining = false;
-	}
-	PG_END_TRY();
-	if (gc_offload_active() && es->verbose && es->format == EXPLAIN_FORMAT_TEXT && last_refusal[0])
-		ExplainPropertyText("Gpuconc", psprintf("not offloaded: %s", last_refusal), es);
-}
-
 void
 gc_plan_install_hooks(void)
 {
@@ -562,9 +514,8 @@ gc_plan_install_hooks(void)
 	gc_kept_plans_install();
 	gc_repeated_install();
 	gc_constants_install();
+	gc_explained_install();
 	gc_path_hooks_install();
 	prev_planner_hook = planner_hook;
 	planner_hook = gc_planner;
-	prev_explain_hook = ExplainOneQuery_hook;
-	ExplainOneQuery_hook = gc_explain_one_query;
 }

@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * explained.h
+ *	  Why a statement that is explained was not offloaded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_EXPLAINED_H
+#define GC_EXPLAINED_H
+
+/* Is a statement planned for EXPLAIN? */
+extern bool gc_planning_for_explain(void);
+
+/* Why a statement was not offloaded, once it is planned; empty if it was. */
+extern void gc_explained_refusal(const char *refusal);
+
+extern void gc_explained_install(void);
+
+#endif							/* GC_EXPLAINED_H */
