@@ -122,6 +122,24 @@ CREATE FUNCTION mood_seen(mood) RETURNS json LANGUAGE plpgsql IMMUTABLE AS 'BEGI
 CREATE CAST (mood AS json) WITH FUNCTION mood_seen(mood);
 SELECT check_seen('SELECT count(*) FROM t WHERE to_jsonb(e)::text = ''"sad"''');
 
+-- What fails for values that no row has does not fail, be it built in or not.
+CREATE FUNCTION fails(text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN IF $1 !~ '^row' THEN RAISE EXCEPTION 'saw %', $1; END IF; RETURN 1; END$$;
+SELECT q, refusal(q), check_same(q, '{seen}') FROM unnest(ARRAY['SELECT sum(fails(s)) FROM t', 'SELECT sum(trim(LEADING ''row'' FROM s)::int) FROM t',
+	'SELECT count(*) FROM t WHERE ascii(chr(i - 9)) = 2', 'SELECT sum((CASE s WHEN ''del1'' THEN ''1e30'' ELSE ''1'' END)::numeric) FROM t',
+	'SELECT sum(trim(LEADING ''row'' FROM x)::int) FROM (SELECT s AS x, i FROM t UNION ALL SELECT s, i FROM t JOIN other USING (id)) AS q']) AS q;
+-- Where it is not known which values rows have, PostgreSQL's plan answers, and the error's text, which has a value, is not shown.
+CREATE FUNCTION reason(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line LIKE '%Fallback Reason:%' THEN
+			RETURN trim(line);
+		END IF;
+	END LOOP;
+	RETURN 'offloaded';
+END $$;
+SELECT reason('SELECT sum(trim(LEADING ''row'' FROM x)::int), count(y) FROM (SELECT CASE WHEN i > 0 THEN s ELSE n END AS x, i, count(*) AS y FROM t GROUP BY 1, 2) AS q');
 -- Of leakproof functions nothing shows; they are called for all values that there are.
 CREATE FUNCTION proof(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE LEAKPROOF AS 'BEGIN RETURN sees(value); END';
 SELECT array_to_string((seen_by('SELECT count(*) FROM t WHERE proof(s) <> ''x''', 'require')).seen, ', ') AS seen;

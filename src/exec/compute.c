@@ -242,8 +242,9 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 	gc_in_lookup = true;
 	ok = gc_guarded(fill_callback, &arg, &w->b->err);
 	gc_in_lookup = false;
+	/* The error's message may name a value that the user must not see. */
 	if (!ok)
-		return GC_DATA;
+		return w->wanted ? GC_DATA : gc_fail(&w->b->err, GC_DATA, "An expression raised an error for a value that no row need have.");
 	if (arg.anew)
 		return compute_expression(w, NULL, result);
 	if (arg.failed)

@@ -7,8 +7,9 @@
  * The values are the entries of a dictionary, or the integers between a column's minimum
  * and maximum.  Some of them may not occur in the rows that the query sees.  So the
  * expression must not be able to show that it was evaluated.  It is immutable, under row
- * security leakproof, and any error is caught and means "fall back".  Functions that are
- * neither built in nor leakproof may show it all the same: they are called only for values that occur.
+ * security leakproof, and any error is caught.  Functions that are neither built in nor
+ * leakproof may show it all the same: they are called only for values that occur.  So are
+ * others once they have failed for all values.  What fails then means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
  * sessions (columns/lookups.c), if the expression is cacheable.  So is what a time zone does.
@@ -628,7 +629,8 @@ make_lookup(GcBinding *b, int i)
 		return code;
 	code = lut->of_rows ? gc_fail(&b->err, GC_UNSUPPORTED, "A function would see values that no row need have.") :
 		have_entries(&w, &l);
-	if (lut->of_rows && want_occurring(&w))
+	/* What has failed may have failed for such a value. */
+	if (lut->type == GC_LUT_EXPR && (code == GC_DATA || code == GC_UNSUPPORTED) && want_occurring(&w))
 		code = have_entries(&w, &l);
 	if (code != GC_OK)
 		return code;
