@@ -118,6 +118,7 @@ SELECT check_seen('SELECT count(*) FROM t WHERE s === ''row1''');
 CREATE DOMAIN checked AS text CHECK (sees(VALUE) <> 'x');
 SELECT check_seen('SELECT count(*) FROM t WHERE length(s::checked) = 4');
 SELECT check_seen('SELECT count(*) FROM t WHERE array_length((''{'' || s || ''}'')::checked[], 1) = 1');
+SELECT check_seen('SELECT count(*) FROM t WHERE domain_in(textout(s), ''seen.checked''::regtype, -1) IS NOT NULL');
 CREATE FUNCTION mood_seen(mood) RETURNS json LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN to_json(sees($1)); END';
 CREATE CAST (mood AS json) WITH FUNCTION mood_seen(mood);
 SELECT check_seen('SELECT count(*) FROM t WHERE to_jsonb(e)::text = ''"sad"''');

@@ -16,6 +16,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "../compat.h"
@@ -26,6 +27,32 @@ typedef struct Walk
 	bool		enums;			/* there are enums: */
 	bool		json;			/* JSON of them is made by their users' casts, if they have one */
 } Walk;
+
+/* Built-in functions that are told by their arguments' values what they are to run: a type's input, or a view's query. */
+static bool
+is_told_code(Oid funcid, void *context)
+{
+	switch (funcid)
+	{
+		case F_DOMAIN_IN:
+		case F_RECORD_IN:
+		case F_ARRAY_IN:
+		case F_RANGE_IN:
+		case F_MULTIRANGE_IN:
+#ifdef F_PG_INPUT_IS_VALID
+		case F_PG_INPUT_IS_VALID:
+#endif
+		case F_TABLE_TO_XML:
+		case F_TABLE_TO_XML_AND_XMLSCHEMA:
+		case F_SCHEMA_TO_XML:
+		case F_SCHEMA_TO_XML_AND_XMLSCHEMA:
+		case F_DATABASE_TO_XML:
+		case F_DATABASE_TO_XML_AND_XMLSCHEMA:
+			return true;
+		default:
+			return false;
+	}
+}
 
 static bool
 is_users_function(Oid funcid, void *context)
@@ -69,6 +96,9 @@ users_code_walker(Node *node, Walk *w)
 	if (node == NULL)
 		return false;
 	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_users_function, w))
+		return true;
+	/* Of a cast, it is the type of its result. */
+	if (!IsA(node, CoerceViaIO) && check_functions_in_node(node, is_told_code, NULL))
 		return true;
 	if (!IsA(node, List) && !IsA(node, CaseWhen) && is_users_type(exprType(node), is_read(node), w))
 		return true;
