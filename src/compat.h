@@ -64,6 +64,13 @@
 #define GC_IS_PERMITTED(stmt)	ExecCheckRTPerms((stmt)->rtable, false)
 #endif
 
+/* 16 made JSON of values of any type by a node of its own. */
+#if PG_VERSION_NUM >= 160000
+#define GC_IS_JSON_CONSTRUCTOR(node)	IsA((node), JsonConstructorExpr)
+#else
+#define GC_IS_JSON_CONSTRUCTOR(node)	false
+#endif
+
 /* 17 gave each process one number; before, it is its place among all PGPROCs. */
 #if PG_VERSION_NUM >= 170000
 #define GC_MY_PROC_NUMBER		(MyProcNumber)

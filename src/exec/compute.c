@@ -168,6 +168,23 @@ store_result(FillArg *a, uint32 i, Datum value, bool isnull)
 		store_scale(a, i, scale, to);
 }
 
+/* Entries that no row looks up: as another one, they do not widen the range of results, and add no NULL. */
+static void
+fill_unwanted(GcLookup *l, const bool *wanted)
+{
+	uint32		like = 1;
+
+	while (like < l->count && l->nulls[like])
+		like++;
+	for (uint32 i = 1; i < l->count && like < l->count; i++)
+	{
+		if (wanted[i])
+			continue;
+		l->values[i] = l->values[like];
+		l->nulls[i] = false;
+	}
+}
+
 static void
 fill_callback(void *arg)
 {
@@ -186,6 +203,11 @@ fill_callback(void *arg)
 		Datum		value;
 		bool		isnull;
 
+		if (a->w->wanted && !a->w->wanted[i])
+		{
+			store_result(a, i, (Datum) 0, true);
+			continue;
+		}
 		if ((i & INTERRUPT_MASK) == 0)
 			CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
@@ -220,12 +242,15 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 	gc_in_lookup = true;
 	ok = gc_guarded(fill_callback, &arg, &w->b->err);
 	gc_in_lookup = false;
+	/* The error's message may name a value that the user must not see. */
 	if (!ok)
-		return GC_DATA;
+		return w->wanted ? GC_DATA : gc_fail(&w->b->err, GC_DATA, "An expression raised an error for a value that no row need have.");
 	if (arg.anew)
 		return compute_expression(w, NULL, result);
 	if (arg.failed)
 		return gc_fail(&w->b->err, GC_UNSUPPORTED, "Results of an expression do not fit 64 bits.");
+	if (w->wanted)
+		fill_unwanted(arg.lookup, w->wanted);
 	*result = arg.lookup;
 	return GC_OK;
 }

@@ -32,6 +32,7 @@ typedef struct GcLookupWork
 	uint32		seconds;		/* of which there are one less, and NULL */
 	uint32		to_count;		/* shared values there, and own ones */
 	uint32		to_own;
+	const bool *wanted;			/* expressions: the entries to be evaluated; NULL: all */
 } GcLookupWork;
 
 /*

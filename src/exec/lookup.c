@@ -7,7 +7,9 @@
  * The values are the entries of a dictionary, or the integers between a column's minimum
  * and maximum.  Some of them may not occur in the rows that the query sees.  So the
  * expression must not be able to show that it was evaluated.  It is immutable, under row
- * security leakproof, and any error is caught and means "fall back".
+ * security leakproof, and any error is caught.  Functions that are neither built in nor
+ * leakproof may show it all the same: they are called only for values that occur.  So are
+ * others once they have failed for all values.  What fails then means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
  * sessions (columns/lookups.c), if the expression is cacheable.  So is what a time zone does.
@@ -35,6 +37,7 @@
 
 #include "ahead.h"
 #include "compute.h"
+#include "occurring.h"
 #include "rank.h"
 #include "text_program.h"
 #include "zone.h"
@@ -588,28 +591,49 @@ left_to_device(GcLookupWork *w)
  *-------------------------------------------------------------------------
  */
 
+/* Have the entries that are wanted: from all sessions' table, as far as it goes. */
+static GcCode
+have_entries(GcLookupWork *w, GcLookup **l)
+{
+	const GcSharedLookup *t;
+	GcCode		code = GC_OK;
+
+	*l = left_to_device(w);
+	if (*l == NULL && w->shareable)
+		code = have_shared(w, l);
+	if (code != GC_OK || (*l && w->own == 0 && w->to_own == 0))
+		return code;
+	t = *l && (*l)->first == (*l)->count ? (*l)->shared : NULL;
+	code = gc_compute_lookup(w, t, l);
+	return code == GC_OK ? finish_lookup(w->b, *l) : code;
+}
+
+/* Want only the entries of values that occur, for this request alone; false: it is not known which those are. */
+static bool
+want_occurring(GcLookupWork *w)
+{
+	w->shareable = false;
+	w->wanted = gc_occurring_entries(w);
+	return w->wanted != NULL;
+}
+
 static GcCode
 make_lookup(GcBinding *b, int i)
 {
+	const GcPlanLut *lut = &b->plan->luts[i];
 	GcLookupWork w;
 	GcLookup   *l = NULL;
 	GcCode		code = describe(b, i, &w);
 
-	if (code == GC_OK)
-		l = left_to_device(&w);
-	if (code == GC_OK && l == NULL && w.shareable)
-		code = have_shared(&w, &l);
 	if (code != GC_OK)
 		return code;
-	if (l == NULL || w.own > 0 || w.to_own > 0)
-	{
-		const GcSharedLookup *t = l && l->first == l->count ? l->shared : NULL;
-
-		if ((code = gc_compute_lookup(&w, t, &l)) != GC_OK)
-			return code;
-		if ((code = finish_lookup(b, l)) != GC_OK)
-			return code;
-	}
+	code = lut->of_rows ? gc_fail(&b->err, GC_UNSUPPORTED, "A function would see values that no row need have.") :
+		have_entries(&w, &l);
+	/* What has failed may have failed for such a value. */
+	if (lut->type == GC_LUT_EXPR && (code == GC_DATA || code == GC_UNSUPPORTED) && want_occurring(&w))
+		code = have_entries(&w, &l);
+	if (code != GC_OK)
+		return code;
 	b->lookups[i] = l;
 	b->lut_facts[i] = (GcFact) {.range = {l->span.min, l->span.max},.nullable = l->any_null,
 	.null_of_null = l->null_of_null,.scale = Max(l->span.dscale, 0),.scale_spread = l->span.dscale - l->span.min_dscale};

@@ -15,7 +15,6 @@
 
 #include <math.h>
 
-#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/hashfn.h"
@@ -37,6 +36,7 @@
 #include "instants.h"
 #include "source.h"
 #include "text_calls.h"
+#include "users_code.h"
 #include "../columns/pgkinds.h"
 
 /* No query level has as many relations. */
@@ -80,26 +80,6 @@ single_var(Expr *expr)
 	if (GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)))
 		return gc_depends_on_date(expr) ? var : NULL;
 	return gc_kinds[gc_type_kind(var->vartype)].enumerable ? var : NULL;
-}
-
-static bool
-is_user_function(Oid funcid, void *context)
-{
-	return funcid >= FirstNormalObjectId;
-}
-
-/*
- * A user may replace a function, or alter a domain: results that depend on one are not kept
- * for later.
- */
-static bool
-calls_user_function(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_user_function, NULL))
-		return true;
-	return expression_tree_walker(node, calls_user_function, context);
 }
 
 bool
@@ -533,15 +513,47 @@ executed_expr(GcTranslation *tr, Expr *expr)
 	return (Expr *) hide_vars(gc_level_vars(tr, (Node *) expr), NULL);
 }
 
+/*
+ * Does the executor find out which of an expression's values occur in rows (exec/occurring.c)?  They are a column's, or
+ * dates of its timestamps without a time zone.
+ */
+static bool
+is_in_rows(const GcTranslation *tr, int e)
+{
+	const GcExpr *x = e < 0 ? NULL : &tr->pexprs[e];
+
+	switch (x ? x->op : GC_NOPS)
+	{
+		case GC_OP_NULL:
+			return true;
+		case GC_OP_COLUMN:
+			return tr->groups_of[tr->columns[x->ref].input] == 0 || is_in_rows(tr, group_origin(tr, &tr->columns[x->ref]));
+		case GC_OP_PAYLOAD:
+			return is_in_rows(tr, tr->payloads[x->ref].expr);
+		case GC_OP_ARM:
+			return is_in_rows(tr, x->arg[0]) && is_in_rows(tr, x->arg[1]);
+		case GC_OP_CAST:
+			return x->kind == GC_DATE && origin_of(tr, x->arg[0]) >= 0;
+		case GC_OP_OUTER:
+		case GC_OP_LUT:
+			return is_in_rows(tr, x->arg[0]);
+		default:
+			return false;
+	}
+}
+
 int
 gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values)
 {
 	int			e;
 
 	lut->type = GC_LUT_EXPR;
+	lut->of_rows = gc_runs_users_code((Node *) expr, false);
+	if (lut->of_rows && !is_in_rows(tr, arg))
+		return gc_refuse(tr, "a function that is neither built in nor leakproof would see values that no row need have");
 	lut->to_space = GC_SPACE_NONE;
 	lut->cacheable = hash_expression(expr, second, &lut->hash) && !contain_mutable_functions(gc_without_concat(gc_without_stable(expr, &lut->zoned))) &&
-		!gc_contains_param((Node *) expr, NULL) && !calls_user_function((Node *) expr, NULL);
+		!gc_contains_param((Node *) expr, NULL) && !gc_runs_users_code((Node *) expr, true);
 	lut->expr = gc_exec_expr(tr, executed);
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);
 	if (e >= 0)

@@ -110,6 +110,7 @@ typedef struct GcPlanLut
 	uint8		type;			/* GcLutType */
 	bool		cacheable;		/* immutable, but for the session's time zone, and free of parameters */
 	bool		zoned;			/* GC_LUT_EXPR: depends on the session's time zone */
+	bool		of_rows;		/* GC_LUT_EXPR: to be evaluated only for values that rows of the statement have */
 	uint16		space;			/* text argument: its dictionary */
 	uint16		to_space;		/* GC_LUT_TRANSLATE, GC_LUT_ADD, GC_LUT_RANKED */
 	int			expr;			/* GC_LUT_EXPR: custom_exprs.  GC_LUT_ZONE: the time zone's name there, or -1: the

@@ -269,9 +269,8 @@ gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl)
 	return -1;
 }
 
-/* What a column of groups has the values of, as an expression of the pipeline whose groups they are. */
-static u16
-group_origin(const GcProgram *p, const GcPColumn *c, bool sums)
+u16
+gc_group_origin(const GcProgram *p, const GcPColumn *c, bool sums)
 {
 	const GcPAgg *agg;
 
@@ -299,7 +298,7 @@ gc_origin_column(const GcProgram *p, u16 e, bool sums)
 			case GC_OP_COLUMN:
 				if (gc_inputs(p)[gc_columns(p)[x->ref].input].groups_of == 0)
 					return x->ref;
-				e = group_origin(p, &gc_columns(p)[x->ref], sums);
+				e = gc_group_origin(p, &gc_columns(p)[x->ref], sums);
 				break;
 			default:
 				return GC_NONE;

@@ -446,6 +446,9 @@ gc_is_arm_of(const GcProgram *p, u16 n, u16 owner)
  */
 extern u16	gc_origin_column(const GcProgram *p, u16 e, bool sums);
 
+/* What a column of groups has the values of, as an expression of the pipeline whose groups they are; GC_NONE: of none. */
+extern u16	gc_group_origin(const GcProgram *p, const GcPColumn *c, bool sums);
+
 /* Has a pipeline arms besides itself? */
 extern bool gc_has_arms(const GcProgram *p, u16 pipeline);
 
