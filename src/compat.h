@@ -71,6 +71,17 @@
 #define GC_IS_JSON_CONSTRUCTOR(node)	false
 #endif
 
+/* Likewise, who reads a relation of the planner's; and an entry of a query's range table that this user reads. */
+#if PG_VERSION_NUM >= 160000
+#include "parser/parse_relation.h"
+#define GC_REL_USER(rel, rte)	((rel)->userid)
+#define GC_SET_USER(query, rte, user) \
+	(addRTEPermissionInfo(&(query)->rteperminfos, (rte))->checkAsUser = (user))
+#else
+#define GC_REL_USER(rel, rte)	((rte)->checkAsUser)
+#define GC_SET_USER(query, rte, user)	((rte)->checkAsUser = (user))
+#endif
+
 /* 17 gave each process one number; before, it is its place among all PGPROCs. */
 #if PG_VERSION_NUM >= 170000
 #define GC_MY_PROC_NUMBER		(MyProcNumber)

@@ -107,6 +107,7 @@ typedef struct GcScanStats
 	long		loops;
 	long		offloaded;
 	long		fallbacks;
+	long		left;			/* to PostgreSQL's own plan, which was estimated to be sooner */
 	GcCode		last_code;
 	char		last_reason[512];
 	GcRunInfo	run;			/* of the last offloaded execution */
@@ -153,7 +154,8 @@ typedef struct GcScanState
 	TupleTableSlot *fallback_slot;	/* for them */
 	bool		fallback_done;	/* it has returned all */
 	bool		started;
-	bool		falling_back;
+	bool		judged;			/* what was guessed was estimated by the values of parameters (judge.c) */
+	bool		falling_back;	/* PostgreSQL's own plan answers */
 	int			loads;			/* times that columns were loaded for this execution */
 	Size		lookup_room;	/* what a shared lookup table found no room for */
 	bool		made_lookup_room;	/* room was made for one in this execution */

@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "judge.h"
 #include "../compat.h"
 #include "../program/edge.h"
 #include "../settings.h"
@@ -527,12 +528,31 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyFloat("Predicted Kernel Time", "ms", r->predicted_ms, 3, es);
 }
 
+/* Which plan the values of parameters lead to, where these decide.  EXPLAIN (GENERIC_PLAN) has none. */
+static void
+explain_choice(GcScanState *node, bool own, ExplainState *es)
+{
+	if (node->plan->nguesses == 0 || (es->analyze && node->stats.loops == 0))
+		return;
+	if (node->css.ss.ps.state->es_param_list_info == NULL)
+	{
+		ExplainPropertyText("Chosen at Execution", "device or PostgreSQL's plan", es);
+		return;
+	}
+	ExplainPropertyText("Chosen at Execution", own ? "PostgreSQL's plan" : "device", es);
+	if (!es->costs)
+		return;
+	ExplainPropertyFloat("Estimated Device Time", "ms", node->plan->ms, 3, es);
+	ExplainPropertyFloat("Estimated Time of PostgreSQL's Plan", "ms", node->plan->own_ms, 3, es);
+}
+
 void
 gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GcScanState *node = (GcScanState *) css;
 	Printer		printer = {.node = node,.es = es,.prefix = has_prefix(es->rtable, es),
 	.context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors)};
+	const bool	own = es->analyze ? node->stats.left > 0 : gc_own_plan_is_sooner(node);
 
 	prepare_lower(&printer);
 	explain_pipelines(&printer);
@@ -540,8 +560,10 @@ gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (node->sets != NIL)
 		ExplainPropertyInteger("Grouping Sets", NULL, list_length(node->sets), es);
 
-	/* PostgreSQL's own plan is our child: a detail, unless it was run. */
-	if (!es->analyze && !es->verbose && node->fallback)
+	explain_choice(node, own, es);
+
+	/* PostgreSQL's own plan is our child: a detail, unless it was run, or would be. */
+	if (!es->analyze && !es->verbose && !own && node->fallback)
 		css->custom_ps = list_delete_ptr(css->custom_ps, node->fallback);
 	if (!es->analyze)
 		return;

@@ -27,6 +27,7 @@
 #include "fallback.h"
 #include "gather.h"
 #include "hints.h"
+#include "judge.h"
 #include "lookup.h"
 #include "request.h"
 #include "result.h"
@@ -42,6 +43,9 @@
 
 /* Each group table and each build may want a few of these. */
 #define MAX_ATTEMPTS	16
+
+/* Why PostgreSQL's own plan answers, where no device was asked. */
+#define GC_SOONER	"PostgreSQL's own plan is estimated to be sooner with these parameters"
 
 static Node *create_scan_state(CustomScan *cscan);
 static void begin_scan(CustomScanState *css, EState *estate, int eflags);
@@ -292,10 +296,8 @@ static GcCode
 run_on_device(GcScanState *node, GcError *err)
 {
 	GcHints    *hints = gc_hints(node->logical);
-	GcCode		code = check_execution(node, err);
+	GcCode		code = gc_open_inputs(node, err);
 
-	if (code == GC_OK)
-		code = gc_open_inputs(node, err);
 	if (code == GC_OK)
 		code = gc_look_if_cold(node, err);
 	if (code == GC_OK)
@@ -321,22 +323,28 @@ run_on_device(GcScanState *node, GcError *err)
 	return code == GC_OK ? gc_fail(err, GC_UNSUPPORTED, "It failed too often.") : code;
 }
 
-/* Count a fallback for each table that the node reads. */
+/* Count why PostgreSQL's own plan answers, for each table that the node reads. */
 static void
-count_fallback(const GcScanState *node, GcCode code)
+count_reason(const GcScanState *node, bool fallback, const char *reason)
 {
 	const GcPlan *plan = node->plan;
 
-	pg_atomic_fetch_add_u64(&gc_stats()->fallbacks[code], 1);
 	for (int i = 0; i < plan->ninputs; i++)
 	{
 		const GcPlanInput *in = &plan->inputs[i];
 
 		if (OidIsValid(in->relid))
-			(void) gc_reason_count(in->relid, true, gc_code_name(code));
+			(void) gc_reason_count(in->relid, fallback, reason);
 		for (int k = 0; k < in->nparts && !OidIsValid(in->relid); k++)
-			(void) gc_reason_count(GC_PLAN_PARTS(plan)[in->first_part + k].relid, true, gc_code_name(code));
+			(void) gc_reason_count(GC_PLAN_PARTS(plan)[in->first_part + k].relid, fallback, reason);
 	}
+}
+
+static void
+fall_back(GcScanState *node)
+{
+	gc_fallback_init(node, 0);
+	node->falling_back = true;
 }
 
 static void
@@ -344,17 +352,30 @@ start(GcScanState *node)
 {
 	GcError		err = {GC_OK, ""};
 	GcCode		code;
-	MemoryContext old = MemoryContextSwitchTo(node->cxt);
+	MemoryContext old;
 
 	node->started = true;
 	node->falling_back = false;
+	node->stats.loops++;
+	code = check_execution(node, &err);
+	/* No device is asked, so it is neither a request nor a fallback. */
+	if (code == GC_OK && gc_own_plan_is_sooner(node))
+	{
+		node->stats.left++;
+		count_reason(node, false, GC_SOONER);
+		ereport(DEBUG1,
+				(errmsg_internal("gpuconc leaves it: %s", GC_SOONER)));
+		fall_back(node);
+		return;
+	}
+	old = MemoryContextSwitchTo(node->cxt);
 	node->loads = 0;
 	node->lookup_room = 0;
 	node->made_lookup_room = false;
 	node->position = 0;
-	node->stats.loops++;
 	pg_atomic_fetch_add_u64(&gc_stats()->requests, 1);
-	code = run_on_device(node, &err);
+	if (code == GC_OK)
+		code = run_on_device(node, &err);
 	MemoryContextSwitchTo(old);
 	node->stats.last_code = code;
 	if (code == GC_OK)
@@ -362,16 +383,17 @@ start(GcScanState *node)
 
 	strlcpy(node->stats.last_reason, err.detail, sizeof(node->stats.last_reason));
 	node->stats.fallbacks++;
-	count_fallback(node, code);
-	if (gc_was_cold(code) || !gc_device_may_answer())
+	pg_atomic_fetch_add_u64(&gc_stats()->fallbacks[code], 1);
+	count_reason(node, true, gc_code_name(code));
+	/* Around a node that decides, another plan is no better. */
+	if ((gc_was_cold(code) && node->plan->nguesses == 0) || !gc_device_may_answer())
 		gc_kept_plans_failed();
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));
 	if (gc_enabled && gc_offload_required() && code != GC_DATA)
 		gc_report_required(code, &err);
-	gc_fallback_init(node, 0);
-	node->falling_back = true;
+	fall_back(node);
 }
 
 /*-------------------------------------------------------------------------

@@ -114,7 +114,10 @@ lacking(List *tables, GcMissing *missing)
 	return found;
 }
 
-/* The plan's nodes, with their tables open; close_nodes() closes them. */
+/*
+ * The plan's nodes, with their tables open; close_nodes() closes them.  Whether the device is asked at all by one that
+ * decides at execution is not known yet, and PostgreSQL's own plan is as good around it: then exec/cold.c looks.
+ */
 static List *
 open_nodes(PlannedStmt *stmt)
 {
@@ -123,10 +126,14 @@ open_nodes(PlannedStmt *stmt)
 
 	foreach(lc, gc_nodes_of(stmt))
 	{
-		NodeState  *node = palloc0(sizeof(NodeState));
+		const GcPlan *plan = lfirst(lc);
+		NodeState  *node;
 		GcHash		key;
 
-		node->plan = lfirst(lc);
+		if (plan->nguesses > 0)
+			continue;
+		node = palloc0(sizeof(NodeState));
+		node->plan = plan;
 		key = gc_program_key(GC_PLAN_PROGRAM(node->plan));
 		node->tables = open_tables(node->plan);
 		node->cold = lacking(node->tables, &node->missing);

@@ -180,6 +180,7 @@ run_planner(Query *parse, Run *run)
 	mine.context = CurrentMemoryContext;
 	mine.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0;
 	mine.storage_seen = run->glance->storage;
+	mine.parameters = run->glance->parameters;
 	mine.ceiling = run->ceiling;
 	mine.refusal = run->refusal;
 	mine.timed = run->timed;

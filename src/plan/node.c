@@ -150,6 +150,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->custom_exprs = gc_settle_nulling(&scan->custom_scan_tlist, list_concat_copy(tr->exprs, tr->display));
 	scan->custom_private = list_make5(plan_const(plan), linitial(path->display_tags), tr->sets, tr->groupings,
 									  lsecond(path->display_tags));
+	scan->custom_private = lappend(scan->custom_private, tr->guessed);
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;
 }

@@ -334,6 +334,8 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 	/* A set's groups are made of the finest ones, and have no rows of their own. */
 	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
 		tr = gc_fetch_late(tr);
+	if (rows < path->cpath.path.rows)
+		tr->plan->rows_ms = 0;
 	again = path_again(path, tr, rows);
 	if (again == NULL)
 		return NULL;

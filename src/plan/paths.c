@@ -29,6 +29,7 @@
 #include "costs.h"
 #include "expr.h"
 #include "fallback.h"
+#include "guesses.h"
 #include "input_order.h"
 #include "node.h"
 #include "own_time.h"
@@ -51,6 +52,9 @@
  */
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000
+
+/* What a node costs that decides when it is executed, of PostgreSQL's own path.  It is there for either to be taken. */
+#define DECIDING_SHARE	0.9
 
 /* And of more groups than this, grouping sets are not made. */
 #define MOST_ROLLED_UP	1000000
@@ -143,6 +147,13 @@ takes_whole(GcTranslation *tr, RelOptInfo *rel)
 	return IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(tr->root));
 }
 
+static void
+cost_at_most(Path *path, Cost most)
+{
+	path->startup_cost = Min(path->startup_cost, most);
+	path->total_cost = Min(path->total_cost, most);
+}
+
 /*
  * Where PostgreSQL's own path has a node of ours in it, the device is used in any case, and its rows
  * go on to nested loops, say.  What these cost depends on estimates of joins, which are often off by
@@ -154,10 +165,7 @@ prefer_whole(Path *path, const Path *own)
 {
 	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN) &&
 		path->total_cost >= own->total_cost)
-	{
-		path->startup_cost = Min(path->startup_cost, own->total_cost * 0.98);
-		path->total_cost = own->total_cost * 0.98;
-	}
+		cost_at_most(path, own->total_cost * 0.98);
 }
 
 /*
@@ -224,6 +232,8 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 		tr->plan->ms = gc_costs_time(&costs, tr->sets == NIL ? rows : fallback->rows) * GC_UNIT_MS;
 		if (takes_whole(tr, rel) && gc_path_has_ours(own))
 			prefer_whole(&cost, own);
+		if (gc_decided_by_values(tr, own, &costs, tr->sets == NIL ? rows : fallback->rows))
+			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
 		/* A program is packed only for a path that might be taken. */
 		beaten = is_beaten(&cost, fallback);
 		/* GEQO frees the paths of its trials, so none is kept aside. */
@@ -319,7 +329,8 @@ too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
 	{
 		Path	   *path = gc_own_path(lfirst(lc));
 
-		if (path->param_info == NULL && gc_own_time(root, path) * wanted_share(root, rel, path) <= least)
+		if (path->param_info == NULL && gc_own_time(root, path) * wanted_share(root, rel, path) <= least &&
+			!gc_may_take_longer(root, path, least))
 			return true;
 	}
 	return false;

@@ -14,7 +14,8 @@
  *	  one GC_DISPLAY_TAG integer per printed clause; for each grouping set, the bits
  *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys; of
  *	  printed clauses of lower query levels their GC_DISPLAY_TAGs, their levels (0 ..), the
- *	  clauses, and by level a range table with names.
+ *	  clauses, and by level a range table with names; for each GcPlanGuess its clauses, whose
+ *	  Vars are of relation 1.
  *
  * "Space" names the dictionary that a text value's code belongs to: a column of
  * the program (0 ..), a lookup table with text results (GC_SPACE_LUT + n), or the
@@ -206,6 +207,23 @@ typedef struct GcPlanOrder
 	Oid			collation;
 } GcPlanOrder;
 
+/*
+ * Conditions of a table that leave a share of its rows which was guessed, since values of parameters were not known
+ * (guesses.c).
+ */
+#define GC_MAX_GUESSES	8
+typedef struct GcPlanGuess
+{
+	Oid			relid;
+	Oid			user;			/* who reads it, if that is not the session's user */
+	char		relkind;
+	bool		inherits;		/* its children are read, too */
+	bool		secured;		/* under row security */
+	bool		rows;			/* the rows that come out of PostgreSQL's joins depend on it */
+	double		share;			/* as guessed */
+	double		ms;				/* of PostgreSQL's own plan, which depend on it alone */
+} GcPlanGuess;
+
 typedef struct GcPlan
 {
 	uint32		size;
@@ -229,6 +247,10 @@ typedef struct GcPlan
 	double		rows_out;
 	double		ms;				/* that the node is estimated to take, where nothing is lacking */
 	double		own_ms;			/* that PostgreSQL's own plan is estimated to take */
+	int			nguesses;		/* 0: the node is the better plan; else the executor decides which is: */
+	GcPlanGuess guesses[GC_MAX_GUESSES];
+	double		rows_ms;		/* of ms, and */
+	double		above_ms;		/* of own_ms, what depends on all guesses of rows */
 	double		build_rows[GC_MAX_BUILDS];
 	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */
 	/* Into the same piece of memory, from `arrays` on; while it is translated, apart (gc_plan_settle()): */

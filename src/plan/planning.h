@@ -69,6 +69,7 @@ typedef struct GcPlanning
 	bool		offered;		/* a path of ours was given to the planner */
 	bool		storage_seen;	/* the statement looks at how values are stored */
 	bool		cursor;			/* it is a cursor's query */
+	bool		parameters;		/* it has some, $1 and so on */
 	uint64		key;			/* of the statement, for what is remembered; 0: nothing is */
 	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
 	bool		alone;			/* and by one node, of the outermost level */

@@ -185,6 +185,7 @@ typedef struct GcTranslation
 	List	   *display;		/* custom_exprs for EXPLAIN, and for each ... */
 	List	   *display_tags;	/* GC_DISPLAY_TAG */
 	List	   *lower_display;	/* clauses of lower levels for EXPLAIN (display.c) */
+	List	   *guessed;		/* List of clauses: of each of the plan's guesses */
 
 	/* Program parts; see program.h.  All palloc'd at their maximum size. */
 	int			ninputs,

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * guesses.h
+ *	  What of PostgreSQL's estimates is guessed, as values of parameters are not known; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_GUESSES_H
+#define GC_GUESSES_H
+
+#include "costs.h"
+#include "translate.h"
+
+/*
+ * May a path of PostgreSQL's take so long, by the values of parameters, that a node that takes `least` is clearly
+ * faster for some of them?  False where nothing is guessed.
+ */
+extern bool gc_may_take_longer(PlannerInfo *root, Path *path, Cost least);
+
+/*
+ * May either of PostgreSQL's own path and the node be faster, by the values of parameters?  The plan then has what the
+ * executor needs to tell.
+ */
+extern bool gc_decided_by_values(GcTranslation *tr, Path *own, const GcCosts *costs, double rows);
+
+#endif							/* GC_GUESSES_H */
