@@ -202,7 +202,6 @@ combine_served(GcInputState *in)
 	uint32		n = 0;
 
 	memset(all, 0, sizeof(*all));
-	all->complete = true;
 	for (int i = 0; i < in->nparts; i++)
 		all->nchunks += in->parts[i].dir ? in->parts[i].served.nchunks : 0;
 	all->chunks = palloc((all->nchunks + 1) * sizeof(GcServedChunk));
@@ -225,8 +224,6 @@ combine_served(GcInputState *in)
 		all->rows_versioned += s->rows_versioned;
 		all->pages_delta += s->pages_delta;
 		all->rows_served += s->rows_served;
-		/* A part without a directory that is complete has no rows. */
-		all->complete = all->complete && s->complete;
 	}
 }
 
