@@ -4,7 +4,8 @@
  *	  A test of rows_key.h: pairs of states have equal keys if, and only if, they read equal rows.
  *
  * A state is drawn as the rows that are seen.  It is then represented in a way that is drawn, too: put
- * together anew, or as a base with an amendment, by the code that does so for requests.
+ * together anew, or as a base with an amendment, of one table or of several.  That is done by the code
+ * that does so for requests.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "columns/amend.h"
+#include "columns/combined.h"
 #include "columns/directory.h"
 #include "columns/rows_key.h"
 
@@ -23,6 +25,7 @@
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_rows_keys);
 
 #define MAX_CHUNKS	6
+#define MAX_PARTS	3
 #define MAX_ROWS	48			/* of a chunk */
 
 /* What a request reads.  Bit r of seen[c]: row r of chunk c. */
@@ -204,17 +207,56 @@ serve_amended(const State *state, const GcDirectory *dir, GcServed *served)
 	gc_amend(dir, base, &a, served);
 }
 
+static GcDirectory *
+serve_table(const State *state, GcServed *served)
+{
+	GcDirectory *dir = make_directory(state);
+
+	if (draw(3))
+		serve_amended(state, dir, served);
+	else
+		serve_anew(state, served);
+	return dir;
+}
+
+/* As several tables, of which each has some of the chunks, or none. */
+static GcDirectory *
+serve_combined(const State *state, GcServed *served)
+{
+	const GcDirectory *dirs[MAX_PARTS];
+	uint32		first_chunks[MAX_PARTS];
+	GcServed	parts[MAX_PARTS];
+	GcCombination c = {.id = state->id,.nparts = 1 + draw(MAX_PARTS),.dirs = dirs,.first_chunks = first_chunks};
+	GcDirectory *dir;
+	uint32		at = 0;
+
+	for (int i = 0; i < c.nparts; i++)
+	{
+		const uint32 n = i == c.nparts - 1 ? state->nchunks - at : draw(state->nchunks - at + 1);
+		State		part = {.id = 1000 + draw(10),.nchunks = n,.nheap = draw(n + 1)};
+
+		memcpy(part.nrows, state->nrows + at, n * sizeof(uint32));
+		memcpy(part.seen, state->seen + at, n * sizeof(uint64));
+		dirs[i] = serve_table(&part, &parts[i]);
+		if (n == 0 && draw(2))
+			dirs[i] = NULL;
+		at += n;
+	}
+	dir = gc_combine(&c, palloc(gc_combined_size(&c)));
+	memset(served, 0, sizeof(GcServed));
+	served->chunks = palloc((state->nchunks + 1) * sizeof(GcServedChunk));
+	for (int i = 0; i < c.nparts; i++)
+		gc_combine_served(served, &parts[i], first_chunks[i]);
+	return dir;
+}
+
 /* The state's key, in a representation that is drawn; has it edits? */
 static GcHash
 key_of(const State *state, bool *edited)
 {
-	GcDirectory *dir = make_directory(state);
 	GcServed	served;
+	GcDirectory *dir = (draw(2) ? serve_table : serve_combined) (state, &served);
 
-	if (draw(3))
-		serve_amended(state, dir, &served);
-	else
-		serve_anew(state, &served);
 	*edited = false;
 	for (uint32 k = 0; k < served.nchunks; k++)
 		*edited |= served.chunks[k].nedits > 0;
