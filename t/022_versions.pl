@@ -30,12 +30,31 @@ $node->safe_psql('postgres', q{
 CREATE TABLE accounts (id int PRIMARY KEY, balance int, note text) WITH (fillfactor = 90);
 INSERT INTO accounts SELECT i, 100, 'n' || i % 7 FROM generate_series(1, 6000) AS i;
 CREATE TABLE pairs (id bigserial PRIMARY KEY, half int, n int);
-INSERT INTO pairs (half, n) SELECT h, i FROM generate_series(1, 500) AS i, (VALUES (1), (-1)) AS v (h);});
+INSERT INTO pairs (half, n) SELECT h, i FROM generate_series(1, 500) AS i, (VALUES (1), (-1)) AS v (h);
+CREATE TABLE parts (id int, balance int) PARTITION BY RANGE (id);
+CREATE TABLE parts_a PARTITION OF parts FOR VALUES FROM (0) TO (1001);
+CREATE TABLE parts_b PARTITION OF parts FOR VALUES FROM (1001) TO (2001);
+CREATE TABLE parts_c PARTITION OF parts FOR VALUES FROM (2001) TO (4001);
+CREATE TABLE tree (id int, balance int);
+CREATE TABLE tree_a (t text) INHERITS (tree);
+CREATE TABLE one (balance int, id int);
+CREATE TABLE two (id int, balance int);
+CREATE VIEW both_tables AS SELECT id, balance FROM one UNION ALL SELECT id, balance FROM two;
+INSERT INTO parts SELECT i, 100 FROM generate_series(1, 2000) AS i;
+INSERT INTO tree SELECT i, 100 FROM generate_series(1, 1000) AS i;
+INSERT INTO tree_a SELECT i, 100 FROM generate_series(1001, 2000) AS i;
+INSERT INTO one SELECT 100, i FROM generate_series(1, 1000) AS i;
+INSERT INTO two SELECT i, 100 FROM generate_series(1001, 2000) AS i;});
+$node->safe_psql('postgres', "CREATE INDEX ON $_ (id)") foreach (qw(parts tree tree_a one two));
 create_transfer($node);
 isnt($node->safe_psql('postgres', 'SELECT pg_current_xact_id()::text::bigint >> 32'), '0', 'ids are of a later epoch');
 
 my $sum = 'SELECT sum(balance), count(*), count(DISTINCT note) FROM accounts';
 my $halves = 'SELECT sum(half), count(*) % 2 FROM pairs';
+# Several tables that are read as one, by themselves and as a build of a join.
+my @appended = qw(parts tree both_tables);
+my @of_appended = map { ("SELECT sum(balance), count(*) AS n FROM $_",
+	"SELECT sum(a.balance * q.balance) FROM accounts AS a JOIN $_ AS q USING (id)") } @appended;
 my @pages = pages_of($node, $sum);
 cmp_ok($pages[0], '>', 20, 'pages are served by version');
 is($pages[1], 0, 'and none is read by the session');
@@ -109,11 +128,34 @@ COMMIT;
 ROLLBACK;
 \endif
 },
+	# transfers between tables that are read as one, and rows that move; who has row b of parts has it of the others
+	appended => q{
+\set a random(1, 1000)
+\set b random(1001, 2000)
+\set undone random(0, 2)
+BEGIN;
+UPDATE parts SET balance = balance - 1 WHERE id = :a;
+UPDATE parts SET balance = balance + 1 WHERE id = :b;
+UPDATE parts SET id = id + 2000 WHERE id = :b;
+UPDATE parts SET id = id - 2000 WHERE id = :b + 2000;
+UPDATE tree SET balance = balance - 1 WHERE id = :a;
+WITH gone AS (DELETE FROM tree WHERE id = :b RETURNING *) INSERT INTO tree_a SELECT id, balance + 1 FROM gone;
+UPDATE one SET balance = balance - 1 WHERE id = :a;
+SAVEPOINT s;
+DELETE FROM two WHERE id = :b;
+ROLLBACK TO s;
+UPDATE two SET balance = balance + 1 WHERE id = :b;
+\if :undone
+COMMIT;
+\else
+ROLLBACK;
+\endif
+},
 	# prunes, freezes, and makes all-visible what is written to again
 	vacuum => q{
 \set freeze random(0, 3)
 \if :freeze
-VACUUM pairs;
+VACUUM pairs, parts, one;
 \else
 VACUUM (FREEZE) accounts;
 \endif
@@ -157,6 +199,32 @@ SELECT ('own: ' || :sum || ' ' || :n || ' ' || :sum2 || ' ' || :n2)::int;
 \\endif
 });
 
+# So are questions about several tables as one.
+my ($questions, @agree, @detail) = ('');
+foreach my $way ([ 'device', 'require' ], [ 'again', 'require' ], [ 'own', 'forbid' ])
+{
+	$questions .= "SET LOCAL gpuconc.debug_offload = $way->[1];\n";
+	for my $i (0 .. $#of_appended)
+	{
+		my $answer = ":$way->[0]_$i";
+
+		$questions .= "$of_appended[$i] \\gset $way->[0]_${i}_\n";
+		push @agree, $i % 2 == 0 ? "${answer}_sum = 200000 AND ${answer}_n = 2000" : "${answer}_sum = :device_${i}_sum";
+		push @detail, "${answer}_sum";
+	}
+}
+my $agree = join ' AND ', @agree;
+my $detail = join " || ' ' || ", @detail;
+append_to_file("$directory/read_appended.sql", qq{
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+${questions}COMMIT;
+SELECT $agree AS good \\gset
+\\if :good
+\\else
+SELECT ('appended: ' || $detail)::int;
+\\endif
+});
+
 sub start_pgbench
 {
 	my ($server, $clients, @scripts) = @_;
@@ -170,17 +238,19 @@ sub start_pgbench
 
 # Again until there were some of each: at first, a slow machine compiles kernels all the time.
 my $versioned = 0;
+my %versioned_of;
 my %done = (readers => 0, writers => 0, VACUUM => 0);
 my %least = (readers => 20, writers => 20, VACUUM => 2);
 my $round = 0;
 again_until(sub {
 	$round++;
 	my %running = (
-		readers => start_pgbench($node, 4, 'read.sql'),
-		writers => start_pgbench($node, 4, 'transfer.sql@4', 'prepared.sql@2', 'moved.sql@2', 'pairs.sql@2'),
+		readers => start_pgbench($node, 4, 'read.sql@2', 'read_appended.sql@1'),
+		writers => start_pgbench($node, 4, 'transfer.sql@4', 'prepared.sql@2', 'moved.sql@2', 'pairs.sql@2', 'appended.sql@3'),
 		VACUUM => start_pgbench($node, 1, 'vacuum.sql'));
 
 	$versioned += (pages_of($node, $sum))[0] for (1 .. 10);
+	$versioned_of{$_} += (pages_of($node, $_))[0] foreach (@of_appended);
 	foreach my $who (sort keys %running)
 	{
 		$running{$who}->{run}->finish;
@@ -188,11 +258,12 @@ again_until(sub {
 		$done{$who} += $1 if ${ $running{$who}->{out} } =~ /number of transactions actually processed: (\d+)/;
 		note "$who: $done{$who} transactions after round $round";
 	}
-	return $versioned > 20 && !grep { $done{$_} <= $least{$_} } keys %done;
+	return $versioned > 20 && !(grep { $versioned_of{$_} == 0 } @of_appended) && !grep { $done{$_} <= $least{$_} } keys %done;
 });
 cmp_ok($versioned, '>', 20, 'pages are served by version beside writers');
+cmp_ok($versioned_of{$_}, '>', 0, "and those of $_") foreach (@of_appended);
 cmp_ok($done{$_}, '>', $least{$_}, "$_: there were some") foreach (sort keys %done);
-is_offloaded($node, $_, "at last: $_") foreach ($sum, $halves);
+is_offloaded($node, $_, "at last: $_") foreach ($sum, $halves, @of_appended);
 
 # An exported snapshot is older than what others have read since.
 my $exporter = $node->background_psql('postgres');
@@ -274,6 +345,7 @@ my @kinds = (
 	[ 'a prepared one that is undone', q{BEGIN; DELETE FROM accounts WHERE id % 11 = 1; PREPARE TRANSACTION 'undone'}, q{ROLLBACK PREPARED 'undone'} ],
 	[ '150 subtransactions', 'BEGIN; CALL many()', 'COMMIT' ],
 	[ '150 subtransactions, undone', 'BEGIN; CALL many()', 'ROLLBACK' ],
+	[ 'changes of tables that are read as one', 'BEGIN; UPDATE accounts SET balance = balance + 1 WHERE id = 1; UPDATE parts SET id = id + 1000 WHERE id < 50; UPDATE tree SET balance = 1 WHERE id % 100 = 0; DELETE FROM one WHERE id < 9', 'COMMIT' ],
 	[ 'multixacts', 'BEGIN; UPDATE accounts SET balance = balance + 5 WHERE id BETWEEN 3000 AND 3100', 'COMMIT' ]);
 foreach my $kind (@kinds)
 {
@@ -292,6 +364,7 @@ foreach my $kind (@kinds)
 	my $after = agrees("$message, ended", $fresh);
 	$message =~ /undone/ ? is($after, $before, "a standby: $message: is as before") : isnt($after, $before, "a standby: $message: is seen");
 	is(agrees("$message, ended, an old snapshot", $reader), $before, "a standby: $message: a repeatable read repeats");
+	agrees("$message, $_, an old snapshot", $reader, $_), agrees("$message, $_", $fresh, $_) foreach ($message =~ /as one/ ? @of_appended : ());
 	$reader->query_safe('COMMIT');
 }
 my $copied = 'SELECT count(*), sum(n), max(id) FROM copied';
@@ -320,7 +393,7 @@ $writer->{run}->finish;
 $node->start;
 wait_for_worker($node);
 is_offloaded($node, $_, "after a crash: $_") foreach ($sum, $halves);
-is_offloaded($node, $_, "after a crash, by version: $_") foreach ($sum, $halves);
+is_offloaded($node, $_, "after a crash, by version: $_") foreach ($sum, $halves, @of_appended);
 cmp_ok((pages_of($node, $sum))[0], '>', 20, 'after a crash: pages are served by version');
 $node->safe_psql('postgres', q{COMMIT PREPARED 'crash'});
 is_offloaded($node, $sum, 'after a crash: the prepared transaction is committed');

@@ -37,7 +37,7 @@ again_until(sub {
 	return !%more || !grep { $_ == 0 } @count{grep { /, transactions$/ } keys %count};
 });
 cmp_ok($count{$_} // 0, '>', 0, $_) foreach ('rows versioned', 'pages loaded', 'most hot pages kept', grep { /, transactions$/ } keys %count);
-cmp_ok(scalar(grep { /, transactions$/ } keys %count), '==', 19, 'writers and readers of all kinds');
+cmp_ok(scalar(grep { /, transactions$/ } keys %count), '==', 21, 'writers and readers of all kinds');
 cmp_ok($count{offloaded}, '>', 10 * $count{fallbacks}, 'nearly all is offloaded');
 nothing_held($node, 'at last');
 is(log_has($node, qr/PANIC|TRAP|was terminated by signal|could not access status/), 0, 'nothing bad in the log');

@@ -490,6 +490,7 @@ merge_chunks(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, G
 			served->chunks[nchunks].nbase = chunk->nholes;
 			served->chunks[nchunks].nedits = nedits;
 			served->chunks[nchunks].edits = edits;
+			served->chunks[nchunks].holes_hash = chunk->holes_hash;
 		}
 		if (chunk->chunk >= dir->nheap)
 			served->rows_versioned += served->rows_served - before;
@@ -504,10 +505,7 @@ gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcSer
 	served->pages_looked_at = a->looked_at;
 	served->proof = a->proof;
 	if (a->nholes > 0)
-	{
 		merge_chunks(dir, base, a, served);
-		gc_hash_mix(&served->rows, a->holes, a->nholes * sizeof(GcAmendedHole));
-	}
 	if (a->taken == 0 && !base->kept.delta_open && a->end == base->served.nblocks)
 		return;
 	merge_ranges(base, a, served);

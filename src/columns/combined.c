@@ -203,3 +203,23 @@ gc_combine(const GcCombination *c, void *memory)
 	}
 	return dir;
 }
+
+void
+gc_combine_served(GcServed *all, const GcServed *part, uint32 first_chunk)
+{
+	for (uint32 k = 0; k < part->nchunks; k++)
+	{
+		all->chunks[all->nchunks] = part->chunks[k];
+		all->chunks[all->nchunks++].chunk += first_chunk;
+	}
+	all->nranges += part->nranges;
+	all->noffsets += part->noffsets;
+	all->pages_served += part->pages_served;
+	all->pages_versioned += part->pages_versioned;
+	all->pages_looked_at += part->pages_looked_at;
+	all->proof.looked_at += part->proof.looked_at;
+	all->proof.fenced += part->proof.fenced;
+	all->rows_versioned += part->rows_versioned;
+	all->pages_delta += part->pages_delta;
+	all->rows_served += part->rows_served;
+}

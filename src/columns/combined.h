@@ -9,6 +9,7 @@
 #define GC_COMBINED_H
 
 #include "columns.h"
+#include "visibility.h"
 
 /* What is put together.  Column c of part i is at [i * ncolumns + c]. */
 typedef struct GcCombination
@@ -36,5 +37,8 @@ extern Size gc_combined_size(const GcCombination *c);
  * No column has a state.  Valid under the guard that the parts' directories were found under.
  */
 extern GcDirectory *gc_combine(const GcCombination *c, void *memory);
+
+/* Add what is served of a part to what is served of all, with numbers for ranges; there is room for the chunks. */
+extern void gc_combine_served(GcServed *all, const GcServed *part, uint32 first_chunk);
 
 #endif							/* GC_COMBINED_H */

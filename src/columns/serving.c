@@ -18,6 +18,7 @@
 #include "amend.h"
 #include "arena.h"
 #include "epoch.h"
+#include "rows_key.h"
 #include "serving.h"
 #include "spec.h"
 #include "store.h"
@@ -93,29 +94,6 @@ is_later(Snapshot snapshot, const GcSnapshotKey *noted)
 			return false;
 	}
 	return true;
-}
-
-/*-------------------------------------------------------------------------
- * What was served
- *-------------------------------------------------------------------------
- */
-GcHash
-gc_served_hash(const GcServed *served)
-{
-	GcHash		h = {{0x7365, 0x7276}};
-
-	if (served->rows.h[0] != 0)
-		return served->rows;
-	for (uint32 k = 0; k < served->nchunks; k++)
-	{
-		const GcServedChunk *chunk = &served->chunks[k];
-		const uint32 what[2] = {chunk->chunk, chunk->nholes};
-
-		gc_hash_mix(&h, what, sizeof(what));
-		if (chunk->nholes > 0)
-			gc_hash_mix(&h, chunk->holes, chunk->nholes * sizeof(GcHole));
-	}
-	return h;
 }
 
 /*-------------------------------------------------------------------------
@@ -244,7 +222,7 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 	gc_serve_judged(rel, dir, &base.served, NULL, &base.kept.maps);
 	gc_serve_versions(rel, dir, snapshot, &base.served, &base.kept);
 	base.served.rows_versioned = rows_of_hot_chunks(dir, &base.served);
-	base.served.rows = gc_served_hash(&base.served);
+	gc_rows_key_prepare(&base.served);
 	/* What is to be loaded first is not worth a note. */
 	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
 		note_base(dir, &base, ahead);

@@ -71,7 +71,4 @@ extern void gc_serve_hot(Relation rel, const GcDirectory *dir, Snapshot snapshot
 /* Make the base of a directory that is about to be published, for all sessions. */
 extern void gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot);
 
-/* Which rows of the directory's chunks are served, and which not. */
-extern GcHash gc_served_hash(const GcServed *served);
-
 #endif							/* GC_SERVING_H */

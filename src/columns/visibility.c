@@ -215,14 +215,15 @@ gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *h
 	c->nholes = holes->n;
 	c->hole_rows = holes->rows;
 	c->holes = holes->holes;
-	c->nbase = c->nedits = 0;
+	c->nbase = holes->n;
+	c->nedits = 0;
 	c->edits = NULL;
+	c->holes_hash = (GcHash) {{0, 0}};
 }
 
 void
 gc_put_holes(const GcServedChunk *chunk, GcHole *to)
 {
-	const uint32 n = chunk->nedits > 0 ? chunk->nbase : chunk->nholes;
 	uint32		at = 0;
 
 	for (uint32 i = 0; i < chunk->nedits; i++)
@@ -235,8 +236,8 @@ gc_put_holes(const GcServedChunk *chunk, GcHole *to)
 		*to++ = e->hole;
 		at = e->to;
 	}
-	if (n > at)
-		memcpy(to, chunk->holes + at, (n - at) * sizeof(GcHole));
+	if (chunk->nbase > at)
+		memcpy(to, chunk->holes + at, (chunk->nbase - at) * sizeof(GcHole));
 }
 
 /* Where the bits of a page are, the first of a chunk or a word. */

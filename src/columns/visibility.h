@@ -34,7 +34,7 @@ typedef struct GcHoleEdit
 
 /*
  * A chunk, and which of its rows are not served; holes ascend and do not touch.  With edits, which ascend, `holes`
- * are the holes of a base, and gc_put_holes() makes the nholes of this chunk.
+ * are those of a base, and gc_put_holes() makes the nholes of this chunk.
  */
 typedef struct GcServedChunk
 {
@@ -43,9 +43,10 @@ typedef struct GcServedChunk
 	uint32		nholes;
 	uint32		hole_rows;		/* in them */
 	GcHole	   *holes;			/* palloc'd; NULL when all rows are good */
-	uint32		nbase;			/* with edits: of holes */
+	uint32		nbase;			/* how many are at `holes` */
 	uint32		nedits;
 	GcHoleEdit *edits;			/* palloc'd */
+	GcHash		holes_hash;		/* of `holes`, without edits (rows_key.c); 0: not computed */
 } GcServedChunk;
 
 /* Tuples of a page whose other rows are served, which are to be read (patches.h). */
@@ -77,9 +78,7 @@ typedef struct GcServed
 	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
 									 * of their chunks would serve them */
-	bool		complete;		/* every chunk wholly served, no delta: what the
-								 * request reads is exactly the directory */
-	GcHash		rows;			/* gc_served_hash(); 0: not computed yet */
+	bool		complete;		/* every chunk of the heap wholly served, no delta */
 	bool		amended;		/* a base that was noted was served, with what has changed since */
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */

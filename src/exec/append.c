@@ -202,32 +202,11 @@ combine_served(GcInputState *in)
 	uint32		n = 0;
 
 	memset(all, 0, sizeof(*all));
-	all->complete = true;
 	for (int i = 0; i < in->nparts; i++)
-		all->nchunks += in->parts[i].dir ? in->parts[i].served.nchunks : 0;
-	all->chunks = palloc((all->nchunks + 1) * sizeof(GcServedChunk));
+		n += in->parts[i].served.nchunks;
+	all->chunks = palloc((n + 1) * sizeof(GcServedChunk));
 	for (int i = 0; i < in->nparts; i++)
-	{
-		const GcServed *s = &in->parts[i].served;
-
-		for (uint32 k = 0; in->parts[i].dir && k < s->nchunks; k++)
-		{
-			all->chunks[n] = s->chunks[k];
-			all->chunks[n++].chunk += in->combination.first_chunks[i];
-		}
-		all->nranges += s->nranges;
-		all->noffsets += s->noffsets;
-		all->pages_served += s->pages_served;
-		all->pages_versioned += s->pages_versioned;
-		all->pages_looked_at += s->pages_looked_at;
-		all->proof.looked_at += s->proof.looked_at;
-		all->proof.fenced += s->proof.fenced;
-		all->rows_versioned += s->rows_versioned;
-		all->pages_delta += s->pages_delta;
-		all->rows_served += s->rows_served;
-		/* A part without a directory that is complete has no rows. */
-		all->complete = all->complete && s->complete;
-	}
+		gc_combine_served(all, &in->parts[i].served, in->combination.first_chunks[i]);
 }
 
 /* Without chunks there are only the texts of the delta. */

@@ -46,6 +46,7 @@ typedef struct GcInputState
 	int		   *dir_column;		/* in the directory; -1 if no chunk is cached */
 	GcDirectory *dir;
 	GcServed	served;
+	GcHash		rows;			/* gc_rows_key() */
 	bool		for_versions;	/* it is loaded for the sake of hot pages only */
 	GcEncoder  *private;		/* delta or row source rows; NULL if none */
 	uint32		private_rows;

@@ -18,7 +18,7 @@
 #include "skip.h"
 #include "text_program.h"
 #include "../columns/epoch.h"
-#include "../columns/serving.h"
+#include "../columns/rows_key.h"
 #include "../program/tagged.h"
 #include "../settings.h"
 
@@ -342,23 +342,12 @@ mix_expr(GcBinding *b, GcHash *h, const GcPPipeline *pl, u16 e)
 	}
 }
 
-/*
- * Mix in which rows an input has: its directory, and what of that is seen.  False if it has rows
- * that are this request's alone.
- */
+/* Mix in which rows an input has; false if others are not known to read the same. */
 static bool
 mix_rows(GcHash *h, const GcInputState *in)
 {
-	if (in->private || in->dir == NULL)
-		return false;
-	gc_hash_mix(h, &in->dir->id, sizeof(in->dir->id));
-	if (!in->served.complete)
-	{
-		const GcHash rows = gc_served_hash(&in->served);
-
-		gc_hash_mix(h, &rows, sizeof(rows));
-	}
-	return true;
+	gc_hash_mix(h, &in->rows, sizeof(in->rows));
+	return in->rows.h[0] != 0;
 }
 
 /* What is taken off a payload's values where they are stored as codes. */
@@ -596,9 +585,12 @@ write_request(GcBinding *b, Cursor *c)
 GcCode
 gc_make_request(GcBinding *b)
 {
+	GcInputState *inputs = b->node->inputs;
 	Cursor		c = {NULL, 0};
 	Size		size;
 
+	for (int i = 0; i < b->plan->ninputs; i++)
+		inputs[i].rows = gc_rows_key(inputs[i].dir, &inputs[i].served, inputs[i].private_rows);
 	for (int i = 0; i < b->program->nbuilds; i++)
 		b->builds[i].share = share_hash(b, i);
 

@@ -50,3 +50,40 @@ gc_hash_mix(GcHash *hash, const void *bytes, size_t size)
 	hash->h[0] = x.h[0] ^ hash->h[1];
 	hash->h[1] = x.h[1] + hash->h[0];
 }
+
+/* The sum of words' hashes. */
+static GcHash
+sum_of(const char *words, size_t n)
+{
+	GcHash		sum = {{0, 0}};
+
+	for (size_t i = 0; i < n; i++)
+	{
+		u64			w;
+		u64			h;
+
+		memcpy(&w, words + i * sizeof(w), sizeof(w));
+		h = mix64(w + 0x9e3779b97f4a7c15ull);
+		sum.h[0] += h;
+		sum.h[1] += mix64(h ^ w * 0xff51afd7ed558ccdull);
+	}
+	return sum;
+}
+
+void
+gc_hash_add(GcHash *set, const void *words, size_t n)
+{
+	const GcHash sum = sum_of(words, n);
+
+	set->h[0] += sum.h[0];
+	set->h[1] += sum.h[1];
+}
+
+void
+gc_hash_take(GcHash *set, const void *words, size_t n)
+{
+	const GcHash sum = sum_of(words, n);
+
+	set->h[0] -= sum.h[0];
+	set->h[1] -= sum.h[1];
+}

@@ -19,12 +19,16 @@ A mismatch is printed with what tells its cause (diagnosis.py), made smaller whi
 and printed with what makes it again.  So is a kernel that cannot be compiled.  After a crash the
 fuzzer waits until the server is back, and goes on.
 
+With --beside, queries of the first kind are asked about tables, partitioned ones, inheritance trees and
+unions that a writer changes: while its transaction is in progress and after it, by new snapshots and by
+one that is older.
+
 With --together K, K sessions ask K queries of the first kind at the same time: they are
 held back until all are ready, and share scans wherever they can, fused and marked ones by
 turns (gpuconc.debug_hold_requests, gpuconc.debug_force_shared_scan; the settings are
 changed for the whole server, by a superuser, and reset at the end).
 
-    fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--together K] [--verbose]
+    fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--together K] [--beside] [--verbose]
             [--shapes SHARE] [--construct TEXT] [--only N] [--max-mismatches N] [--no-reduce]
 
 Connects as psql does (PG* environment); the server must have gpuconc preloaded.
@@ -40,6 +44,7 @@ import sys
 import time
 import zlib
 
+from beside import LAYOUTS, Beside
 from cases import make_case
 from compare import rows_differ
 from diagnosis import Diagnosis
@@ -64,7 +69,7 @@ def edge_of(text):
     return EDGES[n % len(EDGES)], n // 64 % 7 - 1
 
 
-class Fuzzer(Statements, Together, Diagnosis):
+class Fuzzer(Statements, Together, Beside, Diagnosis):
     def __init__(self, options):
         self.options = options
         common = ["SET search_path = %s, public;" % SCHEMA, "SET timezone = 'UTC';", "SET extra_float_digits = 1;",
@@ -247,13 +252,14 @@ class Fuzzer(Statements, Together, Diagnosis):
         """(tables of queries within what is offloaded, tables of statements of many shapes)"""
         rng = random.Random(seed)
         tables = make_tables(rng, self.options.tables)
+        layouts = LAYOUTS if self.options.beside else ("table", "table", "table", "partitions", "inherited")
         self.off.must("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS gpuconc SCHEMA public; DROP SCHEMA IF EXISTS %s CASCADE; CREATE SCHEMA %s;"
                       "CREATE DOMAIN fuzz_int AS int4; CREATE TYPE fuzz_enum AS ENUM ('one', 'two', 'three', 'last'); ALTER TYPE fuzz_enum ADD VALUE 'before' BEFORE 'two'; CREATE DOMAIN fuzz_text AS varchar(200); SET statement_timeout = '50s';" % (SCHEMA, SCHEMA))
         for table in tables:
-            for statement in table.statements(rng):
+            for statement in table.statements(rng, layouts):
                 self.off.must(statement)
         rels, statements = make_world(random.Random("%s/world" % seed))
-        if not self.options.together:
+        if not self.options.together and not self.options.beside:
             for statement in statements:
                 self.off.must(statement)
         return tables, rels
@@ -262,6 +268,8 @@ class Fuzzer(Statements, Together, Diagnosis):
         tables, rels = self.make_schema(seed)
         if self.options.together:
             return self.schema_together(seed, tables, deadline)
+        if self.options.beside:
+            return self.schema_beside(seed, tables, deadline)
         # analyzed or not, the two sessions plan with the same statistics
         for n in range(self.options.per_schema):
             if time.monotonic() > deadline or self.counts["queries"] >= self.options.queries:
@@ -318,6 +326,7 @@ class Fuzzer(Statements, Together, Diagnosis):
         started = time.monotonic()
         deadline = started + self.options.seconds
         seed = self.options.seed
+        self.versioned_before = self.versioned() if self.options.beside else 0
         try:
             while self.one_schema(seed, deadline):
                 if self.options.only is not None:
@@ -327,6 +336,8 @@ class Fuzzer(Statements, Together, Diagnosis):
             pass
         if self.options.together:
             return self.report_together(started)
+        if self.options.beside:
+            return self.report_beside(started)
         queries = max(self.counts["queries"], 1)
         reached = self.counts["offloaded"] + self.counts["fell back"]
         share = reached / queries
@@ -355,6 +366,7 @@ def main():
     parser.add_argument("--only", type=int, help="only this query of the seed's first tables")
     parser.add_argument("--max-mismatches", type=int, default=10)
     parser.add_argument("--together", type=int, default=0, metavar="K", help="so many queries at the same time, by shared scans of both kinds")
+    parser.add_argument("--beside", action="store_true", help="queries beside a writer, of tables and of several tables as one")
     parser.add_argument("--shapes", type=float, default=0.6, metavar="SHARE", help="share of statements of many shapes")
     parser.add_argument("--construct", default="", metavar="TEXT", help="only statements with a construct whose name contains this")
     parser.add_argument("--reduce-seconds", type=float, default=30)

@@ -456,15 +456,15 @@ def kind_of(column):
 
 
 class Generator:
-    def __init__(self, rng, tables):
-        self.rng, self.tables = rng, tables
+    def __init__(self, rng, tables, unions=0.05):
+        self.rng, self.tables, self.unions = rng, tables, unions
 
     def relation(self, alias, first):
         """A table, now and then some other source of rows."""
         rng = self.rng
         table = rng.choice([t for t in self.tables if not first or t.rows >= 100 or rng.random() < 0.1])
         roll = rng.random()
-        if roll > 0.95:
+        if roll > 1 - self.unions:
             return self.union(alias), ""
         if roll > (0.9 if first else 0.82):
             return self.groups(alias, table, 1), ""

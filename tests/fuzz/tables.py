@@ -236,8 +236,8 @@ class Table:
             yield "ALTER TABLE %s DROP COLUMN gone;" % name
             yield "ALTER TABLE %s ATTACH PARTITION %s %s;" % (self.name, name, bounds)
 
-    def statements(self, rng):
-        layout = rng.choice(["table", "table", "table", "partitions", "inherited"])
+    def statements(self, rng, layouts):
+        layout = rng.choice(layouts)
         tables = [self.name]
         if layout == "partitions" and any(c.type != "money" for c in self.columns):
             yield from self.partitions(rng)

@@ -83,6 +83,12 @@ CREATE FUNCTION gpuconc_columns_test_full_xid(xid xid, next xid8)
 RETURNS xid8
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
 
+-- Draw pairs of states and compare their keys with the rows that they read; an error if these do not agree.  How many
+-- read the same rows, how many did not, and how many of the former one as a base with edits and one anew.
+CREATE FUNCTION gpuconc_columns_test_rows_keys(pairs bigint, OUT same bigint, OUT differing bigint, OUT edited bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+
 -- Bytes of the arena in use, after reclaiming what can be.
 CREATE FUNCTION gpuconc_columns_test_arena(OUT used bigint, OUT retired bigint, OUT size bigint)
 RETURNS record

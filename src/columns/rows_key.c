@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows_key.c
+ *	  Keys of the rows that a request reads of an input: equal keys, equal rows.  See rows_key.h.
+ *
+ * Runs in backends, under a guard.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "rows_key.h"
+
+StaticAssertDecl(sizeof(GcHole) == sizeof(uint64), "a hole must be a word of a set");
+
+/* The hash of those at `holes`. */
+static GcHash
+hash_base(const GcServedChunk *chunk)
+{
+	GcHash		set = chunk->holes_hash;
+
+	if (set.h[0] == 0)
+	{
+		set = (GcHash) {{0, 0}};
+		gc_hash_add(&set, chunk->holes, chunk->nbase);
+	}
+	return set;
+}
+
+/* The hash of a chunk's holes. */
+static GcHash
+hash_holes(const GcServedChunk *chunk)
+{
+	GcHash		set = hash_base(chunk);
+
+	for (uint32 i = 0; i < chunk->nedits; i++)
+	{
+		const GcHoleEdit *e = &chunk->edits[i];
+
+		gc_hash_add(&set, &e->hole, 1);
+		gc_hash_take(&set, chunk->holes + e->from, e->to - e->from);
+	}
+	return set;
+}
+
+GcHash
+gc_rows_key(const GcDirectory *dir, const GcServed *served, uint64 delta_rows)
+{
+	GcHash		key = {{0x7365, 0x7276}};
+	uint32		k = 0;
+
+	if (dir == NULL || delta_rows > 0)
+		return (GcHash) {{0, 0}};
+	gc_hash_mix(&key, &dir->id, sizeof(dir->id));
+	for (uint32 c = 0; c < dir->nchunks; c++)
+	{
+		const GcServedChunk *chunk = k < served->nchunks && served->chunks[k].chunk == c ? &served->chunks[k++] : NULL;
+		const GcHole whole = {0, dir->facts[c].nrows};
+		GcHash		set = {{0, 0}};
+
+		if (chunk ? chunk->nholes == 0 : whole.to == 0)
+			continue;
+		if (chunk)
+			set = hash_holes(chunk);
+		else
+			gc_hash_add(&set, &whole, 1);
+		gc_hash_mix(&key, &c, sizeof(c));
+		gc_hash_mix(&key, &set, sizeof(set));
+	}
+	Assert(k == served->nchunks);
+	return key;
+}
+
+void
+gc_rows_key_prepare(GcServed *base)
+{
+	for (uint32 k = 0; k < base->nchunks; k++)
+		base->chunks[k].holes_hash = hash_base(&base->chunks[k]);
+}
