@@ -313,10 +313,13 @@ gc_unlocked_lsn(Page page)
 
 /* 18 has directions of sorting, and interpretations of operators, of any access method. */
 #if PG_VERSION_NUM >= 180000
+#include "access/cmptype.h"
+typedef CompareType GcDirection;
 #define GC_IS_DESCENDING(key)	((key)->pk_cmptype == COMPARE_GT)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member_for_cmptype((key)->pk_opfamily, (type), (type), (key)->pk_cmptype)
 #else
+typedef int16 GcDirection;
 #define GC_IS_DESCENDING(key)	((key)->pk_strategy == BTGreaterStrategyNumber)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member((key)->pk_opfamily, (type), (type), (key)->pk_strategy)

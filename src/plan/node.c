@@ -18,6 +18,7 @@
 #include "display.h"
 #include "join_order.h"
 #include "planning.h"
+#include "sort_keys.h"
 #include "../compat.h"
 
 typedef enum GcNodeName
@@ -66,7 +67,7 @@ gc_sorted_output(const GcTranslation *tr, const EquivalenceClass *ec, Oid *type)
 		{
 			const GcPlanOutput *out = list_nth(tr->outputs, foreach_current_index(lt));
 
-			if (em->em_is_child || out->type == GC_OUT_NONE ||
+			if (em->em_is_child || em->em_is_const || out->type == GC_OUT_NONE ||
 				!sorts_as(em->em_expr, lfirst_node(TargetEntry, lt)->expr))
 				continue;
 			*type = em->em_datatype;
@@ -90,7 +91,7 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 	plan->norder = 0;
 	if (root->limit_tuples >= 0)
 		return;
-	foreach(lc, root->sort_pathkeys)
+	foreach(lc, gc_sort_keys(root))
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
 		Oid			type;
