@@ -57,6 +57,15 @@
 	pg_class_ownercheck((relid), (roleid))
 #endif
 
+/* The same of permission to call a function.  Users include acl.h and pg_proc.h. */
+#if PG_VERSION_NUM >= 160000
+#define GC_MAY_CALL(function, roleid) \
+	(object_aclcheck(ProcedureRelationId, (function), (roleid), ACL_EXECUTE) == ACLCHECK_OK)
+#else
+#define GC_MAY_CALL(function, roleid) \
+	(pg_proc_aclcheck((function), (roleid), ACL_EXECUTE) == ACLCHECK_OK)
+#endif
+
 /* 16 moved what must be permitted out of the range table.  Without an error. */
 #if PG_VERSION_NUM >= 160000
 #define GC_IS_PERMITTED(stmt)	ExecCheckPermissions((stmt)->rtable, (stmt)->permInfos, false)

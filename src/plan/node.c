@@ -17,6 +17,7 @@
 
 #include "display.h"
 #include "join_order.h"
+#include "permitted.h"
 #include "planning.h"
 #include "sort_keys.h"
 #include "../compat.h"
@@ -152,6 +153,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->custom_private = list_make5(plan_const(plan), linitial(path->display_tags), tr->sets, tr->groupings,
 									  lsecond(path->display_tags));
 	scan->custom_private = lappend(scan->custom_private, tr->guessed);
+	scan->custom_private = lappend(scan->custom_private, gc_functions_called(root));
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;
 }
