@@ -57,6 +57,15 @@
 	pg_class_ownercheck((relid), (roleid))
 #endif
 
+/* The same of permission to call a function.  Users include acl.h and pg_proc.h. */
+#if PG_VERSION_NUM >= 160000
+#define GC_MAY_CALL(function, roleid) \
+	(object_aclcheck(ProcedureRelationId, (function), (roleid), ACL_EXECUTE) == ACLCHECK_OK)
+#else
+#define GC_MAY_CALL(function, roleid) \
+	(pg_proc_aclcheck((function), (roleid), ACL_EXECUTE) == ACLCHECK_OK)
+#endif
+
 /* 16 moved what must be permitted out of the range table.  Without an error. */
 #if PG_VERSION_NUM >= 160000
 #define GC_IS_PERMITTED(stmt)	ExecCheckPermissions((stmt)->rtable, (stmt)->permInfos, false)
@@ -313,10 +322,13 @@ gc_unlocked_lsn(Page page)
 
 /* 18 has directions of sorting, and interpretations of operators, of any access method. */
 #if PG_VERSION_NUM >= 180000
+#include "access/cmptype.h"
+typedef CompareType GcDirection;
 #define GC_IS_DESCENDING(key)	((key)->pk_cmptype == COMPARE_GT)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member_for_cmptype((key)->pk_opfamily, (type), (type), (key)->pk_cmptype)
 #else
+typedef int16 GcDirection;
 #define GC_IS_DESCENDING(key)	((key)->pk_strategy == BTGreaterStrategyNumber)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member((key)->pk_opfamily, (type), (type), (key)->pk_strategy)

@@ -87,6 +87,9 @@ SKIP:
 			my %counted = split /\s+/, calls_of('on');
 			is(scalar keys %counted, 10, "$order: ten hooks");
 			cmp_ok($counted{$_}, '>', 0, "$order: $_ is called") foreach (sort keys %counted);
+			# It is told of each function that the executor would call, as PostgreSQL's plan is initialised.
+			my %alone = split /\s+/, $calls{gpuconc_hooks_test};
+			cmp_ok($counted{object_access}, '>=', $alone{object_access}, "$order: object_access is called for what the device computes");
 		}
 		$calls{$order} = calls_of('off');
 		is($calls{$order}, $calls{gpuconc_hooks_test}, "$order: each hook is called as often as without gpuconc");

@@ -177,3 +177,9 @@ gc_columns_install_hooks(void)
 	RegisterXactCallback(at_xact_end, NULL);
 	RegisterSubXactCallback(at_subxact_end, NULL);
 }
+
+bool
+gc_others_watch_objects(void)
+{
+	return prev_object_access_hook || object_access_hook != object_access;
+}

@@ -14,4 +14,7 @@ extern void gc_forget_dropped(void);
 /* Forget dropped tables and databases once their transaction has committed. */
 extern void gc_columns_install_hooks(void);
 
+/* Has another extension such a hook? */
+extern bool gc_others_watch_objects(void);
+
 #endif							/* GC_DDL_H */

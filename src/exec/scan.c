@@ -5,7 +5,7 @@
  *
  * Runs in backends.  The whole result is there before the first row is returned.  So
  * anything that goes wrong before is answered by the fallback plan, which is initialised
- * only then.
+ * only then, unless PostgreSQL has to say what is not permitted (plan/permitted.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -32,9 +32,11 @@
 #include "request.h"
 #include "result.h"
 #include "scan.h"
+#include "../columns/ddl.h"
 #include "../columns/epoch.h"
 #include "../columns/reserve.h"
 #include "../plan/kept.h"
+#include "../plan/permitted.h"
 #include "../queue/compiling.h"
 #include "../queue/reasons.h"
 #include "../report.h"
@@ -124,8 +126,9 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 									  ExecInitNode(list_nth(cscan->custom_plans, child), estate, eflags));
 	}
 	css->custom_ps = list_copy(node->shown_sources);
-	/* EXPLAIN without ANALYZE shows what would be done instead. */
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	/* EXPLAIN without ANALYZE shows what would be done instead.  PostgreSQL reports what is not permitted, and tells hooks. */
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) || gc_others_watch_objects() ||
+		!gc_are_permitted(list_nth(cscan->custom_private, 6)))
 		gc_fallback_init(node, eflags);
 }
 

@@ -70,6 +70,7 @@ gc_builder_init(GcTranslation *tr)
 	tr->aggs = palloc0(FIRST_ROOM * sizeof(GcPAgg));
 	tr->pipelines = palloc0((GC_MAX_PIPELINES + 1) * sizeof(GcPPipeline));
 	tr->builds = palloc0(GC_MAX_BUILDS * sizeof(GcPBuild));
+	tr->fewer = 1;
 }
 
 /*

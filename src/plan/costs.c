@@ -244,6 +244,7 @@ gc_costs(GcTranslation *tr, Path *own)
 		costs.device += leaf_cost(tr, lfirst(lc), &constants);
 	costs.device += gc_lookup_operators(tr) * cpu_operator_cost;
 	costs.device += sets_cost(tr, &constants);
+	own_time -= gc_groups_excess(own, tr->fewer);
 	if (own_time > 0 && own->total_cost > 0)
 		costs.scale = own->total_cost / own_time;
 	tr->plan->own_ms = own_time * GC_UNIT_MS;

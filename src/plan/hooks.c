@@ -27,6 +27,7 @@
 #include "own_time.h"
 #include "path_hooks.h"
 #include "paths.h"
+#include "permitted.h"
 #include "planning.h"
 #include "repeated.h"
 #include "rewrite.h"
@@ -345,6 +346,9 @@ plan_both(Query *parse, Run *run, Query *copy)
 
 	if (!lost && worth_rewriting())
 		rewritten = gc_rewrite(parse, (run->options & CURSOR_OPT_FAST_PLAN) != 0, run->params);
+	/* The original does not call all that it calls. */
+	if (rewritten && !gc_query_is_permitted(rewritten))
+		rewritten = NULL;
 	if (rewritten)
 	{
 		other.required = gc_rewriting_forced();

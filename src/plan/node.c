@@ -17,7 +17,9 @@
 
 #include "display.h"
 #include "join_order.h"
+#include "permitted.h"
 #include "planning.h"
+#include "sort_keys.h"
 #include "../compat.h"
 
 typedef enum GcNodeName
@@ -66,7 +68,7 @@ gc_sorted_output(const GcTranslation *tr, const EquivalenceClass *ec, Oid *type)
 		{
 			const GcPlanOutput *out = list_nth(tr->outputs, foreach_current_index(lt));
 
-			if (em->em_is_child || out->type == GC_OUT_NONE ||
+			if (em->em_is_child || em->em_is_const || out->type == GC_OUT_NONE ||
 				!sorts_as(em->em_expr, lfirst_node(TargetEntry, lt)->expr))
 				continue;
 			*type = em->em_datatype;
@@ -90,7 +92,7 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 	plan->norder = 0;
 	if (root->limit_tuples >= 0)
 		return;
-	foreach(lc, root->sort_pathkeys)
+	foreach(lc, gc_sort_keys(root))
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
 		Oid			type;
@@ -151,6 +153,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->custom_private = list_make5(plan_const(plan), linitial(path->display_tags), tr->sets, tr->groupings,
 									  lsecond(path->display_tags));
 	scan->custom_private = lappend(scan->custom_private, tr->guessed);
+	scan->custom_private = lappend(scan->custom_private, gc_functions_called(root));
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;
 }

@@ -40,6 +40,7 @@
 #include "node.h"
 #include "own_time.h"
 #include "planning.h"
+#include "sort_keys.h"
 #include "../compat.h"
 #include "../force.h"
 #include "../columns/pgkinds.h"
@@ -347,19 +348,41 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 	return (Path *) create_sort_path(root, output, &again->cpath.path, keys, wanted);
 }
 
+/* Of what PostgreSQL sorted, leave out our nodes. */
+static void
+drop_sorted_nodes(RelOptInfo *output)
+{
+	ListCell   *lc;
+
+	foreach(lc, output->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		while (IsA(path, ProjectionPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath))
+			path = IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath : ((SortPath *) path)->subpath;
+		if (gc_is_path(path))
+			output->pathlist = foreach_delete_current(output->pathlist, lc);
+	}
+}
+
 void
 gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 {
 	const Query *query = root->parse;
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	List	   *keys = gc_sort_keys(root);
+	const bool	apart = keys != root->sort_pathkeys;
 	double		wanted = limit_rows(query);
 	ListCell   *lc;
 
-	if (root->sort_pathkeys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)
+	if (keys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)
 		return;
+	if (apart)
+		drop_sorted_nodes(output);
 	foreach(lc, list_concat_copy(input->pathlist, gc_planning->spare))
 	{
 		Path	   *path = lfirst(lc);
+		Path	   *sorted;
 		bool		above;
 
 		/* The target may be computed above it. */
@@ -369,9 +392,12 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 			continue;
 		/* Of rows that other nodes, or DISTINCT, are still to take, none may be missing. */
 		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);
-		path = ordered_path(root, output, (GcPath *) path, root->sort_pathkeys, above ? -1 : wanted);
-		if (path == NULL)
+		sorted = ordered_path(root, output, (GcPath *) path, keys, above ? -1 : wanted);
+		if (sorted == NULL && apart)
+			sorted = (Path *) create_sort_path(root, output, path, keys, wanted);
+		if (sorted == NULL)
 			continue;
+		path = sorted;
 		if (path->pathtarget != target)
 			path = apply_projection_to_path(root, output, path, target);
 		if (gc_offload_forced())
@@ -429,7 +455,7 @@ order_from_above(PlannerInfo *root, List *keys, int rti)
 			return NIL;
 		clauses = lappend(clauses, clause);
 	}
-	return make_pathkeys_for_sortclauses(root, clauses, columns);
+	return gc_keys_of_clauses(root, clauses, columns);
 }
 
 /* The order in which window functions of this level, or of one that reads nothing else, take its groups. */

@@ -281,6 +281,14 @@ groups_time(const Path *child, double groups, int sets)
 	return (child->rows * ROW_OPERATORS * sets + groups * GROUP_OPERATORS) * cpu_operator_cost;
 }
 
+Cost
+gc_groups_excess(const Path *path, double fewer)
+{
+	const Cost	group = GROUP_OPERATORS * cpu_operator_cost + cpu_tuple_cost;
+
+	return IsA(path, AggPath) ? (1 - fewer) * ((const AggPath *) path)->numGroups * group : 0;
+}
+
 /*
  * By how much a sort takes less than it costs.  Of a sort that keeps the first few rows only, PostgreSQL counts that each
  * row goes through a heap of these; but most rows are compared with its last one, and left.

@@ -96,7 +96,8 @@ is_looked_at(const RelOptInfo *rel)
 			least = path->total_cost;
 	}
 	gc_planning->most = Max(gc_planning->most, least);
-	if (gc_planning->ceiling > 0 && least <= gc_planning->ceiling)
+	/* Where only paths of ours are left of groups, these cost more, and so does what is above them. */
+	if (gc_planning->ceiling > 0 && least <= gc_planning->ceiling && !(least < 0 && IS_UPPER_REL(rel)))
 		return false;
 	gc_planning->looked = true;
 	return true;

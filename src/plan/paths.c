@@ -29,6 +29,7 @@
 #include "costs.h"
 #include "expr.h"
 #include "fallback.h"
+#include "few_values.h"
 #include "guesses.h"
 #include "input_order.h"
 #include "node.h"
@@ -219,6 +220,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	Path	   *fallback = NULL;
 	GcCosts		costs;
 	Path		cost = {0};
+	double		returned;
 	bool		beaten = false;
 
 	refuse_eager_init_plan(tr);
@@ -228,11 +230,12 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	if (tr->reason == NULL)
 	{
 		costs = gc_costs(tr, own);
-		gc_set_costs(&cost, &costs, tr->sets == NIL ? rows : fallback->rows);
-		tr->plan->ms = gc_costs_time(&costs, tr->sets == NIL ? rows : fallback->rows) * GC_UNIT_MS;
+		returned = tr->sets == NIL ? rows : fallback->rows * tr->fewer;
+		gc_set_costs(&cost, &costs, returned);
+		tr->plan->ms = gc_costs_time(&costs, returned) * GC_UNIT_MS;
 		if (takes_whole(tr, rel) && gc_path_has_ours(own))
 			prefer_whole(&cost, own);
-		if (gc_decided_by_values(tr, own, &costs, tr->sets == NIL ? rows : fallback->rows))
+		if (gc_decided_by_values(tr, own, &costs, returned))
 			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
 		/* A program is packed only for a path that might be taken. */
 		beaten = is_beaten(&cost, fallback);
@@ -254,7 +257,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	path->display_tags = tags;
 	path->own = own;
 	path->costs = costs;
-	path->cpath.path.rows = fallback->rows;
+	path->cpath.path.rows = clamp_row_est(fallback->rows * tr->fewer);
 	path->cpath.custom_paths = child_paths(tr, fallback);
 	path->cpath.path.startup_cost = cost.startup_cost;
 	path->cpath.path.total_cost = cost.total_cost;
@@ -365,9 +368,12 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	tr = start_translation(root, rel);
 	if (tr->reason == NULL && gc_planning_cursor() && list_length(tr->leaves) == 1 && simply_updatable(root))
 		gc_refuse(tr, "a cursor reads rows of a single table");
-	if (tr->reason == NULL)
-		(void) gc_translate_rows(tr, rel->reltarget);
-	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows, "scan");
+	if (tr->reason == NULL && gc_translate_rows(tr, rel->reltarget))
+	{
+		/* Each row of what is streamed may have a match. */
+		tr->fewer = Max(tr->fewer, Min(tr->streamed->tuples * tr->streamed->share / Max(rel->rows, 1), 1));
+	}
+	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows * tr->fewer, "scan");
 }
 
 /* What is against computing groups of an input at this level; NULL if nothing is. */
@@ -390,6 +396,16 @@ estimated_groups(PlannerInfo *root, RelOptInfo *input, List *exprs)
 	if (exprs == NIL || input->pathlist == NIL)
 		return 1;
 	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
+}
+
+/* The same, where no more are possible by what is known of the keys. */
+static double
+possible_groups(GcTranslation *tr, double estimate)
+{
+	double		groups = clamp_row_est(Min(estimate, gc_most_groups(tr, tr->main)));
+
+	tr->fewer = Min(groups / Max(estimate, 1), 1);
+	return groups;
 }
 
 void
@@ -416,8 +432,11 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
 	groups = estimated_groups(root, input, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
 	/* Where an argument was refused there may be no groups. */
+	tr->fewer = 1;
 	if (tr->reason == NULL && tr->plan->numbered_sets)
 		groups = gc_sets_groups(root, NIL, tr->groups->streamed->tuples * tr->groups->streamed->share);
+	else if (tr->reason == NULL)
+		groups = possible_groups(tr, groups);
 	if (tr->reason == NULL)
 	{
 		tr->plan->groups[tr->main] = groups;
@@ -456,6 +475,6 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		(void) gc_translate_distinct(tr, target);
 	groups = estimated_groups(root, input, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
 	if (tr->reason == NULL)
-		tr->plan->groups[tr->main] = groups;
+		tr->plan->groups[tr->main] = groups = possible_groups(tr, groups);
 	add_gc_path(tr, output, target, NIL, groups, "distinct");
 }

@@ -15,7 +15,7 @@
  *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys; of
  *	  printed clauses of lower query levels their GC_DISPLAY_TAGs, their levels (0 ..), the
  *	  clauses, and by level a range table with names; for each GcPlanGuess its clauses, whose
- *	  Vars are of relation 1.
+ *	  Vars are of relation 1; Oids of functions that the user must be permitted to call.
  *
  * "Space" names the dictionary that a text value's code belongs to: a column of
  * the program (0 ..), a lookup table with text results (GC_SPACE_LUT + n), or the

@@ -24,6 +24,7 @@
 #include "display.h"
 #include "expr.h"
 #include "groups.h"
+#include "sort_keys.h"
 #include "../compat.h"
 
 /* Constants have bits of their own among what a set leaves out, from here down. */
@@ -70,11 +71,34 @@ constants_refusal(PlannerInfo *root)
 			continue;
 		if (!tle->resjunk)
 			return "a grouping set has a constant that is returned";
+		if (get_sortgroupref_clause_noerr(tle->ressortgroupref, root->parse->sortClause))
+			return "a grouping set has a constant that is sorted by";
 		if (contain_volatile_functions((Node *) tle->expr))
 			return "a grouping set has a volatile function";
 		n++;
 	}
 	return n > FIRST_CONSTANT - GC_MAX_KEYS ? "grouping sets have too many constants" : NULL;
+}
+
+/* PostgreSQL sorts for what stands between the groups and ORDER BY, by its own keys (sort_keys.c). */
+static bool
+merges_keys_above(PlannerInfo *root)
+{
+	const Query *query = root->parse;
+	ListCell   *lc;
+
+	foreach(lc, query->windowClause)
+	{
+		WindowClause *window = lfirst_node(WindowClause, lc);
+
+		if (gc_keys_are_merged(root, window->partitionClause, root->processed_tlist) ||
+			gc_keys_are_merged(root, window->orderClause, root->processed_tlist))
+			return true;
+	}
+	if (gc_keys_are_merged(root, query->distinctClause, root->processed_tlist))
+		return true;
+	return (query->hasWindowFuncs || query->distinctClause != NIL) &&
+		gc_keys_are_merged(root, query->sortClause, root->processed_tlist);
 }
 
 /* An expression twice is two columns, one of which may be left out alone; one without Vars is no key. */
@@ -95,6 +119,8 @@ gc_sets_refusal(PlannerInfo *root)
 				return "grouping sets have an expression twice";
 		}
 	}
+	if (merges_keys_above(root))
+		return "columns that are equal below grouping sets are sorted by above them, for a window or DISTINCT";
 	return constants_refusal(root);
 }
 

@@ -36,6 +36,7 @@
 #include "display.h"
 #include "distinct.h"
 #include "expr.h"
+#include "few_values.h"
 #include "groups.h"
 #include "leaf.h"
 #include "pipelines.h"
@@ -166,7 +167,7 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, bool *
 	*constant = exprs != NIL && tr->group_keys[tr->streamed->pipeline] == NIL;
 	groups = gc_groups_open(tr);
 	if (groups)
-		tr->plan->groups[groups->pipeline] = number_of_groups(subroot, rel, exprs);
+		tr->plan->groups[groups->pipeline] = Min(number_of_groups(subroot, rel, exprs), gc_most_groups(tr, groups->pipeline));
 	return groups;
 }
 
@@ -231,6 +232,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	GcGroups   *groups;
 	GcLevel		level;
 	bool		constant;
+	double		fewer;
 
 	if (tr->reason || !IS_SIMPLE_REL(leaf->rel) || leaf->rel->rtekind != RTE_SUBQUERY || subroot == NULL ||
 		leaf->rel->subplan_params != NIL || !is_aggregation(subroot))
@@ -259,6 +261,8 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	if (constant)
 		leaf->having = lappend(list_copy(leaf->having), has_rows());
 	leaf->tuples = Max(tr->plan->groups[groups->pipeline], 1);
-	leaf->rows = Max(leaf->rel->rows, 1);
+	fewer = Min(leaf->tuples / Max(leaf->rel->tuples, 1), 1);
+	leaf->rows = Max(leaf->rel->rows * fewer, 1);
+	tr->fewer = before->fewer * fewer;
 	return true;
 }

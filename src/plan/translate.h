@@ -207,6 +207,7 @@ typedef struct GcTranslation
 	GcPBuild   *builds;
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
 	double		lut_values[GC_MAX_LUTS];	/* that each is computed for, by estimate */
+	double		fewer;			/* the part of the rows that PostgreSQL estimates, by what is known of groups */
 	GcBuildPayload *payloads;
 	GcPAgg	   *aggs;
 	int			agg_pipeline[GC_MAX_AGGS];

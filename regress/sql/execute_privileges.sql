@@ -1,0 +1,85 @@
+-- EXECUTE of functions, of operators' functions and of aggregates: whoever computes them, the user must be permitted to call
+-- them.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+CREATE ROLE regress_gpuconc_caller;
+GRANT USAGE ON SCHEMA cached TO regress_gpuconc_caller;
+GRANT SELECT ON ALL TABLES IN SCHEMA cached TO regress_gpuconc_caller;
+CREATE FUNCTION doubled(i int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT i * 2';
+
+-- One execution as the role, offloaded or not, without EXECUTE on a function.
+CREATE FUNCTION public.without(function text, query text, mode text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', function);
+	PERFORM set_config('role', 'regress_gpuconc_caller', true);
+	RAISE EXCEPTION '% rows', cardinality(rows_of(query, mode));
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLERRM;
+END $$;
+
+-- What PostgreSQL says without, if the device's answer with it is right and the device says so, too.
+CREATE FUNCTION public.check_without(function text, query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	verdict text := check_here(query);
+	got text := without(function, query, 'require');
+	expected text := without(function, query, 'forbid');
+BEGIN
+	RETURN CASE WHEN verdict !~ '^ok, \d+ rows$' THEN verdict WHEN got = expected THEN got ELSE 'DIFFERENT: ' || got || ', not ' || expected END;
+END $$;
+
+SELECT f, q, check_without(f, q) FROM (VALUES
+	('sum(int4)', 'SELECT sum(quantity) FROM sales'), ('count()', 'SELECT count(*) FROM sales'), ('avg(numeric)', 'SELECT shop, avg(price) FROM sales GROUP BY shop'), ('stddev(numeric)', 'SELECT stddev(price) FROM sales'), ('count("any")', 'SELECT count(DISTINCT customer) FROM sales'), ('max(date)', 'SELECT max(day) FROM sales'),
+	('int4gt(int4, int4)', 'SELECT count(*) FROM sales WHERE quantity > 7'), ('textlike(text, text)', 'SELECT count(*) FROM sales WHERE city LIKE ''%1%'''), ('int4eq(int4, int4)', 'SELECT count(*) FROM sales WHERE quantity IN (1, 2, 5)'), ('numeric_mul(numeric, numeric)', 'SELECT sum(price * discount) FROM sales'),
+	('date_trunc(text, timestamp)', 'SELECT date_trunc(''year'', at), count(*) FROM sales GROUP BY 1'), ('upper(text)', 'SELECT upper(city), count(*) FROM sales GROUP BY 1'), ('length(text)', 'SELECT sum(length(note)) FROM sales'), ('texteq(text, text)', 'SELECT city, count(*) FROM sales GROUP BY city'), ('texteq(text, text)', 'SELECT DISTINCT city FROM sales'),
+	('int24eq(int2, int4)', 'SELECT count(*) FROM sales JOIN shop ON shop = s_id'), ('int24eq(int2, int4)', 'SELECT count(*) FROM sales LEFT JOIN shop ON shop = s_id'), ('int4lt(int4, int4)', 'SELECT count(s_id) FROM sales LEFT JOIN shop ON shop = s_id AND s_id < 9'), ('textregexeq(text, text)', 'SELECT count(*) FROM sales WHERE EXISTS (SELECT FROM shop WHERE s_id = shop AND s_name ~ ''1'')'),
+	('abs(int4)', 'SELECT id FROM sales ORDER BY abs(quantity) DESC, id LIMIT 5'), ('int84gt(int8, int4)', 'SELECT shop FROM sales GROUP BY shop HAVING count(*) > 444'), ('sum(int8)', 'SELECT sum(c) FROM (SELECT count(*) AS c FROM sales GROUP BY shop) q'), ('int4mi(int4, int4)', 'SELECT max(x) FROM (SELECT sum(quantity - 3) AS x FROM sales GROUP BY shop) q'), ('int4mul(int4, int4)', 'SELECT x, count(*) FROM (SELECT quantity * 3 AS x FROM sales UNION ALL SELECT s_id FROM shop) u GROUP BY x'),
+	('int4mul(int4, int4)', 'SELECT sum(doubled(quantity)) FROM sales'), ('doubled(int4)', 'SELECT sum(doubled(quantity)) FROM sales'), ('sum(int4)', 'SELECT id FROM sales WHERE quantity = (SELECT sum(s_id) - 819 FROM shop) AND id < 999'), ('sum(int4)', 'SELECT s_id, (SELECT sum(quantity) FROM sales WHERE shop = s_id) FROM shop'), ('int4gt(int4, int4)', 'SELECT count(*) FILTER (WHERE quantity > 3) FROM sales'), ('int4_sum(int8, int4)', 'SELECT sum(quantity) FROM sales')
+) AS v(f, q);
+
+-- of a query that is rewritten, only what the original calls
+SELECT f, q, check_without(f, q) FROM (VALUES
+	('count()', 'SELECT sum(s_id) FROM shop WHERE s_id NOT IN (SELECT customer FROM sales WHERE quantity > 3)'), ('int48eq(int4, int8)', 'SELECT sum(quantity) FROM sales WHERE customer NOT IN (SELECT c_id FROM customer WHERE c_region = 2)'), ('sum(int4)', 'SELECT sum(s_id) FROM shop WHERE s_id NOT IN (SELECT customer FROM sales WHERE quantity > 3)')
+) AS v(f, q);
+
+-- granted to the role; EXPLAIN
+BEGIN;
+REVOKE EXECUTE ON FUNCTION sum(int4), upper(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sum(int4) TO regress_gpuconc_caller;
+SET LOCAL ROLE regress_gpuconc_caller;
+SELECT check_here('SELECT shop, sum(quantity) FROM sales GROUP BY shop');
+EXPLAIN (COSTS OFF) SELECT upper(city), count(*) FROM sales GROUP BY 1;
+ROLLBACK;
+-- whoever plans: who executes counts
+SET gpuconc.debug_offload = require;
+PREPARE total AS SELECT sum(quantity) FROM sales;
+CREATE FUNCTION total() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = cached AS 'SELECT sum(quantity) FROM sales';
+CREATE FUNCTION denied() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = cached AS 'SELECT sum(quantity) FROM sales';
+ALTER FUNCTION denied OWNER TO regress_gpuconc_caller;
+EXECUTE total;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION sum(int4) FROM PUBLIC;
+EXECUTE total;
+SET LOCAL ROLE regress_gpuconc_caller;
+SAVEPOINT s;
+EXECUTE total;
+ROLLBACK TO s;
+SELECT total();
+RESET ROLE;
+EXECUTE total;
+SELECT denied();
+ROLLBACK;
+EXECUTE total;
+SELECT denied();
+-- an aggregate of another owner, who may not call what it is made of
+BEGIN;
+ALTER AGGREGATE sum(int4) OWNER TO regress_gpuconc_caller;
+EXECUTE total;
+REVOKE EXECUTE ON FUNCTION int4_sum(int8, int4) FROM PUBLIC;
+EXECUTE total;
+ROLLBACK;
+RESET gpuconc.debug_offload;
+
+DROP FUNCTION public.check_without(text, text), public.without(text, text, text), doubled(int), total(), denied();
+DROP OWNED BY regress_gpuconc_caller;
+DROP ROLE regress_gpuconc_caller;
