@@ -15,8 +15,6 @@ SET gpuconc.offload_cost = 50;
 SET gpuconc.tuple_cost = 0.0003;
 SET gpuconc.build_cost = 0.002;
 SET max_parallel_workers_per_gather = 0;
--- Statements are planned, though they are repeated.
-SET gpuconc.plan_cache_size = 0;
 
 -- Whose plan it is; and what is said of planning it.
 CREATE FUNCTION whose(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -94,7 +92,7 @@ SET gpuconc.debug_offload = prefer;
 SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
 SET gpuconc.debug_offload = allow;
 SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
--- Any setting that plans depend on, of PostgreSQL's and gpuconc's, until it is taken back; and those with hooks of their own.
+-- Any setting that plans depend on, of PostgreSQL's and gpuconc's, until it is taken back.
 CREATE FUNCTION whose_twice(query text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(split_part(whose(query), ' ', 1), ', ') FROM generate_series(1, 2)
 $$;

@@ -32,7 +32,6 @@
 #include "glance.h"
 #include "planning.h"
 #include "relinfo.h"
-#include "settings_hash.h"
 #include "../compat.h"
 
 /* PostgreSQL's own path must have cost this many times as much. */
@@ -325,13 +324,6 @@ join_in_order(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
 	return joined && bms_equal(joined->relids, GC_ALL_RELIDS(root)) ? joined : NULL;
 }
 
-static void
-set_mergejoin(bool enabled)
-{
-	enable_mergejoin = enabled;
-	gc_settings_changed();
-}
-
 /* The same, without merge joins if there were none: they are costed by looks into indexes. */
 static RelOptInfo *
 join_as_before(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
@@ -340,14 +332,14 @@ join_as_before(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search
 	RelOptInfo *volatile rel = NULL;
 
 	gc_planning->replaying = true;
-	set_mergejoin(merge && search->merges);
+	enable_mergejoin = merge && search->merges;
 	PG_TRY();
 	{
 		rel = join_in_order(root, initial_rels, search);
 	}
 	PG_FINALLY();
 	{
-		set_mergejoin(merge);
+		enable_mergejoin = merge;
 	}
 	PG_END_TRY();
 	gc_planning->replaying = false;
