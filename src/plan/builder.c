@@ -17,7 +17,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "source.h"
 #include "../columns/pgkinds.h"
@@ -337,7 +336,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType(node)));
 	if (GC_KIND_IS_CODE(kind) && !gc_collation_deterministic(exprCollation(node)))
 		return gc_refuse(tr, "a nondeterministic collation is used");
-	if (GC_KIND_IS_CODE(kind) && getBaseType(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
+	if (GC_KIND_IS_CODE(kind) && gc_base_type(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
 		return gc_refuse(tr, "type character without a length is not supported");
 	if (!gc_column_room(tr))
 		return GC_NO_EXPR;
@@ -349,7 +348,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	c = &tr->columns[tr->ncolumns];
 	c->input = leaf->input;
 	c->kind = kind;
-	c->rtrim = getBaseType(exprType(node)) == BPCHAROID;
+	c->rtrim = gc_base_type(exprType(node)) == BPCHAROID;
 	c->attnum = resno > 0 ? resno : IsA(node, Var) ? ((Var *) node)->varattno : 0;
 	pc = &tr->plan->columns[tr->ncolumns];
 	pc->typid = exprType(node);

@@ -376,8 +376,8 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		case T_RelabelType:
 			{
 				RelabelType *r = (RelabelType *) expr;
-				Oid			from = getBaseType(exprType((Node *) r->arg));
-				Oid			to = getBaseType(r->resulttype);
+				Oid			from = gc_base_type(exprType((Node *) r->arg));
+				Oid			to = gc_base_type(r->resulttype);
 
 				/* bpchar relabelled as text would keep its blanks: not the same */
 				if ((from == BPCHAROID) != (to == BPCHAROID))
