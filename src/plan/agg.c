@@ -60,7 +60,7 @@ in_scan_tlist(GcTranslation *tr, Node *expr)
 
 	foreach(lc, tr->scan_tlist)
 	{
-		if (equal(lfirst_node(TargetEntry, lc)->expr, expr))
+		if (gc_equal(lfirst_node(TargetEntry, lc)->expr, expr))
 			return ((GcPlanOutput *) list_nth(tr->outputs, foreach_current_index(lc)))->type != GC_OUT_NONE;
 	}
 	return false;

@@ -190,7 +190,7 @@ gc_exec_expr(GcTranslation *tr, Expr *expr)
 
 	foreach(lc, tr->exprs)
 	{
-		if (equal(lfirst(lc), expr))
+		if (gc_equal(lfirst(lc), expr))
 			return foreach_current_index(lc);
 	}
 	refusal = gc_subplans_refusal(tr->root, (Node *) expr);
@@ -266,7 +266,7 @@ source_resno(GcLeaf *leaf, Node *node)
 
 	foreach(lc, leaf->path->pathtarget->exprs)
 	{
-		if (equal(lfirst(lc), node))
+		if (gc_equal(lfirst(lc), node))
 			return foreach_current_index(lc) + 1;
 	}
 	return 0;
@@ -327,7 +327,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 
 	for (int i = 0; i < tr->ncolumns; i++)
 	{
-		if (tr->column_leaf[i] != leaf || !equal(tr->column_nodes[i], node))
+		if (tr->column_leaf[i] != leaf || !gc_equal(tr->column_nodes[i], node))
 			continue;
 		e = gc_build_expr(tr, GC_OP_COLUMN, tr->columns[i].kind, -1, -1, -1, i);
 		return leaf->append && GC_KIND_IS_CODE(kind) && e >= 0 ? unify_texts(tr, e) : e;
@@ -497,7 +497,7 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (equal(entry->expr, expr))
+		if (gc_equal(entry->expr, expr))
 			return entry->resno;
 		if (same_column((Node *) entry->expr, expr))
 		{

@@ -30,7 +30,7 @@ gc_eq_member(GcEqSet *set, Expr *expr, GcLeaf *leaf)
 	foreach(lc, set->members)
 	{
 		m = lfirst(lc);
-		if (equal(m->expr, expr))
+		if (gc_equal(m->expr, expr))
 			return m;
 	}
 	m = palloc(sizeof(GcEqMember));
@@ -225,7 +225,7 @@ gc_equal_in(const GcEqSet *eqs, Expr *expr, const GcLeaf *leaf)
 	{
 		GcEqMember *m = lfirst(lc);
 
-		if (equal(m->expr, expr))
+		if (gc_equal(m->expr, expr))
 			class = m->class;
 	}
 	foreach(lc, eqs->members)

@@ -49,7 +49,7 @@ plan_const(const GcPlan *plan)
 static bool
 sorts_as(Expr *sorted, Expr *output)
 {
-	return equal(sorted, output) || (IsA(sorted, RelabelType) && equal(((RelabelType *) sorted)->arg, output));
+	return gc_equal(sorted, output) || (IsA(sorted, RelabelType) && gc_equal(((RelabelType *) sorted)->arg, output));
 }
 
 int

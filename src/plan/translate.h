@@ -258,4 +258,15 @@ gc_leaf_is_list(const GcLeaf *leaf)
 
 #define GC_NO_EXPR	(-1)
 
+/* equal() of expressions.  Most of them are columns, which differ by their numbers: that takes no call. */
+static inline bool
+gc_equal(const void *a, const void *b)
+{
+	if (a == NULL || b == NULL || nodeTag(a) != nodeTag(b))
+		return a == b;
+	if (IsA(a, Var) && (((const Var *) a)->varattno != ((const Var *) b)->varattno || ((const Var *) a)->varno != ((const Var *) b)->varno))
+		return false;
+	return equal(a, b);
+}
+
 #endif							/* GC_TRANSLATE_H */
