@@ -16,6 +16,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
 #include "source.h"
@@ -71,10 +72,7 @@ gc_builder_init(GcTranslation *tr)
 	tr->builds = palloc0(GC_MAX_BUILDS * sizeof(GcPBuild));
 }
 
-/*
- * An array of `n` entries, which are all that is used of it, with room for one more: the next power of two.  Another
- * array if it is full, as copies of the translation share the old one.
- */
+/* An array of `n` entries, which are all that is used of it, with room for one more: the next power of two. */
 static void *
 room(void *array, int n, Size size)
 {
@@ -522,14 +520,45 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
  *-------------------------------------------------------------------------
  */
 
-/* Lists grow in place; arrays only behind what is counted. */
+/* An array of `n` entries, with the room that it has (room()) for more, or for `most`. */
+static void *
+copy_array(const void *array, int n, int most, Size size)
+{
+	const int	entries = most > 0 ? most : n <= FIRST_ROOM ? FIRST_ROOM : pg_nextpower2_32(n);
+	char	   *copy = palloc(entries * size);
+
+	memcpy(copy, array, n * size);
+	memset(copy + n * size, 0, (entries - n) * size);
+	return copy;
+}
+
+#define COPY_ARRAY(field, n, most) \
+	(to->field = copy_array(from->field, (n), (most), sizeof(*from->field)))
+
 static void
-copy_lists(GcTranslation *to, const GcTranslation *from)
+copy_arrays(GcTranslation *to, const GcTranslation *from)
 {
 	to->plan = palloc(sizeof(GcPlan));
 	memcpy(to->plan, from->plan, sizeof(GcPlan));
-	to->plan->inputs = palloc(GC_MAX_INPUTS * sizeof(GcPlanInput));
-	memcpy(to->plan->inputs, from->plan->inputs, GC_MAX_INPUTS * sizeof(GcPlanInput));
+	COPY_ARRAY(plan->inputs, from->ninputs, GC_MAX_INPUTS);
+	COPY_ARRAY(plan->luts, from->nluts, GC_MAX_LUTS);
+	COPY_ARRAY(plan->lists, from->nlists, GC_MAX_LISTS);
+	COPY_ARRAY(plan->params, from->nparams, 0);
+	COPY_ARRAY(plan->columns, from->ncolumns, 0);
+	COPY_ARRAY(columns, from->ncolumns, 0);
+	COPY_ARRAY(column_nodes, from->ncolumns, 0);
+	COPY_ARRAY(column_leaf, from->ncolumns, 0);
+	COPY_ARRAY(pexprs, from->nexprs, 0);
+	COPY_ARRAY(space, from->nexprs, 0);
+	COPY_ARRAY(payloads, from->npayloads, 0);
+	COPY_ARRAY(aggs, from->naggs, 0);
+	COPY_ARRAY(pipelines, from->npipelines, GC_MAX_PIPELINES + 1);
+	COPY_ARRAY(builds, from->nbuilds, GC_MAX_BUILDS);
+}
+
+static void
+copy_lists(GcTranslation *to, const GcTranslation *from)
+{
 	to->leaves = list_copy(from->leaves);
 	to->appends = list_copy(from->appends);
 	to->lower = list_copy(from->lower);
@@ -542,14 +571,14 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 	to->lower_display = list_copy(from->lower_display);
 	to->row_outputs = list_copy(from->row_outputs);
 	to->choice_keys = list_copy(from->choice_keys);
-	for (int i = 0; i < GC_MAX_PIPELINES; i++)
+	for (int i = 0; i < from->npipelines; i++)
 	{
 		to->steps[i] = list_copy(from->steps[i]);
 		to->step_keys[i] = list_copy(from->step_keys[i]);
 		to->group_keys[i] = list_copy(from->group_keys[i]);
 		to->key_nodes[i] = list_copy(from->key_nodes[i]);
 	}
-	for (int i = 0; i < GC_MAX_BUILDS; i++)
+	for (int i = 0; i < from->nbuilds; i++)
 		to->build_keys[i] = list_copy(from->build_keys[i]);
 }
 
@@ -559,6 +588,7 @@ gc_builder_save(const GcTranslation *tr)
 	GcTranslation *copy = palloc(sizeof(GcTranslation));
 
 	memcpy(copy, tr, sizeof(GcTranslation));
+	copy_arrays(copy, tr);
 	copy_lists(copy, tr);
 	return copy;
 }
