@@ -213,8 +213,6 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			double rows, const char *what)
 {
 	GcPath	   *path;
-	GcPlan	   *plan = NULL;
-	List	   *tags = NIL;
 	Path	   *own = NULL;
 	Path	   *fallback = NULL;
 	GcCosts		costs;
@@ -234,7 +232,6 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			prefer_whole(&cost, own);
 		if (gc_decided_by_values(tr, own, &costs, tr->sets == NIL ? rows : fallback->rows))
 			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
-		/* A program is packed only for a path that might be taken. */
 		beaten = is_beaten(&cost, fallback);
 		/* GEQO frees the paths of its trials, so none is kept aside. */
 		if (beaten && (gc_geqo() || !few_wanted(tr->root, rel)))
@@ -242,16 +239,14 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			gc_note_refusal(what, GC_CHEAPER);
 			return;
 		}
-		plan = gc_builder_finish(tr, &tags);
 	}
 	if (tr->reason)
 	{
 		gc_note_refusal(what, tr->reason);
 		return;
 	}
-	path = gc_make_path(tr, plan, rel, target);
+	path = gc_make_path(tr, rel, target);
 	path->having = having;
-	path->display_tags = tags;
 	path->own = own;
 	path->costs = costs;
 	path->cpath.path.rows = fallback->rows;
