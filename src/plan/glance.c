@@ -134,12 +134,21 @@ told_by(const Node *node)
 	}
 }
 
+static bool
+look_at_function(Oid function, void *context)
+{
+	GcGlance   *g = context;
+
+	g->storage |= gc_is_storage_function(function);
+	g->users_calls |= function >= FirstNormalObjectId;
+	return false;
+}
+
 /* A user's operator may call what sees how values are stored; none of PostgreSQL's own does. */
 static void
 look_at_call(GcGlance *g, Node *node)
 {
-	if (!g->storage)
-		g->storage = gc_is_storage_call(node);
+	(void) check_functions_in_node(node, look_at_function, g);
 }
 
 static inline uint64
@@ -294,7 +303,7 @@ void
 gc_glance(Query *query, GcGlance *glance)
 {
 	glance->shape = 0;
-	glance->storage = glance->parameters = false;
+	glance->storage = glance->parameters = glance->users_calls = false;
 	glance->ntables = 0;
 	glance_at_query(glance, query);
 }

@@ -22,6 +22,7 @@ typedef struct GcGlance
 	uint64		shape;			/* hash of the query without its constants */
 	bool		storage;		/* it looks at how values are stored */
 	bool		parameters;		/* it has some, $1 and so on */
+	bool		users_calls;	/* it calls functions of users, which may be planned in */
 	int			ntables;		/* not of the system; each once */
 	Oid			tables[GC_GLANCE_TABLES];
 } GcGlance;

@@ -178,6 +178,7 @@ run_planner(Query *parse, Run *run)
 	mine.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0;
 	mine.storage_seen = run->glance->storage;
 	mine.parameters = run->glance->parameters;
+	mine.users_calls = run->glance->users_calls;
 	mine.ceiling = run->ceiling;
 	mine.refusal = run->refusal;
 	mine.timed = run->timed;
