@@ -105,6 +105,7 @@ typedef struct GcLeaf
 	double		rows;			/* after its own filters */
 	double		share;			/* of its tuples that survive, joins below included */
 	List	   *filters;		/* clauses on this leaf alone */
+	List	   *filter_steps;	/* of these, once they are asked for (steps.c) */
 	struct GcLeaf *parent;		/* whose pipeline probes it; NULL: streamed */
 	List	   *children;		/* GcLeaf */
 	List	   *keys;			/* GcJoinKey, to the parent's side; NIL: a list, of which each row
