@@ -247,7 +247,7 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 	Cost		sorting = rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 
 	linitial(path->cpath.custom_paths) = sorted;
-	path->tr->plan->own_ms += Max(gc_own_time(root, sorted) - gc_own_time(root, fallback), 0) * GC_UNIT_MS;
+	path->tr->plan->own_ms += gc_time_above(root, sorted, fallback) * GC_UNIT_MS;
 	path->cpath.path.pathkeys = keys;
 	path->costs.device += sorting;
 	path->tr->plan->ms += sorting * GC_UNIT_MS;
