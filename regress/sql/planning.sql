@@ -183,6 +183,19 @@ RESET client_min_messages;
 SELECT note_plan(:'star_1');
 SELECT string_agg(line, E'\n' ORDER BY n) = :'plan' AS same_plan FROM plans;
 SELECT same_answer(q) FROM unnest(ARRAY[:'star_1', :'star_2', :'star_few', :'star_1']) AS q;
+-- A function that is called meanwhile sets the setting that such joins are made with; it is what it was when that is over.
+CREATE FUNCTION sets() RETURNS int LANGUAGE plpgsql STABLE AS $$
+BEGIN
+	PERFORM set_config('enable_mergejoin', 'on', true);
+	RETURN 1;
+END $$;
+\set sets 'SELECT dc.g, sum(v), count(*) FROM facts, da, db, dc WHERE a = da.id AND b = db.id AND c = dc.id AND (da.g = sets() OR db.u < 30) GROUP BY dc.g'
+SELECT same_answer(:'sets');
+:sets ORDER BY 1;
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) :sets ORDER BY 1;
+RESET client_min_messages;
+SHOW enable_mergejoin;
 CREATE INDEX ON db (u);
 SET client_min_messages = debug2;
 EXPLAIN (COSTS OFF) :star_2;
