@@ -200,6 +200,15 @@ CREATE INDEX ON db (u);
 SET client_min_messages = debug2;
 EXPLAIN (COSTS OFF) :star_2;
 RESET client_min_messages;
+-- PostgreSQL read no table, so no filter is tried alone; with another constant one is PostgreSQL's, whose rows the node then reads.
+CREATE TABLE dn WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 3 AS g, (i::numeric / 7)::numeric(8,2) AS n FROM generate_series(0, 199) AS i;
+VACUUM (ANALYZE) dn;
+CREATE FUNCTION rounded(digits int) RETURNS text LANGUAGE sql RETURN format('SELECT g, sum(v), count(*) FROM facts, dn WHERE b = dn.id AND round(n, %s) < 20 GROUP BY g', digits);
+SELECT digits, same_answer(rounded(digits)) FROM unnest(ARRAY[1, 40, 2, 41, 1]) AS digits;
+SELECT rounded(1) AS rounded_1, rounded(40) AS rounded_40 \gset
+EXPLAIN (COSTS OFF) :rounded_1;
+EXPLAIN (COSTS OFF) :rounded_1;
+EXPLAIN (COSTS OFF) :rounded_40;
 -- A subquery of FROM that went along with the outermost level is offered with that only, but not where it is a node itself.
 SELECT 'SELECT count(*), sum(f) FROM (SELECT e.b, max(x.v) AS f FROM facts e, (SELECT b, max(v) AS v FROM facts GROUP BY b) x WHERE x.b = e.b GROUP BY e.b) q' AS along \gset
 SELECT 'SELECT da.g, sum(v) FROM facts, da WHERE a = da.id GROUP BY da.g EXCEPT SELECT a, max(v) FROM facts GROUP BY a' AS apart \gset

@@ -101,11 +101,11 @@ embed(GcTranslation *tr, GcLeaf *leaf)
 }
 
 static GcTranslation *
-start_translation(PlannerInfo *root, RelOptInfo *rel)
+translate_rel(PlannerInfo *root, GcRelDesc *desc, bool untried)
 {
 	GcTranslation *tr = palloc0(sizeof(GcTranslation));
-	GcRelDesc  *desc = gc_rel_desc(root, rel);
 
+	tr->untried = untried;
 	tr->top = tr->root = root;
 	tr->embed = embed;
 	tr->translate = gc_translate_expr;
@@ -116,6 +116,16 @@ start_translation(PlannerInfo *root, RelOptInfo *rel)
 	else if (gc_translate_tree(tr, desc) && gc_translate_steps(tr))
 		tr->main = tr->streamed->pipeline;
 	return tr;
+}
+
+/* Where PostgreSQL read no table of the statement before, it need not for its filters. */
+static GcTranslation *
+start_translation(PlannerInfo *root, RelOptInfo *rel)
+{
+	GcRelDesc  *desc = gc_rel_desc(root, rel);
+	GcTranslation *tr = gc_planning->whole ? translate_rel(root, desc, true) : NULL;
+
+	return tr && tr->reason == NULL ? tr : translate_rel(root, desc, false);
 }
 
 /*-------------------------------------------------------------------------

@@ -176,6 +176,7 @@ typedef struct GcTranslation
 	GcLeaf	   *matching;		/* whose conditions on a match are being translated */
 	bool		has_optional;	/* outer joins may make columns NULL */
 	bool		leaky_forbidden;	/* row security: lookups only of leakproof calls */
+	bool		untried;		/* no filter was tried alone, as none was in the way before */
 	bool		float_aggs;
 
 	GcPlan	   *plan;			/* arrays are filled as we go; outputs separately */
