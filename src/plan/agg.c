@@ -308,8 +308,8 @@ has_unknown_aggregate(Node *node, void *context)
 		Aggref		plain = *(Aggref *) node;
 
 		plain.aggdistinct = NIL;
-		if (gc_aggregate_refusal(&plain, get_func_name(plain.aggfnoid)))
-			return true;
+		/* There are none in its arguments. */
+		return gc_aggregate_refusal(&plain, get_func_name(plain.aggfnoid)) != NULL;
 	}
 	return expression_tree_walker(node, has_unknown_aggregate, context);
 }
