@@ -388,12 +388,16 @@ grouping_refusal(PlannerInfo *root, RelOptInfo *input)
 	return reason;
 }
 
-/* Rows that come out of grouping the input by some expressions. */
+/* Rows that come out of grouping the input by some expressions.  PostgreSQL may have estimated it for a path of its own. */
 static double
-estimated_groups(PlannerInfo *root, RelOptInfo *input, List *exprs)
+estimated_groups(PlannerInfo *root, RelOptInfo *input, const RelOptInfo *output, List *exprs)
 {
+	const Path *own = output->pathlist ? linitial(output->pathlist) : NULL;
+
 	if (exprs == NIL || input->pathlist == NIL)
 		return 1;
+	if (own && IsA(own, AggPath) && ((const AggPath *) own)->groupClause != NIL && !DO_AGGSPLIT_SKIPFINAL(((const AggPath *) own)->aggsplit))
+		return ((const AggPath *) own)->numGroups;
 	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
 }
 
@@ -419,7 +423,7 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		(void) gc_translate_aggregate(tr, output->reltarget, (List *) extra->havingQual);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
-	groups = estimated_groups(root, input, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
+	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
 	/* Where an argument was refused there may be no groups. */
 	if (tr->reason == NULL && tr->plan->numbered_sets)
 		groups = gc_sets_groups(root, NIL, tr->groups->streamed->tuples * tr->groups->streamed->share);
@@ -459,7 +463,7 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	tr = start_translation(root, input);
 	if (tr->reason == NULL)
 		(void) gc_translate_distinct(tr, target);
-	groups = estimated_groups(root, input, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
+	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
 	if (tr->reason == NULL)
 		tr->plan->groups[tr->main] = groups;
 	add_gc_path(tr, output, target, NIL, groups, "distinct");
