@@ -242,27 +242,25 @@ def part_clients(report, args):
     report.table(['clients', 'fixed q/s', 'x', 'latency ms', 'random q/s', 'x', 'latency ms'], lines)
 
 
-SIMPLE = (('prepared, fixed', 'prepared', 'fixed', ''), ('simple, fixed', 'simple', 'fixed', ''),
-          ('simple, fixed, each planned', 'simple', 'fixed', ' -c gpuconc.plan_cache_size=0'),
-          ('prepared, random', 'prepared', 'random', ''), ('simple, random', 'simple', 'random', ''))
+SIMPLE = (('prepared, fixed', 'prepared', 'fixed'), ('simple, fixed', 'simple', 'fixed'),
+          ('prepared, random', 'prepared', 'random'), ('simple, random', 'simple', 'random'))
 
 
 def part_simple(report, args):
     report.section('Throughput by the simple protocol',
                    f'pgbench, {args.seconds} s each, queries a second by number of clients. Prepared, or simple: each '
-                   'statement is sent as a text, which is analyzed and planned. Random: other constants each time. Fixed '
-                   'queries are repeated statements, unless gpuconc.plan_cache_size is 0 (each planned). Last, the share '
-                   'of queries that were offloaded.')
+                   'statement is sent as a text, which is analyzed and planned. Random: other constants each time. Last, the '
+                   'share of queries that were offloaded.')
     lines = []
     with tempfile.TemporaryDirectory() as d:
         kinds = client_scripts(d)
         for files in kinds.values():
             pgbench(files, 2, args.seconds, PGOPTIONS_ON)
-        for label, protocol, kind, options in SIMPLE:
+        for label, protocol, kind in SIMPLE:
             line, offloaded, queries = [label], 0, 0
             for c in args.clients:
                 before = float(value('select offloaded from gpuconc_stat'))
-                tps, _ = pgbench(kinds[kind], c, args.seconds, '-c gpuconc.enabled=on' + options, protocol)
+                tps, _ = pgbench(kinds[kind], c, args.seconds, '-c gpuconc.enabled=on', protocol)
                 offloaded += float(value('select offloaded from gpuconc_stat')) - before
                 queries += tps * args.seconds
                 line.append(f'{tps:.0f}')

@@ -209,13 +209,6 @@ gc_expand_grouping(Query *query)
 	generate_join_implied_equalities((root), (joined), (outer), (inner))
 #endif
 
-/* All settings, and their number.  Users include guc_tables.h. */
-#if PG_VERSION_NUM >= 160000
-#define GC_ALL_SETTINGS(n)		get_guc_variables(n)
-#else
-#define GC_ALL_SETTINGS(n)		(*(n) = GetNumConfigOptions(), get_guc_variables())
-#endif
-
 /* 16 added the permissions of the range table, 18 the relations that pruning left. */
 #if PG_VERSION_NUM >= 180000
 #define GC_INIT_RANGE_TABLE(estate, from) \
@@ -280,14 +273,6 @@ gc_unlocked_lsn(Page page)
 #define GC_WITHOUT_NULLING(node, relids) (node)
 #define GC_NULLED_BY(var)	((Relids) NULL)
 #define GC_SET_NULLED_BY(var, relids) ((void) (relids))
-#endif
-
-/* The columns of a plan's table that are read, as offsets from FirstLowInvalidHeapAttributeNumber. */
-#if PG_VERSION_NUM >= 160000
-#define GC_SELECTED_COLUMNS(stmt, rte) \
-	((rte)->perminfoindex ? getRTEPermissionInfo((stmt)->permInfos, unconstify(RangeTblEntry *, rte))->selectedCols : NULL)
-#else
-#define GC_SELECTED_COLUMNS(stmt, rte) ((rte)->selectedCols)
 #endif
 
 /* 16 took permissions out of the range table's entries: entry 1 of `to` gets those of `rte`. */

@@ -43,7 +43,6 @@ int			gc_debug_edge_step = -1;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
 int			gc_compile_threads = 8;
-int			gc_plan_cache_size_kb = 4096;
 double		gc_offload_cost = 50;
 double		gc_tuple_cost = -1;
 double		gc_build_cost = -1;
@@ -215,11 +214,6 @@ define_session_settings(void)
 							 "Their last digits depend on the order of rows, as in PostgreSQL's own parallel plans.",
 							 &gc_enable_float_aggs, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.plan_cache_size",
-							"Memory for plans of offloaded statements that a session repeats.",
-							"A statement that comes again, constants included, is not planned then. 0: each is planned.",
-							&gc_plan_cache_size_kb, 4096, 0, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomRealVariable("gpuconc.offload_cost",
 							 "Planner's estimate of the cost of sending one request to the device.",
 							 NULL, &gc_offload_cost, 50, 0, DBL_MAX,

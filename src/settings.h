@@ -53,7 +53,6 @@ extern int	gc_debug_rewrite;
 extern int	gc_device_memory_limit_mb;
 extern int	gc_host_cache_size_mb;
 extern bool gc_enable_float_aggs;
-extern int	gc_plan_cache_size_kb;
 extern bool gc_enable_versioned_pages;
 extern bool gc_enable_snapshot_fence;
 extern bool gc_enable_wal_trail;

@@ -15,8 +15,6 @@ SET gpuconc.offload_cost = 50;
 SET gpuconc.tuple_cost = 0.0003;
 SET gpuconc.build_cost = 0.002;
 SET max_parallel_workers_per_gather = 0;
--- Statements are planned, though they are repeated.
-SET gpuconc.plan_cache_size = 0;
 
 -- Whose plan it is; and what is said of planning it.
 CREATE FUNCTION whose(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -94,7 +92,7 @@ SET gpuconc.debug_offload = prefer;
 SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
 SET gpuconc.debug_offload = allow;
 SELECT whose('SELECT v FROM facts WHERE i = 5') FROM generate_series(1, 2);
--- Any setting that plans depend on, of PostgreSQL's and gpuconc's, until it is taken back; and those with hooks of their own.
+-- Any setting that plans depend on, of PostgreSQL's and gpuconc's, until it is taken back.
 CREATE FUNCTION whose_twice(query text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(split_part(whose(query), ' ', 1), ', ') FROM generate_series(1, 2)
 $$;
@@ -185,10 +183,32 @@ RESET client_min_messages;
 SELECT note_plan(:'star_1');
 SELECT string_agg(line, E'\n' ORDER BY n) = :'plan' AS same_plan FROM plans;
 SELECT same_answer(q) FROM unnest(ARRAY[:'star_1', :'star_2', :'star_few', :'star_1']) AS q;
+-- A function that is called meanwhile sets the setting that such joins are made with; it is what it was when that is over.
+CREATE FUNCTION sets() RETURNS int LANGUAGE plpgsql STABLE AS $$
+BEGIN
+	PERFORM set_config('enable_mergejoin', 'on', true);
+	RETURN 1;
+END $$;
+\set sets 'SELECT dc.g, sum(v), count(*) FROM facts, da, db, dc WHERE a = da.id AND b = db.id AND c = dc.id AND (da.g = sets() OR db.u < 30) GROUP BY dc.g'
+SELECT same_answer(:'sets');
+:sets ORDER BY 1;
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) :sets ORDER BY 1;
+RESET client_min_messages;
+SHOW enable_mergejoin;
 CREATE INDEX ON db (u);
 SET client_min_messages = debug2;
 EXPLAIN (COSTS OFF) :star_2;
 RESET client_min_messages;
+-- PostgreSQL read no table, so no filter is tried alone; with another constant one is PostgreSQL's, whose rows the node then reads.
+CREATE TABLE dn WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 3 AS g, (i::numeric / 7)::numeric(8,2) AS n FROM generate_series(0, 199) AS i;
+VACUUM (ANALYZE) dn;
+CREATE FUNCTION rounded(digits int) RETURNS text LANGUAGE sql RETURN format('SELECT g, sum(v), count(*) FROM facts, dn WHERE b = dn.id AND round(n, %s) < 20 GROUP BY g', digits);
+SELECT digits, same_answer(rounded(digits)) FROM unnest(ARRAY[1, 40, 2, 41, 1]) AS digits;
+SELECT rounded(1) AS rounded_1, rounded(40) AS rounded_40 \gset
+EXPLAIN (COSTS OFF) :rounded_1;
+EXPLAIN (COSTS OFF) :rounded_1;
+EXPLAIN (COSTS OFF) :rounded_40;
 -- A subquery of FROM that went along with the outermost level is offered with that only, but not where it is a node itself.
 SELECT 'SELECT count(*), sum(f) FROM (SELECT e.b, max(x.v) AS f FROM facts e, (SELECT b, max(v) AS v FROM facts GROUP BY b) x WHERE x.b = e.b GROUP BY e.b) q' AS along \gset
 SELECT 'SELECT da.g, sum(v) FROM facts, da WHERE a = da.id GROUP BY da.g EXCEPT SELECT a, max(v) FROM facts GROUP BY a' AS apart \gset

@@ -103,7 +103,7 @@ gc_type_kind(Oid typid)
 	/* Nearly every type is no domain; to ask for that takes far longer. */
 	if (kind != GC_KIND_NONE)
 		return kind;
-	base = getBaseType(typid);
+	base = gc_base_type(typid);
 	kind = kind_of(base);
 	return kind != GC_KIND_NONE ? kind : type_is_enum(base) ? GC_ENUM : GC_KIND_NONE;
 }

@@ -10,7 +10,17 @@
 
 #include "postgres.h"
 
+#include "access/transam.h"
+#include "utils/lsyscache.h"
+
 #include "../program/kinds.h"
+
+/* The type behind a domain, or the type itself.  PostgreSQL's own types are none, and to ask the catalog takes long. */
+static inline Oid
+gc_base_type(Oid type)
+{
+	return type < FirstGenbkiObjectId ? type : getBaseType(type);
+}
 
 /* Domains are looked through. */
 extern GcKind gc_type_kind(Oid typid);

@@ -32,6 +32,7 @@
 #include "utils/resowner.h"
 
 #include "../columns/arena.h"
+#include "../columns/pgkinds.h"
 #include "../compat.h"
 #include "../force.h"
 #include "../settings.h"
@@ -406,7 +407,7 @@ prepare_encoder(GcScanState *node, GcInputState *in)
 		const GcPlanColumn *type = &node->plan->columns[in->first + c];
 
 		in->specs[c] = (GcColSpec) {.kind = col->kind,.rtrim = col->rtrim,
-			.typid = getBaseType(type->typid),.typmod = type->typmod,.collation = type->collation};
+			.typid = gc_base_type(type->typid),.typmod = type->typmod,.collation = type->collation};
 		if (GC_KIND_IS_CODE(col->kind))
 			in->dicts[c] = gc_dict_view(NULL, col->rtrim);
 	}

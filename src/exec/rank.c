@@ -19,7 +19,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/pg_locale.h"
 #include "utils/sortsupport.h"
@@ -133,7 +132,7 @@ make_weights(void)
 static void
 begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *dict)
 {
-	Oid			base = getBaseType(lut->argtype);
+	Oid			base = gc_base_type(lut->argtype);
 	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_LT_OPR);
 	bool		words = kind == GC_TEXT || kind == GC_NAME;
 
@@ -405,7 +404,7 @@ known_order(const GcSharedLookup *t, uint32 n, uint32 *order)
 Oid
 gc_rank_function(const GcPlanLut *lut)
 {
-	return lookup_type_cache(getBaseType(lut->argtype), TYPECACHE_CMP_PROC)->cmp_proc;
+	return lookup_type_cache(gc_base_type(lut->argtype), TYPECACHE_CMP_PROC)->cmp_proc;
 }
 
 void

@@ -149,6 +149,8 @@ check_execution(GcScanState *node, GcError *err)
 		return gc_fail(err, GC_UNSUPPORTED, "A function in an expression that is tabulated runs a query.");
 	if (IsParallelWorker())
 		return gc_fail(err, GC_UNSUPPORTED, "The scan runs in a parallel worker.");
+	if (node->plan->malformed)
+		return gc_fail(err, GC_BAD_PROGRAM, "The planner has packed it wrongly.");
 	if (node->plan->float_aggs && !gc_enable_float_aggs)
 		return gc_fail(err, GC_UNSUPPORTED, "gpuconc.enable_float_aggs is off.");
 	if (node->css.ss.ps.state->es_epq_active != NULL)

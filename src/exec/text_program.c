@@ -31,6 +31,7 @@
 #include "lookup.h"
 
 #define GC_FN	static inline
+#include "../columns/pgkinds.h"
 #include "../compat.h"
 #include "../../cuda/gc_like.h"
 #include "../../cuda/gc_md5.h"
@@ -247,7 +248,7 @@ compile_bytes(Node *node)
 {
 	while (IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
-	return IsA(node, Var) && getBaseType(exprType(node)) == BYTEAOID;
+	return IsA(node, Var) && gc_base_type(exprType(node)) == BYTEAOID;
 }
 
 static bool
@@ -298,7 +299,7 @@ compile_text_function(Compiler *c, Oid funcid, Oid collation, List *args)
 static bool
 compile_text(Compiler *c, Node *node, bool padded)
 {
-	Oid			type = getBaseType(exprType(node));
+	Oid			type = gc_base_type(exprType(node));
 
 	if (type != TEXTOID && type != VARCHAROID && !(padded && type == BPCHAROID))
 		return false;

@@ -60,7 +60,7 @@ in_scan_tlist(GcTranslation *tr, Node *expr)
 
 	foreach(lc, tr->scan_tlist)
 	{
-		if (equal(lfirst_node(TargetEntry, lc)->expr, expr))
+		if (gc_equal(lfirst_node(TargetEntry, lc)->expr, expr))
 			return ((GcPlanOutput *) list_nth(tr->outputs, foreach_current_index(lc)))->type != GC_OUT_NONE;
 	}
 	return false;
@@ -308,8 +308,8 @@ has_unknown_aggregate(Node *node, void *context)
 		Aggref		plain = *(Aggref *) node;
 
 		plain.aggdistinct = NIL;
-		if (gc_aggregate_refusal(&plain, get_func_name(plain.aggfnoid)))
-			return true;
+		/* There are none in its arguments. */
+		return gc_aggregate_refusal(&plain, get_func_name(plain.aggfnoid)) != NULL;
 	}
 	return expression_tree_walker(node, has_unknown_aggregate, context);
 }

@@ -37,6 +37,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "../columns/pgkinds.h"
 #include "../columns/spec.h"
 
 /* Each is opened, loaded and judged at every execution; each has a place in CASE, if there is one. */
@@ -323,7 +324,7 @@ static bool
 same_type(const Var *a, const Var *b)
 {
 	return a->vartype == b->vartype && a->varcollid == b->varcollid &&
-		(getBaseType(a->vartype) != BPCHAROID || a->vartypmod == b->vartypmod);
+		(gc_base_type(a->vartype) != BPCHAROID || a->vartypmod == b->vartypmod);
 }
 
 /* Is column `number` of the relation, from 0, one of each table, of this type? */

@@ -136,7 +136,7 @@ outer_instead(Node *node, List *keys)
 	{
 		GcJoinKey  *key = lfirst(lc);
 
-		if (equal(node, key->build_side) &&
+		if (gc_equal(node, key->build_side) &&
 			exprType((Node *) key->build_side) == exprType((Node *) key->probe_side))
 			return (Node *) key->probe_side;
 	}

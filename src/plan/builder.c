@@ -16,8 +16,8 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "source.h"
 #include "../columns/pgkinds.h"
@@ -73,10 +73,7 @@ gc_builder_init(GcTranslation *tr)
 	tr->fewer = 1;
 }
 
-/*
- * An array of `n` entries, which are all that is used of it, with room for one more: the next power of two.  Another
- * array if it is full, as copies of the translation share the old one.
- */
+/* An array of `n` entries, which are all that is used of it, with room for one more: the next power of two. */
 static void *
 room(void *array, int n, Size size)
 {
@@ -192,7 +189,7 @@ gc_exec_expr(GcTranslation *tr, Expr *expr)
 
 	foreach(lc, tr->exprs)
 	{
-		if (equal(lfirst(lc), expr))
+		if (gc_equal(lfirst(lc), expr))
 			return foreach_current_index(lc);
 	}
 	refusal = gc_subplans_refusal(tr->root, (Node *) expr);
@@ -268,7 +265,7 @@ source_resno(GcLeaf *leaf, Node *node)
 
 	foreach(lc, leaf->path->pathtarget->exprs)
 	{
-		if (equal(lfirst(lc), node))
+		if (gc_equal(lfirst(lc), node))
 			return foreach_current_index(lc) + 1;
 	}
 	return 0;
@@ -329,7 +326,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 
 	for (int i = 0; i < tr->ncolumns; i++)
 	{
-		if (tr->column_leaf[i] != leaf || !equal(tr->column_nodes[i], node))
+		if (tr->column_leaf[i] != leaf || !gc_equal(tr->column_nodes[i], node))
 			continue;
 		e = gc_build_expr(tr, GC_OP_COLUMN, tr->columns[i].kind, -1, -1, -1, i);
 		return leaf->append && GC_KIND_IS_CODE(kind) && e >= 0 ? unify_texts(tr, e) : e;
@@ -338,7 +335,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(exprType(node)));
 	if (GC_KIND_IS_CODE(kind) && !gc_collation_deterministic(exprCollation(node)))
 		return gc_refuse(tr, "a nondeterministic collation is used");
-	if (GC_KIND_IS_CODE(kind) && getBaseType(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
+	if (GC_KIND_IS_CODE(kind) && gc_base_type(exprType(node)) == BPCHAROID && exprTypmod(node) < 0)
 		return gc_refuse(tr, "type character without a length is not supported");
 	if (!gc_column_room(tr))
 		return GC_NO_EXPR;
@@ -350,7 +347,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	c = &tr->columns[tr->ncolumns];
 	c->input = leaf->input;
 	c->kind = kind;
-	c->rtrim = getBaseType(exprType(node)) == BPCHAROID;
+	c->rtrim = gc_base_type(exprType(node)) == BPCHAROID;
 	c->attnum = resno > 0 ? resno : IsA(node, Var) ? ((Var *) node)->varattno : 0;
 	pc = &tr->plan->columns[tr->ncolumns];
 	pc->typid = exprType(node);
@@ -499,7 +496,7 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (equal(entry->expr, expr))
+		if (gc_equal(entry->expr, expr))
 			return entry->resno;
 		if (same_column((Node *) entry->expr, expr))
 		{
@@ -524,14 +521,45 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
  *-------------------------------------------------------------------------
  */
 
-/* Lists grow in place; arrays only behind what is counted. */
+/* An array of `n` entries, with the room that it has (room()) for more, or for `most`. */
+static void *
+copy_array(const void *array, int n, int most, Size size)
+{
+	const int	entries = most > 0 ? most : n <= FIRST_ROOM ? FIRST_ROOM : pg_nextpower2_32(n);
+	char	   *copy = palloc(entries * size);
+
+	memcpy(copy, array, n * size);
+	memset(copy + n * size, 0, (entries - n) * size);
+	return copy;
+}
+
+#define COPY_ARRAY(field, n, most) \
+	(to->field = copy_array(from->field, (n), (most), sizeof(*from->field)))
+
 static void
-copy_lists(GcTranslation *to, const GcTranslation *from)
+copy_arrays(GcTranslation *to, const GcTranslation *from)
 {
 	to->plan = palloc(sizeof(GcPlan));
 	memcpy(to->plan, from->plan, sizeof(GcPlan));
-	to->plan->inputs = palloc(GC_MAX_INPUTS * sizeof(GcPlanInput));
-	memcpy(to->plan->inputs, from->plan->inputs, GC_MAX_INPUTS * sizeof(GcPlanInput));
+	COPY_ARRAY(plan->inputs, from->ninputs, GC_MAX_INPUTS);
+	COPY_ARRAY(plan->luts, from->nluts, GC_MAX_LUTS);
+	COPY_ARRAY(plan->lists, from->nlists, GC_MAX_LISTS);
+	COPY_ARRAY(plan->params, from->nparams, 0);
+	COPY_ARRAY(plan->columns, from->ncolumns, 0);
+	COPY_ARRAY(columns, from->ncolumns, 0);
+	COPY_ARRAY(column_nodes, from->ncolumns, 0);
+	COPY_ARRAY(column_leaf, from->ncolumns, 0);
+	COPY_ARRAY(pexprs, from->nexprs, 0);
+	COPY_ARRAY(space, from->nexprs, 0);
+	COPY_ARRAY(payloads, from->npayloads, 0);
+	COPY_ARRAY(aggs, from->naggs, 0);
+	COPY_ARRAY(pipelines, from->npipelines, GC_MAX_PIPELINES + 1);
+	COPY_ARRAY(builds, from->nbuilds, GC_MAX_BUILDS);
+}
+
+static void
+copy_lists(GcTranslation *to, const GcTranslation *from)
+{
 	to->leaves = list_copy(from->leaves);
 	to->appends = list_copy(from->appends);
 	to->lower = list_copy(from->lower);
@@ -544,14 +572,14 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 	to->lower_display = list_copy(from->lower_display);
 	to->row_outputs = list_copy(from->row_outputs);
 	to->choice_keys = list_copy(from->choice_keys);
-	for (int i = 0; i < GC_MAX_PIPELINES; i++)
+	for (int i = 0; i < from->npipelines; i++)
 	{
 		to->steps[i] = list_copy(from->steps[i]);
 		to->step_keys[i] = list_copy(from->step_keys[i]);
 		to->group_keys[i] = list_copy(from->group_keys[i]);
 		to->key_nodes[i] = list_copy(from->key_nodes[i]);
 	}
-	for (int i = 0; i < GC_MAX_BUILDS; i++)
+	for (int i = 0; i < from->nbuilds; i++)
 		to->build_keys[i] = list_copy(from->build_keys[i]);
 }
 
@@ -561,6 +589,7 @@ gc_builder_save(const GcTranslation *tr)
 	GcTranslation *copy = palloc(sizeof(GcTranslation));
 
 	memcpy(copy, tr, sizeof(GcTranslation));
+	copy_arrays(copy, tr);
 	copy_lists(copy, tr);
 	return copy;
 }

@@ -12,7 +12,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "builder.h"
 #include "lookup.h"
@@ -34,7 +33,7 @@ begin_choice(GcTranslation *tr, Expr *expr)
 {
 	Oid			type = exprType((Node *) expr);
 	const char *reason = tr->reason;
-	Choice	choice = {GC_KIND_IS_CODE(gc_type_kind(type)) && getBaseType(type) != BPCHAROID &&
+	Choice	choice = {GC_KIND_IS_CODE(gc_type_kind(type)) && gc_base_type(type) != BPCHAROID &&
 	gc_collation_deterministic(exprCollation((Node *) expr))};
 
 	if (choice.texts_mix)

@@ -120,7 +120,7 @@ translate_text_order(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp cmp)
 				b;
 
 	if (cmp == GC_OP_EQ || cmp == GC_OP_NE || cmp == GC_OP_DISTINCT || !gc_has_vars((Node *) left) ||
-		!gc_has_vars((Node *) right) || getBaseType(type) != getBaseType(exprType((Node *) right)))
+		!gc_has_vars((Node *) right) || gc_base_type(type) != gc_base_type(exprType((Node *) right)))
 		return gc_refuse(tr, "two texts are compared by operator %s", get_opname(op->opno));
 	a = tr->translate(tr, leaf, left);
 	b = a < 0 ? GC_NO_EXPR : tr->translate(tr, leaf, right);

@@ -102,8 +102,10 @@ gc_distinct_values(PlannerInfo *root, const char **refusal)
 {
 	Search		search = {NIL, NULL};
 
-	(void) (search_walker((Node *) root->processed_tlist, &search) ||
-			search_walker(root->parse->havingQual, &search));
+	/* The planner has counted aggregates with DISTINCT, with others. */
+	if (root->numOrderedAggs > 0)
+		(void) (search_walker((Node *) root->processed_tlist, &search) ||
+				search_walker(root->parse->havingQual, &search));
 	*refusal = search.refusal;
 	return search.values;
 }

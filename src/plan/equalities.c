@@ -30,7 +30,7 @@ gc_eq_member(GcEqSet *set, Expr *expr, GcLeaf *leaf)
 	foreach(lc, set->members)
 	{
 		m = lfirst(lc);
-		if (equal(m->expr, expr))
+		if (gc_equal(m->expr, expr))
 			return m;
 	}
 	m = palloc(sizeof(GcEqMember));
@@ -65,9 +65,13 @@ gc_is_hash_equality(RestrictInfo *rinfo)
 	Expr	   *l,
 			   *r;
 	GcKind		kind;
+	bool		known;
 
-	if (!IsA(op, OpExpr) || list_length(op->args) != 2 ||
-		op->opno >= FirstGenbkiObjectId || strcmp(get_opname(op->opno), "=") != 0)
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId)
+		return false;
+	/* The planner has found out of most that they are, and call nothing volatile. */
+	known = rinfo->hashjoinoperator == op->opno;
+	if (!known && strcmp(get_opname(op->opno), "=") != 0)
 		return false;
 	if (bms_is_empty(rinfo->left_relids) || bms_is_empty(rinfo->right_relids))
 		return false;
@@ -78,7 +82,7 @@ gc_is_hash_equality(RestrictInfo *rinfo)
 		return false;
 	return kind != GC_KIND_NONE && !GC_KIND_IS_FLOAT(kind) && !gc_kinds[kind].opaque &&
 		!GC_KIND_IS_FLOAT(gc_type_kind(exprType((Node *) r))) &&
-		!contain_volatile_functions((Node *) op);
+		(known || !contain_volatile_functions((Node *) op));
 }
 
 /* Is this clause an equality between two leaves of the core on which a hash join can be built? */
@@ -225,7 +229,7 @@ gc_equal_in(const GcEqSet *eqs, Expr *expr, const GcLeaf *leaf)
 	{
 		GcEqMember *m = lfirst(lc);
 
-		if (equal(m->expr, expr))
+		if (gc_equal(m->expr, expr))
 			class = m->class;
 	}
 	foreach(lc, eqs->members)

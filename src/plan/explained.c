@@ -35,8 +35,9 @@ static Explained *explained = NULL;
 static ExplainOneQuery_hook_type prev_explain_hook = NULL;
 static ExecutorEnd_hook_type prev_end_hook = NULL;
 
-bool
-gc_planning_for_explain(void)
+/* Is a statement planned for EXPLAIN? */
+static bool
+planning_for_explain(void)
 {
 	return explained && !explained->planned;
 }
@@ -45,7 +46,7 @@ void
 gc_explained_refusal(const char *refusal)
 {
 	/* What is planned meanwhile is a part of it. */
-	if (!gc_planning_for_explain() || gc_planning)
+	if (!planning_for_explain() || gc_planning)
 		return;
 	explained->planned = true;
 	strlcpy(explained->refusal, refusal, sizeof(explained->refusal));

@@ -8,9 +8,6 @@
 #ifndef GC_EXPLAINED_H
 #define GC_EXPLAINED_H
 
-/* Is a statement planned for EXPLAIN? */
-extern bool gc_planning_for_explain(void);
-
 /* Why a statement was not offloaded, once it is planned; empty if it was. */
 extern void gc_explained_refusal(const char *refusal);
 

@@ -284,7 +284,7 @@ translate_hidden(GcTranslation *tr, GcLeaf *leaf, GcLeaf *hiding, Node *node)
 	{
 		GcJoinKey  *key = lfirst(lc);
 
-		if (equal(key->build_side, node) && exprType(node) == exprType((Node *) key->probe_side))
+		if (gc_equal(key->build_side, node) && exprType(node) == exprType((Node *) key->probe_side))
 			return translate_any(tr, leaf, key->probe_side);
 	}
 	return gc_refuse(tr, "a column of a semi join's inner side is used above it");
@@ -305,7 +305,7 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 			return gc_refuse(tr, "an outer query's column is used");
 		if (var->varattno <= 0 && tr->root->simple_rel_array[var->varno]->rtekind == RTE_RELATION)
 			return gc_refuse(tr, var->varattno < 0 ? "a system column is used" : "a whole-row reference is used");
-		from = gc_leaf_of(tr, bms_make_singleton(var->varno));
+		from = gc_leaf_of_rel(tr, var->varno);
 	}
 	else
 		from = gc_leaf_of(tr, gc_base_relids(tr, pull_varnos(tr->root, node)));
@@ -376,8 +376,8 @@ translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 		case T_RelabelType:
 			{
 				RelabelType *r = (RelabelType *) expr;
-				Oid			from = getBaseType(exprType((Node *) r->arg));
-				Oid			to = getBaseType(r->resulttype);
+				Oid			from = gc_base_type(exprType((Node *) r->arg));
+				Oid			to = gc_base_type(r->resulttype);
 
 				/* bpchar relabelled as text would keep its blanks: not the same */
 				if ((from == BPCHAROID) != (to == BPCHAROID))

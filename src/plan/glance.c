@@ -18,7 +18,6 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 
@@ -52,8 +51,6 @@ look_at_entry(GcGlance *g, const RangeTblEntry *rte)
 		add_table(g, rte->relid);
 	else if (rte->rtekind == RTE_CTE)
 		mix(g, rte->ctelevelsup);
-	else if (rte->rtekind == RTE_NAMEDTUPLESTORE)
-		g->handed_over = true;
 }
 
 /* A pattern's wildcards decide whether it is an index's or a kernel's. */
@@ -77,29 +74,9 @@ text_class(const Const *c)
 	return class | (n == 0 ? 16 : 0);
 }
 
-/* Of a long value this tells the beginning, the end, and the length. */
-#define MOST_HASHED		256
-
-static uint64
-hash_value(const Const *c)
-{
-	const char *bytes = DatumGetPointer(c->constvalue);
-	int			len;
-	uint64		hash;
-
-	if (c->constisnull || c->constbyval)
-		return c->constisnull ? 0 : (uint64) c->constvalue;
-	len = c->constlen == -1 ? VARSIZE_ANY(bytes) : c->constlen == -2 ? strlen(bytes) : c->constlen;
-	hash = hash_bytes_extended((const unsigned char *) bytes, Min(len, MOST_HASHED), len);
-	if (len <= MOST_HASHED)
-		return hash;
-	return hash_bytes_extended((const unsigned char *) bytes + len - MOST_HASHED, MOST_HASHED, hash);
-}
-
 static void
 look_at_const(GcGlance *g, const Const *c)
 {
-	g->constants = gc_glance_mix(g->constants, hash_value(c));
 	mix(g, (uint64) c->consttype << 1 | c->constisnull);
 	if (c->consttype == BOOLOID)
 		mix(g, !c->constisnull && DatumGetBool(c->constvalue));
@@ -157,12 +134,21 @@ told_by(const Node *node)
 	}
 }
 
+static bool
+look_at_function(Oid function, void *context)
+{
+	GcGlance   *g = context;
+
+	g->storage |= gc_is_storage_function(function);
+	g->users_calls |= function >= FirstNormalObjectId;
+	return false;
+}
+
 /* A user's operator may call what sees how values are stored; none of PostgreSQL's own does. */
 static void
 look_at_call(GcGlance *g, Node *node)
 {
-	if (!g->storage)
-		g->storage = gc_is_storage_call(node);
+	(void) check_functions_in_node(node, look_at_function, g);
 }
 
 static inline uint64
@@ -316,8 +302,8 @@ glance_walker(Node *node, void *context)
 void
 gc_glance(Query *query, GcGlance *glance)
 {
-	glance->shape = glance->constants = 0;
-	glance->storage = glance->parameters = glance->handed_over = false;
+	glance->shape = 0;
+	glance->storage = glance->parameters = glance->users_calls = false;
 	glance->ntables = 0;
 	glance_at_query(glance, query);
 }

@@ -20,10 +20,9 @@
 typedef struct GcGlance
 {
 	uint64		shape;			/* hash of the query without its constants */
-	uint64		constants;		/* hash of these */
 	bool		storage;		/* it looks at how values are stored */
 	bool		parameters;		/* it has some, $1 and so on */
-	bool		handed_over;	/* it reads rows that a trigger was handed over */
+	bool		users_calls;	/* it calls functions of users, which may be planned in */
 	int			ntables;		/* not of the system; each once */
 	Oid			tables[GC_GLANCE_TABLES];
 } GcGlance;

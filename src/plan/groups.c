@@ -62,7 +62,7 @@ find_key(List *nodes, Node *expr)
 
 	foreach(lc, nodes)
 	{
-		if (equal(lfirst(lc), expr))
+		if (gc_equal(lfirst(lc), expr))
 			return foreach_current_index(lc);
 	}
 	return -1;

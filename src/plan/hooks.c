@@ -17,7 +17,6 @@
 
 #include "changes.h"
 #include "cold_choice.h"
-#include "constants.h"
 #include "distributed.h"
 #include "explained.h"
 #include "glance.h"
@@ -29,9 +28,7 @@
 #include "paths.h"
 #include "permitted.h"
 #include "planning.h"
-#include "repeated.h"
 #include "rewrite.h"
-#include "settings_hash.h"
 #include "verdict.h"
 #include "whole.h"
 #include "../compat.h"
@@ -182,6 +179,7 @@ run_planner(Query *parse, Run *run)
 	mine.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0;
 	mine.storage_seen = run->glance->storage;
 	mine.parameters = run->glance->parameters;
+	mine.users_calls = run->glance->users_calls;
 	mine.ceiling = run->ceiling;
 	mine.refusal = run->refusal;
 	mine.timed = run->timed;
@@ -449,34 +447,9 @@ plan_anew(Query *parse, Run *run)
 	stmt = plan_both(parse, run, copy);
 	if (copy && run->has_node && !run->settled)
 		stmt = plan_while_cold(copy, run, stmt);
-	gc_repeated_judge(run->has_node && !run->passing);
 	if (!run->has_node && !run->passing)
 		gc_verdict_note_left(run->key, run->glance, Max(stmt->planTree->total_cost, run->most), run->refusal);
 	note_refusal(run);
-	return stmt;
-}
-
-/* A statement that the session repeats: the plan that it has of it, or one to keep; NULL: neither. */
-static PlannedStmt *
-plan_repeated(Query *parse, Run *run)
-{
-	GcRepeatable what = {.key = run->key,.glance = run->glance,.query_string = run->query_string,.options = run->options};
-	PlannedStmt *stmt;
-
-	if (run->key == 0 || run->params || !gc_device_may_answer() || gc_others_plan())
-		return NULL;
-	/* EXPLAIN is to show constants as they are. */
-	what.other_constants = !gc_planning_for_explain() && !run->glance->parameters && gc_verdict_is_alone(run->key);
-	stmt = gc_repeated_plan(&what, parse);
-	if (stmt == NULL)
-		return gc_repeated_make(&what, parse);
-	run->warm = is_warm(run);
-	if (is_cold(run, stmt))
-		return NULL;
-	if (run->told)
-		ereport(DEBUG2,
-				(errmsg_internal("gpuconc takes the plan that it made of this statement%s", what.for_constants ? ", with other constants" : "")));
-	gc_explained_refusal("");
 	return stmt;
 }
 
@@ -485,7 +458,6 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 {
 	GcGlance	glance;
 	Run			run;
-	PlannedStmt *stmt;
 
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
@@ -493,7 +465,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	gc_glance(parse, &glance);
 	if (gc_reads_distributed(parse))
 	{
-		stmt = leave_alone(parse, query_string, options, params);
+		PlannedStmt *stmt = leave_alone(parse, query_string, options, params);
+
 		count_refusal(&glance, GC_ELSEWHERE);
 		return stmt;
 	}
@@ -506,8 +479,7 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 		return plan_anew(parse, &run);
 	if (gc_verdict_leaves(run.key, &run.ceiling))
 		return plan_as_before(parse, &run);
-	stmt = plan_repeated(parse, &run);
-	return stmt ? stmt : plan_anew(parse, &run);
+	return plan_anew(parse, &run);
 }
 
 void
@@ -515,10 +487,7 @@ gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
 	gc_changes_install();
-	gc_settings_hash_install();
 	gc_kept_plans_install();
-	gc_repeated_install();
-	gc_constants_install();
 	gc_explained_install();
 	gc_path_hooks_install();
 	prev_planner_hook = planner_hook;

@@ -24,6 +24,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/paths.h"
 #include "optimizer/pathnode.h"
+#include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
@@ -32,7 +33,6 @@
 #include "glance.h"
 #include "planning.h"
 #include "relinfo.h"
-#include "settings_hash.h"
 #include "../compat.h"
 
 /* PostgreSQL's own path must have cost this many times as much. */
@@ -325,32 +325,24 @@ join_in_order(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
 	return joined && bms_equal(joined->relids, GC_ALL_RELIDS(root)) ? joined : NULL;
 }
 
-static void
-set_mergejoin(bool enabled)
-{
-	enable_mergejoin = enabled;
-	gc_settings_changed();
-}
-
-/* The same, without merge joins if there were none: they are costed by looks into indexes. */
+/*
+ * The same, without merge joins if there were none: they are costed by looks into indexes.  Functions that are called
+ * meanwhile may set the setting, too, so it is set as they do it.  An error takes it back, as it does theirs.
+ */
 static RelOptInfo *
 join_as_before(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
 {
-	const bool	merge = enable_mergejoin;
-	RelOptInfo *volatile rel = NULL;
+	const bool	without = enable_mergejoin && !search->merges;
+	const int	level = without ? NewGUCNestLevel() : 0;
+	RelOptInfo *rel;
 
+	if (without)
+		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	gc_planning->replaying = true;
-	set_mergejoin(merge && search->merges);
-	PG_TRY();
-	{
-		rel = join_in_order(root, initial_rels, search);
-	}
-	PG_FINALLY();
-	{
-		set_mergejoin(merge);
-	}
-	PG_END_TRY();
+	rel = join_in_order(root, initial_rels, search);
 	gc_planning->replaying = false;
+	if (without)
+		AtEOXact_GUC(true, level);
 	return rel;
 }
 

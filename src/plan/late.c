@@ -220,7 +220,7 @@ renumber_keys(GcTranslation *tr, const Carried *carried, int n)
 	const int	nkeys = list_length(tr->group_keys[tr->main]);
 	bool		gone[GC_MAX_KEYS] = {false};
 	int			number[GC_MAX_KEYS];
-	GcPColumn  *columns = palloc0(GC_MAX_COLUMNS * sizeof(GcPColumn));
+	GcPColumn  *columns = tr->columns;
 	int			left = 0;
 
 	for (int i = 0; i < n; i++)
@@ -244,9 +244,6 @@ renumber_keys(GcTranslation *tr, const Carried *carried, int n)
 		if (out->type == GC_OUT_VALUE && !find_output(carried, n, i))
 			out->ref = number[out->ref];
 	}
-	/* Copies of the translation share the array. */
-	memcpy(columns, tr->columns, tr->ncolumns * sizeof(GcPColumn));
-	tr->columns = columns;
 	for (int c = 0; tr->chosen && c < tr->ncolumns; c++)
 	{
 		if (columns[c].input == tr->chosen->input && columns[c].agg == GC_NONE)

@@ -174,6 +174,21 @@ gc_leaf_of(GcTranslation *tr, Relids relids)
 	return gc_leaf_among(tr->leaves, relids);
 }
 
+GcLeaf *
+gc_leaf_of_rel(GcTranslation *tr, int relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (bms_is_member(relid, leaf->relids))
+			return leaf;
+	}
+	return NULL;
+}
+
 Relids
 gc_base_relids(GcTranslation *tr, Relids relids)
 {

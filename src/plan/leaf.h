@@ -22,6 +22,7 @@ extern bool gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf);
 
 /* The leaf that has all of these relations; NULL if none has. */
 extern GcLeaf *gc_leaf_of(GcTranslation *tr, Relids relids);
+extern GcLeaf *gc_leaf_of_rel(GcTranslation *tr, int relid);
 extern GcLeaf *gc_leaf_among(List *leaves, Relids relids);
 
 /* Relations without the outer joins that from PostgreSQL 16 on stand among them. */

@@ -266,7 +266,7 @@ gc_is_tabulated(GcTranslation *tr, Expr *expr)
 	if (tr->has_optional && contains_placeholder((Node *) expr, NULL))
 		return false;
 	if (GC_KIND_IS_CODE(kind) && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||
-							getBaseType(exprType((Node *) expr)) == BPCHAROID))
+							gc_base_type(exprType((Node *) expr)) == BPCHAROID))
 		return false;
 	if (tr->leaky_forbidden && contain_leaked_vars((Node *) expr))
 	{
@@ -604,7 +604,7 @@ gc_text_rank(GcTranslation *tr, Oid type, Oid collation, int expr, int *table)
 
 	if (*table >= 0)
 		return gc_build_expr(tr, GC_OP_LUT, GC_INT4, expr, -1, -1, *table);
-	if (rank.space == GC_SPACE_NONE || gc_kinds[tr->pexprs[expr].kind].opaque || getBaseType(type) == BPCHAROID ||
+	if (rank.space == GC_SPACE_NONE || gc_kinds[tr->pexprs[expr].kind].opaque || gc_base_type(type) == BPCHAROID ||
 		!gc_collation_deterministic(collation))
 		return gc_refuse(tr, "the order of two values of type %s is not supported here", format_type_be(type));
 	/* A table of its own: one that was made before lacks what has been added to the dictionary since. */

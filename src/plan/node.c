@@ -15,6 +15,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/builtins.h"
 
+#include "builder.h"
 #include "display.h"
 #include "join_order.h"
 #include "permitted.h"
@@ -51,7 +52,7 @@ plan_const(const GcPlan *plan)
 static bool
 sorts_as(Expr *sorted, Expr *output)
 {
-	return equal(sorted, output) || (IsA(sorted, RelabelType) && equal(((RelabelType *) sorted)->arg, output));
+	return gc_equal(sorted, output) || (IsA(sorted, RelabelType) && gc_equal(((RelabelType *) sorted)->arg, output));
 }
 
 int
@@ -136,7 +137,8 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	GcPath	   *path = (GcPath *) best_path;
 	GcTranslation *tr = path->tr;
 	CustomScan *scan = makeNode(CustomScan);
-	GcPlan	   *plan = path->plan;
+	List	   *tags;
+	GcPlan	   *plan = gc_builder_finish(tr, &tags);
 
 	gc_join_order_path_taken(root, rel, path);
 	if (gc_planning && root->parent_root == NULL)
@@ -150,8 +152,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->custom_plans = custom_plans;
 	scan->custom_scan_tlist = tr->scan_tlist;
 	scan->custom_exprs = gc_settle_nulling(&scan->custom_scan_tlist, list_concat_copy(tr->exprs, tr->display));
-	scan->custom_private = list_make5(plan_const(plan), linitial(path->display_tags), tr->sets, tr->groupings,
-									  lsecond(path->display_tags));
+	scan->custom_private = list_make5(plan_const(plan), linitial(tags), tr->sets, tr->groupings, lsecond(tags));
 	scan->custom_private = lappend(scan->custom_private, tr->guessed);
 	scan->custom_private = lappend(scan->custom_private, gc_functions_called(root));
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
@@ -164,11 +165,10 @@ static const CustomPathMethods path_methods = {
 };
 
 GcPath *
-gc_make_path(GcTranslation *tr, GcPlan *plan, RelOptInfo *rel, PathTarget *target)
+gc_make_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target)
 {
 	GcPath	   *path = palloc0(sizeof(GcPath));
 
-	path->plan = plan;
 	path->tr = tr;
 	path->cpath.path.type = T_CustomPath;
 	path->cpath.path.pathtype = T_CustomScan;

@@ -17,16 +17,14 @@
 typedef struct GcPath
 {
 	CustomPath	cpath;
-	GcPlan	   *plan;
-	GcTranslation *tr;
+	GcTranslation *tr;			/* it alone has this one; packed if the path is taken */
 	List	   *having;
-	List	   *display_tags;
 	Path	   *own;
 	GcCosts		costs;
 } GcPath;
 
 /* A path without costs, children and PostgreSQL's own path. */
-extern GcPath *gc_make_path(GcTranslation *tr, GcPlan *plan, RelOptInfo *rel, PathTarget *target);
+extern GcPath *gc_make_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target);
 
 extern bool gc_is_path(const Path *path);
 

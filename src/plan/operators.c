@@ -16,7 +16,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "builder.h"
 #include "instants.h"
@@ -115,8 +114,8 @@ gc_text_equality_ok(OpExpr *op, GcOp cmp)
 	if (!gc_collation_deterministic(op->inputcollid))
 		return false;
 	/* bpchar ignores trailing blanks, text does not: both sides alike. */
-	return (getBaseType(exprType((Node *) l)) == BPCHAROID) ==
-		(getBaseType(exprType((Node *) r)) == BPCHAROID);
+	return (gc_base_type(exprType((Node *) l)) == BPCHAROID) ==
+		(gc_base_type(exprType((Node *) r)) == BPCHAROID);
 }
 
 GcOp

@@ -187,22 +187,15 @@ static GcPath *
 path_again(GcPath *path, GcTranslation *tr, double rows)
 {
 	const Path *old = &path->cpath.path;
-	GcPath	   *again;
-	GcPlan	   *plan;
-	List	   *tags;
+	GcPath	   *again = gc_make_path(tr, old->parent, old->pathtarget);
 
-	plan = gc_builder_finish(tr, &tags);
-	if (plan == NULL)
-		return NULL;
-	again = gc_make_path(tr, plan, old->parent, old->pathtarget);
 	again->having = path->having;
-	again->display_tags = tags;
 	again->own = path->own;
 	again->cpath.custom_paths = list_copy(path->cpath.custom_paths);
 	again->cpath.path.rows = rows;
 	again->costs = path->costs;
 	gc_set_costs(&again->cpath.path, &again->costs, rows);
-	plan->ms = gc_costs_time(&again->costs, rows) * GC_UNIT_MS;
+	tr->plan->ms = gc_costs_time(&again->costs, rows) * GC_UNIT_MS;
 	/* A whole plan may have been made to cost less than it does (prefer_whole() in paths.c). */
 	again->cpath.path.startup_cost = Min(again->cpath.path.startup_cost, old->startup_cost);
 	again->cpath.path.total_cost = Min(again->cpath.path.total_cost, old->total_cost);
@@ -250,15 +243,15 @@ static void
 claim_order(PlannerInfo *root, GcPath *path, List *keys)
 {
 	Path	   *fallback = linitial(path->cpath.custom_paths);
-	Path	   *sorted = sorted_fallback(root, path, fallback, keys, path->plan->limit);
+	Path	   *sorted = sorted_fallback(root, path, fallback, keys, path->tr->plan->limit);
 	double		rows = Max(path->cpath.path.rows, 2);
 	Cost		sorting = rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 
 	linitial(path->cpath.custom_paths) = sorted;
-	path->plan->own_ms += Max(gc_own_time(root, sorted) - gc_own_time(root, fallback), 0) * GC_UNIT_MS;
+	path->tr->plan->own_ms += gc_time_above(root, sorted, fallback) * GC_UNIT_MS;
 	path->cpath.path.pathkeys = keys;
 	path->costs.device += sorting;
-	path->plan->ms += sorting * GC_UNIT_MS;
+	path->tr->plan->ms += sorting * GC_UNIT_MS;
 	path->cpath.path.startup_cost += path->costs.scale * sorting;
 	path->cpath.path.total_cost += path->costs.scale * sorting;
 }
@@ -338,8 +331,6 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 	if (rows < path->cpath.path.rows)
 		tr->plan->rows_ms = 0;
 	again = path_again(path, tr, rows);
-	if (again == NULL)
-		return NULL;
 	if (sorted)
 	{
 		claim_order(root, again, keys);

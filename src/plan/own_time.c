@@ -364,6 +364,17 @@ gc_own_time(PlannerInfo *root, Path *path)
 	return time + once.time;
 }
 
+/* What is below a Sort need not be walked. */
+Cost
+gc_time_above(PlannerInfo *root, Path *path, Path *below)
+{
+	if (path == below)
+		return 0;
+	if (IsA(path, SortPath) && ((SortPath *) path)->subpath == below)
+		return Max(path->total_cost - below->total_cost - sort_excess(path, below), 0);
+	return Max(gc_own_time(root, path) - gc_own_time(root, below), 0);
+}
+
 Cost
 gc_init_plans_time(PlannerInfo *root)
 {

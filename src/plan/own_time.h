@@ -26,7 +26,10 @@ extern Cost gc_own_time(PlannerInfo *root, Path *path);
 /* What of that is for groups of the path that cannot be there: `fewer` is the part of them that can. */
 extern Cost gc_groups_excess(const Path *path, double fewer);
 
-/* The same of the level's InitPlans and CTEs, which are in no path: each is executed once at most. */
+/* How much longer a path takes than one that it is made of. */
+extern Cost gc_time_above(PlannerInfo *root, Path *path, Path *below);
+
+/* The time of the level's InitPlans and CTEs, which are in no path: each is executed once at most. */
 extern Cost gc_init_plans_time(PlannerInfo *root);
 
 #endif							/* GC_OWN_TIME_H */

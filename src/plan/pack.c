@@ -544,10 +544,7 @@ flat_plan(GcPlan *head)
 	return plan;
 }
 
-/*
- * Make the flat GcPlan of a finished translation, which stays as it is, and the tags of its
- * printed clauses.  NULL, with a reason, where the program is not one.
- */
+/* Make the flat GcPlan of a finished translation, which stays as it is, and the tags of its printed clauses. */
 GcPlan *
 gc_builder_finish(GcTranslation *tr, List **display_tags)
 {
@@ -561,12 +558,7 @@ gc_builder_finish(GcTranslation *tr, List **display_tags)
 	if (tr->late)
 		maps.live = gc_live_exprs(tr);
 	p = pack_program(tr, &head, &maps);
-	if (gc_program_check(p, p->size, &err) != GC_OK)
-	{
-		gc_refuse(tr, "its program is malformed (%s)", err.detail);
-		return NULL;
-	}
-
+	head.malformed = gc_program_check(p, p->size, &err) != GC_OK;
 	head.ninputs = tr->ninputs;
 	head.ncolumns = tr->ncolumns;
 	head.nparams = tr->nparams;

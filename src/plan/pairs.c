@@ -16,7 +16,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 
 #include "builder.h"
 #include "lookup.h"
@@ -228,7 +227,7 @@ gc_lookup_concatenation(GcTranslation *tr, Expr *expr, Expr *parts[2])
 	{
 		RelabelType *relabel = (RelabelType *) parts[i];
 
-		if (IsA(relabel, RelabelType) && IsA(relabel->arg, Var) && getBaseType(exprType((Node *) relabel->arg)) != BPCHAROID)
+		if (IsA(relabel, RelabelType) && IsA(relabel->arg, Var) && gc_base_type(exprType((Node *) relabel->arg)) != BPCHAROID)
 			parts[i] = relabel->arg;
 	}
 	return true;

@@ -205,15 +205,6 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		gc_add_ordered_path(root, input, output);
 }
 
-bool
-gc_others_plan(void)
-{
-	return prev_rel_hook || prev_join_hook || prev_search_hook || prev_upper_hook ||
-		set_rel_pathlist_hook != gc_rel_pathlist || set_join_pathlist_hook != gc_join_pathlist ||
-		join_search_hook != gc_join_search || create_upper_paths_hook != gc_upper_paths ||
-		get_relation_info_hook || get_relation_stats_hook || get_index_stats_hook;
-}
-
 void
 gc_path_hooks_install(void)
 {

@@ -102,11 +102,11 @@ embed(GcTranslation *tr, GcLeaf *leaf)
 }
 
 static GcTranslation *
-start_translation(PlannerInfo *root, RelOptInfo *rel)
+translate_rel(PlannerInfo *root, GcRelDesc *desc, bool untried)
 {
 	GcTranslation *tr = palloc0(sizeof(GcTranslation));
-	GcRelDesc  *desc = gc_rel_desc(root, rel);
 
+	tr->untried = untried;
 	tr->top = tr->root = root;
 	tr->embed = embed;
 	tr->translate = gc_translate_expr;
@@ -117,6 +117,16 @@ start_translation(PlannerInfo *root, RelOptInfo *rel)
 	else if (gc_translate_tree(tr, desc) && gc_translate_steps(tr))
 		tr->main = tr->streamed->pipeline;
 	return tr;
+}
+
+/* Where PostgreSQL read no table of the statement before, it need not for its filters. */
+static GcTranslation *
+start_translation(PlannerInfo *root, RelOptInfo *rel)
+{
+	GcRelDesc  *desc = gc_rel_desc(root, rel);
+	GcTranslation *tr = gc_planning->whole ? translate_rel(root, desc, true) : NULL;
+
+	return tr && tr->reason == NULL ? tr : translate_rel(root, desc, false);
 }
 
 /*-------------------------------------------------------------------------
@@ -214,8 +224,6 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			double rows, const char *what)
 {
 	GcPath	   *path;
-	GcPlan	   *plan = NULL;
-	List	   *tags = NIL;
 	Path	   *own = NULL;
 	Path	   *fallback = NULL;
 	GcCosts		costs;
@@ -237,7 +245,6 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			prefer_whole(&cost, own);
 		if (gc_decided_by_values(tr, own, &costs, returned))
 			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
-		/* A program is packed only for a path that might be taken. */
 		beaten = is_beaten(&cost, fallback);
 		/* GEQO frees the paths of its trials, so none is kept aside. */
 		if (beaten && (gc_geqo() || !few_wanted(tr->root, rel)))
@@ -245,16 +252,14 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			gc_note_refusal(what, GC_CHEAPER);
 			return;
 		}
-		plan = gc_builder_finish(tr, &tags);
 	}
 	if (tr->reason)
 	{
 		gc_note_refusal(what, tr->reason);
 		return;
 	}
-	path = gc_make_path(tr, plan, rel, target);
+	path = gc_make_path(tr, rel, target);
 	path->having = having;
-	path->display_tags = tags;
 	path->own = own;
 	path->costs = costs;
 	path->cpath.path.rows = clamp_row_est(fallback->rows * tr->fewer);
@@ -389,12 +394,16 @@ grouping_refusal(PlannerInfo *root, RelOptInfo *input)
 	return reason;
 }
 
-/* Rows that come out of grouping the input by some expressions. */
+/* Rows that come out of grouping the input by some expressions.  PostgreSQL may have estimated it for a path of its own. */
 static double
-estimated_groups(PlannerInfo *root, RelOptInfo *input, List *exprs)
+estimated_groups(PlannerInfo *root, RelOptInfo *input, const RelOptInfo *output, List *exprs)
 {
+	const Path *own = output->pathlist ? linitial(output->pathlist) : NULL;
+
 	if (exprs == NIL || input->pathlist == NIL)
 		return 1;
+	if (own && IsA(own, AggPath) && ((const AggPath *) own)->groupClause != NIL && !DO_AGGSPLIT_SKIPFINAL(((const AggPath *) own)->aggsplit))
+		return ((const AggPath *) own)->numGroups;
 	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
 }
 
@@ -430,7 +439,7 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		(void) gc_translate_aggregate(tr, output->reltarget, (List *) extra->havingQual);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
-	groups = estimated_groups(root, input, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
+	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
 	/* Where an argument was refused there may be no groups. */
 	tr->fewer = 1;
 	if (tr->reason == NULL && tr->plan->numbered_sets)
@@ -473,7 +482,7 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	tr = start_translation(root, input);
 	if (tr->reason == NULL)
 		(void) gc_translate_distinct(tr, target);
-	groups = estimated_groups(root, input, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
+	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
 	if (tr->reason == NULL)
 		tr->plan->groups[tr->main] = groups = possible_groups(tr, groups);
 	add_gc_path(tr, output, target, NIL, groups, "distinct");

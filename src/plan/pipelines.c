@@ -44,7 +44,7 @@ at_hand(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, List *probed, Node *expr
 
 	while ((relid = bms_next_member(relids, relid)) >= 0)
 	{
-		GcLeaf	   *from = gc_leaf_of(tr, bms_make_singleton(relid));
+		GcLeaf	   *from = gc_leaf_of_rel(tr, relid);
 
 		while (from && from != leaf && from->parent != leaf)
 			from = from->parent;

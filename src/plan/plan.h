@@ -241,6 +241,7 @@ typedef struct GcPlan
 	bool		numbered_sets;	/* the main pipeline's groups are those of all grouping sets: key 0 is
 								 * the set's number */
 	uint64		wanted;			/* number of groups that are needed, with their ties; 0: all */
+	bool		malformed;		/* a bug: the program is none, and the node falls back */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
 	bool		fixed_zone;		/* the session's time zone must have a single offset */
 	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */

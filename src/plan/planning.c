@@ -98,9 +98,11 @@ gc_note_offer(void)
 bool
 gc_storage_seen(PlannerInfo *root)
 {
-	if (gc_planning->unseeing == root)
+	if (gc_planning->storage_seen)
+		return true;
+	if (!gc_planning->users_calls || gc_planning->unseeing == root)
 		return false;
-	if (gc_planning->storage_seen || gc_level_looks_at_storage(root))
+	if (gc_level_looks_at_storage(root))
 		return true;
 	gc_planning->unseeing = root;
 	return false;

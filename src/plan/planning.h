@@ -68,6 +68,7 @@ typedef struct GcPlanning
 	bool		geqo;			/* GEQO tries join orders just now */
 	bool		offered;		/* a path of ours was given to the planner */
 	bool		storage_seen;	/* the statement looks at how values are stored */
+	bool		users_calls;	/* functions of users may be planned in that do */
 	bool		cursor;			/* it is a cursor's query */
 	bool		parameters;		/* it has some, $1 and so on */
 	uint64		key;			/* of the statement, for what is remembered; 0: nothing is */

@@ -256,17 +256,16 @@ gc_source_refusal(PlannerInfo *root, RelOptInfo *rel)
 	return context.reason;
 }
 
-static bool
-is_storage_function(Oid funcid, void *context)
+bool
+gc_is_storage_function(Oid function)
 {
-	return funcid == F_PG_COLUMN_SIZE || funcid == F_PG_COLUMN_COMPRESSION ||
-		GC_IS_TOAST_CHUNK_ID(funcid);
+	return function == F_PG_COLUMN_SIZE || function == F_PG_COLUMN_COMPRESSION || GC_IS_TOAST_CHUNK_ID(function);
 }
 
-bool
-gc_is_storage_call(Node *node)
+static bool
+is_storage_function(Oid function, void *context)
 {
-	return check_functions_in_node(node, is_storage_function, NULL);
+	return gc_is_storage_function(function);
 }
 
 static bool
@@ -276,7 +275,7 @@ storage_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, storage_walker, context, 0);
-	return gc_is_storage_call(node) || expression_tree_walker(node, storage_walker, context);
+	return check_functions_in_node(node, is_storage_function, NULL) || expression_tree_walker(node, storage_walker, context);
 }
 
 /*

@@ -25,8 +25,8 @@ extern bool gc_locks_rows(Node *node);
 /* Does the result of an aggregate or window function, of this type, not depend on the order of rows? */
 extern bool gc_is_orderless(Oid funcid, Oid type);
 
-/* Does an expression, or a query level, look at how values are stored?  Does a node of it call what does? */
-extern bool gc_is_storage_call(Node *node);
+/* Does an expression, or a query level, look at how values are stored?  Is this a function that does? */
+extern bool gc_is_storage_function(Oid function);
 extern bool gc_looks_at_storage(Node *node);
 extern bool gc_level_looks_at_storage(PlannerInfo *root);
 

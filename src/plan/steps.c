@@ -16,7 +16,6 @@
 #include "steps.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
@@ -25,7 +24,7 @@
 
 #include "lookup.h"
 
-/* Rows of a vector. */
+/* Rows of a vector, a power of two. */
 #define VECTOR_ROWS		16
 
 /* Bytes of a filter's column, whose encoding the planner does not know. */
@@ -119,7 +118,7 @@ gc_clauses_share(GcTranslation *tr, List *clauses)
 
 /* One step for all filters on the same columns. */
 static List *
-filter_steps(GcTranslation *tr, GcLeaf *leaf)
+make_filter_steps(GcTranslation *tr, GcLeaf *leaf)
 {
 	List	   *steps = NIL;
 	ListCell   *lc,
@@ -154,6 +153,14 @@ filter_steps(GcTranslation *tr, GcLeaf *leaf)
 		s->bytes = FILTER_BYTES * list_length(s->vars);
 	}
 	return steps;
+}
+
+static List *
+filter_steps(GcTranslation *tr, GcLeaf *leaf)
+{
+	if (leaf->filter_steps == NIL)
+		leaf->filter_steps = make_filter_steps(tr, leaf);
+	return leaf->filter_steps;
 }
 
 /* Share of rows that pass the leaf's filters: PostgreSQL's estimate, with gc_clauses_share()'s for ranges. */
@@ -200,11 +207,22 @@ typedef struct Search
 	int			n;
 } Search;
 
+/* The share of vectors of which a row is left, if this is the share of rows. */
+static double
+vectors_left(double share)
+{
+	double		none = 1 - share;
+
+	for (int rows = 1; rows < VECTOR_ROWS; rows *= 2)
+		none *= none;
+	return 1 - none;
+}
+
 /* Try all orders of the steps from `depth` on; cost: of those before, which leave `share`. */
 static void
 search(Search *s, int depth, double cost, double share)
 {
-	double		active = 1 - pow(1 - share, VECTOR_ROWS);
+	double		active;
 
 	if (cost >= s->best_cost)
 		return;
@@ -214,6 +232,7 @@ search(Search *s, int depth, double cost, double share)
 		memcpy(s->best, s->steps, sizeof(s->best));
 		return;
 	}
+	active = vectors_left(share);
 	for (int i = depth; i < s->n; i++)
 	{
 		GcStepPlan *step = s->steps[i];
@@ -229,7 +248,7 @@ search(Search *s, int depth, double cost, double share)
 static List *
 cheapest_order(GcTranslation *tr, GcLeaf *leaf)
 {
-	List	   *steps = filter_steps(tr, leaf);
+	List	   *steps = list_copy(filter_steps(tr, leaf));
 	Search		s = {.best_cost = DBL_MAX};
 	ListCell   *lc;
 

@@ -35,7 +35,7 @@ is_text_type(Oid type)
 static bool
 has_one_spelling(const Node *arg)
 {
-	const Oid	type = getBaseType(exprType(arg));
+	const Oid	type = gc_base_type(exprType(arg));
 
 	return type == INT2OID || type == INT4OID || type_is_enum(type);
 }
@@ -51,7 +51,7 @@ are_texts(List *args, bool or_enums)
 
 	foreach(lc, args)
 	{
-		const Oid	type = getBaseType(exprType(lfirst(lc)));
+		const Oid	type = gc_base_type(exprType(lfirst(lc)));
 
 		if (!is_text_type(type) && (!has_one_spelling(lfirst(lc)) || (!or_enums && type_is_enum(type))))
 			return false;
@@ -203,7 +203,7 @@ gc_as_text(Expr *arg)
 static Expr *
 textcat_argument(Expr *arg)
 {
-	const Oid	type = getBaseType(exprType((Node *) arg));
+	const Oid	type = gc_base_type(exprType((Node *) arg));
 	const Const *c = (const Const *) arg;
 
 	/* A literal is a C string where the function takes any type. */

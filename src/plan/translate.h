@@ -105,6 +105,7 @@ typedef struct GcLeaf
 	double		rows;			/* after its own filters */
 	double		share;			/* of its tuples that survive, joins below included */
 	List	   *filters;		/* clauses on this leaf alone */
+	List	   *filter_steps;	/* of these, once they are asked for (steps.c) */
 	struct GcLeaf *parent;		/* whose pipeline probes it; NULL: streamed */
 	List	   *children;		/* GcLeaf */
 	List	   *keys;			/* GcJoinKey, to the parent's side; NIL: a list, of which each row
@@ -175,6 +176,7 @@ typedef struct GcTranslation
 	GcLeaf	   *matching;		/* whose conditions on a match are being translated */
 	bool		has_optional;	/* outer joins may make columns NULL */
 	bool		leaky_forbidden;	/* row security: lookups only of leakproof calls */
+	bool		untried;		/* no filter was tried alone, as none was in the way before */
 	bool		float_aggs;
 
 	GcPlan	   *plan;			/* arrays are filled as we go; outputs separately */
@@ -258,5 +260,16 @@ gc_leaf_is_list(const GcLeaf *leaf)
 }
 
 #define GC_NO_EXPR	(-1)
+
+/* equal() of expressions.  Most of them are columns, which differ by their numbers: that takes no call. */
+static inline bool
+gc_equal(const void *a, const void *b)
+{
+	if (a == NULL || b == NULL || nodeTag(a) != nodeTag(b))
+		return a == b;
+	if (IsA(a, Var) && (((const Var *) a)->varattno != ((const Var *) b)->varattno || ((const Var *) a)->varno != ((const Var *) b)->varno))
+		return false;
+	return equal(a, b);
+}
 
 #endif							/* GC_TRANSLATE_H */

@@ -324,6 +324,8 @@ demote_untranslatable(GcTranslation *tr, GcCore *core)
 {
 	ListCell   *lc;
 
+	if (tr->untried)
+		return;
 	foreach(lc, core->leaves)
 	{
 		GcLeaf	   *leaf = lfirst(lc);

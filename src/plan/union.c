@@ -235,7 +235,7 @@ arm_column(GcTranslation *tr, GcArm *arm, Expr *expr)
 	else if (IsA(expr, Const) && ((Const *) expr)->constisnull)
 		e = gc_build_null(tr, kind);
 	/* It belongs to the constants' dictionary. */
-	else if (getBaseType(exprType((Node *) expr)) == BPCHAROID)
+	else if (gc_base_type(exprType((Node *) expr)) == BPCHAROID)
 		e = gc_refuse(tr, "a constant of type character is a column of UNION ALL");
 	else if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr))
 		e = gc_refuse(tr, "a volatile function or a subplan is a column of UNION ALL");
@@ -261,7 +261,7 @@ join_texts(GcTranslation *tr, int *a, int *b, Oid type)
 
 	if (x == y || tr->pexprs[*a].op == GC_OP_NULL || tr->pexprs[*b].op == GC_OP_NULL)
 		return true;
-	if (x == GC_SPACE_NONE || y == GC_SPACE_NONE || (getBaseType(type) == BPCHAROID && !padded_alike(tr, x, y)))
+	if (x == GC_SPACE_NONE || y == GC_SPACE_NONE || (gc_base_type(type) == BPCHAROID && !padded_alike(tr, x, y)))
 	{
 		gc_refuse(tr, "texts of a column of UNION ALL have no common dictionary");
 		return false;

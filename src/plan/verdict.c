@@ -24,11 +24,15 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "pgtime.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 #include "changes.h"
-#include "settings_hash.h"
 #include "whole.h"
 #include "../columns/store.h"
 #include "../queue/compiling.h"
@@ -96,12 +100,43 @@ is_stale(Verdict *verdict)
 	return gc_changed_since(&verdict->since, verdict->tables, verdict->ntables);
 }
 
+/*
+ * Settings that decide which plans there are, and what they cost.  What others do shows in costs and rows, which what is
+ * remembered is compared with.  What a time zone does decides on what is offloaded (instants.c).
+ */
+static uint64
+hash_of_settings(void)
+{
+	const bool	flags[] = {
+		enable_seqscan, enable_indexscan, enable_indexonlyscan, enable_bitmapscan, enable_tidscan, enable_sort,
+		enable_incremental_sort, enable_hashagg, enable_nestloop, enable_material, enable_memoize, enable_mergejoin,
+		enable_hashjoin, enable_gathermerge, enable_parallel_append, enable_parallel_hash, enable_async_append,
+		enable_partition_pruning, enable_partitionwise_join, enable_partitionwise_aggregate, enable_geqo,
+		gc_enable_float_aggs, gc_enable_versioned_pages
+	};
+	const double numbers[] = {
+		seq_page_cost, random_page_cost, cpu_tuple_cost, cpu_index_tuple_cost, cpu_operator_cost, parallel_tuple_cost,
+		parallel_setup_cost, effective_cache_size, work_mem, hash_mem_multiplier, max_parallel_workers_per_gather,
+		min_parallel_table_scan_size, cursor_tuple_fraction, from_collapse_limit, join_collapse_limit,
+		constraint_exclusion, gc_debug_rewrite, gc_offload_cost, gc_tuple_cost, gc_build_cost, gc_pair_cost
+	};
+	uint64		bits = 0;
+	uint64		hash;
+
+	for (int i = 0; i < lengthof(flags); i++)
+		bits = bits << 1 | flags[i];
+	hash = gc_glance_mix(bits, (uintptr_t) session_timezone);
+	for (int i = 0; i < lengthof(numbers); i++)
+		hash = gc_glance_mix(hash, gc_glance_bits(numbers[i]));
+	return hash;
+}
+
 uint64
 gc_verdict_key(const GcGlance *glance, int options, bool params)
 {
 	const char *reason;
 	const bool	writes = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* costs.c */
-	uint64		key = gc_glance_mix(glance->shape, gc_settings_hash());
+	uint64		key = gc_glance_mix(glance->shape, hash_of_settings());
 
 	key = gc_glance_mix(key, (uint64) GetUserId() << 32 | (uint32) options);
 	key = gc_glance_mix(key, (uint64) gc_worker_state(&reason) << 3 | writes << 2 |
