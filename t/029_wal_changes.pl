@@ -1,6 +1,6 @@
-# Changes of hot pages are read in the WAL (src/columns/trail.h): no page is looked at, whether the WAL is still in its
-# buffers or in files, flushed or not.  Whatever becomes of the trail, answers are right: much WAL, another segment, a crash,
-# a standby and its promotion, tables without WAL, and writers of all kinds.
+# Changes of cached pages are read in the WAL (src/columns/wal_changes.h): no other page is looked at.  Whatever becomes of
+# that, answers are right: commits that are not flushed, much WAL, another segment, a crash, a standby and its promotion,
+# tables without WAL, and writers of all kinds.
 
 use strict;
 use warnings;
@@ -15,12 +15,12 @@ use Test::More;
 
 my $conf = q{
 gpuconc.debug_hot_pages = 1
-gpuconc.debug_trail_bytes = 8388608
+gpuconc.debug_wal_bytes = 8388608
 gpuconc.loader_workers = 0
 max_prepared_transactions = 20
 log_statement = none
 };
-my $node = new_server('trail', "$conf\nwal_buffers = 64kB\nmin_wal_size = 32MB", allows_streaming => 1);
+my $node = new_server('wal', "$conf\nwal_writer_delay = 10s\nwal_writer_flush_after = 1GB\nmin_wal_size = 32MB", allows_streaming => 1);
 my $sum = 'SELECT count(*), sum(id), min(d), max(n) FROM t';
 
 create_tables($node, 30000);
@@ -40,22 +40,38 @@ sub looked_at
 	return $server->safe_psql('postgres', $read) - $before;
 }
 
-# The first question puts the hot chunk on the trail.
+# From the first question behind a write on, the WAL is read.
 looked_at($node, 1, '', '');
 my $times = 10;
-cmp_ok(looked_at($node, $times, 'SET gpuconc.enable_wal_trail = off', ''), '>', $times * $pages / 2, 'without the trail, hot pages are looked at');
-cmp_ok(looked_at($node, $times, '', ''), '<', $times * $pages / 4, 'with it, they are not');
-is_offloaded($node, $sum, 'with the trail');
-cmp_ok(looked_at($node, $times, 'SET synchronous_commit = off', ''), '<', $times * $pages / 4, 'nor where the WAL is not flushed yet');
-is_offloaded($node, $sum, 'where the WAL is not flushed yet');
+cmp_ok(looked_at($node, $times, 'SET gpuconc.debug_wal_changes = off', ''), '>', $times * $pages / 20, 'without the WAL, hot pages are looked at');
+cmp_ok(looked_at($node, $times, '', ''), '<', 5 * $times, 'with it, only those that were written to');
+is_offloaded($node, $sum, 'with the WAL');
+# Where the LSNs of the map do not tell, as from 17.11 and 18.6 on, the same goes for all pages.
+my $distrust = 'SET gpuconc.debug_map_lsns = off';
+looked_at($node, 1, $distrust, '');
+cmp_ok(looked_at($node, $times, "$distrust; SET gpuconc.debug_wal_changes = off", ''), '>', $times * $pages / 2, 'without the WAL and the map, all pages are looked at');
+cmp_ok(looked_at($node, $times, $distrust, ''), '<', 5 * $times, 'with the WAL alone, only those that were written to');
 
-# More WAL than its buffers have, so that it is read from files.
+# What is committed, and not flushed, is seen at once; the WAL's writer takes its time.
+my $hasty = $node->background_psql('postgres');
+my $unflushed = 0;
+$hasty->query_safe('SET synchronous_commit = off');
+foreach (1 .. 20)
+{
+	$hasty->query_safe("UPDATE t SET n = n + 1 WHERE id = $_ * 1401");
+	$unflushed++ if $hasty->query_safe('SELECT pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn()') eq 't';
+	is_offloaded($node, $sum, 'behind a commit that is not flushed');
+}
+cmp_ok($unflushed, '>', 10, 'most commits were not flushed');
+$hasty->quit;
+
+# More WAL than its buffers have.
 $node->safe_psql('postgres', 'CREATE TABLE much (n int, pad text)');
 my $some = q{INSERT INTO much SELECT i, repeat('x', 500) FROM generate_series(1, 1000) AS i};
-cmp_ok(looked_at($node, $times, '', $some), '<', $times * $pages / 4, 'nor where it is in files');
-is_offloaded($node, $sum, 'where the WAL is in files');
+cmp_ok(looked_at($node, $times, '', $some), '<', 5 * $times, 'nor where there is more of it');
+is_offloaded($node, $sum, 'with more of it');
 
-# So much that the trail is lost; another segment; and files that are gone.
+# So much that it is not read any more; another segment; and files that are gone.
 my $lost = q{INSERT INTO much SELECT i, repeat('x', 500) FROM generate_series(1, 20000) AS i};
 foreach my $what ($lost, 'SELECT pg_switch_wal()', 'CHECKPOINT', "$lost; SELECT pg_switch_wal(); CHECKPOINT; $lost; CHECKPOINT")
 {
@@ -64,6 +80,21 @@ foreach my $what ($lost, 'SELECT pg_switch_wal()', 'CHECKPOINT', "$lost; SELECT 
 	$node->safe_psql('postgres', "DELETE FROM t WHERE id % 5000 = 9");
 	is_offloaded($node, $sum, 'behind ' . substr($what, 0, 40));
 }
+
+# A page that the ring has no more: pages that another table's readers have read of since take its place.
+$node->safe_psql('postgres', $_) foreach 'CREATE TABLE small AS SELECT i AS id, i AS n FROM generate_series(1, 1000) AS i', 'VACUUM small', 'CREATE TABLE narrow (n int)';
+my $small = 'SELECT count(*), sum(n) FROM small';
+is_offloaded($node, $sum, 'before the ring is full');
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id % 10000 = 17');
+foreach (1 .. 8)
+{
+	$node->safe_psql('postgres', "INSERT INTO narrow SELECT i FROM generate_series(1, 50000) AS i; UPDATE small SET n = n + 1 WHERE id = $_");
+	is_offloaded($node, $small, 'of the other table');
+}
+my $before = $node->safe_psql('postgres', 'SELECT pages_looked_at FROM gpuconc_stat');
+$node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_hot_pages = 1000; $sum");
+cmp_ok($node->safe_psql('postgres', 'SELECT pages_looked_at FROM gpuconc_stat') - $before, '>', $pages / 20, 'after the ring was full, pages are looked at');
+is_offloaded($node, $sum, 'and then');
 
 # What a session has changed itself, and what has not ended.
 my $writer = $node->background_psql('postgres');
@@ -75,17 +106,36 @@ $writer->query_safe('COMMIT');
 is_offloaded($node, $sum, 'which has ended');
 $writer->quit;
 
-# A standby has no trail; it has one as soon as it is promoted, on another timeline.
+# On a standby, what is replayed counts; promoted, it goes on on another timeline.
 $node->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('trail_standby');
+my $standby = PostgreSQL::Test::Cluster->new('wal_standby');
 $standby->init_from_backup($node, 'backup', has_streaming => 1);
 $standby->start;
 wait_for_worker($standby);
+sub looked_at_while_replaying
+{
+	my ($settings) = @_;
+	my $read = 'SELECT pages_looked_at FROM gpuconc_stat';
+	my $before;
+
+	foreach (0 .. $times)
+	{
+		$before = $standby->safe_psql('postgres', $read) if $_ == 1;
+		$node->safe_psql('postgres', "UPDATE t SET n = n + 1 WHERE id = 100 + $_ * 37");
+		$node->wait_for_catchup($standby, 'replay');
+		$standby->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_hot_pages = 1000; $settings; $sum");
+	}
+	return $standby->safe_psql('postgres', $read) - $before;
+}
+is_offloaded($standby, $sum, 'on a standby') foreach (1 .. 2);
+cmp_ok(looked_at_while_replaying('SET gpuconc.debug_wal_changes = off'), '>', $times * $pages / 20, 'a standby looks at hot pages without the WAL');
+cmp_ok(looked_at_while_replaying(''), '<', 5 * $times, 'and with it at those that were written to');
+cmp_ok(looked_at_while_replaying($distrust), '<', 5 * $times, 'also without the map');
 foreach (1 .. 3)
 {
 	$node->safe_psql('postgres', "UPDATE t SET n = n + 1 WHERE id = $_");
 	$node->wait_for_catchup($standby, 'replay');
-	is_offloaded($standby, $sum, 'on a standby');
+	is_offloaded($standby, $sum, 'on a standby that follows');
 }
 $standby->promote;
 foreach (1 .. 3)
@@ -94,7 +144,7 @@ foreach (1 .. 3)
 	is_offloaded($standby, $sum, 'promoted');
 }
 looked_at($standby, 1, '', '');
-cmp_ok(looked_at($standby, $times, '', ''), '<', $times * $pages / 4, 'a promoted server has a trail');
+cmp_ok(looked_at($standby, $times, '', ''), '<', 5 * $times, 'a promoted server reads its WAL');
 $standby->stop;
 
 # A crash.
@@ -133,16 +183,18 @@ is_offloaded($node, $moved, 'moved there and back', 'moved');
 # What is held at last is asked for in the other database.
 $node->safe_psql('moved', q{SELECT gpuconc_evict('m')});
 
-# Writers of all kinds.
-my ($out, $error) = ('', '');
+# Writers of all kinds, with and without the LSNs of the map.
+foreach my $map ('on', 'off')
 {
+	my ($out, $error) = ('', '');
 	local %ENV = $node->_get_env(PGDATABASE => 'postgres');
 
+	$node->safe_psql('postgres', $_) foreach "ALTER SYSTEM SET gpuconc.debug_map_lsns = $map", 'SELECT pg_reload_conf()';
 	IPC::Run::run([ 'python3', "$FindBin::RealBin/../bench/fresh/soak", '--for', 12, '--rows', 6000 ], '>', \$out, '2>', \$error);
-	is($?, 0, 'no client has failed') or diag substr($error, 0, 3000);
+	is($?, 0, "no client has failed, map $map") or diag substr($error, 0, 3000);
+	note $out;
+	like($out, qr/^\| wrong answers \| 0 \|$/m, "no answer is wrong, map $map") or diag substr($error, 0, 3000);
 }
-note $out;
-like($out, qr/^\| wrong answers \| 0 \|$/m, 'no answer is wrong') or diag substr($error, 0, 3000);
 nothing_held($node, 'at last');
 $node->stop;
 
