@@ -137,6 +137,21 @@ foreach (1 .. 3)
 	$node->wait_for_catchup($standby, 'replay');
 	is_offloaded($standby, $sum, 'on a standby that follows');
 }
+# An older snapshot of a standby is not served what a newer one sees.
+my $late = $node->background_psql('postgres');
+$late->query_safe('BEGIN; UPDATE t SET n = n + 5000 WHERE id % 3000 = 1');
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id = 77');
+$node->wait_for_catchup($standby, 'replay');
+my $old = $standby->background_psql('postgres');
+$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$late->query_safe('COMMIT');
+$late->quit;
+$node->wait_for_catchup($standby, 'replay');
+is_offloaded($standby, $sum, 'on a standby, beside an older snapshot') foreach (1 .. 2);
+is($old->query_safe("SET LOCAL gpuconc.debug_offload = require; $sum"), $old->query_safe("SET LOCAL gpuconc.enabled = off; $sum"),
+	'and of that one');
+$old->query_safe('COMMIT');
+$old->quit;
 $standby->promote;
 foreach (1 .. 3)
 {
