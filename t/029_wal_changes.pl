@@ -82,8 +82,9 @@ foreach my $what ($lost, 'SELECT pg_switch_wal()', 'CHECKPOINT', "$lost; SELECT 
 }
 
 # A page that the ring has no more: pages that another table's readers have read of since take its place.
-$node->safe_psql('postgres', $_) foreach 'CREATE TABLE small AS SELECT i AS id, i AS n FROM generate_series(1, 1000) AS i', 'VACUUM small', 'CREATE TABLE narrow (n int)';
+$node->safe_psql('postgres', $_) foreach 'CREATE TABLE small AS SELECT i AS id, i AS n FROM generate_series(1, 1000) AS i', 'VACUUM small', 'CREATE TABLE narrow AS SELECT 1 AS n', 'VACUUM narrow';
 my $small = 'SELECT count(*), sum(n) FROM small';
+is_offloaded($node, 'SELECT sum(n) FROM narrow', 'what is cached takes places of the ring');
 is_offloaded($node, $sum, 'before the ring is full');
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id % 10000 = 17');
 foreach (1 .. 8)

@@ -495,6 +495,7 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 	}
 
 	reading->set = reading->full ? &loader->all : &loader->added;
+	gc_wal_changes_watch(loader->rel);
 	reading->proven_to = gc_wal_now();
 	if (reading->chunkno >= data->nheap)
 		return reading->full ? read_hot_guarded(loader, reading) : add_hot_guarded(loader, reading);

@@ -11,7 +11,7 @@
  * lacks no change of a transaction that its snapshot sees.
  *
  * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by then is
- * in the page.  It is raised only once marks are set, and never lowered.  A page that is copied from another chunk
+ * in the page.  The table was watched by then, too.  It is raised only once marks are set, and never lowered.  A page that is copied from another chunk
  * takes its mark along, and the new chunk begins with no more than that chunk's proven_to, read before the mark.
  *
  * First evidence: an LSN that has not moved.  A look reads the page's LSN under its lock.  If it is the recorded one,

@@ -17,6 +17,7 @@
 #include "access/xlog_internal.h"
 #include "access/xlogreader.h"
 #include "access/xlogrecovery.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/fd.h"
@@ -39,8 +40,12 @@
  */
 #define BYTES_PER_PAGE	256
 
-/* What is further behind, in bytes, is not read any more. */
-#define MOST_BEHIND		(8 * 1024 * 1024)
+/* What is further behind, in bytes, is not read any more.  For many pages it is, up to the second. */
+#define MUCH_BEHIND		(8 * 1024 * 1024)
+#define MOST_BEHIND		(64 * 1024 * 1024)
+
+/* Bits, by hashes of tables that are watched. */
+#define WATCH_BITS		65536
 
 /* A process that always finds others at work gives up. */
 #define MOST_WAITS		4
@@ -64,6 +69,7 @@ typedef struct GcWalChanges
 	pg_atomic_uint64 floor;		/* LSN */
 	pg_atomic_uint64 complete_to;	/* LSN */
 	pg_atomic_uint64 head;		/* how many places have been filled */
+	pg_atomic_uint32 watched[WATCH_BITS / 32];
 	GcRingPlace ring[RING_LENGTH];	/* ascending by end, from the place of `head` on */
 } GcWalChanges;
 
@@ -105,6 +111,34 @@ gc_wal_changes_shmem_init(void)
 	pg_atomic_init_u64(&shared->floor, InvalidXLogRecPtr);
 	pg_atomic_init_u64(&shared->complete_to, InvalidXLogRecPtr);
 	pg_atomic_init_u64(&shared->head, 0);
+	for (int i = 0; i < WATCH_BITS / 32; i++)
+		pg_atomic_init_u32(&shared->watched[i], 0);
+}
+
+/*-------------------------------------------------------------------------
+ * Tables that are watched
+ *-------------------------------------------------------------------------
+ */
+static uint32
+watch_bit(Oid dbid, Oid relnumber)
+{
+	return hash_combine(murmurhash32(dbid), murmurhash32(relnumber)) % WATCH_BITS;
+}
+
+void
+gc_wal_changes_watch(Relation rel)
+{
+	const uint32 bit = watch_bit(GC_REL_DB(rel), GC_REL_NUMBER(rel));
+
+	pg_atomic_fetch_or_u32(&shared->watched[bit / 32], 1U << bit % 32);
+}
+
+static bool
+is_watched(Oid dbid, Oid relnumber)
+{
+	const uint32 bit = watch_bit(dbid, relnumber);
+
+	return (pg_atomic_read_u32(&shared->watched[bit / 32]) >> bit % 32) & 1;
 }
 
 /*-------------------------------------------------------------------------
@@ -230,7 +264,7 @@ append_record(uint64 *head)
 		if (!XLogRecHasBlockRef(reader, i))
 			continue;
 		XLogRecGetBlockTag(reader, i, &file, &fork, &block);
-		if (fork == MAIN_FORKNUM)
+		if (fork == MAIN_FORKNUM && is_watched(GC_FILE_DB(file), GC_FILE_NUMBER(file)))
 			append_place(head, &(GcRingPlace) {GC_FILE_DB(file), GC_FILE_NUMBER(file), block, reader->EndRecPtr});
 	}
 }
@@ -297,13 +331,19 @@ find_end(void)
 	}
 }
 
+static uint64
+most_behind(uint64 pages)
+{
+	return Min(Max(MUCH_BEHIND, pages * BYTES_PER_PAGE), MOST_BEHIND);
+}
+
 /* False: they are not known up to the bound. */
 static bool
-lead_to(XLogRecPtr bound)
+lead_to(XLogRecPtr bound, uint64 pages)
 {
 	find_end();
 	if (shared->next == InvalidXLogRecPtr || shared->timeline != wal_end.timeline ||
-		(wal_end.lsn > shared->next && wal_end.lsn - shared->next > MOST_BEHIND))
+		(wal_end.lsn > shared->next && wal_end.lsn - shared->next > most_behind(pages)))
 		begin_anew();
 	else if (wal_end.lsn > shared->next && !read_records())
 		begin_anew();
@@ -315,11 +355,12 @@ lead_to(XLogRecPtr bound)
  *-------------------------------------------------------------------------
  */
 
-/* What is further behind than MOST_BEHIND is cheap: it is not read. */
+/* What is too far behind is cheap: it is not read. */
 static bool
 is_worth_reading(XLogRecPtr from, XLogRecPtr bound, uint64 pages)
 {
-	return from == InvalidXLogRecPtr || bound - from <= pages * BYTES_PER_PAGE + gc_debug_wal_bytes || bound - from > MOST_BEHIND;
+	return from == InvalidXLogRecPtr || bound - from <= pages * BYTES_PER_PAGE + gc_debug_wal_bytes ||
+		bound - from > most_behind(pages);
 }
 
 XLogRecPtr
@@ -338,7 +379,7 @@ gc_wal_changes_reach(XLogRecPtr bound, uint64 pages)
 			XLogFlush(bound);
 		if (LWLockAcquireOrWait(gc_lock(GC_LOCK_WAL), LW_EXCLUSIVE))
 		{
-			reached = pg_atomic_read_u64(&shared->complete_to) >= bound || lead_to(bound);
+			reached = pg_atomic_read_u64(&shared->complete_to) >= bound || lead_to(bound, pages);
 			LWLockRelease(gc_lock(GC_LOCK_WAL));
 		}
 		if (!reached)

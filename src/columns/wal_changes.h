@@ -7,11 +7,12 @@
  * changed.  A session that needs to know reads the new records, for all, and appends the pages that they name to a ring in
  * shared memory.  Records are read from the WAL's files, as far as these are written, or in recovery replayed.
  *
- * Claim.  The ring has each page of a table that is named by a record that ends behind `floor`, and at `complete_to` or
- * before it.
+ * Claim.  Let a table be watched, and the WAL have ended at `since` then or later.  The ring has each page of the table that is
+ * named by a record that ends behind `floor` and `since`, and at `complete_to` or before it.
  *
  * Proof.  Records are read one after the other, from a position on at which both began.  complete_to is raised once
  * the pages are there.  It may be raised to where the WAL could be read: a record that was not read ends behind that.
+ * A record behind `since` had no place in the WAL when the table's mark was set, so who reads it finds the mark.
  * Before a page in the ring is overwritten, floor is raised to its record's end.  Who copies pages out of the ring asks for
  * floor last.
  *
@@ -30,6 +31,9 @@
 
 extern Size gc_wal_changes_shmem_size(void);
 extern void gc_wal_changes_shmem_init(void);
+
+/* Watch a table from now on, for good.  The pages of others may be left out. */
+extern void gc_wal_changes_watch(Relation rel);
 
 /*
  * Have all changes known up to `bound` at least; how far they are.  Invalid: they are not, or looks at `pages` pages are
