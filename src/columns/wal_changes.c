@@ -65,7 +65,6 @@ typedef struct GcRingPlace
 typedef struct GcWalChanges
 {
 	XLogRecPtr	next;			/* record that is to be read; under GC_LOCK_WAL; invalid: not begun */
-	TimeLineID	timeline;		/* of it; under GC_LOCK_WAL */
 	pg_atomic_uint64 floor;		/* LSN */
 	pg_atomic_uint64 complete_to;	/* LSN */
 	pg_atomic_uint64 head;		/* how many places have been filled */
@@ -288,7 +287,6 @@ begin_anew(void)
 
 	pg_atomic_write_u64(&shared->floor, end);
 	pg_memory_barrier();
-	shared->timeline = wal_end.timeline;
 	publish(pg_atomic_read_u64(&shared->head), end, end);
 }
 
@@ -342,7 +340,7 @@ static bool
 lead_to(XLogRecPtr bound, uint64 pages)
 {
 	find_end();
-	if (shared->next == InvalidXLogRecPtr || shared->timeline != wal_end.timeline ||
+	if (shared->next == InvalidXLogRecPtr ||
 		(wal_end.lsn > shared->next && wal_end.lsn - shared->next > most_behind(pages)))
 		begin_anew();
 	else if (wal_end.lsn > shared->next && !read_records())

@@ -16,7 +16,8 @@
  * Before a page in the ring is overwritten, floor is raised to its record's end.  Who copies pages out of the ring asks for
  * floor last.
  *
- * Where records cannot be read any more, both begin anew at the end of the WAL.  So they do on another timeline.
+ * Where records cannot be read any more, both begin anew at the end of the WAL.  Another timeline has the WAL of the one
+ * before, up to where it was replayed, in the file in which it begins.
  *
  *-------------------------------------------------------------------------
  */
