@@ -199,17 +199,18 @@ is_offloaded($node, $moved, 'moved there and back', 'moved');
 # What is held at last is asked for in the other database.
 $node->safe_psql('moved', q{SELECT gpuconc_evict('m')});
 
-# Writers of all kinds, with and without the LSNs of the map.
+# Writers of all kinds, with the LSNs of the map and commits that are flushed, and without.
 foreach my $map ('on', 'off')
 {
 	my ($out, $error) = ('', '');
 	local %ENV = $node->_get_env(PGDATABASE => 'postgres');
 
-	$node->safe_psql('postgres', $_) foreach "ALTER SYSTEM SET gpuconc.debug_map_lsns = $map", 'SELECT pg_reload_conf()';
+	$node->safe_psql('postgres', $_)
+	  foreach "ALTER SYSTEM SET gpuconc.debug_map_lsns = $map", "ALTER SYSTEM SET synchronous_commit = $map", 'SELECT pg_reload_conf()';
 	IPC::Run::run([ 'python3', "$FindBin::RealBin/../bench/fresh/soak", '--for', 12, '--rows', 6000 ], '>', \$out, '2>', \$error);
-	is($?, 0, "no client has failed, map $map") or diag substr($error, 0, 3000);
+	is($?, 0, "no client has failed, map and flushes $map") or diag substr($error, 0, 3000);
 	note $out;
-	like($out, qr/^\| wrong answers \| 0 \|$/m, "no answer is wrong, map $map") or diag substr($error, 0, 3000);
+	like($out, qr/^\| wrong answers \| 0 \|$/m, "no answer is wrong, map and flushes $map") or diag substr($error, 0, 3000);
 }
 nothing_held($node, 'at last');
 $node->stop;
