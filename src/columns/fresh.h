@@ -10,9 +10,10 @@
  * read, or the page is marked.  So with a proven_to of a session's bound (bound.h) or more, a page without a mark
  * lacks no change of a transaction that its snapshot sees.
  *
- * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by then is
- * in the page.  The table was watched by then, too.  It is raised only once marks are set, and never lowered.  A page that is copied from another chunk
- * takes its mark along, and the new chunk begins with no more than that chunk's proven_to, read before the mark.
+ * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by
+ * then is in the page.  The table was watched by then, too.  proven_to is raised only once marks are set, and never
+ * lowered.  A page that is copied from another chunk takes its mark along.  The new chunk begins with no more than that
+ * chunk's proven_to, read before the mark.
  *
  * First evidence: an LSN that has not moved.  A look reads the page's LSN under its lock.  If it is the recorded one,
  * the page has not changed.  A sweep asks gc_wal_now(), looks at all pages without a mark, and raises proven_to to that.

@@ -16,8 +16,8 @@
  * Whoever adds a row gives it an LSN, but for the transaction that made the file (wal_level = minimal).  Before
  * that one ends, nobody else sees the file, and it is served nothing of it itself.
  *
- * Transactions are recorded as 64 bits.  While the LSN is the recorded one, the page has
- * them, too, so their commit status can be asked for.
+ * Transactions are recorded as 64 bits.  Their commit status can be asked for while the page has them.  VACUUM may have taken
+ * them out, and the page be unmarked yet.  But the WAL is flushed before the log of commits is cut, and bounds are behind that.
  *
  *-------------------------------------------------------------------------
  */
