@@ -119,7 +119,6 @@ max_prepared_transactions = 5
 gpuconc.device = $DEVICE
 gpuconc.cold = wait
 gpuconc.loader_workers = 1
-gpuconc.enable_snapshot_fence = off
 $EXTRA_CONF
 CONF
 	mapfile -t command < <(sanitizer "$tool" server)

@@ -23,9 +23,7 @@
 
 /* 16 renamed RelFileNode and its members to RelFileLocator. */
 #if PG_VERSION_NUM >= 160000
-#define GC_INIT_BUFFER_TAG(tag, rel, block) \
-	InitBufferTag(&(tag), &(rel)->rd_locator, MAIN_FORKNUM, block)
-#define GC_BUFFER_TAGS_EQUAL(a, b)	BufferTagsEqual(&(a), &(b))
+#define GC_REL_FILE(rel)		((rel)->rd_locator)
 #define GC_REL_SPC(rel)			((rel)->rd_locator.spcOid)
 #define GC_REL_DB(rel)			((rel)->rd_locator.dbOid)
 #define GC_REL_NUMBER(rel)		((rel)->rd_locator.relNumber)
@@ -35,9 +33,7 @@
 #define GC_FILE_DB(file)		((file).dbOid)
 #define GC_FILE_NUMBER(file)	((file).relNumber)
 #else
-#define GC_INIT_BUFFER_TAG(tag, rel, block) \
-	INIT_BUFFERTAG(tag, (rel)->rd_node, MAIN_FORKNUM, block)
-#define GC_BUFFER_TAGS_EQUAL(a, b)	BUFFERTAGS_EQUAL(a, b)
+#define GC_REL_FILE(rel)		((rel)->rd_node)
 #define GC_REL_SPC(rel)			((rel)->rd_node.spcNode)
 #define GC_REL_DB(rel)			((rel)->rd_node.dbNode)
 #define GC_REL_NUMBER(rel)		((rel)->rd_node.relNode)
@@ -113,13 +109,6 @@
 	((id) != 0 ? (id) : ((id) = WaitEventExtensionNew(name)))
 #else
 #define GC_WAIT_EVENT(id, name) ((void) (id), PG_WAIT_EXTENSION)
-#endif
-
-/* What is known of transaction ids; 17 renamed it. */
-#if PG_VERSION_NUM >= 170000
-#define GC_TRANSAM				(TransamVariables)
-#else
-#define GC_TRANSAM				(ShmemVariableCache)
 #endif
 
 /* 17 dropped old_snapshot_threshold. */
@@ -241,21 +230,6 @@ gc_expand_grouping(Query *query)
 #else
 #define GC_COPY_PRUNING(estate, from)	((void) 0)
 #endif
-
-/*
- * The LSN of a page that is not locked, and may be changing.  PageSetLSN() stores the upper half
- * first (seen in 15 and 18), so the lower one is read first.  Then what is read is the LSN before,
- * the new one, or one that lies beyond the former; never one that the page had earlier.
- */
-static inline XLogRecPtr
-gc_unlocked_lsn(Page page)
-{
-	const volatile PageXLogRecPtr *lsn = &((PageHeader) page)->pd_lsn;
-	const uint32 low = lsn->xrecoff;
-
-	pg_read_barrier();
-	return (uint64) lsn->xlogid << 32 | low;
-}
 
 /* 16 moved the macros of varlenas. */
 #if PG_VERSION_NUM >= 160000

@@ -17,10 +17,10 @@
 #include "storage/shmem.h"
 
 #include "columns/arena.h"
+#include "columns/bound.h"
 #include "columns/cold_loader.h"
 #include "columns/ddl.h"
 #include "columns/epoch.h"
-#include "columns/fence.h"
 #include "columns/job.h"
 #include "columns/lock.h"
 #include "columns/lookups.h"
@@ -29,7 +29,7 @@
 #include "columns/past.h"
 #include "columns/reserve.h"
 #include "columns/store.h"
-#include "columns/trail.h"
+#include "columns/wal_changes.h"
 #include "exec/hints.h"
 #include "exec/scan.h"
 #include "plan/hooks.h"
@@ -61,8 +61,8 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
 	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
-	RequestAddinShmemSpace(gc_fence_shmem_size());
-	RequestAddinShmemSpace(gc_trail_shmem_size());
+	RequestAddinShmemSpace(gc_bound_shmem_size());
+	RequestAddinShmemSpace(gc_wal_changes_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
@@ -91,8 +91,8 @@ gc_shmem_startup(void)
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();
 	gc_cold_loader_shmem_init();
-	gc_fence_shmem_init();
-	gc_trail_shmem_init();
+	gc_bound_shmem_init();
+	gc_wal_changes_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
 	gc_queue_shmem_init();
@@ -120,6 +120,7 @@ _PG_init(void)
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = gc_shmem_startup;
 	gc_register_scan_methods();
+	gc_bound_install();
 	gc_columns_install_hooks();
 	gc_plan_install_hooks();
 	gc_worker_register();

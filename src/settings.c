@@ -31,9 +31,8 @@ int			gc_device_memory_limit_mb = 0;
 int			gc_host_cache_size_mb = 1024;
 bool		gc_enable_float_aggs = true;
 bool		gc_enable_versioned_pages = true;
-bool		gc_enable_snapshot_fence = true;
-bool		gc_enable_wal_trail = true;
-int			gc_debug_trail_bytes = 8192;
+bool		gc_debug_wal_changes = true;
+int			gc_debug_wal_bytes = 8192;
 int			gc_debug_hot_pages = 16;
 bool		gc_debug_map_lsns = true;
 int			gc_chunk_pages = 8168;
@@ -242,19 +241,15 @@ define_session_settings(void)
 							"Fewer are read by each session. For tests.",
 							&gc_debug_hot_pages, 16, 1, INT_MAX,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_snapshot_fence",
-							 "Keeps snapshots that tell which pages have not changed where the visibility map's LSNs do not.",
-							 "A background worker of the database holds them for some tenths of a second each, while that is of use.",
-							 &gc_enable_snapshot_fence, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_wal_trail",
-							 "Reads in the WAL which pages have changed, instead of looking at each.",
-							 NULL, &gc_enable_wal_trail, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.debug_trail_bytes",
+	DefineCustomBoolVariable("gpuconc.debug_wal_changes",
+							 "Reads in the WAL which pages have changed, where that is less work than to look at each.",
+							 "For tests.",
+							 &gc_debug_wal_changes, true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_wal_bytes",
 							"Bytes of the WAL that are read at any rate; more only if that is less work than looks at all pages.",
 							"For tests.",
-							&gc_debug_trail_bytes, 8192, 0, INT_MAX,
+							&gc_debug_wal_bytes, 8192, 0, INT_MAX,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_map_lsns",
 							 "Trusts in the LSNs of the visibility map.",

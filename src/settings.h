@@ -54,9 +54,8 @@ extern int	gc_device_memory_limit_mb;
 extern int	gc_host_cache_size_mb;
 extern bool gc_enable_float_aggs;
 extern bool gc_enable_versioned_pages;
-extern bool gc_enable_snapshot_fence;
-extern bool gc_enable_wal_trail;
-extern int	gc_debug_trail_bytes;
+extern bool gc_debug_wal_changes;
+extern int	gc_debug_wal_bytes;
 extern int	gc_debug_hot_pages;
 extern bool gc_debug_map_lsns;
 extern int	gc_chunk_pages;	/* divides GC_HEAPBLOCKS_PER_MAPPAGE */

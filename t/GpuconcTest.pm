@@ -66,7 +66,6 @@ gpuconc.offload_cost = 0
 gpuconc.enabled = on
 gpuconc.cold = wait
 autovacuum = off
-gpuconc.enable_snapshot_fence = off
 max_connections = 40
 });
 	$node->append_conf('postgresql.conf', $conf // '');

@@ -40,7 +40,7 @@ DEFAULT_PARTS=written,soak
 prepare() {
 	: "${LOADS:=16x1000,64x10000}" "${WRITERS:=16}" "${FOR:=30}" "${SECONDS_MAX:=420}" "${SOAK_FOR:=60}" "${ROWS:=20000}"
 	: "${COMPUTE:=--texts 1000000 --atoms 10000 --matrix 512}"
-	# The trail reads WAL, and soak prepares transactions and replicates.
+	# Changes are read in the WAL, and soak prepares transactions and replicates.
 	MORE_CONF='wal_level = logical
 max_wal_senders = 4
 max_replication_slots = 4
@@ -49,7 +49,7 @@ max_wal_size = 16GB'
 }
 
 part_written() {
-	"$PYTHON" "$FRESH/written" --only beside --loads "$LOADS" --writers "$WRITERS" --for "$FOR" --without-trail \
+	"$PYTHON" "$FRESH/written" --only beside --loads "$LOADS" --writers "$WRITERS" --for "$FOR" --without-wal \
 		--seconds-max "$SECONDS_MAX" --out "$OUT/written.md"
 }
 

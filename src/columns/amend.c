@@ -16,7 +16,6 @@
 #include "utils/timestamp.h"
 
 #include "amend.h"
-#include "looks.h"
 #include "patches.h"
 #include "../settings.h"
 
@@ -98,11 +97,11 @@ is_worth_loading(const GcBase *base, BlockNumber set)
 
 /* Pages of chunks of the heap. */
 static bool
-find_cleared(GcFinding *f, Relation rel)
+find_cleared(GcFinding *f, GcProof *proof)
 {
 	GcMapChanges changes;
 
-	if (!gc_maps_changes(rel, f->dir, &f->base->kept.maps, f->amendment->end, &changes))
+	if (!gc_maps_changes(proof, &f->base->kept.maps, &changes))
 		return false;
 	for (uint32 i = 0; i < changes.ncleared; i++)
 	{
@@ -111,7 +110,6 @@ find_cleared(GcFinding *f, Relation rel)
 		take_page(f, block / gc_chunk_pages, block % gc_chunk_pages, block);
 	}
 	f->amendment->from_heap = changes.ncleared;
-	f->amendment->proof = changes.proof;
 	pfree(changes.cleared);
 	return !is_worth_loading(f->base, changes.set);
 }
@@ -315,22 +313,18 @@ look_at_pages(GcFinding *f, Relation rel, Snapshot snapshot)
 }
 
 bool
-gc_amend_find(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot,
-			  GcAmendment *amendment)
+gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment)
 {
+	const GcDirectory *dir = proof->dir;
 	GcFinding	f = {.dir = dir,.base = base,.amendment = amendment};
 	const GcServed *served = &base->served;
-	GcLook		look;
 	uint32		read;
 
 	memset(amendment, 0, sizeof(GcAmendment));
-	amendment->end = RelationGetNumberOfBlocks(rel);
+	amendment->end = proof->nblocks;
 	if (amendment->end < served->nblocks || amendment->end - served->nblocks > MOST_AMENDED)
 		return false;
-	gc_look_begin(&look, rel, snapshot, amendment->end);
-	gc_look(&look, dir);
-	amendment->looked_at = look.pages;
-	if (!find_cleared(&f, rel))
+	if (!find_cleared(&f, proof))
 		return false;
 	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
 	{
@@ -342,7 +336,7 @@ gc_amend_find(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot
 	read = amendment->nblocks + (amendment->end - served->nblocks);
 	if (read > MOST_AMENDED || read > (served->pages_served + served->pages_versioned) / MOST_AMENDED_PART + 16)
 		return false;
-	look_at_pages(&f, rel, snapshot);
+	look_at_pages(&f, proof->rel, snapshot);
 	sort_holes(amendment);
 	return true;
 }
@@ -502,8 +496,6 @@ gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcSer
 {
 	*served = base->served;
 	served->amended = true;
-	served->pages_looked_at = a->looked_at;
-	served->proof = a->proof;
 	if (a->nholes > 0)
 		merge_chunks(dir, base, a, served);
 	if (a->taken == 0 && !base->kept.delta_open && a->end == base->served.nblocks)

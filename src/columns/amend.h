@@ -30,16 +30,13 @@ typedef struct GcAmendment
 	uint32		taken;			/* of blocks and new_rows: those that the base serves */
 	uint32		from_heap;		/* of these: those that chunks of the heap have */
 	uint32		own;			/* and those with this session's changes */
-	uint32		looked_at;
-	GcProofCount proof;
 } GcAmendment;
 
 /*
  * Find out what has changed for a snapshot that is later than the base's; false if too much has, or
- * nothing is proven.  palloc'd.
+ * nothing is proven.  Hot chunks are proven.  palloc'd.
  */
-extern bool gc_amend_find(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot,
-						  GcAmendment *amendment);
+extern bool gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
 /* The same for the base's own snapshot, which has just been served. */
 extern void gc_amend_open(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot,

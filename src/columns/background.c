@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * background.c
- *	  Starting loader workers, and keepers of snapshot fences.
+ *	  Starting loader workers.
  *
  * Runs in sessions.  What a loader does is in loader.c.
  *
@@ -34,11 +34,8 @@ start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	strlcpy(worker.bgw_library_name, "gpuconc", sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name, "gc_loader_main", sizeof(worker.bgw_function_name));
-	if (args->task == GC_LOADER_FENCE)
-		snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc fence keeper for database %u", args->key.dbid);
-	else
-		snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", args->key.relid);
-	strlcpy(worker.bgw_type, args->task == GC_LOADER_FENCE ? "gpuconc fence keeper" : "gpuconc loader", BGW_MAXLEN);
+	snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", args->key.relid);
+	strlcpy(worker.bgw_type, "gpuconc loader", BGW_MAXLEN);
 	memcpy(worker.bgw_extra, args, sizeof(*args));
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
@@ -47,15 +44,6 @@ static bool
 start_for(const GcRelKey *key, GcLoaderTask task)
 {
 	const GcLoaderArgs args = {.key = *key,.task = task};
-	BackgroundWorkerHandle *handle;
-
-	return start_loader(&args, &handle);
-}
-
-bool
-gc_start_fence_keeper(void)
-{
-	const GcLoaderArgs args = {.key = {.dbid = MyDatabaseId},.task = GC_LOADER_FENCE};
 	BackgroundWorkerHandle *handle;
 
 	return start_loader(&args, &handle);

@@ -20,8 +20,7 @@ typedef enum GcLoaderTask
 	GC_LOADER_HELP,				/* with the table's job */
 	GC_LOADER_REFRESH,			/* what is cached of it */
 	GC_LOADER_COLD,				/* load columns that are asked for (cold_loader.h) */
-	GC_LOADER_HOT,				/* load hot pages whenever that is asked for (hot_loader.h) */
-	GC_LOADER_FENCE				/* no load: keep snapshot fences of the database (fence_keeper.h) */
+	GC_LOADER_HOT				/* load hot pages whenever that is asked for (hot_loader.h) */
 } GcLoaderTask;
 
 typedef struct GcLoaderArgs
@@ -43,9 +42,6 @@ extern void gc_load_in_background(Relation rel);
 /* Start the loader of a table's hot pages, or of its cold columns; false: there is no room for a worker. */
 extern bool gc_loader_start_hot(const GcRelKey *key);
 extern bool gc_loader_start_cold(const GcRelKey *key);
-
-/* Start this database's keeper of snapshot fences; false: there is no room for a worker. */
-extern bool gc_start_fence_keeper(void);
 
 /* What becomes of a wish for columns. */
 typedef enum GcColdLoad

@@ -9,7 +9,8 @@
  *
  * Protocol: copy the map's bits and LSN; read the pages whose bit is set and which themselves say all-visible; copy the
  * map again.  If the LSN has not moved, no bit was set meanwhile.  So a page whose bit is still set has not changed
- * since before it was read.  So it is if a snapshot fence was held (fence.h).  Else the pages' own LSNs tell (proof.c).
+ * since before it was read.  Else the pages' own LSNs tell.  Columns are added to a chunk if its pages have the LSNs
+ * that they had when the other columns were read, or are told by the map to be what they were.
  *
  * A guard is held while a chunk is read, for the sake of the dictionaries, but not
  * while memory is waited for.  Under a guard, and if the relation's version is
@@ -27,6 +28,7 @@
 #include "utils/snapmgr.h"
 
 #include "arena.h"
+#include "bound.h"
 #include "chunk.h"
 #include "chunk_internal.h"
 #include "columns.h"
@@ -34,13 +36,12 @@
 #include "encode.h"
 #include "epoch.h"
 #include "evict.h"
-#include "fence.h"
+#include "fresh.h"
 #include "hot_chunk.h"
 #include "job.h"
 #include "lock.h"
 #include "patches.h"
 #include "problem.h"
-#include "proof.h"
 #include "reader.h"
 #include "store.h"
 #include "visibility.h"
@@ -181,20 +182,25 @@ note_problems(GcReading *reading, uint32 page)
  *-------------------------------------------------------------------------
  */
 
-/* Note the rows that the new columns must have; false if there is no base. */
+/* The chunk of the base that columns are added to. */
+static GcChunk *
+base_of(const GcLoader *loader, const GcReading *reading)
+{
+	return loader->job->data->base->chunks[reading->chunkno];
+}
+
+/* Note the rows that the new columns must have; false if a page of them is not all-visible. */
 static bool
 prepare_added(GcLoader *loader, GcReading *reading)
 {
-	GcJobData  *data = loader->job->data;
-	GcChunk    *base = data->base->chunks[reading->chunkno];
+	GcChunk    *base = base_of(loader, reading);
 	uint8	   *now = palloc(GC_PRESENT_BYTES(base->npages));
-	GcProofCount count = {0};
 
 	reading->npages = base->npages;
 	reading->npresent = base->npresent;
 	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &reading->lsn);
-	if (gc_page_proof(loader->rel, base, now, reading->npages, reading->lsn, &count) == NULL)
-		return false;
+	reading->told_by_map = gc_same_map_lsn(pg_atomic_read_u64(&base->proven_lsn), reading->lsn);
+	pg_read_barrier();
 	reading->present = palloc(GC_PRESENT_BYTES(base->npages));
 	memcpy(reading->present, base->present, GC_PRESENT_BYTES(base->npages));
 	reading->base_row_start = palloc((base->npages + 1) * sizeof(uint32));
@@ -273,10 +279,23 @@ keep_unchanged(GcLoader *loader, GcReading *reading, const uint8 *now, XLogRecPt
 {
 	pg_atomic_uint32 *buffers = palloc0(Max(reading->npages, 1) * sizeof(pg_atomic_uint32));
 
-	gc_drop_changed(loader->rel, reading->first, reading->npages, now, reading->lsns, buffers,
+	(void) gc_drop_changed(loader->rel, reading->first, reading->npages, now, reading->lsns, buffers,
 					reading->present);
 	reading->lsn = lsn;
 	pfree(buffers);
+}
+
+/* Have the pages the LSNs that they had when the base's columns were read? */
+static bool
+same_lsns(const GcReading *reading, const GcChunk *base)
+{
+	for (uint32 page = 0; page < reading->npages; page++)
+	{
+		if (page_is_set(reading->present, page) &&
+			(reading->lsns[page] == InvalidXLogRecPtr || reading->lsns[page] != base->lsns[page]))
+			return false;
+	}
+	return true;
 }
 
 /* Look at the map again: are the pages that were read the pages that were meant? */
@@ -284,15 +303,14 @@ static bool
 check_map(GcLoader *loader, GcReading *reading)
 {
 	uint8	   *now = palloc(GC_PRESENT_BYTES(reading->npages));
-	const uint64 fence = gc_fence_youngest();
 	XLogRecPtr	lsn;
 
 	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
-	if (lsn != reading->lsn && gc_fence_held(reading->fence))
-		reading->lsn = lsn;
-	else if (lsn != reading->lsn)
+	if (!reading->full && !(reading->told_by_map && lsn == reading->lsn))
+		return gc_enable_versioned_pages && same_lsns(reading, base_of(loader, reading));
+	if (lsn != reading->lsn)
 	{
-		if (!reading->full || !gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
+		if (!gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
 			return false;
 		keep_unchanged(loader, reading, now, lsn);
 	}
@@ -309,9 +327,6 @@ check_map(GcLoader *loader, GcReading *reading)
 		else
 			reading->present[page / 4] &= ~(1 << (page % 4 * 2));
 	}
-	/* A long load outlives the fence that it began with; this copy of the map proves as much. */
-	if (fence != 0)
-		reading->fence = fence;
 	return true;
 }
 
@@ -480,7 +495,8 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 	}
 
 	reading->set = reading->full ? &loader->all : &loader->added;
-	reading->fence = gc_fence_youngest();
+	gc_wal_changes_watch(loader->rel);
+	reading->proven_to = gc_wal_now();
 	if (reading->chunkno >= data->nheap)
 		return reading->full ? read_hot_guarded(loader, reading) : add_hot_guarded(loader, reading);
 	prepare_set(loader, reading->set);

@@ -43,7 +43,8 @@ typedef struct GcReading
 	uint32		npresent;
 	uint32		pages_read;
 	XLogRecPtr	lsn;			/* of the map page */
-	uint64		fence;			/* that was there before the map was copied, or 0 */
+	bool		told_by_map;	/* not full: with this LSN, that the base's chunk has not changed */
+	XLogRecPtr	proven_to;		/* where the WAL ended before a page was read (fresh.h) */
 	uint8	   *present;
 	XLogRecPtr *lsns;			/* of present pages */
 	FullTransactionId before;	/* as GcChunk's */

@@ -15,11 +15,10 @@
  * Objects point to each other by plain pointers (the arena is mapped at the
  * same address everywhere).  A process that follows them holds a guard (epoch.h).
  *
- * Visibility (design.md section 4, proof (a)).  A page is in a chunk only if, at load, its map bit and its
- * PD_ALL_VISIBLE flag were set.  The map page's LSN must also have been the one recorded.  It is served to a query
- * only if its bit is set after the query's snapshot was taken, and one of three holds.  The map page's LSN is still
- * the recorded one.  Or its own is (proof.c).  Or a snapshot fence was held all the time between two moments at
- * which its bit was set (proof (b), fence.h).  Everything unknown counts as stale.
+ * Visibility (design.md section 4).  A page is in a chunk only if, at load, its map bit and its PD_ALL_VISIBLE flag
+ * were set.  The map page's LSN must also have been the one recorded.  It is served to a query only if its bit is set
+ * after the query's snapshot was taken, and it is proven not to have changed (fresh.h).  That is by an LSN that has not
+ * moved, the map page's or its own, or by the WAL, which names what has changed.  Everything unknown counts as stale.
  *
  * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot chunks.  These have all row
  * versions that some snapshot may see (versions.h) and that the heap's chunk does not have (patches.h).
@@ -75,11 +74,11 @@ typedef struct GcHotPages GcHotPages;	/* versions.h */
  * An absent page holds no rows, except where it lost its bit while the chunk
  * was being read.  Then its rows are here, and no one is ever served them.
  *
- * proven_lsn, proven_fence and present change, as said in proof.c: pages that were written to since are
+ * proven_lsn, proven_to and present change, as said in fresh.h: pages that were written to since are
  * taken out of present.
  *
  * A hot chunk has pages from anywhere in the table, in ascending order.  Its first, map_lsn, proven_lsn,
- * proven_fence, present, lsns, buffers, id, before, first_missing and missing are void.
+ * proven_to, present, lsns, buffers, id, before, first_missing and missing are void.
  */
 typedef struct GcChunk
 {
@@ -91,7 +90,7 @@ typedef struct GcChunk
 	uint32		nrows;
 	XLogRecPtr	map_lsn;		/* of the map page, at load; never 0 */
 	pg_atomic_uint64 proven_lsn;	/* of the map page: for which present holds */
-	pg_atomic_uint64 proven_fence;	/* present held while this fence was (fence.h); 0: none */
+	pg_atomic_uint64 proven_to; /* LSN: up to where present is complete */
 	uint32	   *row_start;		/* npages + 1 */
 	uint8	   *present;		/* whole words of 64 bits */
 	XLogRecPtr *lsns;			/* of the present pages, when they were read */

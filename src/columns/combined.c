@@ -217,8 +217,6 @@ gc_combine_served(GcServed *all, const GcServed *part, uint32 first_chunk)
 	all->pages_served += part->pages_served;
 	all->pages_versioned += part->pages_versioned;
 	all->pages_looked_at += part->pages_looked_at;
-	all->proof.looked_at += part->proof.looked_at;
-	all->proof.fenced += part->proof.fenced;
 	all->rows_versioned += part->rows_versioned;
 	all->pages_delta += part->pages_delta;
 	all->rows_served += part->rows_served;

@@ -26,7 +26,6 @@
 #include "ddl.h"
 #include "epoch.h"
 #include "evict.h"
-#include "fence.h"
 #include "store.h"
 
 typedef struct GcDrop
@@ -76,10 +75,7 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 	if (classId == RelationRelationId)
 		note_drop(MyDatabaseId, objectId);
 	else if (classId == DatabaseRelationId)
-	{
-		gc_fence_dismiss(objectId);
 		note_drop(objectId, InvalidOid);
-	}
 }
 
 static void

@@ -25,9 +25,9 @@
 #include "storage/procarray.h"
 #include "utils/rel.h"
 
+#include "bound.h"
 #include "hot_chunk.h"
 #include "patches.h"
-#include "trail.h"
 #include "../settings.h"
 
 typedef enum GcTupleFate
@@ -347,12 +347,12 @@ end_page(GcReading *reading, const GcNoted *noted)
 
 /* Pages of this chunk are about to be copied, with their marks. */
 static void
-follow_no_further(GcHotPages *hot, GcHotPages *from)
+prove_no_further(GcHotPages *hot, GcHotPages *from)
 {
-	const uint64 followed = pg_atomic_read_u64(&from->followed);
+	const XLogRecPtr proven_to = pg_atomic_read_u64(&from->proven_to);
 
-	if (followed < pg_atomic_read_u64(&hot->followed))
-		pg_atomic_write_u64(&hot->followed, followed);
+	if (proven_to < pg_atomic_read_u64(&hot->proven_to))
+		pg_atomic_write_u64(&hot->proven_to, proven_to);
 	pg_read_barrier();
 }
 
@@ -366,7 +366,7 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 	GcNoted		noted = {0};
 
 	reading->npresent = 0;
-	pg_atomic_write_u64(&reading->hot->followed, gc_trail_position());
+	pg_atomic_write_u64(&reading->hot->proven_to, gc_wal_now());
 	for (uint32 w = 0; w < reading->npages; w++)
 	{
 		const GcJobHotPage *from = &reading->wanted[w];
@@ -382,7 +382,7 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
 			{
 				cells_of = from->chunk;
 				cells = base_cells(loader, reading, cells_of);
-				follow_no_further(reading->hot, loader->job->data->base->chunks[cells_of]->hot);
+				prove_no_further(reading->hot, loader->job->data->base->chunks[cells_of]->hot);
 			}
 			copy_page(loader, reading, &h, from, cells, &noted);
 		}
@@ -502,7 +502,7 @@ gc_hot_make_chunk(const GcReading *reading)
 	chunk->nrows = reading->row_start[npages];
 	chunk->map_lsn = InvalidXLogRecPtr;
 	pg_atomic_init_u64(&chunk->proven_lsn, InvalidXLogRecPtr);
-	pg_atomic_init_u64(&chunk->proven_fence, 0);
+	pg_atomic_init_u64(&chunk->proven_to, InvalidXLogRecPtr);
 	chunk->present = NULL;
 	chunk->lsns = NULL;
 	chunk->buffers = NULL;
@@ -517,7 +517,7 @@ gc_hot_make_chunk(const GcReading *reading)
 	memcpy(hot->lsns, from->lsns, npages * sizeof(XLogRecPtr));
 	memcpy(hot->buffers, from->buffers, npages * sizeof(pg_atomic_uint32));
 	memcpy(hot->changed, from->changed, npages);
-	pg_atomic_init_u64(&hot->followed, pg_atomic_read_u64(&reading->hot->followed));
+	pg_atomic_init_u64(&hot->proven_to, pg_atomic_read_u64(&reading->hot->proven_to));
 	memcpy(hot->first_version, from->first_version, (npages + 1) * sizeof(uint32));
 	memcpy(hot->first_left_out, from->first_left_out, (npages + 1) * sizeof(uint32));
 	memcpy(hot->versions, from->versions, (Size) nversions * sizeof(GcVersion));

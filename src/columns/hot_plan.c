@@ -14,10 +14,8 @@
  */
 #include "postgres.h"
 
-#include "utils/snapmgr.h"
-
+#include "fresh.h"
 #include "hot_plan.h"
-#include "looks.h"
 #include "patches.h"
 #include "versions.h"
 #include "../settings.h"
@@ -207,14 +205,13 @@ keep_all(GcLoadPlan *plan)
 }
 
 void
-gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
+gc_plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
 {
 	const GcDirectory *base = plan->base;
 	const uint32 nhot = base ? base->nchunks - base->nheap : 0;
 	GcHotPlan  *hot = &plan->hot;
 	GcHotLive  *lives = palloc((nhot + 1) * sizeof(GcHotLive));
 	GcBlockSet	set;
-	GcLook		look;
 	uint32		nlives;
 
 	hot->kept = palloc((nhot + 1) * sizeof(int32));
@@ -226,12 +223,9 @@ gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta)
 	}
 	gc_blocks_init(&set, delta->ranges, delta->nranges);
 	hot->pages = palloc_extended((Size) (set.npages + 1) * sizeof(GcJobHotPage), MCXT_ALLOC_HUGE);
-	take_reloaded(rel, plan, &set);
+	take_reloaded(proof->rel, plan, &set);
 	if (base)
-	{
-		gc_look_begin(&look, rel, GetActiveSnapshot(), delta->nblocks);
-		gc_look(&look, base);
-	}
+		gc_prove_hot(proof);
 	nlives = find_all_live(plan, &set, lives);
 	add_unread(hot, &set);
 	if (hot->npages < plan->least_hot && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)

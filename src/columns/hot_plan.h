@@ -16,6 +16,6 @@
  * plan->work what is to be done about the chunks of the heap.  Counts what is to be done in plan.
  * Needs a guard.
  */
-extern void gc_plan_hot(Relation rel, GcLoadPlan *plan, const GcServed *delta);
+extern void gc_plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta);
 
 #endif							/* GC_HOT_PLAN_H */

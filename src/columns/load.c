@@ -241,6 +241,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 {
 	GcServed	served;
 	GcChunkJudgement *judged;
+	GcProof		proof;
 
 	memset(plan, 0, sizeof(GcLoadPlan));
 	plan->least_hot = load->hot ? 1 : gc_debug_hot_pages;
@@ -251,14 +252,15 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 		gc_guard_leave();
 		return false;
 	}
-	gc_serve_judged(load->rel, plan->base, &served, &judged, NULL);
+	gc_proof_begin(&proof, load->rel, plan->base);
+	gc_serve_judged(&proof, &served, &judged, NULL);
 	plan->nblocks = served.nblocks;
 	plan->nchunks = gc_chunk_count(served.nblocks);
 	plan->stamp = gc_map_stamp(load->rel, -1);
 	plan_columns(load, plan);
 	plan_chunks(load, plan, judged);
 	estimate_new(load, plan);
-	gc_plan_hot(load->rel, plan, &served);
+	gc_plan_hot(&proof, plan, &served);
 	gc_guard_leave();
 	return plan->ntodo > 0 || plan->nnew > 0 || plan->base == NULL;
 }

@@ -32,7 +32,6 @@
 #include "background.h"
 #include "cold_loader.h"
 #include "columns.h"
-#include "fence_keeper.h"
 #include "hot_loader.h"
 #include "job.h"
 #include "load.h"
@@ -172,14 +171,6 @@ gc_loader_main(Datum main_arg)
 	BackgroundWorkerInitializeConnectionByOid(args.key.dbid, InvalidOid, 0);
 	prepare_settings();
 
-	if (args.task == GC_LOADER_FENCE)
-	{
-		SetConfigOption("application_name", "gpuconc fence keeper", PGC_USERSET, PGC_S_SESSION);
-		SetConfigOption("gpuconc.enable_snapshot_fence", "on", PGC_USERSET, PGC_S_SESSION);
-		SetConfigOption("gpuconc.debug_map_lsns", "on", PGC_USERSET, PGC_S_SESSION);
-		gc_fence_keeper_run();
-		return;
-	}
 	if (args.task == GC_LOADER_HOT)
 		gc_hot_loader_run(&args, load_hot);
 	else if (args.task == GC_LOADER_COLD)

@@ -19,7 +19,7 @@ typedef enum GcColumnsLock
 	GC_LOCK_LOOKUPS,			/* shared lookup tables */
 	GC_LOCK_RETIRE,
 	GC_LOCK_ARENA,
-	GC_LOCK_TRAIL,				/* reading the WAL (trail.c); no other is taken with it */
+	GC_LOCK_WAL,				/* reading the WAL (wal_changes.c); no other is taken with it */
 	GC_LOCK_DICT_FIRST,			/* 16 partitions by GcColState address */
 	GC_LOCK_DICT_LAST = GC_LOCK_DICT_FIRST + 15,
 	GC_NLOCKS

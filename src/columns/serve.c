@@ -12,7 +12,7 @@
  *
  * Snapshots are told by xmax where no transaction was in progress: then they see all up
  * to there that committed.  Sessions that have an xid of their own see their own changes
- * besides.  A snapshot of recovery says nothing of what is in progress in the same way.
+ * besides.  A snapshot of recovery says in another way what is in progress.
  * Those take no part.  Four thousand million transactions later xmax comes again, so a
  * finding is good for some minutes only.
  *
@@ -24,6 +24,7 @@
 #include "utils/timestamp.h"
 
 #include "epoch.h"
+#include "fresh.h"
 #include "serving.h"
 #include "spec.h"
 #include "visibility.h"
@@ -77,14 +78,17 @@ gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const bool	told = dir != NULL && told_by_xmax(snapshot);
 	const bool	hot = gc_enable_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
+	GcProof		proof;
 
 	Assert(dir == NULL || gc_guard_held());
 	if (told && serve_whole(rel, dir, snapshot, served))
 		return;
+	gc_proof_begin(&proof, rel, dir);
 	if (hot)
-		gc_serve_hot(rel, dir, snapshot, served);
+		gc_serve_hot(&proof, snapshot, served);
 	else
-		gc_serve_judged(rel, dir, served, NULL, NULL);
+		gc_serve_judged(&proof, served, NULL, NULL);
+	served->pages_looked_at = proof.looked_at;
 	if (told && served->complete)
 		note_whole(dir, snapshot, served->nblocks);
 }

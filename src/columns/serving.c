@@ -12,7 +12,6 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
-#include "storage/bufmgr.h"
 #include "utils/timestamp.h"
 
 #include "amend.h"
@@ -42,6 +41,13 @@ typedef struct GcAmendmentNote
  *-------------------------------------------------------------------------
  */
 
+/* Does a snapshot have the ids of all transactions that it sees in progress? */
+static bool
+says_all(Snapshot snapshot)
+{
+	return snapshot->snapshot_type == SNAPSHOT_MVCC && !(snapshot->takenDuringRecovery && snapshot->suboverflowed);
+}
+
 /* False: the snapshot is not to be noted. */
 static bool
 make_key(Snapshot snapshot, GcSnapshotKey *key)
@@ -49,8 +55,8 @@ make_key(Snapshot snapshot, GcSnapshotKey *key)
 	/* With too many subtransactions, a copied snapshot has none of their ids, and none is looked at. */
 	const uint32 nsub = snapshot->suboverflowed ? 0 : Max(snapshot->subxcnt, 0);
 
-	if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery ||
-		snapshot->xcnt + nsub > GC_SERVING_MAX_IDS || TransactionIdIsValid(GetTopTransactionIdIfAny()))
+	if (!says_all(snapshot) || snapshot->xcnt + nsub > GC_SERVING_MAX_IDS ||
+		TransactionIdIsValid(GetTopTransactionIdIfAny()))
 		return false;
 	memset(key, 0, sizeof(GcSnapshotKey));
 	key->xmax = gc_full_xid(snapshot->xmax, ReadNextFullTransactionId());
@@ -68,7 +74,7 @@ make_key(Snapshot snapshot, GcSnapshotKey *key)
 static bool
 key_has(const GcSnapshotKey *key, TransactionId xid)
 {
-	for (uint32 i = 0; i < key->xcnt; i++)
+	for (uint32 i = 0; i < key->xcnt + key->subxcnt; i++)
 	{
 		if (key->ids[i] == xid)
 			return true;
@@ -81,16 +87,18 @@ static bool
 is_later(Snapshot snapshot, const GcSnapshotKey *noted)
 {
 	const TransactionId end = XidFromFullTransactionId(noted->xmax);
+	const TransactionId *ids = snapshot->takenDuringRecovery ? snapshot->subxip : snapshot->xip;
+	const uint32 n = snapshot->takenDuringRecovery ? Max(snapshot->subxcnt, 0) : snapshot->xcnt;
 	FullTransactionId xmax;
 
-	if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery || snapshot->xcnt > MAX_COMPARED)
+	if (!says_all(snapshot) || n > MAX_COMPARED)
 		return false;
 	xmax = gc_full_xid(snapshot->xmax, ReadNextFullTransactionId());
 	if (FullTransactionIdPrecedes(xmax, noted->xmax))
 		return false;
-	for (uint32 i = 0; i < snapshot->xcnt; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
-		if (TransactionIdPrecedes(snapshot->xip[i], end) && !key_has(noted, snapshot->xip[i]))
+		if (TransactionIdPrecedes(ids[i], end) && !key_has(noted, ids[i]))
 			return false;
 	}
 	return true;
@@ -204,8 +212,9 @@ rows_of_hot_chunks(const GcDirectory *dir, const GcServed *served)
 
 /* Serve without a base, and make one. */
 static void
-serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, GcServed *served)
+serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
 {
+	const GcDirectory *dir = proof->dir;
 	const uint32 nhot = dir->nchunks - dir->nheap;
 	GcBase		base;
 	GcAmendment amendment;
@@ -219,8 +228,8 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 		if (dir->chunks[dir->nheap + i])
 			base.kept.pages[i] = palloc0(MAXALIGN(dir->chunks[dir->nheap + i]->npages));
 	}
-	gc_serve_judged(rel, dir, &base.served, NULL, &base.kept.maps);
-	gc_serve_versions(rel, dir, snapshot, &base.served, &base.kept);
+	gc_serve_judged(proof, &base.served, NULL, &base.kept.maps);
+	gc_serve_versions(dir, snapshot, &base.served, &base.kept);
 	base.served.rows_versioned = rows_of_hot_chunks(dir, &base.served);
 	gc_rows_key_prepare(&base.served);
 	/* What is to be loaded first is not worth a note. */
@@ -228,18 +237,16 @@ serve_anew(Relation rel, const GcDirectory *dir, Snapshot snapshot, bool ahead, 
 		note_base(dir, &base, ahead);
 	if (ahead)
 		return;
-	gc_amend_open(rel, dir, &base, snapshot, &amendment);
-	amendment.looked_at = base.served.pages_looked_at;
-	amendment.proof = base.served.proof;
+	gc_amend_open(proof->rel, dir, &base, snapshot, &amendment);
 	gc_amend(dir, &base, &amendment, served);
 	served->amended = false;
 }
 
 /* Would the bits of the map alone be too large for a note? */
 static bool
-too_large(Relation rel)
+too_large(const GcProof *proof)
 {
-	return (Size) RelationGetNumberOfBlocks(rel) / 4 > gc_arena_size() / NOTE_PART;
+	return (Size) proof->nblocks / 4 > gc_arena_size() / NOTE_PART;
 }
 
 void
@@ -247,18 +254,24 @@ gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot)
 {
 	GcSnapshotKey key;
 	GcServed	served;
+	GcProof		proof;
 
-	if (gc_enable_versioned_pages && make_key(snapshot, &key) && !too_large(rel))
-		serve_anew(rel, dir, snapshot, true, &served);
+	if (!gc_enable_versioned_pages || !make_key(snapshot, &key))
+		return;
+	gc_proof_begin(&proof, rel, dir);
+	if (too_large(&proof))
+		return;
+	gc_prove_hot(&proof);
+	serve_anew(&proof, snapshot, true, &served);
 }
 
 /* Serve a snapshot that makes no note. */
 static void
-serve_alone(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+serve_alone(GcProof *proof, Snapshot snapshot, GcServed *served)
 {
-	gc_serve_judged(rel, dir, served, NULL, NULL);
-	gc_serve_versions(rel, dir, snapshot, served, NULL);
-	served->rows_versioned = rows_of_hot_chunks(dir, served);
+	gc_serve_judged(proof, served, NULL, NULL);
+	gc_serve_versions(proof->dir, snapshot, served, NULL);
+	served->rows_versioned = rows_of_hot_chunks(proof->dir, served);
 }
 
 /*-------------------------------------------------------------------------
@@ -275,8 +288,6 @@ serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key
 	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0)
 		return false;
 	gc_amend(dir, base, &note->amendment, served);
-	served->pages_looked_at = 0;
-	memset(&served->proof, 0, sizeof(GcProofCount));
 	return true;
 }
 
@@ -311,34 +322,35 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 
 /* Serve what the base was served, but for what has changed. */
 static bool
-serve_amended(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcServed *served)
+serve_amended(GcProof *proof, const GcBase *base, Snapshot snapshot, const GcSnapshotKey *key, GcServed *served)
 {
-	GcSnapshotKey key;
 	GcAmendment amendment;
-	const bool	keyed = make_key(snapshot, &key);
 
-	if (keyed && serve_noted(dir, base, &key, served))
-		return true;
-	if (!gc_amend_find(rel, dir, base, snapshot, &amendment))
+	if (!gc_amend_find(proof, base, snapshot, &amendment))
 		return false;
-	gc_amend(dir, base, &amendment, served);
-	if (keyed)
-		note_amendment(dir, base, &key, &amendment);
+	gc_amend(proof->dir, base, &amendment, served);
+	if (key)
+		note_amendment(proof->dir, base, key, &amendment);
 	return true;
 }
 
 void
-gc_serve_hot(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served)
+gc_serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
 {
-	const GcBase *base = (const GcBase *) gc_note_of(dir, GC_NOTE_BASE);
+	const GcBase *base = (const GcBase *) gc_note_of(proof->dir, GC_NOTE_BASE);
 	const char *reason;
 	GcSnapshotKey key;
-	bool		later = base == NULL || is_later(snapshot, &base->key);
+	const bool	keyed = make_key(snapshot, &key);
+	const bool	later = base == NULL || is_later(snapshot, &base->key);
+	const bool	may_amend = base && later && gc_rel_servable(proof->rel, &reason);
 
-	if (base && later && gc_rel_servable(rel, &reason) && serve_amended(rel, dir, base, snapshot, served))
+	if (may_amend && keyed && serve_noted(proof->dir, base, &key, served))
 		return;
-	if (later && make_key(snapshot, &key) && !too_large(rel))
-		serve_anew(rel, dir, snapshot, false, served);
+	gc_prove_hot(proof);
+	if (may_amend && serve_amended(proof, base, snapshot, keyed ? &key : NULL, served))
+		return;
+	if (later && keyed && !too_large(proof))
+		serve_anew(proof, snapshot, false, served);
 	else
-		serve_alone(rel, dir, snapshot, served);
+		serve_alone(proof, snapshot, served);
 }

@@ -11,20 +11,20 @@
  * Proof.  A snapshot is later than another if it sees all transactions as ended that the other one sees so.
  * A version is open for a snapshot if a transaction of it had not ended for that snapshot.  So its verdict
  * may be another one for a later snapshot.  All other verdicts stay, since what became of a transaction does.
- * That a page is what it was is found out anew for each snapshot.  Its bit and the map page's LSN tell
- * (proof.c), or its own LSN (looks.h).  Pages that are not so any more are read by the session.
+ * That a page is what it was is found out anew for each snapshot (fresh.h).  Pages that are not so any more are read by
+ * the session.
  *
  * Snapshots are compared by the ids of transactions that they see in progress.  An id of a later snapshot that
  * the other one could have seen must be among its ids.  Subtransactions need no comparison: each has an id
- * after its parent's.
+ * after its parent's.  A snapshot of recovery has the ids of both as if all were subtransactions', or says that it does
+ * not have all.  Those that do not take no part.
  *
  * Two snapshots that say the same see the same rows.  So an amendment is noted, too, and does for sessions with the
  * same snapshot: they look at nothing.  Pages that were left out are read by each session, under its own
  * snapshot.
  *
  * A session with an id makes no notes, as its snapshot does not say that its own transaction is in progress.
- * It may use a base: for that, its transaction had not ended, so all that it did is open.  Snapshots
- * of recovery take no part.
+ * It may use a base: for that, its transaction had not ended, so all that it did is open.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,7 +66,7 @@ typedef struct GcBase
 } GcBase;
 
 /* gc_serve() of a directory with hot chunks.  Needs a guard, under which what is served lasts. */
-extern void gc_serve_hot(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served);
+extern void gc_serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served);
 
 /* Make the base of a directory that is about to be published, for all sessions. */
 extern void gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot);

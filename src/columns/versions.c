@@ -5,7 +5,7 @@
  *
  * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but for
  * what anyone may find out.  That is what became of a transaction, where a page is buffered, and
- * that it has changed (looks.c).  Takes no lock but a buffer's.
+ * that it has changed (fresh.c).  Takes no lock.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "looks.h"
 #include "patches.h"
 #include "versions.h"
 #include "../compat.h"
@@ -34,7 +33,6 @@ gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint32 ngone)
 	size += MAXALIGN(npages * sizeof(XLogRecPtr));
 	size += MAXALIGN(npages * sizeof(pg_atomic_uint32));
 	size += MAXALIGN(npages * sizeof(uint8));
-	size += MAXALIGN(GC_PIECES(npages) * sizeof(GcLookedAt));
 	size += 3 * MAXALIGN((npages + 1) * sizeof(uint32));
 	size += npages * sizeof(GcPatch);
 	return size + (Size) nversions * sizeof(GcVersion) + ((Size) nleft_out + ngone) * sizeof(uint16);
@@ -55,15 +53,7 @@ gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out)
 	hot->changed = (uint8 *) p;
 	memset(p, 0, npages);
 	p += MAXALIGN(npages * sizeof(uint8));
-	pg_atomic_init_u64(&hot->followed, 0);
-	pg_atomic_init_u64(&hot->placed_at, 0);
-	hot->looked_at = (GcLookedAt *) p;
-	for (uint32 i = 0; i < GC_PIECES(npages); i++)
-	{
-		pg_atomic_init_u64(&hot->looked_at[i].since, 0);
-		pg_atomic_init_u64(&hot->looked_at[i].under_way, 0);
-	}
-	p += MAXALIGN(GC_PIECES(npages) * sizeof(GcLookedAt));
+	pg_atomic_init_u64(&hot->proven_to, InvalidXLogRecPtr);
 	hot->first_version = (uint32 *) p;
 	p += MAXALIGN((npages + 1) * sizeof(uint32));
 	hot->first_left_out = (uint32 *) p;
@@ -309,13 +299,12 @@ reverse_chunks(GcServedChunk *chunks, uint32 n)
 }
 
 void
-gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept)
+gc_serve_versions(const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept)
 {
 	const uint32 first = served->nchunks;
 	GcServedPage *from;
 	GcBlockSet	delta;
 	GcSeer		seer;
-	GcLook		look;
 
 	Assert(gc_guard_held());
 	if (dir == NULL || dir->nheap == dir->nchunks || served->nranges == 0 || snapshot == NULL ||
@@ -323,9 +312,6 @@ gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot, GcSer
 		return;
 
 	gc_seer_init(&seer, snapshot);
-	gc_look_begin(&look, rel, snapshot, served->nblocks);
-	gc_look(&look, dir);
-	served->pages_looked_at = look.pages;
 	gc_blocks_init(&delta, served->ranges, served->nranges);
 	from = palloc_extended(((Size) delta.npages + 1) * sizeof(GcServedPage), MCXT_ALLOC_HUGE);
 	for (BlockNumber n = 0; n < delta.npages; n++)

@@ -1,27 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * versions.h
- *	  Versioned pages: what was read of hot pages, served by the page's LSN and the
- *	  snapshot's rules.
+ *	  Versioned pages: what was read of hot pages, served by the snapshot's rules.
  *
  * A page that is not all-visible is hot.  It is read once, for all sessions, into a hot
  * chunk.  That has its rows in columns, as any chunk, and the page's LSN.  Of each row
  * version that not every snapshot sees, it has the transactions that made and ended it.
  *
- * Proof.  What changes the tuples of a page of a permanent table changes its LSN.  The LSN
- * is looked at after a snapshot was taken.  So if it is the one recorded, every change by
- * a transaction that the snapshot sees is in the chunk.  What the snapshot sees of the
- * page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
- * It does not matter that the page may change while it is being looked at.  That is the
- * work of transactions that the snapshot does not see.  looks.h says when a session can
- * rely on another one's look.
+ * Proof.  What changes the tuples of a page of a permanent table changes its LSN, and its record in the WAL names the page.
+ * fresh.h says when a page lacks no change by a transaction that the snapshot sees.  So every such change is in the chunk.
+ * What the snapshot sees of the page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
+ * It does not matter that the page may change meanwhile.  That is the work of transactions that the snapshot does not see.
  *
  * A page of a table whose file grew by several pages may be new: zeros, without an LSN.  It is recorded without rows.
  * Whoever adds a row gives it an LSN, but for the transaction that made the file (wal_level = minimal).  Before
  * that one ends, nobody else sees the file, and it is served nothing of it itself.
  *
- * Transactions are recorded as 64 bits.  While the LSN is the recorded one, the page has
- * them, too, so their commit status can be asked for.
+ * Transactions are recorded as 64 bits.  Their commit status can be asked for while the page has them.  VACUUM may have taken
+ * them out, and the page be unmarked yet.  But the WAL is flushed before the log of commits is cut, and bounds are behind that.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,9 +56,7 @@ struct GcHotPages
 	XLogRecPtr *lsns;			/* when they were read; 0: a new page, without rows */
 	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
 	uint8	   *changed;		/* 1: the page is known not to be what it was; for good */
-	struct GcLookedAt *looked_at;	/* by piece: how far `changed` can be relied on (looks.h) */
-	pg_atomic_uint64 followed;	/* the same by a position on the WAL's trail (trail.h); 0: void */
-	pg_atomic_uint64 placed_at; /* when a session last gave it a new one */
+	pg_atomic_uint64 proven_to; /* LSN: up to where `changed` is complete (fresh.h) */
 	uint32	   *first_version;	/* npages + 1: by page, in versions */
 	uint32	   *first_left_out; /* npages + 1: by page, in left_out */
 	GcVersion  *versions;		/* of a page, ascending by row: of the hot chunk, and of the heap's */
@@ -123,11 +117,10 @@ typedef struct GcKept
 } GcKept;
 
 /*
- * Serve what hot chunks have of the delta that gc_serve_judged() left, for this snapshot, and
- * shorten the delta.  Needs a guard.  With `kept`, open versions are left to the caller.
+ * Serve what hot chunks, which are proven, have of the delta that gc_serve_judged() left, for this
+ * snapshot, and shorten the delta.  Needs a guard.  With `kept`, open versions are left to the caller.
  */
-extern void gc_serve_versions(Relation rel, const GcDirectory *dir, Snapshot snapshot,
-							  GcServed *served, GcKept *kept);
+extern void gc_serve_versions(const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept);
 
 /*
  * The pages of a sorted list of block ranges, numbered from 0 on, and a bit for each.  A cursor

@@ -23,7 +23,7 @@
 
 #include "columns.h"
 #include "epoch.h"
-#include "proof.h"
+#include "fresh.h"
 #include "spec.h"
 #include "visibility.h"
 #include "../compat.h"
@@ -325,9 +325,9 @@ add_cleared(const uint8 *served, const uint8 *proven, const uint8 *map, BlockNum
 
 /* Take pages out of a copy of a map page that are not what they were in the chunks under it; false: not proven. */
 static bool
-leave_proven(Relation rel, const GcDirectory *dir, BlockNumber nblocks, BlockNumber first, GcMapPage *map,
-			 GcProofCount *count)
+leave_proven(GcProof *proof, BlockNumber first, GcMapPage *map)
 {
+	const GcDirectory *dir = proof->dir;
 	const uint32 begin = first / gc_chunk_pages;
 	const uint32 end = Min(begin + GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages, dir->nheap);
 
@@ -339,7 +339,7 @@ leave_proven(Relation rel, const GcDirectory *dir, BlockNumber nblocks, BlockNum
 
 		if (chunk == NULL)
 			continue;
-		proven = gc_page_proof(rel, chunk, bits, gc_chunk_length(c, nblocks), map->lsn, count);
+		proven = gc_prove_heap(proof, chunk, bits, gc_chunk_length(c, proof->nblocks), map->lsn);
 		if (proven == NULL)
 			return false;
 		for (uint32 i = 0; i < (chunk->npages + 3) / 4; i++)
@@ -349,8 +349,7 @@ leave_proven(Relation rel, const GcDirectory *dir, BlockNumber nblocks, BlockNum
 }
 
 bool
-gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
-				GcMapChanges *changes)
+gc_maps_changes(GcProof *proof, const GcServedMaps *maps, GcMapChanges *changes)
 {
 	GcMapPage	map;
 	GcMapPage	still;
@@ -366,7 +365,7 @@ gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, 
 		const BlockNumber first = i * (BlockNumber) GC_HEAPBLOCKS_PER_MAPPAGE;
 
 		CHECK_FOR_INTERRUPTS();
-		(void) visibilitymap_get_status(rel, first, &vbuf);
+		(void) visibilitymap_get_status(proof->rel, first, &vbuf);
 		if (!BufferIsValid(vbuf))
 		{
 			proven = maps->lsns[i] == InvalidXLogRecPtr;
@@ -382,9 +381,9 @@ gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, 
 		LockBuffer(vbuf, BUFFER_LOCK_UNLOCK);
 		if (same)
 			continue;
-		copy_map_page(rel, i, &vbuf, &map);
+		copy_map_page(proof->rel, i, &vbuf, &map);
 		still = map;
-		proven = leave_proven(rel, dir, nblocks, first, &still, &changes->proof);
+		proven = leave_proven(proof, first, &still);
 		if (proven)
 			changes->set += add_cleared(maps->bits + (Size) i * GC_MAP_STRIDE, still.bits, map.bits, first, &ranges);
 	}
@@ -398,28 +397,6 @@ gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, 
 			changes->cleared[changes->ncleared++] = block;
 	}
 	return proven;
-}
-
-void
-gc_renew_proofs(Relation rel, const GcDirectory *dir, uint64 fence)
-{
-	const uint32 per_map = GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages;
-	Buffer		vbuf = InvalidBuffer;
-	GcMapPage	map;
-
-	map.lsn = InvalidXLogRecPtr;
-	for (uint32 c = 0; c < dir->nheap; c++)
-	{
-		if (c % per_map == 0)
-		{
-			CHECK_FOR_INTERRUPTS();
-			copy_map_page(rel, c / per_map, &vbuf, &map);
-		}
-		if (dir->chunks[c])
-			gc_renew_proof(dir->chunks[c], map.bits + c % per_map * (gc_chunk_pages / 4), map.lsn, fence);
-	}
-	if (BufferIsValid(vbuf))
-		ReleaseBuffer(vbuf);
 }
 
 /*
@@ -483,9 +460,10 @@ chunk_intact(const GcDirectory *dir, uint32 c, uint32 npages, const uint8 *map, 
 }
 
 static void
-judge_chunk(GcServing *serving, Relation rel, uint32 chunkno, const GcDirectory *dir,
+judge_chunk(GcServing *serving, GcProof *proof, uint32 chunkno,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
 {
+	const GcDirectory *dir = proof->dir;
 	GcChunk    *chunk = dir && chunkno < dir->nheap ? dir->chunks[chunkno] : NULL;
 	const GcHoles none = {0};
 
@@ -500,7 +478,7 @@ judge_chunk(GcServing *serving, Relation rel, uint32 chunkno, const GcDirectory 
 	}
 	else
 		judge_pages(serving, chunkno, chunk, map,
-					chunk ? gc_page_proof(rel, chunk, map, judged->pages, lsn, &serving->served->proof) : NULL, judged);
+					chunk ? gc_prove_heap(proof, chunk, map, judged->pages, lsn) : NULL, judged);
 
 	/* What was never stamped can never be proven. */
 	if (!serving->reloadable || lsn == InvalidXLogRecPtr)
@@ -516,9 +494,9 @@ judge_chunk(GcServing *serving, Relation rel, uint32 chunkno, const GcDirectory 
  * them if so.
  */
 static bool
-serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 chunkno,
-			   uint32 end, Buffer *vbuf)
+serve_map_page(GcServing *serving, const GcProof *proof, uint32 chunkno, uint32 end, Buffer *vbuf)
 {
+	const GcDirectory *dir = proof->dir;
 	GcServed   *served = serving->served;
 	const GcHoles none = {0};
 	Page		page;
@@ -527,7 +505,7 @@ serve_map_page(GcServing *serving, Relation rel, const GcDirectory *dir, uint32 
 
 	if (dir == NULL || end > dir->nheap)
 		return false;
-	(void) visibilitymap_get_status(rel, chunkno * (BlockNumber) gc_chunk_pages, vbuf);
+	(void) visibilitymap_get_status(proof->rel, chunkno * (BlockNumber) gc_chunk_pages, vbuf);
 	if (!BufferIsValid(*vbuf))
 		return false;
 	LockBuffer(*vbuf, BUFFER_LOCK_SHARE);
@@ -557,9 +535,9 @@ make_maps(GcServedMaps *maps, BlockNumber nblocks)
 }
 
 void
-gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
-				GcChunkJudgement **judged, GcServedMaps *maps)
+gc_serve_judged(GcProof *proof, GcServed *served, GcChunkJudgement **judged, GcServedMaps *maps)
 {
+	const GcDirectory *dir = proof->dir;
 	uint32		nchunks;
 	uint32		per_map = GC_HEAPBLOCKS_PER_MAPPAGE / gc_chunk_pages;
 	Buffer		vbuf = InvalidBuffer;
@@ -569,7 +547,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 	const char *reason;
 
 	memset(served, 0, sizeof(GcServed));
-	served->nblocks = RelationGetNumberOfBlocks(rel);
+	served->nblocks = proof->nblocks;
 	nchunks = gc_chunk_count(served->nblocks);
 	served->chunks = palloc_extended((nchunks + (dir ? dir->nchunks - dir->nheap : 0) + 1) * sizeof(GcServedChunk),
 									 MCXT_ALLOC_HUGE);
@@ -578,7 +556,7 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 	if (maps)
 		make_maps(maps, served->nblocks);
 
-	if (!gc_rel_servable(rel, &reason))
+	if (!gc_rel_servable(proof->rel, &reason))
 	{
 		Assert(dir == NULL);
 		if (served->nblocks > 0)
@@ -596,15 +574,15 @@ gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
 			uint32		end = Min(c + per_map, nchunks);
 
 			CHECK_FOR_INTERRUPTS();
-			if (judged == NULL && serve_map_page(&serving, rel, dir, c, end, &vbuf))
+			if (judged == NULL && serve_map_page(&serving, proof, c, end, &vbuf))
 			{
 				c = end - 1;
 				continue;
 			}
-			copy_map_page(rel, c / per_map, &vbuf, &map);
+			copy_map_page(proof->rel, c / per_map, &vbuf, &map);
 			note_map_lsn(&serving, c, map.lsn);
 		}
-		judge_chunk(&serving, rel, c, dir, map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
+		judge_chunk(&serving, proof, c, map.bits + offset, map.lsn, judged ? &(*judged)[c] : &scratch);
 	}
 	if (BufferIsValid(vbuf))
 		ReleaseBuffer(vbuf);

@@ -15,7 +15,7 @@
 
 #include "columns.h"
 #include "encode.h"
-#include "proof.h"
+#include "fresh.h"
 #include "../program/hash.h"
 
 typedef struct GcBlockRange
@@ -73,8 +73,7 @@ typedef struct GcServed
 	uint64		rows_served;
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
 	uint64		rows_versioned; /* of rows_served: from hot chunks */
-	BlockNumber pages_looked_at;	/* for it: their LSNs were */
-	GcProofCount proof;			/* of chunks of the heap under map pages whose LSN has moved */
+	uint64		pages_looked_at;	/* for their LSNs */
 	BlockNumber pages_own;		/* of pages_delta: valid there, but changed by this session */
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
 									 * of their chunks would serve them */
@@ -151,15 +150,10 @@ typedef struct GcMapChanges
 	uint32		ncleared;
 	BlockNumber *cleared;		/* palloc'd, ascending: not all-visible any more, or not known to be what they were */
 	BlockNumber set;			/* pages that are all-visible, and were not served */
-	GcProofCount proof;
 } GcMapChanges;
 
-/* For pages served from dir; false if nothing is proven.  nblocks: what the relation has now. */
-extern bool gc_maps_changes(Relation rel, const GcDirectory *dir, const GcServedMaps *maps, BlockNumber nblocks,
-							GcMapChanges *changes);
-
-/* Let what is known of the pages of chunks of the heap be known by this fence, too, which the caller holds. */
-extern void gc_renew_proofs(Relation rel, const GcDirectory *dir, uint64 fence);
+/* For pages served from the proof's directory; false if nothing is proven. */
+extern bool gc_maps_changes(GcProof *proof, const GcServedMaps *maps, GcMapChanges *changes);
 
 /* What gc_serve() is collecting. */
 typedef struct GcServing
@@ -199,8 +193,7 @@ typedef struct GcChunkJudgement
 } GcChunkJudgement;
 
 /* gc_serve() without hot chunks, with a judgement of each of gc_chunk_count() chunks, or `maps`; palloc'd. */
-extern void gc_serve_judged(Relation rel, const GcDirectory *dir, GcServed *served,
-							GcChunkJudgement **judged, GcServedMaps *maps);
+extern void gc_serve_judged(GcProof *proof, GcServed *served, GcChunkJudgement **judged, GcServedMaps *maps);
 
 /*
  * Would loading the chunk anew be worth waiting for?  And doing at all?  Few pages are worth it if no

@@ -51,7 +51,7 @@ make_heap_chunk(const GcReading *reading)
 	chunk->nrows = reading->row_start[reading->npages];
 	chunk->map_lsn = reading->lsn;
 	pg_atomic_init_u64(&chunk->proven_lsn, reading->lsn);
-	pg_atomic_init_u64(&chunk->proven_fence, reading->fence);
+	pg_atomic_init_u64(&chunk->proven_to, reading->proven_to);
 	chunk->row_start = (uint32 *) ((char *) chunk + header);
 	memcpy(chunk->row_start, reading->row_start, starts);
 	chunk->present = (uint8 *) ((char *) chunk->row_start + MAXALIGN(starts));

@@ -115,7 +115,6 @@ typedef struct GcScanStats
 	uint64		pages_served;
 	uint64		pages_versioned;
 	uint64		pages_looked_at;
-	uint64		chunks_fenced;	/* proven by a snapshot fence */
 	uint64		rows_versioned;
 	uint64		pages_delta;
 	uint64		rows_delta;

@@ -498,8 +498,6 @@ explain_run(GcScanState *node, ExplainState *es)
 	ExplainPropertyUInteger("Chunks Loaded", NULL, s->chunks_loaded, es);
 	ExplainPropertyUInteger("Pages Loaded", NULL, s->pages_loaded, es);
 	ExplainPropertyUInteger("Pages Looked At", NULL, s->pages_looked_at, es);
-	if (s->chunks_fenced > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyUInteger("Chunks Fenced", NULL, s->chunks_fenced, es);
 	ExplainPropertyUInteger("Row Source Rows", NULL, s->rows_source, es);
 	explain_lookups(s, es);
 	ExplainPropertyText("Group Table", s->group_mode, es);

@@ -401,8 +401,7 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 		gc_load_in_background(in->rel);
 	node->stats.pages_served += in->served.pages_served;
 	node->stats.pages_versioned += in->served.pages_versioned;
-	node->stats.pages_looked_at += in->served.pages_looked_at + in->served.proof.looked_at;
-	node->stats.chunks_fenced += in->served.proof.fenced;
+	node->stats.pages_looked_at += in->served.pages_looked_at;
 	node->stats.rows_versioned += in->served.rows_versioned;
 	node->stats.pages_delta += in->served.pages_delta;
 	in->private = NULL;
@@ -456,7 +455,6 @@ gc_serve_inputs(GcBinding *b)
 	GcCode		code = GC_OK;
 
 	node->stats.pages_served = node->stats.pages_versioned = node->stats.pages_looked_at = 0;
-	node->stats.chunks_fenced = 0;
 	node->stats.pages_delta = node->stats.rows_delta = node->stats.rows_versioned = 0;
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{

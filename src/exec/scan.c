@@ -195,7 +195,6 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	pg_atomic_fetch_add_u64(&s->rows_versioned, node->stats.rows_versioned);
 	pg_atomic_fetch_add_u64(&s->pages_delta, node->stats.pages_delta);
 	pg_atomic_fetch_add_u64(&s->pages_looked_at, node->stats.pages_looked_at);
-	pg_atomic_fetch_add_u64(&s->chunks_fenced, node->stats.chunks_fenced);
 }
 
 /* What a failed attempt teaches; true if another one makes sense. */

@@ -374,7 +374,6 @@ typedef struct GcStats
 	pg_atomic_uint64 rows_versioned;	/* served from hot chunks */
 	pg_atomic_uint64 pages_delta;	/* read by sessions for themselves */
 	pg_atomic_uint64 pages_looked_at;	/* whose LSNs requests looked at */
-	pg_atomic_uint64 chunks_fenced; /* proven by a snapshot fence, as their map page had changed */
 	pg_atomic_uint64 pages_loaded;	/* read into chunks, whoever did it */
 	pg_atomic_uint64 key_group_scans;	/* columns for which selection scans had key groups */
 	pg_atomic_uint64 key_group_mismatches;	/* such columns that were read by value: key groups

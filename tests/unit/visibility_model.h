@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * visibility_model.h
- *	  For visibility_model_test.c: one heap page, its bit in the visibility map, and what changes, loads and proves it.
+ *	  For visibility_model_test.c: one heap page, its bit in the visibility map, the WAL, and what changes and loads the page.
  *
- * The steps of writers, VACUUM, loads and the keeper; readers are in visibility_model_test.c.
+ * The steps of writers, VACUUM and loads; readers are in visibility_model_test.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,31 +26,36 @@ typedef enum GcBreak
 	NO_MAP_BIT,					/* the LSN alone counts */
 	NO_MAP_LSN,					/* the bit alone counts */
 	NO_SECOND_LOOK,				/* a load asks neither the page nor the map again */
-	NO_PAGE_LSN,				/* a proof does not look at the page */
-	FENCE_BEFORE_MAP,			/* whether the fence is held is asked before the map is copied */
-	FENCE_EVER,					/* a fence counts that is held no more */
-	FENCE_WITHOUT_SNAPSHOT,		/* a fence is there before its snapshot */
-	FENCE_AFTER_LOOK,			/* a look proves for a fence that began after it */
-	FENCE_ENDS_LATE,			/* a snapshot is let go before its fence ends */
-	RENEW_ALL,					/* a keeper hands on what is not proven */
-	RENEW_CLEARED,				/* and pages whose bit is clear */
-	COUNT_BEFORE_SNAPSHOT,		/* the count of ended transactions is read before the snapshot is taken */
-	COUNT_AFTER_LOOK,			/* and after a look, not before */
-	NO_HOT_LSN,					/* a hot page is not looked at */
+	NO_PAGE_LSN,				/* a look does not compare the page's LSN */
+	LOOK_WITHOUT_LOCK,			/* a look does not lock the page */
+	BOUND_BEFORE_SNAPSHOT,		/* the bound is taken before the snapshot */
+	BOUND_FLUSHED,				/* the bound is where the WAL is flushed to, and no more */
+	NOT_PENDING,				/* who commits without a flush does not say so before */
+	END_BEFORE_PENDING,			/* the end of such commits is asked for before those that are pending */
+	DONE_BEFORE_END,			/* and is told after they are said to be done */
+	PROVEN_AFTER_READ,			/* where the WAL ends is asked after a load has read the page */
+	NOW_AFTER_LOOK,				/* and after a sweep's look */
+	RAISE_BEFORE_MARK,			/* a chunk's proof is raised before its page is marked */
+	CLEARED_KEPT,				/* a sweep keeps a page whose bit is clear, without a look */
+	NAMED_NOT_MARKED,			/* what the WAL names is not looked at */
+	KNOWN_TOO_FAR,				/* the WAL counts as known up to where it is inserted */
+	NO_HOT_PROOF,				/* a hot page is not proven */
 	FATE_BEFORE_SNAPSHOT,		/* what became of a transaction is asked, and not the snapshot */
 	NBREAKS
 } GcBreak;
 
 static const char *const broken[NBREAKS] = {
 	"", "the map is copied before the snapshot is taken", "the map's bit is not asked for", "the map's LSN is not asked for",
-	"a load asks neither the page nor the map again", "a proof does not look at the page's LSN", "the fence is asked for before the map is copied",
-	"a fence counts that is held no more", "a fence is there before its snapshot", "a look proves for a fence that began after it",
-	"a fence ends after its snapshot", "a keeper hands on what is not proven", "a keeper hands on pages whose bit is clear",
-	"the count of ended transactions is read before the snapshot is taken", "the count is read after a look",
-	"a hot page's LSN is not looked at", "a transaction's fate counts before the snapshot"
+	"a load asks neither the page nor the map again", "a look does not compare the page's LSN", "a look does not lock the page",
+	"the bound is taken before the snapshot", "the bound is where the WAL is flushed to", "who commits without a flush does not say so before",
+	"the end of such commits is asked for before those that are pending", "their end is told after they are said to be done",
+	"where the WAL ends is asked after a load has read the page", "where the WAL ends is asked after a sweep's look",
+	"a proof is raised before the mark is there", "a sweep keeps a page whose bit is clear",
+	"what the WAL names is not looked at",
+	"the WAL counts as known up to where it is inserted", "a hot page is not proven", "a transaction's fate counts before the snapshot"
 };
 
-/* Processes of a scenario, and how often VACUUM and the keeper do what they do. */
+/* Processes of a scenario, and how often VACUUM does what it does. */
 typedef struct Scenario
 {
 	const char *name;
@@ -58,11 +63,11 @@ typedef struct Scenario
 	int			vacuums;
 	bool		load;
 	bool		hot;
-	int			rounds;
 	int			readers;
 	bool		newer;			/* clearing the bit moves the map page's LSN */
 	bool		insert_first;	/* the first writer inserts; else it updates */
-	bool		elsewhere;		/* a write to another page moves the map page's LSN once */
+	bool		async;			/* commits are not flushed */
+	bool		elsewhere;		/* VACUUM of another page moves the map page's LSN once */
 } Scenario;
 
 typedef struct Tuple
@@ -77,16 +82,18 @@ enum
 	UNUSED, RUNNING, COMMITTED, FAILED
 };
 
-/* All bytes, so that states are compared as such. */
+/* All bytes, so that states are compared as such.  Records have numbers from 2 on, which are LSNs, too. */
 typedef struct State
 {
 	Tuple		page[NTUPLES];
 	Tuple		history[NTUPLES];
 	uint8_t		bit, locked, page_lsn, map_lsn;
-	uint8_t		next_xid, fate[NWRITERS + 1], ended, elsewhere;
+	uint8_t		wal, flushed, pending, async_end;
+	uint8_t		named[16];		/* by record: does it name the page? */
+	uint8_t		next_xid, fate[NWRITERS + 1], elsewhere;
 	struct
 	{
-		uint8_t		at, xid;
+		uint8_t		at, xid, lsn;
 	}			writer[NWRITERS];
 	struct
 	{
@@ -94,26 +101,24 @@ typedef struct State
 	}			vacuum;
 	struct
 	{
-		uint8_t		at, bit, map_lsn, page_lsn, rows, fence;
+		uint8_t		at, bit, map_lsn, page_lsn, rows, proven_to;
 	}			load;
 	struct
 	{
-		uint8_t		there, present, rows, page_lsn, proven_lsn, proven_fence;
+		uint8_t		there, present, rows, page_lsn, proven_lsn, proven_to;
 	}			chunk;
-	uint8_t		hot_load;
 	struct
 	{
-		uint8_t		there, changed, page_lsn, since;
+		uint8_t		at, proven_to;
+	}			hot_load;
+	struct
+	{
+		uint8_t		there, changed, page_lsn, proven_to;
 		Tuple		tuples[NTUPLES];
 	}			hot;
 	struct
 	{
-		uint8_t		at, rounds, bit, map_lsn, oldest, youngest, last;
-		uint8_t		xmin[3];	/* of snapshots held; 0: none */
-	}			keeper;
-	struct
-	{
-		uint8_t		at, xmin, xmax, running, bit, map_lsn, fence, held, since, began, done;
+		uint8_t		at, xmin, xmax, running, pending, bound, bit, map_lsn, since, known, changed;
 	}			reader[NREADERS];
 } __attribute__((aligned(8))) State;
 
@@ -136,6 +141,13 @@ visit(State *s)
 		s->reader[1] = other.reader[0];
 	}
 	add_state(s);
+}
+
+static uint8_t
+add_record(State *s, bool names_page)
+{
+	s->named[++s->wal] = names_page;
+	return s->wal;
 }
 
 /*-------------------------------------------------------------------------
@@ -191,11 +203,6 @@ compute_horizon(const State *s)
 		if (s->reader[r].xmin != 0 && s->reader[r].xmin < horizon)
 			horizon = s->reader[r].xmin;
 	}
-	for (int i = 0; i < 3; i++)
-	{
-		if (s->keeper.xmin[i] != 0 && s->keeper.xmin[i] < horizon)
-			horizon = s->keeper.xmin[i];
-	}
 	return horizon;
 }
 
@@ -236,38 +243,81 @@ change_tuples(Tuple *tuples, int w, uint8_t xid)
 	add_tuple(tuples, 2 + w, xid);
 }
 
+/* A commit that is flushed; or its first step, if it is not. */
+static void
+commit(State *s, int w)
+{
+	s->writer[w].lsn = add_record(s, false);
+	if (scenario->async)
+		return;
+	s->flushed = s->wal;
+	s->fate[s->writer[w].xid] = COMMITTED;
+	s->writer[w].at = 9;
+}
+
+static void
+tell_end(State *s, int w)
+{
+	if (s->async_end < s->writer[w].lsn)
+		s->async_end = s->writer[w].lsn;
+}
+
 static void
 step_writer(State s, int w)
 {
 	const uint8_t xid = s.writer[w].xid;
+	const bool	counted = left_out != NOT_PENDING;
 
 	switch (s.writer[w].at++)
 	{
-		case 0:					/* begin */
-			s.writer[w].xid = s.next_xid++;
-			s.fate[s.writer[w].xid] = RUNNING;
-			break;
-		case 1:					/* lock the page and clear its bit */
+		case 0:					/* begin, and lock the page */
 			if (s.locked)
 				return;
 			s.locked = 1;
-			if (s.bit && scenario->newer)
-				s.map_lsn++;
-			s.bit = 0;
+			s.writer[w].xid = s.next_xid++;
+			s.fate[s.writer[w].xid] = RUNNING;
 			break;
-		case 2:
+		case 1:					/* newer servers keep the map page locked until the record is there */
+			if (!scenario->newer)
+				s.bit = 0;
 			change_tuples(s.page, w, xid);
 			change_tuples(s.history, w, xid);
 			break;
+		case 2:
+			s.writer[w].lsn = add_record(&s, true);
+			if (scenario->newer && s.bit)
+			{
+				s.bit = 0;
+				s.map_lsn = s.wal;
+			}
+			break;
 		case 3:
-			s.page_lsn++;
+			s.page_lsn = s.writer[w].lsn;
 			s.locked = 0;
 			break;
-		case 4:					/* end, either way */
-			s.ended++;
+		case 4:					/* end, either way; or be pending */
 			s.fate[xid] = FAILED;
+			s.writer[w].at = 9;
 			visit(&s);
+			s.fate[xid] = RUNNING;
+			s.writer[w].at = 5;
+			if (scenario->async)
+				s.pending += counted;
+			else
+				commit(&s, w);
+			break;
+		case 5:
+			commit(&s, w);
+			break;
+		case 6:
 			s.fate[xid] = COMMITTED;
+			break;
+		case 7:
+		case 8:
+			if ((s.writer[w].at == 8) != (left_out == DONE_BEFORE_END))
+				tell_end(&s, w);
+			else
+				s.pending -= counted;
 			break;
 		default:
 			return;
@@ -300,11 +350,12 @@ vacuum_page(State *s)
 		if (t->xmax != 0 && s->fate[t->xmax] != FAILED)
 			all = false;
 	}
-	s->page_lsn += pruned;
+	if (pruned)
+		s->page_lsn = add_record(s, true);
 	if (all && !s->bit)
 	{
 		s->bit = 1;
-		s->map_lsn++;
+		s->map_lsn = add_record(s, true);
 	}
 }
 
@@ -333,25 +384,16 @@ step_vacuum(State s)
  * Loads
  *-------------------------------------------------------------------------
  */
-static bool
-fence_held(const State *s, uint8_t fence)
-{
-	if (left_out == FENCE_EVER)
-		return fence != 0;
-	return fence != 0 && s->keeper.oldest != 0 && s->keeper.oldest <= fence;
-}
-
 static void
 end_load(State *s, bool proven, uint8_t map_lsn)
 {
-	s->load.at = 4;
 	if (proven && s->load.rows != 0xFF)
 	{
 		s->chunk.there = s->chunk.present = 1;
 		s->chunk.rows = s->load.rows;
 		s->chunk.page_lsn = s->load.page_lsn;
 		s->chunk.proven_lsn = map_lsn;
-		s->chunk.proven_fence = s->load.fence;
+		s->chunk.proven_to = left_out == PROVEN_AFTER_READ ? s->wal : s->load.proven_to;
 	}
 	memset(&s->load, 0, sizeof(s->load));
 	s->load.at = 4;
@@ -363,7 +405,7 @@ step_load(State s)
 	switch (s.load.at)
 	{
 		case 0:
-			s.load.fence = s.keeper.youngest;
+			s.load.proven_to = s.wal;
 			s.load.at = 1;
 			break;
 		case 1:					/* copy the map */
@@ -389,9 +431,10 @@ step_load(State s)
 			if (left_out == NO_SECOND_LOOK)
 				end_load(&s, true, s.load.map_lsn);
 			break;
-		case 3:					/* copy the map again; if it has changed, the fence, or the page's LSN, tells */
-			end_load(&s, s.bit && (s.map_lsn == s.load.map_lsn || fence_held(&s, s.load.fence) || s.page_lsn == s.load.page_lsn),
-					 s.map_lsn);
+		case 3:					/* copy the map again; if its LSN has moved, the page's tells */
+			if (s.locked && s.map_lsn != s.load.map_lsn)
+				return;
+			end_load(&s, s.bit && (s.map_lsn == s.load.map_lsn || s.page_lsn == s.load.page_lsn), s.map_lsn);
 			break;
 		default:
 			return;
@@ -402,84 +445,23 @@ step_load(State s)
 static void
 step_hot_load(State s)
 {
-	if (s.hot_load || s.locked)
-		return;
-	s.hot_load = 1;
-	s.hot.there = 1;
-	s.hot.page_lsn = s.page_lsn;
-	memcpy(s.hot.tuples, s.page, sizeof(s.page));
-	visit(&s);
-}
-
-/*-------------------------------------------------------------------------
- * The keeper
- *-------------------------------------------------------------------------
- */
-static void
-begin_fence(State *s)
-{
-	s->keeper.youngest = ++s->keeper.last;
-	if (s->keeper.oldest == 0)
-		s->keeper.oldest = s->keeper.last;
-}
-
-static void
-renew_proof(State *s)
-{
-	if (!s->chunk.there || (s->chunk.proven_lsn != s->keeper.map_lsn && !fence_held(s, s->chunk.proven_fence) &&
-							left_out != RENEW_ALL))
-		return;
-	if (!s->keeper.bit && left_out != RENEW_CLEARED)
-		s->chunk.present = 0;
-	s->chunk.proven_lsn = s->keeper.map_lsn;
-	s->chunk.proven_fence = s->keeper.youngest;
-}
-
-static void
-step_keeper(State s)
-{
-	if (s.keeper.rounds == 0)
-		return;
-	switch (s.keeper.at++)
+	switch (s.hot_load.at++)
 	{
 		case 0:
-			if (left_out == FENCE_WITHOUT_SNAPSHOT)
-				begin_fence(&s);
-			else
-				s.keeper.xmin[2] = oldest_running(&s);
+			s.hot_load.proven_to = s.wal;
 			break;
 		case 1:
-			if (left_out == FENCE_WITHOUT_SNAPSHOT)
-				s.keeper.xmin[2] = oldest_running(&s);
-			else
-				begin_fence(&s);
+			if (s.locked)
+				return;
+			s.hot.page_lsn = s.page_lsn;
+			memcpy(s.hot.tuples, s.page, sizeof(s.page));
 			break;
-		case 2:					/* copy the map, unless the table is locked */
-			s.keeper.at = 4;
-			visit(&s);
-			s.keeper.at = 3;
-			s.keeper.bit = s.bit;
-			s.keeper.map_lsn = s.map_lsn;
+		case 2:
+			s.hot.there = 1;
+			s.hot.proven_to = left_out == PROVEN_AFTER_READ ? s.wal : s.hot_load.proven_to;
 			break;
-		case 3:
-			renew_proof(&s);
-			s.keeper.bit = s.keeper.map_lsn = 0;
-			break;
-		case 4:					/* the last fence but one ends, before its snapshot does */
-			if (s.keeper.xmin[0] != 0 && left_out != FENCE_ENDS_LATE)
-				s.keeper.oldest = s.keeper.last - 1;
-			if (left_out == FENCE_ENDS_LATE)
-				s.keeper.xmin[0] = 0;
-			break;
-		case 5:
-			if (left_out == FENCE_ENDS_LATE && s.keeper.last > 2)
-				s.keeper.oldest = s.keeper.last - 1;
-			s.keeper.xmin[0] = s.keeper.xmin[1];
-			s.keeper.xmin[1] = s.keeper.xmin[2];
-			s.keeper.xmin[2] = 0;
-			s.keeper.at = 0;
-			s.keeper.rounds--;
-			break;
+		default:
+			return;
 	}
 	visit(&s);
 }

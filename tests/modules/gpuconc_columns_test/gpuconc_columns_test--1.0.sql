@@ -23,22 +23,15 @@ CREATE FUNCTION gpuconc_columns_test_served(rel regclass,
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- What the current snapshot is served, hot pages included.
-CREATE FUNCTION gpuconc_columns_test_versions(rel regclass,
+-- What the current snapshot is served, hot pages included, once the WAL is flushed if need be.
+CREATE FUNCTION gpuconc_columns_test_versions(rel regclass, flush boolean DEFAULT true,
 	OUT blocks bigint, OUT served bigint, OUT versioned bigint, OUT looked_at bigint,
 	OUT own bigint, OUT delta bigint, OUT amended boolean)
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- Of what the current snapshot is served: pages of chunks of the heap, such chunks that a snapshot fence
--- proved, and pages whose LSNs were looked at for it.
-CREATE FUNCTION gpuconc_columns_test_fenced(rel regclass,
-	OUT served bigint, OUT fenced bigint, OUT looked_at bigint)
-RETURNS record
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
-
--- Be the keeper of snapshot fences, in a transaction: take a fence and let go the last but one; or let go of all.
-CREATE FUNCTION gpuconc_columns_test_fence(hold boolean)
+-- Flush the WAL, so that sessions find what others have changed and not committed.
+CREATE FUNCTION gpuconc_columns_test_flush()
 RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
@@ -53,13 +46,8 @@ CREATE FUNCTION gpuconc_columns_test_directory(rel regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- As if a transaction had ended: looks at hot pages before it do no more.
+-- As if a transaction had ended: the next snapshot is another one.
 CREATE FUNCTION gpuconc_columns_test_ended()
-RETURNS void
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
-
--- Leave looks at hot pages behind that seem to be under way and never end.
-CREATE FUNCTION gpuconc_columns_test_abandon_looks(rel regclass)
 RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
@@ -104,7 +92,7 @@ CREATE FUNCTION gpuconc_columns_test_serve_time(rel regclass, loops integer)
 RETURNS double precision
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- Rows that only the table has, and rows that only the scan has.
+-- Rows that only the table has, and rows that only the scan has, once the WAL is flushed.
 CREATE FUNCTION gpuconc_columns_test_diff(rel regclass, columns name[] DEFAULT NULL,
 	load boolean DEFAULT true, OUT missing bigint, OUT extra bigint)
 RETURNS record
@@ -113,6 +101,7 @@ AS $$
 DECLARE
 	list text;
 BEGIN
+	PERFORM gpuconc_columns_test_flush();
 	SELECT coalesce(string_agg(format('%I', attname), ', ' ORDER BY attnum), '')
 	INTO list
 	FROM pg_catalog.pg_attribute
@@ -129,7 +118,7 @@ END
 $$;
 
 -- Compare the scan with the table, by what is cached and after a load; an error if they differ, or if
--- fewer pages than these are served by version then.  Looks at hot pages before it do only if `shared`.
+-- fewer pages than these are served by version then.  What another session was served does only if `shared`.
 CREATE PROCEDURE gpuconc_columns_test_compare(rel regclass, versioned bigint DEFAULT 0, shared boolean DEFAULT false)
 LANGUAGE plpgsql
 AS $$

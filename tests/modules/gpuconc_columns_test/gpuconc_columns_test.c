@@ -18,6 +18,8 @@
 #include "access/subtrans.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -37,10 +39,7 @@
 #include "columns/directory.h"
 #include "columns/encode.h"
 #include "columns/epoch.h"
-#include "columns/fence.h"
-#include "columns/fence_keeper.h"
 #include "columns/load.h"
-#include "columns/looks.h"
 #include "columns/pgkinds.h"
 #include "columns/spec.h"
 #include "columns/store.h"
@@ -57,10 +56,8 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_scan);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_fenced);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_fence);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_ended);
-PG_FUNCTION_INFO_V1(gpuconc_columns_test_abandon_looks);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_flush);
 
 /* One column of one source of rows: a chunk, or the delta. */
 typedef struct TestColumn
@@ -529,13 +526,36 @@ gpuconc_columns_test_served(PG_FUNCTION_ARGS)
 	return columns_test_a_row(fcinfo, values);
 }
 
+/* Flush the WAL, so that sessions find what others have changed and not committed. */
+static void
+flush_wal(void)
+{
+	const XLogRecPtr end = GetXLogInsertRecPtr();
+	const uint32 in_page = end % XLOG_BLCKSZ;
+
+	if (!RecoveryInProgress())
+		XLogFlush(in_page == SizeOfXLogShortPHD || in_page == SizeOfXLogLongPHD ? end - in_page : end);
+}
+
+Datum
+gpuconc_columns_test_flush(PG_FUNCTION_ARGS)
+{
+	columns_test_require_superuser();
+	flush_wal();
+	PG_RETURN_VOID();
+}
+
 /* What the active snapshot is served, hot chunks included; loads nothing. */
 Datum
 gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 {
-	const GcServed served = serve(PG_GETARG_OID(0), GetActiveSnapshot());
+	GcServed	served;
 	Datum		values[7];
 
+	columns_test_require_superuser();
+	if (PG_GETARG_BOOL(1))
+		flush_wal();
+	served = serve(PG_GETARG_OID(0), GetActiveSnapshot());
 	values[0] = Int64GetDatum(served.nblocks);
 	values[1] = Int64GetDatum(served.pages_served);
 	values[2] = Int64GetDatum(served.pages_versioned);
@@ -546,37 +566,12 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	return columns_test_a_row(fcinfo, values);
 }
 
-Datum
-gpuconc_columns_test_fenced(PG_FUNCTION_ARGS)
-{
-	const GcServed served = serve(PG_GETARG_OID(0), GetActiveSnapshot());
-	Datum		values[3];
-
-	values[0] = Int64GetDatum(served.pages_served);
-	values[1] = Int64GetDatum(served.proof.fenced);
-	values[2] = Int64GetDatum(served.proof.looked_at);
-	return columns_test_a_row(fcinfo, values);
-}
-
-/* The place stays this session's, so that no background worker takes it. */
-Datum
-gpuconc_columns_test_fence(PG_FUNCTION_ARGS)
-{
-	static bool kept = false;
-	static GcFenceKeeper keeper = {0};
-
-	columns_test_require_superuser();
-	if (!IsTransactionBlock() || IsolationUsesXactSnapshot())
-		elog(ERROR, "fences are taken in a READ COMMITTED transaction block");
-	if (!kept && !gc_fence_take_place())
-		elog(ERROR, "there is another keeper of snapshot fences");
-	kept = true;
-	if (PG_GETARG_BOOL(0))
-		gc_fence_keeper_round(&keeper);
-	else
-		gc_fence_keeper_end(&keeper);
-	PG_RETURN_VOID();
-}
+/* What is known of transaction ids; 17 renamed it. */
+#if PG_VERSION_NUM >= 170000
+#define TRANSAM_VARIABLES	(TransamVariables)
+#else
+#define TRANSAM_VARIABLES	(ShmemVariableCache)
+#endif
 
 /* As if a transaction had begun, got an id, and ended without having done anything. */
 Datum
@@ -587,35 +582,15 @@ gpuconc_columns_test_ended(PG_FUNCTION_ARGS)
 	columns_test_require_superuser();
 	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
 	LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
-	xid = GC_TRANSAM->nextXid;
+	xid = TRANSAM_VARIABLES->nextXid;
 	ExtendCLOG(XidFromFullTransactionId(xid));
 	ExtendCommitTs(XidFromFullTransactionId(xid));
 	ExtendSUBTRANS(XidFromFullTransactionId(xid));
-	FullTransactionIdAdvance(&GC_TRANSAM->nextXid);
+	FullTransactionIdAdvance(&TRANSAM_VARIABLES->nextXid);
 	LWLockRelease(XidGenLock);
-	if (FullTransactionIdPrecedes(GC_TRANSAM->latestCompletedXid, xid))
-		GC_TRANSAM->latestCompletedXid = xid;
-	GC_TRANSAM->xactCompletionCount++;
+	if (FullTransactionIdPrecedes(TRANSAM_VARIABLES->latestCompletedXid, xid))
+		TRANSAM_VARIABLES->latestCompletedXid = xid;
+	TRANSAM_VARIABLES->xactCompletionCount++;
 	LWLockRelease(ProcArrayLock);
-	PG_RETURN_VOID();
-}
-
-/* As if sessions had been thrown out of looks that began just now. */
-Datum
-gpuconc_columns_test_abandon_looks(PG_FUNCTION_ARGS)
-{
-	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	GcDirectory *dir;
-
-	columns_test_require_superuser();
-	gc_guard_enter();
-	dir = gc_directory(rel);
-	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
-	{
-		for (uint32 i = 0; dir->chunks[c] && i < GC_PIECES(dir->chunks[c]->npages); i++)
-			pg_atomic_write_u64(&dir->chunks[c]->hot->looked_at[i].under_way, PG_UINT64_MAX);
-	}
-	gc_guard_leave();
-	relation_close(rel, AccessShareLock);
 	PG_RETURN_VOID();
 }

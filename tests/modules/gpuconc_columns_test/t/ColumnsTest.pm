@@ -29,7 +29,6 @@ gpuconc.chunk_pages = 32
 gpuconc.host_cache_size = 64MB
 gpuconc.loader_workers = 0
 autovacuum = off
-gpuconc.enable_snapshot_fence = off
 $conf});
 	$node->start;
 	$node->safe_psql('postgres',

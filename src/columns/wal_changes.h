@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * wal_changes.h
+ *	  Which pages of tables have changed lately, as the WAL's records say.
+ *
+ * A record of the WAL names the pages that it changes.  So sessions need not look at all cached pages to find which have
+ * changed.  A session that needs to know reads the new records, for all, and appends the pages that they name to a ring in
+ * shared memory.  Records are read from the WAL's files, as far as these are written, or in recovery replayed.
+ *
+ * Claim.  Let a table be watched, and the WAL have ended at `since` then or later.  The ring has each page of the table that is
+ * named by a record that ends behind `floor` and `since`, and at `complete_to` or before it.
+ *
+ * Proof.  Records are read one after the other, from a position on at which both began.  complete_to is raised once
+ * the pages are there.  It may be raised to where the WAL could be read: a record that was not read ends behind that.
+ * A record behind `since` had no place in the WAL when the table's mark was set, so who reads it finds the mark.
+ * Before a page in the ring is overwritten, floor is raised to its record's end.  Who copies pages out of the ring asks for
+ * floor last.
+ *
+ * Where records cannot be read any more, both begin anew at the end of the WAL.  Another timeline has the WAL of the one
+ * before, up to where it was replayed, in the file in which it begins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_WAL_CHANGES_H
+#define GC_WAL_CHANGES_H
+
+#include "postgres.h"
+
+#include "access/xlogdefs.h"
+#include "storage/block.h"
+#include "utils/relcache.h"
+
+extern Size gc_wal_changes_shmem_size(void);
+extern void gc_wal_changes_shmem_init(void);
+
+/* Watch a table from now on, for good.  The pages of others may be left out. */
+extern void gc_wal_changes_watch(Relation rel);
+
+/*
+ * Have all changes known up to `bound` at least; how far they are.  Invalid: they are not, or looks at `pages` pages are
+ * less work than what is to be read.  Flushes the WAL if it is not written so far.  May wait for another session that
+ * reads the WAL, as long as some megabytes of it take.
+ */
+extern XLogRecPtr gc_wal_changes_reach(XLogRecPtr bound, uint64 pages);
+
+/* Changes behind this one are known. */
+extern XLogRecPtr gc_wal_changes_floor(void);
+
+/* A page of a table, and the end of a record that has changed it. */
+typedef struct GcWalChange
+{
+	BlockNumber block;
+	XLogRecPtr	end;
+} GcWalChange;
+
+/*
+ * The changes of a table behind *from, by block, at least up to where they were known before the call.  *from is raised to
+ * where it is only known from there.  May have others, too.  palloc'd.
+ */
+extern GcWalChange *gc_wal_changes_of(Relation rel, XLogRecPtr *from, uint32 *n);
+
+#endif							/* GC_WAL_CHANGES_H */
