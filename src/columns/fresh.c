@@ -46,7 +46,7 @@ look_at_page(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
 		pg_atomic_write_u32(hint, (uint32) buffer);
 	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	lsn = PageGetLSN(BufferGetPage(buffer));
+	lsn = BufferGetLSNAtomic(buffer);
 	UnlockReleaseBuffer(buffer);
 	return lsn;
 }
