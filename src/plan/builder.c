@@ -542,7 +542,9 @@ copy_arrays(GcTranslation *to, const GcTranslation *from)
 	to->plan = palloc(sizeof(GcPlan));
 	memcpy(to->plan, from->plan, sizeof(GcPlan));
 	COPY_ARRAY(plan->inputs, from->ninputs, GC_MAX_INPUTS);
-	COPY_ARRAY(plan->luts, from->nluts, GC_MAX_LUTS);
+	/* The largest: its entries are set as a whole, so that those behind the last need not be zero. */
+	to->plan->luts = palloc(GC_MAX_LUTS * sizeof(GcPlanLut));
+	memcpy(to->plan->luts, from->plan->luts, from->nluts * sizeof(GcPlanLut));
 	COPY_ARRAY(plan->lists, from->nlists, GC_MAX_LISTS);
 	COPY_ARRAY(plan->params, from->nparams, 0);
 	COPY_ARRAY(plan->columns, from->ncolumns, 0);

@@ -102,32 +102,45 @@ is_stale(Verdict *verdict)
 
 /*
  * Settings that decide which plans there are, and what they cost.  What others do shows in costs and rows, which what is
- * remembered is compared with.  What a time zone does decides on what is offloaded (instants.c).
+ * remembered is compared with.  It has no holes, so that its words are hashed.
  */
+typedef struct Settings
+{
+	double		costs[13];
+	int			numbers[8];
+	bool		flags[24];
+} Settings;
+
+/* What a time zone does decides on what is offloaded (instants.c). */
 static uint64
 hash_of_settings(void)
 {
-	const bool	flags[] = {
-		enable_seqscan, enable_indexscan, enable_indexonlyscan, enable_bitmapscan, enable_tidscan, enable_sort,
-		enable_incremental_sort, enable_hashagg, enable_nestloop, enable_material, enable_memoize, enable_mergejoin,
-		enable_hashjoin, enable_gathermerge, enable_parallel_append, enable_parallel_hash, enable_async_append,
-		enable_partition_pruning, enable_partitionwise_join, enable_partitionwise_aggregate, enable_geqo,
-		gc_enable_float_aggs, gc_enable_versioned_pages
+	const Settings settings = {
+		.costs = {
+			seq_page_cost, random_page_cost, cpu_tuple_cost, cpu_index_tuple_cost, cpu_operator_cost,
+			parallel_tuple_cost, parallel_setup_cost, hash_mem_multiplier, cursor_tuple_fraction,
+			gc_offload_cost, gc_tuple_cost, gc_build_cost, gc_pair_cost
+		},
+		.numbers = {
+			effective_cache_size, work_mem, max_parallel_workers_per_gather, min_parallel_table_scan_size,
+			from_collapse_limit, join_collapse_limit, constraint_exclusion, gc_debug_rewrite
+		},
+		.flags = {
+			enable_seqscan, enable_indexscan, enable_indexonlyscan, enable_bitmapscan, enable_tidscan, enable_sort,
+			enable_incremental_sort, enable_hashagg, enable_nestloop, enable_material, enable_memoize,
+			enable_mergejoin, enable_hashjoin, enable_gathermerge, enable_parallel_append, enable_parallel_hash,
+			enable_async_append, enable_partition_pruning, enable_partitionwise_join,
+			enable_partitionwise_aggregate, enable_geqo, gc_enable_float_aggs, gc_enable_versioned_pages
+		}
 	};
-	const double numbers[] = {
-		seq_page_cost, random_page_cost, cpu_tuple_cost, cpu_index_tuple_cost, cpu_operator_cost, parallel_tuple_cost,
-		parallel_setup_cost, effective_cache_size, work_mem, hash_mem_multiplier, max_parallel_workers_per_gather,
-		min_parallel_table_scan_size, cursor_tuple_fraction, from_collapse_limit, join_collapse_limit,
-		constraint_exclusion, gc_debug_rewrite, gc_offload_cost, gc_tuple_cost, gc_build_cost, gc_pair_cost
-	};
-	uint64		bits = 0;
-	uint64		hash;
+	uint64		words[sizeof(Settings) / sizeof(uint64)];
+	uint64		hash = (uintptr_t) session_timezone;
 
-	for (int i = 0; i < lengthof(flags); i++)
-		bits = bits << 1 | flags[i];
-	hash = gc_glance_mix(bits, (uintptr_t) session_timezone);
-	for (int i = 0; i < lengthof(numbers); i++)
-		hash = gc_glance_mix(hash, gc_glance_bits(numbers[i]));
+	StaticAssertStmt(sizeof(Settings) == 13 * sizeof(double) + 8 * sizeof(int) + 24 * sizeof(bool) && sizeof(Settings) == sizeof(words),
+					 "settings have holes");
+	memcpy(words, &settings, sizeof(words));
+	for (int i = 0; i < lengthof(words); i++)
+		hash = gc_glance_mix(hash, words[i]);
 	return hash;
 }
 
