@@ -40,8 +40,7 @@
  */
 #define BYTES_PER_PAGE	256
 
-/* What is further behind, in bytes, is not read any more.  For many pages it is, up to the second. */
-#define MUCH_BEHIND		(8 * 1024 * 1024)
+/* What is further behind, in bytes, is not read any more. */
 #define MOST_BEHIND		(64 * 1024 * 1024)
 
 /* Bits, by hashes of tables that are watched. */
@@ -329,19 +328,12 @@ find_end(void)
 	}
 }
 
-static uint64
-most_behind(uint64 pages)
-{
-	return Min(Max(MUCH_BEHIND, pages * BYTES_PER_PAGE), MOST_BEHIND);
-}
-
 /* False: they are not known up to the bound. */
 static bool
-lead_to(XLogRecPtr bound, uint64 pages)
+lead_to(XLogRecPtr bound)
 {
 	find_end();
-	if (shared->next == InvalidXLogRecPtr ||
-		(wal_end.lsn > shared->next && wal_end.lsn - shared->next > most_behind(pages)))
+	if (shared->next == InvalidXLogRecPtr || (wal_end.lsn > shared->next && wal_end.lsn - shared->next > MOST_BEHIND))
 		begin_anew();
 	else if (wal_end.lsn > shared->next && !read_records())
 		begin_anew();
@@ -358,7 +350,7 @@ static bool
 is_worth_reading(XLogRecPtr from, XLogRecPtr bound, uint64 pages)
 {
 	return from == InvalidXLogRecPtr || bound - from <= pages * BYTES_PER_PAGE + gc_debug_wal_bytes ||
-		bound - from > most_behind(pages);
+		bound - from > MOST_BEHIND;
 }
 
 XLogRecPtr
@@ -377,7 +369,7 @@ gc_wal_changes_reach(XLogRecPtr bound, uint64 pages)
 			XLogFlush(bound);
 		if (LWLockAcquireOrWait(gc_lock(GC_LOCK_WAL), LW_EXCLUSIVE))
 		{
-			reached = pg_atomic_read_u64(&shared->complete_to) >= bound || lead_to(bound, pages);
+			reached = pg_atomic_read_u64(&shared->complete_to) >= bound || lead_to(bound);
 			LWLockRelease(gc_lock(GC_LOCK_WAL));
 		}
 		if (!reached)
