@@ -179,18 +179,22 @@ search_list(Cg *cg, const GcPStep *step)
 	forget_match(cg, step->build);
 }
 
-/* Open a loop over the list as loop_chain does. */
+/*
+ * Open a loop over the slice of the list, as loop_chain does.  The unit with the first slice has the turn without a
+ * match.  So it looks for a match in the others, too, where its own has none.
+ */
 static void
 loop_list(Cg *cg, const GcPStep *step)
 {
 	int			b = cg_build(cg, step->build);
 
-	cg_count_list(cg, step);
-	text_addf(cg->out, "i32 gc_any%d = 0;\nfor (u32 r%d = 0; r%d < list%d || (r%d == list%d && !gc_any%d); r%d++) {\n"
-			  "const u64 x%d = r%d < list%d ? r%d : GC_NO_MATCH;\nif (x%d != GC_NO_MATCH) {\n", b, b, b, b, b, b, b, b,
-			  b, b, b, b, b);
+	cg_slice_of_list(cg, step);
+	text_addf(cg->out, "i32 gc_any%d = slice%d > 0;\nfor (u64 r%d = slice%d; r%d < slice_end%d || !gc_any%d; r%d++) {\n"
+			  "u64 x%d = GC_NO_MATCH;\nif (r%d < slice_end%d) {\nx%d = r%d;\n", b, b, b, b, b, b, b, b, b, b, b, b, b);
 	skip_unless_good(cg, step);
-	text_addf(cg->out, "gc_any%d = 1;\n}\n", b);
+	text_addf(cg->out, "gc_any%d = 1;\n} else {\nfor (u64 x%d = slice_end%d; x%d < list%d && !gc_any%d; x%d++) {\n", b, b, b, b, b, b, b);
+	skip_unless_good(cg, step);
+	text_addf(cg->out, "gc_any%d = 1;\n}\nif (gc_any%d) break;\ngc_any%d = 1;\n}\n", b, b, b);
 }
 
 /* Declare xN, a row of the chain that satisfies the condition, or GC_NO_MATCH. */

@@ -105,7 +105,8 @@ go_on(GcRun *run, int others)
 static void
 end_piece(GcRun *run, int others)
 {
-	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->piece, gc_us_since(run->piece_began));
+	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->pairs, &run->piece,
+									 gc_us_since(run->piece_began));
 	go_on(run, others);
 }
 
