@@ -25,7 +25,7 @@
 
 #define GC_PAIR_UNITS(from, count, slices, parts) \
 	GC_NO_UNROLL for (u64 gc_t = GC_PAIR_WORKER; gc_t < (count); gc_t += GC_PAIR_WORKERS) { \
-		if (GC_LOAD_FRESH32(&gc_flags[GC_FLAG_GROUPS_FULL])) break; \
+		if (GC_LOAD_FRESH32(&gc_flags[GC_FLAG_GROUPS_FULL]) || GC_STOPPED) break; \
 		const u64 gc_slice = ((from) + gc_t) % (slices); (void) gc_slice; \
 		const u64 gc_part = ((from) + gc_t) / (slices); \
 		const u32 gc_s = (u32) (gc_part / (parts)); \

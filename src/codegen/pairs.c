@@ -85,6 +85,13 @@ cg_slice_of_list(Cg *cg, const GcPStep *step)
 				  list_word(cg, step, GC_PAIRS_LIST_ROWS), b);
 }
 
+/* A unit's slice is short enough. */
+const char *
+cg_turn_of_list(const Cg *cg)
+{
+	return cg_scans_pairs(cg->p, cg->pl) ? "" : "if (!GC_GO_ON) break;\n";
+}
+
 int
 cg_list_probe(Cg *cg, const GcPStep *step)
 {
@@ -92,6 +99,6 @@ cg_list_probe(Cg *cg, const GcPStep *step)
 
 	cg_slice_of_list(cg, step);
 	cg->index[step->build] = true;
-	text_addf(cg->out, "for (u64 x%d = slice%d; x%d < slice_end%d; x%d++) {\n", b, b, b, b, b);
+	text_addf(cg->out, "for (u64 x%d = slice%d; x%d < slice_end%d; x%d++) {\n%s", b, b, b, b, b, cg_turn_of_list(cg));
 	return 1;
 }

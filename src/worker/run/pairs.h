@@ -16,7 +16,7 @@
 #define GC_PIECE_FACTOR	4
 
 /* Pairs of a unit, at most, but where more are needed for some other reason. */
-#define GC_UNIT_PAIRS	((double) (1 << 24))
+#define GC_UNIT_PAIRS	((double) (1 << 22))
 
 /* The whole scan of a pipeline; slices is 0 where it tries no pairs. */
 extern GcPairs gc_pairs_of(const GcRequest *request, int pipeline);

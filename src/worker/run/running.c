@@ -221,8 +221,9 @@ gc_run_advance_running(GcRun *run, int others)
 	code = gc_worker.ops->event_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)
 		return false;
-	if (code == GC_OK && run->err.code == GC_CANCELLED)
+	if (code == GC_OK && (run->stopped || run->err.code == GC_CANCELLED))
 	{
+		gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
 		run->state = RUN_FINISHED;
 		return true;
 	}
