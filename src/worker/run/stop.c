@@ -185,7 +185,7 @@ gc_stop_abandoned(List *runs)
 	{
 		GcRun	   *run = lfirst(lc);
 
-		if (!run->stopped && gc_run_holds_device(run) && !wanted(run) && !needed(run, runs))
+		if (!run->stopped && run->stream && !wanted(run) && !needed(run, runs))
 			stop(run, runs);
 	}
 }
