@@ -4,7 +4,7 @@
  *	  What is queued on the device for a request: memory, copies, builds, kernels.
  *
  * Everything goes to the run's stream, in the order of the calls; nothing waits.  A failure
- * leaves what was queued: the caller drains the device before it gives memory back.
+ * leaves what was queued: the caller waits for it before it gives memory back (give_back.h).
  *
  * The worker's main thread.
  *

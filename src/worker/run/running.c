@@ -256,7 +256,7 @@ gc_run_advance_running(GcRun *run, int others)
 				code = run->err.code;
 			}
 			else
-				(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+				gc_run_await(run);
 		}
 		else if (code == GC_OK && gc_run_keyed(run))
 			run->result->count = n;
