@@ -72,6 +72,12 @@ like(rows_of($same[0]), qr/canceling statement due to user request/, 'one of two
 is_offloaded($node, $other, 'the next one is answered');
 is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', "the other one's join goes on");
 
+# A request that cannot have its result does not wait until the device is idle.
+my ($status, $rows, $error) = $node->psql('postgres', q{SET gpuconc.debug_offload = require;
+SELECT count(*), sum(n) FROM (SELECT a.id + b.id AS n, a.g, b.id FROM small a, small b WHERE a.id <= 900 OFFSET 0) s});
+like($error, qr/result too large/, 'a result that does not fit');
+is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', 'while the join goes on');
+
 # The device is busy with a join when the worker and the server end.
 my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
