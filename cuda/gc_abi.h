@@ -129,9 +129,10 @@ typedef struct GcScan
 	u32			timed;				/* note times behind the flags (gc_time.h) */
 	u32			delivered;			/* words of 64 bits that the last block writes to the host */
 	u32			tile_shift;			/* a tile has GC_TILE_ROWS >> tile_shift rows */
-	u32			pad;
+	u32			ticket;				/* the launch is to end once there is this at `stop` (gc_stop.h) */
 	u64			deliver_to;			/* where (gc_deliver.h); 0: it delivers nothing */
 	u64			before;				/* selection scans: flags of the selection kernel */
+	u64			stop;				/* address of a u32; 0: the launch is never told to end */
 } GcScan;
 
 #define GC_ROWS_OF_TILE(scan)	((u32) GC_TILE_ROWS >> (scan).tile_shift)

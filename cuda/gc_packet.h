@@ -41,7 +41,7 @@
 
 /* Tiles from .. to - 1 of the scan, in steps. */
 #define GC_TILES_OF(from, to, step) \
-	for (u32 gc_t = (from); gc_t < (to); gc_t += (step)) { \
+	for (u32 gc_t = (from); gc_t < (to) && !GC_SCAN_STOPPED; gc_t += (step)) { \
 		const u32 gc_s = gc_t / gc_a.scan.tiles_per_source; \
 		const u32 gc_first = (gc_t - gc_s * gc_a.scan.tiles_per_source) * GC_TILE_ROWS; \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \

@@ -3,13 +3,13 @@
  * gc_pair.h
  *	  The scan of a kernel that tries pairs: rows of its table with rows of a build without keys.
  *
- * Work is handed out in units, each of them GC_PAIR_ROWS rows of a chunk with one slice of the first
- * build's rows.  A unit is one warp's.  So few rows already occupy the device.  A launch can take
+ * Work is handed out in units, each of them GC_PAIR_ROWS rows of a chunk with one slice of the rows of
+ * each such build.  A unit is one warp's.  So few rows already occupy the device.  A launch can take
  * any part of the units, which is how a long scan is launched in pieces.
  *
- * Unit u is slice u % slices of part u / slices; part p is part p % parts of source p / parts.  A
- * launch takes `count` units from `from` on.  Once the groups have no room, the request is made again,
- * and no further unit is taken.
+ * Unit u is combination u % slices of slices, with part u / slices; in the combinations, the last build's
+ * slice changes first.  Part p is part p % parts of source p / parts.  A launch takes `count` units from
+ * `from` on.  Once the groups have no room, the request is made again, and no further unit is taken.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@
 
 #define GC_PAIR_UNITS(from, count, slices, parts) \
 	GC_NO_UNROLL for (u64 gc_t = GC_PAIR_WORKER; gc_t < (count); gc_t += GC_PAIR_WORKERS) { \
-		if (GC_LOAD_FRESH32(&gc_flags[GC_FLAG_GROUPS_FULL])) break; \
+		if (GC_LOAD_FRESH32(&gc_flags[GC_FLAG_GROUPS_FULL]) || GC_STOPPED) break; \
 		const u64 gc_slice = ((from) + gc_t) % (slices); (void) gc_slice; \
 		const u64 gc_part = ((from) + gc_t) / (slices); \
 		const u32 gc_s = (u32) (gc_part / (parts)); \

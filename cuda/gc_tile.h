@@ -363,7 +363,7 @@ gc_shared_column(u64 cached, u32 chunk, u32 wanted)
  * is the address of that request's u64 per source, or 0: all rows are visible.
  */
 #define GC_TILES \
-	for (u32 gc_t = block; gc_t < gc_a.scan.ntiles; gc_t += nblocks) { \
+	for (u32 gc_t = block; gc_t < gc_a.scan.ntiles && !GC_SCAN_STOPPED; gc_t += nblocks) { \
 		u32 gc_tile = gc_t + gc_a.scan.first_tile; \
 		if (gc_tile >= gc_a.scan.ntiles) gc_tile -= gc_a.scan.ntiles; \
 		const u32 gc_s = gc_tile / gc_a.scan.tiles_per_source; \

@@ -88,6 +88,17 @@ CREATE TABLE many AS SELECT g AS id, g * 37 % 1001 AS v FROM generate_series(1, 
 VACUUM ANALYZE many;
 SELECT check_here('SELECT count(*), sum(a.v + b.v) FROM many a, many b WHERE a.v < b.v');
 SELECT check_here('SELECT count(*) FROM many a WHERE NOT EXISTS (SELECT FROM many b WHERE a.v + b.v = 2000 AND b.id > a.id * 2)');
+-- of several lists: each is cut, and searched for a match in all of its slices
+CREATE TABLE few AS SELECT g AS id, g * 17 % 501 AS v FROM generate_series(1, 500) g;
+CREATE TABLE others AS SELECT g AS id, g * 11 % 701 AS v FROM generate_series(1, 700) g;
+VACUUM ANALYZE few, others;
+SELECT check_here('SELECT count(*), sum(a.v + b.id + c.v) FROM others a, few b, few c WHERE a.v < b.v AND c.v BETWEEN a.v AND b.v AND a.id % 4 = 1');
+SELECT check_here('SELECT count(*), sum(a.v + b.id + c.v) FROM many a, few b, few c WHERE a.v = b.v + c.v AND a.id < b.id + c.id AND a.v + b.v < 40');
+SELECT check_here('SELECT count(*), count(b.id), sum(b.v), sum(a.id) FROM many a LEFT JOIN others b ON a.v < b.v AND a.id + b.id < 900');
+SELECT check_here('SELECT count(*), count(b.id), sum(b.v), sum(c.id), sum(a.id) FROM others a LEFT JOIN few b ON a.v < b.v AND b.id % 50 = 3 LEFT JOIN few c ON c.v < b.v AND c.id > a.id');
+SELECT check_here('SELECT count(*), count(b.id), sum(b.v), sum(c.id), sum(a.id) FROM others a LEFT JOIN few b ON a.v < b.v AND b.id % 50 = 3 JOIN few c ON c.v < a.v AND c.id > a.id');
+SELECT check_here('SELECT count(*), sum(b.v) FROM others a LEFT JOIN few b ON a.v < b.v AND b.id % 5 = 3 WHERE NOT EXISTS (SELECT FROM few c WHERE c.v > a.v AND c.id > 400)');
+DROP TABLE few, others;
 -- an overflow of some pair is PostgreSQL's error
 SET gpuconc.debug_offload = require;
 SELECT count(*) FROM many a, many b WHERE a.id * 200000 + b.id > 7;

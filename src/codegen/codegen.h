@@ -82,12 +82,13 @@ enum
 };
 
 /*
- * Of a scan that tries pairs (cuda/gc_pair.h): the launch's first unit and how many it takes.  Slices of
- * the first list, the rows of one, parts of a source.
+ * Of a scan that tries pairs (cuda/gc_pair.h): the launch's first unit and how many it takes; units of a part,
+ * parts of a source.  Behind these, of each list that is cut, by its build: slices, and the rows of one.
  */
 enum
 {
-	GC_PAIRS_FROM, GC_PAIRS_COUNT, GC_PAIRS_SLICES, GC_PAIRS_SLICE_ROWS, GC_PAIRS_PARTS, GC_PAIRS_WORDS
+	GC_PAIRS_FROM, GC_PAIRS_COUNT, GC_PAIRS_SLICES, GC_PAIRS_PARTS, GC_PAIRS_WORDS,
+	GC_PAIRS_LIST_SLICES = GC_PAIRS_WORDS, GC_PAIRS_LIST_ROWS, GC_PAIRS_END
 };
 
 /*
@@ -306,11 +307,8 @@ typedef enum GcStepPhase
 
 extern bool gc_step_phases(const GcProgram *p, u16 pipeline, u8 *phase);
 
-/*
- * Does the pipeline's kernel try pairs in units (cuda/gc_pair.h)?  *sliced: each unit has only a slice of
- * the first list's rows, since it takes part in an inner join.
- */
-extern bool gc_tries_pairs(const GcProgram *p, u16 pipeline, bool *sliced);
+/* Does the pipeline's kernel try pairs in units (cuda/gc_pair.h)? */
+extern bool gc_tries_pairs(const GcProgram *p, u16 pipeline);
 
 /*
  * Most static shared memory of a kernel that gathers rows: its warps' queues, and where their

@@ -74,7 +74,7 @@ cg_emit_group_scan(Cg *cg, Text *t)
 	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
 
 	text_addf(t, "GC_NO_UNROLL for (u64 from_number = (u64) block * nthreads + thread; from_number < from_count; from_number += (u64) nblocks * nthreads) {\n"
-			  "const u64 *gc_w = from_words + from_number * %d; (void) gc_w;\n", from->group_words);
+			  "if (!GC_GO_ON) break;\nconst u64 *gc_w = from_words + from_number * %d; (void) gc_w;\n", from->group_words);
 	/* Without keys there is one group, also where no row came. */
 	if (from->group_mode == GC_GROUP_DENSE)
 		text_addf(t, "if (!gc_w[0]) continue;\n");

@@ -93,11 +93,12 @@ emit_filtered_scan(const Cg *cg, Text *t)
 
 /* A scan that tries pairs, in units; w: the first of its words. */
 static void
-emit_pair_scan(const Cg *cg, Text *t, int w)
+emit_pair_scan(Cg *cg, Text *t, int w)
 {
-	text_addf(t, "GC_PAIR_UNITS(gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_PAIR_VECTORS\n%sGC_END_VECTORS\n",
-			  w + GC_PAIRS_FROM, w + GC_PAIRS_COUNT, w + GC_PAIRS_SLICES, w + GC_PAIRS_PARTS, text_of(&cg->descs),
-			  text_of(&cg->body));
+	text_addf(t, "GC_PAIR_UNITS(gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n",
+			  w + GC_PAIRS_FROM, w + GC_PAIRS_COUNT, w + GC_PAIRS_SLICES, w + GC_PAIRS_PARTS);
+	cg_emit_slices(cg, t);
+	text_addf(t, "%sGC_PAIR_VECTORS\n%sGC_END_VECTORS\n", text_of(&cg->descs), text_of(&cg->body));
 }
 
 static void

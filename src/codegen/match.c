@@ -173,24 +173,28 @@ search_list(Cg *cg, const GcPStep *step)
 		text_addf(cg->out, "const u64 x%d = list%d > 0 ? 0 : GC_NO_MATCH;\n", b, b);
 		return;
 	}
-	text_addf(cg->out, "u64 x%d = GC_NO_MATCH;\nfor (u32 r%d = 0; r%d < list%d; r%d++) {\nx%d = r%d;\n", b, b, b, b, b, b, b);
+	text_addf(cg->out, "u64 x%d = GC_NO_MATCH;\nfor (u32 r%d = 0; r%d < list%d; r%d++) {\nif (!GC_GO_ON) break;\nx%d = r%d;\n", b, b, b, b, b, b, b);
 	o = begin_condition(cg, step);
 	text_addf(cg->out, "if (%s) break;\n}\nx%d = GC_NO_MATCH;\n}\n", o.v, b);
 	forget_match(cg, step->build);
 }
 
-/* Open a loop over the list as loop_chain does. */
+/*
+ * Open a loop over the slice of the list, as loop_chain does.  The unit with the first slice has the turn without a
+ * match.  So it looks for a match in the others, too, where its own has none.
+ */
 static void
 loop_list(Cg *cg, const GcPStep *step)
 {
 	int			b = cg_build(cg, step->build);
 
-	cg_count_list(cg, step);
-	text_addf(cg->out, "i32 gc_any%d = 0;\nfor (u32 r%d = 0; r%d < list%d || (r%d == list%d && !gc_any%d); r%d++) {\n"
-			  "const u64 x%d = r%d < list%d ? r%d : GC_NO_MATCH;\nif (x%d != GC_NO_MATCH) {\n", b, b, b, b, b, b, b, b,
-			  b, b, b, b, b);
+	cg_slice_of_list(cg, step);
+	text_addf(cg->out, "i32 gc_any%d = slice%d > 0;\nfor (u64 r%d = slice%d; r%d < slice_end%d || !gc_any%d; r%d++) {\n%s"
+			  "u64 x%d = GC_NO_MATCH;\nif (r%d < slice_end%d) {\nx%d = r%d;\n", b, b, b, b, b, b, b, b, cg_turn_of_list(cg), b, b, b, b, b);
 	skip_unless_good(cg, step);
-	text_addf(cg->out, "gc_any%d = 1;\n}\n", b);
+	text_addf(cg->out, "gc_any%d = 1;\n} else {\nfor (u64 x%d = slice_end%d; x%d < list%d && !gc_any%d; x%d++) {\nif (!GC_GO_ON) break;\n", b, b, b, b, b, b, b);
+	skip_unless_good(cg, step);
+	text_addf(cg->out, "gc_any%d = 1;\n}\nif (gc_any%d) break;\ngc_any%d = 1;\n}\n", b, b, b);
 }
 
 /* Declare xN, a row of the chain that satisfies the condition, or GC_NO_MATCH. */
@@ -201,7 +205,7 @@ search_chain(Cg *cg, const GcPStep *step)
 	Operand		o;
 
 	find_row(cg, step);
-	text_addf(cg->out, "u64 x%d = GC_NO_MATCH;\nfor (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\nx%d = r%d - 1;\n",
+	text_addf(cg->out, "u64 x%d = GC_NO_MATCH;\nfor (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\nif (!GC_GO_ON) break;\nx%d = r%d - 1;\n",
 			  b, b, b, b, b, b, b);
 	o = begin_condition(cg, step);
 	text_addf(cg->out, "if (%s) break;\n}\nx%d = GC_NO_MATCH;\n}\n", o.v, b);
@@ -217,7 +221,7 @@ loop_chain(Cg *cg, const GcPStep *step)
 	find_row(cg, step);
 	text_addf(cg->out, "i32 gc_any%d = 0;\nfor (i32 gc_go%d = 1; gc_go%d; gc_go%d = r%d ? (r%d = ((const u32 *) b%d_next)[r%d - 1]) != 0 || !gc_any%d : 0) {\n",
 			  b, b, b, b, b, b, b, b, b);
-	text_addf(cg->out, "const u64 x%d = r%d ? r%d - 1 : GC_NO_MATCH;\nif (r%d) {\n", b, b, b, b);
+	text_addf(cg->out, "if (!GC_GO_ON) break;\nconst u64 x%d = r%d ? r%d - 1 : GC_NO_MATCH;\nif (r%d) {\n", b, b, b, b);
 	skip_unless_good(cg, step);
 	note_match(cg, step);
 	text_addf(cg->out, "gc_any%d = 1;\n}\n", b);
@@ -230,7 +234,7 @@ loop_matches(Cg *cg, const GcPStep *step)
 	int			b = cg_build(cg, step->build);
 
 	find_row(cg, step);
-	text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\nconst u64 x%d = r%d - 1;\n", b, b, b, b, b, b);
+	text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\nif (!GC_GO_ON) break;\nconst u64 x%d = r%d - 1;\n", b, b, b, b, b, b);
 	skip_unless_good(cg, step);
 	note_match(cg, step);
 }

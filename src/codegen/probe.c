@@ -76,7 +76,7 @@ cg_hash_probe(Cg *cg, const GcPStep *step)
 				  "for (; r%d; r%d = m%d ? ((const u32 *) b%d_next)[r%d - 1] : 0, f%d = 0) {\n", b, b, b, b, b, b, b, b, b, b, b);
 	else
 		text_addf(cg->out, "for (; r%d; r%d = ((const u32 *) b%d_next)[r%d - 1]) {\n", b, b, b, b);
-	text_addf(cg->out, "const u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
+	text_addf(cg->out, "if (!GC_GO_ON) break;\nconst u64 x%d = r%d - 1; (void) x%d;\n", b, b, b);
 	return 1;
 }
 

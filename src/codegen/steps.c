@@ -120,13 +120,9 @@ cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists)
 }
 
 bool
-gc_tries_pairs(const GcProgram *p, u16 pipeline, bool *sliced)
+gc_tries_pairs(const GcProgram *p, u16 pipeline)
 {
-	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
-	const int	first = gc_first_list_probe(p, pl);
-
-	*sliced = first >= 0 && gc_steps(p)[pl->first_step + first].join == GC_JOIN_INNER;
-	return cg_scans_pairs(p, pl);
+	return cg_scans_pairs(p, &gc_pipelines(p)[pipeline]);
 }
 
 static GcPipelineTraits

@@ -23,7 +23,7 @@ gc_generate_text_kernel(void)
 			  "const u32 nops = (u32) gc_a.w[7], utf8 = (u32) gc_a.w[8];\n"
 			  "for (u64 first = gc_a.w[4] + (u64) block * %d; first < gc_a.w[5]; first += (u64) nblocks * %d) {\n"
 			  "const u64 end = first + %d < gc_a.w[5] ? first + %d : gc_a.w[5];\n"
-			  "for (u64 c = first + thread; c < end; c += nthreads) {\n"
+			  "for (u64 c = first + thread; c < end && !GC_STOPPED; c += nthreads) {\n"
 			  "GcText t = {0, bytes + start[c], 0, 0, start[c + 1] - start[c], 0, 0};\n"
 			  "const i64 value = gc_text_execute(&t, program, nops, utf8);\n"
 			  "if (gc_a.w[3] == 1)\n"

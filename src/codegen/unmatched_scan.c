@@ -36,5 +36,5 @@ cg_emit_unmatched_scan(Cg *cg, Text *t)
 	const int	b = cg_build(cg, cg->unmatched);
 
 	text_addf(t, "GC_NO_UNROLL for (u64 x%d = (u64) block * nthreads + thread; x%d < gc_nbuilt; x%d += (u64) nblocks * nthreads) {\n"
-			  "if (gc_matched[x%d]) continue;\n%s", b, b, b, b, text_of(&cg->body));
+			  "if (!GC_GO_ON) break;\nif (gc_matched[x%d]) continue;\n%s", b, b, b, b, text_of(&cg->body));
 }

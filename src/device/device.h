@@ -173,8 +173,8 @@ typedef struct GcDeviceOps
 	 * and finds anything in the further words.  No blocks: nothing happens.
 	 *
 	 * Host: a block is never interrupted, so other streams get the threads as
-	 * soon as some block ends.  So let a launch have several blocks per
-	 * thread.
+	 * soon as some block ends, or a spare thread where it takes long.  So let a
+	 * launch have several blocks per thread.
 	 */
 	GcCode		(*launch) (GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 						   const GcArgs *args, int args_words, GcError *err);

@@ -250,6 +250,7 @@ host_close(GcDevice *base)
 		munmap(dev->pool, dev->pool_size);
 	pthread_cond_destroy(&dev->done);
 	pthread_cond_destroy(&dev->work);
+	pthread_cond_destroy(&dev->spare);
 	pthread_mutex_destroy(&dev->lock);
 	free(dev);
 }
@@ -259,6 +260,7 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 {
 	HostDevice *dev = calloc(1, sizeof(HostDevice));
 	int			nthreads = options->host_threads > 0 ? options->host_threads : count_cpus();
+	pthread_condattr_t attr;
 	GcCode		code;
 
 	*out = NULL;
@@ -268,6 +270,10 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 	dev->link = options->link;
 	pthread_mutex_init(&dev->lock, NULL);
 	pthread_cond_init(&dev->work, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&dev->spare, &attr);
+	pthread_condattr_destroy(&attr);
 	pthread_cond_init(&dev->done, NULL);
 
 	code = gc_host_compiler_find(&dev->compiler, options->temp_directory, dev->base.info.target,

@@ -45,6 +45,7 @@ struct HostOp
 	HostOp	   *next;			/* in its stream, or in the list of free operations */
 	HostOpKind	kind;
 	int			users;			/* threads inside it */
+	bool		short_units;	/* a spare thread has done one of its units */
 	u64			units;
 	atomic_ullong next_unit;	/* the first unit that no thread has claimed yet */
 
@@ -105,6 +106,8 @@ typedef struct HostThread
 {
 	HostDevice *dev;
 	pthread_t	thread;
+	const HostOp *op;			/* that it works on; NULL: none */
+	atomic_ullong began;		/* with the unit that it does; nanoseconds of CLOCK_MONOTONIC */
 	void	   *scratch;
 	size_t		scratch_size;
 } HostThread;
@@ -120,9 +123,15 @@ struct HostDevice
 	GcModule   *modules;		/* all */
 	HostThread *threads;
 	int			nthreads;		/* running */
+	HostThread *spares;
+	int			nspares;		/* running */
 
 	pthread_mutex_t lock;		/* of all fields below, streams' queues and events */
 	pthread_cond_t work;		/* the ring got a member, or stop */
+	pthread_cond_t spare;		/* the same, for spare threads */
+	int			nidle;			/* threads that wait for work */
+	bool		watched;		/* a spare thread looks at the ring once in a while */
+	bool		lacks;			/* threads, as one saw when it looked last */
 	pthread_cond_t done;		/* an event is done, or all is idle */
 	GcStream   *ring;			/* next stream to be served, round-robin */
 	atomic_int	nring;			/* streams in the ring */

@@ -9,8 +9,13 @@
  * a ring.  A thread takes the next stream of the ring, and claims a unit.  While no other
  * stream is in the ring, it goes on claiming units of the same operation without the lock.
  * Else it goes back for the next stream.  So streams share the threads evenly, and a launch
- * of many blocks does not starve the others.  A block is never interrupted: how long one
- * block takes decides how soon another stream gets a thread.
+ * of many blocks does not starve the others.
+ *
+ * A block is never interrupted, and how long it takes is decided by the data.  So there are spare
+ * threads.  While a thread does one unit for longer than UNIT_NS, a spare one takes its place, for
+ * streams that no such thread works for.  The system then shares the processors between both.  Of an
+ * operation whose units are not known to be short, spare threads do one unit at a time, so that they
+ * do not all end up in long ones.
  *
  * The last thread to leave an operation (HostOp.users), once all its units are claimed,
  * takes it off its stream and settles the stream.  That means to complete events and look
@@ -43,6 +48,13 @@
 #define THREAD_STACK	((size_t) 8 << 20)	/* kernels may have large locals */
 #define SCRATCH_ALIGN	64
 
+/* A unit is long if it takes more nanoseconds.  While there is work, somebody looks for long ones that often. */
+#define UNIT_NS			10000000
+#define LOOK_NS			5000000
+
+/* As many spare threads as others, but so many at least. */
+#define SPARES_LEAST	8
+
 /* ---------- the ring of streams that have work ---------- */
 
 static void
@@ -67,6 +79,8 @@ ring_insert(HostDevice *dev, GcStream *stream)
 		pthread_cond_broadcast(&dev->work);
 	else
 		pthread_cond_signal(&dev->work);
+	if (dev->nidle == 0 && (dev->lacks || !dev->watched))
+		pthread_cond_signal(&dev->spare);
 }
 
 static void
@@ -312,6 +326,15 @@ run_unit(HostThread *thread, HostOp *op, u64 unit)
 	return GC_OK;
 }
 
+static u64
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64) t.tv_sec * 1000000000 + (u64) t.tv_nsec;
+}
+
 /* Work on an operation while it has units and no other stream wants a thread. */
 static GcCode
 run_units(HostThread *thread, HostOp *op)
@@ -325,6 +348,7 @@ run_units(HostThread *thread, HostOp *op)
 
 		if (unit >= op->units)
 			break;
+		atomic_store_explicit(&thread->began, now_ns(), memory_order_relaxed);
 		code = run_unit(thread, op, unit);
 	} while (code == GC_OK && atomic_load(&dev->nring) <= 1 && !atomic_load(&dev->stop));
 
@@ -334,23 +358,32 @@ run_units(HostThread *thread, HostOp *op)
 	return code;
 }
 
-/* With the lock held on entry and on return: serve the next stream of the ring. */
+static bool
+in_long_unit(const HostThread *thread, u64 now)
+{
+	return thread->op != NULL && now > atomic_load_explicit(&thread->began, memory_order_relaxed) + UNIT_NS;
+}
+
+/* With the lock held on entry and on return: serve a stream of the ring; the one behind it comes next. */
 static void
-serve(HostThread *thread)
+serve(HostThread *thread, GcStream *stream, bool spare)
 {
 	HostDevice *dev = thread->dev;
-	GcStream   *stream = dev->ring;
 	HostOp	   *op = stream->head;
 	GcCode		code;
 
 	dev->ring = stream->ring_next;
 	op->users++;
+	thread->op = op;
+	atomic_store_explicit(&thread->began, now_ns(), memory_order_relaxed);
 	pthread_mutex_unlock(&dev->lock);
 
 	code = run_units(thread, op);
 
 	pthread_mutex_lock(&dev->lock);
 	op->users--;
+	op->short_units |= spare && !in_long_unit(thread, now_ns());
+	thread->op = NULL;
 	if (code != GC_OK && stream->error.code == GC_OK)
 		gc_fail(&stream->error, code, "Out of memory for a kernel's %u bytes of scratch memory.",
 				op->shared_bytes);
@@ -380,9 +413,93 @@ thread_main(void *arg)
 	while (!atomic_load(&dev->stop))
 	{
 		if (dev->ring == NULL)
+		{
+			dev->nidle++;
 			pthread_cond_wait(&dev->work, &dev->lock);
+			dev->nidle--;
+		}
 		else
-			serve(thread);
+			serve(thread, dev->ring, false);
+	}
+	pthread_mutex_unlock(&dev->lock);
+	return NULL;
+}
+
+/* ---------- spare threads ---------- */
+
+static const HostThread *
+any_thread(const HostDevice *dev, int i)
+{
+	return i < dev->nthreads ? &dev->threads[i] : &dev->spares[i - dev->nthreads];
+}
+
+/*
+ * A stream of the ring that a spare thread is to serve, or NULL: the device has all the threads that it should
+ * have, or all streams are served, if only by threads with a long unit.
+ */
+static GcStream *
+neglected(HostDevice *dev)
+{
+	const u64	now = now_ns();
+	const int	n = dev->nthreads + dev->nspares;
+	GcStream   *stream = dev->ring;
+	int			serving = dev->nthreads;
+
+	/* Those that wait are awake soon. */
+	for (int i = 0; i < n; i++)
+	{
+		const HostThread *t = any_thread(dev, i);
+
+		if (i < dev->nthreads)
+			serving -= in_long_unit(t, now);
+		else
+			serving += t->op != NULL && !in_long_unit(t, now);
+	}
+	dev->lacks = serving < dev->nthreads;
+	if (stream == NULL || !dev->lacks)
+		return NULL;
+	do
+	{
+		const HostOp *op = stream->head;
+		bool		is_long = op->users > 0 && !op->short_units;
+
+		for (int i = 0; i < n && !is_long; i++)
+			is_long = any_thread(dev, i)->op == op && in_long_unit(any_thread(dev, i), now);
+		if (!is_long)
+			return stream;
+		stream = stream->ring_next;
+	} while (stream != dev->ring);
+	return NULL;
+}
+
+static void *
+spare_main(void *arg)
+{
+	HostThread *thread = arg;
+	HostDevice *dev = thread->dev;
+
+	pthread_mutex_lock(&dev->lock);
+	while (!atomic_load(&dev->stop))
+	{
+		GcStream   *stream = neglected(dev);
+
+		if (stream != NULL)
+		{
+			/* Somebody else looks meanwhile. */
+			pthread_cond_signal(&dev->spare);
+			serve(thread, stream, true);
+		}
+		else if (dev->ring == NULL || dev->watched)
+			pthread_cond_wait(&dev->spare, &dev->lock);
+		else
+		{
+			const u64	until = now_ns() + LOOK_NS;
+			const struct timespec t = {.tv_sec = (time_t) (until / 1000000000),.tv_nsec = (long) (until % 1000000000)};
+
+			dev->watched = true;
+			pthread_cond_timedwait(&dev->spare, &dev->lock, &t);
+			dev->watched = false;
+		}
 	}
 	pthread_mutex_unlock(&dev->lock);
 	return NULL;
@@ -391,42 +508,72 @@ thread_main(void *arg)
 /* ---------- start and stop ---------- */
 
 static bool
-start_thread(HostDevice *dev, const pthread_attr_t *attr)
+start_thread(HostDevice *dev, HostThread *thread, void *(*main) (void *), const char *name, const pthread_attr_t *attr)
 {
-	HostThread *thread = &dev->threads[dev->nthreads];
+	thread->dev = dev;
+	if (pthread_create(&thread->thread, attr, main, thread) != 0)
+		return false;
+	pthread_setname_np(thread->thread, name);
+	return true;
+}
+
+/* Start up to n threads; the system may not allow more than *running. */
+static void
+start_threads(HostDevice *dev, HostThread *threads, int n, void *(*main) (void *), const char *kind, int *running)
+{
+	pthread_attr_t attr;
 	char		name[16];
 
-	thread->dev = dev;
-	if (pthread_create(&thread->thread, attr, thread_main, thread) != 0)
-		return false;
-	snprintf(name, sizeof(name), "gpuconc %d", dev->nthreads % 1000000);
-	pthread_setname_np(thread->thread, name);
-	dev->nthreads++;
-	return true;
+	if (pthread_attr_init(&attr) != 0)
+		return;
+	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	for (int i = 0; i < n; i++)
+	{
+		bool		started;
+
+		snprintf(name, sizeof(name), "%s %d", kind, i % 10000);
+		/* Threads that run read the number. */
+		pthread_mutex_lock(&dev->lock);
+		started = start_thread(dev, &threads[i], main, name, &attr);
+		*running += started;
+		pthread_mutex_unlock(&dev->lock);
+		if (!started)
+			break;
+	}
+	pthread_attr_destroy(&attr);
 }
 
 GcCode
 gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err)
 {
-	pthread_attr_t attr;
+	const int	nspares = nthreads > SPARES_LEAST ? nthreads : SPARES_LEAST;
 	sigset_t	all;
 	sigset_t	saved;
 
 	dev->threads = calloc((size_t) nthreads, sizeof(HostThread));
-	if (dev->threads == NULL || pthread_attr_init(&attr) != 0)
+	dev->spares = calloc((size_t) nspares, sizeof(HostThread));
+	if (dev->threads == NULL || dev->spares == NULL)
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for the threads of device host.");
-	pthread_attr_setstacksize(&attr, THREAD_STACK);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &saved);
-	while (dev->nthreads < nthreads && start_thread(dev, &attr))
-		;
+	start_threads(dev, dev->threads, nthreads, thread_main, "gpuconc", &dev->nthreads);
+	start_threads(dev, dev->spares, nspares, spare_main, "gpuconc spare", &dev->nspares);
 	pthread_sigmask(SIG_SETMASK, &saved, NULL);
-	pthread_attr_destroy(&attr);
 
 	/* Some threads are enough; the system may not allow more. */
 	if (dev->nthreads == 0)
 		return gc_fail(err, GC_HOST_MEMORY, "Could not start a thread for device host.");
 	return GC_OK;
+}
+
+static void
+join_threads(HostThread *threads, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		pthread_join(threads[i].thread, NULL);
+		free(threads[i].scratch);
+	}
 }
 
 void
@@ -437,15 +584,14 @@ gc_host_threads_stop(HostDevice *dev)
 	pthread_mutex_lock(&dev->lock);
 	atomic_store(&dev->stop, true);
 	pthread_cond_broadcast(&dev->work);
+	pthread_cond_broadcast(&dev->spare);
 	pthread_mutex_unlock(&dev->lock);
-	for (int i = 0; i < dev->nthreads; i++)
-	{
-		pthread_join(dev->threads[i].thread, NULL);
-		free(dev->threads[i].scratch);
-	}
-	dev->nthreads = 0;
+	join_threads(dev->threads, dev->nthreads);
+	join_threads(dev->spares, dev->nspares);
+	dev->nthreads = dev->nspares = 0;
 	free(dev->threads);
-	dev->threads = NULL;
+	free(dev->spares);
+	dev->threads = dev->spares = NULL;
 
 	for (GcStream *stream = dev->streams; stream != NULL; stream = stream->next)
 	{

@@ -269,6 +269,13 @@ gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl)
 	return -1;
 }
 
+bool
+gc_is_sliced(const GcProgram *p, const GcPStep *step)
+{
+	return step->type == GC_STEP_PROBE && gc_builds(p)[step->build].nkeys == 0 &&
+		(step->join == GC_JOIN_INNER || step->join == GC_JOIN_LEFT);
+}
+
 u16
 gc_group_origin(const GcProgram *p, const GcPColumn *c, bool sums)
 {

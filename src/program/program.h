@@ -420,6 +420,9 @@ extern u32	gc_program_size(const GcProgram *p);
 /* The first of the pipeline's probes that tries every row of its build, or -1. */
 extern int	gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl);
 
+/* Does a step probe a list whose rows it takes the current row on with?  Then a unit of a scan may try a slice of them. */
+extern bool gc_is_sliced(const GcProgram *p, const GcPStep *step);
+
 /* The pipeline that a pipeline's sink is of: itself, or the one that it is the rest of. */
 static inline u16
 gc_sink_owner(const GcProgram *p, u16 pipeline)

@@ -59,6 +59,7 @@
 #include "run/link_costs.h"
 #include "run/memory_demand.h"
 #include "run/run.h"
+#include "run/stop.h"
 #include "schedule.h"
 #include "share/share.h"
 
@@ -271,6 +272,7 @@ start_device(GcError *err)
 	gc_compilations_restart();
 	fill_profile();
 	gc_device_memory_init();
+	gc_stop_init();
 	gc_eviction_init();
 	gc_device_cache_init();
 	gc_device_dicts_init();
@@ -489,6 +491,7 @@ serve(void)
 		publish_compilations();
 		changed = gc_share_poll() || changed;
 		changed = gc_gang_kernels_poll() || changed;
+		gc_stop_abandoned(runs);
 		moved = advance_requests() || moved;
 		dirty = gc_schedule_due(runs);
 		/* An event that made a decision due may also have finished a request. */
@@ -545,7 +548,8 @@ worker_exit(int code, Datum arg)
 	publish_status(GC_WORKER_STOPPED, NULL);
 	if (gc_worker.dev)
 	{
-		/* Nothing may run in a module that is being unloaded. */
+		/* Nothing may run in a module that is being unloaded, and what runs may take long. */
+		gc_stop_all(runs);
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		if (gc_worker.kernels)
 			gc_kcache_close(gc_worker.kernels);

@@ -335,6 +335,34 @@ test_fairness(void)
 	unload(&store);
 }
 
+/*
+ * A launch gets a thread while each thread has a block that does not end before that launch.  If it did not get any,
+ * these blocks would give up.
+ */
+static void
+test_long_blocks(void)
+{
+	GcStream   *a = get_stream();
+	GcStream   *b = get_stream();
+	Loaded		progress = load(kernel_progress);
+	Loaded		store = load(kernel_slow_store);
+	u32		   *start = (u32 *) (uintptr_t) pool_base;
+	u32		   *arrived = (u32 *) (uintptr_t) (pool_base + 68);
+
+	ops->fill(a, pool_base, 0, 4096, NULL);
+	finish(a, NULL);
+	launch(a, &progress, HOST_THREADS, 1, 0, pool_base, pool_base + 64, pool_base + 128, 0);
+	__atomic_store_n(start, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(arrived, __ATOMIC_SEQ_CST) < HOST_THREADS)
+		sched_yield();
+	launch(b, &store, 1, 1, 0, pool_base + 128, 1, pool_base + 192, 0);
+	is(read_word(a, pool_base + 64), HOST_THREADS, "a short launch is not held up by blocks that take long");
+	ops->stream_put(dev, a);
+	ops->stream_put(dev, b);
+	unload(&progress);
+	unload(&store);
+}
+
 /* Shared memory: zeroed for every block on the host; more than 48 KB on cuda. */
 static void
 test_shared(void)
@@ -643,7 +671,7 @@ test_signals(void)
 		blocked += (mask | 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | ~0ull << 31) == ~0ull;
 	}
 	closedir(dir);
-	is(ours, HOST_THREADS, "the host's threads bear its name");
+	is(ours, HOST_THREADS + SPARE_THREADS, "the host's threads bear its name");
 	is(blocked, ours, "and have all signals blocked");
 }
 
@@ -674,6 +702,7 @@ main(int argc, char **argv)
 	if (on_host)
 	{
 		test_fairness();
+		test_long_blocks();
 		test_signals();
 	}
 	ops->close(dev);

@@ -16,6 +16,7 @@
 
 #define MEGABYTE	((u64) 1 << 20)
 #define HOST_THREADS 4
+#define SPARE_THREADS 8		/* that take their place */
 
 static const GcDeviceOps *ops;
 static GcDevice *dev;

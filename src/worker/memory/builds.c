@@ -318,6 +318,14 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 	return t;
 }
 
+bool
+gc_build_pending(const GcBuildTable *t)
+{
+	bool		done = false;
+
+	return t->built == NULL || gc_worker.ops->event_done(t->built, &done, NULL) != GC_OK || !done;
+}
+
 void
 gc_build_release(GcBuildTable *t)
 {

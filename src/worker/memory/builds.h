@@ -55,6 +55,9 @@ extern u64	gc_build_bytes(const GcRequest *request, int b);
 extern GcBuildTable *gc_build_create(const GcRequest *request, int b, GcError *err);
 extern void gc_build_release(GcBuildTable *table);
 
+/* Is it still being filled? */
+extern bool gc_build_pending(const GcBuildTable *table);
+
 /* Bytes of tables without users. */
 extern u64	gc_builds_unused(void);
 extern void gc_builds_init(void);

@@ -261,6 +261,21 @@ gc_device_lookup_filled(GcDeviceLookup *l, u32 count, GcStream *stream, GcError 
 	return GC_OK;
 }
 
+bool
+gc_device_lookup_pending(const GcDeviceLookup *l)
+{
+	bool		done = false;
+
+	return l->id.function.h[0] != 0 && l->ready && (gc_worker.ops->event_done(l->ready, &done, NULL) != GC_OK || !done);
+}
+
+void
+gc_device_lookup_spoil(GcDeviceLookup *l)
+{
+	if (!l->doomed)
+		doom(l);
+}
+
 GcAddr
 gc_device_lookup_data(const GcDeviceLookup *l)
 {

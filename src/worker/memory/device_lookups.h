@@ -36,6 +36,12 @@ extern GcDeviceLookup *gc_device_lookup_computed(u64 dict, GcHash function, u32 
 extern GcCode gc_device_lookup_filled(GcDeviceLookup *lookup, u32 count, GcStream *stream, GcError *err);
 extern void gc_device_lookup_release(GcDeviceLookup *lookup);
 
+/* Is it a computed table, and is a kernel still to fill some of it? */
+extern bool gc_device_lookup_pending(const GcDeviceLookup *lookup);
+
+/* What it is filled with is worth nothing: requests find it no longer. */
+extern void gc_device_lookup_spoil(GcDeviceLookup *lookup);
+
 extern GcAddr gc_device_lookup_data(const GcDeviceLookup *lookup);
 extern GcAddr gc_device_lookup_nulls(const GcDeviceLookup *lookup);
 

@@ -110,9 +110,9 @@ choice_word(const GcArgSource *src, u8 part)
 }
 
 static u64
-pairs_word(const GcPairs *pairs, u8 part)
+pairs_word(const GcPairs *pairs, const GcArgWord *w)
 {
-	switch (part)
+	switch (w->part)
 	{
 		case GC_PAIRS_FROM:
 			return pairs->from;
@@ -120,10 +120,12 @@ pairs_word(const GcPairs *pairs, u8 part)
 			return pairs->count;
 		case GC_PAIRS_SLICES:
 			return pairs->slices;
-		case GC_PAIRS_SLICE_ROWS:
-			return pairs->slice_rows;
-		default:
+		case GC_PAIRS_PARTS:
 			return pairs->parts;
+		case GC_PAIRS_LIST_SLICES:
+			return pairs->list_slices[w->index];
+		default:
+			return pairs->list_rows[w->index];
 	}
 }
 
@@ -181,7 +183,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_CHOICE:
 			return choice_word(src, w->part);
 		case GC_ARG_PAIRS:
-			return pairs_word(&src->pairs, w->part);
+			return pairs_word(&src->pairs, w);
 		case GC_ARG_EDGE:
 			return src->edge ? src->edge[w->part] : 0;
 		case GC_ARG_SPLIT:

@@ -29,16 +29,18 @@ typedef struct GcSinkMemory
 } GcSinkMemory;
 
 /*
- * A scan that tries pairs (cuda/gc_pair.h), or a part of it: `count` units from `from` on.  slices: 0, the
- * pipeline tries none.
+ * A scan that tries pairs (cuda/gc_pair.h), or a part of it: `count` units from `from` on.  slices: units of a part; 0,
+ * the pipeline tries no pairs.  Of a list that is cut, by its build, slices and the rows of one.
  */
 typedef struct GcPairs
 {
 	u64			from;
 	u64			count;
 	u64			slices;
-	u64			slice_rows;
 	u64			parts;
+	int			level;			/* how large slices are (pairs.c) */
+	u64			list_slices[GC_MAX_BUILDS];
+	u64			list_rows[GC_MAX_BUILDS];
 } GcPairs;
 
 typedef struct GcArgSource

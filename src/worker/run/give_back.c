@@ -134,9 +134,40 @@ gc_run_give_back(GcRun *run)
 }
 
 void
+gc_run_await(GcRun *run)
+{
+	GcEvent	   *event = run->stream ? gc_worker.ops->event(run->stream, NULL) : NULL;
+
+	if (event == NULL)
+	{
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+		return;
+	}
+	/* Where work has failed, it is over as well. */
+	(void) gc_worker.ops->event_wait(event, NULL);
+	gc_worker.ops->event_put(gc_worker.dev, event);
+}
+
+/* May something of the run be on other streams: waves, or a launch that it shares? */
+static bool
+on_other_streams(const GcRun *run)
+{
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (run->waves[n])
+			return true;
+	}
+	return run->launch != NULL;
+}
+
+/* Others' kernels may run for long, and the worker serves nobody while it waits for them. */
+void
 gc_run_back_out(GcRun *run)
 {
-	(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	if (run->stream && !on_other_streams(run))
+		gc_run_await(run);
+	else if (run->stream)
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 	gc_run_give_back(run);
 }
 

@@ -33,10 +33,13 @@ extern void gc_run_release_device(GcRun *run);
 /* Give back the result, too. */
 extern void gc_run_give_back(GcRun *run);
 
-/* The same, once the device is idle: what was queued must be over before its memory is given to other runs. */
+/* Wait until all is over that is queued on the run's stream. */
+extern void gc_run_await(GcRun *run);
+
+/* The same as gc_run_give_back, once what was queued is over: before that, no other run may be given its memory. */
 extern void gc_run_back_out(GcRun *run);
 
-/* The run could not be started: it ends with run->err once the device is idle. */
+/* The run could not be started: it ends with run->err, and has given back all. */
 extern void gc_run_fail_start(GcRun *run);
 
 /* The device is closed and the worker exits: only shared memory is given back. */

@@ -29,9 +29,6 @@
 #include "efforts.h"
 #include "pairs.h"
 
-/* A block of 32 warps counts these in 32 bits, a few units of each. */
-#define MOST_UNIT_PAIRS	((double) (1 << 24))
-
 /* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
 #define MAX_SIGNATURES	4096
 
@@ -314,8 +311,8 @@ find_shape(const GcRequest *request, GcError *err)
 }
 
 /*
- * Rows of the scan; where it tries pairs, these.  A block counts rows in 32 bits, and has far fewer in a
- * piece of the scan.  But where several lists are tried, a warp's unit alone may have more.
+ * Rows of the scan; where it tries pairs, these.  A block of 32 warps counts rows in 32 bits, a few units of each warp.
+ * But where lists are searched, a warp's unit alone may have more.
  */
 static u64
 rows_tried(const GcRequest *request, int pipeline, bool pairs)
@@ -325,7 +322,7 @@ rows_tried(const GcRequest *request, int pipeline, bool pairs)
 	double		unit = 0;
 	const double tried = pairs ? gc_pairs_total(request, pipeline, &unit) : 0;
 
-	if (unit > MOST_UNIT_PAIRS)
+	if (unit > GC_UNIT_PAIRS)
 		return Max(rows, most);
 	return Max(rows, (u64) Min(tried, (double) (most - 1)));
 }

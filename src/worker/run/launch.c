@@ -4,7 +4,7 @@
  *	  What is queued on the device for a request: memory, copies, builds, kernels.
  *
  * Everything goes to the run's stream, in the order of the calls; nothing waits.  A failure
- * leaves what was queued: the caller drains the device before it gives memory back.
+ * leaves what was queued: the caller waits for it before it gives memory back (give_back.h).
  *
  * The worker's main thread.
  *
@@ -18,6 +18,7 @@
 #include "pairs.h"
 #include "passes.h"
 #include "sinks.h"
+#include "stop.h"
 #include "wave_scan.h"
 
 /*-------------------------------------------------------------------------
@@ -131,6 +132,7 @@ launch_text(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceL
 	args.w[6] = run->device_part + v->data_off;
 	args.w[7] = v->nops;
 	args.w[8] = v->utf8;
+	gc_stop_with_run(run, &args.scan);
 	gc_slot_run_info(run->slot)->kernels++;
 	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_TEXT_WORDS, &run->err);
 }

@@ -10,6 +10,7 @@
 #include "launch_kernel.h"
 
 #include "../memory/state.h"
+#include "stop.h"
 
 u64
 gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant)
@@ -50,6 +51,7 @@ describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, 
 	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.tile_shift = part->tile_shift,
 	.timed = part->timed,.before = part->before};
 
+	gc_stop_with_run(run, &scan);
 	scan.sources = part->sources ? part->sources : run->device_part + in->sources_off + part->first * sizeof(GcSource);
 	scan.tiles_per_source = (in->max_rows + GC_ROWS_OF_TILE(scan) - 1) / GC_ROWS_OF_TILE(scan);
 	scan.ntiles = part->n * scan.tiles_per_source;

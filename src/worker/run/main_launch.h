@@ -70,6 +70,8 @@ typedef struct GcMainLaunch
 	const GcLaunchOps *ops;		/* of a shared scan; NULL for one request */
 	struct GcShareLaunch *share;	/* of a shared scan: what share/ keeps of it */
 	u32			scan;			/* number of its table's scan, as in GcCandidate */
+	u32			ticket;			/* fused: what stops its kernel (stop.h); else 0 */
+	int			stop_slot;		/* and the slot in which that is written */
 	bool		fused;			/* a shared scan, fused or by selection */
 	bool		selection;
 	bool		select_done;	/* selection: whether its bitmaps were done when last looked at */

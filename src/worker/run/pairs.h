@@ -15,6 +15,9 @@
 /* A piece may have this many times the pairs of the one before, at most, or one part in it. */
 #define GC_PIECE_FACTOR	4
 
+/* Pairs of a unit, at most, but where more are needed for some other reason. */
+#define GC_UNIT_PAIRS	((double) (1 << 22))
+
 /* The whole scan of a pipeline; slices is 0 where it tries no pairs. */
 extern GcPairs gc_pairs_of(const GcRequest *request, int pipeline);
 
@@ -27,8 +30,11 @@ extern double gc_pairs_total(const GcRequest *request, int pipeline, double *uni
 /* Pairs of a first piece, whose time is not known yet. */
 extern double gc_pairs_first(void);
 
-/* Pairs of a next piece, where one of this part of the scan took so many microseconds. */
-extern double gc_pairs_next(const GcRequest *request, int pipeline, const GcPairs *piece, double us);
+/*
+ * Pairs of a next piece, where this one took so many microseconds.  The rest of the scan may be cut otherwise from there on:
+ * then *whole is the scan, and *piece an empty piece of it.
+ */
+extern double gc_pairs_next(const GcRequest *request, int pipeline, GcPairs *whole, GcPairs *piece, double us);
 
 /* Blocks that may be of use for so many units. */
 extern u32	gc_pairs_blocks(u64 units, int threads);

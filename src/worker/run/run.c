@@ -37,6 +37,7 @@
 #include "result.h"
 #include "run_kernels.h"
 #include "running.h"
+#include "stop.h"
 #include "wave_scan.h"
 
 /* A dense group table of more groups is compacted on the device first. */
@@ -65,7 +66,7 @@ gc_run_join(GcRun *run, List *runs)
 	{
 		GcRun	   *other = lfirst(lc);
 
-		if (other->leader == NULL && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
+		if (other->leader == NULL && !other->stopped && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
 			same_request(other->request, run->request))
 		{
 			MemoryContext old = MemoryContextSwitchTo(other->cxt);
@@ -127,6 +128,7 @@ gc_run_start(int slot)
 	run->sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
 	run->timed = MemoryContextAllocZero(cxt, p->npipelines);
 	run->share = gc_run_hooks->begins(run);
+	run->ticket = gc_stop_ticket();
 	run->state = RUN_COMPILING;
 	run->pairs = gc_pairs_of(run->request, p->npipelines - 1);
 	number_scan(run);

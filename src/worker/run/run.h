@@ -125,6 +125,8 @@ typedef struct GcRun
 								 * to the host; 0: copies do it */
 	bool		delivered;		/* as launched, its kernel delivers */
 	bool		ganged;			/* its main kernel is on the stream of its launch's gang */
+	u32			ticket;			/* stop.h */
+	bool		stopped;		/* its kernels were told to end early */
 	MemoryContext cxt;
 } GcRun;
 

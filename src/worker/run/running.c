@@ -105,7 +105,8 @@ go_on(GcRun *run, int others)
 static void
 end_piece(GcRun *run, int others)
 {
-	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->piece, gc_us_since(run->piece_began));
+	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->pairs, &run->piece,
+									 gc_us_since(run->piece_began));
 	go_on(run, others);
 }
 
@@ -220,8 +221,9 @@ gc_run_advance_running(GcRun *run, int others)
 	code = gc_worker.ops->event_done(run->done, &done, &run->err);
 	if (code == GC_OK && !done)
 		return false;
-	if (code == GC_OK && run->err.code == GC_CANCELLED)
+	if (code == GC_OK && (run->stopped || run->err.code == GC_CANCELLED))
 	{
+		gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
 		run->state = RUN_FINISHED;
 		return true;
 	}
@@ -254,7 +256,7 @@ gc_run_advance_running(GcRun *run, int others)
 				code = run->err.code;
 			}
 			else
-				(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+				gc_run_await(run);
 		}
 		else if (code == GC_OK && gc_run_keyed(run))
 			run->result->count = n;

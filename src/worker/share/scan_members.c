@@ -25,6 +25,7 @@
 #include "../memory/state.h"
 #include "../run/give_back.h"
 #include "../run/launch.h"
+#include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"
 
@@ -185,6 +186,7 @@ gc_scan_args(const GcScanMembers *scan)
 {
 	GcScan		args = {.sources = scan->launch->share->sources,.nsources = scan->nunion,.timed = 1};
 
+	gc_stop_with_worker(&args);
 	args.tiles_per_source = (scan->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	args.ntiles = scan->nunion * args.tiles_per_source;
 	return args;

@@ -15,6 +15,7 @@
 #include "../memory/state.h"
 #include "../run/launch.h"
 #include "../run/result.h"
+#include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"
 
@@ -147,6 +148,7 @@ gc_fused_prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 	memset(args, 0, sizeof(GcArgs));
 	fill_words(scan, visible, args);
 	args->scan = gc_scan_args(scan);
+	gc_stop_with_all(scan->run[0], l, &args->scan);
 	l->ntiles = args->scan.ntiles;
 	l->first_tile = 0;
 	l->grid = gc_sched_full(&gc_worker.profile, l->grid.threads, per_sm, l->ntiles);

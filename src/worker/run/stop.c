@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * stop.c
+ *	  Kernels that are told to end early (cuda/gc_stop.h).
+ *
+ * How long a kernel takes is decided by the data: a row may match a million others.  So a session that has left would
+ * hold the device, and so would a worker that is to exit.  Each request slot has two words which kernels read: for
+ * its run, and for the launch of a shared scan that begins with it.  A word is the ticket of what was stopped
+ * last, and never cleared, as no later run has that ticket.
+ *
+ * What a stopped run was filling is worth nothing.  So a run is not stopped while another one, for which a session
+ * waits, uses a build or lookup table that is being filled; and later runs do not find these.
+ *
+ * A processor of its own reads a device's own memory, as one that reads the host's would be slowed down.  The words are
+ * written there by copies on a stream of their own, which run beside kernels.
+ *
+ * The worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "stop.h"
+
+#include "utils/memutils.h"
+
+#include "../memory/device_memory.h"
+#include "../memory/state.h"
+
+static u32 *words;				/* as last written */
+static GcAddr kernels_words;	/* what kernels read; 0: nothing can be stopped */
+static GcStream *stream;		/* to write them; NULL: kernels read `words` */
+static u32	last_ticket;
+
+void
+gc_stop_init(void)
+{
+	const Size	bytes = (2 * gc_request_slots() + 1) * sizeof(u32);
+
+	words = MemoryContextAllocZero(TopMemoryContext, bytes);
+	kernels_words = (GcAddr) words;
+	if (!gc_worker.dev->info.own_processors)
+		return;
+	kernels_words = gc_device_alloc_to_stay(bytes);
+	stream = kernels_words ? gc_worker.ops->stream_get(gc_worker.dev, NULL) : NULL;
+	if (stream == NULL || gc_worker.ops->fill(stream, kernels_words, 0, bytes, NULL) != GC_OK ||
+		gc_worker.ops->drain(gc_worker.dev, NULL) != GC_OK)
+		kernels_words = 0;
+}
+
+u32
+gc_stop_ticket(void)
+{
+	if (++last_ticket == 0)
+		++last_ticket;
+	return last_ticket;
+}
+
+static void
+describe(int word, u32 ticket, GcScan *scan)
+{
+	scan->stop = kernels_words ? kernels_words + word * sizeof(u32) : 0;
+	scan->ticket = ticket;
+}
+
+void
+gc_stop_with_run(const GcRun *run, GcScan *scan)
+{
+	describe(2 * run->slot, run->ticket, scan);
+}
+
+void
+gc_stop_with_all(const GcRun *first, GcMainLaunch *launch, GcScan *scan)
+{
+	launch->stop_slot = first->slot;
+	launch->ticket = gc_stop_ticket();
+	describe(2 * first->slot + 1, launch->ticket, scan);
+}
+
+void
+gc_stop_with_worker(GcScan *scan)
+{
+	describe(2 * gc_request_slots(), 1, scan);
+}
+
+/* Where it fails, kernels run to their end. */
+static void
+write_word(int word, u32 ticket)
+{
+	__atomic_store_n(&words[word], ticket, __ATOMIC_RELAXED);
+	if (stream && kernels_words)
+		(void) gc_copy_in_uncounted(stream, kernels_words + word * sizeof(u32), &words[word], sizeof(u32), NULL);
+}
+
+static bool
+wanted(const GcRun *run)
+{
+	return !gc_slot_abandoned(run->slot) || run->followers != NIL;
+}
+
+/* Is this table of the run, or what is computed of a text, still being filled?  A part of a build may come again. */
+static bool
+filling_build(const GcRun *run, const GcBuildTable *t)
+{
+	return t && !t->checked && (run->passes || gc_build_pending(t));
+}
+
+static bool
+filling_lookup(const GcDeviceLookup *l)
+{
+	return l && gc_device_lookup_pending(l);
+}
+
+/* Does a run that is wanted use what this one may be filling? */
+static bool
+needed(const GcRun *run, List *runs)
+{
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		const GcRun *other = lfirst(lc);
+
+		if (other == run || other->leader || !wanted(other))
+			continue;
+		for (int b = 0; b < run->p->nbuilds; b++)
+		{
+			for (int o = 0; o < other->p->nbuilds && filling_build(run, run->builds[b]); o++)
+			{
+				if (other->builds[o] == run->builds[b])
+					return true;
+			}
+		}
+		for (int l = 0; l < run->p->nluts; l++)
+		{
+			for (int o = 0; o < other->p->nluts && filling_lookup(run->lookups[l]); o++)
+			{
+				if (other->lookups[o] == run->lookups[l])
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Are all runs of this launch stopped?  Each is in the list until it is over. */
+static bool
+all_stopped(const GcMainLaunch *launch, List *runs)
+{
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		const GcRun *run = lfirst(lc);
+
+		if (run->launch == launch && !run->stopped)
+			return false;
+	}
+	return true;
+}
+
+static void
+stop(GcRun *run, List *runs)
+{
+	for (int b = 0; b < run->p->nbuilds; b++)
+	{
+		if (filling_build(run, run->builds[b]))
+			run->builds[b]->bad = true;
+	}
+	for (int l = 0; l < run->p->nluts; l++)
+	{
+		if (filling_lookup(run->lookups[l]))
+			gc_device_lookup_spoil(run->lookups[l]);
+	}
+	run->stopped = true;
+	write_word(2 * run->slot, run->ticket);
+	if (run->launch && run->launch->ticket && all_stopped(run->launch, runs))
+		write_word(2 * run->launch->stop_slot + 1, run->launch->ticket);
+}
+
+void
+gc_stop_abandoned(List *runs)
+{
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		GcRun	   *run = lfirst(lc);
+
+		if (!run->stopped && run->stream && !wanted(run) && !needed(run, runs))
+			stop(run, runs);
+	}
+}
+
+void
+gc_stop_all(List *runs)
+{
+	ListCell   *lc;
+
+	if (words == NULL)
+		return;
+	foreach(lc, runs)
+		stop(lfirst(lc), runs);
+	write_word(2 * gc_request_slots(), 1);
+}

@@ -1,0 +1,92 @@
+# Joins whose kernels the data make long, as far as that goes: each would take weeks.  Others are answered meanwhile, a
+# cancel frees the device, and a fast shutdown ends.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# All rows of "many" have the same key.
+my $node = new_server('long_launches', "max_parallel_workers_per_gather = 0\nautovacuum = off\n");
+$node->safe_psql('postgres', q{
+CREATE TABLE many AS SELECT i AS id, 1 AS k, i * 7919 % 100003 AS v FROM generate_series(1, 100000) i;
+CREATE TABLE small AS SELECT i AS id, i % 7 AS g FROM generate_series(1, 5000) i;
+VACUUM ANALYZE many, small});
+my $other = 'SELECT g, count(*), sum(id) FROM small GROUP BY g ORDER BY g';
+my @long = (
+	[ 'chains', 'SELECT count(*), sum(a.v) FROM many a JOIN many b ON a.k = b.k JOIN many c ON b.k = c.k AND a.v + b.v < c.v' ],
+	[ 'chains of left joins', 'SELECT count(*), sum(a.v), count(b.v), sum(c.v)
+FROM many a LEFT JOIN many b ON a.k = b.k AND b.v <> a.v LEFT JOIN many c ON b.k = c.k AND c.v < a.v' ],
+	[ 'a chain of a full join', 'SELECT count(*), sum(a.v), count(b.v), sum(c.v)
+FROM many a JOIN many b ON a.k = b.k FULL JOIN many c ON b.k = c.k AND c.v < a.v' ],
+	[ 'a chain that is searched', 'SELECT count(*), sum(a.v) FROM many a JOIN many b ON a.k = b.k
+WHERE EXISTS (SELECT FROM many c WHERE c.k = a.k AND a.v + b.v + c.v < 0)' ],
+	[ 'chains below groups', 'SELECT count(*), sum(s.n) FROM small o JOIN (SELECT a.v % 10 AS g, count(*) AS n
+FROM many a JOIN many b ON a.k = b.k JOIN many c ON b.k = c.k AND a.v + b.v < c.v GROUP BY 1) s ON o.g = s.g' ],
+	[ 'lists', 'SELECT count(*), sum(a.v) FROM many a JOIN many b ON a.v < b.v + 1 JOIN many c ON a.v + b.v < c.v' ],
+	[ 'lists of left joins', 'SELECT count(*), sum(a.v), count(b.v), sum(c.v)
+FROM many a LEFT JOIN many b ON a.v < b.v + 1 LEFT JOIN many c ON a.v + b.v < c.v' ],
+	[ 'a list that is searched', 'SELECT count(*), sum(a.v) FROM many a JOIN many b ON a.v < b.v + 1
+WHERE NOT EXISTS (SELECT FROM many c WHERE a.v + b.v + c.v < 0)' ]);
+
+sub few
+{
+	my ($query) = @_;
+
+	return $query =~ s/\bmany\b/(SELECT * FROM many WHERE id < 150)/gr;
+}
+
+is_offloaded($node, $other, 'alone');
+foreach (@long)
+{
+	my ($kind, $query) = @$_;
+	my $session = session($node, 'long', q{SET statement_timeout = '2h'});
+
+	is_offloaded($node, few($query), "$kind: few rows");
+	ask($session, $query);
+	wait_until_waiting($node, '^long');
+	wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
+	is_offloaded($node, $other, "$kind: another session is answered meanwhile");
+	is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', "$kind: which goes on");
+	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'long'});
+	like(rows_of($session), qr/canceling statement due to user request/, "$kind: cancelled");
+	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$kind: the device is free");
+	is_offloaded($node, $other, "$kind: the next one is answered");
+	$session->quit;
+}
+nothing_held($node, 'joins that were cancelled');
+
+# Of two sessions with the same join, one leaves; and one whose join uses the same builds.
+my @same = map { session($node, "same$_", q{SET statement_timeout = '2h'}) } (0, 1);
+ask($_, $long[0][1]) foreach (@same);
+wait_until_waiting($node, '^same', 2);
+wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'same0'});
+like(rows_of($same[0]), qr/canceling statement due to user request/, 'one of two sessions with the same join leaves');
+is_offloaded($node, $other, 'the next one is answered');
+is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', "the other one's join goes on");
+
+# A request that cannot have its result does not wait until the device is idle.
+my ($status, $rows, $error) = $node->psql('postgres', q{SET gpuconc.debug_offload = require;
+SELECT count(*), sum(n) FROM (SELECT a.id + b.id AS n, a.g, b.id FROM small a, small b WHERE a.id <= 900 OFFSET 0) s});
+like($error, qr/result too large/, 'a result that does not fit');
+is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', 'while the join goes on');
+
+# The device is busy with a join when the worker and the server end.
+my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
+like(rows_of($same[1]), qr/not offloaded/, 'the worker is terminated');
+wait_until($node, "SELECT state = 'ready' AND worker_pid <> $worker FROM gpuconc_devices");
+is_offloaded($node, $other, 'and another one answers');
+ask($same[1], $long[5][1]);
+wait_until_waiting($node, '^same1');
+wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
+$node->stop('fast');
+is($node->{_pid}, undef, 'and the server stops');
+done_testing();
