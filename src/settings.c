@@ -32,7 +32,7 @@ int			gc_host_cache_size_mb = 1024;
 bool		gc_enable_float_aggs = true;
 bool		gc_enable_versioned_pages = true;
 bool		gc_debug_wal_changes = true;
-int			gc_debug_wal_bytes = 1024 * 1024;
+int			gc_debug_wal_bytes = 8192;
 int			gc_debug_hot_pages = 16;
 bool		gc_debug_map_lsns = true;
 int			gc_chunk_pages = 8168;
@@ -249,7 +249,7 @@ define_session_settings(void)
 	DefineCustomIntVariable("gpuconc.debug_wal_bytes",
 							"Bytes of the WAL that are read at any rate; more only if that is less work than looks at all pages.",
 							"For tests.",
-							&gc_debug_wal_bytes, 1024 * 1024, 0, INT_MAX,
+							&gc_debug_wal_bytes, 8192, 0, INT_MAX,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_map_lsns",
 							 "Trusts in the LSNs of the visibility map.",

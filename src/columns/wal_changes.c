@@ -36,7 +36,8 @@
 
 /*
  * Bytes of the WAL that are read rather than to look at a page.  Some 16 take as long, but they are read once, for all
- * sessions.  If many sessions looked because the ring is behind, nobody would lead it on.
+ * sessions.  A session counts the pages that others have looked at since the WAL was read, too.  So a few sessions look, and
+ * the next one reads: else many would look again and again because nobody leads the ring on.
  */
 #define BYTES_PER_PAGE	256
 
@@ -67,6 +68,7 @@ typedef struct GcWalChanges
 	pg_atomic_uint64 floor;		/* LSN */
 	pg_atomic_uint64 complete_to;	/* LSN */
 	pg_atomic_uint64 head;		/* how many places have been filled */
+	pg_atomic_uint64 spared;	/* pages that sessions have looked at, to spare them reading, since it was read last */
 	pg_atomic_uint32 watched[WATCH_BITS / 32];
 	GcRingPlace ring[RING_LENGTH];	/* ascending by end, from the place of `head` on */
 } GcWalChanges;
@@ -109,6 +111,7 @@ gc_wal_changes_shmem_init(void)
 	pg_atomic_init_u64(&shared->floor, InvalidXLogRecPtr);
 	pg_atomic_init_u64(&shared->complete_to, InvalidXLogRecPtr);
 	pg_atomic_init_u64(&shared->head, 0);
+	pg_atomic_init_u64(&shared->spared, 0);
 	for (int i = 0; i < WATCH_BITS / 32; i++)
 		pg_atomic_init_u32(&shared->watched[i], 0);
 }
@@ -276,6 +279,7 @@ publish(uint64 head, XLogRecPtr next, XLogRecPtr complete_to)
 	pg_atomic_write_u64(&shared->head, head);
 	pg_write_barrier();
 	pg_atomic_write_u64(&shared->complete_to, complete_to);
+	pg_atomic_write_u64(&shared->spared, 0);
 }
 
 /* From the end of the WAL on. */
@@ -363,8 +367,11 @@ gc_wal_changes_reach(XLogRecPtr bound, uint64 pages)
 
 		if (at >= bound)
 			return at;
-		if (!is_worth_reading(at, bound, pages))
+		if (!is_worth_reading(at, bound, pages + pg_atomic_read_u64(&shared->spared)))
+		{
+			pg_atomic_fetch_add_u64(&shared->spared, pages);
 			return InvalidXLogRecPtr;
+		}
 		if (!RecoveryInProgress() && GetXLogWriteRecPtr() < bound)
 			XLogFlush(bound);
 		if (LWLockAcquireOrWait(gc_lock(GC_LOCK_WAL), LW_EXCLUSIVE))

@@ -22,7 +22,6 @@
 
 #include "utils/memutils.h"
 
-#include "../memory/device_memory.h"
 #include "../memory/state.h"
 
 static u32 *words;				/* as last written */
@@ -87,7 +86,7 @@ write_word(int word, u32 ticket)
 {
 	__atomic_store_n(&words[word], ticket, __ATOMIC_RELAXED);
 	if (stream && kernels_words)
-		(void) gc_copy_in_uncounted(stream, kernels_words + word * sizeof(u32), &words[word], sizeof(u32), NULL);
+		(void) gc_worker.ops->copy_in(stream, kernels_words + word * sizeof(u32), &words[word], sizeof(u32), NULL);
 }
 
 static bool
