@@ -53,7 +53,7 @@
 	pg_class_ownercheck((relid), (roleid))
 #endif
 
-/* The same of permission to call a function.  Users include acl.h and pg_proc.h. */
+/* Likewise of permission to call a function.  Users include acl.h and pg_proc.h. */
 #if PG_VERSION_NUM >= 160000
 #define GC_MAY_CALL(function, roleid) \
 	(object_aclcheck(ProcedureRelationId, (function), (roleid), ACL_EXECUTE) == ACLCHECK_OK)
@@ -92,15 +92,6 @@
 #define GC_MY_PROC_NUMBER		(MyProcNumber)
 #else
 #define GC_MY_PROC_NUMBER		(MyProc->pgprocno)
-#endif
-
-/* 17 moved what a process says of its virtual transaction. */
-#if PG_VERSION_NUM >= 170000
-#define GC_MY_LXID				(MyProc->vxid.lxid)
-#define GC_MY_VXID(lxid)		((VirtualTransactionId) {MyProcNumber, (lxid)})
-#else
-#define GC_MY_LXID				(MyProc->lxid)
-#define GC_MY_VXID(lxid)		((VirtualTransactionId) {MyBackendId, (lxid)})
 #endif
 
 /* 17 lets an extension name its wait events; `id` is a uint32 that keeps one. */

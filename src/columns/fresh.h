@@ -6,8 +6,8 @@
  * A page's mark says that it has changed: a bit taken out of `present` in a chunk of the heap, `changed` in a hot
  * chunk.  Marks are only ever set.  Each chunk says up to which LSN they are complete, `proven_to`.
  *
- * Claim.  Each record that ends at proven_to or before it, and has changed a page of the chunk, was there when the page was
- * read, or the page is marked.  So with a proven_to of a session's bound (bound.h) or more, a page without a mark
+ * Claim.  Take a record that has changed a page of the chunk, and ends at proven_to or before it.  The page was read with
+ * its change, or is marked.  So with a proven_to of a session's bound (bound.h) or more, a page without a mark
  * lacks no change of a transaction that its snapshot sees.
  *
  * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by

@@ -10,7 +10,7 @@
  * says what its chunks are, in which order.  And there are those of their rows that are not served.  These
  * are a set of holes in each chunk, as holes that touch are one.  A chunk that is not served is
  * one hole.  So the same rows have one key, whether the holes are a base's with edits or were put together
- * anew, and whether the directory is a table's or several tables' (combined.h).
+ * anew.  So they have whether the directory is a table's or several tables' (combined.h).
  *
  * Rows of the delta are in no chunk.  Whoever reads any has no key.
  *

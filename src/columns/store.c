@@ -268,21 +268,6 @@ gc_directory(Relation rel)
 	return gc_store_get(rel, &version);
 }
 
-GcDirectory *
-gc_store_peek(const GcRelKey *key)
-{
-	GcRelEntry *entry;
-	GcDirectory *dir = NULL;
-
-	Assert(gc_guard_held());
-	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_SHARED);
-	entry = gc_store_entry(key->dbid, key->relid);
-	if (entry && same_file(&entry->key, key))
-		dir = entry->dir;
-	LWLockRelease(gc_lock(GC_LOCK_STORE));
-	return dir;
-}
-
 GcDirectory **
 gc_store_list(int *n)
 {

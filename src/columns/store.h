@@ -50,9 +50,6 @@ extern bool gc_store_is_current(const GcRelKey *key, uint64 version);
  */
 extern bool gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *dir);
 
-/* Current directory of this file, or NULL, without this being a use of it.  Needs a guard. */
-extern GcDirectory *gc_store_peek(const GcRelKey *key);
-
 /* An id for a new directory. */
 extern uint64 gc_store_new_id(void);
 

@@ -112,8 +112,7 @@ extern void gc_count_scan(Relation rel, uint64 rows);
  *-------------------------------------------------------------------------
  */
 
-/* Bits of a map page, or word of it, that say all-visible. */
-#define GC_MAP_VISIBLE		0x55
+/* Bits of a word of a map page that say all-visible. */
 #define GC_MAP_VISIBLE_WORD UINT64CONST(0x5555555555555555)
 
 /* Chunks of a relation with this number of blocks; blocks of one chunk. */

@@ -203,7 +203,7 @@ append_probe(StringInfo buf, Printer *printer, int n, const GcPStep *step)
 		appendStringInfo(buf, " if %s", condition);
 }
 
-/* The same as a group. */
+/* Likewise, as a group. */
 static void
 explain_probe(Printer *printer, int n, const GcPStep *step)
 {

@@ -14,8 +14,8 @@
 #include "translate.h"
 
 /*
- * May a path of PostgreSQL's take so long, by the values of parameters, that a node that takes `least` is clearly
- * faster for some of them?  False where nothing is guessed.
+ * Is a node that takes `least` clearly faster than a path of PostgreSQL's for some values of parameters?  False where
+ * nothing is guessed.
  */
 extern bool gc_may_take_longer(PlannerInfo *root, Path *path, Cost least);
 

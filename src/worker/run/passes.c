@@ -391,12 +391,6 @@ gc_passes_split_build(const GcPasses *ps, int b)
 	return ps && split_of(ps, ps->of_build[b]);
 }
 
-bool
-gc_passes_split_groups(const GcPasses *ps, int pipeline)
-{
-	return ps && split_of(ps, ps->of_groups[pipeline]);
-}
-
 /* Note that a part of split s is being made. */
 static bool
 is_due(const KeySplit *s, u32 *made)

@@ -66,9 +66,8 @@ extern bool gc_passes_next(GcPasses *ps, int pipeline);
 extern bool gc_passes_last_groups(const GcPasses *ps);
 extern void gc_passes_next_groups(GcPasses *ps);
 
-/* Is a build, or are the groups of a pipeline split? */
+/* Is a build split? */
 extern bool gc_passes_split_build(const GcPasses *ps, int b);
-extern bool gc_passes_split_groups(const GcPasses *ps, int pipeline);
 
 /*
  * Must a build, or a pipeline's groups be made for this pass, since another part of them is in memory?  True
