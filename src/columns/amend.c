@@ -139,14 +139,24 @@ find_changed(GcFinding *f, uint32 chunkno)
 	}
 }
 
+static int
+by_number(const void *a, const void *b)
+{
+	const BlockNumber x = *(const BlockNumber *) a;
+	const BlockNumber y = *(const BlockNumber *) b;
+
+	return x < y ? -1 : x > y;
+}
+
 /*
- * Open versions.  Also of pages that are marked as changed: another session may have marked them a moment ago, and
- * then they are served.
+ * Open versions, but for those of pages that are to be read: VACUUM may have frozen them since, and pg_xact have forgotten
+ * their transactions.  Also those of pages that another session has marked a moment ago: these are served.
  */
 static void
 judge_open(GcFinding *f, Snapshot snapshot)
 {
 	const GcKept *kept = &f->base->kept;
+	const uint32 nread = f->amendment->nblocks;
 	uint32		own_chunk = 0;
 	uint32		own_page = PG_UINT32_MAX;
 	GcSeer		seer;
@@ -160,11 +170,14 @@ judge_open(GcFinding *f, Snapshot snapshot)
 
 		if (open->page == own_page && open->chunk == own_chunk)
 			continue;
+		if (nread > 0 && hot->changed[open->page] &&
+			bsearch(&hot->blocks[open->page], f->amendment->blocks, nread, sizeof(BlockNumber), by_number))
+			continue;
 		if (gc_page_is_own(&seer, hot, open->page))
 		{
 			own_chunk = open->chunk;
 			own_page = open->page;
-			f->amendment->own += !hot->changed[own_page];
+			f->amendment->own++;
 			take_page(f, own_chunk, own_page, hot->blocks[own_page]);
 		}
 		else if (!(gc_judge_version(&seer, v) & GC_VERSION_SEEN))
@@ -182,15 +195,6 @@ by_hole(const void *a, const void *b)
 	if (x->chunk != y->chunk)
 		return x->chunk < y->chunk ? -1 : 1;
 	return x->hole.from < y->hole.from ? -1 : x->hole.from > y->hole.from;
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-	const BlockNumber x = *(const BlockNumber *) a;
-	const BlockNumber y = *(const BlockNumber *) b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* In ascending order.  A page may have been found twice. */
@@ -331,6 +335,7 @@ gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment
 		if (dir->chunks[c])
 			find_changed(&f, c);
 	}
+	sort_blocks(amendment);
 	judge_open(&f, snapshot);
 	sort_blocks(amendment);
 	read = amendment->nblocks + (amendment->end - served->nblocks);
