@@ -69,6 +69,11 @@ SELECT check_prepared('SELECT vc || $1, count(*) FROM types WHERE nn < 3 GROUP B
 SELECT check_prepared('SELECT substr(vc, $1, $2), count(*) FROM types GROUP BY 1', 'int4, int4', '1, 2', '2, 0', 'NULL, 1');
 SELECT check_prepared('SELECT count(*) FROM types WHERE i4 = ANY ($1)', 'int4[]', '''{1,2,79}''', '''{}''', '''{NULL,79}''', 'NULL');
 SELECT check_prepared('SELECT count(*) FROM types WHERE tx = ANY ($1)', 'text[]', '''{a,ab}''', '''{}''', '''{NULL,a}''', 'NULL');
+-- NULL is in no list without elements.  Elements that no value equals are elements.
+SELECT check_prepared('SELECT i4 = ANY ($1), i4 <> ALL ($1), count(*) FROM types GROUP BY 1, 2', 'int4[]', '''{}''', '''{1}''', '''{NULL}''', 'NULL');
+SELECT check_prepared('SELECT count(*), sum(i4) FROM types WHERE n <> ALL ($1)', 'numeric[]', '''{}''', '''{0.123456}''', '''{NULL}''');
+SELECT check_prepared('SELECT count(*), sum(i4) FROM types WHERE NOT d = ANY ($1)', 'date[]', '''{}''', '''{1995-01-14}''');
+SELECT check_prepared('SELECT count(1000 / i4 = ANY ($1)) FROM types WHERE i4 <> 0', 'int4[]', '''{}''');
 SELECT check_prepared('SELECT count(*) FROM types WHERE nn IN ($1, $2, 3)', 'int4, int4', '1, 2', 'NULL, 2');
 SELECT check_prepared('SELECT $1, count(*), $2 || $1 FROM types', 'text, text', '''a'', ''b''', 'NULL, ''b''');
 SELECT check_prepared('SELECT nn, CASE WHEN $1 THEN max(i4) ELSE min(i4) END FROM types GROUP BY nn HAVING count(*) > $2', 'bool, int8', 'true, 0', 'false, 176', 'NULL, 176');

@@ -90,6 +90,9 @@ SELECT q, check_here(q) FROM unnest(ARRAY[
 SELECT check_error('SELECT sum(100 / x) FROM (SELECT x FROM union_all.a JOIN union_all.d ON k = id WHERE x > 0 UNION ALL SELECT y FROM union_all.b JOIN union_all.d ON k = id) u', '{union_all}');
 SELECT check_error('SELECT max(x * 1000000000) FROM (SELECT x FROM union_all.a JOIN union_all.d ON k = id WHERE x = 1 UNION ALL SELECT y FROM union_all.b JOIN union_all.d ON k = id) u', '{union_all}');
 
+-- texts that are NULL in all arms, looked up where the union is a build, and where CASE chooses among them
+SELECT check_union('SELECT count(*) FILTER (WHERE u.t ~* ''x''), sum(v) FROM a JOIN (SELECT id, NULL::text AS t FROM d UNION ALL SELECT k, NULL FROM b GROUP BY k HAVING count(*) > 1) u ON u.id = a.k');
+SELECT check_here('SELECT count(*) FILTER (WHERE t ~* ''x''), sum(id) FROM (SELECT id, CASE WHEN id > 9 THEN NULL::text ELSE NULL END AS t FROM d UNION ALL SELECT id, CASE WHEN id > 9 THEN NULL::text ELSE NULL END FROM d) u');
 -- left to PostgreSQL, with the arms as nodes of their own
 SELECT check_union('SELECT sum(x) FROM (SELECT x FROM a JOIN d ON k = id UNION ALL SELECT i FROM generate_series(1, 10) AS i) u');
 SELECT check_union('SELECT x, max(m) FROM (SELECT x, avg(v) AS m FROM a JOIN d ON k = id GROUP BY x UNION ALL SELECT y, w FROM b JOIN d ON k = id) u GROUP BY x');

@@ -360,6 +360,8 @@ emit_in(Cg *cg, u16 i)
 	char		buf[192],
 				null[160];
 
+	if (e->flags & GC_LIST_EMPTY)
+		return cg_temp(cg, "i32", "0", "0");
 	if (cg->list[e->ref] < 0)
 	{
 		cg->list[e->ref] = cg->nlists++;

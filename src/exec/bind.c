@@ -69,7 +69,7 @@ binding_init(GcBinding *b)
 	b->column_facts = palloc0((p->ncolumns + 1) * sizeof(GcFact));
 	b->param_facts = palloc0((p->nparams + 1) * sizeof(GcFact));
 	b->lut_facts = palloc0((p->nluts + 1) * sizeof(GcFact));
-	b->list_has_null = palloc0((p->nlists + 1) * sizeof(bool));
+	b->list_flags = palloc0((p->nlists + 1) * sizeof(uint8));
 	b->lists = palloc0((p->nlists + 1) * sizeof(int64 *));
 	b->list_counts = palloc0((p->nlists + 1) * sizeof(uint64));
 	b->params = palloc0((p->nparams + 1) * sizeof(GcParamValue));
@@ -568,7 +568,7 @@ gc_bind(GcBinding *b)
 	facts.columns = b->column_facts;
 	facts.params = b->param_facts;
 	facts.luts = b->lut_facts;
-	facts.list_has_null = b->list_has_null;
+	facts.list_flags = b->list_flags;
 	facts.row_ids = b->row_ids;
 	if ((code = type_and_bind(b, &facts)) != GC_OK || (code = gc_check_lookups(b)) != GC_OK)
 		return code;

@@ -178,7 +178,7 @@ typedef struct GcBinding
 	GcFact	   *param_facts;
 	GcFact	   *lut_facts;
 	GcRowIds   *row_ids;		/* ninputs */
-	bool	   *list_has_null;
+	uint8	   *list_flags;
 	GcRange    *ranges;			/* nexprs */
 	GcParamValue *params;
 	GcLookup  **lookups;

@@ -169,13 +169,16 @@ set_list(GcBinding *b, int i, ArrayType *array)
 		return gc_fail(&b->err, GC_UNSUPPORTED, "IN is applied to a numeric expression.");
 	get_typlenbyvalalign(elemtype, &len, &byval, &align);
 	deconstruct_array(array, elemtype, len, byval, align, &elems, &nulls, &n);
+	/* By all elements: those that no value of the left side can equal are not in the list. */
+	if (n == 0)
+		b->list_flags[i] = GC_LIST_EMPTY;
 	b->lists[i] = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(int64));
 	for (int k = 0; k < n; k++)
 	{
 		int64	   *raw = &b->lists[i][b->list_counts[i]];
 
 		if (nulls[k])
-			b->list_has_null[i] = true;
+			b->list_flags[i] |= GC_LIST_NULL;
 		else if (kind == GC_NUMERIC ? numeric_at_scale(elems[k], scale, raw)
 				 : kind == GC_INTERVAL ? gc_interval_compared(DatumGetIntervalP(elems[k]), raw)
 				 : gc_datum_to_raw(elemkind, elems[k], raw, &unused))
@@ -196,7 +199,7 @@ gc_bind_lists(GcBinding *b)
 
 		/* A NULL array: the result is NULL for every row. */
 		if (b->node->isnull[e])
-			b->list_has_null[i] = true;
+			b->list_flags[i] = GC_LIST_NULL;
 		else
 			code = set_list(b, i, DatumGetArrayTypeP(b->node->values[e]));
 	}

@@ -291,6 +291,9 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 			}
 		}
 	}
+	/* All its values are NULL, in a way that only the kernel sees: as what a build is probed for, or CASE chooses. */
+	if (GC_KIND_IS_CODE(tr->pexprs[arg].kind) && lut->space == GC_SPACE_NONE)
+		return gc_refuse(tr, "a text that is always NULL is looked up");
 	if (tr->nluts == GC_MAX_LUTS)
 		return gc_refuse(tr, "the query needs too many lookup tables");
 	tr->plan->luts[tr->nluts] = *lut;

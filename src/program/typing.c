@@ -395,7 +395,7 @@ type_nullable(GcTyper *t, GcExpr *e)
 			n[1] = false;
 			break;
 		case GC_OP_IN:
-			n[0] = n[0] || t->facts->list_has_null[e->ref];
+			n[0] = !(e->flags & GC_LIST_EMPTY) && (n[0] || (e->flags & GC_LIST_NULL));
 			break;
 		default:
 			break;
@@ -467,8 +467,7 @@ type_expr(GcTyper *t, u16 i)
 			code = gc_type_cast(t, e, r);
 			break;
 		case GC_OP_IN:
-			if (t->facts->list_has_null[e->ref])
-				e->flags |= GC_LIST_NULL;
+			e->flags |= t->facts->list_flags[e->ref];
 			break;
 		case GC_OP_CALL:
 			code = gc_type_call(t, e, r);

@@ -36,7 +36,7 @@ typedef struct GcFacts
 	const GcFact *columns;		/* ncolumns */
 	const GcFact *params;		/* nparams */
 	const GcFact *luts;			/* nluts: of the results */
-	const bool *list_has_null;	/* nlists */
+	const u8   *list_flags;		/* nlists: GC_LIST_NULL, GC_LIST_EMPTY */
 	u64			rows;			/* upper bound of rows into a sink, for the width of sums */
 	const u64  *rows_into;		/* the same by pipeline; NULL: `rows` for all of them */
 	const GcRowIds *row_ids;	/* ninputs; NULL: no expression is a row id */

@@ -42,7 +42,7 @@ typedef struct Maker
 	GcFact		column_facts[MAKER_MAX];
 	GcFact		param_facts[MAKER_MAX];
 	GcFact		lut_facts[MAKER_MAX];
-	bool		list_has_null[MAKER_MAX];
+	u8			list_flags[MAKER_MAX];
 	u64			lut_words[MAKER_MAX][3];	/* by GC_LUT_*; the test's to fill in */
 	u64			list_words[MAKER_MAX][2];	/* address and count, likewise */
 	i64			values[MAKER_MAX];	/* of the parameters */
@@ -113,10 +113,10 @@ maker_lut(Maker *m, u16 x, u8 kind, const GcFact *fact)
 }
 
 static u16 __attribute__((unused))
-maker_in(Maker *m, u16 x, bool has_null)
+maker_in(Maker *m, u16 x, u8 flags)
 {
 	m->lists[m->head.nlists] = (GcPList) {.kind = m->exprs[x].kind};
-	m->list_has_null[m->head.nlists] = has_null;
+	m->list_flags[m->head.nlists] = flags;
 	return maker_expr(m, GC_OP_IN, GC_BOOL, x, GC_NONE, m->head.nlists++);
 }
 
@@ -208,7 +208,7 @@ static GcProgram * __attribute__((unused))
 maker_finish(Maker *m, u64 rows)
 {
 	GcFacts		facts = {.columns = m->column_facts,.params = m->param_facts,.luts = m->lut_facts,
-	.list_has_null = m->list_has_null,.rows = rows};
+	.list_flags = m->list_flags,.rows = rows};
 	GcRowIds	row_ids[MAKER_MAX];
 	GcError		err = {GC_OK, ""};
 	GcProgram  *p;
