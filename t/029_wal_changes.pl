@@ -15,7 +15,7 @@ use Test::More;
 
 my $conf = q{
 gpuconc.debug_hot_pages = 1
-gpuconc.debug_wal_bytes = 8388608
+gpuconc.debug_wal_bytes = 67108864
 gpuconc.loader_workers = 0
 max_prepared_transactions = 20
 log_statement = none
@@ -72,7 +72,7 @@ cmp_ok(looked_at($node, $times, '', $some), '<', 5 * $times, 'nor where there is
 is_offloaded($node, $sum, 'with more of it');
 
 # So much that it is not read any more; another segment; and files that are gone.
-my $lost = q{INSERT INTO much SELECT i, repeat('x', 500) FROM generate_series(1, 20000) AS i};
+my $lost = q{INSERT INTO much SELECT i, repeat('x', 500) FROM generate_series(1, 130000) AS i};
 foreach my $what ($lost, 'SELECT pg_switch_wal()', 'CHECKPOINT', "$lost; SELECT pg_switch_wal(); CHECKPOINT; $lost; CHECKPOINT")
 {
 	$node->safe_psql('postgres', "UPDATE t SET n = n + 1 WHERE id % 1000 = 7");
