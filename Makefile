@@ -63,7 +63,7 @@ include $(PGXS)
 # Each object names the headers that it was made of (-MMD), so a changed header makes those objects anew.
 -include $(OBJS:.o=.d)
 
-src/codegen/prologue.o: $(DEVLIB_TEXT)
+src/codegen/kernel/prologue.o: $(DEVLIB_TEXT)
 
 src/settings.o: gpuconc.control
 

@@ -263,7 +263,7 @@ typedef struct GcGang
 #define GC_MAX_SELECTED		32
 
 /*
- * In a direct lookup entry (codegen/probe.c): more rows have the key than the one in the entry.
+ * In a direct lookup entry (codegen/step/probe.c): more rows have the key than the one in the entry.
  */
 #define GC_DIRECT_MORE	0x80000000u
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gc_key_group.h
- *	  Key groups of a column's values (codegen/key_groups.c): how they are found, written in the
+ *	  Key groups of a column's values (codegen/kernel/key_groups.c): how they are found, written in the
  *	  place of the values, and checked.
  *
  *	  gc_read_attribute(key, attribute, row, ..)	what a table says of one value

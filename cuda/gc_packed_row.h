@@ -5,7 +5,7 @@
  *
  * A kernel that visits few rows waits for a sector of memory per row and column.  Where a chunk
  * has packed rows, one sector has all of a row's columns.  A column's codes stay as they are, at
- * the same bytes of each packed row (codegen/packed_rows.c).
+ * the same bytes of each packed row (codegen/kernel/packed_rows.c).
  *
  *	  gc_use_packed_row(d, width, packed_rows, ..)	the column, in packed rows where that is better
  *	  GC_PITCHED(W, SUFFIX, d, pitch, row)			one row of a column, in packed rows or not

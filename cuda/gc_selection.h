@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gc_selection.h
- *	  Selection scans (codegen/selection.c): what a selection kernel does with GC_SELECT_ROWS
+ *	  Selection scans (codegen/kernel/selection.c): what a selection kernel does with GC_SELECT_ROWS
  *	  rows.
  *
  *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory

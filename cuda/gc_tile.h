@@ -308,7 +308,7 @@ gc_at_8_f64(u64 data, u32 row, i64 base, u32 width)
 
 /*
  * Floats of an append input have one width, except in chunks of a table that has no such column.  There zeros of one
- * byte stand for it (columns/combined.c).
+ * byte stand for it (columns/serve/combined.c).
  */
 #define GC_DEFINE_FLOAT_ANY(W, R, SUFFIX) \
 GC_FN void gc_load_0_##SUFFIX(R *v, GC_ANY_PARAMS) \

@@ -16,7 +16,7 @@
  *
  *	  GC_SELECTED_ARRAY, GC_GATHER, GC_GATHER_NULLS	columns of the rows that are still live
  *	  GC_EACH_VISITED .. GC_KEEP_VISITED_IF .. GC_END_VISITED	test them
- *	  GC_LOOK_UP .. GC_END_LOOK_UP					batched lookups (codegen/batched_lookup.c)
+ *	  GC_LOOK_UP .. GC_END_LOOK_UP					batched lookups (codegen/step/batched_lookup.c)
  *	  GC_SELECTED_ROWS .. GC_END_SELECTED_ROWS		what is done with each
  *
  * On device cuda a warp takes 4,096 rows at a time and queues the rows that are left.  A thread

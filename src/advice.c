@@ -26,8 +26,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "columns/pgkinds.h"
-#include "columns/spec.h"
+#include "columns/encode/pgkinds.h"
+#include "columns/encode/spec.h"
 #include "compat.h"
 #include "queue/reasons.h"
 #include "report.h"

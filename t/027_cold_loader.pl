@@ -1,4 +1,4 @@
-# Cold tables are loaded in the background (src/columns/cold_loader.h): one loader for a table, however many
+# Cold tables are loaded in the background (src/columns/load/cold_loader.h): one loader for a table, however many
 # sessions ask, a few tables at a time, and whatever becomes of a loader is no matter to sessions.
 
 use strict;

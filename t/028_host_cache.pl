@@ -41,7 +41,7 @@ sub loads
 }
 
 # The first table's columns are in use, and then these queries come: again, where the machine took so long that the
-# columns no longer counted as in use, which is five seconds (src/columns/missing.c).
+# columns no longer counted as in use, which is five seconds (src/columns/load/missing.c).
 sub beside_first_table
 {
 	my ($queries, $expected, $message) = @_;

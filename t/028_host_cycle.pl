@@ -49,7 +49,7 @@ foreach my $round (1 .. 8)
 is_deeply([ sort keys %count ], [ 'cache full', 'no' ], 'a cycle: queries are answered by the device or for want of room by PostgreSQL');
 cmp_ok($count{no}, '>=', 8, 'a cycle: one of three is always answered by the device');
 # Each table once, and once more each time that the machine was so slow that columns were no longer in use: that takes
-# twice as long each time (src/columns/missing.c).
+# twice as long each time (src/columns/load/missing.c).
 cmp_ok(loaded() - $before, '<=', 3 * ($pages{a} + $pages{b} + $pages{c}), 'a cycle: pages are not loaded in each round');
 
 # Columns that take more than the cache, as a first load finds out.

@@ -1,4 +1,4 @@
-# Changes of cached pages are read in the WAL (src/columns/wal_changes.h): no other page is looked at.  Whatever becomes of
+# Changes of cached pages are read in the WAL (src/columns/serve/wal_changes.h): no other page is looked at.  Whatever becomes of
 # that, answers are right: commits that are not flushed, much WAL, another segment, a crash, a standby and its promotion,
 # tables without WAL, and writers of all kinds.
 

@@ -1,4 +1,4 @@
-# A base keeps versions that were open (src/columns/amend.c).  VACUUM may freeze their page since, and pg_xact forget their
+# A base keeps versions that were open (src/columns/serve/amend.c).  VACUUM may freeze their page since, and pg_xact forget their
 # transactions: they are not asked for any more.
 
 use strict;

@@ -3,8 +3,8 @@
  * scans.c
  *	  Scans of one table that differ in constants alone.
  *
- * In the words of codegen/pipeline.c (emit_filter_aggregate, emit_vector_phase), codegen/packed.c and
- * codegen/sink_one_group.c, so that what is measured is what the server's kernels do.  Filters on narrow
+ * In the words of codegen/kernel/pipeline.c (emit_filter_aggregate, emit_vector_phase), codegen/step/packed.c and
+ * codegen/sink/sink_one_group.c, so that what is measured is what the server's kernels do.  Filters on narrow
  * columns are tested on packed codes.  Rows are counted, too.  The sum of a vector's values is known to
  * fit in 32 bits.  One body asks which rows are there before it loads anything.  Where few survive, it
  * reads what it sums of these alone.  Every body has limits of its own among the arguments, as requests
@@ -147,7 +147,7 @@ add_limits(Body *b, const ScanKind *kind, int members, int k)
 	}
 }
 
-/* One body's words are read a vector ahead (begin_vectors in codegen/kernel.c). */
+/* One body's words are read a vector ahead (begin_vectors in codegen/kernel/kernel.c). */
 static void
 add_vectors(Body *b, const ScanKind *kind, int members)
 {

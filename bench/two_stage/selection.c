@@ -14,7 +14,7 @@
  * atomic additions to few addresses take.  Columns are read as they are, and from records; also
  * what it takes to write these.  And with two lookups for each row, by the first column and by the second,
  * in places of 8 MB, of each row by itself or of all that a thread has gathered together
- * (codegen/batched_lookup.c).
+ * (codegen/step/batched_lookup.c).
  *
  *-------------------------------------------------------------------------
  */

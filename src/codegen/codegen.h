@@ -39,7 +39,7 @@ typedef enum GcArgType
 	GC_ARG_GROUP,				/* index: pipeline; part: GC_GROUP_PART_* */
 	GC_ARG_GROUP_KEY,			/* index: GC_GROUP_KEY_INDEX; part: 0 base, 1 stride */
 	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
-	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink_select.c) */
+	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink/sink_select.c) */
 	GC_ARG_PAIRS,				/* part: GC_PAIRS_* */
 	GC_ARG_EDGE,				/* part: GC_EDGE_WORD_* */
 	GC_ARG_SPLIT,				/* index: build, or GC_SPLIT_GROUPS + pipeline; part: GC_SPLIT_* */
@@ -51,7 +51,7 @@ typedef enum GcArgType
 								 * all rows of all chunks that it reads */
 	GC_ARG_SHARED,				/* where the member's part of the shared memory
 								 * begins: gc_fused_shared_bytes */
-	/* Kernels of selection scans only (selection.c): */
+	/* Kernels of selection scans only (kernel/selection.c): */
 	GC_ARG_SELECTION,			/* part: GC_SELECTION_* */
 	GC_ARG_PREDICATE,			/* index: number of a tested column; part: GC_PREDICATE_* */
 	GC_ARG_DIRECT				/* index: hash build; part: GC_PREDICATE_*, of its direct
@@ -134,7 +134,7 @@ enum
 };
 
 /*
- * Which rows a pass takes (split.c).  Either their keys' hashes are in one of so many parts, or their
+ * Which rows a pass takes (step/split.c).  Either their keys' hashes are in one of so many parts, or their
  * key lies from a lowest to a greatest value.
  */
 enum
@@ -151,7 +151,7 @@ typedef struct GcArgWord
 } GcArgWord;
 
 /*
- * What of a pipeline is split: the kernel takes the rows of one part only (split.c).  No bit is set in
+ * What of a pipeline is split: the kernel takes the rows of one part only (step/split.c).  No bit is set in
  * kernels of requests that fit into device memory.
  *
  * builds.  Bit b: build b, which the pipeline fills or probes.  ranged.  Bit b: by ranges of its only
@@ -180,7 +180,7 @@ typedef enum GcEdgeSide
 /*
  * Choices that do not change what a kernel computes; the scheduler makes them.
  *
- * selection, for a selection scan (selection.c).  Bit s: the kernel skips the pipeline's step s,
+ * selection, for a selection scan (kernel/selection.c).  Bit s: the kernel skips the pipeline's step s,
  * since the selection bitmap says which rows pass it.  Such a kernel reads cached chunks only.
  *
  * direct, only with selection.  Bit s: step s finds its row in a direct lookup table

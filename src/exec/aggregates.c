@@ -22,8 +22,8 @@
 
 #include "lookup.h"
 #include "regression.h"
-#include "../columns/numeric.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
+#include "../columns/store/numeric.h"
 
 static const GcPAgg *
 decoder_agg(GcDecoder *d, u16 ref)
@@ -59,7 +59,7 @@ agg_sum_float(GcDecoder *d, const u64 *g, u16 ref, bool is_float4)
 	return v;
 }
 
-/* Undo what agg_image() does (codegen/aggregates.c). */
+/* Undo what agg_image() does (codegen/sink/aggregates.c). */
 static int64
 agg_extreme(GcDecoder *d, const u64 *g, u16 ref)
 {

@@ -8,7 +8,7 @@
  * here is not the statement's: it ends the offload, and the fallback plan raises it
  * or does not.  All of it runs in one subtransaction.  InitPlans and row sources have
  * an executor state of their own, so that an error leaves nothing of the statement's
- * half executed.  What has side effects does not come here (plan/source.c).
+ * half executed.  What has side effects does not come here (plan/base/source.c).
  *
  * It comes before the request slot and its guard are taken, since it may run queries.
  *
@@ -31,8 +31,8 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "../columns/arena.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
+#include "../columns/store/arena.h"
 #include "../compat.h"
 #include "../force.h"
 #include "../settings.h"

@@ -5,7 +5,7 @@
  *	  ALL, whose chunks are read as those of one.
  *
  * Each table is opened, loaded and judged for itself (gather.c).  Then their directories
- * are put together (columns/combined.c), so that all that follows sees one table.
+ * are put together (columns/serve/combined.c), so that all that follows sees one table.
  * What is read as delta, of all of them, is one private chunk.
  *
  * A combined directory has all columns that the tables have cached, not only those that
@@ -21,8 +21,8 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#include "../columns/directory.h"
-#include "../columns/store.h"
+#include "../columns/store/directory.h"
+#include "../columns/store/store.h"
 #include "../program/hash.h"
 
 /* More cells than this are not made for columns that are not read. */

@@ -18,7 +18,7 @@
 #include "lookup.h"
 #include "skip.h"
 #include "values.h"
-#include "../columns/numeric.h"
+#include "../columns/store/numeric.h"
 
 /*
  * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is

@@ -6,7 +6,7 @@
  *
  * gpuconc.cold decides, or else whichever is estimated to be sooner.  Plans are cached, so that
  * it is asked at each execution, before anything is computed that PostgreSQL's plan would compute again.
- * What PostgreSQL's plan takes, the planner has estimated (plan/own_time.c).
+ * What PostgreSQL's plan takes, the planner has estimated (plan/cost/own_time.c).
  *
  * Where offloading is forced, "auto" waits.
  *
@@ -21,10 +21,10 @@
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "../columns/background.h"
-#include "../columns/epoch.h"
-#include "../columns/evict.h"
-#include "../columns/missing.h"
+#include "../columns/load/background.h"
+#include "../columns/load/missing.h"
+#include "../columns/store/epoch.h"
+#include "../columns/store/evict.h"
 #include "../compat.h"
 #include "../force.h"
 #include "../settings.h"

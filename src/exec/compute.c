@@ -26,7 +26,7 @@
 #include "rank.h"
 #include "text_program.h"
 #include "zone.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
 
 #define INTERRUPT_MASK	0x3ff
 

@@ -3,7 +3,7 @@
  * fetch.c
  *	  Columns that are only carried along, fetched by row id.
  *
- * The device returns the id of a row instead of its columns (plan/late.c).  The chunks that the
+ * The device returns the id of a row instead of its columns (plan/group/late.c).  The chunks that the
  * request was bound to are in shared memory still, since the guard is held until the result is
  * decoded.  So a value comes from the very chunk in which the kernels found the row.  That is a chunk
  * of the heap, a hot chunk, a table's chunk in a combined directory, or the private chunk.

@@ -12,7 +12,7 @@
  * others once they have failed for all values.  What fails then means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
- * sessions (columns/lookups.c), if the expression is cacheable.  So is what a time zone does.
+ * sessions (columns/store/lookups.c), if the expression is cacheable.  So is what a time zone does.
  * A session reaches it through its own plan alone, which was permission-checked.  One session at a time computes what is
  * missing.  Values that only this request has, in its delta, are computed for it alone.
  *
@@ -41,8 +41,8 @@
 #include "rank.h"
 #include "text_program.h"
 #include "zone.h"
-#include "../columns/evict.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
+#include "../columns/store/evict.h"
 
 /* By how many days the offset of a time zone, and rounding, may move the range of dates. */
 #define DAYS_ASIDE		2

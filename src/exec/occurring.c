@@ -146,7 +146,7 @@ mark_results(Occurring *o, const GcBinding *b, const GcExpr *x)
 
 /*
  * False where the values are not known.  There is a NULL besides where rows may lack a partner, or groups a value, no
- * matter whether one does.  The planner knows what is known here (plan/lookup.c).
+ * matter whether one does.  The planner knows what is known here (plan/expr/lookup.c).
  */
 static bool
 mark_values(Occurring *o, const GcBinding *b, u16 e)

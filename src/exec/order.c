@@ -25,8 +25,8 @@
 #include "utils/sortsupport.h"
 #include "utils/uuid.h"
 
-#include "../columns/numeric.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
+#include "../columns/store/numeric.h"
 
 #define SIGN_BIT				UINT64CONST(0x8000000000000000)
 

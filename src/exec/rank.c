@@ -23,7 +23,7 @@
 #include "utils/pg_locale.h"
 #include "utils/sortsupport.h"
 #include "utils/typcache.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
 #include "../compat.h"
 
 #define INTERRUPT_MASK	0x3ff

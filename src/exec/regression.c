@@ -21,7 +21,7 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-#include "../plan/plan.h"
+#include "../plan/base/plan.h"
 
 /*
  * While sums of squares are below this, PostgreSQL's way of adding up does not overflow.  It

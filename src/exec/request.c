@@ -17,8 +17,8 @@
 #include "lookup.h"
 #include "skip.h"
 #include "text_program.h"
-#include "../columns/epoch.h"
-#include "../columns/rows_key.h"
+#include "../columns/serve/rows_key.h"
+#include "../columns/store/epoch.h"
 #include "../program/tagged.h"
 #include "../settings.h"
 

@@ -20,8 +20,8 @@
 #include "fetch.h"
 #include "lookup.h"
 #include "order.h"
-#include "../columns/numeric.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
+#include "../columns/store/numeric.h"
 #include "../program/tagged.h"
 
 static const GcExpr *

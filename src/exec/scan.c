@@ -5,7 +5,7 @@
  *
  * Runs in backends.  The whole result is there before the first row is returned.  So
  * anything that goes wrong before is answered by the fallback plan, which is initialised
- * only then, unless PostgreSQL has to say what is not permitted (plan/permitted.c).
+ * only then, unless PostgreSQL has to say what is not permitted (plan/base/permitted.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -32,11 +32,11 @@
 #include "request.h"
 #include "result.h"
 #include "scan.h"
-#include "../columns/ddl.h"
-#include "../columns/epoch.h"
-#include "../columns/reserve.h"
+#include "../columns/store/ddl.h"
+#include "../columns/store/epoch.h"
+#include "../columns/store/reserve.h"
 #include "../plan/kept.h"
-#include "../plan/permitted.h"
+#include "../plan/base/permitted.h"
 #include "../queue/compiling.h"
 #include "../queue/reasons.h"
 #include "../report.h"

@@ -31,7 +31,7 @@
 #include "lookup.h"
 
 #define GC_FN	static inline
-#include "../columns/pgkinds.h"
+#include "../columns/encode/pgkinds.h"
 #include "../compat.h"
 #include "../../cuda/gc_like.h"
 #include "../../cuda/gc_md5.h"

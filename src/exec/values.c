@@ -19,9 +19,9 @@
 
 #include "lookup.h"
 
-#include "../columns/interval.h"
-#include "../columns/numeric.h"
-#include "../columns/pgkinds.h"
+#include "../columns/encode/interval.h"
+#include "../columns/encode/pgkinds.h"
+#include "../columns/store/numeric.h"
 
 /*-------------------------------------------------------------------------
  * Parameters

@@ -18,7 +18,7 @@
 #include "tcop/tcopprot.h"
 
 #include "explained.h"
-#include "planning.h"
+#include "base/planning.h"
 #include "../compat.h"
 #include "../queue/reasons.h"
 

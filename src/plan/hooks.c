@@ -3,7 +3,7 @@
  * hooks.c
  *	  Planning a statement.
  *
- * Runs in backends.  Each run of the planner has a state of its own (planning.h).
+ * Runs in backends.  Each run of the planner has a state of its own (base/planning.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -15,24 +15,24 @@
 #include "utils/float.h"
 #include "utils/hsearch.h"
 
-#include "changes.h"
+#include "base/changes.h"
 #include "cold_choice.h"
-#include "distributed.h"
+#include "base/distributed.h"
 #include "explained.h"
-#include "glance.h"
+#include "base/glance.h"
 #include "hooks.h"
-#include "join_order.h"
+#include "cost/join_order.h"
 #include "kept.h"
-#include "own_time.h"
-#include "path_hooks.h"
-#include "paths.h"
-#include "permitted.h"
-#include "planning.h"
-#include "rewrite.h"
+#include "base/permitted.h"
+#include "base/planning.h"
+#include "cost/own_time.h"
+#include "cost/path_hooks.h"
+#include "cost/paths.h"
+#include "rewrite/rewrite.h"
 #include "verdict.h"
 #include "whole.h"
 #include "../compat.h"
-#include "../columns/store.h"
+#include "../columns/store/store.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
 #include "../force.h"

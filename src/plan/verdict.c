@@ -4,7 +4,7 @@
  *	  What planning a query of a shape led to, so that the next one of it is less work.
  *
  * A query of which nothing is offloaded is planned by PostgreSQL, and what that plan cost is remembered for the
- * query without its constants (glance.c).  The next time our hooks do nothing for relations that cost no more.
+ * query without its constants (base/glance.c).  The next time our hooks do nothing for relations that cost no more.
  *
  * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  The other one is not planned
  * the next time, if numbers of rows and costs are what they were, by as much as the lead allows.
@@ -32,9 +32,9 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "changes.h"
+#include "base/changes.h"
 #include "whole.h"
-#include "../columns/store.h"
+#include "../columns/store/store.h"
 #include "../queue/compiling.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
@@ -111,7 +111,7 @@ typedef struct Settings
 	bool		flags[24];
 } Settings;
 
-/* What a time zone does decides on what is offloaded (instants.c). */
+/* What a time zone does decides on what is offloaded (expr/instants.c). */
 static uint64
 hash_of_settings(void)
 {
@@ -148,7 +148,7 @@ uint64
 gc_verdict_key(const GcGlance *glance, int options, bool params)
 {
 	const char *reason;
-	const bool	writes = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* costs.c */
+	const bool	writes = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* cost/costs.c */
 	uint64		key = gc_glance_mix(glance->shape, hash_of_settings());
 
 	key = gc_glance_mix(key, (uint64) GetUserId() << 32 | (uint32) options);

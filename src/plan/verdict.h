@@ -15,8 +15,8 @@
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
-#include "glance.h"
-#include "planning.h"
+#include "base/glance.h"
+#include "base/planning.h"
 
 /* What identifies a query but for its constants, with all that it is planned under; never 0. */
 extern uint64 gc_verdict_key(const GcGlance *glance, int options, bool params);

@@ -13,8 +13,8 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 
-#include "node.h"
-#include "plan.h"
+#include "base/plan.h"
+#include "cost/node.h"
 
 /* Estimates of PostgreSQL's plans are rough: one is taken for the sooner one if it is so by this factor. */
 #define SOONER_BY_FAR	2.5

@@ -5,7 +5,7 @@
  *	  about a value, whatever its PostgreSQL type.  Includes nothing of PostgreSQL.
  *
  * To add a kind: an entry here, a line in the table of kinds.c, and its types in
- * columns/pgkinds.c.  A kind with a form of its own needs a case in each switch over
+ * columns/encode/pgkinds.c.  A kind with a form of its own needs a case in each switch over
  * GcForm, too.
  *
  * Pure C; runs everywhere.
@@ -38,15 +38,15 @@ typedef enum GcKind
 	GC_UUID,					/* code into a dictionary of 16 bytes each */
 	GC_ENUM,					/* code into a dictionary of the labels' OIDs */
 	GC_DOCUMENT,				/* code into a dictionary: jsonb, json, arrays, ranges and the like */
-	GC_INTERVAL,				/* microseconds (columns/interval.h) */
+	GC_INTERVAL,				/* microseconds (columns/encode/interval.h) */
 	GC_BYTES,					/* code into a dictionary: bytea, inet, cidr */
 	GC_NAME,					/* code into a dictionary */
 	GC_MONEY,					/* of the smallest unit, as Cash */
-	GC_TIMETZ,					/* integers in the type's order (columns/ordinal.h) */
+	GC_TIMETZ,					/* integers in the type's order (columns/encode/ordinal.h) */
 	GC_MACADDR,
 	GC_MACADDR8,
 	GC_LSN,
-	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days (columns/interval.h) */
+	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days (columns/encode/interval.h) */
 	GC_NKINDS
 } GcKind;
 
@@ -63,7 +63,7 @@ typedef enum GcForm
 	GC_FORM_UINT32,
 	GC_FORM_NUMERIC,
 	GC_FORM_INTERVAL,
-	GC_FORM_ORDINAL,			/* in the type's order (columns/ordinal.h) */
+	GC_FORM_ORDINAL,			/* in the type's order (columns/encode/ordinal.h) */
 	GC_FORM_AGE,
 	GC_FORM_CODE,				/* of a dictionary */
 } GcForm;

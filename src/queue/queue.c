@@ -24,10 +24,10 @@
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
-#include "../columns/arena.h"
+#include "../columns/store/arena.h"
 #include "../compat.h"
-#include "../columns/epoch.h"
-#include "../columns/job.h"
+#include "../columns/load/job.h"
+#include "../columns/store/epoch.h"
 
 typedef enum GcSlotState
 {

@@ -34,8 +34,8 @@
 
 #include "storage/latch.h"
 
-#include "../columns/columns.h"
-#include "../columns/lookups.h"
+#include "../columns/store/columns.h"
+#include "../columns/store/lookups.h"
 #include "../device/device.h"
 #include "../program/hash.h"
 #include "../program/program.h"

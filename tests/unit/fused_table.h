@@ -130,7 +130,7 @@ put_chunk(const TableColumn *c, u32 rows, u32 width, const i64 *value, const u8 
 	for (u32 r = 0; r < rows; r++)
 		col.base = !null[r] && value[r] < col.base ? value[r] : col.base;
 	if (col.base == INT64_MAX)
-		col.base = 0;			/* as columns/encode.c does */
+		col.base = 0;			/* as columns/encode/encode.c does */
 	for (u32 r = 0; r < rows; r++)
 	{
 		u64			code = (u64) (value[r] - col.base);

@@ -8,7 +8,7 @@
  * All orders of steps are gone through.  A reader that finds the page unmarked is served what the chunk has: that must be
  * all that its snapshot sees.
  *
- * The steps are those of src/columns/wal_changes.c, fresh.c and hot_chunk.c; their headers have the argument.  Each part of
+ * The steps are those of src/columns/serve/wal_changes.c, fresh.c and load/hot_chunk.c; their headers have the argument.  Each part of
  * it can be left out (GcBreak), and then the model must find an order that goes wrong.
  *
  *-------------------------------------------------------------------------

@@ -22,7 +22,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "../../columns/epoch.h"
+#include "../../columns/store/epoch.h"
 #include "../../queue/queue.h"
 #include "column_uses.h"
 #include "device_memory.h"

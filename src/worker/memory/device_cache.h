@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "../../columns/columns.h"
+#include "../../columns/store/columns.h"
 #include "../../device/device.h"
 #include "device_memory.h"
 #include "replacement.h"

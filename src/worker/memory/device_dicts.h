@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "../../columns/dict.h"
+#include "../../columns/store/dict.h"
 #include "../../device/device.h"
 #include "device_memory.h"
 

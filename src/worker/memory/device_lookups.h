@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "../../columns/lookups.h"
+#include "../../columns/store/lookups.h"
 #include "../../device/device.h"
 #include "../../program/hash.h"
 #include "device_memory.h"

@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "eviction.h"
 #include "state.h"
 #include "waves.h"

@@ -14,7 +14,7 @@
 
 #include "link.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "device_memory.h"
 #include "state.h"
 

@@ -14,7 +14,7 @@
 
 #include "lib/pairingheap.h"
 
-#include "../../columns/columns.h"
+#include "../../columns/store/columns.h"
 #include "../../device/device.h"
 #include "device_memory.h"
 

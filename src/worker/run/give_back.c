@@ -9,7 +9,7 @@
  */
 #include "give_back.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "edge_launch.h"

@@ -14,7 +14,7 @@
  */
 #include "link_costs.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/link_reads.h"
 #include "../memory/state.h"

@@ -4,7 +4,7 @@
  *	  Passes of a request whose builds or groups do not fit into device memory.
  *
  * Each pass goes through the same rows with another part of the builds.  Kernels drop rows of other parts
- * (codegen/split.c), so that each row is taken on in one pass, in which it meets all of its matches.
+ * (codegen/step/split.c), so that each row is taken on in one pass, in which it meets all of its matches.
  * The sink keeps its state from pass to pass.  A part is filled in the same memory, for this request alone:
  * the next pass would find nothing of it in a cache.
  *

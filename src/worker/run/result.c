@@ -14,7 +14,7 @@
  */
 #include "result.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"

@@ -23,7 +23,7 @@
 
 #include "utils/memutils.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "../memory/column_uses.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_groups.c
- *	  Group-coded columns (codegen/key_groups.c): which columns have them, which attributes form
+ *	  Group-coded columns (codegen/kernel/key_groups.c): which columns have them, which attributes form
  *	  the key groups, and their memory.
  *
  * A scan set's column is group-coded if its values are keys of another table and too many for a
@@ -26,7 +26,7 @@
 #include "utils/memutils.h"
 
 #include "../../codegen/key_groups.h"
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "../../force.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"

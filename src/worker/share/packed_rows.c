@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * packed_rows.c
- *	  Packed rows (codegen/packed_rows.c): which columns of a table are in them, and their
+ *	  Packed rows (codegen/kernel/packed_rows.c): which columns of a table are in them, and their
  *	  memory.
  *
  * Some kernels over selection bitmaps read several columns of a row.  These columns are put into

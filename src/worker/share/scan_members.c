@@ -20,7 +20,7 @@
  */
 #include "scan_members.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "../run/give_back.h"

@@ -2,7 +2,7 @@
  *
  * selection.c
  *	  Kernels of selection scans: which kernels a table's requests need, and when they are made
- *	  (codegen/selection.c).
+ *	  (codegen/kernel/selection.c).
  *
  * A scan shape that recurs gets a predicate kernel and a variant of its own kernel that reads a
  * selection bitmap.  A scan set gets a selection kernel for the columns that its scan shapes

@@ -15,7 +15,7 @@
 
 #include "utils/memutils.h"
 
-#include "../../columns/arena.h"
+#include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "share_run.h"

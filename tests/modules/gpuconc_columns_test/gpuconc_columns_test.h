@@ -13,7 +13,7 @@
 #include "fmgr.h"
 #include "utils/rel.h"
 
-#include "columns/directory.h"
+#include "columns/store/directory.h"
 
 extern void columns_test_require_superuser(void);
 

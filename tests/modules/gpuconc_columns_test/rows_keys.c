@@ -15,10 +15,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "columns/amend.h"
-#include "columns/combined.h"
-#include "columns/directory.h"
-#include "columns/rows_key.h"
+#include "columns/serve/amend.h"
+#include "columns/serve/combined.h"
+#include "columns/serve/rows_key.h"
+#include "columns/store/directory.h"
 
 #include "gpuconc_columns_test.h"
 

@@ -1,0 +1,505 @@
+/*-------------------------------------------------------------------------
+ *
+ * expr.c
+ *	  Expressions: from GcExpr trees to statements.  Casts: cast.c; arithmetic and comparisons: arithmetic.c.
+ *
+ * cuda/gc_value.h defines the semantics.  The code here only chooses among them, by the registers
+ * and checks that typing.c found.  SQL promises lazy evaluation of untaken arms of CASE and of
+ * right sides of AND and OR.  An expression with checks is evaluated lazily there; all others are
+ * computed without branches.
+ *
+ * Invariant: the value of a NULL boolean is 0.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "expr.h"
+#include "analysis.h"
+#include "arithmetic.h"
+#include "cast.h"
+#include "emit.h"
+#include "operand.h"
+#include "scale.h"
+#include "../../program/functions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EXPR(cg, i)		(&gc_exprs((cg)->p)[i])
+
+static Operand
+emit_leaf(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		o;
+	char		v[40];
+	int			k;
+
+	strcpy(o.n, "0");
+	switch (e->op)
+	{
+		case GC_OP_COLUMN:
+			k = cg->column[e->ref];
+			snprintf(v, sizeof(v), cg->in_rows ? "v%d" : "c%d[gc_j]", k);
+			if (e->flags & GC_NULLABLE)
+				snprintf(o.n, sizeof(o.n), cg->in_rows ? "vn%d" : "GC_IS_NULL(n%d, gc_j)", k);
+			break;
+		case GC_OP_PAYLOAD:
+			snprintf(v, sizeof(v), "y%d", cg->payload[e->ref]);
+			if (e->flags & GC_NULLABLE)
+				snprintf(o.n, sizeof(o.n), "yn%d", cg->payload[e->ref]);
+			break;
+		case GC_OP_PARAM:
+			snprintf(v, sizeof(v), "p%d", cg->param[e->ref]);
+			break;
+		case GC_OP_ROUND:
+			snprintf(v, sizeof(v), "(gc_this_round == %d)", e->ref);
+			break;
+		case GC_OP_ROW_ID:
+			snprintf(v, sizeof(v), "GC_ROW_ID(%s, %d)", cg_ctype[e->reg], e->cast_scale);
+			break;
+		case GC_OP_SET:
+			if (e->kind == GC_INT4)
+				strcpy(v, "gc_this_set");
+			else
+				snprintf(v, sizeof(v), "(gc_this_set == %d)", e->ref);
+			break;
+		default:				/* GC_OP_NULL */
+			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
+			strcpy(o.n, "1");
+			break;
+	}
+	/* A NULL's code is any value of the column. */
+	if (e->kind == GC_BOOL && !never_null(&o))
+		snprintf(o.v, sizeof(o.v), "(%s & !%s)", v, o.n);
+	else
+		snprintf(o.v, sizeof(o.v), "%s", v);
+	return o;
+}
+
+/* One that looks at its arguments itself, but not where one is NULL. */
+static Operand
+emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand null)
+{
+	char		args[300];
+	char		buf[500];
+	int			at = 0;
+
+	for (int i = 0; i < f->nargs; i++)
+	{
+		Operand		arg = i == 0 ? null : cg_expr(cg, e->arg[i]);
+		char		either[100];
+
+		cg_either_null(either, sizeof(either), &null, &arg);
+		/* What tests two columns' bits is too long for an operand. */
+		if (strlen(either) >= sizeof(null.n))
+			snprintf(either, sizeof(either), "%s", cg_temp(cg, "i32", either, "0").v);
+		snprintf(null.n, sizeof(null.n), "%s", either);
+		at += snprintf(args + at, sizeof(args) - at, "%s, ", arg.v);
+		if (at >= (int) sizeof(args))
+		{
+			cg_fail(cg, GC_UNSUPPORTED, "a function's arguments are too long");
+			return null;
+		}
+	}
+	snprintf(buf, sizeof(buf), "%s ? 0 : %s(%s&gc_bad)", null.n, f->name, args);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null.n);
+}
+
+/* A function of the device library. */
+static Operand
+emit_call(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	const GcFunctionTraits *f = &gc_functions[e->ref];
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = a;
+	Operand		o;
+	char		null[300],
+				infinite[160],
+				buf[500];
+
+	if (f->notes)
+		return emit_noting_call(cg, e, f, a);
+	strcpy(null, a.n);
+	if (f->nargs == 2)
+	{
+		b = cg_expr(cg, e->arg[1]);
+		cg_either_null(null, sizeof(null), &a, &b);
+	}
+	if (f->bad)
+	{
+		snprintf(buf, sizeof(buf), f->bad, a.v);
+		text_addf(cg->out, "GC_CHECK(%s || !(%s));\n", null, buf);
+	}
+	/* PostgreSQL decides on timestamps that may be infinite, if their function is not known. */
+	if (f->of_time && f->infinite == GC_INFINITE_ASKED && (e->flags & GC_CHECKED))
+		cg_check_kind(cg, GC_TIMESTAMP, a.v, null);
+	if (f->nargs == 2)
+		snprintf(buf, sizeof(buf), "%s(%s, %s)", f->name, a.v, b.v);
+	else
+		snprintf(buf, sizeof(buf), "%s(%s)", f->name, a.v);
+	if (e->flags & GC_INFINITE)
+	{
+		char		call[400];
+
+		strcpy(call, buf);
+		cg_is_infinite(infinite, sizeof(infinite), &a);
+		snprintf(buf, sizeof(buf), "%s ? %s : %s", infinite, f->infinite == GC_INFINITE_SELF ? a.v : "0", call);
+		if (f->infinite == GC_INFINITE_NULL)
+			snprintf(null + strlen(null), sizeof(null) - strlen(null), " | %s", infinite);
+	}
+	o = cg_temp(cg, e->kind == GC_TIMESTAMP ? "i64" : cg_ctype[e->reg], buf, null);
+	if (e->kind == GC_TIMESTAMP && (e->flags & GC_CHECKED))
+	{
+		snprintf(null, sizeof(null), "%s%s%s", o.n, e->flags & GC_INFINITE ? " | " : "", e->flags & GC_INFINITE ? infinite : "");
+		cg_check_kind(cg, GC_TIMESTAMP, o.v, null);
+	}
+	if (e->kind == GC_TIMESTAMP && e->reg != GC_I64)
+	{
+		Operand		wide = o;
+
+		snprintf(o.v, sizeof(o.v), "((%s) %s)", cg_ctype[e->reg], wide.v);
+	}
+	return o;
+}
+
+/* Value and NULL flag of a AND b, a OR b, for values that are 0 where NULL. */
+static void
+logic_text(bool is_and, const Operand *a, const Operand *b, char *v, char *n, size_t size)
+{
+	snprintf(v, size, "%s %c %s", a->v, is_and ? '&' : '|', b->v);
+	if (never_null(a) && never_null(b))
+		snprintf(n, size, "0");
+	else if (is_and)
+		snprintf(n, size, "(%s & (%s | %s)) | (%s & %s)", a->n, b->n, b->v, b->n, a->v);
+	else
+		snprintf(n, size, "(%s | %s) & !(%s | %s)", a->n, b->n, a->v, b->v);
+}
+
+static Operand
+emit_logic(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	bool		is_and = e->op == GC_OP_AND;
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b,
+				o;
+	char		v[200],
+				n[400];
+	int			t;
+
+	if (!cg_checked(cg->p, e->arg[1]))
+	{
+		b = cg_expr(cg, e->arg[1]);
+		logic_text(is_and, &a, &b, v, n, sizeof(v));
+		return cg_temp(cg, "i32", v, n);
+	}
+
+	/* Evaluate the right side only if the left does not decide. */
+	t = cg->ntemps++;
+	text_addf(cg->out, "i32 t%d = %d, tn%d = 0;\n", t, !is_and, t);
+	if (is_and)
+		text_addf(cg->out, "if (%s | %s) {\n", a.v, a.n);
+	else
+		text_addf(cg->out, "if (!%s) {\n", a.v);
+	b = cg_expr(cg, e->arg[1]);
+	logic_text(is_and, &a, &b, v, n, sizeof(v));
+	text_addf(cg->out, "t%d = %s; tn%d = %s;\n}\n", t, v, t, n);
+	snprintf(o.v, sizeof(o.v), "t%d", t);
+	if (e->flags & GC_NULLABLE)
+		snprintf(o.n, sizeof(o.n), "tn%d", t);
+	else
+		strcpy(o.n, "0");
+	return o;
+}
+
+static Operand
+emit_test(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		buf[160];
+
+	switch (e->op)
+	{
+		case GC_OP_NOT:
+			snprintf(buf, sizeof(buf), "!%s", a.v);
+			return cg_temp_bool(cg, buf, a.n);
+		case GC_OP_ISNULL:
+			snprintf(buf, sizeof(buf), "%s != 0", a.n);
+			break;
+		case GC_OP_NOTNULL:
+			snprintf(buf, sizeof(buf), "!%s", a.n);
+			break;
+		case GC_OP_ISTRUE:
+			snprintf(buf, sizeof(buf), "%s", a.v);
+			break;
+		case GC_OP_NOTTRUE:
+			snprintf(buf, sizeof(buf), "!%s", a.v);
+			break;
+		case GC_OP_ISFALSE:
+			snprintf(buf, sizeof(buf), "!(%s | %s)", a.v, a.n);
+			break;
+		default:				/* GC_OP_NOTFALSE */
+			snprintf(buf, sizeof(buf), "(%s | %s) != 0", a.v, a.n);
+			break;
+	}
+	return cg_temp(cg, "i32", buf, "0");
+}
+
+/* IF with arms that may not both be evaluated. */
+static Operand
+emit_lazy_if(Cg *cg, u16 i, const Operand *cond)
+{
+	const GcExpr *e = EXPR(cg, i);
+	int			t = cg->ntemps++;
+	Operand		o;
+	char		x[192];
+
+	text_addf(cg->out, "%s t%d; i32 tn%d;\n", cg_ctype[e->reg], t, t);
+	for (int arm = 0; arm < 2; arm++)
+	{
+		text_addf(cg->out, arm == 0 ? "if (%s) {\n" : "else {\n", cond->v);
+		o = cg_expr(cg, e->arg[1 + arm]);
+		cg_as(cg, x, sizeof(x), e->arg[1 + arm], &o, e->reg, e->rescale[arm]);
+		text_addf(cg->out, "t%d = %s; tn%d = %s;\n}\n", t, x, t, o.n);
+	}
+	snprintf(o.v, sizeof(o.v), "t%d", t);
+	if (e->flags & GC_NULLABLE)
+		snprintf(o.n, sizeof(o.n), "tn%d", t);
+	else
+	{
+		text_addf(cg->out, "(void) tn%d;\n", t);
+		strcpy(o.n, "0");
+	}
+	return o;
+}
+
+static Operand
+emit_if(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		c = cg_expr(cg, e->arg[0]);
+	Operand		a,
+				b;
+	char		x[192],
+				y[192],
+				buf[512],
+				null[160];
+
+	if (cg_checked(cg->p, e->arg[1]) || cg_checked(cg->p, e->arg[2]))
+		return emit_lazy_if(cg, i, &c);
+	a = cg_expr(cg, e->arg[1]);
+	b = cg_expr(cg, e->arg[2]);
+	cg_as(cg, x, sizeof(x), e->arg[1], &a, e->reg, e->rescale[0]);
+	cg_as(cg, y, sizeof(y), e->arg[2], &b, e->reg, e->rescale[1]);
+	snprintf(buf, sizeof(buf), "%s ? %s : %s", c.v, x, y);
+	if (never_null(&a) && never_null(&b))
+		strcpy(null, "0");
+	else
+		snprintf(null, sizeof(null), "(%s ? %s : %s)", c.v, a.n, b.n);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+/* COALESCE, GREATEST, LEAST of two. */
+static Operand
+emit_choice(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+	char		x[192],
+				y[192],
+				cmp[500],
+				buf[1100],
+				null[96];
+
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
+	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->reg, e->rescale[1]);
+	if (never_null(&a) || never_null(&b))
+		strcpy(null, "0");
+	else
+		snprintf(null, sizeof(null), "(%s & %s)", a.n, b.n);
+	if (e->op == GC_OP_COALESCE)
+		snprintf(buf, sizeof(buf), "%s ? %s : %s", a.n, y, x);
+	else
+	{
+		/* ties give the first argument, as ExecEvalMinMax */
+		if (e->reg == GC_F32 || e->reg == GC_F64)
+			snprintf(cmp, sizeof(cmp), "gc_f_lt(%s, %s)",
+					 e->op == GC_OP_LEAST ? y : x, e->op == GC_OP_LEAST ? x : y);
+		else
+			snprintf(cmp, sizeof(cmp), "%s %s %s", y, e->op == GC_OP_LEAST ? "<" : ">", x);
+		snprintf(buf, sizeof(buf), "%s ? %s : %s ? %s : %s ? %s : %s", a.n, y, b.n, x, cmp, y, x);
+	}
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+/* The value in this pipeline's arm, which both arguments are by now (arms.c). */
+static Operand
+emit_arm(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		x[192];
+
+	if (EXPR(cg, e->arg[0])->reg == e->reg && e->rescale[0] == 0)
+		return a;
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
+	return cg_temp(cg, cg_ctype[e->reg], x, a.n);
+}
+
+static Operand
+emit_in(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		found;
+	char		buf[192],
+				null[160];
+
+	if (e->flags & GC_LIST_EMPTY)
+		return cg_temp(cg, "i32", "0", "0");
+	if (cg->list[e->ref] < 0)
+	{
+		cg->list[e->ref] = cg->nlists++;
+		text_addf(&cg->decls, "const i64 *I%d = (const i64 *) gc_a.w[%d];\n",
+				  cg->list[e->ref], cg_word(cg, GC_ARG_LIST, e->ref, 0));
+		text_addf(&cg->decls, "const u64 I%d_n = gc_a.w[%d];\n",
+				  cg->list[e->ref], cg_word(cg, GC_ARG_LIST, e->ref, 1));
+	}
+	snprintf(buf, sizeof(buf), "gc_in_list((i64) %s, I%d, I%d_n)", a.v,
+			 cg->list[e->ref], cg->list[e->ref]);
+	found = cg_temp_bool(cg, buf, a.n);
+	if (e->flags & GC_LIST_NULL)
+	{
+		snprintf(null, sizeof(null), "(%s | !%s)", a.n, found.v);
+		return cg_temp(cg, "i32", found.v, null);
+	}
+	return found;
+}
+
+static Operand
+emit_lut(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	const GcPLut *lut = &gc_luts(cg->p)[e->ref];
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		at;
+	const char *type = lut->width == 1 ? "u8" : cg_ctype[lut->reg];
+	char		buf[192],
+				null[64];
+	int			k = cg->lut[e->ref];
+
+	if (k < 0)
+	{
+		k = cg->lut[e->ref] = cg->nluts++;
+		text_addf(&cg->decls, "const %s *L%d = (const %s *) gc_a.w[%d];\n", type, k, type,
+				  cg_word(cg, GC_ARG_LUT, e->ref, GC_LUT_DATA));
+		text_addf(&cg->decls, "const i64 L%d_base = (i64) gc_a.w[%d];\n", k,
+				  cg_word(cg, GC_ARG_LUT, e->ref, GC_LUT_BASE));
+		if (lut->nullable)
+			text_addf(&cg->decls, "const u8 *L%d_null = (const u8 *) gc_a.w[%d];\n", k,
+					  cg_word(cg, GC_ARG_LUT, e->ref, GC_LUT_NULLS));
+	}
+	if (never_null(&a))
+		snprintf(buf, sizeof(buf), "(u32) ((i64) %s - L%d_base) + 1", a.v, k);
+	else
+		snprintf(buf, sizeof(buf), "%s ? 0 : (u32) ((i64) %s - L%d_base) + 1", a.n, a.v, k);
+	at = cg_temp(cg, "u32", buf, "0");
+	if (lut->nullable)
+		snprintf(null, sizeof(null), "L%d_null[%s]", k, at.v);
+	else
+		strcpy(null, "0");
+	snprintf(buf, sizeof(buf), "L%d[%s]", k, at.v);
+	return cg_temp(cg, cg_ctype[lut->reg], buf, null);
+}
+
+Operand
+cg_stored_leaf(Cg *cg, u16 i)
+{
+	return EXPR(cg, i)->op == GC_OP_LUT ? emit_lut(cg, i) : emit_leaf(cg, i);
+}
+
+/* One that is computed of the value of its argument. */
+static Operand
+emit_of_one(Cg *cg, u16 i, Operand (*emit) (Cg *, u16, const Operand *))
+{
+	Operand		a = cg_expr(cg, EXPR(cg, i)->arg[0]);
+
+	return emit(cg, i, &a);
+}
+
+/* One that is computed of the values of both of its arguments. */
+static Operand
+emit_of_two(Cg *cg, u16 i, Operand (*emit) (Cg *, u16, const Operand *, const Operand *))
+{
+	Operand		a = cg_expr(cg, EXPR(cg, i)->arg[0]);
+	Operand		b = cg_expr(cg, EXPR(cg, i)->arg[1]);
+
+	return emit(cg, i, &a, &b);
+}
+
+Operand
+cg_expr(Cg *cg, u16 i)
+{
+	switch (EXPR(cg, i)->op)
+	{
+		case GC_OP_COLUMN:
+		case GC_OP_PAYLOAD:
+		case GC_OP_LUT:
+			return cg_is_tagged(cg, i) ? cg_untagged(cg, i) : cg_stored_leaf(cg, i);
+		case GC_OP_PARAM:
+		case GC_OP_NULL:
+		case GC_OP_ROUND:
+		case GC_OP_ROW_ID:
+		case GC_OP_SET:
+			return emit_leaf(cg, i);
+		case GC_OP_ADD:
+		case GC_OP_SUB:
+		case GC_OP_MUL:
+		case GC_OP_DIV:
+		case GC_OP_MOD:
+			return emit_of_two(cg, i, cg_arith);
+		case GC_OP_NEG:
+		case GC_OP_ABS:
+			return emit_of_one(cg, i, cg_neg_abs);
+		case GC_OP_EQ:
+		case GC_OP_NE:
+		case GC_OP_LT:
+		case GC_OP_LE:
+		case GC_OP_GT:
+		case GC_OP_GE:
+		case GC_OP_DISTINCT:
+			return emit_of_two(cg, i, cg_compare);
+		case GC_OP_AND:
+		case GC_OP_OR:
+			return emit_logic(cg, i);
+		case GC_OP_IF:
+			return emit_if(cg, i);
+		case GC_OP_COALESCE:
+		case GC_OP_GREATEST:
+		case GC_OP_LEAST:
+			return emit_choice(cg, i);
+		case GC_OP_CAST:
+			return emit_of_one(cg, i, cg_cast);
+		case GC_OP_IN:
+			return emit_in(cg, i);
+		case GC_OP_SCALE:
+			return cg_scale(cg, i);
+		case GC_OP_TAG:
+			return cg_tag(cg, i);
+		case GC_OP_CALL:
+			return emit_call(cg, i);
+		case GC_OP_AVG:
+			return emit_of_two(cg, i, cg_avg);
+		case GC_OP_ARM:
+			return emit_arm(cg, i);
+		case GC_OP_OUTER:
+			return EXPR(cg, i)->ref == cg->unmatched ? emit_leaf(cg, i) : cg_expr(cg, EXPR(cg, i)->arg[0]);
+		default:
+			return emit_test(cg, i);
+	}
+}

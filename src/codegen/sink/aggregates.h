@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregates.h
+ *	  Aggregates in a group's words: what they are given, and how it comes there.
+ *
+ * What the sinks that aggregate have in common.  Word 0 of a group counts its rows, or only says
+ * that there are any.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_AGGREGATES_H
+#define GC_AGGREGATES_H
+
+#include "../expr/state.h"
+
+#define AGG(cg, i)		(&gc_aggs((cg)->p)[(cg)->pl->first_agg + (i)])
+
+/* Where a group's words are. */
+typedef enum Scope
+{
+	IN_LOCAL,					/* the cell gc_cell of a block's own table */
+	IN_GLOBAL					/* at gc_g */
+} Scope;
+
+/* How a value comes to an accumulator. */
+typedef struct Update
+{
+	const char *memory;			/* GC_*_G, GC_*_L */
+	const char *block;			/* gc_block_* */
+	const char *type;			/* of the value */
+} Update;
+
+extern const Update *agg_update(const GcPAgg *agg);
+
+/* Does the larger of two images count?  Or every bit of them? */
+static inline bool
+agg_is_extreme(const GcPAgg *agg)
+{
+	return agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX;
+}
+
+static inline bool
+agg_is_bits(const GcPAgg *agg)
+{
+	return agg->fn == GC_AGG_BIT_AND || agg->fn == GC_AGG_BIT_OR;
+}
+
+/* Declare where the groups are, gc_groups, and for how many there is room, gc_ngroups. */
+extern void agg_prepare(Cg *cg);
+
+/* May what is aggregated raise an error? */
+extern bool agg_checked(const Cg *cg, const GcPAgg *agg);
+
+/* Require the keys, and what is aggregated. */
+extern void agg_require(Cg *cg);
+
+/* What aggregate i is given: 1 if its argument is not looked at. */
+extern Operand agg_operand(Cg *cg, u16 i);
+
+/*
+ * Image of what a minimum, a maximum or an aggregate of bits is given: larger, or each bit, counts.
+ * 0 is none.
+ */
+extern void agg_image(const GcPAgg *agg, const Operand *o, char *buf, size_t size);
+
+/* Statement that adds operand o to the group's words; it leaves word 0 alone. */
+extern void agg_fold(Cg *cg, u16 i, const Operand *o, Scope scope);
+
+/* Does word 0 count rows, or only say that there are any?  agg_count_row: the statement for it. */
+extern bool agg_counts_rows(const Cg *cg);
+extern void agg_count_row(Cg *cg, Scope scope);
+
+/* Statements for all aggregates, and word 0. */
+extern void agg_fold_all(Cg *cg, Scope scope);
+
+/*
+ * Type of an accumulator's total, eN; and the statement that adds it to the group's words at
+ * `to`.
+ */
+extern const char *agg_total_type(const GcPAgg *agg);
+extern const char *agg_nothing(const GcPAgg *agg);	/* what it begins with */
+extern void agg_add_total(Text *t, const GcPAgg *agg, const char *to);
+
+#endif							/* GC_AGGREGATES_H */

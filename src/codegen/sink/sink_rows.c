@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * sink_rows.c
+ *	  Sink: rows; of those in an order, the first few and some more (cuda/gc_top.h).
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../expr/emit.h"
+#include "../expr/expr.h"
+#include "../expr/operand.h"
+#include "../expr/scale.h"
+#include "../expr/values.h"
+#include "sinks.h"
+
+static void
+prepare(Cg *cg)
+{
+	if (cg->pl->nkeys > 0)
+	{
+		text_addf(&cg->decls, "u32 *to_kept = (u32 *) gc_a.w[%d];\n",
+				  cg_word(cg, GC_ARG_GROUP, cg_pipeline_number(cg), GC_GROUP_PART_TABLE));
+		text_addf(&cg->decls, "const u64 to_best = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_BEST));
+		text_addf(&cg->decls, "const u64 to_wanted = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
+	}
+	text_addf(&cg->decls, "u64 *gc_rows = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 0));
+	text_addf(&cg->decls, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 1));
+}
+
+static void
+require(Cg *cg)
+{
+	if (cg->pl->nkeys > 0)
+		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key]);
+	for (u16 i = 0; i < cg->pl->nouts; i++)
+		cg_require(cg, gc_refs(cg->p)[cg->pl->first_out + i]);
+}
+
+static void
+emit_row(Cg *cg)
+{
+	if (cg->pl->nkeys > 0)
+	{
+		cg_emit_image(cg);
+		text_addf(cg->out, "if (!gc_first_keep(to_kept, to_best, gc_image, to_wanted)) continue;\n");
+	}
+	/* Column-wise, 64-bit words; the last columns hold the NULL flags, see gc_row_words. */
+	text_addf(cg->out, "u64 gc_null = 0;\nconst u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
+	text_addf(cg->out, "if (gc_o >= gc_rows_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n");
+	for (u16 i = 0; i < cg->pl->nouts; i++)
+	{
+		u16			ref = gc_refs(cg->p)[cg->pl->first_out + i];
+		Operand		o;
+
+		cg_require(cg, ref);
+		o = cg_stored(cg, ref);
+		if (gc_exprs(cg->p)[ref].reg == GC_F64)
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) GC_F64_BITS(%s);\n", i, o.v);
+		else if (gc_exprs(cg->p)[ref].reg == GC_F32)
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (u32) GC_F32_BITS(%s);\n", i, o.v);
+		else
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (i64) %s;\n", i, o.v);
+		if (!never_null(&o))
+			text_addf(cg->out, "gc_null |= (u64) (%s) << %d;\n", o.n, i % 64);
+		if (i % 64 == 63 && i + 1 < cg->pl->nouts)
+			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\ngc_null = 0;\n", cg->pl->nouts + i / 64);
+	}
+	text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\n", (int) gc_row_words(cg->pl) - 1);
+}
+
+const Sink	sink_rows = {
+	.prepare = prepare,
+	.require = require,
+	.row = emit_row,
+};

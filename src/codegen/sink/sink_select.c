@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * sink_select.c
+ *	  Sink: which of the main pipeline's groups are returned.
+ *
+ * The words of a chosen group are copied, with its key or, of a dense table, its number.  Where
+ * only the first few in an order are wanted, the kernel is launched three times (cuda/gc_top.h).
+ * All but the last launch only look.
+ *
+ * Pure C, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "sinks.h"
+
+#include "../expr/analysis.h"
+#include "../expr/emit.h"
+#include "../expr/expr.h"
+#include "../expr/operand.h"
+#include "../expr/values.h"
+
+static void
+prepare(Cg *cg)
+{
+	Text	   *t = &cg->decls;
+
+	text_addf(t, "u64 *to_words = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WORDS));
+	text_addf(t, "i64 *to_keys = (i64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_KEYS));
+	text_addf(t, "const u64 to_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_CAP));
+	if (cg->pl->nkeys == 0)
+		return;
+	text_addf(t, "u64 *to_top = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_TOP));
+	text_addf(t, "const u64 to_pass = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_PASS));
+	text_addf(t, "const u32 gc_last_bin = to_pass == 2 ? gc_top_last_bin(to_top, gc_a.w[%d]) : 0;\n",
+			  cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
+}
+
+static void
+require(Cg *cg)
+{
+	if (cg->pl->nkeys > 0)
+		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key]);
+}
+
+static void
+emit_state(Cg *cg, Text *t)
+{
+	if (cg->pl->nkeys > 0)
+		text_addf(t, "u64 gc_best = 0;\n");
+}
+
+void
+cg_emit_image(Cg *cg)
+{
+	const u16	ref = gc_refs(cg->p)[cg->pl->first_key];
+	const GcExpr *e = &gc_exprs(cg->p)[ref];
+	const char *sign = cg->pl->descending ? "" : "~";
+	Operand		o;
+
+	cg_require(cg, ref);
+	o = cg_expr(cg, ref);
+	if (e->reg == GC_I128 || e->reg == GC_F64 || e->reg == GC_F32)
+		/* -0 and 0 are equal: adding 0 leaves one of them. */
+		text_addf(cg->out, "u64 gc_image = %sgc_order_f64((double) %s + 0.0);\n", sign, o.v);
+	else
+		text_addf(cg->out, "u64 gc_image = %sGC_ORDER_I64((i64) %s);\n", sign, o.v);
+	text_addf(cg->out, "gc_image = GC_ORDER_WITHIN(gc_image);\n");
+	if (!never_null(&o))
+		text_addf(cg->out, "if (%s) gc_image = %s;\n", o.n, cg->pl->nulls_first ? "GC_ORDER_FIRST" : "GC_ORDER_LAST");
+}
+
+/* In the first passes: look at the group's place in the order. */
+static void
+emit_order(Cg *cg)
+{
+	cg_emit_image(cg);
+	text_addf(cg->out, "if (to_pass == 0) { gc_best = GC_MAX(gc_best, gc_image); continue; }\n"
+			  "if (to_pass == 1) { GC_TOP_COUNT(to_top, gc_image, block); continue; }\n"
+			  "if (gc_top_bin(to_top[0] - gc_image) > gc_last_bin) continue;\n");
+}
+
+static void
+emit_row(Cg *cg)
+{
+	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
+	const int	keys = cg_group_key_words(cg->p, from);
+
+	if (cg->pl->nkeys > 0)
+		emit_order(cg);
+	text_addf(cg->out, "const u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n"
+			  "if (gc_o >= to_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n"
+			  "for (u32 i = 0; i < %d; i++) to_words[gc_o * %d + i] = gc_w[i];\n", from->group_words, from->group_words);
+	if (from->group_mode == GC_GROUP_HASH)
+		text_addf(cg->out, "for (u32 i = 0; i < %d; i++) to_keys[gc_o * %d + i] = from_keys[from_number * %d + i];\n", keys, keys, keys);
+	else
+		text_addf(cg->out, "to_keys[gc_o] = (i64) from_number;\n");
+}
+
+static void
+end_order(Cg *cg, Text *t)
+{
+	if (cg->pl->nkeys > 0)
+		text_addf(t, "if (to_pass == 0) {\nconst u64 e = gc_block_max(gc_best);\nif (thread == 0 && e) GC_MAX_G(to_top, e);\n}\n");
+}
+
+const Sink	sink_select = {
+	.prepare = prepare,
+	.require = require,
+	.row = emit_row,
+	.state = emit_state,
+	.end = end_order,
+};

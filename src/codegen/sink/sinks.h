@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * sinks.h
+ *	  The sinks, each a file behind sink.h.
+ *
+ * Private to codegen/, called on the worker's main thread.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SINKS_H
+#define GC_SINKS_H
+
+#include "../expr/state.h"
+
+/* What a sink does at each point (sink.h has more); NULL: it does nothing. */
+typedef struct Sink
+{
+	void		(*prepare) (Cg *cg);
+	void		(*require) (Cg *cg);
+	void		(*row) (Cg *cg);
+	bool		(*takes_all) (const Cg *cg);	/* NULL: no */
+	void		(*begin_parts) (Cg *cg);
+	void		(*add_parts) (Cg *cg);
+	void		(*state) (Cg *cg, Text *t);
+	bool		(*uses_shared) (const Cg *cg);	/* NULL: no */
+	void		(*table) (Cg *cg, Text *t);
+	void		(*clear) (Cg *cg, Text *t);
+	void		(*end) (Cg *cg, Text *t);
+} Sink;
+
+/* The place of a row or group in an order, as gc_image: larger for what comes earlier. */
+extern void cg_emit_image(Cg *cg);
+
+extern const Sink sink_build;
+extern const Sink sink_rows;
+extern const Sink sink_one_group;
+extern const Sink sink_dense_groups;
+extern const Sink sink_hash_groups;
+extern const Sink sink_select;
+extern const Sink sink_packets;
+
+#endif							/* GC_SINKS_H */

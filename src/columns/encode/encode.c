@@ -1,0 +1,579 @@
+/*-------------------------------------------------------------------------
+ *
+ * encode.c
+ *	  Rows in, staged values: the first half of an encoder.
+ *
+ * Runs in backends and loaders; touches local memory only (and, through its
+ * views, shared dictionaries, which the caller guards).
+ *
+ * Values are staged, one array per column, at 4 or 8 bytes according to their
+ * kind, so that nothing need be known about their range before the last row.
+ * pack.c decides on their widths and packs them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "../store/dict.h"
+#include "../store/numeric.h"
+#include "encode_internal.h"
+#include "interval.h"
+#include "pgkinds.h"
+
+#define FIRST_CAPACITY	1024
+
+GcEncoder *
+gc_encoder_create(int ncols, const GcColSpec *specs, GcDictView **dicts,
+				  const uint8 *min_widths)
+{
+	GcEncoder  *encoder = palloc0(sizeof(GcEncoder));
+
+	encoder->context = CurrentMemoryContext;
+	encoder->ncols = ncols;
+	encoder->cols = palloc0(Max(ncols, 1) * sizeof(GcStaged));
+	encoder->specs = palloc(Max(ncols, 1) * sizeof(GcColSpec));
+	encoder->out = palloc0(Max(ncols, 1) * sizeof(GcEncodedColumn));
+	for (int i = 0; i < ncols; i++)
+	{
+		encoder->specs[i] = specs[i];
+		encoder->cols[i].spec = specs[i];
+		encoder->cols[i].width = gc_kinds[specs[i].kind].bytes;
+		encoder->cols[i].min_width = min_widths ? min_widths[i] : 0;
+	}
+	gc_encoder_reset(encoder, dicts);
+	return encoder;
+}
+
+void
+gc_encoder_least_width(GcEncoder *encoder, int i, uint8 width)
+{
+	encoder->cols[i].min_width = width;
+}
+
+void
+gc_encoder_reset(GcEncoder *encoder, GcDictView **dicts)
+{
+	encoder->nrows = 0;
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+
+		col->dict = dicts ? dicts[i] : NULL;
+		col->problem = GC_COL_OK;
+		col->span = GC_NO_SPAN;
+		col->tagged = false;
+		col->nnulls = 0;
+		if (col->nulls)
+			memset(col->nulls, 0, encoder->capacity / 8);
+	}
+}
+
+int
+gc_encoder_columns(const GcEncoder *encoder, const GcColSpec **specs)
+{
+	*specs = encoder->specs;
+	return encoder->ncols;
+}
+
+uint32
+gc_encoder_rows(const GcEncoder *encoder)
+{
+	return encoder->nrows;
+}
+
+GcColProblem
+gc_encoder_problem(const GcEncoder *encoder, int col)
+{
+	return encoder->cols[col].problem;
+}
+
+Size
+gc_encoder_memory(const GcEncoder *encoder)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		if (encoder->cols[i].stage)
+			bytes += (Size) encoder->capacity * encoder->cols[i].width;
+		if (encoder->cols[i].nulls)
+			bytes += encoder->capacity / 8;
+	}
+	return bytes;
+}
+
+static void *
+resize(GcEncoder *encoder, void *old, Size size)
+{
+	if (old)
+		return repalloc_huge(old, size);
+	return MemoryContextAllocHuge(encoder->context, size);
+}
+
+/* Make room for n more rows. */
+static void
+reserve(GcEncoder *encoder, uint32 n)
+{
+	uint64		need = (uint64) encoder->nrows + n;
+	uint64		capacity = Max(encoder->capacity, FIRST_CAPACITY);
+
+	if (need <= encoder->capacity)
+		return;
+	if (need > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows to be encoded together")));
+	while (capacity < need)
+		capacity *= 2;
+
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+
+		if (col->problem)
+			continue;
+		col->stage = resize(encoder, col->stage, capacity * col->width);
+		if (col->nulls)
+		{
+			col->nulls = resize(encoder, col->nulls, capacity / 8);
+			memset(col->nulls + encoder->capacity / 8, 0,
+				   (capacity - encoder->capacity) / 8);
+		}
+	}
+	encoder->capacity = capacity;
+}
+
+/* The column cannot be encoded: say so, and let its memory go. */
+static void
+set_problem(GcStaged *col, GcColProblem problem)
+{
+	col->problem = problem;
+	if (col->stage)
+		pfree(col->stage);
+	if (col->nulls)
+		pfree(col->nulls);
+	col->stage = NULL;
+	col->nulls = NULL;
+}
+
+void
+gc_encoder_give_up(GcEncoder *encoder, int col, GcColProblem problem)
+{
+	if (problem != GC_COL_OK)
+		set_problem(&encoder->cols[col], problem);
+}
+
+static void
+add_nulls(GcEncoder *encoder, GcStaged *col, uint32 n, const bool *isnull)
+{
+	if (col->nulls == NULL)
+		col->nulls = MemoryContextAllocZero(encoder->context, encoder->capacity / 8);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		row = encoder->nrows + i;
+
+		if (isnull[i])
+		{
+			col->nulls[row >> 3] |= 1 << (row & 7);
+			col->nnulls++;
+		}
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Values
+ *-------------------------------------------------------------------------
+ */
+
+static inline bool
+put_code(GcStaged *col, int64 code, int32 *result)
+{
+	if (code < 0)
+	{
+		set_problem(col, GC_COL_MANY_VALUES);
+		return false;
+	}
+	*result = (int32) code;
+	return true;
+}
+
+/* Code of a text value; false sets the column's problem. */
+static inline bool
+text_code(GcStaged *col, Datum datum, int32 *result)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	struct varlena *plain = value;
+	int64		code;
+
+	if (GC_IS_TOASTED(value))
+	{
+		/* Do not fetch what would be refused anyway. */
+		if (toast_raw_datum_size(datum) > GC_DICT_MAX_LENGTH + VARHDRSZ)
+		{
+			set_problem(col, GC_COL_VALUE_TOO_LONG);
+			return false;
+		}
+		plain = pg_detoast_datum_packed(value);
+	}
+	if (VARSIZE_ANY_EXHDR(plain) > GC_DICT_MAX_LENGTH)
+	{
+		set_problem(col, GC_COL_VALUE_TOO_LONG);
+		return false;
+	}
+	code = gc_dict_intern(col->dict, VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
+	if (plain != value)
+		pfree(plain);
+	return put_code(col, code, result);
+}
+
+/* The same of a value of fixed size. */
+static inline bool
+fixed_code(GcStaged *col, Datum datum, int32 *result)
+{
+	GcValueBytes b;
+
+	gc_datum_bytes(col->spec.kind, datum, &b);
+	return put_code(col, gc_dict_intern(col->dict, b.bytes, b.len), result);
+}
+
+/* Tags a value, of which the column takes note; false if it is too large for that. */
+static inline bool
+tag_value(GcStaged *col, int16 dscale, int64 *value)
+{
+	GcSpan		one = {*value, *value, dscale, dscale};
+
+	if (!gc_span_rescale(&one, dscale) || !gc_span_join(&col->span, one))
+		return false;
+	*value = GC_TAGGED(*value, dscale);
+	return true;
+}
+
+/* The first n staged values, of one scale, become tagged ones; false if one is too large. */
+static bool
+tag_staged(GcStaged *col, uint32 n)
+{
+	const int16 dscale = col->span.dscale;
+	int64	   *stage = col->stage;
+
+	col->tagged = true;
+	col->span = GC_NO_SPAN;
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (!(col->nulls && col->nulls[i >> 3] >> (i & 7) & 1) && !tag_value(col, dscale, &stage[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A value of another scale than those so far, which are n rows, or one of several; false sets the problem. */
+static bool
+numeric_of_scale(GcStaged *col, uint32 n, int16 dscale, int64 *value)
+{
+	if (col->span.dscale < 0 && !col->tagged)
+	{
+		col->span.dscale = col->span.min_dscale = dscale;
+		return true;
+	}
+	if ((col->tagged || tag_staged(col, n)) && tag_value(col, dscale, value))
+		return true;
+	set_problem(col, GC_COL_NUMERIC_SCALE);
+	return false;
+}
+
+/* A numeric as the integer of row n; false sets the problem. */
+static inline bool
+numeric_raw(GcStaged *col, uint32 n, Datum datum, int64 *result)
+{
+	int16		dscale;
+
+	if (!gc_numeric_to_int64(datum, result, &dscale))
+	{
+		set_problem(col, gc_numeric_is_finite(datum) ? GC_COL_NUMERIC_DIGITS : GC_COL_NUMERIC_SPECIAL);
+		return false;
+	}
+	return likely(dscale == col->span.dscale && !col->tagged) || numeric_of_scale(col, n, dscale, result);
+}
+
+/* The same of a value of another type not all of whose values have an integer. */
+static bool
+partial_raw(GcStaged *col, Datum datum, int64 *result)
+{
+	int16		dscale;
+
+	if (gc_datum_to_raw(col->spec.kind, datum, result, &dscale))
+		return true;
+	set_problem(col, col->spec.kind == GC_INTERVAL ? GC_COL_INTERVAL_FORM : GC_COL_ZONE_RANGE);
+	return false;
+}
+
+/* One loop per form; isnull may be NULL, the value of a NULL is 0. */
+#define ADD_LOOP(type, expression) \
+	do { \
+		type	   *out = (type *) col->stage + at; \
+		for (uint32 i = 0; i < n; i++) \
+		{ \
+			Datum		value pg_attribute_unused() = values[i]; \
+			out[i] = (isnull && isnull[i]) ? 0 : (type) (expression); \
+		} \
+	} while (0)
+
+static void
+add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
+{
+	bool		fixed;
+
+	switch (gc_kinds[col->spec.kind].form)
+	{
+		case GC_FORM_BOOL:
+			ADD_LOOP(int32, DatumGetBool(value));
+			break;
+		case GC_FORM_INT16:
+			ADD_LOOP(int32, DatumGetInt16(value));
+			break;
+		case GC_FORM_INT32:
+		case GC_FORM_BITS32:
+			ADD_LOOP(int32, DatumGetInt32(value));
+			break;
+		case GC_FORM_INT64:
+			ADD_LOOP(int64, DatumGetInt64(value));
+			break;
+		case GC_FORM_UINT8:
+			ADD_LOOP(int32, (uint8) DatumGetChar(value));
+			break;
+		case GC_FORM_UINT32:
+			ADD_LOOP(int64, DatumGetObjectId(value));
+			break;
+		case GC_FORM_NUMERIC:
+		case GC_FORM_INTERVAL:
+		case GC_FORM_ORDINAL:
+			for (uint32 i = 0; i < n; i++)
+			{
+				int64		raw = 0;
+
+				if (!(isnull && isnull[i]) &&
+					!(col->spec.kind == GC_NUMERIC ? numeric_raw(col, at + i, values[i], &raw) : partial_raw(col, values[i], &raw)))
+					return;
+				((int64 *) col->stage)[at + i] = raw;
+			}
+			break;
+		case GC_FORM_CODE:
+			fixed = col->spec.kind == GC_UUID || col->spec.kind == GC_ENUM || col->spec.kind == GC_NAME;
+			for (uint32 i = 0; i < n; i++)
+			{
+				int32		code = 0;
+
+				if (!(isnull && isnull[i]) &&
+					!(fixed ? fixed_code : text_code) (col, values[i], &code))
+					return;
+				((int32 *) col->stage)[at + i] = code;
+			}
+			break;
+		default:
+			/* gc_col_spec() and the planner (gc_type_kind) give no other kind. */
+			elog(ERROR, "unexpected kind of column: %d", (int) col->spec.kind);
+	}
+}
+
+/* The column, with room for the rows that were reserved; NULL if it has met a problem. */
+static inline GcStaged *
+open_column(GcEncoder *encoder, int i)
+{
+	GcStaged   *col = &encoder->cols[i];
+
+	if (col->problem)
+		return NULL;
+	if (col->stage == NULL)
+		col->stage = resize(encoder, NULL, (Size) encoder->capacity * col->width);
+	return col;
+}
+
+void
+gc_encoder_add_rows(GcEncoder *encoder, uint32 n, Datum *const *values,
+					bool *const *isnull)
+{
+	reserve(encoder, n);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = open_column(encoder, i);
+		const bool *nulls = isnull[i];
+
+		if (col == NULL)
+			continue;
+		if (nulls && memchr(nulls, true, n) != NULL)
+			add_nulls(encoder, col, n, nulls);
+		else
+			nulls = NULL;
+		add_column(col, encoder->nrows, n, values[i], nulls);
+	}
+	encoder->nrows += n;
+}
+
+void
+gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *isnull)
+{
+	reserve(encoder, 1);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = open_column(encoder, i);
+
+		if (col == NULL)
+			continue;
+		if (isnull[i])
+			add_nulls(encoder, col, 1, &isnull[i]);
+		add_column(col, encoder->nrows, 1, &values[i], &isnull[i]);
+	}
+	encoder->nrows++;
+}
+
+void
+gc_encoder_add_nulls(GcEncoder *encoder, uint32 n)
+{
+	const Datum values[MaxHeapTuplesPerPage] = {0};
+	bool		isnull[MaxHeapTuplesPerPage];
+
+	Assert(n <= MaxHeapTuplesPerPage);
+	memset(isnull, true, n);
+	reserve(encoder, n);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = open_column(encoder, i);
+
+		if (col == NULL)
+			continue;
+		add_nulls(encoder, col, n, isnull);
+		add_column(col, encoder->nrows, n, values, isnull);
+	}
+	encoder->nrows += n;
+}
+
+/* Rows first .. first + n - 1 of a cell as staged values: codes at their width, and the base. */
+#define UNPACK_LOOP(from, to) \
+	do { \
+		const from *v = (const from *) cell->desc.data + first; \
+		to		   *out = (to *) col->stage + at; \
+		for (uint32 i = 0; i < n; i++) \
+			out[i] = (to) ((uint64) v[i] + base); \
+	} while (0)
+
+#define UNPACK_WIDTHS(to) \
+	switch (cell->desc.width) \
+	{ \
+		case 1: \
+			UNPACK_LOOP(uint8, to); \
+			break; \
+		case 2: \
+			UNPACK_LOOP(uint16, to); \
+			break; \
+		case 4: \
+			UNPACK_LOOP(uint32, to); \
+			break; \
+		default: \
+			UNPACK_LOOP(uint64, to); \
+	}
+
+/* Rows of a cell of numerics were staged behind `at` others: both are to be tagged, or to have one scale. */
+static void
+add_cell_scales(GcStaged *col, uint32 at, uint32 n, const GcChunkColumn *cell)
+{
+	const bool	tagged = cell->desc.scale == GC_SCALE_TAGGED;
+	int64	   *stage = col->stage;
+	bool		fits = true;
+
+	if (!tagged && !col->tagged && (col->span.dscale < 0 || col->span.dscale == cell->span.dscale))
+	{
+		col->span.dscale = col->span.min_dscale = cell->span.dscale;
+		return;
+	}
+	if (!col->tagged)
+		fits = tag_staged(col, at);
+	for (uint32 i = at; i < at + n && fits; i++)
+	{
+		const int64 value = stage[i];
+
+		if (col->nulls && col->nulls[i >> 3] >> (i & 7) & 1)
+			continue;
+		stage[i] = tagged ? GC_TAG_DIGITS(value) : value;
+		fits = tag_value(col, tagged ? GC_TAG_SCALE(value) : cell->span.dscale, &stage[i]);
+	}
+	if (!fits)
+		set_problem(col, GC_COL_NUMERIC_SCALE);
+}
+
+static void
+add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell, uint32 first)
+{
+	const uint32 at = encoder->nrows;
+	const uint64 base = cell->desc.base;
+
+	if (col->width == 4)
+		UNPACK_WIDTHS(uint32)
+	else
+		UNPACK_WIDTHS(uint64)
+
+	for (uint32 i = 0; cell->null_bytes > 0 && i < n; i++)
+	{
+		const uint8 *nulls = (const uint8 *) cell->desc.nulls;
+
+		if (!((nulls[(first + i) >> 3] >> ((first + i) & 7)) & 1))
+			continue;
+		if (col->nulls == NULL)
+			col->nulls = MemoryContextAllocZero(encoder->context, encoder->capacity / 8);
+		col->nulls[(at + i) >> 3] |= 1 << ((at + i) & 7);
+		col->nnulls++;
+		if (col->width == 4)
+			((uint32 *) col->stage)[at + i] = 0;
+		else
+			((uint64 *) col->stage)[at + i] = 0;
+	}
+	if (cell->span.dscale >= 0)
+		add_cell_scales(col, at, n, cell);
+}
+
+void
+gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *cells, uint32 first)
+{
+	reserve(encoder, n);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = open_column(encoder, i);
+
+		if (col)
+			add_cell(encoder, col, n, cells[i], first);
+	}
+	encoder->nrows += n;
+}
+
+void
+gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const uint32 *remap)
+{
+	GcStaged   *staged = &encoder->cols[col];
+	uint32	   *codes = staged->stage;
+
+	if (staged->problem || remap == NULL || codes == NULL)
+		return;
+
+	/* The code of a NULL is 0, which may be below first or not. */
+	for (uint32 i = 0; i < encoder->nrows; i++)
+	{
+		if (codes[i] >= first)
+			codes[i] = remap[codes[i] - first];
+	}
+}
+
+bool
+gc_encoder_value(const GcEncoder *encoder, int i, uint32 row, int64 *value)
+{
+	const GcStaged *col = &encoder->cols[i];
+
+	Assert(row < encoder->nrows);
+	if (col->nulls && col->nulls[row >> 3] >> (row & 7) & 1)
+		return false;
+	*value = col->width == 4 ? ((const int32 *) col->stage)[row] : ((const int64 *) col->stage)[row];
+	return true;
+}

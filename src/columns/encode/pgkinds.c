@@ -1,0 +1,246 @@
+/*-------------------------------------------------------------------------
+ *
+ * pgkinds.c
+ *	  PostgreSQL's types as kinds of values, and its Datums as raw values.
+ *
+ * Runs in backends and loaders; reads catalogs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "../store/numeric.h"
+#include "interval.h"
+#include "ordinal.h"
+#include "pgkinds.h"
+
+static const struct
+{
+	Oid			type;
+	GcKind		kind;
+}			kind_of_type[] = {
+	{BOOLOID, GC_BOOL},
+	{INT2OID, GC_INT2},
+	{INT4OID, GC_INT4},
+	{INT8OID, GC_INT8},
+	{FLOAT4OID, GC_FLOAT4},
+	{FLOAT8OID, GC_FLOAT8},
+	{NUMERICOID, GC_NUMERIC},
+	{DATEOID, GC_DATE},
+	{TIMESTAMPOID, GC_TIMESTAMP},
+	{TIMESTAMPTZOID, GC_TIMESTAMPTZ},
+	{TEXTOID, GC_TEXT},
+	{VARCHAROID, GC_TEXT},
+	{BPCHAROID, GC_TEXT},
+	{OIDOID, GC_OID},
+	{REGCLASSOID, GC_OID},
+	{REGPROCOID, GC_OID},
+	{REGTYPEOID, GC_OID},
+	{REGROLEOID, GC_OID},
+	{REGNAMESPACEOID, GC_OID},
+	{CHAROID, GC_CHAR},
+	{TIMEOID, GC_TIME},
+	{INTERVALOID, GC_INTERVAL},
+	{UUIDOID, GC_UUID},
+	{JSONBOID, GC_DOCUMENT},
+	{JSONOID, GC_DOCUMENT},
+	{BYTEAOID, GC_BYTES},
+	{INETOID, GC_BYTES},
+	{CIDROID, GC_BYTES},
+	{NAMEOID, GC_NAME},
+	{MONEYOID, GC_MONEY},
+	{TIMETZOID, GC_TIMETZ},
+	{MACADDROID, GC_MACADDR},
+	{MACADDR8OID, GC_MACADDR8},
+	{PG_LSNOID, GC_LSN},
+	{BOOLARRAYOID, GC_DOCUMENT},
+	{INT2ARRAYOID, GC_DOCUMENT},
+	{INT4ARRAYOID, GC_DOCUMENT},
+	{INT8ARRAYOID, GC_DOCUMENT},
+	{FLOAT4ARRAYOID, GC_DOCUMENT},
+	{FLOAT8ARRAYOID, GC_DOCUMENT},
+	{NUMERICARRAYOID, GC_DOCUMENT},
+	{TEXTARRAYOID, GC_DOCUMENT},
+	{VARCHARARRAYOID, GC_DOCUMENT},
+	{BPCHARARRAYOID, GC_DOCUMENT},
+	{DATEARRAYOID, GC_DOCUMENT},
+	{TIMESTAMPARRAYOID, GC_DOCUMENT},
+	{TIMESTAMPTZARRAYOID, GC_DOCUMENT},
+	{UUIDARRAYOID, GC_DOCUMENT},
+	{INT4RANGEOID, GC_DOCUMENT},
+	{INT8RANGEOID, GC_DOCUMENT},
+	{NUMRANGEOID, GC_DOCUMENT},
+	{DATERANGEOID, GC_DOCUMENT},
+	{TSRANGEOID, GC_DOCUMENT},
+	{TSTZRANGEOID, GC_DOCUMENT},
+	{TSVECTOROID, GC_DOCUMENT},
+};
+
+static GcKind
+kind_of(Oid type)
+{
+	for (int i = 0; i < lengthof(kind_of_type); i++)
+	{
+		if (kind_of_type[i].type == type)
+			return kind_of_type[i].kind;
+	}
+	return GC_KIND_NONE;
+}
+
+GcKind
+gc_type_kind(Oid typid)
+{
+	GcKind		kind = kind_of(typid);
+	Oid			base;
+
+	/* Nearly every type is no domain; to ask for that takes far longer. */
+	if (kind != GC_KIND_NONE)
+		return kind;
+	base = gc_base_type(typid);
+	kind = kind_of(base);
+	return kind != GC_KIND_NONE ? kind : type_is_enum(base) ? GC_ENUM : GC_KIND_NONE;
+}
+
+bool
+gc_collation_deterministic(Oid collation)
+{
+	if (!OidIsValid(collation) || collation == C_COLLATION_OID || collation == DEFAULT_COLLATION_OID)
+		return true;
+	return get_collation_isdeterministic(collation);
+}
+
+bool
+gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
+{
+	*dscale = -1;
+	switch (gc_kinds[kind].form)
+	{
+		case GC_FORM_BOOL:
+			*raw = DatumGetBool(value);
+			return true;
+		case GC_FORM_INT16:
+			*raw = DatumGetInt16(value);
+			return true;
+		case GC_FORM_INT32:
+			*raw = DatumGetInt32(value);
+			return true;
+		case GC_FORM_BITS32:
+			*raw = (uint32) DatumGetInt32(value);
+			return true;
+		case GC_FORM_INT64:
+			*raw = DatumGetInt64(value);
+			return true;
+		case GC_FORM_UINT8:
+			*raw = (uint8) DatumGetChar(value);
+			return true;
+		case GC_FORM_UINT32:
+			*raw = DatumGetObjectId(value);
+			return true;
+		case GC_FORM_NUMERIC:
+			return gc_numeric_to_int64(value, raw, dscale);
+		case GC_FORM_INTERVAL:
+			return gc_interval_to_int64(DatumGetIntervalP(value), raw);
+		case GC_FORM_ORDINAL:
+			return gc_datum_to_ordinal(kind, value, raw);
+		default:
+			return false;
+	}
+}
+
+Datum
+gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
+{
+	switch (gc_kinds[kind].form)
+	{
+		case GC_FORM_BOOL:
+			return BoolGetDatum(raw != 0);
+		case GC_FORM_INT16:
+			return Int16GetDatum((int16) raw);
+		case GC_FORM_INT32:
+		case GC_FORM_BITS32:
+			return Int32GetDatum((int32) raw);
+		case GC_FORM_NUMERIC:
+			return scale == GC_SCALE_TAGGED ? gc_int128_to_numeric(GC_TAG_DIGITS(raw), GC_TAG_SCALE(raw)) :
+				gc_int128_to_numeric(raw, scale);
+		case GC_FORM_INTERVAL:
+			return IntervalPGetDatum(gc_int64_to_interval(raw));
+		case GC_FORM_ORDINAL:
+			return gc_ordinal_to_datum(kind, raw);
+		case GC_FORM_AGE:
+			return IntervalPGetDatum(gc_age_to_interval(raw));
+		case GC_FORM_UINT8:
+			return CharGetDatum((char) raw);
+		case GC_FORM_UINT32:
+			return ObjectIdGetDatum((Oid) raw);
+		default:
+			return Int64GetDatum(raw);
+	}
+}
+
+void
+gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b)
+{
+	struct varlena *t;
+
+	switch (kind)
+	{
+		case GC_UUID:
+			b->bytes = (const char *) DatumGetUUIDP(value)->data;
+			b->len = UUID_LEN;
+			break;
+		case GC_ENUM:
+			b->oid = DatumGetObjectId(value);
+			b->bytes = (const char *) &b->oid;
+			b->len = sizeof(Oid);
+			break;
+		case GC_NAME:
+			b->bytes = NameStr(*DatumGetName(value));
+			b->len = strlen(b->bytes);
+			break;
+		default:
+			t = PG_DETOAST_DATUM_PACKED(value);
+			b->bytes = VARDATA_ANY(t);
+			b->len = VARSIZE_ANY_EXHDR(t);
+			break;
+	}
+}
+
+Datum
+gc_bytes_datum(GcKind kind, const char *bytes, uint32 len, uint32 blanks)
+{
+	Oid			oid;
+	pg_uuid_t  *uuid;
+	Name		name;
+	struct varlena *t;
+
+	switch (kind)
+	{
+		case GC_UUID:
+			Assert(len == UUID_LEN);
+			uuid = palloc(sizeof(pg_uuid_t));
+			memcpy(uuid->data, bytes, UUID_LEN);
+			return UUIDPGetDatum(uuid);
+		case GC_ENUM:
+			Assert(len == sizeof(Oid));
+			memcpy(&oid, bytes, sizeof(Oid));
+			return ObjectIdGetDatum(oid);
+		case GC_NAME:
+			Assert(len < NAMEDATALEN);
+			name = palloc0(NAMEDATALEN);
+			memcpy(NameStr(*name), bytes, len);
+			return NameGetDatum(name);
+		default:
+			t = palloc(VARHDRSZ + len + blanks);
+			SET_VARSIZE(t, VARHDRSZ + len + blanks);
+			memcpy(VARDATA(t), bytes, len);
+			memset(VARDATA(t) + len, ' ', blanks);
+			return PointerGetDatum(t);
+	}
+}

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * pgkinds.h
+ *	  PostgreSQL's types as kinds of values, and its Datums as raw values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PGKINDS_H
+#define GC_PGKINDS_H
+
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "utils/lsyscache.h"
+
+#include "../../program/kinds.h"
+
+/* The type behind a domain, or the type itself.  PostgreSQL's own types are none, and to ask the catalog takes long. */
+static inline Oid
+gc_base_type(Oid type)
+{
+	return type < FirstGenbkiObjectId ? type : getBaseType(type);
+}
+
+/* Domains are looked through. */
+extern GcKind gc_type_kind(Oid typid);
+
+/*
+ * Under a deterministic collation, equal means equal bytes: codes may be compared
+ * instead of values.
+ */
+extern bool gc_collation_deterministic(Oid collation);
+
+/*
+ * Raw form of a non-NULL value: integers, dates, times, timestamps sign-extended;
+ * oid, "char" zero-extended; bool 0/1; floats their bits (float4 in the low half); numeric times 10^dscale.
+ * Not for codes.  False if the value has none (numeric NaN, infinity, beyond
+ * 64 bits; an interval that is not as interval.h says, a timetz not as ordinal.h does).
+ */
+extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
+
+/* The opposite; scale for a numeric alone, which may be GC_SCALE_TAGGED. */
+extern Datum gc_raw_to_datum(GcKind kind, int64 raw, int16 scale);
+
+/* By which bytes a dictionary knows a value.  They may lie in the structure itself. */
+typedef struct GcValueBytes
+{
+	const char *bytes;
+	uint32		len;
+	Oid			oid;			/* an enum's */
+} GcValueBytes;
+
+/* Of a kind whose values have codes.  Detoasts what is toasted. */
+extern void gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b);
+
+/* The opposite, in CurrentMemoryContext; a text with so many blanks behind it. */
+extern Datum gc_bytes_datum(GcKind kind, const char *bytes, uint32 len, uint32 blanks);
+
+#endif							/* GC_PGKINDS_H */

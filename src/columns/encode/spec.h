@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * spec.h
+ *	  Which relations and columns may be cached, and when what is cached may be used.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SPEC_H
+#define GC_SPEC_H
+
+#include "postgres.h"
+
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "../store/columns.h"
+
+/* Map a column's type to its kind; GC_KIND_NONE and *reason if there is none. */
+extern bool gc_col_spec(Relation rel, AttrNumber attnum, GcColSpec *spec, const char **reason);
+
+/*
+ * May this relation's pages be served from chunks at all, now, for this
+ * snapshot?  (Permanent heap table, not a catalog, not created or rewritten in
+ * this transaction, no old_snapshot_threshold, MVCC snapshot, not SERIALIZABLE
+ * unless READ ONLY DEFERRABLE.)  Decided at execution time.
+ */
+extern bool gc_rel_cacheable(Relation rel, Snapshot snapshot, const char **reason);
+
+/* Same, as far as the planner can know: persistence, access method, catalog. */
+extern bool gc_rel_plannable(Relation rel, const char **reason);
+
+/*
+ * The stages between gc_rel_plannable() and gc_rel_cacheable(), for the other files of
+ * this room.
+ */
+
+/* Plannable, and its file is one that chunks can stand for in this transaction. */
+extern bool gc_rel_servable(Relation rel, const char **reason);
+
+/* Servable, and what this transaction reads may be published to all others. */
+extern bool gc_rel_loadable(Relation rel, const char **reason);
+
+#endif							/* GC_SPEC_H */

@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * background.c
+ *	  Starting loader workers.
+ *
+ * Runs in sessions.  What a loader does is in loader.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "background.h"
+
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+
+#include "../encode/spec.h"
+#include "../store/columns.h"
+#include "../store/evict.h"
+#include "../store/store.h"
+#include "cold_loader.h"
+
+StaticAssertDecl(sizeof(GcLoaderArgs) <= BGW_EXTRALEN, "GcLoaderArgs has outgrown bgw_extra");
+
+/* *handle: in the caller's memory context. */
+static bool
+start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+
+	/* On a standby, too. */
+	worker.bgw_start_time = BgWorkerStart_ConsistentState;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "gpuconc", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "gc_loader_main", sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", args->key.relid);
+	strlcpy(worker.bgw_type, "gpuconc loader", BGW_MAXLEN);
+	memcpy(worker.bgw_extra, args, sizeof(*args));
+	return RegisterDynamicBackgroundWorker(&worker, handle);
+}
+
+static bool
+start_for(const GcRelKey *key, GcLoaderTask task)
+{
+	const GcLoaderArgs args = {.key = *key,.task = task};
+	BackgroundWorkerHandle *handle;
+
+	return start_loader(&args, &handle);
+}
+
+void
+gc_loader_start_workers(const GcRelKey *key, int n)
+{
+	while (n-- > 0 && start_for(key, GC_LOADER_HELP))
+		;
+}
+
+bool
+gc_loader_start_hot(const GcRelKey *key)
+{
+	return start_for(key, GC_LOADER_HOT);
+}
+
+bool
+gc_loader_start_cold(const GcRelKey *key)
+{
+	return start_for(key, GC_LOADER_COLD);
+}
+
+void
+gc_load_in_background(Relation rel)
+{
+	GcRelKey	key;
+	const char *reason;
+
+	gc_rel_key(rel, &key);
+	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&key))
+		(void) start_for(&key, GC_LOADER_REFRESH);
+}
+
+bool
+gc_may_load_in_background(Relation rel)
+{
+	const char *reason;
+
+	return gc_rel_loadable(rel, &reason);
+}
+
+GcColdLoad
+gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
+{
+	GcRelKey	key;
+
+	if (!gc_may_load_in_background(rel))
+		return GC_COLD_NO_WORKER;
+	gc_rel_key(rel, &key);
+	return gc_ask_cold_load(rel, &key, ncols, specs);
+}

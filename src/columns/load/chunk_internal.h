@@ -1,0 +1,81 @@
+/*-------------------------------------------------------------------------
+ *
+ * chunk_internal.h
+ *	  A chunk that is being read, as chunk.c, hot_chunk.c and write_chunk.c see it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CHUNK_INTERNAL_H
+#define GC_CHUNK_INTERNAL_H
+
+#include "../encode/reader.h"
+#include "../serve/versions.h"
+#include "../store/dict.h"
+#include "chunk.h"
+#include "job.h"
+
+/* A set of the job's columns that is read together. */
+typedef struct GcColumnSet
+{
+	GcReader   *reader;			/* made when first needed */
+	int			ncols;
+	int		   *job_cols;
+	GcDictView **dicts;
+} GcColumnSet;
+
+struct GcLoader
+{
+	Relation	rel;
+	GcJob	   *job;
+	MemoryContext context;		/* as long as the loader */
+	MemoryContext chunk_context;	/* one chunk's views and maps */
+	GcColumnSet all;			/* for chunks loaded anew */
+	GcColumnSet added;			/* for chunks that have the others */
+};
+
+/* The chunk being read, in chunk_context. */
+typedef struct GcReading
+{
+	uint32		chunkno;
+	bool		full;
+	BlockNumber first;
+	uint32		npages;
+	uint32		npresent;
+	uint32		pages_read;
+	XLogRecPtr	lsn;			/* of the map page */
+	bool		told_by_map;	/* not full: with this LSN, that the base's chunk has not changed */
+	XLogRecPtr	proven_to;		/* where the WAL ended before a page was read (serve/fresh.h) */
+	uint8	   *present;
+	XLogRecPtr *lsns;			/* of present pages */
+	FullTransactionId before;	/* as GcChunk's */
+	uint32	   *first_missing;
+	uint16	   *missing;
+	uint32		missing_size;
+	uint32	   *row_start;
+	uint32	   *base_row_start; /* not full: what it must come to */
+	uint32	   *problem_page;	/* per column of the set: first page with a problem */
+	GcColumnSet *set;
+
+	/* Of a hot chunk (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
+	GcJobHotPage *wanted;
+	bool	   *refused;		/* per wanted page */
+	GcHotPages *hot;			/* of what is kept, in local memory */
+	uint32		versions_size;
+	uint32		left_out_size;
+	uint32		gone_size;
+} GcReading;
+
+/* Has a column of the set met a problem, apart from those given up before? */
+extern bool gc_met_problem(const GcLoader *loader, const GcColumnSet *set);
+
+/* Hot pages that were wanted and are not kept. */
+static inline uint32
+gc_pages_refused(const GcReading *reading)
+{
+	return reading->wanted ? reading->npages - reading->npresent : 0;
+}
+
+/* Put what was read into the cache's memory and hand it in, or fail the job.  Without a guard. */
+extern void gc_chunk_write(GcLoader *loader, const GcReading *reading);
+
+#endif							/* GC_CHUNK_INTERNAL_H */

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * cold_loader.h
+ *	  Loading columns in the background: one loader worker for a table that queries find cold.
+ *
+ * Sessions ask for columns, and have PostgreSQL's plan answer.  The table's loader loads what was asked for
+ * since it began, and ends when nothing is left.  A few tables at a time have a loader: the others wait for
+ * their turn.  After a load that failed the table has none for a while.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_COLD_LOADER_H
+#define GC_COLD_LOADER_H
+
+#include "postgres.h"
+
+#include "utils/relcache.h"
+
+#include "../store/columns.h"
+#include "background.h"
+
+/* Tables that can have a loader at a time. */
+#define GC_COLD_LOADERS		4
+
+extern Size gc_cold_loader_shmem_size(void);
+extern void gc_cold_loader_shmem_init(void);
+
+/* Ask for columns of rel, of this key, without waiting.  No guard is held. */
+extern GcColdLoad gc_ask_cold_load(Relation rel, const GcRelKey *key, int ncols, const GcColSpec *specs);
+
+/* Helpers that the loader of a table may have: it shares gpuconc.loader_workers with those of other tables. */
+extern int	gc_cold_loader_helpers(void);
+
+/* What the loader does, outside of a transaction.  load: these columns; false: they could not be loaded. */
+extern void gc_cold_loader_run(const GcLoaderArgs *args,
+							   bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums));
+
+#endif							/* GC_COLD_LOADER_H */

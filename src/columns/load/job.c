@@ -1,0 +1,699 @@
+/*-------------------------------------------------------------------------
+ *
+ * job.c
+ *	  Load jobs: slots, claims, and which process cleans up.
+ *
+ * Runs in backends and loader workers.  What a process has claimed and has in hand is noted in `mine`.
+ * So gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
+ *
+ * Locks, outermost first: GC_LOCK_JOBS, GC_LOCK_STORE, GC_LOCK_ARENA.  Nothing
+ * is allocated, and no error can be raised, while GC_LOCK_JOBS is held.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "../store/arena.h"
+#include "../store/columns.h"
+#include "../store/dict.h"
+#include "../store/epoch.h"
+#include "../store/evict.h"
+#include "job.h"
+#include "../../compat.h"
+#include "../../settings.h"
+#include "../store/lock.h"
+#include "../store/reserve.h"
+#include "../store/store.h"
+
+/* How long a waiter sleeps before it looks after the others' claims. */
+#define WAIT_MS		1000
+
+typedef struct GcJobsShared
+{
+	uint64		next_serial;
+	GcJob		jobs[GC_MAX_JOBS];
+} GcJobsShared;
+
+static GcJobsShared *shared = NULL;
+
+pg_atomic_uint64 *gc_pages_loaded = NULL;
+
+/* What this process has to do with the job it takes part in. */
+static struct
+{
+	GcJob	   *job;			/* NULL: none */
+	bool		session;
+	bool		publishing;
+	int64		chunk;			/* claimed, or -1 */
+	GcObject   *in_hand;		/* by next_retired */
+} mine = {.chunk = -1};
+
+Size
+gc_load_shmem_size(void)
+{
+	return sizeof(GcJobsShared);
+}
+
+void
+gc_load_shmem_init(void)
+{
+	bool		found;
+
+	shared = ShmemInitStruct("gpuconc load jobs", gc_load_shmem_size(), &found);
+	if (found)
+		return;
+	memset(shared, 0, sizeof(GcJobsShared));
+	shared->next_serial = 1;
+	for (int i = 0; i < GC_MAX_JOBS; i++)
+		ConditionVariableInit(&shared->jobs[i].cv);
+}
+
+GcJob *
+gc_job_mine(void)
+{
+	return mine.job;
+}
+
+/* The job of a relation, running or not quite gone.  Under GC_LOCK_JOBS. */
+static GcJob *
+find_job(Oid dbid, Oid relid)
+{
+	for (int i = 0; i < GC_MAX_JOBS; i++)
+	{
+		GcJob	   *job = &shared->jobs[i];
+
+		/* One that is finished only waits for its participants to notice. */
+		if (job->in_use && !job->finished &&
+			job->key.dbid == dbid && job->key.relid == relid)
+			return job;
+	}
+	return NULL;
+}
+
+static void
+wait_on(GcJob *job)
+{
+	static uint32 wait_event = 0;
+
+	(void) ConditionVariableTimedSleep(&job->cv, WAIT_MS,
+									   GC_WAIT_EVENT(wait_event, "GpuconcLoad"));
+}
+
+/*-------------------------------------------------------------------------
+ * Leaving
+ *-------------------------------------------------------------------------
+ */
+static void
+leave_at_exit(int code, Datum arg)
+{
+	gc_job_leave();
+}
+
+/* Free a job's data, and the results that were not published. */
+static void
+free_data(GcJobData *data)
+{
+	if (!data->published)
+	{
+		for (uint32 i = 0; i < data->nchunks; i++)
+		{
+			if (data->chunks[i].chunk)
+				gc_object_free(data->chunks[i].chunk);
+			for (int c = 0; c < data->ncols; c++)
+			{
+				GcChunkColumn *cell = data->cells[(Size) i * data->ncols + c];
+
+				if (cell)
+					gc_object_free(cell);
+			}
+		}
+		for (int c = 0; c < data->ncols; c++)
+		{
+			GcColState *state = data->cols[c].state;
+
+			if (data->cols[c].base_col < 0 && state)
+			{
+				gc_dict_free(state);
+				gc_object_free(state);
+			}
+		}
+	}
+	gc_object_free(data);
+}
+
+void
+gc_job_free_in_hand(void)
+{
+	while (mine.in_hand)
+	{
+		GcObject   *object = mine.in_hand;
+
+		mine.in_hand = object->next_retired;
+		gc_object_free(object);
+	}
+}
+
+/* Give the claims of this process back.  Under GC_LOCK_JOBS. */
+static void
+unclaim(GcJob *job)
+{
+	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE));
+
+	if (mine.chunk >= 0)
+	{
+		GcJobChunk *chunk = &job->data->chunks[mine.chunk];
+
+		if (chunk->state == GC_CHUNK_CLAIMED && chunk->owner == GC_MY_PROC_NUMBER)
+		{
+			chunk->state = GC_CHUNK_TODO;
+			job->next = Min(job->next, (uint32) mine.chunk);
+		}
+		mine.chunk = -1;
+	}
+	if (mine.publishing)
+		job->publishing = mine.publishing = false;
+}
+
+void
+gc_job_leave(void)
+{
+	GcJob	   *job = mine.job;
+	GcJobData  *data = NULL;
+
+	if (job == NULL)
+		return;
+	mine.job = NULL;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	unclaim(job);
+	/* Its process number may soon be another's, which reserves for something else. */
+	if (job->starter_pid == MyProcPid)
+		job->starter = -1;
+	if (mine.session)
+		job->nsessions--;
+	else
+		job->nworkers--;
+	if (--job->nparticipants == 0)
+	{
+		data = job->data;
+		if (!job->finished)
+			gc_store_end_load(&job->key);
+		job->data = NULL;
+		job->in_use = false;
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+
+	ConditionVariableBroadcast(&job->cv);
+	gc_job_free_in_hand();
+	if (data)
+		free_data(data);
+}
+
+static void
+begin_taking_part(GcJob *job, bool session)
+{
+	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE));
+	mine.job = job;
+	mine.session = session;
+	mine.publishing = false;
+	mine.chunk = -1;
+	job->nparticipants++;
+	if (session)
+		job->nsessions++;
+	else
+	{
+		job->nworkers++;
+		job->workers_seen++;
+	}
+}
+
+/* Before a process takes part for the first time, see to its cleanup. */
+static void
+register_cleanup(void)
+{
+	static bool registered = false;
+
+	Assert(mine.job == NULL && mine.in_hand == NULL);
+	if (registered)
+		return;
+	before_shmem_exit(leave_at_exit, 0);
+	registered = true;
+}
+
+/*-------------------------------------------------------------------------
+ * Starting and joining
+ *-------------------------------------------------------------------------
+ */
+
+/* The hot chunks that stay, with new columns or without, and those to be loaded. */
+static void
+add_hot_chunks(GcJobData *data, const GcLoadPlan *plan)
+{
+	const GcHotPlan *hot = &plan->hot;
+	GcJobChunk *chunk = data->chunks + data->nheap;
+
+	for (uint32 i = 0; i < hot->nkept; i++, chunk++)
+	{
+		chunk->state = plan->nnew > 0 ? GC_CHUNK_TODO : GC_CHUNK_IDLE;
+		chunk->npages = hot->kept_pages[i];
+		chunk->base = hot->kept[i];
+	}
+	for (uint32 first = 0; first < hot->npages; first += gc_chunk_pages, chunk++)
+	{
+		chunk->state = GC_CHUNK_TODO;
+		chunk->full = true;
+		chunk->base = -1;
+		chunk->first_page = first;
+		chunk->npages = Min((uint32) gc_chunk_pages, hot->npages - first);
+	}
+	if (hot->npages > 0)
+		memcpy(data->hot_pages, hot->pages, hot->npages * sizeof(GcJobHotPage));
+}
+
+/* Arena memory for a job as planned, with states for new columns; or NULL. */
+static GcJobData *
+make_data(const GcLoadPlan *plan)
+{
+	Size		cols = MAXALIGN(plan->ncols * sizeof(GcJobColumn));
+	const uint32 nnew = gc_hot_chunks(plan->hot.npages);
+	const uint32 nchunks = plan->nchunks + plan->hot.nkept + nnew;
+	Size		chunks = MAXALIGN(nchunks * sizeof(GcJobChunk));
+	Size		cells = MAXALIGN((Size) nchunks * plan->ncols * sizeof(GcChunkColumn *));
+	Size		pages = (Size) plan->hot.npages * sizeof(GcJobHotPage);
+	Size		size = MAXALIGN(sizeof(GcJobData)) + cols + chunks + cells + pages;
+	GcJobData  *data = gc_arena_alloc(size);
+
+	if (data == NULL)
+		return NULL;
+	memset(data, 0, size);
+	data->obj.size = size;
+	data->base = plan->base;
+	data->nblocks = plan->nblocks;
+	data->ncols = plan->ncols;
+	data->nchunks = nchunks;
+	data->nheap = plan->nchunks;
+	data->cols = (GcJobColumn *) ((char *) data + MAXALIGN(sizeof(GcJobData)));
+	data->chunks = (GcJobChunk *) ((char *) data->cols + cols);
+	data->cells = (GcChunkColumn **) ((char *) data->chunks + chunks);
+	data->hot_pages = (GcJobHotPage *) ((char *) data->cells + cells);
+
+	for (int c = 0; c < plan->ncols; c++)
+	{
+		data->cols[c].spec = plan->specs[c];
+		data->cols[c].base_col = plan->base_cols[c];
+		data->cols[c].state = plan->states[c];
+		pg_atomic_init_u32(&data->cols[c].problem, plan->problems[c]);
+		data->cols[c].evidence = plan->evidence[c];
+		data->cols[c].again = plan->again[c];
+	}
+	for (uint32 i = 0; i < plan->nchunks; i++)
+	{
+		data->chunks[i].state = plan->work[i] == GC_WORK_NONE ? GC_CHUNK_IDLE : GC_CHUNK_TODO;
+		data->chunks[i].full = plan->work[i] == GC_WORK_FULL;
+		data->chunks[i].npages = plan->chunk_pages[i];
+		data->chunks[i].base = plan->base && i < plan->base->nheap ? (int32) i : -1;
+	}
+	add_hot_chunks(data, plan);
+	return data;
+}
+
+/* Make a state, with a dictionary for text, for each column that has none. */
+static bool
+make_states(GcJobData *data, TimestampTz since)
+{
+	for (int c = 0; c < data->ncols; c++)
+	{
+		GcJobColumn *col = &data->cols[c];
+
+		if (col->state)
+			continue;
+		col->state = gc_arena_alloc(sizeof(GcColState));
+		if (col->state == NULL)
+			return false;
+		memset(col->state, 0, sizeof(GcColState));
+		col->state->obj.size = sizeof(GcColState);
+		pg_atomic_init_u64(&col->state->last_used, since);
+		pg_atomic_init_u64(&col->state->device_bytes, 0);
+		pg_atomic_init_u32(&col->state->duplicates, 0);
+		if (GC_KIND_IS_CODE(col->spec.kind) && !gc_dict_attach(col->state))
+			return false;
+	}
+	return true;
+}
+
+/* Fill a free slot.  Under GC_LOCK_JOBS. */
+static void
+fill_slot(GcJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
+		  bool background, const GcLoadPlan *plan, GcJobData *data)
+{
+	job->in_use = true;
+	job->finished = false;
+	job->publishing = false;
+	job->background = background;
+	job->serial = shared->next_serial++;
+	job->key = *key;
+	job->version = version;
+	job->since = since;
+	job->starter_pid = MyProcPid;
+	job->starter = GC_MY_PROC_NUMBER;
+	job->started_at = GetCurrentTimestamp();
+	job->nparticipants = job->nsessions = job->nworkers = job->workers_seen = 0;
+	job->chunks_total = plan->ntodo;
+	job->chunks_done = 0;
+	job->next = 0;
+	job->pages_total = plan->pages;
+	job->pages_done = job->pages_read = 0;
+	job->pages_refused = 0;
+	job->bytes = 0;
+	job->err.code = GC_OK;
+	job->err.detail[0] = '\0';
+	job->data = data;
+}
+
+GcCode
+gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, TimestampTz since,
+			 bool background, bool *outdated, GcError *err)
+{
+	uint64		version = plan->version;
+	GcJob	   *job = NULL;
+	GcJobData  *data;
+
+	register_cleanup();
+
+	*outdated = false;
+	data = make_data(plan);
+	if (data == NULL || !make_states(data, since))
+	{
+		if (data)
+			free_data(data);
+		return gc_fail(err, GC_CACHE_FULL,
+					   "There is no room in gpuconc.host_cache_size (%zu kB) to begin to load a table.",
+					   gc_arena_size() / 1024);
+	}
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	for (int i = 0; i < GC_MAX_JOBS && job == NULL; i++)
+	{
+		if (!shared->jobs[i].in_use)
+			job = &shared->jobs[i];
+	}
+	if (job)
+	{
+		if (find_job(key->dbid, key->relid) == NULL && gc_store_begin_load(key, &version))
+		{
+			fill_slot(job, key, version, since, background, plan, data);
+			begin_taking_part(job, true);
+		}
+		else
+			*outdated = true;
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+
+	if (mine.job)
+		return GC_OK;
+	free_data(data);
+	if (*outdated)
+		return GC_OK;
+	return gc_fail(err, GC_NO_SLOT, "%d tables are being loaded already.", GC_MAX_JOBS);
+}
+
+bool
+gc_job_join(const GcRelKey *key, bool session)
+{
+	GcJob	   *job;
+
+	register_cleanup();
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	job = find_job(key->dbid, key->relid);
+	if (job && job->err.code == GC_OK && memcmp(&job->key, key, sizeof(GcRelKey)) == 0)
+		begin_taking_part(job, session);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return mine.job != NULL;
+}
+
+bool
+gc_job_exists(const GcRelKey *key)
+{
+	bool		exists;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	exists = find_job(key->dbid, key->relid) != NULL;
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return exists;
+}
+
+bool
+gc_job_loads(const GcRelKey *key, const GcColSpec *spec)
+{
+	const GcJob *job;
+	bool		loads = false;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	job = find_job(key->dbid, key->relid);
+	if (job && job->err.code == GC_OK && memcmp(&job->key, key, sizeof(GcRelKey)) == 0)
+	{
+		for (int c = 0; c < job->data->ncols && !loads; c++)
+			loads = job->data->cols[c].base_col < 0 && job->data->cols[c].spec.attnum == spec->attnum;
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return loads;
+}
+
+void
+gc_job_wait_gone(const GcRelKey *key)
+{
+	for (;;)
+	{
+		GcJob	   *job;
+
+		LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+		job = find_job(key->dbid, key->relid);
+		if (job && job->err.code == GC_OK &&
+			memcmp(&job->key, key, sizeof(GcRelKey)) == 0)
+			job = NULL;			/* it can be joined */
+		LWLockRelease(gc_lock(GC_LOCK_JOBS));
+		if (job == NULL)
+			break;
+		wait_on(job);
+	}
+	ConditionVariableCancelSleep();
+}
+
+/*-------------------------------------------------------------------------
+ * Working
+ *-------------------------------------------------------------------------
+ */
+GcClaim
+gc_job_claim(uint32 *chunkno)
+{
+	GcJob	   *job = mine.job;
+	GcJobData  *data = job->data;
+	GcClaim		claim = GC_CLAIM_WAIT;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	if (job->finished || job->err.code != GC_OK ||
+		(!mine.session && !job->background && job->nsessions == 0))
+		claim = GC_CLAIM_OVER;
+	else if (job->chunks_done == job->chunks_total)
+	{
+		if (!job->publishing)
+		{
+			job->publishing = mine.publishing = true;
+			claim = GC_CLAIM_PUBLISH;
+		}
+	}
+	else
+	{
+		while (job->next < data->nchunks && data->chunks[job->next].state != GC_CHUNK_TODO)
+			job->next++;
+		if (job->next < data->nchunks)
+		{
+			*chunkno = job->next++;
+			data->chunks[*chunkno].state = GC_CHUNK_CLAIMED;
+			data->chunks[*chunkno].owner = GC_MY_PROC_NUMBER;
+			mine.chunk = *chunkno;
+			claim = GC_CLAIM_CHUNK;
+		}
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return claim;
+}
+
+/*
+ * Take claims away from participants that wait for a heavyweight lock.  This very session may hold it (on a
+ * TOAST table, say).  The deadlock detector knows nothing of our waiting, so neither would ever go on.
+ */
+static void
+take_over_stuck_claims(GcJob *job)
+{
+	GcJobData  *data = job->data;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	for (uint32 i = 0; i < data->nchunks; i++)
+	{
+		GcJobChunk *chunk = &data->chunks[i];
+
+		if (chunk->state == GC_CHUNK_CLAIMED &&
+			ProcGlobal->allProcs[chunk->owner].waitStatus == PROC_WAIT_STATUS_WAITING)
+		{
+			chunk->state = GC_CHUNK_TODO;
+			job->next = Min(job->next, i);
+		}
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+}
+
+void
+gc_job_wait(void)
+{
+	static TimestampTz looked_at = 0;
+
+	wait_on(mine.job);
+	if (TimestampDifferenceExceeds(looked_at, GetCurrentTimestamp(), WAIT_MS))
+	{
+		looked_at = GetCurrentTimestamp();
+		take_over_stuck_claims(mine.job);
+	}
+}
+
+void *
+gc_job_alloc(Size size, Size header)
+{
+	GcObject   *object = gc_object_alloc(size, header, mine.job->since);
+
+	if (object)
+	{
+		object->next_retired = mine.in_hand;
+		mine.in_hand = object;
+		gc_reserve_taken(mine.job->starter, gc_arena_bytes(size));
+	}
+	return object;
+}
+
+/* What was in hand has a new owner, or will have in a moment. */
+void
+gc_job_let_go_in_hand(void)
+{
+	while (mine.in_hand)
+	{
+		GcObject   *object = mine.in_hand;
+
+		mine.in_hand = object->next_retired;
+		object->next_retired = NULL;
+	}
+}
+
+/* Bytes in hand. */
+static Size
+in_hand_bytes(void)
+{
+	Size		bytes = 0;
+
+	for (GcObject *o = mine.in_hand; o; o = o->next_retired)
+		bytes += o->size;
+	return bytes;
+}
+
+void
+gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
+				  uint32 pages_read, uint32 pages_refused)
+{
+	GcJob	   *job = mine.job;
+	GcJobData  *data = job->data;
+	GcJobChunk *claimed = &data->chunks[mine.chunk];
+	bool		taken = false;
+
+	pg_atomic_fetch_add_u64(gc_pages_loaded, pages_read);
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	if (claimed->state == GC_CHUNK_CLAIMED && claimed->owner == GC_MY_PROC_NUMBER)
+	{
+		taken = true;
+		claimed->state = GC_CHUNK_DONE;
+		claimed->result = result;
+		claimed->chunk = chunk;
+		if (cells)
+			memcpy(data->cells + mine.chunk * data->ncols, cells,
+				   data->ncols * sizeof(GcChunkColumn *));
+		job->chunks_done++;
+		job->pages_done += claimed->npages;
+		job->pages_read += pages_read;
+		job->pages_refused += pages_refused;
+		job->bytes += in_hand_bytes();
+		gc_job_let_go_in_hand();
+	}
+	mine.chunk = -1;
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+
+	ConditionVariableBroadcast(&job->cv);
+
+	/* Another process took it over. */
+	if (!taken)
+		gc_job_free_in_hand();
+}
+
+void
+gc_job_over(bool published)
+{
+	GcJob	   *job = mine.job;
+
+	Assert(mine.publishing);
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	job->data->published = published;
+	job->finished = true;
+	job->publishing = mine.publishing = false;
+	gc_store_end_load(&job->key);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+
+	ConditionVariableBroadcast(&job->cv);
+}
+
+void
+gc_job_fail(GcCode code, const char *fmt,...)
+{
+	GcJob	   *job = mine.job;
+	GcError		err = {code, ""};
+	va_list		args;
+
+	va_start(args, fmt);
+	vsnprintf(err.detail, sizeof(err.detail), fmt, args);
+	va_end(args);
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	if (job->err.code == GC_OK && !job->finished)
+		job->err = err;
+	unclaim(job);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+
+	ConditionVariableBroadcast(&job->cv);
+	gc_job_free_in_hand();
+}
+
+GcJob *
+gc_job_list(int *njobs, int **ncols)
+{
+	GcJob	   *jobs = palloc(sizeof(shared->jobs));
+
+	*ncols = palloc(GC_MAX_JOBS * sizeof(int));
+	*njobs = 0;
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	for (int i = 0; i < GC_MAX_JOBS; i++)
+	{
+		if (shared->jobs[i].in_use && !shared->jobs[i].finished)
+		{
+			(*ncols)[*njobs] = shared->jobs[i].data->ncols;
+			jobs[(*njobs)++] = shared->jobs[i];
+		}
+	}
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	return jobs;
+}

@@ -1,0 +1,586 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.c
+ *	  Loading columns: what there is to do, and doing it with others.
+ *
+ * Runs in sessions, and in loader workers that refresh a table.  A load is
+ * planned in local memory under a guard.  If the relation's version is still
+ * the same when the job is started, the plan holds.  No guard is held from then
+ * on, except while a chunk is read (chunk.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "background.h"
+#include "chunk.h"
+#include "cold_loader.h"
+#include "../store/columns.h"
+#include "../store/ddl.h"
+#include "../store/directory.h"
+#include "../store/epoch.h"
+#include "../store/evict.h"
+#include "hot_plan.h"
+#include "job.h"
+#include "load.h"
+#include "missing.h"
+#include "../encode/problem.h"
+#include "../store/past.h"
+#include "projection.h"
+#include "publish.h"
+#include "../../settings.h"
+#include "../encode/spec.h"
+#include "../serve/visibility.h"
+#include "../store/reserve.h"
+#include "../store/store.h"
+
+/* How often a load is begun again because the relation was forgotten during the load. */
+#define MAX_TRIES		5
+
+/* Hot pages to be read for which another loader worker is started; a guess. */
+#define PAGES_WORTH_HELP	1024
+
+typedef enum GcNext
+{
+	GC_LOAD_ENDED,
+	GC_LOAD_PLAN_AGAIN,			/* others have loaded something */
+	GC_LOAD_FORGOTTEN			/* the relation was forgotten during the load */
+} GcNext;
+
+/* A load by one process, for one call. */
+typedef struct GcLoad
+{
+	Relation	rel;
+	GcRelKey	key;
+	int			ncols;			/* wanted */
+	const GcColSpec *specs;
+	bool		refresh;		/* reload where few pages gain, too */
+	bool		background;		/* it goes on though no session waits for it */
+	bool		hot;			/* for the sake of hot pages */
+	TimestampTz since;
+	GcLoadStats stats;
+} GcLoad;
+
+static bool
+same_spec(const GcColSpec *a, const GcColSpec *b)
+{
+	return a->attnum == b->attnum && a->kind == b->kind && a->rtrim == b->rtrim &&
+		a->typid == b->typid && a->typmod == b->typmod && a->collation == b->collation;
+}
+
+/*-------------------------------------------------------------------------
+ * Planning
+ *-------------------------------------------------------------------------
+ */
+static void
+plan_new_column(GcLoadPlan *plan, const GcColSpec *spec)
+{
+	int			c = plan->ncols++;
+
+	plan->specs[c] = *spec;
+	plan->base_cols[c] = -1;
+	plan->states[c] = NULL;
+	plan->problems[c] = GC_COL_OK;
+	plan->evidence[c] = gc_no_evidence(plan->stamp);
+	plan->again[c] = plan->base != NULL && gc_directory_column(plan->base, spec) >= 0;
+	plan->nnew++;
+}
+
+static void
+plan_base_column(GcLoadPlan *plan, int base_col)
+{
+	const GcDirColumn *column = &plan->base->columns[base_col];
+	int			c = plan->ncols++;
+
+	plan->specs[c] = column->spec;
+	plan->base_cols[c] = base_col;
+	plan->states[c] = column->state;
+	plan->problems[c] = column->problem;
+	plan->again[c] = false;
+
+	/*
+	 * What it has of old may be part of a problem that is met now.  It has values of
+	 * chunks that have changed since, or of the dictionary.  So it is tried without,
+	 * at once.
+	 */
+	plan->evidence[c] = column->problem != GC_COL_OK ? column->evidence : gc_no_evidence(0);
+}
+
+/* Is this column of the base wanted, and not to be had before, but perhaps now? */
+static bool
+to_be_retried(const GcLoad *load, const GcDirectory *base, int b)
+{
+	for (int i = 0; i < load->ncols && base->columns[b].problem != GC_COL_OK; i++)
+	{
+		if (load->specs[i].attnum == base->columns[b].spec.attnum)
+			return gc_worth_retry(load->rel, base, b);
+	}
+	return false;
+}
+
+/* The base's columns that still are what they were, and the wanted ones. */
+static void
+plan_columns(const GcLoad *load, GcLoadPlan *plan)
+{
+	int			max = load->ncols + (plan->base ? plan->base->ncolumns : 0);
+
+	plan->specs = palloc(Max(max, 1) * sizeof(GcColSpec));
+	plan->base_cols = palloc(Max(max, 1) * sizeof(int));
+	plan->states = palloc(Max(max, 1) * sizeof(GcColState *));
+	plan->problems = palloc(Max(max, 1) * sizeof(uint8));
+	plan->evidence = palloc(Max(max, 1) * sizeof(GcEvidence));
+	plan->again = palloc(Max(max, 1) * sizeof(bool));
+
+	for (uint32 b = 0; plan->base && b < plan->base->ncolumns; b++)
+	{
+		GcDirColumn *column = &plan->base->columns[b];
+		GcColSpec	now;
+		const char *reason;
+
+		if (gc_col_spec(load->rel, column->spec.attnum, &now, &reason) &&
+			same_spec(&now, &column->spec) && !to_be_retried(load, plan->base, b))
+			plan_base_column(plan, b);
+	}
+	for (int i = 0; i < load->ncols; i++)
+	{
+		int			c;
+
+		for (c = 0; c < plan->ncols; c++)
+		{
+			if (plan->specs[c].attnum == load->specs[i].attnum)
+				break;
+		}
+		if (c == plan->ncols)
+			plan_new_column(plan, &load->specs[i]);
+		else if (plan->base_cols[c] >= 0)
+			gc_column_touch(plan->base, plan->base_cols[c]);
+	}
+}
+
+/* What is to be done about one chunk. */
+static GcChunkWork
+chunk_work(const GcLoad *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
+{
+	bool		there = plan->base && i < plan->base->nheap && plan->base->chunks[i];
+
+	if (GC_WORTH_RELOAD(j) || (load->refresh && GC_WORTH_REFRESH(j)))
+		return GC_WORK_FULL;
+	if (there)
+		return plan->nnew > 0 ? GC_WORK_ADD : GC_WORK_NONE;
+
+	/* Not worth a load of its own, but there will be one. */
+	if (j->reloadable > 0 && (plan->base == NULL || plan->nnew > 0))
+		return GC_WORK_FULL;
+	return GC_WORK_NONE;
+}
+
+/* Rows on a page, as far as the catalog knows. */
+static double
+rows_per_page(Relation rel)
+{
+	if (rel->rd_rel->relpages > 0 && rel->rd_rel->reltuples > 0)
+		return rel->rd_rel->reltuples / rel->rd_rel->relpages;
+	return 50;
+}
+
+static void
+plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
+{
+	Size		base_width = 0;
+	double		bytes = 0;
+
+	for (int c = 0; c < plan->ncols; c++)
+	{
+		if (plan->base_cols[c] >= 0)
+			base_width += gc_kinds[plan->specs[c].kind].usual_bytes;
+	}
+
+	plan->work = palloc_extended(Max(plan->nchunks, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	plan->chunk_pages = palloc_extended(Max(plan->nchunks, 1) * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint32 i = 0; i < plan->nchunks; i++)
+	{
+		const GcChunkJudgement *j = &judged[i];
+
+		plan->work[i] = chunk_work(load, plan, i, j);
+		if (plan->work[i] == GC_WORK_NONE)
+			continue;
+		plan->ntodo++;
+		plan->chunk_pages[i] = j->served + j->reloadable;
+		plan->pages += plan->chunk_pages[i];
+		if (plan->work[i] == GC_WORK_FULL)
+			bytes += (double) plan->chunk_pages[i] * rows_per_page(load->rel) * base_width;
+	}
+	plan->bytes = bytes;
+}
+
+/* What the new columns take, of chunks that are not there or are. */
+static void
+estimate_new(const GcLoad *load, GcLoadPlan *plan)
+{
+	GcMissing	missing = {0};
+
+	if (plan->nnew == 0)
+		return;
+	(void) gc_missing_add(load->rel, load->ncols, load->specs, &missing);
+	plan->bytes += missing.bytes;
+	plan->known_bytes = missing.known;
+}
+
+/* Decide what to do; false if there is nothing. */
+static bool
+make_plan(const GcLoad *load, GcLoadPlan *plan)
+{
+	GcServed	served;
+	GcChunkJudgement *judged;
+	GcProof		proof;
+
+	memset(plan, 0, sizeof(GcLoadPlan));
+	plan->least_hot = load->hot ? 1 : gc_debug_hot_pages;
+	gc_guard_enter();
+	plan->base = gc_store_get(load->rel, &plan->version);
+	if (plan->base == NULL && load->background && load->ncols == 0)
+	{
+		gc_guard_leave();
+		return false;
+	}
+	gc_proof_begin(&proof, load->rel, plan->base);
+	gc_serve_judged(&proof, &served, &judged, NULL);
+	plan->nblocks = served.nblocks;
+	plan->nchunks = gc_chunk_count(served.nblocks);
+	plan->stamp = gc_map_stamp(load->rel, -1);
+	plan_columns(load, plan);
+	plan_chunks(load, plan, judged);
+	estimate_new(load, plan);
+	gc_plan_hot(&proof, plan, &served);
+	gc_guard_leave();
+	return plan->ntodo > 0 || plan->nnew > 0 || plan->base == NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * Doing
+ *-------------------------------------------------------------------------
+ */
+/*
+ * Does a loader hold up a session that wants the table to itself, to drop it, say?  No lock is granted that conflicts
+ * with one which is waited for.
+ */
+static bool
+is_in_the_way(Relation rel)
+{
+	if (MyBackendType != B_BG_WORKER)
+		return false;
+	if (!ConditionalLockRelation(rel, RowShareLock))
+		return true;
+	UnlockRelation(rel, RowShareLock);
+	return false;
+}
+
+static void
+work_at_job(Relation rel, bool session)
+{
+	GcLoader   *loader = NULL;
+
+	for (;;)
+	{
+		uint32		chunkno;
+
+		if (is_in_the_way(rel))
+			return;
+		switch (gc_job_claim(&chunkno))
+		{
+			case GC_CLAIM_CHUNK:
+				ConditionVariableCancelSleep();
+				if (loader == NULL)
+					loader = gc_loader_create(rel);
+				gc_loader_load(loader, chunkno);
+				break;
+			case GC_CLAIM_PUBLISH:
+				ConditionVariableCancelSleep();
+				gc_job_publish(rel);
+				break;
+			case GC_CLAIM_WAIT:
+				if (!session)
+					return;
+				gc_job_wait();
+				break;
+			case GC_CLAIM_OVER:
+				ConditionVariableCancelSleep();
+				return;
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+GcCode
+gc_job_participate(Relation rel, bool session, int nworkers,
+				   GcLoadStats *stats, GcError *err)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc job",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	GcJob	   *job = gc_job_mine();
+	GcCode		code;
+
+	PG_TRY();
+	{
+		if (nworkers > 0)
+			gc_loader_start_workers(&job->key, nworkers);
+		work_at_job(rel, session);
+	}
+	PG_CATCH();
+	{
+		gc_job_leave();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+
+	if (stats)
+	{
+		stats->chunks_loaded += job->chunks_done;
+		stats->pages_read += job->pages_read;
+		stats->pages_refused += job->pages_refused;
+		stats->workers += job->workers_seen;
+	}
+	code = job->err.code;
+	if (code != GC_OK && err)
+		*err = job->err;
+	if (code == GC_CACHE_FULL && job->starter_pid == MyProcPid)
+		gc_job_remember_sizes(job);
+	gc_job_leave();
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return code;
+}
+
+/* Does the job that this process has joined load all that is wanted? */
+static bool
+job_covers(const GcLoad *load)
+{
+	GcJobData  *data = gc_job_mine()->data;
+
+	for (int i = 0; i < load->ncols; i++)
+	{
+		int			c;
+
+		for (c = 0; c < data->ncols; c++)
+		{
+			if (same_spec(&data->cols[c].spec, &load->specs[i]))
+				break;
+		}
+		if (c == data->ncols)
+			return false;
+	}
+	return true;
+}
+
+/* Start a job as planned and work at it. */
+static GcCode
+run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
+{
+	GcCode		code;
+	int			nworkers = 0;
+	uint32		help;
+	bool		outdated;
+
+	if (plan->known_bytes > gc_store_capacity())
+		return gc_fail(err, GC_CACHE_FULL, GC_TOO_LARGE_DETAIL,
+					   RelationGetRelationName(load->rel),
+					   plan->known_bytes / 1024, gc_store_capacity() / 1024);
+
+	/*
+	 * Evicting now, before the job begins, can also evict columns of this very
+	 * relation.  What is not known is a guess.  So not everything is evicted
+	 * for its sake, and if there is too little room it is for the job to find
+	 * out.
+	 */
+	gc_forget_dropped();
+	(void) gc_store_make_room(Max(plan->known_bytes, Min(plan->bytes, gc_store_capacity() / 2)), load->since);
+
+	code = gc_job_start(&load->key, plan, load->since, load->background, &outdated, err);
+	if (code != GC_OK)
+		return code;
+	if (outdated)
+	{
+		*next = GC_LOAD_PLAN_AGAIN;
+		return GC_OK;
+	}
+
+	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
+	if ((!load->background || load->ncols > 0) && help > 1)
+		nworkers = Min(help - 1, (uint32) (load->background ? gc_cold_loader_helpers() : gc_loader_workers));
+	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
+	if (code == GC_CANCELLED)
+		*next = GC_LOAD_FORGOTTEN;
+	return code;
+}
+
+/* Help with the job that goes on, or else do what is left to do. */
+static GcCode
+load_once(GcLoad *load, GcNext *next, GcError *err)
+{
+	GcLoadPlan	plan;
+	GcCode		code;
+
+	*next = GC_LOAD_ENDED;
+	gc_job_wait_gone(&load->key);
+	if (gc_job_join(&load->key, true))
+	{
+		bool		covers = job_covers(load);
+
+		code = gc_job_participate(load->rel, true, 0, &load->stats, err);
+		if (code == GC_CANCELLED)
+			*next = GC_LOAD_FORGOTTEN;
+		else if (!covers || (load->refresh && !load->background))
+			*next = GC_LOAD_PLAN_AGAIN;
+		return code;
+	}
+	if (!make_plan(load, &plan))
+		return GC_OK;
+	return run_plan(load, &plan, next, err);
+}
+
+static GcCode
+run_load(GcLoad *load, GcError *err)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc load plan",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	int			forgotten = 0;
+	GcNext		next;
+	GcCode		code;
+
+	Assert(!gc_guard_held());
+	Assert(ActiveSnapshotSet());
+
+	gc_rel_key(load->rel, &load->key);
+	load->since = GetCurrentTimestamp();
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(context);
+		code = load_once(load, &next, err);
+		if (next == GC_LOAD_FORGOTTEN)
+			forgotten++;
+	} while (next != GC_LOAD_ENDED && forgotten < MAX_TRIES);
+
+	if (next == GC_LOAD_FORGOTTEN)
+		code = gc_fail(err, GC_CACHE_FULL,
+					   "Table \"%s\" was dropped from the cache each time it was loaded.",
+					   RelationGetRelationName(load->rel));
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return code;
+}
+
+static GcCode
+load_timed(GcLoad *load, GcLoadStats *stats, GcError *err)
+{
+	const char *reason;
+	instr_time	start;
+	instr_time	end;
+	GcCode		code;
+
+	if (!gc_rel_loadable(load->rel, &reason))
+		return gc_fail(err, GC_NOT_CACHEABLE, "Table \"%s\" cannot be cached: %s.",
+					   RelationGetRelationName(load->rel), reason);
+
+	INSTR_TIME_SET_CURRENT(start);
+	code = run_load(load, err);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	load->stats.ms = INSTR_TIME_GET_MILLISEC(end);
+	if (stats)
+		*stats = load->stats;
+	return code;
+}
+
+GcCode
+gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
+				GcLoadStats *stats, GcError *err)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs};
+
+	return load_timed(&load, stats, err);
+}
+
+GcCode
+gc_load_and_refresh(Relation rel, int ncols, const GcColSpec *specs, GcError *err)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.refresh = true};
+
+	return load_timed(&load, NULL, err);
+}
+
+GcCode
+gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
+				  GcLoadStats *stats, GcError *err)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.hot = true};
+
+	return load_timed(&load, stats, err);
+}
+
+bool
+gc_load_hot_in_background(Relation rel, GcLoadStats *stats)
+{
+	GcLoad		load = {.rel = rel,.hot = true,.background = true};
+	GcError		err;
+
+	return load_timed(&load, stats, &err) == GC_OK;
+}
+
+void
+gc_load_refresh(Relation rel)
+{
+	GcLoad		load = {.rel = rel,.refresh = true,.background = true};
+	const char *reason;
+	GcError		err;
+
+	if (gc_rel_loadable(rel, &reason) && run_load(&load, &err) != GC_OK)
+		ereport(DEBUG1,
+				(errmsg_internal("could not refresh cached table \"%s\": %s",
+								 RelationGetRelationName(rel), err.detail)));
+}
+
+/* Sessions have found room for these columns; others' loads may have taken it since. */
+static GcCode
+reserve_room(const GcLoad *load, GcError *err)
+{
+	GcMissing	missing = {0};
+	bool		lacking;
+
+	gc_guard_enter();
+	lacking = gc_missing_add(load->rel, load->ncols, load->specs, &missing);
+	gc_guard_leave();
+	if (!lacking || gc_missing_reserve(&missing, false) == GC_ROOM_FITS)
+		return GC_OK;
+	return gc_fail(err, GC_CACHE_FULL, "They do not fit beside columns that are in use, or are being loaded.");
+}
+
+bool
+gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
+{
+	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
+	GcError		err = {GC_OK, ""};
+	GcCode		code = reserve_room(&load, &err);
+
+	if (code == GC_OK)
+		code = load_timed(&load, NULL, &err);
+	gc_reserve_end();
+	if (code == GC_OK)
+		return true;
+	ereport(DEBUG1,
+			(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));
+	return false;
+}

@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * loader.c
+ *	  Loader workers: dynamic background workers that help with a load job, or
+ *	  refresh a table or load columns of it on their own.
+ *
+ * A loader is started by a session and connects to its database.  It never waits
+ * for a lock on the table.  A session that waits for the load may hold a lock on it, for
+ * which another session's AccessExclusiveLock waits.  The deadlock detector would not see
+ * that.  For the same reason it soon gives up on any other lock (of a TOAST table, say).
+ * A loader that cannot help just ends, which costs only time: the session that started it
+ * takes part itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/lmgr.h"
+#include "storage/lwlock.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "../encode/spec.h"
+#include "../store/columns.h"
+#include "../store/store.h"
+#include "background.h"
+#include "cold_loader.h"
+#include "hot_loader.h"
+#include "job.h"
+#include "load.h"
+#include "loader.h"
+
+/*
+ * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of what it
+ * took, after one in vain.
+ */
+#define LOAD_EVERY_MS	10
+#define NO_ROOM_MS		1000
+#define PUT_OFF_FACTOR	10
+
+/* Settings of the database or the role that would get in the way. */
+static void
+prepare_settings(void)
+{
+	SetConfigOption("application_name", "gpuconc loader", PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("lock_timeout", "1s", PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("default_transaction_isolation", "read committed",
+					PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("default_transaction_deferrable", "off", PGC_USERSET, PGC_S_SESSION);
+}
+
+/* The query of pg_stat_activity. */
+static void
+report_table(Relation rel, GcLoaderTask task)
+{
+	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
+	char	   *text = psprintf("gpuconc: %s %s", task == GC_LOADER_HELP || task == GC_LOADER_COLD ? "load" : "refresh",
+								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
+
+	pgstat_report_activity(STATE_RUNNING, text);
+}
+
+/* Columns that a cold load is asked for, and the outcome of a load. */
+typedef struct GcTask
+{
+	int			ncols;
+	const AttrNumber *attnums;
+	GcLoadStats stats;			/* of hot pages */
+	bool		failed;
+} GcTask;
+
+static bool
+load_columns(Relation rel, const GcTask *task)
+{
+	GcColSpec  *specs = palloc((task->ncols + 1) * sizeof(GcColSpec));
+	const char *reason;
+	int			n = 0;
+
+	for (int i = 0; i < task->ncols; i++)
+	{
+		if (task->attnums[i] <= RelationGetNumberOfAttributes(rel) && gc_col_spec(rel, task->attnums[i], &specs[n], &reason))
+			n++;
+	}
+	return n == 0 || gc_load_alone(rel, n, specs);
+}
+
+/* Do what is to be done for the table, inside a transaction. */
+static void
+work_on_table(const GcLoaderArgs *args, GcTask *task)
+{
+	Relation	rel;
+	GcRelKey	key;
+	const char *reason;
+
+	if (!ConditionalLockRelationOid(args->key.relid, AccessShareLock))
+		return;
+	rel = try_relation_open(args->key.relid, NoLock);
+	if (rel == NULL)
+		return;
+
+	report_table(rel, args->task);
+	gc_rel_key(rel, &key);
+	if (memcmp(&key, &args->key, sizeof(GcRelKey)) == 0 && gc_rel_loadable(rel, &reason))
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		if (args->task == GC_LOADER_REFRESH)
+			gc_load_refresh(rel);
+		else if (args->task == GC_LOADER_HOT)
+			task->failed = !gc_load_hot_in_background(rel, &task->stats);
+		else if (args->task == GC_LOADER_COLD)
+			task->failed = !load_columns(rel, task);
+		else if (gc_job_join(&key, false))
+			(void) gc_job_participate(rel, false, 0, NULL, NULL);
+		PopActiveSnapshot();
+	}
+	relation_close(rel, AccessShareLock);
+}
+
+/* In a transaction of its own, so that nothing is held in between. */
+static void
+load_table(const GcLoaderArgs *args, GcTask *task)
+{
+	StartTransactionCommand();
+	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
+	work_on_table(args, task);
+	CommitTransactionCommand();
+	pgstat_report_stat(false);
+	pgstat_report_activity(STATE_IDLE, NULL);
+}
+
+/* Milliseconds until the next one may begin. */
+static double
+load_hot(const GcLoaderArgs *args)
+{
+	GcTask		task = {0};
+
+	load_table(args, &task);
+	if (task.failed)
+		return NO_ROOM_MS;
+	return task.stats.pages_refused > 0 ? Max(PUT_OFF_FACTOR * task.stats.ms, LOAD_EVERY_MS) : LOAD_EVERY_MS;
+}
+
+static bool
+load_cold(const GcLoaderArgs *args, int ncols, const AttrNumber *attnums)
+{
+	GcTask		task = {.ncols = ncols,.attnums = attnums};
+
+	load_table(args, &task);
+	return !task.failed;
+}
+
+void
+gc_loader_main(Datum main_arg)
+{
+	GcLoaderArgs args;
+
+	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+
+	BackgroundWorkerInitializeConnectionByOid(args.key.dbid, InvalidOid, 0);
+	prepare_settings();
+
+	if (args.task == GC_LOADER_HOT)
+		gc_hot_loader_run(&args, load_hot);
+	else if (args.task == GC_LOADER_COLD)
+		gc_cold_loader_run(&args, load_cold);
+	else
+		load_table(&args, &(GcTask) {0});
+}

@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * fresh.c
+ *	  Which pages of chunks are what they were when they were read.  See fresh.h for the proof.
+ *
+ * Runs in backends and loaders, under a guard.  Takes no lock but a buffer's, and what wal_changes.c takes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "bound.h"
+#include "fresh.h"
+#include "versions.h"
+#include "visibility.h"
+#include "../../compat.h"
+#include "../../settings.h"
+
+#define PAGES_PER_WORD	32
+
+StaticAssertDecl(sizeof(pg_atomic_uint64) == sizeof(uint64),
+				 "a bitmap's words must be ones that are changed atomically");
+
+/*-------------------------------------------------------------------------
+ * Looks
+ *-------------------------------------------------------------------------
+ */
+
+/* The LSN of a page now.  Where it is buffered, is remembered in *hint. */
+static XLogRecPtr
+look_at_page(Relation rel, BlockNumber block, pg_atomic_uint32 *hint)
+{
+	const Buffer recent = (Buffer) pg_atomic_read_u32(hint);
+	Buffer		buffer = recent;
+	XLogRecPtr	lsn;
+
+	CHECK_FOR_INTERRUPTS();
+	if (recent <= 0 || !ReadRecentBuffer(GC_REL_FILE(rel), MAIN_FORKNUM, block, recent))
+	{
+		buffer = ReadBuffer(rel, block);
+		pg_atomic_write_u32(hint, (uint32) buffer);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	lsn = BufferGetLSNAtomic(buffer);
+	UnlockReleaseBuffer(buffer);
+	return lsn;
+}
+
+/* Marks come before it. */
+static void
+raise_proven(pg_atomic_uint64 *proven_to, XLogRecPtr to)
+{
+	uint64		old = pg_atomic_read_u64(proven_to);
+
+	pg_write_barrier();
+	while (old < to && !pg_atomic_compare_exchange_u64(proven_to, &old, to))
+		;
+}
+
+static bool
+is_proven(const GcProof *proof, pg_atomic_uint64 *proven_to)
+{
+	return pg_atomic_read_u64(proven_to) >= proof->bound;
+}
+
+/*-------------------------------------------------------------------------
+ * What the WAL names
+ *-------------------------------------------------------------------------
+ */
+
+/* Are all changes behind `since` known, up to the bound at least?  Else so many pages are to be looked at. */
+static bool
+know_changes(GcProof *proof, XLogRecPtr since, uint64 pages)
+{
+	if (proof->known == InvalidXLogRecPtr)
+	{
+		proof->known = gc_wal_changes_reach(proof->bound, pages);
+		if (proof->known == InvalidXLogRecPtr)
+			return false;
+		proof->from = since;
+		proof->changes = gc_wal_changes_of(proof->rel, &proof->from, &proof->nchanges);
+	}
+	else if (since < proof->from && since >= gc_wal_changes_floor())
+	{
+		pfree(proof->changes);
+		proof->from = InvalidXLogRecPtr;
+		proof->changes = gc_wal_changes_of(proof->rel, &proof->from, &proof->nchanges);
+	}
+	return since >= proof->from;
+}
+
+/* The first change of a block or one behind it. */
+static uint32
+find_change(const GcProof *proof, BlockNumber block)
+{
+	uint32		from = 0;
+	uint32		to = proof->nchanges;
+
+	while (from < to)
+	{
+		const uint32 middle = from + (to - from) / 2;
+
+		if (proof->changes[middle].block < block)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/*-------------------------------------------------------------------------
+ * Hot chunks
+ *-------------------------------------------------------------------------
+ */
+
+/* The number of a block among a chunk's, or -1. */
+static int64
+find_block(const GcChunk *chunk, BlockNumber block)
+{
+	const BlockNumber *blocks = chunk->hot->blocks;
+	uint32		from = 0;
+	uint32		to = chunk->npages;
+
+	while (from < to)
+	{
+		const uint32 middle = from + (to - from) / 2;
+
+		if (blocks[middle] < block)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < chunk->npages && blocks[from] == block ? (int64) from : -1;
+}
+
+static void
+mark_if_changed(GcProof *proof, GcHotPages *hot, uint32 page)
+{
+	if (hot->changed[page])
+		return;
+	if (hot->blocks[page] < proof->nblocks)
+	{
+		proof->looked_at++;
+		if (look_at_page(proof->rel, hot->blocks[page], &hot->buffers[page]) == hot->lsns[page])
+			return;
+	}
+	hot->changed[page] = true;
+}
+
+/* Blocks that the relation no longer has. */
+static void
+mark_behind_end(const GcProof *proof, const GcChunk *chunk)
+{
+	for (uint32 page = chunk->npages; page > 0 && chunk->hot->blocks[page - 1] >= proof->nblocks; page--)
+		chunk->hot->changed[page - 1] = true;
+}
+
+/* Mark what the WAL names; false: it is not known from where the chunk's marks end. */
+static bool
+mark_named(GcProof *proof, const GcChunk *chunk, uint64 pages)
+{
+	GcHotPages *hot = chunk->hot;
+	const XLogRecPtr since = pg_atomic_read_u64(&hot->proven_to);
+
+	if (!know_changes(proof, since, pages))
+		return false;
+	for (uint32 i = 0; i < proof->nchanges; i++)
+	{
+		const GcWalChange *change = &proof->changes[i];
+		const int64 page = change->end > since ? find_block(chunk, change->block) : -1;
+
+		if (page >= 0 && change->end > hot->lsns[page])
+			mark_if_changed(proof, hot, page);
+	}
+	raise_proven(&hot->proven_to, proof->known);
+	return true;
+}
+
+static void
+sweep_hot(GcProof *proof, const GcChunk *chunk)
+{
+	const XLogRecPtr now = gc_wal_now();
+
+	for (uint32 page = 0; page < chunk->npages; page++)
+		mark_if_changed(proof, chunk->hot, page);
+	raise_proven(&chunk->hot->proven_to, now);
+}
+
+void
+gc_prove_hot(GcProof *proof)
+{
+	const GcDirectory *dir = proof->dir;
+	uint64		pages = 0;
+
+	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
+	{
+		if (dir->chunks[c] == NULL)
+			continue;
+		mark_behind_end(proof, dir->chunks[c]);
+		if (!is_proven(proof, &dir->chunks[c]->hot->proven_to))
+			pages += dir->chunks[c]->npages;
+	}
+	for (uint32 c = dir->nheap; pages > 0 && c < dir->nchunks; c++)
+	{
+		const GcChunk *chunk = dir->chunks[c];
+
+		if (chunk && !is_proven(proof, &chunk->hot->proven_to) && !mark_named(proof, chunk, pages))
+			sweep_hot(proof, chunk);
+	}
+	pg_read_barrier();
+}
+
+/*-------------------------------------------------------------------------
+ * Chunks of the heap
+ *-------------------------------------------------------------------------
+ */
+uint64
+gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map,
+				const XLogRecPtr *lsns, pg_atomic_uint32 *buffers, uint8 *present)
+{
+	pg_atomic_uint64 *words = (pg_atomic_uint64 *) present;
+	uint64		looked_at = 0;
+
+	for (uint32 page = 0; page < npages; page += PAGES_PER_WORD)
+	{
+		uint64		left = pg_atomic_read_u64(&words[page / PAGES_PER_WORD]);
+		uint64		changed;
+		uint64		set = 0;
+
+		memcpy(&set, map + page / 4, Min(sizeof(uint64), (npages - page + 3) / 4));
+		if (npages - page < PAGES_PER_WORD)
+			set &= (UINT64CONST(1) << 2 * (npages - page)) - 1;
+		changed = left & ~set & GC_MAP_VISIBLE_WORD;
+		for (left &= set & GC_MAP_VISIBLE_WORD; left != 0; left &= left - 1)
+		{
+			const int	bit = pg_rightmost_one_pos64(left);
+			const uint32 p = page + bit / 2;
+
+			looked_at++;
+			if (lsns[p] == InvalidXLogRecPtr || look_at_page(rel, first + p, &buffers[p]) != lsns[p])
+				changed |= UINT64CONST(1) << bit;
+		}
+		if (changed != 0)
+			pg_atomic_fetch_and_u64(&words[page / PAGES_PER_WORD], ~changed);
+	}
+	return looked_at;
+}
+
+/* Take out pages from the word behind page npages on; gc_drop_changed() has done what is in its word. */
+static void
+drop_behind(GcChunk *chunk, uint32 npages)
+{
+	pg_atomic_uint64 *words = (pg_atomic_uint64 *) chunk->present;
+	const uint32 end = (chunk->npages + PAGES_PER_WORD - 1) / PAGES_PER_WORD;
+
+	for (uint32 i = (npages + PAGES_PER_WORD - 1) / PAGES_PER_WORD; i < end; i++)
+		pg_atomic_write_u64(&words[i], 0);
+}
+
+static void
+drop_if_changed(GcProof *proof, GcChunk *chunk, uint32 page)
+{
+	pg_atomic_uint64 *word = (pg_atomic_uint64 *) chunk->present + page / PAGES_PER_WORD;
+	const uint64 bit = UINT64CONST(1) << 2 * (page % PAGES_PER_WORD);
+
+	if ((pg_atomic_read_u64(word) & bit) == 0)
+		return;
+	if (chunk->lsns[page] != InvalidXLogRecPtr && chunk->first + page < proof->nblocks)
+	{
+		proof->looked_at++;
+		if (look_at_page(proof->rel, chunk->first + page, &chunk->buffers[page]) == chunk->lsns[page])
+			return;
+	}
+	pg_atomic_fetch_and_u64(word, ~bit);
+}
+
+/* Take out what the WAL names; false: it is not known from where the chunk's marks end. */
+static bool
+drop_named(GcProof *proof, GcChunk *chunk)
+{
+	const XLogRecPtr since = pg_atomic_read_u64(&chunk->proven_to);
+
+	if (!know_changes(proof, since, proof->nblocks))
+		return false;
+	for (uint32 i = find_change(proof, chunk->first); i < proof->nchanges; i++)
+	{
+		const GcWalChange *change = &proof->changes[i];
+		const uint32 page = change->block - chunk->first;
+
+		if (page >= chunk->npages)
+			break;
+		if (change->end > since && change->end > chunk->lsns[page])
+			drop_if_changed(proof, chunk, page);
+	}
+	raise_proven(&chunk->proven_to, proof->known);
+	return true;
+}
+
+static void
+sweep_heap(GcProof *proof, GcChunk *chunk, const uint8 *map, uint32 npages)
+{
+	const XLogRecPtr now = gc_wal_now();
+
+	proof->looked_at += gc_drop_changed(proof->rel, chunk->first, Min(npages, chunk->npages), map, chunk->lsns,
+										chunk->buffers, chunk->present);
+	drop_behind(chunk, npages);
+	raise_proven(&chunk->proven_to, now);
+}
+
+const uint8 *
+gc_prove_heap(GcProof *proof, GcChunk *chunk, const uint8 *map, uint32 npages, XLogRecPtr lsn)
+{
+	if (!gc_same_map_lsn(pg_atomic_read_u64(&chunk->proven_lsn), lsn))
+	{
+		if (!gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
+			return NULL;
+		if (!is_proven(proof, &chunk->proven_to) && !drop_named(proof, chunk))
+			sweep_heap(proof, chunk, map, npages);
+		/* An older LSN that another process stores late is merely not the map page's. */
+		if (pg_atomic_read_u64(&chunk->proven_to) >= lsn)
+		{
+			pg_memory_barrier();
+			pg_atomic_write_u64(&chunk->proven_lsn, lsn);
+		}
+	}
+	pg_read_barrier();
+	return chunk->present;
+}
+
+/*-------------------------------------------------------------------------
+ * A proof
+ *-------------------------------------------------------------------------
+ */
+void
+gc_proof_begin(GcProof *proof, Relation rel, const GcDirectory *dir)
+{
+	*proof = (GcProof) {.rel = rel,.dir = dir,.bound = gc_wal_bound()};
+	proof->nblocks = RelationGetNumberOfBlocks(rel);
+}

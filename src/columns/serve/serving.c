@@ -1,0 +1,356 @@
+/*-------------------------------------------------------------------------
+ *
+ * serving.c
+ *	  What a snapshot was served of a directory with hot chunks, noted for later ones.  See
+ *	  serving.h.
+ *
+ * Runs in backends, under a guard.  Notes are in the arena, and never change.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "utils/timestamp.h"
+
+#include "amend.h"
+#include "../store/arena.h"
+#include "../store/epoch.h"
+#include "rows_key.h"
+#include "serving.h"
+#include "../../settings.h"
+#include "../encode/spec.h"
+#include "../store/store.h"
+
+/* Part of the arena that a note may take, and ids of a snapshot that is compared. */
+#define NOTE_PART		64
+#define MAX_COMPARED	1024
+
+/* An amendment of the base with this id, noted for a snapshot.  What it points to follows. */
+typedef struct GcAmendmentNote
+{
+	GcNote		note;
+	uint64		base;
+	GcSnapshotKey key;
+	GcAmendment amendment;
+} GcAmendmentNote;
+
+/*-------------------------------------------------------------------------
+ * Snapshots
+ *-------------------------------------------------------------------------
+ */
+
+/* Does a snapshot have the ids of all transactions that it sees in progress? */
+static bool
+says_all(Snapshot snapshot)
+{
+	return snapshot->snapshot_type == SNAPSHOT_MVCC && !(snapshot->takenDuringRecovery && snapshot->suboverflowed);
+}
+
+/* False: the snapshot is not to be noted. */
+static bool
+make_key(Snapshot snapshot, GcSnapshotKey *key)
+{
+	/* With too many subtransactions, a copied snapshot has none of their ids, and none is looked at. */
+	const uint32 nsub = snapshot->suboverflowed ? 0 : Max(snapshot->subxcnt, 0);
+
+	if (!says_all(snapshot) || snapshot->xcnt + nsub > GC_SERVING_MAX_IDS ||
+		TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		return false;
+	memset(key, 0, sizeof(GcSnapshotKey));
+	key->xmax = gc_full_xid(snapshot->xmax, ReadNextFullTransactionId());
+	key->xmin = snapshot->xmin;
+	key->xcnt = snapshot->xcnt;
+	key->subxcnt = (int32) nsub;
+	key->suboverflowed = snapshot->suboverflowed;
+	if (snapshot->xcnt > 0)
+		memcpy(key->ids, snapshot->xip, snapshot->xcnt * sizeof(TransactionId));
+	if (nsub > 0)
+		memcpy(key->ids + snapshot->xcnt, snapshot->subxip, nsub * sizeof(TransactionId));
+	return true;
+}
+
+static bool
+key_has(const GcSnapshotKey *key, TransactionId xid)
+{
+	for (uint32 i = 0; i < key->xcnt + key->subxcnt; i++)
+	{
+		if (key->ids[i] == xid)
+			return true;
+	}
+	return false;
+}
+
+/* Does the snapshot see all transactions as ended that the noted one sees so? */
+static bool
+is_later(Snapshot snapshot, const GcSnapshotKey *noted)
+{
+	const TransactionId end = XidFromFullTransactionId(noted->xmax);
+	const TransactionId *ids = snapshot->takenDuringRecovery ? snapshot->subxip : snapshot->xip;
+	const uint32 n = snapshot->takenDuringRecovery ? Max(snapshot->subxcnt, 0) : snapshot->xcnt;
+	FullTransactionId xmax;
+
+	if (!says_all(snapshot) || n > MAX_COMPARED)
+		return false;
+	xmax = gc_full_xid(snapshot->xmax, ReadNextFullTransactionId());
+	if (FullTransactionIdPrecedes(xmax, noted->xmax))
+		return false;
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (TransactionIdPrecedes(ids[i], end) && !key_has(noted, ids[i]))
+			return false;
+	}
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Bases
+ *-------------------------------------------------------------------------
+ */
+
+/* Where the next thing of a note goes; it counts only while there is no memory. */
+typedef struct GcRoom
+{
+	char	   *memory;
+	Size		at;
+} GcRoom;
+
+/* A copy of n bytes, in whole words. */
+static void *
+put(GcRoom *room, const void *what, Size n)
+{
+	void	   *p = room->memory ? room->memory + room->at : NULL;
+
+	room->at += MAXALIGN(n);
+	if (p == NULL)
+		return NULL;
+	if (n > 0)
+		memcpy(p, what, n);
+	memset((char *) p + n, 0, MAXALIGN(n) - n);
+	return p;
+}
+
+/* Copy a base, with what it points to; *to is void while only counting. */
+static void
+put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
+{
+	const uint32 nhot = dir->nchunks - dir->nheap;
+	GcBase		scratch;
+	GcBase	   *to = put(room, from, sizeof(GcBase));
+	GcServedChunk *chunks;
+	uint8	  **pages;
+
+	to = to ? to : &scratch;
+	chunks = put(room, from->served.chunks, from->served.nchunks * sizeof(GcServedChunk));
+	pages = put(room, from->kept.pages, nhot * sizeof(uint8 *));
+	to->served.chunks = chunks;
+	to->served.ranges = put(room, from->served.ranges, from->served.nranges * sizeof(GcBlockRange));
+	to->kept.maps.lsns = put(room, from->kept.maps.lsns, from->kept.maps.n * sizeof(XLogRecPtr));
+	to->kept.maps.bits = put(room, from->kept.maps.bits, (Size) from->kept.maps.n * GC_MAP_STRIDE);
+	to->kept.pages = pages;
+	to->kept.open = put(room, from->kept.open, from->kept.nopen * sizeof(GcOpenVersion));
+	for (uint32 k = 0; k < from->served.nchunks; k++)
+	{
+		const GcServedChunk *chunk = &from->served.chunks[k];
+		GcHole	   *holes = put(room, chunk->holes, chunk->nholes * sizeof(GcHole));
+
+		if (chunks)
+			chunks[k].holes = chunk->nholes > 0 ? holes : NULL;
+	}
+	for (uint32 i = 0; i < nhot; i++)
+	{
+		uint8	   *copy = from->kept.pages[i] ? put(room, from->kept.pages[i], dir->chunks[dir->nheap + i]->npages) : NULL;
+
+		if (pages)
+			pages[i] = copy;
+	}
+}
+
+/* Notes replace each other, and a long request keeps those from being freed that were in use since it began. */
+static bool
+many_retired(void)
+{
+	return gc_retired_bytes() > gc_arena_size() / NOTE_PART;
+}
+
+/*
+ * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more; ahead:
+ * it is not published yet.
+ */
+static void
+note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
+{
+	GcRoom		room = {0};
+	Size		size;
+
+	if (many_retired() || (!ahead && !gc_store_has_directory(dir)))
+		return;
+	put_base(&room, dir, base);
+	size = room.at;
+	if (size > gc_arena_size() / NOTE_PART || (room.memory = gc_arena_alloc(size)) == NULL)
+		return;
+	room.at = 0;
+	put_base(&room, dir, base);
+	memset(room.memory, 0, sizeof(GcNote));
+	((GcNote *) room.memory)->obj.size = size;
+	gc_note_put(dir, GC_NOTE_BASE, (GcNote *) room.memory);
+	/* The directory may have been retired before it had this note. */
+	if (!ahead && !gc_store_has_directory(dir))
+		gc_note_forget(dir);
+}
+
+static uint64
+rows_of_hot_chunks(const GcDirectory *dir, const GcServed *served)
+{
+	uint64		rows = 0;
+
+	for (uint32 k = served->nchunks; k > 0 && served->chunks[k - 1].chunk >= dir->nheap; k--)
+		rows += served->chunks[k - 1].nrows - served->chunks[k - 1].hole_rows;
+	return rows;
+}
+
+/* Serve without a base, and make one. */
+static void
+serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
+{
+	const GcDirectory *dir = proof->dir;
+	const uint32 nhot = dir->nchunks - dir->nheap;
+	GcBase		base;
+	GcAmendment amendment;
+
+	memset(&base, 0, sizeof(GcBase));
+	base.id = gc_store_new_id();
+	base.made_at = GetCurrentTimestamp();
+	base.kept.pages = palloc0(nhot * sizeof(uint8 *));
+	for (uint32 i = 0; i < nhot; i++)
+	{
+		if (dir->chunks[dir->nheap + i])
+			base.kept.pages[i] = palloc0(MAXALIGN(dir->chunks[dir->nheap + i]->npages));
+	}
+	gc_serve_judged(proof, &base.served, NULL, &base.kept.maps);
+	gc_serve_versions(dir, snapshot, &base.served, &base.kept);
+	base.served.rows_versioned = rows_of_hot_chunks(dir, &base.served);
+	gc_rows_key_prepare(&base.served);
+	/* What is to be loaded first is not worth a note. */
+	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
+		note_base(dir, &base, ahead);
+	if (ahead)
+		return;
+	gc_amend_open(proof->rel, dir, &base, snapshot, &amendment);
+	gc_amend(dir, &base, &amendment, served);
+	served->amended = false;
+}
+
+/* Would the bits of the map alone be too large for a note? */
+static bool
+too_large(const GcProof *proof)
+{
+	return (Size) proof->nblocks / 4 > gc_arena_size() / NOTE_PART;
+}
+
+void
+gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot)
+{
+	GcSnapshotKey key;
+	GcServed	served;
+	GcProof		proof;
+
+	if (!gc_enable_versioned_pages || !make_key(snapshot, &key))
+		return;
+	gc_proof_begin(&proof, rel, dir);
+	if (too_large(&proof))
+		return;
+	gc_prove_hot(&proof);
+	serve_anew(&proof, snapshot, true, &served);
+}
+
+/* Serve a snapshot that makes no note. */
+static void
+serve_alone(GcProof *proof, Snapshot snapshot, GcServed *served)
+{
+	gc_serve_judged(proof, served, NULL, NULL);
+	gc_serve_versions(proof->dir, snapshot, served, NULL);
+	served->rows_versioned = rows_of_hot_chunks(proof->dir, served);
+}
+
+/*-------------------------------------------------------------------------
+ * Amendments
+ *-------------------------------------------------------------------------
+ */
+
+/* Serve what a session with the same snapshot was served of the base. */
+static bool
+serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, GcServed *served)
+{
+	const GcAmendmentNote *note = (const GcAmendmentNote *) gc_note_of(dir, GC_NOTE_AMENDMENT);
+
+	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0)
+		return false;
+	gc_amend(dir, base, &note->amendment, served);
+	return true;
+}
+
+static void
+note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, const GcAmendment *a)
+{
+	const Size	holes = a->nholes * sizeof(GcAmendedHole);
+	const Size	blocks = a->nblocks * sizeof(BlockNumber);
+	const Size	new_rows = a->nnew * sizeof(GcNewRows);
+	const Size	offsets = a->noffsets * sizeof(uint16);
+	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks) + MAXALIGN(new_rows) +
+		MAXALIGN(offsets);
+	GcAmendmentNote *note = many_retired() || size > gc_arena_size() / NOTE_PART ? NULL : gc_arena_alloc(size);
+	GcRoom		room = {(char *) note, sizeof(GcAmendmentNote)};
+
+	if (note == NULL)
+		return;
+	room.at = MAXALIGN(sizeof(GcAmendmentNote));
+	memset(note, 0, sizeof(GcAmendmentNote));
+	note->note.obj.size = size;
+	note->base = base->id;
+	note->key = *key;
+	note->amendment = *a;
+	note->amendment.holes = put(&room, a->holes, holes);
+	note->amendment.blocks = put(&room, a->blocks, blocks);
+	note->amendment.new_rows = put(&room, a->new_rows, new_rows);
+	note->amendment.offsets = put(&room, a->offsets, offsets);
+	gc_note_put(dir, GC_NOTE_AMENDMENT, &note->note);
+	if (!gc_store_has_directory(dir))
+		gc_note_forget(dir);
+}
+
+/* Serve what the base was served, but for what has changed. */
+static bool
+serve_amended(GcProof *proof, const GcBase *base, Snapshot snapshot, const GcSnapshotKey *key, GcServed *served)
+{
+	GcAmendment amendment;
+
+	if (!gc_amend_find(proof, base, snapshot, &amendment))
+		return false;
+	gc_amend(proof->dir, base, &amendment, served);
+	if (key)
+		note_amendment(proof->dir, base, key, &amendment);
+	return true;
+}
+
+void
+gc_serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
+{
+	const GcBase *base = (const GcBase *) gc_note_of(proof->dir, GC_NOTE_BASE);
+	const char *reason;
+	GcSnapshotKey key;
+	const bool	keyed = make_key(snapshot, &key);
+	const bool	later = base == NULL || is_later(snapshot, &base->key);
+	const bool	may_amend = base && later && gc_rel_servable(proof->rel, &reason);
+
+	if (may_amend && keyed && serve_noted(proof->dir, base, &key, served))
+		return;
+	gc_prove_hot(proof);
+	if (may_amend && serve_amended(proof, base, snapshot, keyed ? &key : NULL, served))
+		return;
+	if (later && keyed && !too_large(proof))
+		serve_anew(proof, snapshot, false, served);
+	else
+		serve_alone(proof, snapshot, served);
+}

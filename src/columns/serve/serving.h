@@ -1,0 +1,74 @@
+/*-------------------------------------------------------------------------
+ *
+ * serving.h
+ *	  What a snapshot was served of a directory with hot chunks, noted for later ones.
+ *
+ * What one snapshot was served, the base, does for each later snapshot, but for what has changed in between.  That
+ * is pages of chunks of the heap whose map bit was cleared, hot pages whose LSN has moved, and versions that
+ * were open.  What has changed is an amendment.  So a session pays for what was written to, not for
+ * all that is hot.
+ *
+ * Proof.  A snapshot is later than another if it sees all transactions as ended that the other one sees so.
+ * A version is open for a snapshot if a transaction of it had not ended for that snapshot.  So its verdict
+ * may be another one for a later snapshot.  All other verdicts stay, since what became of a transaction does.
+ * That a page is what it was is found out anew for each snapshot (fresh.h).  Pages that are not so any more are read by
+ * the session.
+ *
+ * Snapshots are compared by the ids of transactions that they see in progress.  An id of a later snapshot that
+ * the other one could have seen must be among its ids.  Subtransactions need no comparison: each has an id
+ * after its parent's.  A snapshot of recovery has the ids of both as if all were subtransactions', or says that it does
+ * not have all.  Those that do not take no part.
+ *
+ * Two snapshots that say the same see the same rows.  So an amendment is noted, too, and does for sessions with the
+ * same snapshot: they look at nothing.  Pages that were left out are read by each session, under its own
+ * snapshot.
+ *
+ * A session with an id makes no notes, as its snapshot does not say that its own transaction is in progress.
+ * It may use a base: for that, its transaction had not ended, so all that it did is open.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SERVING_H
+#define GC_SERVING_H
+
+#include "postgres.h"
+
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "../store/notes.h"
+#include "versions.h"
+#include "visibility.h"
+
+/* Ids of a snapshot that is noted. */
+#define GC_SERVING_MAX_IDS	128
+
+/* All that a snapshot says of which transactions it sees. */
+typedef struct GcSnapshotKey
+{
+	FullTransactionId xmax;
+	TransactionId xmin;
+	uint32		xcnt;
+	int32		subxcnt;
+	bool		suboverflowed;
+	TransactionId ids[GC_SERVING_MAX_IDS];	/* the rest is 0 */
+} GcSnapshotKey;
+
+/* What one snapshot was served.  Rows of open versions are in no hole of `served`. */
+typedef struct GcBase
+{
+	GcNote		note;
+	uint64		id;				/* never reused */
+	TimestampTz made_at;
+	GcSnapshotKey key;
+	GcServed	served;
+	GcKept		kept;
+} GcBase;
+
+/* gc_serve() of a directory with hot chunks.  Needs a guard, under which what is served lasts. */
+extern void gc_serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served);
+
+/* Make the base of a directory that is about to be published, for all sessions. */
+extern void gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot);
+
+#endif							/* GC_SERVING_H */

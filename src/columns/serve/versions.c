@@ -1,0 +1,336 @@
+/*-------------------------------------------------------------------------
+ *
+ * versions.c
+ *	  Serving hot pages from hot chunks.  See versions.h for the proof.
+ *
+ * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but for
+ * what anyone may find out.  That is what became of a transaction, where a page is buffered, and
+ * that it has changed (fresh.c).  Takes no lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "patches.h"
+#include "versions.h"
+#include "../../compat.h"
+
+/* A longer delta is in holes at once, so that no session need look at its pages for the sake of single rows. */
+#define MOST_LEFT_OPEN	1024
+
+Size
+gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint32 ngone)
+{
+	Size		size = MAXALIGN(sizeof(GcHotPages));
+
+	size += MAXALIGN(npages * sizeof(BlockNumber));
+	size += MAXALIGN(npages * sizeof(XLogRecPtr));
+	size += MAXALIGN(npages * sizeof(pg_atomic_uint32));
+	size += MAXALIGN(npages * sizeof(uint8));
+	size += 3 * MAXALIGN((npages + 1) * sizeof(uint32));
+	size += npages * sizeof(GcPatch);
+	return size + (Size) nversions * sizeof(GcVersion) + ((Size) nleft_out + ngone) * sizeof(uint16);
+}
+
+GcHotPages *
+gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out)
+{
+	GcHotPages *hot = memory;
+	char	   *p = (char *) memory + MAXALIGN(sizeof(GcHotPages));
+
+	hot->blocks = (BlockNumber *) p;
+	p += MAXALIGN(npages * sizeof(BlockNumber));
+	hot->lsns = (XLogRecPtr *) p;
+	p += MAXALIGN(npages * sizeof(XLogRecPtr));
+	hot->buffers = (pg_atomic_uint32 *) p;
+	p += MAXALIGN(npages * sizeof(pg_atomic_uint32));
+	hot->changed = (uint8 *) p;
+	memset(p, 0, npages);
+	p += MAXALIGN(npages * sizeof(uint8));
+	pg_atomic_init_u64(&hot->proven_to, InvalidXLogRecPtr);
+	hot->first_version = (uint32 *) p;
+	p += MAXALIGN((npages + 1) * sizeof(uint32));
+	hot->first_left_out = (uint32 *) p;
+	p += MAXALIGN((npages + 1) * sizeof(uint32));
+	hot->first_gone = (uint32 *) p;
+	p += MAXALIGN((npages + 1) * sizeof(uint32));
+	hot->patches = (GcPatch *) p;
+	p += npages * sizeof(GcPatch);
+	hot->versions = (GcVersion *) p;
+	hot->left_out = (uint16 *) (hot->versions + nversions);
+	hot->gone = hot->left_out + nleft_out;
+	return hot;
+}
+
+FullTransactionId
+gc_full_xid(TransactionId xid, FullTransactionId next)
+{
+	const uint64 near = U64FromFullTransactionId(next);
+
+	return FullTransactionIdFromU64(near + (int64) (int32) (xid - (uint32) near));
+}
+
+/*-------------------------------------------------------------------------
+ * Sets of blocks
+ *-------------------------------------------------------------------------
+ */
+void
+gc_blocks_init(GcBlockSet *set, const GcBlockRange *ranges, uint32 nranges)
+{
+	memset(set, 0, sizeof(GcBlockSet));
+	set->ranges = ranges;
+	set->nranges = nranges;
+	for (uint32 r = 0; r < nranges; r++)
+		set->npages += ranges[r].count;
+	set->taken = palloc_extended(set->npages / 8 + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+void
+gc_blocks_rewind(GcBlockSet *set)
+{
+	set->at = 0;
+	set->before = 0;
+}
+
+int64
+gc_blocks_find(GcBlockSet *set, BlockNumber block)
+{
+	while (set->at < set->nranges && set->ranges[set->at].first + set->ranges[set->at].count <= block)
+		set->before += set->ranges[set->at++].count;
+	if (set->at == set->nranges || set->ranges[set->at].first > block)
+		return -1;
+	return (int64) set->before + (block - set->ranges[set->at].first);
+}
+
+/*-------------------------------------------------------------------------
+ * What does a snapshot see?
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_seer_init(GcSeer *seer, Snapshot snapshot)
+{
+	seer->snapshot = snapshot;
+	seer->xmin = gc_full_xid(snapshot->xmin, ReadNextFullTransactionId());
+	seer->has_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
+}
+
+typedef enum GcSight
+{
+	GC_SIGHT_YES,
+	GC_SIGHT_NO,				/* nor will a later snapshot */
+	GC_SIGHT_OPEN				/* not, but a later snapshot may */
+} GcSight;
+
+/*
+ * Does the snapshot see what this transaction did?  `committed` and `aborted` are the bits
+ * of *known that say what became of it.  The snapshot is asked first: what is finished now
+ * may have been in progress for it.
+ */
+static GcSight
+sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed,
+	 uint32 aborted)
+{
+	const TransactionId xid = XidFromFullTransactionId(fxid);
+	const uint32 bits = pg_atomic_read_u32(known);
+
+	if (bits & aborted)
+		return GC_SIGHT_NO;
+	if (!FullTransactionIdPrecedes(fxid, seer->xmin) && XidInMVCCSnapshot(xid, seer->snapshot))
+		return GC_SIGHT_OPEN;
+	if (bits & committed)
+		return GC_SIGHT_YES;
+	if (TransactionIdDidCommit(xid))
+	{
+		pg_atomic_fetch_or_u32(known, committed);
+		return GC_SIGHT_YES;
+	}
+	pg_atomic_fetch_or_u32(known, aborted);
+	return GC_SIGHT_NO;
+}
+
+uint8
+gc_judge_version(const GcSeer *seer, GcVersion *v)
+{
+	GcSight		sight = GC_SIGHT_YES;
+
+	if (FullTransactionIdIsValid(v->xmin))
+		sight = sees(seer, v->xmin, &v->known, GC_XMIN_COMMITTED, GC_XMIN_ABORTED);
+	if (sight != GC_SIGHT_YES)
+		return sight == GC_SIGHT_OPEN ? GC_VERSION_OPEN : 0;
+	if (!FullTransactionIdIsValid(v->xmax))
+		return GC_VERSION_SEEN;
+	sight = sees(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+	return sight == GC_SIGHT_OPEN ? GC_VERSION_SEEN | GC_VERSION_OPEN :
+		sight == GC_SIGHT_NO ? GC_VERSION_SEEN : 0;
+}
+
+bool
+gc_page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page)
+{
+	for (uint32 i = hot->first_version[page]; seer->has_xid && i < hot->first_version[page + 1]; i++)
+	{
+		const GcVersion *v = &hot->versions[i];
+
+		if ((FullTransactionIdIsValid(v->xmin) &&
+			 TransactionIdIsCurrentTransactionId(XidFromFullTransactionId(v->xmin))) ||
+			(FullTransactionIdIsValid(v->xmax) &&
+			 TransactionIdIsCurrentTransactionId(XidFromFullTransactionId(v->xmax))))
+			return true;
+	}
+	return false;
+}
+
+static void
+keep_open(GcKept *kept, GcOpenVersion open)
+{
+	if (kept->nopen == kept->open_size)
+	{
+		kept->open_size = Max(64, 2 * kept->open_size);
+		kept->open = kept->open ? repalloc_huge(kept->open, kept->open_size * sizeof(GcOpenVersion)) :
+			palloc(kept->open_size * sizeof(GcOpenVersion));
+	}
+	kept->open[kept->nopen++] = open;
+}
+
+/* The hot chunk's rows of a valid page that the snapshot does not see; and versions that are open, of the heap's, too. */
+static void
+add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, uint32 page, GcHoles *holes, GcKept *kept)
+{
+	GcHotPages *hot = chunk->hot;
+
+	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
+	{
+		GcVersion  *v = &hot->versions[i];
+		uint8		judged;
+
+		if (GC_VERSION_IN_HEAP(v) && !kept)
+			continue;
+		judged = gc_judge_version(seer, v);
+		if (kept && (judged & GC_VERSION_OPEN))
+			keep_open(kept, (GcOpenVersion) {chunkno, page, i});
+		else if (!(judged & GC_VERSION_SEEN) && !GC_VERSION_IN_HEAP(v))
+			gc_add_hole(holes, v->row, v->row + 1);
+	}
+}
+
+/* Can this page of a hot chunk be served? */
+static bool
+page_served(const GcSeer *seer, const GcDirectory *dir, const GcChunk *chunk, uint32 page, GcServed *served)
+{
+	if (chunk->hot->changed[page] || !gc_patch_holds(dir, chunk->hot, page))
+		return false;
+	if (!gc_page_is_own(seer, chunk->hot, page))
+		return true;
+	served->pages_own++;
+	return false;
+}
+
+/* Serve what one hot chunk has of the pages that are not yet taken.  from: where each block of the delta is. */
+static void
+serve_chunk(const GcSeer *seer, const GcDirectory *dir, uint32 chunkno, GcBlockSet *delta,
+			GcServed *served, GcKept *kept, GcServedPage *from)
+{
+	const GcChunk *chunk = dir->chunks[chunkno];
+	uint8	   *pages = kept ? kept->pages[chunkno - dir->nheap] : NULL;
+	GcHoles		holes = {0};
+
+	CHECK_FOR_INTERRUPTS();
+	gc_blocks_rewind(delta);
+	for (uint32 page = 0; page < chunk->npages; page++)
+	{
+		int64		n = gc_blocks_find(delta, chunk->hot->blocks[page]);
+
+		if (n >= 0 && !GC_BLOCK_TAKEN(delta, n) && page_served(seer, dir, chunk, page, served))
+		{
+			add_unseen(seer, chunk, chunkno, page, &holes, kept);
+			GC_BLOCK_TAKE(delta, n);
+			from[n] = (GcServedPage) {(int32) chunkno, page};
+			served->pages_versioned++;
+			if (pages)
+				pages[page] = 1;
+		}
+		else
+			gc_add_hole(&holes, chunk->row_start[page], chunk->row_start[page + 1]);
+	}
+	gc_append_chunk(served, chunkno, chunk->nrows, &holes);
+}
+
+/* What is left of the delta. */
+static void
+shorten_delta(GcServed *served, const GcBlockSet *delta)
+{
+	GcBlockRange *old = served->ranges;
+	uint32		nold = served->nranges;
+	BlockNumber n = 0;
+	GcServing	serving = {.served = served};
+
+	served->ranges = NULL;
+	served->nranges = 0;
+	served->pages_delta = 0;
+	for (uint32 r = 0; r < nold; r++)
+	{
+		for (BlockNumber i = 0; i < old[r].count; i++, n++)
+		{
+			if (!GC_BLOCK_TAKEN(delta, n))
+				gc_add_delta(&serving, old[r].first + i, 1);
+		}
+	}
+	pfree(old);
+}
+
+/* Chunks are served in ascending order, which the worker relies on. */
+static void
+reverse_chunks(GcServedChunk *chunks, uint32 n)
+{
+	for (uint32 i = 0; i < n / 2; i++)
+	{
+		GcServedChunk c = chunks[i];
+
+		chunks[i] = chunks[n - 1 - i];
+		chunks[n - 1 - i] = c;
+	}
+}
+
+void
+gc_serve_versions(const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept)
+{
+	const uint32 first = served->nchunks;
+	GcServedPage *from;
+	GcBlockSet	delta;
+	GcSeer		seer;
+
+	Assert(gc_guard_held());
+	if (dir == NULL || dir->nheap == dir->nchunks || served->nranges == 0 || snapshot == NULL ||
+		snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return;
+
+	gc_seer_init(&seer, snapshot);
+	gc_blocks_init(&delta, served->ranges, served->nranges);
+	from = palloc_extended(((Size) delta.npages + 1) * sizeof(GcServedPage), MCXT_ALLOC_HUGE);
+	for (BlockNumber n = 0; n < delta.npages; n++)
+		from[n].chunk = -1;
+
+	/* What was read last is the likeliest to be valid. */
+	for (uint32 c = dir->nchunks; c > dir->nheap; c--)
+	{
+		if (dir->chunks[c - 1])
+			serve_chunk(&seer, dir, c - 1, &delta, served, kept, from);
+	}
+	reverse_chunks(served->chunks + first, served->nchunks - first);
+	if (served->pages_versioned > 0)
+	{
+		if (kept)
+			kept->delta_open = delta.npages - served->pages_versioned <= MOST_LEFT_OPEN;
+		gc_serve_patched(&seer, dir, served, first, from, kept);
+		shorten_delta(served, &delta);
+	}
+	pfree(from);
+	pfree(delta.taken);
+}

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * versions.h
+ *	  Versioned pages: what was read of hot pages, served by the snapshot's rules.
+ *
+ * A page that is not all-visible is hot.  It is read once, for all sessions, into a hot
+ * chunk.  That has its rows in columns, as any chunk, and the page's LSN.  Of each row
+ * version that not every snapshot sees, it has the transactions that made and ended it.
+ *
+ * Proof.  What changes the tuples of a page of a permanent table changes its LSN, and its record in the WAL names the page.
+ * fresh.h says when a page lacks no change by a transaction that the snapshot sees.  So every such change is in the chunk.
+ * What the snapshot sees of the page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
+ * It does not matter that the page may change meanwhile.  That is the work of transactions that the snapshot does not see.
+ *
+ * A page of a table whose file grew by several pages may be new: zeros, without an LSN.  It is recorded without rows.
+ * Whoever adds a row gives it an LSN, but for the transaction that made the file (wal_level = minimal).  Before
+ * that one ends, nobody else sees the file, and it is served nothing of it itself.
+ *
+ * Transactions are recorded as 64 bits.  Their commit status can be asked for while the page has them.  VACUUM may have taken
+ * them out, and the page be unmarked yet.  But the WAL is flushed before the log of commits is cut, and bounds are behind that.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_VERSIONS_H
+#define GC_VERSIONS_H
+
+#include "postgres.h"
+
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "../store/columns.h"
+#include "visibility.h"
+
+/* What has been found out about a version's transactions, for all sessions. */
+#define GC_XMIN_COMMITTED	0x01
+#define GC_XMIN_ABORTED		0x02
+#define GC_XMAX_COMMITTED	0x04
+#define GC_XMAX_ABORTED		0x08
+
+/* A row version that not every snapshot sees. */
+typedef struct GcVersion
+{
+	uint32		row;			/* of the hot chunk; with GC_HEAP_ROW, of the heap's (patches.h) */
+	pg_atomic_uint32 known;
+	FullTransactionId xmin;		/* invalid: every snapshot sees that it was inserted */
+	FullTransactionId xmax;		/* invalid: no snapshot sees that it was deleted */
+} GcVersion;
+
+typedef struct GcPatch GcPatch; /* patches.h */
+
+/* What a hot chunk knows of its pages beside their rows; npages is the chunk's. */
+struct GcHotPages
+{
+	BlockNumber *blocks;		/* ascending */
+	XLogRecPtr *lsns;			/* when they were read; 0: a new page, without rows */
+	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
+	uint8	   *changed;		/* 1: the page is known not to be what it was; for good */
+	pg_atomic_uint64 proven_to; /* LSN: up to where `changed` is complete (fresh.h) */
+	uint32	   *first_version;	/* npages + 1: by page, in versions */
+	uint32	   *first_left_out; /* npages + 1: by page, in left_out */
+	GcVersion  *versions;		/* of a page, ascending by row: of the hot chunk, and of the heap's */
+	uint16	   *left_out;		/* tuples that are no rows: their offsets, ascending */
+	GcPatch    *patches;		/* by page: what the heap's chunk has of it */
+	uint32	   *first_gone;		/* npages + 1: by page, in gone */
+	uint16	   *gone;			/* rows of the heap's chunk that no snapshot sees: numbers in the page, ascending */
+};
+
+/* Bytes of a GcHotPages; and one that is laid out there, empty, with room for so much. */
+extern Size gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint32 ngone);
+extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out);
+
+/*
+ * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be
+ * later.
+ */
+extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
+
+/* A snapshot, and what it takes to ask it about transactions of 64 bits. */
+typedef struct GcSeer
+{
+	Snapshot	snapshot;
+	FullTransactionId xmin;		/* the snapshot's */
+	bool		has_xid;		/* this session has changed something */
+} GcSeer;
+
+extern void gc_seer_init(GcSeer *seer, Snapshot snapshot);
+
+/*
+ * Does the snapshot see a version?  It is open if another snapshot, which sees all that this one sees and
+ * more, may see it otherwise.
+ */
+#define GC_VERSION_SEEN		0x01
+#define GC_VERSION_OPEN		0x02
+extern uint8 gc_judge_version(const GcSeer *seer, GcVersion *v);
+
+/* Is something on the page this session's own work?  Then command ids matter, too. */
+extern bool gc_page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page);
+
+/* An open version of a page that is served. */
+typedef struct GcOpenVersion
+{
+	uint32		chunk;
+	uint32		page;			/* of it */
+	uint32		version;
+} GcOpenVersion;
+
+/* What is noted of a serving, for later snapshots (serving.h). */
+typedef struct GcKept
+{
+	GcServedMaps maps;
+	uint8	  **pages;			/* by hot chunk and page: is it served? */
+	bool		delta_open;		/* what heap chunks have of the delta is in no hole, either */
+	uint32		nopen;			/* of open versions, whose rows are in no hole */
+	uint32		open_size;
+	GcOpenVersion *open;		/* by chunk, and ascending in each */
+} GcKept;
+
+/*
+ * Serve what hot chunks, which are proven, have of the delta that gc_serve_judged() left, for this
+ * snapshot, and shorten the delta.  Needs a guard.  With `kept`, open versions are left to the caller.
+ */
+extern void gc_serve_versions(const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept);
+
+/*
+ * The pages of a sorted list of block ranges, numbered from 0 on, and a bit for each.  A cursor
+ * finds the numbers of ascending blocks.
+ */
+typedef struct GcBlockSet
+{
+	const GcBlockRange *ranges;
+	uint32		nranges;
+	BlockNumber npages;
+	uint8	   *taken;			/* palloc'd, bit per page */
+	uint32		at;				/* cursor: a range, and the number of its first page */
+	BlockNumber before;
+} GcBlockSet;
+
+extern void gc_blocks_init(GcBlockSet *set, const GcBlockRange *ranges, uint32 nranges);
+extern void gc_blocks_rewind(GcBlockSet *set);
+
+/* Number of a block, or -1 if it is not in the set.  Blocks must ascend since the rewind. */
+extern int64 gc_blocks_find(GcBlockSet *set, BlockNumber block);
+
+#define GC_BLOCK_TAKEN(set, n)	(((set)->taken[(n) >> 3] >> ((n) & 7)) & 1)
+#define GC_BLOCK_TAKE(set, n)	((set)->taken[(n) >> 3] |= 1 << ((n) & 7))
+
+#endif							/* GC_VERSIONS_H */

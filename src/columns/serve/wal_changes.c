@@ -1,0 +1,454 @@
+/*-------------------------------------------------------------------------
+ *
+ * wal_changes.c
+ *	  Which pages of tables have changed lately, as the WAL's records say.  See wal_changes.h for the proof.
+ *
+ * Runs in sessions and loaders.  GC_LOCK_WAL is held by the process that reads the WAL; no other lock is taken under it but
+ * PostgreSQL's own for a moment.  Processes that need the same records wait for it, and find them read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "access/rmgr.h"
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "access/xlogreader.h"
+#include "access/xlogrecovery.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/fd.h"
+#include "storage/shmem.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "bound.h"
+#include "../store/lock.h"
+#include "wal_changes.h"
+#include "../../compat.h"
+#include "../../settings.h"
+
+/* Places of the ring: 6 MB. */
+#define RING_LENGTH		262144
+
+/*
+ * Bytes of the WAL that are read rather than to look at a page.  Some 16 take as long, but they are read once, for all
+ * sessions.  A session counts the pages that others have looked at since the WAL was read, too.  So a few sessions look, and
+ * the next one reads: else many would look again and again because nobody leads the ring on.
+ */
+#define BYTES_PER_PAGE	256
+
+/* What is further behind, in bytes, is not read any more. */
+#define MOST_BEHIND		(64 * 1024 * 1024)
+
+/* Bits, by hashes of tables that are watched. */
+#define WATCH_BITS		65536
+
+/* A process that always finds others at work gives up. */
+#define MOST_WAITS		4
+
+/*
+ * Without the tablespace: a database that is moved to another and back keeps the numbers of its files, and the chunks of
+ * its tables.
+ */
+typedef struct GcRingPlace
+{
+	Oid			dbid;
+	Oid			relnumber;
+	BlockNumber block;
+	XLogRecPtr	end;
+} GcRingPlace;
+
+typedef struct GcWalChanges
+{
+	XLogRecPtr	next;			/* record that is to be read; under GC_LOCK_WAL; invalid: not begun */
+	pg_atomic_uint64 floor;		/* LSN */
+	pg_atomic_uint64 complete_to;	/* LSN */
+	pg_atomic_uint64 head;		/* how many places have been filled */
+	pg_atomic_uint64 spared;	/* pages that sessions have looked at, to spare them reading, since it was read last */
+	pg_atomic_uint32 watched[WATCH_BITS / 32];
+	GcRingPlace ring[RING_LENGTH];	/* ascending by end, from the place of `head` on */
+} GcWalChanges;
+
+static GcWalChanges *shared = NULL;
+
+/* What this process reads the WAL with; made at first need. */
+static XLogReaderState *reader = NULL;
+static MemoryContext reader_context = NULL;
+static bool reading = false;	/* still set at the next use: an error was thrown, and the reader is of no use */
+static File wal_file = -1;
+static XLogSegNo wal_segment;
+static TimeLineID wal_timeline;
+
+/* How far the WAL can be read, and whether more was asked for. */
+typedef struct GcWalEnd
+{
+	TimeLineID	timeline;
+	XLogRecPtr	lsn;
+	bool		met;
+} GcWalEnd;
+
+static GcWalEnd wal_end;
+
+Size
+gc_wal_changes_shmem_size(void)
+{
+	return sizeof(GcWalChanges);
+}
+
+void
+gc_wal_changes_shmem_init(void)
+{
+	bool		found;
+
+	shared = ShmemInitStruct("gpuconc changes in the WAL", gc_wal_changes_shmem_size(), &found);
+	if (found)
+		return;
+	memset(shared, 0, sizeof(GcWalChanges));
+	pg_atomic_init_u64(&shared->floor, InvalidXLogRecPtr);
+	pg_atomic_init_u64(&shared->complete_to, InvalidXLogRecPtr);
+	pg_atomic_init_u64(&shared->head, 0);
+	pg_atomic_init_u64(&shared->spared, 0);
+	for (int i = 0; i < WATCH_BITS / 32; i++)
+		pg_atomic_init_u32(&shared->watched[i], 0);
+}
+
+/*-------------------------------------------------------------------------
+ * Tables that are watched
+ *-------------------------------------------------------------------------
+ */
+static uint32
+watch_bit(Oid dbid, Oid relnumber)
+{
+	return hash_combine(murmurhash32(dbid), murmurhash32(relnumber)) % WATCH_BITS;
+}
+
+void
+gc_wal_changes_watch(Relation rel)
+{
+	const uint32 bit = watch_bit(GC_REL_DB(rel), GC_REL_NUMBER(rel));
+
+	pg_atomic_fetch_or_u32(&shared->watched[bit / 32], 1U << bit % 32);
+}
+
+static bool
+is_watched(Oid dbid, Oid relnumber)
+{
+	const uint32 bit = watch_bit(dbid, relnumber);
+
+	return (pg_atomic_read_u32(&shared->watched[bit / 32]) >> bit % 32) & 1;
+}
+
+/*-------------------------------------------------------------------------
+ * Pages of the WAL
+ *-------------------------------------------------------------------------
+ */
+static void
+open_segment(XLogSegNo segment)
+{
+	char		path[MAXPGPATH];
+
+	if (wal_file >= 0 && (segment != wal_segment || wal_timeline != wal_end.timeline))
+	{
+		FileClose(wal_file);
+		wal_file = -1;
+	}
+	if (wal_file >= 0)
+		return;
+	wal_segment = segment;
+	wal_timeline = wal_end.timeline;
+	XLogFilePath(path, wal_timeline, segment, wal_segment_size);
+	wal_file = PathNameOpenFile(path, O_RDONLY | PG_BINARY);
+}
+
+/* A file that is gone, or is another one by now, makes a record that cannot be read. */
+static int
+read_wal_page(XLogReaderState *state, XLogRecPtr page, int wanted, XLogRecPtr record, char *to)
+{
+	const int	n = (int) Min((XLogRecPtr) XLOG_BLCKSZ, wal_end.lsn > page ? wal_end.lsn - page : 0);
+	XLogSegNo	segment;
+
+	if (n < wanted)
+	{
+		wal_end.met = true;
+		return -1;
+	}
+	XLByteToSeg(page, segment, wal_segment_size);
+	open_segment(segment);
+	if (wal_file < 0 ||
+		FileRead(wal_file, to, n, XLogSegmentOffset(page, wal_segment_size), WAIT_EVENT_WAL_READ) != n)
+		return -1;
+	return n;
+}
+
+static bool
+make_reader(void)
+{
+	MemoryContext old;
+
+	if (reading)
+	{
+		MemoryContextReset(reader_context);
+		reader = NULL;
+		reading = false;
+	}
+	if (reader)
+		return true;
+	if (reader_context == NULL)
+		reader_context = AllocSetContextCreate(TopMemoryContext, "gpuconc changes in the WAL", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(reader_context);
+	reader = XLogReaderAllocate(wal_segment_size, NULL, XL_ROUTINE(.page_read = read_wal_page), NULL);
+	MemoryContextSwitchTo(old);
+	return reader != NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * Reading records, under GC_LOCK_WAL
+ *-------------------------------------------------------------------------
+ */
+
+/* Where the first record at or behind a position is: the header of a page is none. */
+static XLogRecPtr
+behind_header(XLogRecPtr lsn)
+{
+	if (lsn % XLOG_BLCKSZ != 0)
+		return lsn;
+	return lsn + (XLogSegmentOffset(lsn, wal_segment_size) == 0 ? SizeOfXLogLongPHD : SizeOfXLogShortPHD);
+}
+
+static void
+append_place(uint64 *head, const GcRingPlace *place)
+{
+	GcRingPlace *to = &shared->ring[(*head)++ % RING_LENGTH];
+
+	if (to->end > pg_atomic_read_u64(&shared->floor))
+	{
+		pg_atomic_write_u64(&shared->floor, to->end);
+		pg_memory_barrier();
+	}
+	*to = *place;
+}
+
+/* Index access methods have no table's pages. */
+static bool
+is_of_index(RmgrId rmgr)
+{
+	switch (rmgr)
+	{
+		case RM_BTREE_ID:
+		case RM_HASH_ID:
+		case RM_GIN_ID:
+		case RM_GIST_ID:
+		case RM_SPGIST_ID:
+		case RM_BRIN_ID:
+		case RM_SEQ_ID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static void
+append_record(uint64 *head)
+{
+	if (is_of_index(XLogRecGetRmid(reader)))
+		return;
+	for (int i = 0; i <= XLogRecMaxBlockId(reader); i++)
+	{
+		GcRelFile	file;
+		ForkNumber	fork;
+		BlockNumber block;
+
+		if (!XLogRecHasBlockRef(reader, i))
+			continue;
+		XLogRecGetBlockTag(reader, i, &file, &fork, &block);
+		if (fork == MAIN_FORKNUM && is_watched(GC_FILE_DB(file), GC_FILE_NUMBER(file)))
+			append_place(head, &(GcRingPlace) {GC_FILE_DB(file), GC_FILE_NUMBER(file), block, reader->EndRecPtr});
+	}
+}
+
+/* What has been appended is there before it is said to be complete. */
+static void
+publish(uint64 head, XLogRecPtr next, XLogRecPtr complete_to)
+{
+	shared->next = next;
+	pg_write_barrier();
+	pg_atomic_write_u64(&shared->head, head);
+	pg_write_barrier();
+	pg_atomic_write_u64(&shared->complete_to, complete_to);
+	pg_atomic_write_u64(&shared->spared, 0);
+}
+
+/* From the end of the WAL on. */
+static void
+begin_anew(void)
+{
+	const XLogRecPtr end = gc_wal_now();
+
+	pg_atomic_write_u64(&shared->floor, end);
+	pg_memory_barrier();
+	publish(pg_atomic_read_u64(&shared->head), end, end);
+}
+
+/* Read all records that end where the WAL can be read to; false: one could not be read. */
+static bool
+read_records(void)
+{
+	uint64		head = pg_atomic_read_u64(&shared->head);
+	XLogRecPtr	next = shared->next;
+	MemoryContext old;
+	char	   *error;
+
+	if (!make_reader())
+		return false;
+	old = MemoryContextSwitchTo(reader_context);
+	wal_end.met = false;
+	reading = true;
+	XLogBeginRead(reader, behind_header(next));
+	while (XLogReadRecord(reader, &error) != NULL)
+	{
+		append_record(&head);
+		next = reader->EndRecPtr;
+	}
+	reading = false;
+	MemoryContextSwitchTo(old);
+	if (wal_end.met)
+		publish(head, next, Max(next, wal_end.lsn));
+	return wal_end.met;
+}
+
+static void
+find_end(void)
+{
+	if (RecoveryInProgress())
+		wal_end.lsn = GetXLogReplayRecPtr(&wal_end.timeline);
+	else
+	{
+		wal_end.timeline = GetWALInsertionTimeLine();
+		wal_end.lsn = GetXLogWriteRecPtr();
+	}
+}
+
+/* False: they are not known up to the bound. */
+static bool
+lead_to(XLogRecPtr bound)
+{
+	find_end();
+	if (shared->next == InvalidXLogRecPtr || (wal_end.lsn > shared->next && wal_end.lsn - shared->next > MOST_BEHIND))
+		begin_anew();
+	else if (wal_end.lsn > shared->next && !read_records())
+		begin_anew();
+	return pg_atomic_read_u64(&shared->complete_to) >= bound;
+}
+
+/*-------------------------------------------------------------------------
+ * Users
+ *-------------------------------------------------------------------------
+ */
+
+/* What is too far behind is cheap: it is not read. */
+static bool
+is_worth_reading(XLogRecPtr from, XLogRecPtr bound, uint64 pages)
+{
+	return from == InvalidXLogRecPtr || bound - from <= pages * BYTES_PER_PAGE + gc_debug_wal_bytes ||
+		bound - from > MOST_BEHIND;
+}
+
+XLogRecPtr
+gc_wal_changes_reach(XLogRecPtr bound, uint64 pages)
+{
+	for (int i = 0; gc_debug_wal_changes && i < MOST_WAITS; i++)
+	{
+		const XLogRecPtr at = pg_atomic_read_u64(&shared->complete_to);
+		bool		reached = true;
+
+		if (at >= bound)
+			return at;
+		if (!is_worth_reading(at, bound, pages + pg_atomic_read_u64(&shared->spared)))
+		{
+			pg_atomic_fetch_add_u64(&shared->spared, pages);
+			return InvalidXLogRecPtr;
+		}
+		if (!RecoveryInProgress() && GetXLogWriteRecPtr() < bound)
+			XLogFlush(bound);
+		if (LWLockAcquireOrWait(gc_lock(GC_LOCK_WAL), LW_EXCLUSIVE))
+		{
+			reached = pg_atomic_read_u64(&shared->complete_to) >= bound || lead_to(bound);
+			LWLockRelease(gc_lock(GC_LOCK_WAL));
+		}
+		if (!reached)
+			return InvalidXLogRecPtr;
+	}
+	return InvalidXLogRecPtr;
+}
+
+XLogRecPtr
+gc_wal_changes_floor(void)
+{
+	pg_read_barrier();
+	return pg_atomic_read_u64(&shared->floor);
+}
+
+/*
+ * The first filled place whose record ends behind `from`, or one before it.  Places that are overwritten meanwhile seem to be
+ * such ones.
+ */
+static uint64
+find_place(uint64 head, XLogRecPtr from)
+{
+	uint64		at = head > RING_LENGTH ? head - RING_LENGTH : 0;
+	uint64		end = head;
+
+	while (at < end)
+	{
+		const uint64 middle = at + (end - at) / 2;
+
+		if (shared->ring[middle % RING_LENGTH].end <= from)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	return at;
+}
+
+static int
+by_block(const void *a, const void *b)
+{
+	const GcWalChange *x = a;
+	const GcWalChange *y = b;
+
+	return x->block < y->block ? -1 : x->block > y->block;
+}
+
+GcWalChange *
+gc_wal_changes_of(Relation rel, XLogRecPtr *from, uint32 *n)
+{
+	uint32		size = 64;
+	GcWalChange *changes = palloc(size * sizeof(GcWalChange));
+	uint64		head;
+
+	pg_read_barrier();
+	head = pg_atomic_read_u64(&shared->head);
+	pg_read_barrier();
+	*n = 0;
+	for (uint64 at = find_place(head, *from); at < head; at++)
+	{
+		const GcRingPlace *place = &shared->ring[at % RING_LENGTH];
+
+		if (place->relnumber != GC_REL_NUMBER(rel) || place->dbid != GC_REL_DB(rel))
+			continue;
+		if (*n == size)
+		{
+			size *= 2;
+			changes = repalloc_huge(changes, size * sizeof(GcWalChange));
+		}
+		changes[(*n)++] = (GcWalChange) {place->block, place->end};
+	}
+	*from = Max(*from, gc_wal_changes_floor());
+	if (*n > 1)
+		qsort(changes, *n, sizeof(GcWalChange), by_block);
+	return changes;
+}

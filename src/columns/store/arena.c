@@ -1,0 +1,186 @@
+/*-------------------------------------------------------------------------
+ *
+ * arena.c
+ *	  The staging arena.
+ *
+ * Set up by the postmaster, used by backends, loaders and the worker, from
+ * their main threads.  The arena is handed out by a FreePageManager that lies in
+ * the arena's own first pages: its relative pointers reach only forward from its
+ * base.  The last 1/64 is managed by another one, for the few allocations that
+ * eviction itself needs.  When the rest is full to the last page, there must still
+ * be room to write down what is left of a table.
+ *
+ * Lock: GC_LOCK_ARENA, the innermost of all locks of this room.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "utils/freepage.h"
+
+#include "arena.h"
+#include "lock.h"
+#include "../../settings.h"
+
+/* A part of the arena, with its FreePageManager in its first pages. */
+typedef struct GcPool
+{
+	char	   *base;			/* FPM_PAGE_SIZE-aligned */
+	Size		size;
+	pg_atomic_uint64 free;		/* bytes that can be handed out */
+} GcPool;
+
+typedef struct GcArena
+{
+	char	   *base;
+	Size		size;
+	GcPool		main;
+	GcPool		reserve;
+} GcArena;
+
+static GcArena *arena = NULL;
+
+/* Bytes that the FreePageManager itself takes at the start of a pool. */
+#define POOL_HEADER		(fpm_size_to_pages(sizeof(FreePageManager)) * FPM_PAGE_SIZE)
+
+#define RESERVE_SHARE	64
+#define RESERVE_MIN		(16 * FPM_PAGE_SIZE)
+
+static Size
+configured_size(void)
+{
+	return mul_size(gc_host_cache_size_mb, 1024 * 1024);
+}
+
+Size
+gc_arena_shmem_size(void)
+{
+	/* One page more, to align the rest. */
+	return add_size(MAXALIGN(sizeof(GcArena)),
+					add_size(configured_size(), FPM_PAGE_SIZE));
+}
+
+static void
+init_pool(GcPool *pool, char *base, Size size)
+{
+	pool->base = base;
+	pool->size = size;
+	pg_atomic_init_u64(&pool->free, size - POOL_HEADER);
+	FreePageManagerInitialize((FreePageManager *) base, base);
+	FreePageManagerPut((FreePageManager *) base, POOL_HEADER / FPM_PAGE_SIZE,
+					   (size - POOL_HEADER) / FPM_PAGE_SIZE);
+}
+
+void
+gc_arena_shmem_init(void)
+{
+	Size		reserve;
+	bool		found;
+	char	   *raw;
+
+	arena = ShmemInitStruct("gpuconc arena state", sizeof(GcArena), &found);
+	raw = ShmemInitStruct("gpuconc arena",
+						  add_size(configured_size(), FPM_PAGE_SIZE), &found);
+	if (found)
+		return;
+
+	arena->base = (char *) TYPEALIGN(FPM_PAGE_SIZE, raw);
+	arena->size = configured_size();
+
+	reserve = TYPEALIGN(FPM_PAGE_SIZE, Max(arena->size / RESERVE_SHARE, RESERVE_MIN));
+	init_pool(&arena->main, arena->base, arena->size - reserve);
+	init_pool(&arena->reserve, arena->base + arena->main.size, reserve);
+}
+
+static void *
+take(GcPool *pool, Size size)
+{
+	Size		npages = fpm_size_to_pages(size);
+	Size		page;
+	bool		ok;
+
+	Assert(size > 0);
+	LWLockAcquire(gc_lock(GC_LOCK_ARENA), LW_EXCLUSIVE);
+	ok = FreePageManagerGet((FreePageManager *) pool->base, npages, &page);
+	LWLockRelease(gc_lock(GC_LOCK_ARENA));
+	if (!ok)
+		return NULL;
+
+	pg_atomic_fetch_sub_u64(&pool->free, npages * FPM_PAGE_SIZE);
+	return fpm_page_to_pointer(pool->base, page);
+}
+
+Size
+gc_arena_bytes(Size size)
+{
+	return fpm_size_to_pages(size) * FPM_PAGE_SIZE;
+}
+
+void *
+gc_arena_take(Size size)
+{
+	return take(&arena->main, size);
+}
+
+void *
+gc_arena_take_reserved(Size size)
+{
+	return take(&arena->reserve, size);
+}
+
+void
+gc_arena_free(void *ptr, Size size)
+{
+	Size		npages = fpm_size_to_pages(size);
+	GcPool	   *pool = (char *) ptr < arena->reserve.base ? &arena->main : &arena->reserve;
+
+	Assert(fpm_pointer_is_page_aligned(pool->base, ptr));
+	Assert((char *) ptr >= pool->base + POOL_HEADER &&
+		   (char *) ptr + npages * FPM_PAGE_SIZE <= pool->base + pool->size);
+
+#ifdef CLOBBER_FREED_MEMORY
+	/* Overwritten, so that a process that still follows a pointer into it fails. */
+	memset(ptr, 0x7E, npages * FPM_PAGE_SIZE);
+#endif
+
+	LWLockAcquire(gc_lock(GC_LOCK_ARENA), LW_EXCLUSIVE);
+	FreePageManagerPut((FreePageManager *) pool->base,
+					   fpm_pointer_to_page(pool->base, ptr), npages);
+	LWLockRelease(gc_lock(GC_LOCK_ARENA));
+	pg_atomic_fetch_add_u64(&pool->free, npages * FPM_PAGE_SIZE);
+}
+
+char *
+gc_arena_base(void)
+{
+	return arena->base;
+}
+
+Size
+gc_arena_size(void)
+{
+	return arena->size;
+}
+
+Size
+gc_arena_capacity(void)
+{
+	return arena->main.size - POOL_HEADER;
+}
+
+Size
+gc_arena_available(void)
+{
+	return pg_atomic_read_u64(&arena->main.free);
+}
+
+Size
+gc_arena_used(void)
+{
+	return arena->size - pg_atomic_read_u64(&arena->main.free) -
+		pg_atomic_read_u64(&arena->reserve.free);
+}

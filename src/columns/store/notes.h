@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * notes.h
+ *	  Places for objects about directories that come and go: serve/serving.h's notes.
+ *
+ * A few tables have one at a time, of their latest directory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_NOTES_H
+#define GC_NOTES_H
+
+#include "postgres.h"
+
+#include "columns.h"
+
+/* Of each kind, a directory has one. */
+typedef enum GcNoteKind
+{
+	GC_NOTE_BASE,
+	GC_NOTE_AMENDMENT,
+	GC_NOTE_KINDS
+} GcNoteKind;
+
+/* What an object that is noted begins with. */
+typedef struct GcNote
+{
+	GcObject	obj;
+	uint64		dir_id;
+} GcNote;
+
+extern Size gc_notes_shmem_size(void);
+extern void gc_notes_shmem_init(void);
+
+/* The directory's note, or NULL.  Needs a guard, under which it lasts. */
+extern const GcNote *gc_note_of(const GcDirectory *dir, GcNoteKind kind);
+
+/* Note it, in place of another one, which is retired. */
+extern void gc_note_put(const GcDirectory *dir, GcNoteKind kind, GcNote *note);
+
+/* Retire the directory's notes.  For whoever retires the directory, once it is unlinked. */
+extern void gc_note_forget(const GcDirectory *dir);
+
+#endif							/* GC_NOTES_H */

@@ -1,0 +1,276 @@
+/*-------------------------------------------------------------------------
+ *
+ * costs.c
+ *	  What paths of ours cost.
+ *
+ * Costs are times, in units of cost that the CPU takes.  A request has a fixed cost, and a cost per tuple scanned and
+ * per row probed or built on the device.  Each row of the result costs something to decode.  Tuples that each execution
+ * reads as delta, row sources, and entries of lookup tables have PostgreSQL's own costs.  Constants of
+ * devices are settings (gpuconc.*_cost), with defaults per device.
+ *
+ * PostgreSQL compares paths by costs that are no times.  What it is told of ours is in the proportion to its own path
+ * that the times are in (own_time.c).
+ *
+ * The whole result is decoded before the first row is returned, so that all of that is start-up.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "costs.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/selfuncs.h"
+
+#include "lookup_cost.h"
+#include "own_time.h"
+#include "../../columns/encode/pgkinds.h"
+#include "../../force.h"
+#include "../../queue/queue.h"
+#include "../../settings.h"
+
+/* To encode a value of a row source, in operators. */
+#define ENCODE_OPERATORS	4
+
+/*
+ * To decode a value, in operators.  It is a machine word; a numeric, which is made of digits; or a text
+ * that few rows, or else many, have in common.  Measured.
+ */
+#define WORD_OPERATORS		1
+#define NUMERIC_OPERATORS	14
+#define TEXT_OPERATORS		3
+#define OWN_TEXT_OPERATORS	14
+
+/* Of more values than this, the processor's caches do not hold a dictionary. */
+#define MANY_VALUES			50000
+
+/*
+ * Cost of a tuple scanned, of one entered into a hash table, and of a pair that is tried.  The defaults are
+ * the measured times over PostgreSQL's own.
+ */
+typedef struct DeviceCosts
+{
+	double		tuple;
+	double		build;
+	double		pair;
+} DeviceCosts;
+
+static DeviceCosts
+device_costs(void)
+{
+	bool		fast = gc_device_status()->info.own_processors;
+
+	return (DeviceCosts) {
+		.tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : fast ? 0.000001 : 0.0003,
+		.build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002,
+		.pair = gc_pair_cost >= 0 ? gc_pair_cost : fast ? 0.0000005 : 0.0001};
+}
+
+/* Of all pairs that a leaf's rows make with the rows of lists. */
+static Cost
+pairs_cost(const GcLeaf *leaf, double pair_cost)
+{
+	double		rows = Max(leaf->tuples * leaf->share, 1);
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+	{
+		const GcLeaf *child = lfirst(lc);
+		double		pairs = rows * Max(child->tuples * child->share, 1);
+
+		if (!gc_leaf_is_list(child))
+			continue;
+		cost += pairs * pair_cost;
+		if (child->join == GC_JOIN_INNER || child->join == GC_JOIN_LEFT)
+			rows = pairs;
+	}
+	return cost;
+}
+
+/*
+ * Does each execution read pages not all-visible itself?  Mostly they are read once, for all sessions, and served until they
+ * change (columns/serve/versions.h).  But pages without an LSN may not be, nor are pages that this transaction has
+ * changed.
+ */
+static bool
+reads_stale_pages(void)
+{
+	return !gc_enable_versioned_pages || TransactionIdIsValid(GetTopTransactionIdIfAny()) || !XLogIsNeeded();
+}
+
+/* Pages not all-visible are looked at, or their tuples are read by the backend itself. */
+static Cost
+delta_cost(const RelOptInfo *rel, double tuples)
+{
+	double		stale = 1 - Min(rel->allvisfrac, 1);
+
+	if (stale > 0 && !reads_stale_pages())
+		return stale * rel->pages * cpu_tuple_cost;
+	return stale * rel->pages * seq_page_cost + 2 * tuples * stale * cpu_tuple_cost;
+}
+
+/* To encode a row of a row source. */
+static Cost
+encoding_cost(const GcLeaf *leaf)
+{
+	return cpu_tuple_cost + ENCODE_OPERATORS * list_length(leaf->path->pathtarget->exprs) * cpu_operator_cost;
+}
+
+static Cost leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs);
+
+static Cost
+leaves_cost(GcTranslation *tr, List *leaves, const DeviceCosts *costs)
+{
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, leaves)
+		cost += leaf_cost(tr, lfirst(lc), costs);
+	return cost;
+}
+
+/* Of a leaf and, if it is a subquery, all that this reads. */
+static Cost
+leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
+{
+	Cost		cost = leaf->tuples * costs->tuple * (1 + 0.5 * list_length(leaf->children));
+	ListCell   *lc;
+
+	cost += pairs_cost(leaf, costs->pair);
+	if (leaf->build >= 0)
+		cost += leaf->tuples * leaf->share * costs->build;
+	if (gc_leaf_is_source(leaf))
+		cost += gc_own_time(tr->top, leaf->path) + leaf->rows * encoding_cost(leaf);
+	else if (leaf->arms)
+	{
+		foreach(lc, leaf->arms->arms)
+			cost += leaves_cost(tr, ((GcArm *) lfirst(lc))->leaves, costs);
+	}
+	else if (leaf->groups)
+	{
+		/* Each row is entered into a group table at most. */
+		cost += leaves_cost(tr, leaf->groups->leaves, costs);
+		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
+	}
+	else
+	{
+		/* Priced as the sequential scan that it is. */
+		if (!enable_seqscan)
+			cost += disable_cost;
+		if (leaf->append == NULL)
+			cost += delta_cost(leaf->rel, leaf->tuples);
+		foreach(lc, leaf->append ? leaf->append->parts : NIL)
+		{
+			const RelOptInfo *part = ((GcAppendPart *) lfirst(lc))->rel;
+
+			cost += delta_cost(part, part->tuples);
+		}
+	}
+	return cost;
+}
+
+/* Each set is made of the groups of another one, or each row is entered into groups for each set. */
+static Cost
+sets_cost(const GcTranslation *tr, const DeviceCosts *costs)
+{
+	const GcLeaf *rows;
+
+	if (!tr->plan->numbered_sets)
+		return tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
+	rows = tr->groups->streamed;
+	return rows->tuples * rows->share * list_length(tr->sets) * list_length(tr->groups->distinct) * costs->build;
+}
+
+/* Has a text column so many values that each row leads to another place in memory? */
+static bool
+has_many_values(GcTranslation *tr, const Expr *expr)
+{
+	const Var  *var = (const Var *) expr;
+	VariableStatData stats;
+	bool		isdefault;
+	double		n;
+
+	if (!IsA(var, Var) || var->varlevelsup > 0 || var->varno <= 0 || var->varno >= tr->top->simple_rel_array_size ||
+		tr->top->simple_rel_array[var->varno] == NULL)
+		return false;
+	examine_variable(tr->top, (Node *) var, 0, &stats);
+	n = get_variable_numdistinct(&stats, &isdefault);
+	ReleaseVariableStats(stats);
+	return n > MANY_VALUES;
+}
+
+/* To decode one value of an output, in operators. */
+static double
+output_operators(GcTranslation *tr, const GcPlanOutput *out, const Expr *expr)
+{
+	const GcKind kind = gc_type_kind(out->typid);
+
+	if (out->type == GC_OUT_NONE)
+		return 0;
+	if (out->typid == NUMERICOID)
+		return NUMERIC_OPERATORS;
+	if (kind != GC_KIND_NONE && GC_KIND_IS_CODE(kind))
+		return has_many_values(tr, expr) ? OWN_TEXT_OPERATORS : TEXT_OPERATORS;
+	return WORD_OPERATORS;
+}
+
+static Cost
+row_cost(GcTranslation *tr)
+{
+	double		operators = 0;
+	ListCell   *lo,
+			   *lt;
+
+	forboth(lo, tr->outputs, lt, tr->scan_tlist)
+		operators += output_operators(tr, lfirst(lo), lfirst_node(TargetEntry, lt)->expr);
+	return 0.5 * cpu_tuple_cost + operators * cpu_operator_cost;
+}
+
+GcCosts
+gc_costs(GcTranslation *tr, Path *own)
+{
+	GcCosts		costs = {.device = gc_offload_cost,.row = row_cost(tr),.scale = 1};
+	const DeviceCosts constants = device_costs();
+	Cost		own_time = gc_own_time(tr->top, own);
+	ListCell   *lc;
+
+	foreach(lc, tr->leaves)
+		costs.device += leaf_cost(tr, lfirst(lc), &constants);
+	costs.device += gc_lookup_operators(tr) * cpu_operator_cost;
+	costs.device += sets_cost(tr, &constants);
+	own_time -= gc_groups_excess(own, tr->fewer);
+	if (own_time > 0 && own->total_cost > 0)
+		costs.scale = own->total_cost / own_time;
+	tr->plan->own_ms = own_time * GC_UNIT_MS;
+	return costs;
+}
+
+/* With settings that are huge, what is infinite would be compared with what is infinite. */
+static Cost
+within_range(Cost cost)
+{
+	return isfinite(cost) ? Min(cost, 1e100) : 1e100;
+}
+
+Cost
+gc_costs_time(const GcCosts *costs, double rows)
+{
+	return within_range(costs->device + rows * (costs->row + 0.5 * cpu_tuple_cost));
+}
+
+void
+gc_set_costs(Path *path, const GcCosts *costs, double rows)
+{
+	path->startup_cost = within_range(costs->scale * (costs->device + rows * costs->row));
+	path->total_cost = within_range(path->startup_cost + costs->scale * rows * 0.5 * cpu_tuple_cost);
+	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
+	if (gc_offload_forced())
+		path->startup_cost = path->total_cost = gc_offload_cost;
+}

@@ -1,0 +1,487 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_order.c
+ *	  PostgreSQL's join orders, where a node of ours won by far.
+ *
+ * A node that takes all of a query level along has PostgreSQL's own plan as its fallback.  To find the best join
+ * order for that takes most of the time of planning, though the plan is hardly ever executed.  So the order is
+ * remembered for the query without its constants (verdict.c).  The next time, only the joins of that order are made,
+ * each in the ways that PostgreSQL knows, with the indexes and costs of that time.
+ *
+ * The order is searched for again if other numbers of rows are joined than before, if the joins have become
+ * much cheaper, if a table was changed, and after a number of uses.  An order that is not legal is none.
+ *
+ * The description of other joins than inner ones depends on the order in which they were met (relations/relinfo.c).  So
+ * the joins that it was made of are made, too, before those of PostgreSQL's own path.
+ *
+ * Planner, in backends; the table is a backend's own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "join_order.h"
+
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/paths.h"
+#include "optimizer/pathnode.h"
+#include "utils/guc.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "../base/changes.h"
+#include "fallback.h"
+#include "../../compat.h"
+#include "../base/glance.h"
+#include "../base/planning.h"
+#include "../relations/relinfo.h"
+
+/* PostgreSQL's own path must have cost this many times as much. */
+#define MARGIN			2
+
+/* By how much the rows of a relation, and the cost of the joins, may differ from what they were. */
+#define ROWS_DRIFT		1.5
+#define COST_DRIFT		1.5
+
+#define MOST_USES		256
+#define MOST_ORDERS		512
+
+/* Two relations have hardly more than one order, but merge joins are costed by looks into indexes. */
+#define FEWEST_RELS		2
+
+typedef struct Order
+{
+	uint64		key;
+	uint64		since;			/* as gc_changes_watch() */
+	int			uses;
+	GcJoinSearch search;
+} Order;
+
+static HTAB *orders = NULL;
+
+/* The statement, and which of its relations are joined; 0: nothing is to be remembered. */
+static uint64
+search_key(PlannerInfo *root, List *initial_rels)
+{
+	uint64		key = gc_planning->key;
+	Relids		all = NULL;
+	ListCell   *lc;
+
+	if (key == 0 || list_length(initial_rels) < FEWEST_RELS || list_length(initial_rels) > GC_JOIN_ORDER_RELS)
+		return 0;
+	key = gc_glance_mix(key, root->query_level);
+	foreach(lc, initial_rels)
+	{
+		const RelOptInfo *rel = lfirst(lc);
+
+		if (!IS_SIMPLE_REL(rel))
+			return 0;
+		key = gc_glance_mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
+		all = bms_add_member(all, rel->relid);
+	}
+	/* A part of what the level joins is not made in the last order, so it is not worth remembering. */
+	return bms_equal(all, root->all_baserels) ? key : 0;
+}
+
+/*-------------------------------------------------------------------------
+ * What a search found
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Found
+{
+	GcJoinSearch *search;
+	PlannerInfo *root;
+	List	   *initial_rels;
+	int			nsets;
+	Relids		sets[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS]; /* relations of what steps join, and lead to */
+	bool		failed;			/* it is not known how all is joined */
+} Found;
+
+/* The number of a set of relations; a new one where it is not known yet. */
+static int
+set_number(Found *found, Relids relids)
+{
+	int			i = 0;
+
+	while (i < found->nsets && !bms_equal(found->sets[i], relids))
+		i++;
+	if (i == lengthof(found->sets))
+	{
+		found->failed = true;
+		return 0;
+	}
+	if (i == found->nsets)
+		found->sets[found->nsets++] = relids;
+	return i;
+}
+
+/* Put a step behind those that join as many relations. */
+static void
+add_step(Found *found, Relids outer, Relids inner, Relids result)
+{
+	GcJoinSearch *search = found->search;
+	GcJoinStep	step = {.outer = set_number(found, outer),.inner = set_number(found, inner),
+	.result = set_number(found, result),.nrels = bms_num_members(result)};
+	int			at;
+
+	for (int i = 0; i < search->nsteps; i++)
+	{
+		if (memcmp(&search->steps[i], &step, sizeof(step)) == 0)
+			return;
+	}
+	if (found->failed || search->nsteps == GC_JOIN_ORDER_STEPS)
+	{
+		found->failed = true;
+		return;
+	}
+	for (at = search->nsteps++; at > 0 && search->steps[at - 1].nrels > step.nrels; at--)
+		search->steps[at] = search->steps[at - 1];
+	search->steps[at] = step;
+}
+
+static bool
+is_initial(const Found *found, Relids relids)
+{
+	for (int i = 0; i < found->search->nrels; i++)
+	{
+		if (bms_equal(found->sets[i], relids))
+			return true;
+	}
+	return false;
+}
+
+/* The joins that a path is made of. */
+static void
+add_path_steps(Found *found, Path *path)
+{
+	JoinPath   *join;
+	Path	  **child;
+
+	path = gc_own_path(path);
+	if (is_initial(found, path->parent->relids))
+		return;
+	if (!IsA(path, NestPath) && !IsA(path, MergePath) && !IsA(path, HashPath))
+	{
+		if ((child = gc_single_child(path)) == NULL)
+			found->failed = true;
+		else
+			add_path_steps(found, *child);
+		return;
+	}
+	join = (JoinPath *) path;
+	found->search->merges |= IsA(path, MergePath);
+	add_path_steps(found, join->outerjoinpath);
+	add_path_steps(found, join->innerjoinpath);
+	add_step(found, join->outerjoinpath->parent->relids, join->innerjoinpath->parent->relids, path->parent->relids);
+}
+
+/* The joins that a description is made of. */
+static void
+add_described_steps(Found *found, RelOptInfo *rel)
+{
+	const GcRelDesc *desc;
+
+	if (is_initial(found, rel->relids))
+		return;
+	desc = gc_desc_lookup(found->root, rel);
+	if (desc == NULL || desc->outer == NULL)
+	{
+		found->failed = true;
+		return;
+	}
+	add_described_steps(found, desc->outer);
+	add_described_steps(found, desc->inner);
+	add_step(found, desc->outer->relids, desc->inner->relids, rel->relids);
+}
+
+/* Is each result there before it is joined? */
+static bool
+is_complete(const GcJoinSearch *search, int nsets)
+{
+	bool		there[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS] = {false};
+
+	for (int i = 0; i < search->nrels; i++)
+		there[i] = true;
+	for (int i = 0; i < search->nsteps; i++)
+	{
+		if (!there[search->steps[i].outer] || !there[search->steps[i].inner])
+			return false;
+		there[search->steps[i].result] = true;
+	}
+	return search->nsteps > 0;
+}
+
+static GcJoinSearch *
+add_search(PlannerInfo *root, uint64 key)
+{
+	MemoryContext old = MemoryContextSwitchTo(gc_planning->context);
+	GcJoinSearch *search = palloc0(sizeof(GcJoinSearch));
+
+	search->root = root;
+	search->key = key;
+	gc_planning->searches = lappend(gc_planning->searches, search);
+	MemoryContextSwitchTo(old);
+	return search;
+}
+
+void
+gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel)
+{
+	const uint64 key = search_key(root, initial_rels);
+	Path	   *own = key != 0 ? gc_cheapest_own_path(rel) : NULL;
+	GcJoinSearch search = {.root = root,.key = key,.nrels = list_length(initial_rels)};
+	Found		found = {.search = &search,.root = root,.initial_rels = initial_rels};
+	ListCell   *lc;
+
+	if (own == NULL)
+		return;
+	foreach(lc, initial_rels)
+	{
+		const RelOptInfo *from = lfirst(lc);
+
+		search.rows[foreach_current_index(lc)] = from->rows;
+		search.tables[foreach_current_index(lc)] = root->simple_rte_array[from->relid]->relid;
+		(void) set_number(&found, from->relids);
+	}
+	/* These come first: of several joins that lead to the same, the first is described. */
+	if (!gc_joins_plainly(root))
+		add_described_steps(&found, rel);
+	add_path_steps(&found, own);
+	search.own = own->total_cost;
+	if (!found.failed && is_complete(&search, found.nsets))
+		*add_search(root, key) = search;
+}
+
+/*-------------------------------------------------------------------------
+ * The order once more
+ *-------------------------------------------------------------------------
+ */
+
+/* Are as many rows joined as before? */
+static bool
+fits(const GcJoinSearch *search, List *initial_rels)
+{
+	ListCell   *lc;
+
+	if (search->nrels != list_length(initial_rels))
+		return false;
+	foreach(lc, initial_rels)
+	{
+		const double rows = ((RelOptInfo *) lfirst(lc))->rows;
+		const double before = search->rows[foreach_current_index(lc)];
+
+		if (rows > before * ROWS_DRIFT || rows * ROWS_DRIFT < before)
+			return false;
+	}
+	return true;
+}
+
+static Order *
+find_order(uint64 key)
+{
+	Order	   *order = orders && key != 0 ? hash_search(orders, &key, HASH_FIND, NULL) : NULL;
+
+	if (order == NULL || gc_changed_since(&order->since, order->search.tables, order->search.nrels))
+		return NULL;
+	return order->uses++ < MOST_USES ? order : NULL;
+}
+
+/* A join relation has all of its paths. */
+static void
+finish_rel(PlannerInfo *root, RelOptInfo *rel)
+{
+	generate_partitionwise_join_paths(root, rel);
+	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
+		generate_useful_gather_paths(root, rel, false);
+	set_cheapest(rel);
+}
+
+/* Make the joins of an order, as merge_clump() of GEQO does; NULL where one cannot be. */
+static RelOptInfo *
+join_in_order(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
+{
+	RelOptInfo *rels[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS] = {NULL};
+	List	   *unfinished = NIL;
+	RelOptInfo *joined = NULL;
+	ListCell   *lc;
+
+	foreach(lc, initial_rels)
+		rels[foreach_current_index(lc)] = lfirst(lc);
+	for (int i = 0; i < search->nsteps; i++)
+	{
+		const GcJoinStep *step = &search->steps[i];
+
+		joined = make_join_rel(root, rels[step->outer], rels[step->inner]);
+		if (joined == NULL || bms_num_members(joined->relids) != step->nrels)
+			return NULL;
+		rels[step->result] = joined;
+		unfinished = list_append_unique_ptr(unfinished, joined);
+		if (i + 1 < search->nsteps && search->steps[i + 1].nrels == step->nrels)
+			continue;
+		foreach(lc, unfinished)
+			finish_rel(root, lfirst(lc));
+		unfinished = NIL;
+	}
+	return joined && bms_equal(joined->relids, GC_ALL_RELIDS(root)) ? joined : NULL;
+}
+
+/*
+ * The same, without merge joins if there were none: they are costed by looks into indexes.  Functions that are called
+ * meanwhile may set the setting, too, so it is set as they do it.  An error takes it back, as it does theirs.
+ */
+static RelOptInfo *
+join_as_before(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
+{
+	const bool	without = enable_mergejoin && !search->merges;
+	const int	level = without ? NewGUCNestLevel() : 0;
+	RelOptInfo *rel;
+
+	if (without)
+		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	gc_planning->replaying = true;
+	rel = join_in_order(root, initial_rels, search);
+	gc_planning->replaying = false;
+	if (without)
+		AtEOXact_GUC(true, level);
+	return rel;
+}
+
+/* Is what was joined as it was before? */
+static bool
+is_as_before(PlannerInfo *root, RelOptInfo *rel, const GcJoinSearch *search)
+{
+	const Path *own = rel ? gc_cheapest_own_path(rel) : NULL;
+
+	return own != NULL && own->total_cost * COST_DRIFT >= search->own &&
+		(gc_joins_plainly(root) || gc_rel_desc(root, rel)->ok);
+}
+
+RelOptInfo *
+gc_join_order_replay(PlannerInfo *root, List *initial_rels)
+{
+	const uint64 key = search_key(root, initial_rels);
+	Order	   *order = find_order(key);
+	const int	njoinrels = list_length(root->join_rel_list);
+	struct HTAB *hash = root->join_rel_hash;
+	GcJoinSearch search;
+	RelOptInfo *rel;
+
+	if (order == NULL || !fits(&order->search, initial_rels))
+		return NULL;
+	/* The order may be removed while functions are called that plan queries. */
+	search = order->search;
+	root->join_rel_hash = NULL;
+	rel = join_as_before(root, initial_rels, &search);
+	if (!is_as_before(root, rel, &search))
+	{
+		/* As if nothing had been tried. */
+		root->join_rel_list = list_truncate(root->join_rel_list, njoinrels);
+		root->join_rel_hash = hash;
+		return NULL;
+	}
+	ereport(DEBUG2,
+			(errmsg_internal("gpuconc has %d relations joined in PostgreSQL's last order", search.nrels)));
+	search.root = root;
+	search.replayed = true;
+	search.won = false;
+	*add_search(root, key) = search;
+	return rel;
+}
+
+/*-------------------------------------------------------------------------
+ * Does the order matter?
+ *-------------------------------------------------------------------------
+ */
+
+static void
+mark_level(const PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, gc_planning->searches)
+	{
+		GcJoinSearch *search = lfirst(lc);
+
+		search->won |= search->root == root;
+	}
+}
+
+/* The levels that became a part of a node's program. */
+static void
+mark_leaves(List *leaves)
+{
+	ListCell   *lc,
+			   *la;
+
+	foreach(lc, leaves)
+	{
+		const GcLeaf *leaf = lfirst(lc);
+
+		if (leaf->groups)
+		{
+			mark_level(leaf->groups->root);
+			mark_leaves(leaf->groups->leaves);
+		}
+		foreach(la, leaf->arms ? leaf->arms->arms : NIL)
+		{
+			const GcArm *arm = lfirst(la);
+
+			mark_level(arm->root);
+			mark_leaves(arm->leaves);
+		}
+	}
+}
+
+void
+gc_join_order_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
+{
+	const Path *own = path->own;
+	/* Of the first few rows, PostgreSQL's own path may make no others. */
+	const Cost	cost = (root->tuple_fraction > 0 ? own->startup_cost : own->total_cost) + gc_saved_cost(path->own);
+
+	if (gc_planning == NULL)
+		return;
+	if (cost < MARGIN * path->cpath.path.total_cost)
+	{
+		gc_planning->narrow = true;
+		return;
+	}
+	if (IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)))
+		mark_level(root);
+	mark_leaves(path->tr->leaves);
+}
+
+static void
+note(const GcJoinSearch *search)
+{
+	HASHCTL		ctl = {.keysize = sizeof(uint64),.entrysize = sizeof(Order),.hcxt = TopMemoryContext};
+	Order	   *order;
+
+	if (orders && hash_get_num_entries(orders) >= MOST_ORDERS)
+	{
+		hash_destroy(orders);
+		orders = NULL;
+	}
+	if (orders == NULL)
+		orders = hash_create("gpuconc join orders", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	order = hash_search(orders, &search->key, HASH_ENTER, NULL);
+	order->since = gc_changes_watch(search->tables, search->nrels);
+	order->uses = 0;
+	order->search = *search;
+}
+
+void
+gc_join_order_note(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, gc_planning->searches)
+	{
+		const GcJoinSearch *search = lfirst(lc);
+
+		if (search->won && !search->replayed)
+			note(search);
+		else if (!search->won && orders)
+			hash_search(orders, &search->key, HASH_REMOVE, NULL);
+	}
+}

@@ -1,0 +1,488 @@
+/*-------------------------------------------------------------------------
+ *
+ * ordered.c
+ *	  Paths of ours whose rows come in the order of ORDER BY, or of a window.
+ *
+ * The executor sorts decoded rows by machine words (exec/order.c), several times as fast
+ * as a Sort node does.  Texts are sorted by their ranks in the collation, which are kept
+ * with the dictionary.  The fallback is PostgreSQL's own path with a Sort above it.
+ *
+ * Where LIMIT takes the first few groups, the device chooses them (group/choice.c); of rows, it drops those
+ * that are not among the first few by the leading key.
+ *
+ * Groups are offered in the order of the first window that takes them, too.  The window may be of the
+ * query level above, if that one reads nothing else: rank() over the rows of a rollup.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "ordered.h"
+
+#include <math.h>
+
+#include "access/stratnum.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "../base/builder.h"
+#include "../group/choice.h"
+#include "../group/late.h"
+#include "node.h"
+#include "own_time.h"
+#include "../../columns/encode/pgkinds.h"
+#include "../../compat.h"
+#include "../../force.h"
+#include "../base/planning.h"
+#include "../group/sort_keys.h"
+
+/* More rows than this are not chosen on the device. */
+#define MOST_WANTED		100000
+
+/* Rows of more are left to a Sort, which may spill them to disk. */
+#define MOST_SORTED		1000000
+
+/* Columns are fetched late if rows or groups that are wanted are at most one in this number of the streamed rows. */
+#define LATE_FACTOR		4
+
+/* The operators that a comparison of machine words costs. */
+#define COMPARE_OPERATORS	0.2
+
+/*-------------------------------------------------------------------------
+ * Order
+ *-------------------------------------------------------------------------
+ */
+
+/* The expression behind an output that is a key or a value; GC_NO_EXPR for others. */
+static int
+value_expr(GcTranslation *tr, const GcPlanOutput *out)
+{
+	if (out->type != GC_OUT_VALUE)
+		return GC_NO_EXPR;
+	return list_nth_int(tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE ? tr->group_keys[tr->main] : tr->row_outputs,
+						out->ref);
+}
+
+/* Have the ranks of a text output at hand, so that it can be sorted by; their expression. */
+static int
+rank_output(GcTranslation *tr, int output, Oid collation)
+{
+	GcPlanOutput *out = palloc(sizeof(GcPlanOutput));
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.to_space = GC_SPACE_NONE,.expr = -1,.collation = collation};
+	int			e;
+
+	*out = *(GcPlanOutput *) list_nth(tr->outputs, output);
+	e = value_expr(tr, out);
+	if (e < 0 || tr->space[e] == GC_SPACE_NONE || gc_kinds[tr->pexprs[e].kind].opaque ||
+		!gc_collation_deterministic(collation))
+		return GC_NO_EXPR;
+	rank.space = tr->space[e];
+	rank.argtype = out->typid;
+	e = gc_build_lut(tr, e, GC_INT4, &rank);
+	if (e < 0)
+		return e;
+	out->lut = tr->pexprs[e].ref;
+	/* The copied list, whose members the path without an order shares. */
+	list_nth_cell(tr->outputs, output)->ptr_value = out;
+	return e;
+}
+
+/* The operator family by which a type is sorted if nothing is said; from a cache, as a look at the catalog takes long. */
+static Oid
+default_family(Oid type)
+{
+	return lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
+/*
+ * Note the whole order in the plan; false if the executor cannot make it.  *leading: the expression of
+ * the leading key, if it is a key or a value.
+ */
+static bool
+note_order(List *keys, GcTranslation *tr, int *leading)
+{
+	ListCell   *lc;
+
+	tr->plan->norder = 0;
+	foreach(lc, keys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		Oid			type = InvalidOid;
+		int			output = key->pk_eclass->ec_has_volatile ? -1 : gc_sorted_output(tr, key->pk_eclass, &type);
+		Oid			operator;
+		GcKind		kind;
+		int			e;
+
+		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
+			return false;
+		/* Words are in the default order of their type alone. */
+		if (key->pk_opfamily != default_family(type))
+			return false;
+		operator = GC_PATHKEY_OPERATOR(key, type);
+		if (!OidIsValid(operator))
+			return false;
+		e = value_expr(tr, list_nth(tr->outputs, output));
+		kind = gc_type_kind(((GcPlanOutput *) list_nth(tr->outputs, output))->typid);
+		/* The words of a uuid are in its order. */
+		if (GC_KIND_IS_CODE(kind) && kind != GC_UUID &&
+			(e = rank_output(tr, output, key->pk_eclass->ec_collation)) < 0)
+			return false;
+		if (tr->plan->norder == 0)
+			*leading = e;
+		tr->plan->order[tr->plan->norder++] = (GcPlanOrder) {
+			.output = output,
+			.descending = GC_IS_DESCENDING(key),
+			.nulls_first = key->pk_nulls_first,
+			.operator = operator,
+			.collation = key->pk_eclass->ec_collation
+		};
+	}
+	tr->plan->sorted = true;
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * The first few
+ *-------------------------------------------------------------------------
+ */
+
+/* Rows that LIMIT and OFFSET let through, or -1 where that is not known now. */
+static double
+limit_rows(const Query *query)
+{
+	const Node *parts[] = {query->limitCount, query->limitOffset};
+	double		rows = 0;
+
+	if (query->limitCount == NULL)
+		return -1;
+	for (int i = 0; i < lengthof(parts); i++)
+	{
+		const Const *c = (const Const *) parts[i];
+
+		if (c == NULL)
+			continue;
+		if (!IsA(c, Const) || c->constisnull || DatumGetInt64(c->constvalue) < 0)
+			return -1;
+		rows += DatumGetInt64(c->constvalue);
+	}
+	return rows > 0 && rows < MOST_WANTED ? rows : -1;
+}
+
+/*-------------------------------------------------------------------------
+ * Paths
+ *-------------------------------------------------------------------------
+ */
+
+/* The path again, for another translation, which returns `rows` rows. */
+static GcPath *
+path_again(GcPath *path, GcTranslation *tr, double rows)
+{
+	const Path *old = &path->cpath.path;
+	GcPath	   *again = gc_make_path(tr, old->parent, old->pathtarget);
+
+	again->having = path->having;
+	again->own = path->own;
+	again->cpath.custom_paths = list_copy(path->cpath.custom_paths);
+	again->cpath.path.rows = rows;
+	again->costs = path->costs;
+	gc_set_costs(&again->cpath.path, &again->costs, rows);
+	tr->plan->ms = gc_costs_time(&again->costs, rows) * GC_UNIT_MS;
+	/* A whole plan may have been made to cost less than it does (prefer_whole() in paths.c). */
+	again->cpath.path.startup_cost = Min(again->cpath.path.startup_cost, old->startup_cost);
+	again->cpath.path.total_cost = Min(again->cpath.path.total_cost, old->total_cost);
+	return again;
+}
+
+/* Each worker sorts, so that it need not hand on more rows than are wanted.  NULL where workers do not read the relation. */
+static Path *
+sorted_by_workers(PlannerInfo *root, Path *path, List *keys, double limit)
+{
+	RelOptInfo *rel = path->parent;
+	Path	   *partial = rel->partial_pathlist == NIL ? NULL : linitial(rel->partial_pathlist);
+	double		rows = path->rows;
+
+	if (partial == NULL || !enable_gathermerge || IS_UPPER_REL(rel) ||
+		!equal(partial->pathtarget->exprs, path->pathtarget->exprs))
+		return NULL;
+	partial = (Path *) create_sort_path(root, rel, partial, keys, limit);
+	return (Path *) create_gather_merge_path(root, rel, partial, path->pathtarget, keys, NULL, &rows);
+}
+
+/*
+ * PostgreSQL's path in an order, of which `limit` rows are wanted; 0: all.  Parameters and row sources of the node
+ * are in the path itself alone.
+ */
+static Path *
+sorted_fallback(PlannerInfo *root, const GcPath *node, Path *path, List *keys, double limit)
+{
+	Path	   *sorted;
+	Path	   *parallel;
+
+	if (pathkeys_contained_in(keys, path->pathkeys))
+		return path;
+	sorted = (Path *) create_sort_path(root, path->parent, path, keys, limit > 0 ? limit : -1);
+	if (limit <= 0 || list_length(node->cpath.custom_paths) > 1)
+		return sorted;
+	parallel = sorted_by_workers(root, path, keys, limit);
+	/* Not all that workers have is read. */
+	return parallel && parallel->startup_cost + (parallel->total_cost - parallel->startup_cost) * Min(limit / Max(parallel->rows, 1), 1) <
+		sorted->startup_cost ? parallel : sorted;
+}
+
+/* The rows of the path are in an order, and so are the rows of its fallback. */
+static void
+claim_order(PlannerInfo *root, GcPath *path, List *keys)
+{
+	Path	   *fallback = linitial(path->cpath.custom_paths);
+	Path	   *sorted = sorted_fallback(root, path, fallback, keys, path->tr->plan->limit);
+	double		rows = Max(path->cpath.path.rows, 2);
+	Cost		sorting = rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
+
+	linitial(path->cpath.custom_paths) = sorted;
+	path->tr->plan->own_ms += gc_time_above(root, sorted, fallback) * GC_UNIT_MS;
+	path->cpath.path.pathkeys = keys;
+	path->costs.device += sorting;
+	path->tr->plan->ms += sorting * GC_UNIT_MS;
+	path->cpath.path.startup_cost += path->costs.scale * sorting;
+	path->cpath.path.total_cost += path->costs.scale * sorting;
+}
+
+/* Does the query return nothing but columns? */
+static bool
+only_vars(PlannerInfo *root, const GcPath *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->upper_targets[UPPERREL_ORDERED]->exprs)
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	foreach(lc, path->cpath.path.pathtarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Have the device drop rows that are not among the first by this expression.  Of floats, no range is
+ * known that says how near a row is to the first one.
+ */
+static bool
+choose_rows(List *keys, GcTranslation *tr, int leading, double wanted)
+{
+	PathKey    *key = linitial_node(PathKey, keys);
+	GcPPipeline *pl = &tr->pipelines[tr->main];
+
+	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || GC_KIND_IS_CODE(tr->pexprs[leading].kind) ||
+		gc_kinds[tr->pexprs[leading].kind].opaque)
+		return false;
+	pl->descending = GC_IS_DESCENDING(key);
+	pl->nulls_first = key->pk_nulls_first;
+	tr->choice_keys = list_make1_int(leading);
+	tr->plan->wanted = wanted;
+	return true;
+}
+
+/* A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was. */
+static Path *
+ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, double wanted)
+{
+	GcTranslation *tr = gc_builder_save(path->tr);
+	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
+	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL &&
+		gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
+	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
+	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;
+	bool		few = wanted > 0 && !aggregate && path->having == NIL && only_vars(root, path);
+	int			leading = GC_NO_EXPR;
+	bool		sorted = (few || rows <= MOST_SORTED) && note_order(keys, tr, &leading);
+	GcPath	   *again;
+
+	if (few && sorted && choose_rows(keys, tr, leading, wanted))
+	{
+		rows = Min(wanted, rows);
+		tr->plan->rows_out = 2 * wanted;
+	}
+	sorted = sorted && rows <= MOST_SORTED;
+	if (!sorted && !chosen)
+		return NULL;
+	if (!sorted)
+		tr = unsorted;
+	if (chosen)
+		tr->plan->rows_out = 2 * wanted;
+	/* HAVING may drop rows, ties be wanted of the last, and expressions fail for rows behind it. */
+	if (sorted && wanted > 0 && path->having == NIL && (chosen || only_vars(root, path)) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
+		tr->plan->limit = wanted;
+	/* A set's groups are made of the finest ones, and have no rows of their own. */
+	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
+		tr = gc_fetch_late(tr);
+	if (rows < path->cpath.path.rows)
+		tr->plan->rows_ms = 0;
+	again = path_again(path, tr, rows);
+	if (sorted)
+	{
+		claim_order(root, again, keys);
+		return &again->cpath.path;
+	}
+	return (Path *) create_sort_path(root, output, &again->cpath.path, keys, wanted);
+}
+
+/* Of what PostgreSQL sorted, leave out our nodes. */
+static void
+drop_sorted_nodes(RelOptInfo *output)
+{
+	ListCell   *lc;
+
+	foreach(lc, output->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		while (IsA(path, ProjectionPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath))
+			path = IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath : ((SortPath *) path)->subpath;
+		if (gc_is_path(path))
+			output->pathlist = foreach_delete_current(output->pathlist, lc);
+	}
+}
+
+void
+gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+{
+	const Query *query = root->parse;
+	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	List	   *keys = gc_sort_keys(root);
+	const bool	apart = keys != root->sort_pathkeys;
+	double		wanted = limit_rows(query);
+	ListCell   *lc;
+
+	if (keys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)
+		return;
+	if (apart)
+		drop_sorted_nodes(output);
+	foreach(lc, list_concat_copy(input->pathlist, gc_planning->spare))
+	{
+		Path	   *path = lfirst(lc);
+		Path	   *sorted;
+		bool		above;
+
+		/* The target may be computed above it. */
+		if (IsA(path, ProjectionPath))
+			path = ((ProjectionPath *) path)->subpath;
+		if (!gc_is_path(path) || (foreach_current_index(lc) >= list_length(input->pathlist) && path->parent != input))
+			continue;
+		/* Of rows that other nodes, or DISTINCT, are still to take, none may be missing. */
+		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);
+		sorted = ordered_path(root, output, (GcPath *) path, keys, above ? -1 : wanted);
+		if (sorted == NULL && apart)
+			sorted = (Path *) create_sort_path(root, output, path, keys, wanted);
+		if (sorted == NULL)
+			continue;
+		path = sorted;
+		if (path->pathtarget != target)
+			path = apply_projection_to_path(root, output, path, target);
+		if (gc_offload_forced())
+			output->pathlist = output->partial_pathlist = NIL;
+		add_path(output, path);
+		return;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Window functions
+ *-------------------------------------------------------------------------
+ */
+
+/* The column that a subquery's reader knows by this key; NULL if there is none. */
+static TargetEntry *
+column_of_key(PlannerInfo *root, const PathKey *key, int rti)
+{
+	ListCell   *lc;
+
+	foreach(lc, key->pk_eclass->ec_members)
+	{
+		const Var  *var = (Var *) lfirst_node(EquivalenceMember, lc)->em_expr;
+
+		if (IsA(var, Var) && var->varno == rti && var->varlevelsup == 0)
+			return get_tle_by_resno(root->processed_tlist, var->varattno);
+	}
+	return NULL;
+}
+
+/* The order of the level above, which reads nothing but this one, in terms of this one. */
+static List *
+order_from_above(PlannerInfo *root, List *keys, int rti)
+{
+	List	   *clauses = NIL;
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		TargetEntry *column = key->pk_eclass->ec_has_volatile ? NULL : column_of_key(root, key, rti);
+		SortGroupClause *clause = makeNode(SortGroupClause);
+		Oid			type = column ? exprType((Node *) column->expr) : InvalidOid;
+
+		if (column == NULL)
+			return NIL;
+		column = flatCopyTargetEntry(column);
+		column->ressortgroupref = clause->tleSortGroupRef = foreach_current_index(lc) + 1;
+		columns = lappend(columns, column);
+		clause->sortop = GC_PATHKEY_OPERATOR(key, type);
+		clause->eqop = get_opfamily_member(key->pk_opfamily, type, type, BTEqualStrategyNumber);
+		clause->nulls_first = key->pk_nulls_first;
+		if (!OidIsValid(clause->sortop) || !OidIsValid(clause->eqop))
+			return NIL;
+		clauses = lappend(clauses, clause);
+	}
+	return gc_keys_of_clauses(root, clauses, columns);
+}
+
+/* The order in which window functions of this level, or of one that reads nothing else, take its groups. */
+static List *
+window_order(PlannerInfo *root)
+{
+	const Query *query = root->parse;
+	PlannerInfo *above = root->parent_root;
+	int			rti;
+
+	if (query->hasWindowFuncs)
+		return root->window_pathkeys;
+	if (above == NULL || above->window_pathkeys == NIL || query->sortClause != NIL || query->distinctClause != NIL ||
+		query->limitCount != NULL || query->limitOffset != NULL || query->setOperations != NULL ||
+		!bms_get_singleton_member(above->all_baserels, &rti) || planner_rt_fetch(rti, above)->rtekind != RTE_SUBQUERY)
+		return NIL;
+	return order_from_above(root, above->window_pathkeys, rti);
+}
+
+void
+gc_add_window_order(PlannerInfo *root, RelOptInfo *output)
+{
+	List	   *keys = window_order(root);
+	ListCell   *lc;
+
+	if (keys == NIL || root->parse->rowMarks != NIL || root->parse->hasTargetSRFs)
+		return;
+	foreach(lc, output->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (!gc_is_path(path))
+			continue;
+		path = ordered_path(root, output, (GcPath *) path, keys, -1);
+		if (path)
+			add_path(output, path);
+		return;
+	}
+}

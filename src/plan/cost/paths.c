@@ -1,0 +1,489 @@
+/*-------------------------------------------------------------------------
+ *
+ * paths.c
+ *	  Offering custom paths.  What they cost is in costs.c.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "paths.h"
+
+#include "foreign/fdwapi.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "../base/builder.h"
+#include "../group/agg.h"
+#include "../group/choice.h"
+#include "costs.h"
+#include "../expr/expr.h"
+#include "fallback.h"
+#include "../group/few_values.h"
+#include "guesses.h"
+#include "input_order.h"
+#include "node.h"
+#include "own_time.h"
+#include "../../compat.h"
+#include "../../force.h"
+#include "../../queue/queue.h"
+#include "../../settings.h"
+#include "../base/planning.h"
+#include "../base/source.h"
+#include "../group/sets.h"
+#include "../relations/pipelines.h"
+#include "../relations/relinfo.h"
+#include "../relations/subquery.h"
+#include "../relations/tree.h"
+#include "../relations/union.h"
+
+/*
+ * A node for all of a query level may cost more than a plan with a node for a part of it, by this factor
+ * or by this amount.
+ */
+#define MIXED_FACTOR	4
+#define MIXED_MARGIN	1000
+
+/* What a node costs that decides when it is executed, of PostgreSQL's own path.  It is there for either to be taken. */
+#define DECIDING_SHARE	0.9
+
+/* And of more groups than this, grouping sets are not made. */
+#define MOST_ROLLED_UP	1000000
+
+/* May anything of this query level be offloaded?  A reason if not. */
+static const char *
+query_refusal(PlannerInfo *root)
+{
+	const char *reason;
+	GcWorkerState state = gc_worker_state(&reason);
+
+	if (state == GC_WORKER_NO_DEVICE)
+		return "no device is available";
+	if (state == GC_WORKER_STOPPED)
+		return "the gpuconc worker is not running";
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		if (r->parse->rowMarks != NIL)
+			return "rows are locked";
+		if (r->parse->commandType != CMD_SELECT && r->parse->commandType != CMD_INSERT)
+			return "it is part of a data-modifying statement";
+	}
+	if (root->parse->commandType != CMD_SELECT)
+		return "it is a data-modifying statement";
+	if (root->parse->hasTargetSRFs)
+		return "a set-returning function is in the target list";
+	if (gc_storage_seen(root))
+		return "the storage of values is looked at";
+	return NULL;
+}
+
+static bool
+row_security_in_effect(PlannerInfo *root)
+{
+	if (root->parse->hasRowSecurity || root->qual_security_level > 0)
+		return true;
+	return root->parent_root ? row_security_in_effect(root->parent_root) : false;
+}
+
+static bool
+embed(GcTranslation *tr, GcLeaf *leaf)
+{
+	return gc_subquery_embed(tr, leaf) || gc_union_embed(tr, leaf);
+}
+
+static GcTranslation *
+translate_rel(PlannerInfo *root, GcRelDesc *desc, bool untried)
+{
+	GcTranslation *tr = palloc0(sizeof(GcTranslation));
+
+	tr->untried = untried;
+	tr->top = tr->root = root;
+	tr->embed = embed;
+	tr->translate = gc_translate_expr;
+	tr->leaky_forbidden = row_security_in_effect(root);
+	gc_builder_init(tr);
+	if (!desc->ok)
+		gc_refuse(tr, "%s", desc->reason);
+	else if (gc_translate_tree(tr, desc) && gc_translate_steps(tr))
+		tr->main = tr->streamed->pipeline;
+	return tr;
+}
+
+/* Where PostgreSQL read no table of the statement before, it need not for its filters. */
+static GcTranslation *
+start_translation(PlannerInfo *root, RelOptInfo *rel)
+{
+	GcRelDesc  *desc = gc_rel_desc(root, rel);
+	GcTranslation *tr = gc_planning->whole ? translate_rel(root, desc, true) : NULL;
+
+	return tr && tr->reason == NULL ? tr : translate_rel(root, desc, false);
+}
+
+/*-------------------------------------------------------------------------
+ * Paths
+ *-------------------------------------------------------------------------
+ */
+
+/* PostgreSQL's own plan comes first among the children, then those of row sources. */
+static List *
+child_paths(GcTranslation *tr, Path *fallback)
+{
+	List	   *paths = list_make1(fallback);
+	ListCell   *lc;
+
+	foreach(lc, tr->leaves)
+	{
+		GcLeaf	   *leaf = lfirst(lc);
+
+		if (gc_leaf_is_source(leaf))
+			paths = lappend(paths, leaf->path);
+	}
+	return paths;
+}
+
+/* Does a path for this relation take along all that the query level joins? */
+static bool
+takes_whole(GcTranslation *tr, RelOptInfo *rel)
+{
+	return IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(tr->root));
+}
+
+static void
+cost_at_most(Path *path, Cost most)
+{
+	path->startup_cost = Min(path->startup_cost, most);
+	path->total_cost = Min(path->total_cost, most);
+}
+
+/*
+ * Where PostgreSQL's own path has a node of ours in it, the device is used in any case, and its rows
+ * go on to nested loops, say.  What these cost depends on estimates of joins, which are often off by
+ * orders of magnitude.  A node for all of it costs what the scans do, whatever comes out of them.  So it
+ * may be estimated to cost more.
+ */
+static void
+prefer_whole(Path *path, const Path *own)
+{
+	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN) &&
+		path->total_cost >= own->total_cost)
+		cost_at_most(path, own->total_cost * 0.98);
+}
+
+/*
+ * Do ORDER BY and LIMIT take the first few of this relation's rows?  Then most need not be returned, which
+ * ordered.c knows.
+ */
+static bool
+few_wanted(PlannerInfo *root, RelOptInfo *rel)
+{
+	return root->limit_tuples > 0 && root->limit_tuples < rel->rows && root->query_pathkeys != NIL &&
+		(IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)));
+}
+
+/* Would PostgreSQL's own path be taken whatever is asked of the relation's rows? */
+static bool
+is_beaten(const Path *costs, const Path *fallback)
+{
+	return !gc_offload_forced() && fallback->startup_cost <= costs->startup_cost &&
+		fallback->total_cost <= costs->total_cost && fallback->param_info == NULL;
+}
+
+static bool
+exec_param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, exec_param_walker, context);
+}
+
+/*
+ * PostgreSQL may read a row source first that is joined without an equality, and then, if there is no
+ * row, never executes an InitPlan that would raise an error.  The node executes both.
+ */
+static void
+refuse_eager_init_plan(GcTranslation *tr)
+{
+	if (tr->reason == NULL && tr->lists_source && exec_param_walker((Node *) tr->exprs, NULL))
+		gc_refuse(tr, "a row source is joined without an equality, beside the output of an InitPlan");
+}
+
+static void
+add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having,
+			double rows, const char *what)
+{
+	GcPath	   *path;
+	Path	   *own = NULL;
+	Path	   *fallback = NULL;
+	GcCosts		costs;
+	Path		cost = {0};
+	double		returned;
+	bool		beaten = false;
+
+	refuse_eager_init_plan(tr);
+	if (tr->reason == NULL && (fallback = gc_fallback_path(tr, rel, &own)) == NULL)
+		gc_refuse(tr, "PostgreSQL has no independent plan for it");
+	tr->plan->rows_out = rows;
+	if (tr->reason == NULL)
+	{
+		costs = gc_costs(tr, own);
+		returned = tr->sets == NIL ? rows : fallback->rows * tr->fewer;
+		gc_set_costs(&cost, &costs, returned);
+		tr->plan->ms = gc_costs_time(&costs, returned) * GC_UNIT_MS;
+		if (takes_whole(tr, rel) && gc_path_has_ours(own))
+			prefer_whole(&cost, own);
+		if (gc_decided_by_values(tr, own, &costs, returned))
+			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
+		beaten = is_beaten(&cost, fallback);
+		/* GEQO frees the paths of its trials, so none is kept aside. */
+		if (beaten && (gc_geqo() || !few_wanted(tr->root, rel)))
+		{
+			gc_note_refusal(what, GC_CHEAPER);
+			return;
+		}
+	}
+	if (tr->reason)
+	{
+		gc_note_refusal(what, tr->reason);
+		return;
+	}
+	path = gc_make_path(tr, rel, target);
+	path->having = having;
+	path->own = own;
+	path->costs = costs;
+	path->cpath.path.rows = clamp_row_est(fallback->rows * tr->fewer);
+	path->cpath.custom_paths = child_paths(tr, fallback);
+	path->cpath.path.startup_cost = cost.startup_cost;
+	path->cpath.path.total_cost = cost.total_cost;
+	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
+		gc_note_refusal(what, GC_CHEAPER);
+	gc_note_offer();
+	if (beaten)
+	{
+		gc_planning->spare = lappend(gc_planning->spare, path);
+		return;
+	}
+	if (gc_offload_forced())
+		rel->pathlist = rel->partial_pathlist = NIL;
+	add_path(rel, &path->cpath.path);
+}
+
+void
+gc_keep_only_offer(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (gc_is_path(path))
+		{
+			rel->pathlist = list_make1(path);
+			rel->partial_pathlist = NIL;
+			return;
+		}
+	}
+}
+
+/*
+ * May UPDATE and DELETE WHERE CURRENT OF a cursor want to know which row of its table a
+ * row of this query level is?  execCurrent.c looks for the scan below nodes that hand
+ * their rows on.
+ */
+static bool
+simply_updatable(PlannerInfo *root)
+{
+	for (PlannerInfo *r = root; r; r = r->parent_root)
+	{
+		const Query *q = r->parse;
+
+		if (q->hasAggs || q->groupClause != NIL || q->hasWindowFuncs || q->distinctClause != NIL ||
+			q->sortClause != NIL || bms_num_members(r->all_baserels) > 1)
+			return false;
+	}
+	return true;
+}
+
+/* The part of a path's rows that LIMIT lets it return; those of a path in another order are all sorted. */
+static double
+wanted_share(PlannerInfo *root, RelOptInfo *rel, const Path *path)
+{
+	if (root->limit_tuples <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, GC_ALL_RELIDS(root)) ||
+		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
+		return 1;
+	return Min(root->limit_tuples / Max(path->rows, 1), 1);
+}
+
+/* Does PostgreSQL take less than a request and so many rows of its result do, whatever the device is to do? */
+static bool
+too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
+{
+	Cost		least = gc_offload_cost + rows * cpu_tuple_cost;
+	ListCell   *lc;
+
+	foreach(lc, gc_offload_forced() ? NIL : rel->pathlist)
+	{
+		Path	   *path = gc_own_path(lfirst(lc));
+
+		if (path->param_info == NULL && gc_own_time(root, path) * wanted_share(root, rel, path) <= least &&
+			!gc_may_take_longer(root, path, least))
+			return true;
+	}
+	return false;
+}
+
+void
+gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
+{
+	const char *reason = query_refusal(root);
+	GcTranslation *tr;
+
+	/* Aggregation above takes the scan and join along; no need to try it apart. */
+	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
+		return;
+	if (reason == NULL && IS_DUMMY_REL(rel))
+		reason = "its condition is always false";
+	/* apply_scanjoin_target_to_paths() makes its paths anew, of those of the partitions. */
+	if (reason == NULL && IS_PARTITIONED_REL(rel) && bms_equal(rel->relids, GC_ALL_RELIDS(root)))
+		reason = "rows of a partitioned table are neither joined nor aggregated";
+	if (reason == NULL && gc_shows_input_order(root))
+		reason = "rows come in the order of a subquery";
+	if (reason)
+	{
+		gc_note_refusal("scan", reason);
+		return;
+	}
+	if (too_short(root, rel, few_wanted(root, rel) ? root->limit_tuples : rel->rows))
+	{
+		gc_note_refusal("scan", GC_CHEAPER);
+		return;
+	}
+	tr = start_translation(root, rel);
+	if (tr->reason == NULL && gc_planning_cursor() && list_length(tr->leaves) == 1 && simply_updatable(root))
+		gc_refuse(tr, "a cursor reads rows of a single table");
+	if (tr->reason == NULL && gc_translate_rows(tr, rel->reltarget))
+	{
+		/* Each row of what is streamed may have a match. */
+		tr->fewer = Max(tr->fewer, Min(tr->streamed->tuples * tr->streamed->share / Max(rel->rows, 1), 1));
+	}
+	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows * tr->fewer, "scan");
+}
+
+/* What is against computing groups of an input at this level; NULL if nothing is. */
+static const char *
+grouping_refusal(PlannerInfo *root, RelOptInfo *input)
+{
+	const char *reason = query_refusal(root);
+
+	if (reason == NULL && IS_DUMMY_REL(input))
+		reason = "its condition is always false";
+	if (reason == NULL && !IS_SIMPLE_REL(input) && !IS_JOIN_REL(input))
+		reason = "its input is neither a scan nor a join";
+	return reason;
+}
+
+/* Rows that come out of grouping the input by some expressions.  PostgreSQL may have estimated it for a path of its own. */
+static double
+estimated_groups(PlannerInfo *root, RelOptInfo *input, const RelOptInfo *output, List *exprs)
+{
+	const Path *own = output->pathlist ? linitial(output->pathlist) : NULL;
+
+	if (exprs == NIL || input->pathlist == NIL)
+		return 1;
+	if (own && IsA(own, AggPath) && ((const AggPath *) own)->groupClause != NIL && !DO_AGGSPLIT_SKIPFINAL(((const AggPath *) own)->aggsplit))
+		return ((const AggPath *) own)->numGroups;
+	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
+}
+
+/* The same, where no more are possible by what is known of the keys. */
+static double
+possible_groups(GcTranslation *tr, double estimate)
+{
+	double		groups = clamp_row_est(Min(estimate, gc_most_groups(tr, tr->main)));
+
+	tr->fewer = Min(groups / Max(estimate, 1), 1);
+	return groups;
+}
+
+void
+gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
+				  GroupPathExtraData *extra)
+{
+	const char *reason = grouping_refusal(root, input);
+	GcTranslation *tr;
+	double		groups;
+
+	if (IS_OTHER_REL(input))
+		return;
+	if (reason == NULL && too_short(root, output, 1))
+		reason = GC_CHEAPER;
+	if (reason)
+	{
+		gc_note_refusal("aggregate", reason);
+		return;
+	}
+	tr = start_translation(root, input);
+	if (tr->reason == NULL)
+		(void) gc_translate_aggregate(tr, output->reltarget, (List *) extra->havingQual);
+	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
+		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
+	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
+	/* Where an argument was refused there may be no groups. */
+	tr->fewer = 1;
+	if (tr->reason == NULL && tr->plan->numbered_sets)
+		groups = gc_sets_groups(root, NIL, tr->groups->streamed->tuples * tr->groups->streamed->share);
+	else if (tr->reason == NULL)
+		groups = possible_groups(tr, groups);
+	if (tr->reason == NULL)
+	{
+		tr->plan->groups[tr->main] = groups;
+		if (tr->sets == NIL)
+			gc_choose_having(tr, (List *) extra->havingQual);
+		else if (groups > MOST_ROLLED_UP && !tr->plan->numbered_sets)
+			gc_refuse(tr, "grouping sets are made of too many groups");
+	}
+	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
+}
+
+void
+gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+{
+	const Query *query = root->parse;
+	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
+	const char *reason;
+	GcTranslation *tr;
+	double		groups;
+
+	/* Above groups and windows, DISTINCT is PostgreSQL's. */
+	if (IS_OTHER_REL(input) || IS_UPPER_REL(input))
+		return;
+	reason = grouping_refusal(root, input);
+	if (reason == NULL && query->hasDistinctOn)
+		reason = "DISTINCT ON is used";
+	if (reason == NULL && too_short(root, output, 1))
+		reason = GC_CHEAPER;
+	if (reason)
+	{
+		gc_note_refusal("distinct", reason);
+		return;
+	}
+	tr = start_translation(root, input);
+	if (tr->reason == NULL)
+		(void) gc_translate_distinct(tr, target);
+	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
+	if (tr->reason == NULL)
+		tr->plan->groups[tr->main] = groups = possible_groups(tr, groups);
+	add_gc_path(tr, output, target, NIL, groups, "distinct");
+}

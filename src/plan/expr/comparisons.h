@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * comparisons.h
+ *	  Comparisons of two values, and of one with a list; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_COMPARISONS_H
+#define GC_COMPARISONS_H
+
+#include "../base/translate.h"
+
+/* Two arguments are compared by an operator that kernels know. */
+extern int	gc_translate_comparison(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, GcOp cmp);
+
+extern int	gc_translate_nullif(GcTranslation *tr, GcLeaf *leaf, NullIfExpr *n);
+
+/* = ANY and <> ALL of an array that is constant while the query runs. */
+extern int	gc_translate_in(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s);
+
+/* age() of two timestamps, of the kind that it alone has. */
+extern int	gc_age_of_times(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f);
+
+#endif							/* GC_COMPARISONS_H */

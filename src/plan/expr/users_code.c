@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * users_code.c
+ *	  Which expressions run code that came with no server: a user's, or an extension's.
+ *
+ * Such code may show its arguments, whatever it is declared as, may depend on who calls it, and may be replaced.  A
+ * call can be hidden: built-in functions of arrays, rows, ranges and JSON call functions of their elements' types.  So
+ * the types of all parts of an expression are looked at, too.  What is not known counts as a user's.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "users_code.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "../../compat.h"
+
+typedef struct Walk
+{
+	bool		or_leakproof;
+	bool		enums;			/* there are enums: */
+	bool		json;			/* JSON of them is made by their users' casts, if they have one */
+} Walk;
+
+/* Built-in functions that are told by their arguments' values what they are to run: a type's input, or a view's query. */
+static bool
+is_told_code(Oid funcid, void *context)
+{
+	switch (funcid)
+	{
+		case F_DOMAIN_IN:
+		case F_RECORD_IN:
+		case F_ARRAY_IN:
+		case F_RANGE_IN:
+		case F_MULTIRANGE_IN:
+#ifdef F_PG_INPUT_IS_VALID
+		case F_PG_INPUT_IS_VALID:
+#endif
+		case F_TABLE_TO_XML:
+		case F_TABLE_TO_XML_AND_XMLSCHEMA:
+		case F_SCHEMA_TO_XML:
+		case F_SCHEMA_TO_XML_AND_XMLSCHEMA:
+		case F_DATABASE_TO_XML:
+		case F_DATABASE_TO_XML_AND_XMLSCHEMA:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+is_users_function(Oid funcid, void *context)
+{
+	const Walk *w = context;
+
+	return funcid >= FirstNormalObjectId && (w->or_leakproof || !get_func_leakproof(funcid));
+}
+
+/* To make a domain's value may check its constraints; to read it is to read its base type's. */
+static bool
+is_users_type(Oid type, bool is_read, Walk *w)
+{
+	const Oid	base = getBaseType(type);
+	Oid			element;
+
+	if (base != type && !is_read)
+		return true;
+	w->json = w->json || base == JSONOID || base == JSONBOID;
+	if (base < FirstNormalObjectId)
+		return false;
+	if (type_is_enum(base))
+	{
+		w->enums = true;
+		return false;
+	}
+	element = get_element_type(base);
+	return !OidIsValid(element) || is_users_type(element, is_read, w);
+}
+
+/* Does a node hand on a value that it has not made? */
+static bool
+is_read(const Node *node)
+{
+	return IsA(node, Var) || IsA(node, Const) || IsA(node, Param) || IsA(node, CaseTestExpr) || IsA(node, RelabelType);
+}
+
+static bool
+users_code_walker(Node *node, Walk *w)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_users_function, w))
+		return true;
+	/* Of a cast, it is the type of its result. */
+	if (!IsA(node, CoerceViaIO) && check_functions_in_node(node, is_told_code, NULL))
+		return true;
+	if (!IsA(node, List) && !IsA(node, CaseWhen) && is_users_type(exprType(node), is_read(node), w))
+		return true;
+	w->json = w->json || GC_IS_JSON_CONSTRUCTOR(node);
+	return expression_tree_walker(node, users_code_walker, w);
+}
+
+bool
+gc_runs_users_code(Node *node, bool or_leakproof)
+{
+	Walk		w = {.or_leakproof = or_leakproof};
+
+	return users_code_walker(node, &w) || (w.enums && w.json);
+}

@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregates.h
+ *	  SQL's aggregates: which can be computed, and of what; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PLAN_AGGREGATES_H
+#define GC_PLAN_AGGREGATES_H
+
+#include "../base/translate.h"
+
+/* How an aggregate of SQL is computed. */
+typedef enum GcAggregation
+{
+	GC_AGGREGATE_COUNT,
+	GC_AGGREGATE_SUM,
+	GC_AGGREGATE_AVG,
+	GC_AGGREGATE_MIN,
+	GC_AGGREGATE_MAX,
+	GC_AGGREGATE_BIT_AND,
+	GC_AGGREGATE_BIT_OR,
+	GC_AGGREGATE_VARIANCE,
+	GC_AGGREGATE_PAIRS,			/* of two arguments: a count */
+	GC_AGGREGATE_REGRESSION		/* and what is made of PostgreSQL's state for them */
+} GcAggregation;
+
+typedef struct GcSqlAggregate
+{
+	const char *name;
+	GcAggregation how;
+	Oid			finalfn;		/* of a variance: PostgreSQL's function for numeric */
+	Oid			floatfn;		/* of a variance or regression: for floats */
+} GcSqlAggregate;
+
+static inline bool
+gc_aggregates_pairs(const GcSqlAggregate *sql)
+{
+	return sql->how == GC_AGGREGATE_PAIRS || sql->how == GC_AGGREGATE_REGRESSION;
+}
+
+/* The aggregate of that name; NULL if it is not supported. */
+extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
+
+/*
+ * The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one.  Of an
+ * aggregate in parts it is an expression of the rows below the groups.
+ */
+extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
+
+/*
+ * The two arguments of an aggregate of pairs, as gc_agg_argument()'s.  Both are NULL where the pair does not
+ * count.
+ */
+extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
+
+/*
+ * The lookup table of ranks by which a minimum or maximum of texts is found: their order is the
+ * collation's.  Sets a reason where there is none.
+ */
+extern GcPlanLut gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg);
+
+/*
+ * Is the level's aggregate computed in parts?  It is one over groups, beside others that take each
+ * value once (distinct.c).
+ */
+extern bool gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg);
+
+/* What is against an aggregate, whatever its arguments; NULL if nothing is. */
+extern const char *gc_aggregate_refusal(const Aggref *agg, const char *name);
+
+/* Do this numeric expression's values differ in display scale from row to row? */
+extern bool gc_scale_varies(GcTranslation *tr, int e);
+
+/* The same, if columns may have values of several scales whose types do not say otherwise. */
+extern bool gc_scale_may_vary(GcTranslation *tr, int e);
+
+/* Is it certain that they do, as arms of UNION ALL differ? */
+extern bool gc_scales_differ(GcTranslation *tr, int e);
+
+#endif							/* GC_PLAN_AGGREGATES_H */

@@ -1,0 +1,172 @@
+/*-------------------------------------------------------------------------
+ *
+ * choice.c
+ *	  Which groups of a node are returned: HAVING, and the first few in an order.
+ *
+ * Decoding a group costs PostgreSQL's side a microsecond, a scan of groups on the device
+ * a thousandth of that.  So a last pipeline over the main one's groups tests HAVING, and
+ * finds the groups that come first by the leading sort key.  It takes all ties and some
+ * more groups: the Sort and the Limit above the node decide.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "choice.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "../base/builder.h"
+#include "groups.h"
+#include "../../columns/encode/pgkinds.h"
+#include "../../compat.h"
+#include "../expr/operators.h"
+#include "../expr/raises.h"
+
+/* The pipeline that chooses, opened if need be; -1 if there is no room for it. */
+static int
+choice_pipeline(GcTranslation *tr)
+{
+	GcGroups   *groups = tr->chosen;
+	GcPPipeline *pl;
+
+	if (tr->choice > 0)
+		return tr->choice - 1;
+	if (groups == NULL)
+		groups = tr->chosen = gc_groups_open(tr);
+	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
+		return -1;
+	pl = &tr->pipelines[tr->npipelines];
+	memset(pl, 0, sizeof(*pl));
+	pl->input = groups->input;
+	pl->build = GC_NONE;
+	pl->sink = GC_SINK_SELECT;
+	tr->choice = ++tr->npipelines;
+	return tr->choice - 1;
+}
+
+/* Test a clause, or leave the translation as it was. */
+static bool
+try_clause(GcTranslation *tr, Expr *clause)
+{
+	GcTranslation *before = gc_builder_save(tr);
+	int			pipeline = choice_pipeline(tr);
+	int			e = pipeline < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, clause);
+
+	if (e < 0)
+	{
+		gc_builder_restore(tr, before);
+		return false;
+	}
+	gc_build_filter(tr, pipeline, e, 0.5);
+	return true;
+}
+
+void
+gc_choose_having(GcTranslation *tr, List *having)
+{
+	ListCell   *lc;
+
+	/* Without keys there is one group. */
+	if (tr->group_keys[tr->main] == NIL)
+		return;
+	foreach(lc, having)
+		tr->having_left |= !try_clause(tr, lfirst(lc));
+}
+
+/* A sort key's expression over the groups; GC_NO_EXPR if it has none that the device orders. */
+static int
+order_expr(GcTranslation *tr, PathKey *key)
+{
+	ListCell   *lc;
+
+	if (key->pk_eclass->ec_has_volatile || key->pk_opfamily >= FirstGenbkiObjectId)
+		return GC_NO_EXPR;
+	foreach(lc, key->pk_eclass->ec_members)
+	{
+		EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+		GcKind		kind = gc_type_kind(exprType((Node *) em->em_expr));
+		GcTranslation *before;
+		int			e;
+
+		/* Codes of texts are in no order. */
+		if (em->em_is_child || em->em_is_const || kind == GC_KIND_NONE || GC_KIND_IS_CODE(kind) || kind == GC_BOOL)
+			continue;
+		before = gc_builder_save(tr);
+		e = choice_pipeline(tr) < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, em->em_expr);
+		if (e >= 0)
+			return e;
+		gc_builder_restore(tr, before);
+	}
+	return GC_NO_EXPR;
+}
+
+static bool
+is_widening(const FuncExpr *f)
+{
+	return f->funcid == F_NUMERIC_INT2 || f->funcid == F_NUMERIC_INT4 || f->funcid == F_NUMERIC_INT8 ||
+		f->funcid == F_INT8_INT4 || f->funcid == F_INT8_INT2 || f->funcid == F_INT4_INT2 ||
+		f->funcid == F_FLOAT8_INT2 || f->funcid == F_FLOAT8_INT4 || f->funcid == F_FLOAT8_INT8;
+}
+
+static bool
+is_harmless(const OpExpr *op)
+{
+	const char *name = get_opname(op->opno);
+
+	if (op->opno >= FirstGenbkiObjectId || gc_type_kind(exprType(linitial(op->args))) == GC_KIND_NONE)
+		return false;
+	return gc_comparison_op(name) != 0 ||
+		(op->opresulttype == NUMERICOID && (strcmp(name, "+") == 0 || strcmp(name, "-") == 0 || strcmp(name, "*") == 0));
+}
+
+typedef struct GroupsContext
+{
+	List	   *keys;			/* what the main pipeline groups by */
+	EquivalenceClass *order;	/* what the device computes of each group */
+} GroupsContext;
+
+/*
+ * May an expression of groups raise an error?  PostgreSQL computes it of all groups, and we of the
+ * chosen ones only.  What keys and arguments of aggregates are made of, the device has computed.
+ */
+static GcRaises
+of_groups_raises(Node *node, void *of)
+{
+	const GroupsContext *context = of;
+
+	if (IsA(node, Aggref) || IsA(node, PlaceHolderVar) || IsA(node, Param) || list_member(context->keys, node))
+		return GC_RAISES_NOTHING;
+	if (list_length(context->order->ec_members) == 1 &&
+		equal(linitial_node(EquivalenceMember, context->order->ec_members)->em_expr, node))
+		return GC_RAISES_NOTHING;
+	if ((IsA(node, FuncExpr) && is_widening((FuncExpr *) node)) || (IsA(node, OpExpr) && is_harmless((OpExpr *) node)))
+		return GC_RAISES_BELOW;
+	return GC_RAISES_UNKNOWN;
+}
+
+bool
+gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
+{
+	PathKey    *key = linitial_node(PathKey, pathkeys);
+	GroupsContext context = {tr->key_nodes[tr->main], key->pk_eclass};
+	GcPPipeline *pl;
+	int			e;
+
+	/* The first few of all groups are not the first few of what HAVING leaves. */
+	if (tr->group_keys[tr->main] == NIL || tr->having_left || gc_may_raise((Node *) exprs, of_groups_raises, &context) ||
+		(e = order_expr(tr, key)) < 0)
+		return false;
+	pl = &tr->pipelines[tr->choice - 1];
+	pl->descending = GC_IS_DESCENDING(key);
+	pl->nulls_first = key->pk_nulls_first;
+	tr->choice_keys = list_make1_int(e);
+	tr->plan->wanted = wanted;
+	return true;
+}

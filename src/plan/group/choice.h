@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * choice.h
+ *	  Which groups of a node are returned: HAVING, and the first few in an order;
+ *	  private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_CHOICE_H
+#define GC_CHOICE_H
+
+#include "../base/translate.h"
+
+/*
+ * Have the device test what it can of HAVING on the main pipeline's groups.  The node tests all
+ * of it once more, so that what cannot be translated is no failure.
+ */
+extern void gc_choose_having(GcTranslation *tr, List *having);
+
+/*
+ * Have the device choose the groups that come first in an order, `wanted` of them and more.
+ * Exprs are what the node makes of a group.  False if it cannot.
+ */
+extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted);
+
+#endif							/* GC_CHOICE_H */

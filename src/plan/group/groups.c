@@ -1,0 +1,420 @@
+/*-------------------------------------------------------------------------
+ *
+ * groups.c
+ *	  Aggregations of a query level, and what later pipelines read of their groups.
+ *
+ * The groups of a pipeline are an input of another one: of the pipeline of a subquery
+ * that is joined (relations/subquery.c), or of the one that chooses which groups are returned
+ * (choice.c).  Columns of such an input are keys and accumulators.  Here expressions
+ * of SQL over them become expressions of the program.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "groups.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "aggregates.h"
+#include "../base/builder.h"
+#include "distinct.h"
+#include "../../columns/encode/pgkinds.h"
+#include "../../compat.h"
+#include "../base/quotient.h"
+#include "../expr/expr.h"
+#include "../expr/lookup.h"
+
+GcLevel
+gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
+{
+	GcLevel		level = {tr->root, tr->leaves, tr->streamed, tr->groups};
+
+	tr->root = root;
+	tr->leaves = leaves;
+	tr->streamed = streamed;
+	tr->groups = groups;
+	return level;
+}
+
+void
+gc_level_leave(GcTranslation *tr, const GcLevel *level)
+{
+	tr->root = level->root;
+	tr->leaves = level->leaves;
+	tr->streamed = level->streamed;
+	tr->groups = level->groups;
+}
+
+/*-------------------------------------------------------------------------
+ * Keys
+ *-------------------------------------------------------------------------
+ */
+
+static int
+find_key(List *nodes, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+	{
+		if (gc_equal(lfirst(lc), expr))
+			return foreach_current_index(lc);
+	}
+	return -1;
+}
+
+int
+gc_group_key(GcTranslation *tr, Node *expr)
+{
+	int			pipeline = tr->streamed->pipeline;
+	int			key = find_key(tr->key_nodes[pipeline], expr);
+	int			e;
+
+	if (key >= 0)
+		return key;
+	/* Over groups of sets (distinct.c) it is a key that a set may have left out already. */
+	e = gc_translate_expr(tr, tr->streamed, (Expr *) (tr->groups ? expr : GC_BELOW_GROUPING(tr->root, expr)));
+	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
+}
+
+int
+gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
+{
+	int			pipeline = tr->streamed->pipeline;
+
+	if (!gc_no_quotient(tr, e, "grouped by"))
+		return -1;
+	if (gc_scales_differ(tr, e))
+		return gc_refuse(tr, "numerics of different scales are grouped by");
+	if (gc_kinds[tr->pexprs[e].kind].opaque)
+		return gc_refuse(tr, "equal values of a type that is grouped by may differ in spelling");
+	if (GC_KIND_IS_CODE(tr->pexprs[e].kind) && tr->space[e] == GC_SPACE_NONE)
+		return gc_refuse(tr, "grouping by a constant of type %s is not supported", format_type_be(exprType(expr)));
+	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)
+		return gc_refuse(tr, "the query groups by too many expressions");
+	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);
+	tr->key_nodes[pipeline] = lappend(tr->key_nodes[pipeline], expr);
+	return list_length(tr->group_keys[pipeline]) - 1;
+}
+
+/*-------------------------------------------------------------------------
+ * Columns
+ *-------------------------------------------------------------------------
+ */
+
+/* A key, or an accumulator's value.  word: of a precise sum's two. */
+static int
+group_word(GcTranslation *tr, GcKind kind, int key, int agg, int count, int word)
+{
+	GcPColumn	c = {.input = tr->groups->input,.attnum = agg < 0 ? key : word,.kind = kind,
+		.agg = agg < 0 ? GC_NONE : agg,.count = count < 0 ? GC_NONE : count};
+
+	for (int i = 0; i < tr->ncolumns; i++)
+	{
+		if (memcmp(&tr->columns[i], &c, sizeof(c)) == 0)
+			return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, i);
+	}
+	if (!gc_column_room(tr))
+		return GC_NO_EXPR;
+	tr->columns[tr->ncolumns] = c;
+	tr->plan->columns[tr->ncolumns] = (GcPlanColumn) {0};
+	tr->column_nodes[tr->ncolumns] = NULL;
+	tr->column_leaf[tr->ncolumns] = NULL;
+	return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns++);
+}
+
+static int
+group_column(GcTranslation *tr, GcKind kind, int key, int agg, int count)
+{
+	return group_word(tr, kind, key, agg, count, 0);
+}
+
+int
+gc_groups_key(GcTranslation *tr, int key)
+{
+	int			k = list_nth_int(tr->group_keys[tr->groups->pipeline], key);
+	int			e = group_column(tr, tr->pexprs[k].kind, key, -1, -1);
+
+	if (e >= 0)
+		tr->space[e] = tr->space[k];
+	return e;
+}
+
+/* What a part of an accumulator is, where the groups of parts are scanned. */
+static GcKind
+part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
+{
+	GcKind		kind = arg < 0 ? GC_INT8 : tr->pexprs[arg].kind;
+
+	if (fn == GC_AGG_COUNT)
+		return GC_INT8;
+	/* That no sum of money leaves 64 bits is known of rows, not of parts. */
+	if (fn == GC_AGG_SUM)
+		return GC_KIND_IS_INT(kind) || kind == GC_MONEY ? GC_NUMERIC : GC_KIND_IS_FLOAT(kind) ? GC_FLOAT8 : kind;
+	return kind;
+}
+
+int
+gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+	int			part;
+	int			count = GC_NO_EXPR;
+	int			e;
+
+	/* A least or greatest quotient has more than 64 bits. */
+	if (fn != GC_AGG_COUNT && fn != GC_AGG_SUM && !gc_no_quotient(tr, arg, "compared by an aggregate"))
+		return GC_NO_EXPR;
+	if (!in_parts)
+		return gc_build_agg(tr, fn, arg);
+	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	part = gc_build_agg(tr, fn, arg);
+	if (fn != GC_AGG_COUNT)
+		count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	else if (part >= 0)
+		tr->aggs[part].exact = 1;
+	gc_level_leave(tr, &here);
+	e = tr->reason ? GC_NO_EXPR : group_column(tr, part_kind(tr, fn, arg), -1, part, count);
+	return e < 0 ? e : gc_build_agg(tr, fn == GC_AGG_COUNT ? GC_AGG_SUM : fn, e);
+}
+
+int
+gc_precise_part(GcTranslation *tr, int arg, int factor, int word)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	int			part = gc_build_precise_sum(tr, arg, factor);
+	int			count = gc_build_agg(tr, GC_AGG_COUNT, arg);
+	int			e;
+
+	gc_level_leave(tr, &here);
+	e = tr->reason ? GC_NO_EXPR : group_word(tr, GC_FLOAT8, -1, part, count, word);
+	return e < 0 ? e : gc_build_precise_sum(tr, e, -1);
+}
+
+/* An aggregate of groups that are scanned: the level of its rows, and what is aggregated there. */
+typedef struct Source
+{
+	GcLevel		rows;
+	const Aggref *agg;
+	bool		in_parts;
+	int			arg;
+} Source;
+
+/* An accumulator of these rows. */
+static int
+accumulate(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	GcLevel		here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	int			agg = gc_accumulator(tr, s->in_parts, fn, s->arg);
+
+	gc_level_leave(tr, &here);
+	return agg;
+}
+
+/* The number of rows or values, as a column. */
+static int
+count_column(GcTranslation *tr, const Source *s)
+{
+	int			count = accumulate(tr, s, GC_AGG_COUNT);
+
+	if (count < 0)
+		return GC_NO_EXPR;
+	tr->aggs[count].exact = 1;
+	return group_column(tr, GC_INT8, -1, count, -1);
+}
+
+static int	extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn);
+
+/* The least or greatest text: its rank in the collation, and the text of that rank. */
+static int
+text_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	Source		ranks = *s;
+	GcPlanLut	rank = gc_rank_table(tr, s->agg, s->arg);
+	GcPlanLut	ranked = {.type = GC_LUT_RANKED,.space = rank.space,.to_space = rank.space,.expr = -1};
+	int			e;
+
+	if (tr->reason || (ranks.arg = gc_build_lut(tr, s->arg, GC_INT4, &rank)) < 0)
+		return GC_NO_EXPR;
+	ranked.rank = tr->pexprs[ranks.arg].ref;
+	e = extreme_column(tr, &ranks, fn);
+	return e < 0 ? e : gc_build_lut(tr, e, tr->pexprs[s->arg].kind, &ranked);
+}
+
+/* A minimum or maximum, or bits. */
+static int
+extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+{
+	GcKind		kind = tr->pexprs[s->arg].kind;
+	int			extreme,
+				count;
+
+	if (GC_KIND_IS_CODE(kind))
+		return text_column(tr, s, fn);
+	if (gc_scale_varies(tr, s->arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
+	if (GC_KIND_IS_FLOAT(kind))
+		tr->float_aggs = true;
+	extreme = accumulate(tr, s, fn);
+	count = accumulate(tr, s, GC_AGG_COUNT);
+	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
+}
+
+/* The sum that sum() or avg() is made of. */
+static int
+sum_column(GcTranslation *tr, const Source *s, bool is_sum)
+{
+	GcKind		kind = tr->pexprs[s->arg].kind;
+	int			sum = accumulate(tr, s, GC_AGG_SUM);
+	int			count = accumulate(tr, s, GC_AGG_COUNT);
+	int			greatest;
+
+	if (sum < 0 || count < 0)
+		return GC_NO_EXPR;
+	if (GC_KIND_IS_FLOAT(kind))
+		tr->float_aggs = true;
+	if (GC_KIND_IS_FLOAT(kind) && is_sum)
+	{
+		/* A sum of nothing but -0 is -0, which accumulators do not begin with. */
+		greatest = extreme_column(tr, s, GC_AGG_MAX);
+		sum = greatest < 0 ? greatest : group_column(tr, kind, -1, sum, count);
+		return sum < 0 ? sum :
+			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
+	}
+	/* sum(int8) is numeric, and so is what an average divides. */
+	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
+						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
+}
+
+static int
+sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
+{
+	GcKind		kind = tr->pexprs[s->arg].kind;
+	int			sum;
+	int			n;
+
+	if (!GC_KIND_IS_INT(kind) && !GC_KIND_IS_FLOAT(kind) && kind != GC_NUMERIC && kind != GC_MONEY)
+		return gc_refuse(tr, "an aggregate is not supported for this type");
+	if (kind == GC_MONEY && gc_may_overflow(tr, s->arg))
+		return gc_refuse(tr, "a sum of money may be out of range");
+	if (gc_scale_varies(tr, s->arg))
+		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
+	sum = sum_column(tr, s, is_sum);
+	if (sum < 0 || is_sum)
+		return sum;
+	n = count_column(tr, s);
+	if (n < 0)
+		return n;
+	if (GC_KIND_IS_FLOAT(kind))
+		return gc_build_expr(tr, GC_OP_DIV, GC_FLOAT8, sum, gc_build_cast(tr, n, GC_FLOAT8), -1, -1);
+	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, n, -1, -1);
+}
+
+static int
+column_of(GcTranslation *tr, const Source *s, GcAggregation how)
+{
+	switch (how)
+	{
+		case GC_AGGREGATE_COUNT:
+			return count_column(tr, s);
+		case GC_AGGREGATE_SUM:
+		case GC_AGGREGATE_AVG:
+			return sum_or_avg(tr, s, how == GC_AGGREGATE_SUM);
+		case GC_AGGREGATE_MIN:
+			return extreme_column(tr, s, GC_AGG_MIN);
+		case GC_AGGREGATE_MAX:
+			return extreme_column(tr, s, GC_AGG_MAX);
+		case GC_AGGREGATE_BIT_AND:
+			return extreme_column(tr, s, GC_AGG_BIT_AND);
+		case GC_AGGREGATE_BIT_OR:
+			return extreme_column(tr, s, GC_AGG_BIT_OR);
+		default:
+			return gc_refuse(tr, "this aggregate is not supported in a subquery");
+	}
+}
+
+static int
+aggregate_column(GcTranslation *tr, Aggref *agg)
+{
+	const GcGroups *groups = tr->groups;
+	Source		s = {{groups->root, groups->leaves, groups->streamed, groups->over}, agg};
+	const char *name = get_func_name(agg->aggfnoid);
+	Aggref		plain = *agg;
+	const char *refusal;
+	GcLevel		here;
+
+	/* Over groups by its argument, an aggregate with DISTINCT is like any other. */
+	if (groups->over || !gc_distinct_matters(agg))
+		plain.aggdistinct = NIL;
+	refusal = gc_aggregate_refusal(&plain, name);
+	if (refusal)
+		return gc_refuse(tr, "%s", refusal);
+	here = gc_level_enter(tr, s.rows.root, s.rows.leaves, s.rows.streamed, s.rows.groups);
+	s.in_parts = gc_agg_in_parts(tr, agg);
+	s.arg = gc_agg_argument(tr, agg);
+	gc_level_leave(tr, &here);
+	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name)->how);
+}
+
+static bool
+groups_part(GcTranslation *tr, Expr *expr, int *e)
+{
+	int			key = find_key(tr->key_nodes[tr->groups->pipeline], (Node *) expr);
+
+	if (key >= 0)
+		*e = gc_groups_key(tr, key);
+	else if (IsA(expr, Aggref))
+		*e = aggregate_column(tr, (Aggref *) expr);
+	else if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))
+		*e = gc_refuse(tr, "a column is used that the groups do not determine");
+	else
+		return false;
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Groups
+ *-------------------------------------------------------------------------
+ */
+
+GcGroups *
+gc_groups_open(GcTranslation *tr)
+{
+	GcGroups   *groups = palloc0(sizeof(GcGroups));
+
+	if (tr->ninputs == GC_MAX_INPUTS)
+	{
+		gc_refuse(tr, "too many relations are joined");
+		return NULL;
+	}
+	groups->part = groups_part;
+	groups->root = tr->root;
+	groups->leaves = tr->leaves;
+	groups->streamed = tr->streamed;
+	groups->over = tr->groups;
+	groups->pipeline = tr->streamed->pipeline;
+	groups->input = tr->ninputs++;
+	tr->groups_of[groups->input] = groups->pipeline + 1;
+	tr->plan->inputs[groups->input] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	tr->pipelines[groups->pipeline].sink = GC_SINK_AGGREGATE;
+	return groups;
+}
+
+int
+gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr)
+{
+	GcLevel		level = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups);
+	int			e = gc_translate_expr(tr, NULL, expr);
+
+	gc_level_leave(tr, &level);
+	return e;
+}

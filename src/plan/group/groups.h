@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * groups.h
+ *	  Aggregations of a query level, and what later pipelines read of their groups;
+ *	  private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PLAN_GROUPS_H
+#define GC_PLAN_GROUPS_H
+
+#include "../base/translate.h"
+
+/* The query level that is being translated. */
+typedef struct GcLevel
+{
+	PlannerInfo *root;
+	List	   *leaves;
+	GcLeaf	   *streamed;
+	GcGroups   *groups;
+} GcLevel;
+
+/* Translate another level from here on; what gc_level_leave() wants is returned. */
+extern GcLevel gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups);
+extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
+
+/*
+ * Make expr a key of the level's groups.  Its number, also if it was one before; -1, with a
+ * reason, if it cannot be one.
+ */
+extern int	gc_group_key(GcTranslation *tr, Node *expr);
+
+/* The same of an expression of the program; expr: what it is in SQL, or NULL. */
+extern int	gc_group_key_expr(GcTranslation *tr, int e, Node *expr);
+
+/*
+ * The groups of the level's streamed pipeline, as something that a later pipeline scans.  The
+ * sink is an aggregate from here on.
+ */
+extern GcGroups *gc_groups_open(GcTranslation *tr);
+
+/*
+ * An expression over keys and aggregates, computed where the groups are scanned.  GC_NO_EXPR,
+ * with a reason, if it cannot be.
+ */
+extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
+
+/* While expressions are over groups: a key of theirs. */
+extern int	gc_groups_key(GcTranslation *tr, int key);
+
+/*
+ * An accumulator of the level's groups.  If it is in parts, its argument is of the rows below the
+ * groups that the level aggregates.  These have an accumulator, and the level's puts those together.
+ */
+extern int	gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg);
+
+/* The same of a precise sum in parts: the sum of the higher (0) or lower (1) halves of the parts. */
+extern int	gc_precise_part(GcTranslation *tr, int arg, int factor, int word);
+
+#endif							/* GC_PLAN_GROUPS_H */

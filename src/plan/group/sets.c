@@ -1,0 +1,267 @@
+/*-------------------------------------------------------------------------
+ *
+ * sets.c
+ *	  Grouping sets: GROUPING SETS, ROLLUP, CUBE.
+ *
+ * The device computes the finest groups, by all expressions that any set has.  Those of each set
+ * are made of them when results are decoded (exec/rollup.c).  The planner has expanded the sets by
+ * now: each is a list of tleSortGroupRefs.
+ *
+ * Aggregates with DISTINCT cannot be made of finer groups.  For them, a row comes to its groups once
+ * for each set, and the set's number is a key like others.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "sets.h"
+
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/selfuncs.h"
+
+#include "../base/builder.h"
+#include "../base/display.h"
+#include "../expr/expr.h"
+#include "groups.h"
+#include "sort_keys.h"
+#include "../../compat.h"
+
+/* Constants have bits of their own among what a set leaves out, from here down. */
+#define FIRST_CONSTANT	30
+
+/*
+ * The bit that a tleSortGroupRef stands for: the number of its key, or of its constant.  -1 with a reason if
+ * it has none.
+ */
+static int
+key_of(GcTranslation *tr, Index ref)
+{
+	int			bit = FIRST_CONSTANT;
+	ListCell   *lc;
+
+	foreach(lc, tr->root->parse->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
+		const bool	constant = !contain_var_clause(expr);
+
+		if (clause->tleSortGroupRef == ref)
+			return constant ? bit : gc_group_key(tr, expr);
+		bit -= constant;
+	}
+	return gc_refuse(tr, "a grouping set has an unknown expression");
+}
+
+/*
+ * A constant that is an output must be NULL for some sets, which projection does not know (rewrite/rewrite_sets.c).
+ * Keys have the other bits.
+ */
+static const char *
+constants_refusal(PlannerInfo *root)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, root->parse->groupClause)
+	{
+		TargetEntry *tle = get_sortgroupref_tle(lfirst_node(SortGroupClause, lc)->tleSortGroupRef, root->processed_tlist);
+
+		if (contain_var_clause((Node *) tle->expr))
+			continue;
+		if (!tle->resjunk)
+			return "a grouping set has a constant that is returned";
+		if (get_sortgroupref_clause_noerr(tle->ressortgroupref, root->parse->sortClause))
+			return "a grouping set has a constant that is sorted by";
+		if (contain_volatile_functions((Node *) tle->expr))
+			return "a grouping set has a volatile function";
+		n++;
+	}
+	return n > FIRST_CONSTANT - GC_MAX_KEYS ? "grouping sets have too many constants" : NULL;
+}
+
+/* PostgreSQL sorts for what stands between the groups and ORDER BY, by its own keys (sort_keys.c). */
+static bool
+merges_keys_above(PlannerInfo *root)
+{
+	const Query *query = root->parse;
+	ListCell   *lc;
+
+	foreach(lc, query->windowClause)
+	{
+		WindowClause *window = lfirst_node(WindowClause, lc);
+
+		if (gc_keys_are_merged(root, window->partitionClause, root->processed_tlist) ||
+			gc_keys_are_merged(root, window->orderClause, root->processed_tlist))
+			return true;
+	}
+	if (gc_keys_are_merged(root, query->distinctClause, root->processed_tlist))
+		return true;
+	return (query->hasWindowFuncs || query->distinctClause != NIL) &&
+		gc_keys_are_merged(root, query->sortClause, root->processed_tlist);
+}
+
+/* An expression twice is two columns, one of which may be left out alone; one without Vars is no key. */
+const char *
+gc_sets_refusal(PlannerInfo *root)
+{
+	List	   *exprs;
+	ListCell   *lc;
+
+	if (root->parse->groupingSets == NIL)
+		return NULL;
+	exprs = get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist);
+	foreach(lc, exprs)
+	{
+		for (int i = 0; contain_var_clause(lfirst(lc)) && i < foreach_current_index(lc); i++)
+		{
+			if (equal(list_nth(exprs, i), lfirst(lc)))
+				return "grouping sets have an expression twice";
+		}
+	}
+	if (merges_keys_above(root))
+		return "columns that are equal below grouping sets are sorted by above them, for a window or DISTINCT";
+	return constants_refusal(root);
+}
+
+/* An expression where the row comes for a set that has it, and NULL where the set leaves it out. */
+static int
+kept_value(GcTranslation *tr, int e, Index ref)
+{
+	const List *sets = tr->root->parse->groupingSets;
+	int			kept = 0;
+	bool		few;
+	int			condition = GC_NO_EXPR;
+	int			null;
+	int			value;
+	ListCell   *lc;
+
+	foreach(lc, sets)
+		kept += list_member_int(lfirst(lc), ref);
+	if (kept == list_length(sets))
+		return e;
+	few = kept <= list_length(sets) / 2;
+	foreach(lc, sets)
+	{
+		int			set;
+
+		if (list_member_int(lfirst(lc), ref) != few)
+			continue;
+		set = gc_build_expr(tr, GC_OP_SET, GC_BOOL, -1, -1, -1, foreach_current_index(lc));
+		condition = condition < 0 || set < 0 ? set : gc_build_expr(tr, GC_OP_OR, GC_BOOL, condition, set, -1, -1);
+	}
+	null = gc_build_null(tr, tr->pexprs[e].kind);
+	value = tr->reason ? GC_NO_EXPR :
+		gc_build_expr(tr, GC_OP_IF, tr->pexprs[e].kind, condition, few ? e : null, few ? null : e, -1);
+	if (value >= 0)
+		tr->space[value] = tr->space[e];
+	return value;
+}
+
+bool
+gc_sets_group(GcTranslation *tr)
+{
+	const Query *parse = tr->root->parse;
+	const int	n = list_length(parse->groupingSets);
+	const char *refusal = n > GC_MAX_SETS ? "there are too many grouping sets" : gc_sets_refusal(tr->root);
+	int			number = refusal ? gc_refuse(tr, "%s", refusal) : gc_build_expr(tr, GC_OP_SET, GC_INT4, -1, -1, -1, n);
+	ListCell   *lc;
+
+	if (number < 0 || gc_group_key_expr(tr, number, NULL) < 0)
+		return false;
+	foreach(lc, parse->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
+		int			e;
+
+		if (!contain_var_clause(expr))
+			continue;
+		e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
+		if (e < 0 || (e = kept_value(tr, e, clause->tleSortGroupRef)) < 0 || gc_group_key_expr(tr, e, expr) < 0)
+			return false;
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, (Expr *) expr);
+	}
+	tr->pipelines[tr->streamed->pipeline].sets = n;
+	tr->plan->numbered_sets = true;
+	return true;
+}
+
+double
+gc_sets_groups(PlannerInfo *root, List *more, double rows)
+{
+	double		n = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, root->parse->groupingSets)
+	{
+		List	   *exprs = list_copy(more);
+
+		foreach(lc2, lfirst_node(List, lc))
+		{
+			SortGroupClause *clause = get_sortgroupref_clause(lfirst_int(lc2), root->parse->groupClause);
+
+			exprs = lappend(exprs, get_sortgroupclause_expr(clause, root->processed_tlist));
+		}
+		n += exprs == NIL ? 1 : estimate_num_groups(root, exprs, clamp_row_est(rows), NULL, NULL);
+	}
+	return n;
+}
+
+bool
+gc_translate_sets(GcTranslation *tr)
+{
+	const Query *parse = tr->root->parse;
+	const char *refusal = gc_sets_refusal(tr->root);
+	int			all = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (refusal)
+	{
+		gc_refuse(tr, "%s", refusal);
+		return false;
+	}
+	foreach(lc, parse->groupClause)
+	{
+		int			key = key_of(tr, lfirst_node(SortGroupClause, lc)->tleSortGroupRef);
+
+		if (key < 0)
+			return false;
+		all |= 1 << key;
+	}
+	foreach(lc, parse->groupingSets)
+	{
+		int			omitted = all;
+
+		foreach(lc2, lfirst_node(List, lc))
+			omitted &= ~(1 << key_of(tr, lfirst_int(lc2)));
+		if (lfirst(lc) == NIL)
+			omitted |= (int) GC_EMPTY_SET;
+		tr->sets = lappend_int(tr->sets, omitted);
+	}
+	tr->plan->grouped = true;
+	return true;
+}
+
+int
+gc_translate_grouping(GcTranslation *tr, GroupingFunc *grouping)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	if (grouping->agglevelsup > 0)
+		return gc_refuse(tr, "GROUPING of an outer query is used");
+	/* Without grouping sets, no key is ever left out. */
+	foreach(lc, tr->root->parse->groupingSets == NIL ? NIL : grouping->refs)
+	{
+		int			key = key_of(tr, lfirst_int(lc));
+
+		if (key < 0)
+			return key;
+		keys = lappend_int(keys, key);
+	}
+	tr->groupings = lappend(tr->groupings, keys);
+	return list_length(tr->groupings) - 1;
+}

@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * sets.h
+ *	  Grouping sets: GROUPING SETS, ROLLUP, CUBE.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SETS_H
+#define GC_SETS_H
+
+#include "../base/translate.h"
+
+/* What is against the query's grouping sets, whatever its input; NULL if nothing is, or it has none. */
+extern const char *gc_sets_refusal(PlannerInfo *root);
+
+/*
+ * Group the level's rows by the number of a grouping set and all that is grouped by, each row once for
+ * each set.  What a set leaves out is NULL.  False, with a reason, if that cannot be.
+ */
+extern bool gc_sets_group(GcTranslation *tr);
+
+/* An estimate: the groups of all sets together, each by `more` expressions, too. */
+extern double gc_sets_groups(PlannerInfo *root, List *more, double rows);
+
+/*
+ * Note which keys of the main pipeline each grouping set of the query leaves out.  All that is
+ * grouped by is a key already.  False, with a reason, if that cannot be.
+ */
+extern bool gc_translate_sets(GcTranslation *tr);
+
+/* What GROUPING() is of: numbers of keys, in tr->groupings; its place there, or -1 with a reason. */
+extern int	gc_translate_grouping(GcTranslation *tr, GroupingFunc *grouping);
+
+#endif							/* GC_SETS_H */

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * subquery.h
+ *	  Aggregated subqueries in FROM, as leaves of the join tree; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_SUBQUERY_H
+#define GC_SUBQUERY_H
+
+#include "../base/translate.h"
+
+/*
+ * Make the subquery that a leaf stands for a part of the program: the leaf's pipeline scans its
+ * groups.  False, and the translation is as it was, if that cannot be.
+ */
+extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
+
+/* The relation of all that a query level joins; NULL if that has none. */
+extern RelOptInfo *gc_joined_rel(PlannerInfo *subroot);
+
+/* Are the level's InitPlans no CTEs? */
+extern bool gc_has_plain_init_plans(PlannerInfo *subroot);
+
+#endif							/* GC_SUBQUERY_H */

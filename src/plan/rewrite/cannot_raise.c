@@ -1,0 +1,611 @@
+/*-------------------------------------------------------------------------
+ *
+ * cannot_raise.c
+ *	  Which expressions and queries cannot raise an error.
+ *
+ * A rewritten query evaluates expressions over rows that the original never looked at.  So
+ * only what is known not to fail may move.  That is comparisons of built-in types,
+ * boolean logic, LIKE with a constant pattern, and numeric arithmetic whose operands are
+ * known to be small.  Integer arithmetic and casts to a narrower type are not among
+ * them.  Nor is what returns other values for the same rows in another order.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cannot_raise.h"
+
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+#include "../expr/raises.h"
+#include "unique_key.h"
+#include "../../columns/store/numeric.h"
+#include "../../compat.h"
+
+/* Digits before the point that numeric can hold, with a margin; and a number beyond. */
+#define MOST_DIGITS		100000
+#define MANY_DIGITS		1000000
+
+/* Digits that adding up any number of rows may add. */
+#define SUM_DIGITS		20
+
+/* Queries to be looked at for one answer: CTEs may refer to each other many times. */
+#define MOST_QUERIES	200
+
+typedef struct Context
+{
+	const GcQueryLevel *level;
+	int		   *queries;		/* how many more may be looked at */
+} Context;
+
+static bool may_raise(Node *node, Context *context);
+static bool query_may_raise(Query *query, const GcQueryLevel *parent, int *queries);
+static int	digits_of(Node *node, const GcQueryLevel *level);
+
+/*-------------------------------------------------------------------------
+ * Numerics
+ *-------------------------------------------------------------------------
+ */
+
+/* Digits of a constant before the point or, if `scale`, after it. */
+static int
+const_digits(const Const *con, bool scale)
+{
+	char	   *text;
+	char	   *point;
+
+	if (con->constisnull)
+		return 0;
+	text = DatumGetCString(DirectFunctionCall1(numeric_out, con->constvalue));
+	point = strchr(text, '.');
+	if (scale)
+		return point ? (int) strlen(point + 1) : 0;
+	return point ? (int) (point - text) : (int) strlen(text);
+}
+
+/* A constant that numerics can be divided by? */
+static bool
+is_nonzero(Node *node)
+{
+	const Const *con = (const Const *) node;
+	char	   *text;
+
+	/* An integer's cast is not folded yet. */
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_NUMERIC_INT4)
+	{
+		con = linitial(((FuncExpr *) node)->args);
+		return IsA(con, Const) && !con->constisnull && DatumGetInt32(con->constvalue) != 0;
+	}
+	if (!IsA(con, Const) || con->consttype != NUMERICOID || con->constisnull)
+		return false;
+	text = DatumGetCString(DirectFunctionCall1(numeric_out, con->constvalue));
+	return text[strspn(text, "-0.")] != '\0';
+}
+
+/* Digits of the result of a function whose operands are limited. */
+static int
+function_digits(Oid funcid, List *args, const GcQueryLevel *level)
+{
+	int			left = MANY_DIGITS;
+	int			right = 0;
+
+	if (funcid == F_NUMERIC_INT2 || funcid == F_NUMERIC_INT4 || funcid == F_NUMERIC_INT8)
+		return 19;
+	if (args && exprType(linitial(args)) == NUMERICOID)
+		left = digits_of(linitial(args), level);
+	switch (funcid)
+	{
+		case F_NUMERIC_UMINUS:
+		case F_NUMERIC_UPLUS:
+		case F_NUMERIC_ABS:
+			return left;
+		case F_NUMERIC_ADD:
+		case F_NUMERIC_SUB:
+			right = digits_of(lsecond(args), level);
+			return Max(left, right) + 1;
+		case F_NUMERIC_MUL:
+			right = digits_of(lsecond(args), level);
+			return left + right;
+		case F_NUMERIC_DIV:
+			if (!is_nonzero(lsecond(args)))
+				return MANY_DIGITS;
+			return left + 1 + (IsA(lsecond(args), Const) ? const_digits(lsecond(args), true) : 0);
+		default:
+			return MANY_DIGITS;
+	}
+}
+
+static int
+aggregate_digits(const Aggref *agg, const GcQueryLevel *level)
+{
+	Node	   *arg = agg->args ? (Node *) linitial_node(TargetEntry, agg->args)->expr : NULL;
+
+	switch (agg->aggfnoid)
+	{
+		case F_SUM_INT8:
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+			return 19 + SUM_DIGITS;
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+			return digits_of(arg, level) + SUM_DIGITS;
+		case F_MIN_NUMERIC:
+		case F_MAX_NUMERIC:
+			return digits_of(arg, level);
+		default:
+			return MANY_DIGITS;
+	}
+}
+
+/* The digits before the point that a numeric expression may have at most. */
+static int
+digits_of(Node *node, const GcQueryLevel *level)
+{
+	GcQueryLevel room;
+	const GcQueryLevel *inner;
+	Node	   *behind;
+	Const	   *con;
+	int32		typmod;
+
+	check_stack_depth();
+	if (exprType(node) != NUMERICOID)
+		return MANY_DIGITS;
+	switch (nodeTag(node))
+	{
+		case T_Const:
+			return const_digits((Const *) node, false);
+		case T_Param:
+			con = gc_level_param(level, (Param *) node);
+			return con ? const_digits(con, false) : MANY_DIGITS;
+		case T_SubLink:
+			if (((SubLink *) node)->subLinkType != EXPR_SUBLINK)
+				return MANY_DIGITS;
+			room = (GcQueryLevel) {(Query *) ((SubLink *) node)->subselect, level, NULL};
+			return digits_of((Node *) linitial_node(TargetEntry, room.query->targetList)->expr, &room);
+		case T_Var:
+			typmod = ((Var *) node)->vartypmod;
+			/* Precision, less the scale. */
+			if (typmod >= (int32) VARHDRSZ)
+				return (((typmod - VARHDRSZ) >> 16) & 0xffff) - gc_typmod_scale(typmod, 0);
+			behind = gc_level_resolve(level, (Var *) node, &room, &inner);
+			return behind ? digits_of(behind, inner) : MANY_DIGITS;
+		case T_RelabelType:
+			return digits_of((Node *) ((RelabelType *) node)->arg, level);
+		case T_FuncExpr:
+			return function_digits(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, level);
+		case T_OpExpr:
+			return function_digits(get_opcode(((OpExpr *) node)->opno), ((OpExpr *) node)->args, level);
+		case T_Aggref:
+			return aggregate_digits((Aggref *) node, level);
+		default:
+			return MANY_DIGITS;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Functions and operators
+ *-------------------------------------------------------------------------
+ */
+
+/* Types whose comparisons never fail. */
+static bool
+is_plain_type(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case OIDOID:
+		case UUIDOID:
+		case NAMEOID:
+		case MONEYOID:
+		case TIMETZOID:
+		case MACADDROID:
+		case MACADDR8OID:
+		case PG_LSNOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Is it a comparison of such types, under a known collation? */
+static bool
+is_comparison(Oid opno, Oid collation)
+{
+	Oid			left;
+	Oid			right;
+
+	if (opno >= FirstUnpinnedObjectId)
+		return false;
+	op_input_types(opno, &left, &right);
+	return is_plain_type(left) && is_plain_type(right) &&
+		(OidIsValid(collation) || !type_is_collatable(left)) &&
+		get_op_index_interpretation(opno) != NIL;
+}
+
+/* LIKE fails on a pattern that ends with an escape, and under a nondeterministic collation. */
+static bool
+is_like(Oid funcid, List *args, Oid collation)
+{
+	Const	   *pattern;
+
+	if (funcid != F_TEXTLIKE && funcid != F_TEXTNLIKE && funcid != F_BPCHARLIKE && funcid != F_BPCHARNLIKE)
+		return false;
+	pattern = (Const *) lsecond(args);
+	return IsA(pattern, Const) && pattern->consttype == TEXTOID && !pattern->constisnull &&
+		OidIsValid(collation) && get_collation_isdeterministic(collation) &&
+		strchr(TextDatumGetCString(pattern->constvalue), '\\') == NULL;
+}
+
+static inline bool
+within(int64 value, int64 limit)
+{
+	return value >= -limit && value <= limit;
+}
+
+/* A date of our millennia, and an interval of less than a century, as constants? */
+static bool
+is_modest_sum(Oid funcid, List *args)
+{
+	const Const *when;
+	const Const *span;
+	const Interval *interval;
+
+	if (funcid != F_DATE_PL_INTERVAL && funcid != F_DATE_MI_INTERVAL)
+		return false;
+	when = linitial(args);
+	span = lsecond(args);
+	if (!IsA(when, Const) || !IsA(span, Const) || when->constisnull || span->constisnull)
+		return false;
+	interval = DatumGetIntervalP(span->constvalue);
+	return within(DatumGetDateADT(when->constvalue), 699999) && within(interval->month, 1200) &&
+		within(interval->day, 36525) && within(interval->time, 36525 * USECS_PER_DAY);
+}
+
+static bool
+is_substring(Oid funcid, List *args)
+{
+	const Const *from;
+	const Const *length;
+
+	if ((funcid != F_SUBSTRING_TEXT_INT4_INT4 && funcid != F_SUBSTR_TEXT_INT4_INT4))
+		return false;
+	from = lsecond(args);
+	length = lthird(args);
+	return IsA(from, Const) && IsA(length, Const) &&
+		(length->constisnull || DatumGetInt32(length->constvalue) >= 0);
+}
+
+/* Of a function's or operator's arguments themselves, nothing is said. */
+static bool
+function_may_raise(Node *node, Oid funcid, List *args, Oid collation, const GcQueryLevel *level)
+{
+	switch (funcid)
+	{
+		case F_INT4_INT2:
+		case F_INT8_INT2:
+		case F_INT8_INT4:
+		case F_NUMERIC_INT2:
+		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
+		case F_TEXT_BPCHAR:
+			return false;
+		default:
+			break;
+	}
+	if (exprType(node) == NUMERICOID)
+		return digits_of(node, level) > MOST_DIGITS;
+	return !is_like(funcid, args, collation) && !is_modest_sum(funcid, args) && !is_substring(funcid, args);
+}
+
+static bool
+aggregate_may_raise(const Aggref *agg, const GcQueryLevel *level)
+{
+	Oid			arg = agg->args ? exprType((Node *) linitial_node(TargetEntry, agg->args)->expr) : InvalidOid;
+	char	   *name;
+
+	if (agg->agglevelsup > 0 || agg->aggkind != AGGKIND_NORMAL || agg->aggorder || agg->aggvariadic ||
+		(arg && !is_plain_type(arg)) || (agg->aggdistinct && type_is_collatable(arg) && !OidIsValid(agg->inputcollid)))
+		return true;
+	switch (agg->aggfnoid)
+	{
+		case F_COUNT_:
+		case F_COUNT_ANY:
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+		case F_BOOL_AND:
+		case F_BOOL_OR:
+		case F_EVERY:
+			return false;
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+			return aggregate_digits(agg, level) > MOST_DIGITS;
+		case F_MIN_NUMERIC:
+		case F_MAX_NUMERIC:
+			/* Which spelling of equal values it is depends on the order of rows. */
+			return aggregate_digits(agg, level) > MOST_DIGITS;
+		default:
+			break;
+	}
+	name = agg->aggfnoid < FirstUnpinnedObjectId ? get_func_name(agg->aggfnoid) : NULL;
+	return name == NULL || (strcmp(name, "min") != 0 && strcmp(name, "max") != 0) ||
+		(type_is_collatable(arg) &&
+		 (!OidIsValid(agg->inputcollid) || !get_collation_isdeterministic(agg->inputcollid)));
+}
+
+/*-------------------------------------------------------------------------
+ * Expressions and queries
+ *-------------------------------------------------------------------------
+ */
+
+static bool
+sublink_may_raise(const SubLink *sublink, Context *context)
+{
+	Query	   *query = castNode(Query, sublink->subselect);
+
+	switch (sublink->subLinkType)
+	{
+		case EXPR_SUBLINK:
+			/* Two rows are an error. */
+			if ((!query->hasAggs || query->groupClause) && !gc_returns_one_row(query))
+				return true;
+			break;
+		case EXISTS_SUBLINK:
+		case ANY_SUBLINK:
+		case ALL_SUBLINK:
+			break;
+		default:
+			return true;
+	}
+	return may_raise(sublink->testexpr, context) ||
+		query_may_raise(query, context->level, context->queries);
+}
+
+/* What an operator, function or aggregate does itself, apart from its arguments. */
+static bool
+call_may_raise(Node *node, const GcQueryLevel *level)
+{
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+			{
+				OpExpr	   *op = (OpExpr *) node;
+
+				return !is_comparison(op->opno, op->inputcollid) &&
+					function_may_raise(node, get_opcode(op->opno), op->args, op->inputcollid, level);
+			}
+		case T_FuncExpr:
+			{
+				FuncExpr   *func = (FuncExpr *) node;
+
+				return function_may_raise(node, func->funcid, func->args, func->inputcollid, level);
+			}
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			return !is_comparison(((OpExpr *) node)->opno, ((OpExpr *) node)->inputcollid);
+		case T_ScalarArrayOpExpr:
+			return !is_comparison(((ScalarArrayOpExpr *) node)->opno, ((ScalarArrayOpExpr *) node)->inputcollid);
+		case T_MinMaxExpr:
+			return !is_plain_type(((MinMaxExpr *) node)->minmaxtype) ||
+				(type_is_collatable(((MinMaxExpr *) node)->minmaxtype) &&
+				 !OidIsValid(((MinMaxExpr *) node)->inputcollid));
+		case T_Aggref:
+			return aggregate_may_raise((Aggref *) node, level);
+		default:
+			return true;
+	}
+}
+
+static GcRaises
+node_raises(Node *node, void *of)
+{
+	Context    *context = of;
+
+	switch (nodeTag(node))
+	{
+		case T_Param:
+			return ((Param *) node)->paramkind != PARAM_EXTERN && ((Param *) node)->paramkind != PARAM_SUBLINK ?
+				GC_RAISES_ITSELF : GC_RAISES_NOTHING;
+		case T_SubLink:
+			return sublink_may_raise((SubLink *) node, context) ? GC_RAISES_ITSELF : GC_RAISES_NOTHING;
+		case T_ArrayExpr:
+		case T_TargetEntry:
+		case T_SortGroupClause:
+		case T_FromExpr:
+		case T_JoinExpr:
+		case T_RangeTblRef:
+			return GC_RAISES_BELOW;
+		case T_OpExpr:
+		case T_FuncExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_MinMaxExpr:
+		case T_Aggref:
+			return call_may_raise(node, context->level) ? GC_RAISES_ITSELF : GC_RAISES_BELOW;
+		default:
+			return GC_RAISES_UNKNOWN;
+	}
+}
+
+static bool
+may_raise(Node *node, Context *context)
+{
+	return gc_may_raise(node, node_raises, context);
+}
+
+/* May comparing what is grouped by, or made distinct, fail? */
+static bool
+clauses_may_raise(List *clauses, List *tlist)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+
+		if (!is_comparison(clause->eqop, exprCollation(get_sortgroupclause_expr(clause, tlist))))
+			return true;
+	}
+	return false;
+}
+
+static bool
+relation_may_raise(RangeTblEntry *rte, Context *context)
+{
+	const GcQueryLevel *at;
+	CommonTableExpr *cte;
+
+	if (rte->securityQuals || rte->tablesample)
+		return true;
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			/* A view was expanded; such an entry only names it. */
+			return rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW &&
+				rte->relkind != RELKIND_PARTITIONED_TABLE && rte->relkind != RELKIND_VIEW;
+		case RTE_SUBQUERY:
+			return query_may_raise(rte->subquery, context->level, context->queries);
+		case RTE_JOIN:
+			return may_raise((Node *) rte->joinaliasvars, context);
+		case RTE_VALUES:
+			return may_raise((Node *) rte->values_lists, context);
+		case RTE_CTE:
+			cte = gc_level_cte(context->level, rte, &at);
+			return cte == NULL || cte->cterecursive || rte->self_reference ||
+				query_may_raise(castNode(Query, cte->ctequery), at, context->queries);
+		case RTE_RESULT:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/* Is it UNION ALL of subqueries, and of nothing else? */
+static bool
+is_append(Node *node)
+{
+	SetOperationStmt *operation = (SetOperationStmt *) node;
+
+	if (IsA(node, RangeTblRef))
+		return true;
+	return operation->op == SETOP_UNION && operation->all && is_append(operation->larg) && is_append(operation->rarg);
+}
+
+static bool
+query_may_raise(Query *query, const GcQueryLevel *parent, int *queries)
+{
+	GcQueryLevel level = {query, parent, NULL};
+	Context		context = {&level, queries};
+	ListCell   *lc;
+
+	check_stack_depth();
+	if ((*queries)-- <= 0)
+		return true;
+	if (query->commandType != CMD_SELECT || query->hasWindowFuncs ||
+		(query->setOperations && !is_append(query->setOperations)) ||
+		query->hasTargetSRFs || query->limitCount || query->limitOffset || query->rowMarks ||
+		query->groupingSets || query->hasModifyingCTE || query->hasRecursive || query->hasDistinctOn)
+		return true;
+	if (clauses_may_raise(query->groupClause, query->targetList) ||
+		clauses_may_raise(query->distinctClause, query->targetList) ||
+		clauses_may_raise(query->sortClause, query->targetList))
+		return true;
+	foreach(lc, query->rtable)
+	{
+		if (relation_may_raise(lfirst_node(RangeTblEntry, lc), &context))
+			return true;
+	}
+	return may_raise((Node *) query->targetList, &context) ||
+		may_raise((Node *) query->jointree, &context) || may_raise(query->havingQual, &context);
+}
+
+bool
+gc_cannot_raise(Node *node, const GcQueryLevel *level)
+{
+	int			queries = MOST_QUERIES;
+	Context		context = {level, &queries};
+
+	return !may_raise(node, &context);
+}
+
+bool
+gc_query_cannot_raise(Query *query, const GcQueryLevel *parent)
+{
+	int			queries = MOST_QUERIES;
+
+	return !query_may_raise(query, parent, &queries);
+}
+
+/* May a condition of these relations be one of a join? */
+static bool
+is_of_join(Bitmapset *relations, const Query *query)
+{
+	int			rti;
+
+	/* Columns of a named join may come from both sides. */
+	return bms_membership(relations) == BMS_MULTIPLE ||
+		(bms_get_singleton_member(relations, &rti) && rt_fetch(rti, query->rtable)->rtekind == RTE_JOIN);
+}
+
+static bool
+is_users_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId;
+}
+
+/* May it cost more than a subquery, so that PostgreSQL evaluates it after that? */
+static bool
+is_costly(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, SubLink) || check_functions_in_node(node, is_users_function, NULL) ||
+		expression_tree_walker(node, is_costly, context);
+}
+
+bool
+gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
+{
+	ListCell   *lc;
+
+	foreach(lc, conjuncts)
+	{
+		if ((is_of_join(gc_relations_of(lfirst(lc)), level->query) || is_costly(lfirst(lc), NULL)) &&
+			!gc_cannot_raise(lfirst(lc), level))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,171 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite.c
+ *	  Queries rewritten before planning, so that more of them can be offloaded.
+ *
+ * PostgreSQL executes a correlated scalar subquery for each row, NOT IN by a hashed
+ * subplan, and a CTE that is read twice apart from its readers.  None of these is a join,
+ * which is what a node of ours computes.  Here they become joins, and UNION becomes DISTINCT, in a copy of
+ * the query tree; hooks.c plans it and decides which plan is taken.  Each level is rewritten after
+ * those below it, so what was a subquery's subquery is a part of its join tree by then.
+ *
+ * Planner, in backends.  The copy lives in the memory context of the planner's run.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "rewrite.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "rewrite_cte.h"
+#include "rewrite_notin.h"
+#include "rewrite_sets.h"
+#include "rewrite_sublink.h"
+#include "rewrite_tree.h"
+#include "rewrite_union.h"
+#include "../../compat.h"
+
+/*-------------------------------------------------------------------------
+ * Is there anything to rewrite?
+ *-------------------------------------------------------------------------
+ */
+
+/* Is there something in this query itself? */
+static bool
+level_may_gain(Query *query, bool within)
+{
+	ListCell   *lc;
+
+	if (gc_has_union(query, within) || gc_has_constant_sets(query))
+		return true;
+	foreach(lc, query->cteList)
+	{
+		if (gc_may_inline(lfirst_node(CommonTableExpr, lc)))
+			return true;
+	}
+	if (!query->hasSubLinks)
+		return false;
+	if (gc_may_unnest((Node *) query->targetList))
+		return true;
+	foreach(lc, gc_list_conjuncts(query))
+	{
+		if (gc_has_not_in(lfirst(lc)) || gc_may_unnest(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+level_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		bool		within = true;
+
+		return level_may_gain((Query *) node, *(bool *) context) ||
+			query_tree_walker((Query *) node, level_walker, &within, 0);
+	}
+	return expression_tree_walker(node, level_walker, context);
+}
+
+/* Has the query, or a subquery in FROM, a subquery in an expression, CTEs, set operations or grouping sets?  Most have none. */
+static bool
+has_parts(const Query *query)
+{
+	ListCell   *lc;
+
+	if (query->hasSubLinks || query->cteList || query->setOperations || query->groupingSets)
+		return true;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && has_parts(rte->subquery))
+			return true;
+	}
+	return false;
+}
+
+/* May WHERE CURRENT OF want to know which row of its table a row of the cursor is? */
+static bool
+is_updatable(const Query *query)
+{
+	return !query->hasAggs && !query->groupClause && !query->sortClause && !query->distinctClause &&
+		!query->hasWindowFuncs && list_length(query->rtable) == 1;
+}
+
+/* Is it a statement that is offloaded at all? */
+static bool
+is_eligible(Query *parse, bool cursor)
+{
+	if (parse->commandType != CMD_SELECT && parse->commandType != CMD_INSERT)
+		return false;
+	return !parse->hasModifyingCTE && !parse->rowMarks && !(cursor && is_updatable(parse));
+}
+
+/*-------------------------------------------------------------------------
+ * Levels, from the innermost
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Rewriting
+{
+	ParamListInfo params;
+	const GcQueryLevel *level;
+	bool		changed;
+} Rewriting;
+
+static void
+rewrite_level(const GcQueryLevel *level, bool *changed)
+{
+	Query	   *query = level->query;
+	List	   *conjuncts;
+
+	if (query->commandType != CMD_SELECT)
+		return;
+	gc_inline_ctes(level, changed);
+	gc_turn_unions(level, changed);
+	gc_turn_constant_sets(query, changed);
+	if (!query->hasSubLinks)
+		return;
+	conjuncts = gc_take_conjuncts(query);
+	conjuncts = gc_turn_not_in(level, conjuncts, changed);
+	conjuncts = gc_unnest_sublinks(level, conjuncts, changed);
+	query->jointree->quals = gc_quals(conjuncts);
+}
+
+static bool
+rewrite_walker(Node *node, Rewriting *rewriting)
+{
+	const GcQueryLevel *outer = rewriting->level;
+	GcQueryLevel level;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, rewrite_walker, rewriting);
+	gc_expand_grouping((Query *) node);
+	level = (GcQueryLevel) {(Query *) node, outer, rewriting->params};
+	rewriting->level = &level;
+	(void) query_tree_walker((Query *) node, rewrite_walker, rewriting, 0);
+	rewriting->level = outer;
+	rewrite_level(&level, &rewriting->changed);
+	return false;
+}
+
+Query *
+gc_rewrite(Query *parse, bool cursor, ParamListInfo params)
+{
+	Rewriting	rewriting = {.params = params};
+	Query	   *copy;
+	bool		within = false;
+
+	if (!is_eligible(parse, cursor) || !has_parts(parse) || !level_walker((Node *) parse, &within))
+		return NULL;
+	copy = copyObject(parse);
+	(void) rewrite_walker((Node *) copy, &rewriting);
+	return rewriting.changed ? copy : NULL;
+}

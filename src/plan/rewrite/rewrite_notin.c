@@ -1,0 +1,571 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite_notin.c
+ *	  NOT IN as NOT EXISTS, with what NULLs make of it.
+ *
+ * x NOT IN (SELECT y ...) is true if x = y is false for every row, and so if there is no
+ * row at all.  If neither can be NULL, it is NOT EXISTS (SELECT ... WHERE x = y), of which
+ * PostgreSQL makes an anti join.  x <> ALL (SELECT y ...) is the same thing.
+ *
+ * Where NULL is as good as false, in WHERE below AND and OR, NULLs add conditions:
+ *
+ *	- of a subquery that does not refer to the outer query, what matters is whether it has
+ *	  rows, and whether y is NULL in any.  One aggregate, an InitPlan, says that.
+ *	- of another one, NOT EXISTS of rows where y is NULL.  If x is NULL, NOT EXISTS of any.
+ *	- of several columns, (x = y) IS NOT FALSE is a condition on a match by the columns that are
+ *	  never NULL, or by those that tie the subquery to the outer query.
+ *
+ * Planner, in backends.  Works on copies of the statement's query trees.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "rewrite_notin.h"
+
+#include "access/table.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_oper.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "cannot_raise.h"
+#include "../../compat.h"
+
+/*-------------------------------------------------------------------------
+ * What cannot be NULL
+ *-------------------------------------------------------------------------
+ */
+
+static Node *
+strip_relabel(Node *node)
+{
+	while (node && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
+/* Is this column of a table declared NOT NULL, for all rows that a scan of it returns? */
+static bool
+is_declared_not_null(const RangeTblEntry *rte, AttrNumber attno)
+{
+	Relation	relation;
+	bool		result;
+
+	if (attno <= 0 || (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE))
+		return false;
+	/* Partitions must declare it, too; other children need not. */
+	if (rte->relkind == RELKIND_RELATION && rte->inh && has_subclass(rte->relid))
+		return false;
+	relation = table_open(rte->relid, NoLock);
+	result = GC_IS_NOT_NULL(RelationGetDescr(relation), attno);
+	table_close(relation, NoLock);
+	return result;
+}
+
+static bool
+is_among(const Node *var, List *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		if (equal(strip_relabel(lfirst(lc)), var))
+			return true;
+	}
+	return false;
+}
+
+/* Is one of these conditions never true where the Var is NULL? */
+static bool
+is_tested(const Var *var, List *conjuncts)
+{
+	ListCell   *lc;
+
+	foreach(lc, conjuncts)
+	{
+		Node	   *node = lfirst(lc);
+
+		if (IsA(node, NullTest) && ((NullTest *) node)->nulltesttype == IS_NOT_NULL &&
+			equal(strip_relabel((Node *) ((NullTest *) node)->arg), var))
+			return true;
+		if (IsA(node, OpExpr) && op_strict(((OpExpr *) node)->opno) &&
+			is_among((const Node *) var, ((OpExpr *) node)->args))
+			return true;
+	}
+	return false;
+}
+
+/* Is this expression of a level, or of a query whose rows are there, never NULL? */
+static bool
+is_never_null(Node *node, const GcQueryLevel *level, List *conjuncts)
+{
+	GcQueryLevel room;
+	const GcQueryLevel *inner;
+	RangeTblEntry *rte;
+	Var		   *var;
+	Node	   *behind;
+
+	check_stack_depth();
+	node = strip_relabel(node);
+	if (IsA(node, Const))
+		return !((Const *) node)->constisnull;
+	if (IsA(node, Aggref))
+		return ((Aggref *) node)->aggfnoid == F_COUNT_ || ((Aggref *) node)->aggfnoid == F_COUNT_ANY;
+	if (!IsA(node, Var) || ((Var *) node)->varlevelsup > 0 || level->query->groupingSets)
+		return false;
+	var = (Var *) node;
+	if (is_tested(var, conjuncts))
+		return true;
+	rte = rt_fetch(var->varno, level->query->rtable);
+	if (rte->rtekind != RTE_JOIN && !gc_is_inner(level->query, var->varno))
+		return false;
+	if (rte->rtekind == RTE_RELATION)
+		return is_declared_not_null(rte, var->varattno);
+	behind = gc_level_resolve(level, var, &room, &inner);
+	if (behind == NULL)
+		return false;
+	return is_never_null(behind, inner, inner == level ? conjuncts : gc_list_conjuncts(inner->query));
+}
+
+/*-------------------------------------------------------------------------
+ * NOT IN
+ *-------------------------------------------------------------------------
+ */
+
+SubLink *
+gc_not_in(Node *node)
+{
+	if (IsA(node, SubLink) && ((SubLink *) node)->subLinkType == ALL_SUBLINK)
+		return (SubLink *) node;
+	if (is_notclause(node))
+	{
+		SubLink    *sublink = (SubLink *) get_notclausearg(node);
+
+		if (IsA(sublink, SubLink) && sublink->subLinkType == ANY_SUBLINK)
+			return sublink;
+	}
+	return NULL;
+}
+
+/* The equalities that NOT IN tests, or NIL; of <> ALL, those that its operators negate. */
+static List *
+equalities_of(const SubLink *sublink)
+{
+	bool		all = sublink->subLinkType == ALL_SUBLINK;
+	List	   *equalities = all ? list_make1(sublink->testexpr) : gc_conjuncts(sublink->testexpr);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, equalities)
+	{
+		OpExpr	   *op = lfirst(lc);
+		Param	   *param;
+
+		if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+			return NIL;
+		op = copyObject(op);
+		if (all)
+			op->opno = get_negator(op->opno);
+		op->opfuncid = OidIsValid(op->opno) ? get_opcode(op->opno) : InvalidOid;
+		param = (Param *) strip_relabel(lsecond(op->args));
+		if (!OidIsValid(op->opno) || !op_mergejoinable(op->opno, exprType(linitial(op->args))) ||
+			!op_strict(op->opno) || !IsA(param, Param) || param->paramkind != PARAM_SUBLINK)
+			return NIL;
+		result = lappend(result, op);
+	}
+	return result;
+}
+
+/* One of the equalities: x of the outer query, y of the subquery. */
+typedef struct Compared
+{
+	OpExpr	   *op;
+	bool		outer_null;		/* x may be NULL */
+	bool		inner_null;		/* y may be */
+} Compared;
+
+/* The equalities with what of them may be NULL; NIL if one of them may fail. */
+static List *
+compared_of(List *equalities, Query *sub, const GcQueryLevel *level, List *conjuncts)
+{
+	GcQueryLevel mine = {sub, level, NULL};
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, equalities)
+	{
+		OpExpr	   *op = lfirst_node(OpExpr, lc);
+		Param	   *param = (Param *) strip_relabel(lsecond(op->args));
+		TargetEntry *tle = get_tle_by_resno(sub->targetList, param->paramid);
+		Compared   *compared = palloc(sizeof(Compared));
+
+		if (tle == NULL || tle->resjunk || !gc_cannot_raise((Node *) op, level))
+			return NIL;
+		compared->op = op;
+		compared->outer_null = !is_never_null(linitial(op->args), level, conjuncts);
+		compared->inner_null = !is_never_null((Node *) tle->expr, &mine, gc_list_conjuncts(sub));
+		result = lappend(result, compared);
+	}
+	return result;
+}
+
+/* Can a condition on its outputs be one of its WHERE? */
+static bool
+is_simple(const Query *query)
+{
+	return !query->hasAggs && !query->groupClause && !query->havingQual && !query->cteList && !query->setOperations;
+}
+
+/* SELECT * FROM (query), with it one level further down. */
+static Query *
+wrap(Query *query)
+{
+	Query	   *outer = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+	int			rti;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (tle->resname == NULL)
+			tle->resname = psprintf("value%d", tle->resno);
+	}
+	/* Only CTEs are named from outside. */
+	IncrementVarSublevelsUp((Node *) query, 1, 1);
+	rti = gc_add_subquery(outer, query, "excluded");
+	ref->rtindex = rti;
+	outer->commandType = CMD_SELECT;
+	outer->querySource = QSRC_ORIGINAL;
+	outer->canSetTag = true;
+	outer->jointree = makeFromExpr(list_make1(ref), NULL);
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (!tle->resjunk)
+			outer->targetList = lappend(outer->targetList,
+										makeTargetEntry((Expr *) gc_output_var(outer, rti, tle->resno),
+														tle->resno, tle->resname, false));
+	}
+	return outer;
+}
+
+static Node *
+output_mutator(Node *node, List *targets)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_SUBLINK)
+		return copyObject((Node *) get_tle_by_resno(targets, ((Param *) node)->paramid)->expr);
+	return expression_tree_mutator(node, output_mutator, targets);
+}
+
+/*
+ * The subquery restricted to rows for which the conditions are true, which name its outputs by
+ * parameters, and columns of the outer query as that does.  NULL if that cannot be said.
+ */
+static Query *
+restrict_rows(Query *sub, List *conditions)
+{
+	List	   *quals;
+	ListCell   *lc;
+
+	if (!is_simple(sub))
+	{
+		if (gc_query_refers_above(sub))
+			return NULL;
+		sub = wrap(sub);
+	}
+	quals = gc_conjuncts(sub->jointree->quals);
+	foreach(lc, conditions)
+	{
+		Node	   *condition = copyObject(lfirst(lc));
+
+		IncrementVarSublevelsUp(condition, 1, 0);
+		quals = lappend(quals, output_mutator(condition, sub->targetList));
+	}
+	sub->jointree->quals = gc_quals(quals);
+	return sub;
+}
+
+Query *
+gc_rows_of_in(const SubLink *sublink)
+{
+	List	   *equalities = equalities_of(sublink);
+
+	return equalities ? restrict_rows(copyObject((Query *) sublink->subselect), equalities) : NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * What NULLs add
+ *-------------------------------------------------------------------------
+ */
+
+/* NOT EXISTS of the subquery's rows for which the conditions are true; NULL if that cannot be said. */
+static Node *
+not_exists(Query *sub, List *conditions)
+{
+	SubLink    *exists = makeNode(SubLink);
+
+	exists->subLinkType = EXISTS_SUBLINK;
+	exists->subselect = (Node *) restrict_rows(copyObject(sub), conditions);
+	exists->location = -1;
+	return exists->subselect ? (Node *) make_notclause((Expr *) exists) : NULL;
+}
+
+static Node *
+null_test(Node *arg, NullTestType type)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = (Expr *) copyObject(arg);
+	test->nulltesttype = type;
+	test->location = -1;
+	return (Node *) test;
+}
+
+static Node *
+is_not_false(Node *arg)
+{
+	BooleanTest *test = makeNode(BooleanTest);
+
+	test->arg = (Expr *) copyObject(arg);
+	test->booltesttype = IS_NOT_FALSE;
+	test->location = -1;
+	return (Node *) test;
+}
+
+/* count(*), or count(arg). */
+static Expr *
+count_of(Node *arg)
+{
+	Aggref	   *agg = makeNode(Aggref);
+
+	agg->aggfnoid = arg ? F_COUNT_ANY : F_COUNT_;
+	agg->aggtype = INT8OID;
+	if (arg)
+	{
+		agg->aggargtypes = list_make1_oid(exprType(arg));
+		agg->args = list_make1(makeTargetEntry((Expr *) arg, 1, NULL, false));
+	}
+	agg->aggstar = arg == NULL;
+	agg->aggkind = AGGKIND_NORMAL;
+	agg->aggsplit = AGGSPLIT_SIMPLE;
+	agg->aggno = agg->aggtransno = -1;
+	agg->location = -1;
+	return (Expr *) agg;
+}
+
+static Expr *
+int8_const(int64 value)
+{
+	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+/* CASE WHEN condition THEN value ELSE otherwise END, of bigint. */
+static Expr *
+choose(Node *condition, Expr *value, Expr *otherwise)
+{
+	CaseExpr   *choice = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = (Expr *) condition;
+	when->result = value;
+	when->location = -1;
+	choice->casetype = INT8OID;
+	choice->args = list_make1(when);
+	choice->defresult = otherwise;
+	choice->location = -1;
+	return (Expr *) choice;
+}
+
+static Node *
+compare_int8(const char *name, Expr *left, Expr *right)
+{
+	return (Node *) make_op(NULL, list_make1(makeString(pstrdup(name))), (Node *) left, (Node *) right, NULL, -1);
+}
+
+/*
+ * For which x the subquery's NULLs and rows let NOT IN be true: 2 for all, as it has no row;
+ * 1 if x is not NULL; 0 for none, as y is NULL somewhere.
+ */
+static Expr *
+admitted(Query *sub, const Compared *compared)
+{
+	SubLink    *sublink = makeNode(SubLink);
+	Query	   *facts = wrap(copyObject(sub));
+	Param	   *param = (Param *) strip_relabel(lsecond(compared->op->args));
+	Expr	   *unless_empty = int8_const(1);
+
+	if (compared->inner_null)
+		unless_empty = choose(compare_int8("=", count_of(NULL), count_of((Node *) gc_output_var(facts, 1, param->paramid))),
+							  unless_empty, int8_const(0));
+	facts->targetList = list_make1(makeTargetEntry(choose(compare_int8("=", count_of(NULL), int8_const(0)), int8_const(2), unless_empty),
+												   1, "admitted", false));
+	facts->hasAggs = true;
+	sublink->subLinkType = EXPR_SUBLINK;
+	sublink->subselect = (Node *) facts;
+	sublink->location = -1;
+	return (Expr *) sublink;
+}
+
+/* Of a subquery that does not refer to the outer query, by one column. */
+static List *
+turn_independent(Query *sub, const Compared *compared)
+{
+	Node	   *differs = not_exists(sub, list_make1(compared->op));
+	Expr	   *needed = int8_const(1);
+
+	if (differs == NULL || gc_reads_outer_cte(sub))
+		return NIL;
+	if (compared->outer_null)
+		needed = choose(null_test(linitial(compared->op->args), IS_NULL), int8_const(2), needed);
+	return list_make2(differs, compare_int8(">=", admitted(sub, compared), needed));
+}
+
+/* Of a subquery that refers to the outer query, by one column. */
+static List *
+turn_dependent(Query *sub, const Compared *compared)
+{
+	List	   *result = list_make1(not_exists(sub, list_make1(compared->op)));
+
+	if (compared->inner_null)
+		result = lappend(result, not_exists(sub, list_make1(null_test(lsecond(compared->op->args), IS_NULL))));
+	if (compared->outer_null)
+		result = lappend(result, not_exists(sub, list_make1(null_test(linitial(compared->op->args), IS_NULL))));
+	return list_member_ptr(result, NULL) ? NIL : result;
+}
+
+/*
+ * By several columns.  Some equality must be left to join by: of columns that are never NULL, or of
+ * those that tie the subquery to the outer query.
+ */
+static List *
+turn_several(Query *sub, List *all, bool dependent)
+{
+	List	   *conditions = NIL;
+	bool		keyed = dependent;
+	Node	   *result;
+	ListCell   *lc;
+
+	foreach(lc, all)
+	{
+		Compared   *compared = lfirst(lc);
+		bool		nullable = compared->outer_null || compared->inner_null;
+
+		keyed |= !nullable;
+		conditions = lappend(conditions, nullable ? is_not_false((Node *) compared->op) : (Node *) compared->op);
+	}
+	if (!keyed || (result = not_exists(sub, conditions)) == NULL)
+		return NIL;
+	return list_make1(result);
+}
+
+/*-------------------------------------------------------------------------
+ * The outer query's conditions
+ *-------------------------------------------------------------------------
+ */
+
+/* Conditions that are true where NOT IN is true; NIL if it must stay. */
+static List *
+turn(Node *node, const GcQueryLevel *level, List *conjuncts)
+{
+	SubLink    *sublink = gc_not_in(node);
+	List	   *equalities = sublink ? equalities_of(sublink) : NIL;
+	Query	   *sub;
+	List	   *all;
+	Compared   *first;
+	bool		dependent;
+
+	if (equalities == NIL)
+		return NIL;
+	sub = (Query *) sublink->subselect;
+	if (!gc_query_cannot_raise(sub, level) || (all = compared_of(equalities, sub, level, conjuncts)) == NIL)
+		return NIL;
+	dependent = gc_query_refers_above(sub);
+	first = linitial(all);
+	if (list_length(all) > 1 || (!first->outer_null && !first->inner_null))
+		return turn_several(sub, all, dependent);
+	return dependent ? turn_dependent(sub, first) : turn_independent(sub, first);
+}
+
+typedef struct Turning
+{
+	const GcQueryLevel *level;
+	List	   *conjuncts;
+	bool		changed;
+} Turning;
+
+/* The condition with NOT IN turned, where NULL is as good as false. */
+static Node *
+turn_below(Node *node, Turning *turning)
+{
+	BoolExpr   *bool_expr = (BoolExpr *) node;
+	List	   *turned;
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (!is_andclause(node) && !is_orclause(node))
+	{
+		turned = turn(node, turning->level, turning->conjuncts);
+		turning->changed |= turned != NIL;
+		return turned ? gc_quals(turned) : node;
+	}
+	foreach(lc, bool_expr->args)
+		args = lappend(args, turn_below(lfirst(lc), turning));
+	return (Node *) makeBoolExpr(bool_expr->boolop, args, -1);
+}
+
+bool
+gc_has_not_in(Node *node)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (!is_andclause(node) && !is_orclause(node))
+		return gc_not_in(node) != NULL;
+	foreach(lc, ((BoolExpr *) node)->args)
+	{
+		if (gc_has_not_in(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+List *
+gc_turn_not_in(const GcQueryLevel *level, List *conjuncts, bool *changed)
+{
+	Turning		turning = {.level = level,.conjuncts = conjuncts};
+	List	   *result = NIL;
+	ListCell   *lc;
+	int			candidates = 0;
+
+	foreach(lc, conjuncts)
+		candidates += gc_has_not_in(lfirst(lc));
+	if (candidates == 0 || !gc_joins_cannot_raise(conjuncts, level))
+		return conjuncts;
+	foreach(lc, conjuncts)
+	{
+		Node	   *conjunct = lfirst(lc);
+
+		if (gc_has_not_in(conjunct))
+			conjunct = turn_below(conjunct, &turning);
+		result = list_concat(result, gc_conjuncts(conjunct));
+	}
+	*changed |= turning.changed;
+	return result;
+}

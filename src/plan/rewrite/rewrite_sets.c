@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite_sets.c
+ *	  Constants in grouping sets.
+ *
+ * A constant that is grouped by splits no group, but it is NULL in the groups of a set that leaves it
+ * out.  PostgreSQL tells such an output from the same constant elsewhere by its place in the target list.
+ * A node of ours finds its outputs by what they are, so there the output becomes
+ * CASE WHEN GROUPING(constant) = 0 THEN constant END, and the constant itself is returned to nobody.
+ *
+ * Planner, in backends.  Works on copies of the statement's query trees.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "rewrite_sets.h"
+
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+
+#include "../../compat.h"
+
+/* Is the output sorted by, or told apart by DISTINCT or a window?  PostgreSQL takes it for the same in all rows there. */
+static bool
+is_used_again(const Query *query, Index ref)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->windowClause)
+	{
+		const WindowClause *window = lfirst_node(WindowClause, lc);
+
+		if (get_sortgroupref_clause_noerr(ref, window->partitionClause) ||
+			get_sortgroupref_clause_noerr(ref, window->orderClause))
+			return true;
+	}
+	return get_sortgroupref_clause_noerr(ref, query->sortClause) || get_sortgroupref_clause_noerr(ref, query->distinctClause);
+}
+
+/* The output that is grouped by, if it is a constant. */
+static TargetEntry *
+constant_output(Query *query, const SortGroupClause *clause)
+{
+	TargetEntry *tle = get_sortgroupref_tle(clause->tleSortGroupRef, query->targetList);
+	Node	   *expr = (Node *) tle->expr;
+	ListCell   *lc;
+
+	if (tle->resjunk || contain_vars_of_level(expr, 0) || contain_volatile_functions(expr) || contain_subplans(expr) ||
+		is_used_again(query, clause->tleSortGroupRef))
+		return NULL;
+	/* GROUPING() of an equal constant is equal, whichever it is of. */
+	expr = eval_const_expressions(NULL, copyObject(expr));
+	foreach(lc, query->groupClause)
+	{
+		const SortGroupClause *other = lfirst_node(SortGroupClause, lc);
+
+		if (other->tleSortGroupRef != clause->tleSortGroupRef &&
+			equal(eval_const_expressions(NULL, (Node *) copyObject(get_sortgroupref_tle(other->tleSortGroupRef, query->targetList)->expr)), expr))
+			return NULL;
+	}
+	return tle;
+}
+
+bool
+gc_has_constant_sets(Query *query)
+{
+	ListCell   *lc;
+
+	/* From 18 on it is an output of the grouping, which has an entry in the range table. */
+	if (PG_VERSION_NUM >= 180000)
+		return false;
+	foreach(lc, query->groupingSets ? query->groupClause : NIL)
+	{
+		if (constant_output(query, lfirst_node(SortGroupClause, lc)))
+			return true;
+	}
+	return false;
+}
+
+/* CASE WHEN GROUPING(expr) = 0 THEN expr END */
+static Expr *
+unless_left_out(Expr *expr, Index ref)
+{
+	GroupingFunc *grouping = makeNode(GroupingFunc);
+	CaseExpr   *result = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+	Const	   *zero = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
+	OpExpr	   *op;
+
+	grouping->args = list_make1(copyObject(expr));
+	grouping->refs = list_make1_int(ref);
+	grouping->location = -1;
+	op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) grouping, (Expr *) zero, InvalidOid, InvalidOid);
+	op->opfuncid = F_INT4EQ;
+	when->expr = (Expr *) op;
+	when->result = copyObject(expr);
+	when->location = -1;
+	result->casetype = exprType((Node *) expr);
+	result->casecollid = exprCollation((Node *) expr);
+	result->args = list_make1(when);
+	result->defresult = (Expr *) makeNullConst(result->casetype, exprTypmod((Node *) expr), result->casecollid);
+	result->location = -1;
+	return (Expr *) result;
+}
+
+void
+gc_turn_constant_sets(Query *query, bool *changed)
+{
+	ListCell   *lc;
+
+	if (!gc_has_constant_sets(query))
+		return;
+	foreach(lc, query->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		TargetEntry *tle = constant_output(query, clause);
+		TargetEntry *grouped;
+
+		if (tle == NULL)
+			continue;
+		grouped = makeTargetEntry(copyObject(tle->expr), list_length(query->targetList) + 1, NULL, true);
+		grouped->ressortgroupref = clause->tleSortGroupRef;
+		query->targetList = lappend(query->targetList, grouped);
+		tle->expr = unless_left_out(tle->expr, clause->tleSortGroupRef);
+		tle->ressortgroupref = 0;
+	}
+	*changed = true;
+}
