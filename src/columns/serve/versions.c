@@ -21,8 +21,11 @@
 #include "versions.h"
 #include "../../compat.h"
 
-/* A longer delta is in holes at once, so that no session need look at its pages for the sake of single rows. */
-#define MOST_LEFT_OPEN	1024
+/*
+ * The heap's chunk may have most rows of a delta's pages.  Each session looks for the others, which takes a tenth of reading
+ * them all.  Of a longer delta it reads all.
+ */
+#define MOST_LEFT_OPEN	8192
 
 Size
 gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint32 ngone)
