@@ -40,12 +40,12 @@ static GcGangKernel merges;
 static bool pending = false;
 
 /* A scan that is being started. */
-typedef struct Scan
+typedef struct StartedScan
 {
 	GcScanMembers members;
 	GcError		err;
 	GcLaunch	own;			/* its kernel's launch, if it were alone */
-} Scan;
+} StartedScan;
 
 /*-------------------------------------------------------------------------
  * Kernels of gangs
@@ -229,7 +229,7 @@ wait_for(const GcGangLaunch *gang, GcStream *stream, GcError *err)
  * kernel may deliver the result.
  */
 static GcCode
-describe_visit(Scan *scan, int m, const GcGangLaunch *gang, GcLaunch *own, GcArgs *args)
+describe_visit(StartedScan *scan, int m, const GcGangLaunch *gang, GcLaunch *own, GcArgs *args)
 {
 	GcRun	   *run = scan->members.run[m];
 	const bool	alone = run->request->inputs[run->main->input].nalone > 0;
@@ -283,13 +283,13 @@ same_visit(const GcRun *a, const GcRun *b)
  * launch are marked, and an error is left in them.  A kernel that would be alone is not launched.
  */
 static void
-visit_with(Scan *const *scans, int n, int i, int m, const GcGangLaunch *gang)
+visit_with(StartedScan *const *scans, int n, int i, int m, const GcGangLaunch *gang)
 {
 	GcRun	   *first = scans[i]->members.run[m];
 	const int	most = first->share->scan_shape->visits.most;
 	GcRun	   *runs[GC_GANG_MOST];
 	GcLaunch	own[GC_GANG_MOST];
-	Scan	   *scan[GC_GANG_MOST];
+	StartedScan	   *scan[GC_GANG_MOST];
 	int			member[GC_GANG_MOST];
 	int			nfound = 0;
 	int			nruns = 0;
@@ -338,7 +338,7 @@ follow_visit(GcScanMembers *scan, int m)
 
 /* Queue a scan's part that comes before the gang's kernels, and have the gang's stream wait for it. */
 static GcCode
-prepare(Scan *scan, GcArgs *args, const GcGangLaunch *gang)
+prepare(StartedScan *scan, GcArgs *args, const GcGangLaunch *gang)
 {
 	GcScanMembers *members = &scan->members;
 	GcCode		code = members->f->selector ? gc_selection_prepare(members) : gc_fused_prepare(members, &scan->own, args);
@@ -348,7 +348,7 @@ prepare(Scan *scan, GcArgs *args, const GcGangLaunch *gang)
 
 /* Queue one launch of all scans' merge kernels, and describe their selection kernels. */
 static GcCode
-launch_merges(Scan *const *scans, int n, const GcGangLaunch *gang, GcError *err)
+launch_merges(StartedScan *const *scans, int n, const GcGangLaunch *gang, GcError *err)
 {
 	GcLaunch	own[GC_GANG_MOST];
 	GcCode		code;
@@ -370,7 +370,7 @@ launch_merges(Scan *const *scans, int n, const GcGangLaunch *gang, GcError *err)
 
 /* Queue the launches that all scans have in common, and note for each when they are over. */
 static GcCode
-launch_scans(Scan *const *scans, int n, const GcGangLaunch *gang, GcError *err)
+launch_scans(StartedScan *const *scans, int n, const GcGangLaunch *gang, GcError *err)
 {
 	const GcFused *f = scans[0]->members.f;
 	GcLaunch	own[GC_GANG_MOST];
@@ -405,7 +405,7 @@ launch_scans(Scan *const *scans, int n, const GcGangLaunch *gang, GcError *err)
 
 /* Queue the gang, and what comes behind it for each member of each scan. */
 static void
-start_prepared(Scan *const *scans, int n, const GcGangLaunch *gang)
+start_prepared(StartedScan *const *scans, int n, const GcGangLaunch *gang)
 {
 	GcError		err = {GC_OK, ""};
 	const GcCode code = launch_scans(scans, n, gang, &err);
@@ -430,8 +430,8 @@ start_prepared(Scan *const *scans, int n, const GcGangLaunch *gang)
 void
 gc_scan_gang_start(GcMainLaunch *const *launches, GcFused *const *f, const GcStart *const *starts, int n, GcRun *const *runs)
 {
-	Scan	   *all = palloc(n * sizeof(Scan));
-	Scan	   *prepared[GC_GANG_MOST];
+	StartedScan	   *all = palloc(n * sizeof(StartedScan));
+	StartedScan	   *prepared[GC_GANG_MOST];
 	int			nprepared = 0;
 	GcError		err;
 	GcGangLaunch *gang = gc_gang_launch_new(&err);
