@@ -44,10 +44,13 @@
 /* What is further behind, in bytes, is not read any more. */
 #define MOST_BEHIND		(64 * 1024 * 1024)
 
+/* So much of it is read at once, since nobody who waits for that can be cancelled. */
+#define READ_AT_ONCE	(4 * 1024 * 1024)
+
 /* Bits, by hashes of tables that are watched. */
 #define WATCH_BITS		65536
 
-/* A process that always finds others at work gives up. */
+/* A process that waits for others, and finds nothing read, gives up. */
 #define MOST_WAITS		4
 
 /*
@@ -293,12 +296,13 @@ begin_anew(void)
 	publish(pg_atomic_read_u64(&shared->head), end, end);
 }
 
-/* Read all records that end where the WAL can be read to; false: one could not be read. */
+/* Read records that end where the WAL can be read to: all, or as many as are read at once.  False: one could not be read. */
 static bool
 read_records(void)
 {
+	const XLogRecPtr from = shared->next;
 	uint64		head = pg_atomic_read_u64(&shared->head);
-	XLogRecPtr	next = shared->next;
+	XLogRecPtr	next = from;
 	MemoryContext old;
 	char	   *error;
 
@@ -308,7 +312,7 @@ read_records(void)
 	wal_end.met = false;
 	reading = true;
 	XLogBeginRead(reader, behind_header(next));
-	while (XLogReadRecord(reader, &error) != NULL)
+	while (next - from < READ_AT_ONCE && XLogReadRecord(reader, &error) != NULL)
 	{
 		append_record(&head);
 		next = reader->EndRecPtr;
@@ -317,7 +321,11 @@ read_records(void)
 	MemoryContextSwitchTo(old);
 	if (wal_end.met)
 		publish(head, next, Max(next, wal_end.lsn));
-	return wal_end.met;
+	else if (next - from >= READ_AT_ONCE)
+		publish(head, next, next);
+	else
+		return false;
+	return true;
 }
 
 static void
@@ -332,16 +340,14 @@ find_end(void)
 	}
 }
 
-/* False: they are not known up to the bound. */
-static bool
-lead_to(XLogRecPtr bound)
+static void
+lead_on(void)
 {
 	find_end();
 	if (shared->next == InvalidXLogRecPtr || (wal_end.lsn > shared->next && wal_end.lsn - shared->next > MOST_BEHIND))
 		begin_anew();
 	else if (wal_end.lsn > shared->next && !read_records())
 		begin_anew();
-	return pg_atomic_read_u64(&shared->complete_to) >= bound;
 }
 
 /*-------------------------------------------------------------------------
@@ -360,10 +366,10 @@ is_worth_reading(XLogRecPtr from, XLogRecPtr bound, uint64 pages)
 XLogRecPtr
 gc_wal_changes_reach(XLogRecPtr bound, uint64 pages)
 {
-	for (int i = 0; gc_debug_wal_changes && i < MOST_WAITS; i++)
+	for (int waits = 0; gc_debug_wal_changes && waits < MOST_WAITS;)
 	{
 		const XLogRecPtr at = pg_atomic_read_u64(&shared->complete_to);
-		bool		reached = true;
+		bool		led = false;
 
 		if (at >= bound)
 			return at;
@@ -372,15 +378,21 @@ gc_wal_changes_reach(XLogRecPtr bound, uint64 pages)
 			pg_atomic_fetch_add_u64(&shared->spared, pages);
 			return InvalidXLogRecPtr;
 		}
+		CHECK_FOR_INTERRUPTS();
 		if (!RecoveryInProgress() && GetXLogWriteRecPtr() < bound)
 			XLogFlush(bound);
 		if (LWLockAcquireOrWait(gc_lock(GC_LOCK_WAL), LW_EXCLUSIVE))
 		{
-			reached = pg_atomic_read_u64(&shared->complete_to) >= bound || lead_to(bound);
+			if (pg_atomic_read_u64(&shared->complete_to) == at)
+				lead_on();
 			LWLockRelease(gc_lock(GC_LOCK_WAL));
+			led = true;
 		}
-		if (!reached)
+		if (pg_atomic_read_u64(&shared->complete_to) != at)
+			continue;
+		if (led)
 			return InvalidXLogRecPtr;
+		waits++;
 	}
 	return InvalidXLogRecPtr;
 }

@@ -39,7 +39,7 @@ extern void gc_wal_changes_watch(Relation rel);
 /*
  * Have all changes known up to `bound` at least; how far they are.  Invalid: they are not, or looks at `pages` pages are
  * less work than what is to be read.  Flushes the WAL if it is not written so far.  May wait for another session that
- * reads the WAL, as long as 64 MB of it take at the most.
+ * reads the WAL, as long as 64 MB of it take at the most; a cancel waits for 4 MB.
  */
 extern XLogRecPtr gc_wal_changes_reach(XLogRecPtr bound, uint64 pages);
 
