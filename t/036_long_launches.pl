@@ -89,4 +89,20 @@ wait_until_waiting($node, '^same1');
 wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 $node->stop('fast');
 is($node->{_pid}, undef, 'and the server stops');
+
+# Kernels of a GPU are told in its own memory, which has to be written.
+append_to_file($node->data_dir . '/postgresql.conf', "gpuconc.debug_pretend_gpu = 'H200'\n");
+start_server($node);
+is_offloaded($node, $other, 'a pretended GPU');
+my $session = session($node, 'long', q{SET statement_timeout = '2h'});
+ask($session, $long[0][1]);
+wait_until_waiting($node, '^long');
+wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
+$worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'long'});
+like(rows_of($session), qr/canceling statement due to user request/, 'a join there is cancelled');
+wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, 'and the device is free');
+is_offloaded($node, $other, 'the next one is answered');
+is($node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices'), $worker, 'by the same worker');
+$node->stop('fast');
 done_testing();

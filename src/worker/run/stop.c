@@ -11,7 +11,7 @@
  * What a stopped run was filling is worth nothing.  So a run is not stopped while another one, for which a session
  * waits, uses a build or lookup table that is being filled; and later runs do not find these.
  *
- * A processor of its own reads a device's own memory, as one that reads the host's would be slowed down.  The words are
+ * Kernels of a device with a memory of its own read that, as one that reads the host's would be slowed down.  The words are
  * written there by copies on a stream of their own, which run beside kernels.
  *
  * The worker's main thread.
@@ -36,7 +36,7 @@ gc_stop_init(void)
 
 	words = MemoryContextAllocZero(TopMemoryContext, bytes);
 	kernels_words = (GcAddr) words;
-	if (!gc_worker.dev->info.own_processors)
+	if (gc_worker.dev->info.host_memory)
 		return;
 	kernels_words = gc_device_alloc_to_stay(bytes);
 	stream = kernels_words ? gc_worker.ops->stream_get(gc_worker.dev, NULL) : NULL;
