@@ -629,7 +629,7 @@ make_lookup(GcBinding *b, int i)
 		return code;
 	code = lut->of_rows ? gc_fail(&b->err, GC_UNSUPPORTED, "A function would see values that no row need have.") :
 		have_entries(&w, &l);
-	/* What has failed may have failed for such a value. */
+	/* An expression may have failed for a value that no row has. */
 	if (lut->type == GC_LUT_EXPR && (code == GC_DATA || code == GC_UNSUPPORTED) && want_occurring(&w))
 		code = have_entries(&w, &l);
 	if (code != GC_OK)

@@ -125,7 +125,7 @@ mark_column(Occurring *o, const GcBinding *b, u16 column)
 
 static bool *entries_of(const GcBinding *b, u16 arg, uint32 count, int64 base);
 
-/* What a table before this one makes of the values that occur: other codes of texts, say. */
+/* Results of a table before this one, of the values that occur: other codes of texts, say. */
 static bool
 mark_results(Occurring *o, const GcBinding *b, const GcExpr *x)
 {

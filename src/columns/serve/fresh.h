@@ -58,7 +58,7 @@ gc_same_map_lsn(XLogRecPtr a, XLogRecPtr b)
 	return a == b && gc_debug_map_lsns;
 }
 
-/* What is proven of a directory for one session. */
+/* A session's proof of a directory: how far it must reach, and what was learnt for it. */
 typedef struct GcProof
 {
 	Relation	rel;
@@ -67,7 +67,7 @@ typedef struct GcProof
 	BlockNumber nblocks;		/* of the relation */
 	uint64		looked_at;		/* pages */
 
-	/* What the WAL names of the relation; not asked yet while `known` is invalid. */
+	/* The relation's pages that the WAL names; not asked yet while `known` is invalid. */
 	XLogRecPtr	known;			/* all records that end here or before it */
 	XLogRecPtr	from;			/* and behind here */
 	uint32		nchanges;

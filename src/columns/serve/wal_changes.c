@@ -41,7 +41,7 @@
  */
 #define BYTES_PER_PAGE	256
 
-/* What is further behind, in bytes, is not read any more. */
+/* The ring begins anew where it is further behind, in bytes: say, after an hour without a question. */
 #define MOST_BEHIND		(64 * 1024 * 1024)
 
 /* So much of it is read at once, since nobody who waits for that can be cancelled. */
@@ -273,7 +273,7 @@ append_record(uint64 *head)
 	}
 }
 
-/* What has been appended is there before it is said to be complete. */
+/* Places are visible to others before complete_to says that they are there. */
 static void
 publish(uint64 head, XLogRecPtr next, XLogRecPtr complete_to)
 {
@@ -355,7 +355,7 @@ lead_on(void)
  *-------------------------------------------------------------------------
  */
 
-/* What is too far behind is cheap: it is not read. */
+/* A ring that is too far behind begins anew, which is cheap. */
 static bool
 is_worth_reading(XLogRecPtr from, XLogRecPtr bound, uint64 pages)
 {
