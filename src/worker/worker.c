@@ -261,6 +261,8 @@ start_device(GcError *err)
 	gc_worker.dev->wake = wake_worker;
 	gc_worker.dev->wake_arg = MyLatch;
 	gc_worker.ops->pool(gc_worker.dev, &base, &size);
+	/* No request's, so not of the pool that gpuconc_devices shows. */
+	size -= gc_stop_bytes();
 	gc_worker.pool = gc_pool_create(base, size);
 	if (gc_worker.pool == NULL)
 	{
@@ -272,7 +274,7 @@ start_device(GcError *err)
 	gc_compilations_restart();
 	fill_profile();
 	gc_device_memory_init();
-	gc_stop_init();
+	gc_stop_init(base + size);
 	gc_eviction_init();
 	gc_device_cache_init();
 	gc_device_dicts_init();

@@ -29,17 +29,23 @@ static GcAddr kernels_words;	/* what kernels read; 0: nothing can be stopped */
 static GcStream *stream;		/* to write them; NULL: kernels read `words` */
 static u32	last_ticket;
 
-void
-gc_stop_init(void)
+Size
+gc_stop_bytes(void)
 {
-	const Size	bytes = (2 * gc_request_slots() + 1) * sizeof(u32);
+	return TYPEALIGN(GC_POOL_ALIGN, (2 * gc_request_slots() + 1) * sizeof(u32));
+}
+
+void
+gc_stop_init(GcAddr room)
+{
+	const Size	bytes = gc_stop_bytes();
 
 	words = MemoryContextAllocZero(TopMemoryContext, bytes);
 	kernels_words = (GcAddr) words;
 	if (gc_worker.dev->info.host_memory)
 		return;
-	kernels_words = gc_device_alloc_to_stay(bytes);
-	stream = kernels_words ? gc_worker.ops->stream_get(gc_worker.dev, NULL) : NULL;
+	kernels_words = room;
+	stream = gc_worker.ops->stream_get(gc_worker.dev, NULL);
 	if (stream == NULL || gc_worker.ops->fill(stream, kernels_words, 0, bytes, NULL) != GC_OK ||
 		gc_worker.ops->drain(gc_worker.dev, NULL) != GC_OK)
 		kernels_words = 0;

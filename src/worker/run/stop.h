@@ -12,8 +12,9 @@
 
 #include "run.h"
 
-/* Once, behind gc_device_memory_init(). */
-extern void gc_stop_init(void);
+/* Bytes of device memory for the words, and what writes them there for the first time. */
+extern Size gc_stop_bytes(void);
+extern void gc_stop_init(GcAddr room);
 
 /* A number that no other request or launch has. */
 extern u32	gc_stop_ticket(void);
