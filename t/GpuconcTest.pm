@@ -123,13 +123,23 @@ sub stop_server
 	return;
 }
 
+# What hangs fails after half an hour.  A file in which that has happened waits a minute for anything else, so that its other
+# tests do not take half an hour each.
+my $patience = $PostgreSQL::Test::Utils::timeout_default;
+
+sub lost_patience
+{
+	$patience = 60;
+	return;
+}
+
 # Wait until a query says "t".  With a message it is a test; else nothing that follows
 # makes sense without it.  A query that fails says so at once; a server that cannot be reached
 # may be there soon.
 sub wait_until
 {
 	my ($node, $query, $message) = @_;
-	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	my $end = time + $patience;
 	my $done = 0;
 
 	while (!$done && time < $end)
@@ -141,6 +151,7 @@ sub wait_until
 		select undef, undef, undef, 0.1 unless $done;
 	}
 
+	lost_patience() unless $done;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	ok($done, $message) if defined $message;
 	die "does not become true: $query" unless $done || defined $message;
@@ -152,10 +163,11 @@ sub wait_until
 sub again_until
 {
 	my ($do) = @_;
-	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	my $end = time + $patience;
 	my $got;
 
 	do { $got = $do->() } while (!$got && time < $end);
+	lost_patience() unless $got;
 	return $got;
 }
 
