@@ -44,6 +44,7 @@ typedef enum GcCode
 	GC_NOT_CACHEABLE,			/* a column cannot be kept in the cache */
 	GC_CACHE_FULL,				/* cache too small for the columns needed */
 	GC_LOADING,					/* columns are loaded in the background meanwhile */
+	GC_TOO_SLOW,				/* PostgreSQL's own plan was expected to be sooner by far */
 	/* The request is to be bound anew and sent again: */
 	GC_RETRY_LOAD,				/* columns must be loaded first */
 	GC_RETRY_DUPLICATE,			/* build side has duplicate keys */

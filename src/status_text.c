@@ -35,6 +35,7 @@ static const char *const gc_code_table[] = {
 	[GC_NOT_CACHEABLE] = "column not cacheable",
 	[GC_CACHE_FULL] = "cache full",
 	[GC_LOADING] = "not ready yet",
+	[GC_TOO_SLOW] = "too slow",
 	[GC_RETRY_LOAD] = "columns not loaded",
 	[GC_RETRY_DUPLICATE] = "duplicate build keys",
 	[GC_RETRY_BUILD_FULL] = "hash build full",

@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "nodes/execnodes.h"
+#include "portability/instr_time.h"
 
 #include "../columns/encode/encode.h"
 #include "../columns/serve/combined.h"
@@ -156,6 +157,7 @@ typedef struct GcScanState
 	bool		started;
 	bool		judged;			/* what was guessed was estimated by the values of parameters (judge.c) */
 	bool		falling_back;	/* PostgreSQL's own plan answers */
+	instr_time	own_plan_began; /* as a request took too long (limit.h); 0: it did not, or that plan has ended */
 	int			loads;			/* times that columns were loaded for this execution */
 	Size		lookup_room;	/* what a shared lookup table found no room for */
 	bool		made_lookup_room;	/* room was made for one in this execution */

@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "utils/timestamp.h"
+
 #include "../program/hash.h"
 #include "../program/program.h"
 
@@ -23,6 +25,9 @@ typedef struct GcHints
 	uint32		build_full;		/* builds whose estimate was too small */
 	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
 	uint64		rows_needed;	/* of a row sink, or of chosen groups */
+	TimestampTz stopped_at;		/* a request that took too long (limit.h); 0: none */
+	double		stopped_after_ms;
+	double		own_plan_ms;	/* what PostgreSQL's own plan took then; -1: it has not ended */
 } GcHints;
 
 /* This backend's; one that is new here begins with what other sessions have learnt lately. */

@@ -28,6 +28,7 @@
 #include "gather.h"
 #include "hints.h"
 #include "judge.h"
+#include "limit.h"
 #include "lookup.h"
 #include "request.h"
 #include "result.h"
@@ -253,7 +254,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 		code = gc_slot_submit(slot, b.request, &b.err);
 	if (code == GC_OK)
 	{
-		code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), &b.err);
+		code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), gc_device_limit(node, hints), &b.err);
 		if (code == GC_LOADING)
 			gc_compiling_note(&hints->key);
 		else
@@ -300,8 +301,11 @@ static GcCode
 run_on_device(GcScanState *node, GcError *err)
 {
 	GcHints    *hints = gc_hints(node->logical);
-	GcCode		code = gc_open_inputs(node, err);
+	GcCode		code = GC_OK;
 
+	if (gc_own_plan_has_won(hints))
+		return gc_fail(err, GC_TOO_SLOW, "It took longer than PostgreSQL's own plan, less than ten minutes ago.");
+	code = gc_open_inputs(node, err);
 	if (code == GC_OK)
 		code = gc_look_if_cold(node, err);
 	if (code == GC_OK)
@@ -323,6 +327,8 @@ run_on_device(GcScanState *node, GcError *err)
 			code = outcome;
 	}
 	gc_reserve_end();
+	if (code == GC_TOO_SLOW)
+		gc_limit_reached(node, hints);
 	/* Each attempt has failed in a way that another one may not. */
 	return code == GC_OK ? gc_fail(err, GC_UNSUPPORTED, "It failed too often.") : code;
 }
@@ -360,6 +366,7 @@ start(GcScanState *node)
 
 	node->started = true;
 	node->falling_back = false;
+	INSTR_TIME_SET_ZERO(node->own_plan_began);
 	node->stats.loops++;
 	code = check_execution(node, &err);
 	/* No device is asked, so it is neither a request nor a fallback. */
@@ -456,7 +463,13 @@ exec_scan(CustomScanState *css)
 	if (!node->started)
 		start(node);
 	if (node->falling_back)
-		return gc_fallback_next(node);
+	{
+		TupleTableSlot *slot = gc_fallback_next(node);
+
+		if (TupIsNull(slot) && !INSTR_TIME_IS_ZERO(node->own_plan_began))
+			gc_limit_own_plan_ended(node);
+		return slot;
+	}
 	return ExecScan(&css->ss, next_tuple, recheck_tuple);
 }
 
@@ -487,6 +500,9 @@ end_scan(CustomScanState *css)
 
 	ListCell   *lc;
 
+	/* It has returned all rows that are wanted.  After an error nobody comes here. */
+	if (!INSTR_TIME_IS_ZERO(node->own_plan_began))
+		gc_limit_own_plan_ended(node);
 	gc_close_inputs(node);
 	foreach(lc, node->shown_sources)
 		ExecEndNode(lfirst(lc));

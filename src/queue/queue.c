@@ -43,6 +43,7 @@ typedef struct GcSlot
 {
 	pg_atomic_uint32 state;		/* GcSlotState */
 	pg_atomic_uint32 compiling; /* its kernels are being compiled */
+	pg_atomic_uint64 begun;		/* TimestampTz since when the device is at work for it; 0: not yet */
 	int			next_free;
 	int			owner_pid;
 	Latch	   *owner;			/* backend to wake */
@@ -145,6 +146,7 @@ gc_queue_shmem_init(void)
 	for (int i = 0; i < n; i++)
 	{
 		pg_atomic_init_u32(&queue->slots[i].compiling, false);
+		pg_atomic_init_u64(&queue->slots[i].begun, 0);
 		pg_atomic_init_u32(&queue->slots[i].state, SLOT_FREE);
 		queue->slots[i].next_free = i + 1 < n ? i + 1 : -1;
 	}
@@ -307,6 +309,7 @@ gc_slot_submit(int slot, GcRequest *request, GcError *err)
 	s->request = request;
 	s->submitted = GetCurrentTimestamp();
 	pg_atomic_write_u32(&s->compiling, false);
+	pg_atomic_write_u64(&s->begun, 0);
 
 	SpinLockAcquire(&queue->lock);
 	if (queue->worker_present)
@@ -388,8 +391,17 @@ patience_left(instr_time start, double patience_ms)
 	return ceil(Max(Min(patience_ms - INSTR_TIME_GET_MILLISEC(now), 60000), 0));
 }
 
+/* What is left of the time that the device may take; all of it as long as it has not begun. */
+static double
+limit_left(GcSlot *s, double limit_ms)
+{
+	const TimestampTz begun = (TimestampTz) pg_atomic_read_u64(&s->begun);
+
+	return begun == 0 ? limit_ms : Max(limit_ms - (GetCurrentTimestamp() - begun) / 1000.0, 0);
+}
+
 GcCode
-gc_slot_wait(int slot, double patience_ms, GcError *err)
+gc_slot_wait(int slot, double patience_ms, double limit_ms, GcError *err)
 {
 	static uint32 wait_event = 0;
 	GcSlot	   *s = &queue->slots[slot];
@@ -397,16 +409,23 @@ gc_slot_wait(int slot, double patience_ms, GcError *err)
 
 	spin_for_result(s);
 
-	/* No timeout but for kernels: a worker that exits finishes the requests that it leaves, and tells of kernels. */
+	/* No timeout but these: a worker that exits finishes the requests that it leaves, and tells of kernels. */
 	INSTR_TIME_SET_CURRENT(start);
 	while (pg_atomic_read_u32(&s->state) != SLOT_DONE)
 	{
-		bool		limited = patience_ms >= 0 && pg_atomic_read_u32(&s->compiling);
-		double		left = limited ? patience_left(start, patience_ms) : 0;
+		bool		limited = limit_ms >= 0;
+		double		left = limited ? limit_left(s, limit_ms) : 0;
 
 		if (limited && left == 0)
-			return gc_fail(err, GC_LOADING, "Kernels are being compiled.");
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (limited ? WL_TIMEOUT : 0), (long) left,
+			return gc_fail(err, GC_TOO_SLOW, "The device did not answer in %.0f ms, and PostgreSQL's own plan was expected to take far less.", limit_ms);
+		if (patience_ms >= 0 && pg_atomic_read_u32(&s->compiling))
+		{
+			left = patience_left(start, patience_ms);
+			limited = true;
+			if (left == 0)
+				return gc_fail(err, GC_LOADING, "Kernels are being compiled.");
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (limited ? WL_TIMEOUT : 0), (long) Min(ceil(left), 60000),
 						 GC_WAIT_EVENT(wait_event, "GpuconcRequest"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
@@ -586,6 +605,15 @@ gc_slot_note_compiling(int slot, bool compiling)
 	/* It may not want to wait for them. */
 	if (pg_atomic_read_u32(&s->state) == SLOT_RUNNING)
 		SetLatch(s->owner);
+}
+
+void
+gc_slot_note_begun(int slot)
+{
+	uint64		never = 0;
+
+	if (pg_atomic_read_u64(&queue->slots[slot].begun) == 0)
+		(void) pg_atomic_compare_exchange_u64(&queue->slots[slot].begun, &never, (uint64) GetCurrentTimestamp());
 }
 
 bool

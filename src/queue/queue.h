@@ -242,9 +242,10 @@ extern GcCode gc_slot_submit(int slot, GcRequest *request, GcError *err);
 
 /*
  * Sleep until the request is done.  Interruptible; returns the request's code.  GC_LOADING if its kernels are
- * still being compiled after so many milliseconds; -1: wait in any case.
+ * still being compiled after patience_ms.  GC_TOO_SLOW if it is not done limit_ms after the device began.  -1:
+ * wait in any case.
  */
-extern GcCode gc_slot_wait(int slot, double patience_ms, GcError *err);
+extern GcCode gc_slot_wait(int slot, double patience_ms, double limit_ms, GcError *err);
 
 /* Result and information of a DONE slot; valid until it is released. */
 extern const GcResult *gc_slot_result(int slot);
@@ -282,6 +283,9 @@ extern bool gc_slot_abandoned(int slot);
 /* Does the request wait for kernels to be compiled?  Its session is told, and may give up. */
 extern void gc_slot_note_compiling(int slot, bool compiling);
 extern bool gc_slot_compiling(int slot);
+
+/* The device is at work for the request. */
+extern void gc_slot_note_begun(int slot);
 
 extern TimestampTz gc_slot_submitted(int slot);
 

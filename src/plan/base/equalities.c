@@ -147,8 +147,8 @@ member_leaf(List *leaves, const EquivalenceClass *ec, const EquivalenceMember *e
 	return leaf;
 }
 
-static bool
-kinds_compare(const Expr *a, const Expr *b)
+bool
+gc_kinds_compare(const Expr *a, const Expr *b)
 {
 	GcKind		x = gc_type_kind(exprType((Node *) a));
 	GcKind		y = gc_type_kind(exprType((Node *) b));
@@ -175,7 +175,7 @@ gc_merge_constants(GcTranslation *tr, GcCore *core, GcEqSet *eqs)
 			GcLeaf	   *leaf = member_leaf(core->leaves, ec, em);
 			GcEqMember *m;
 
-			if (leaf == NULL || (first && !kinds_compare(first->expr, em->em_expr)))
+			if (leaf == NULL || (first && !gc_kinds_compare(first->expr, em->em_expr)))
 				continue;
 			m = gc_eq_member(eqs, em->em_expr, leaf);
 			if (first)
@@ -208,7 +208,7 @@ gc_constant_key(GcTranslation *tr, GcCore *build, GcCore *probe)
 			else if (key.probe_side == NULL && member_leaf(probe->leaves, ec, em))
 				key.probe_side = em->em_expr;
 		}
-		if (key.build_side && key.probe_side && kinds_compare(key.build_side, key.probe_side))
+		if (key.build_side && key.probe_side && gc_kinds_compare(key.build_side, key.probe_side))
 		{
 			GcJoinKey  *result = palloc(sizeof(GcJoinKey));
 
@@ -236,7 +236,7 @@ gc_equal_in(const GcEqSet *eqs, Expr *expr, const GcLeaf *leaf)
 	{
 		GcEqMember *m = lfirst(lc);
 
-		if (m->class == class && m->leaf == leaf && kinds_compare(m->expr, expr))
+		if (m->class == class && m->leaf == leaf && gc_kinds_compare(m->expr, expr))
 			return m->expr;
 	}
 	return expr;

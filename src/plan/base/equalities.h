@@ -35,6 +35,9 @@ extern void gc_eq_merge(GcEqSet *set, GcEqMember *a, GcEqMember *b);
 /* Is it an equality of two expressions on which a hash join can be built? */
 extern bool gc_is_hash_equality(RestrictInfo *rinfo);
 
+/* Can values of these types be compared as they are stored? */
+extern bool gc_kinds_compare(const Expr *a, const Expr *b);
+
 /* Sort a core's clauses: filters of one leaf, equalities of two of its leaves, the rest. */
 extern void gc_sort_clauses(GcCore *core, List *clauses, GcEqSet *eqs, List **equi, List **residuals);
 

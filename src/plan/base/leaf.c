@@ -438,3 +438,18 @@ gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 	}
 	return expr;
 }
+
+bool
+gc_leaf_unique(GcLeaf *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->children)
+	{
+		GcLeaf	   *child = lfirst(lc);
+
+		if (child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI && !gc_leaf_unique(child))
+			return false;
+	}
+	return leaf->unique;
+}

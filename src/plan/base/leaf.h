@@ -40,6 +40,9 @@ extern bool gc_covers_unique_index(const GcLeaf *leaf, List *keys);
 /* Value of an expression that lives in leaf `from`, in the pipeline of `at`. */
 extern int	gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr);
 
+/* Is it proven that no key comes twice out of this leaf's pipeline? */
+extern bool gc_leaf_unique(GcLeaf *leaf);
+
 /* Is the leaf a subquery, and do the keys (GcJoinKey) have all that it groups by among them? */
 extern bool gc_covers_groups(GcLeaf *leaf, List *keys);
 

@@ -137,22 +137,6 @@ emit_having(GcTranslation *tr, GcLeaf *leaf)
 	return true;
 }
 
-/* Is it proven that no key comes twice out of this leaf's pipeline? */
-static bool
-leaf_unique(GcLeaf *leaf)
-{
-	ListCell   *lc;
-
-	foreach(lc, leaf->children)
-	{
-		GcLeaf	   *child = lfirst(lc);
-
-		if (child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI && !leaf_unique(child))
-			return false;
-	}
-	return leaf->unique;
-}
-
 /*
  * Is the condition on a match just that two values differ, inner <> outer?  Where keys repeat, an
  * entry for each key then does, with its greatest and least value: some value differs from the outer
@@ -166,7 +150,7 @@ is_difference(GcTranslation *tr, GcLeaf *child, Expr **inner, Expr **outer)
 	Relids		left,
 				right;
 
-	if ((child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI) || leaf_unique(child) || child->keys == NIL ||
+	if ((child->join != GC_JOIN_SEMI && child->join != GC_JOIN_ANTI) || gc_leaf_unique(child) || child->keys == NIL ||
 		list_length(child->conditions) != 1)
 		return false;
 	op = (OpExpr *) linitial_node(RestrictInfo, child->conditions)->clause;
@@ -418,10 +402,10 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 		pl->sink = GC_SINK_BUILD;
 		pl->build = leaf->build;
 		tr->builds[leaf->build].pipeline = leaf->pipeline;
-		tr->builds[leaf->build].unique = leaf_unique(leaf);
+		tr->builds[leaf->build].unique = gc_leaf_unique(leaf);
 		/* Packing takes that back where a condition reads a payload. */
 		tr->builds[leaf->build].set = leaf->keys != NIL && (leaf->join == GC_JOIN_SEMI || leaf->join == GC_JOIN_ANTI);
-		tr->plan->build_duplicates[leaf->build] = leaf->keys != NIL && !leaf_unique(leaf) && duplicates_likely(tr, leaf);
+		tr->plan->build_duplicates[leaf->build] = leaf->keys != NIL && !gc_leaf_unique(leaf) && duplicates_likely(tr, leaf);
 		tr->plan->build_rows[leaf->build] = leaf->tuples * leaf->share;
 	}
 	return true;

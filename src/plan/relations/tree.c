@@ -18,6 +18,7 @@
  */
 #include "tree.h"
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
@@ -29,6 +30,8 @@
 #include "../base/leaf.h"
 #include "../expr/expr.h"
 #include "steps.h"
+
+#include "../../columns/encode/pgkinds.h"
 
 /*
  * Does the leaf have what an expression reads?  What nothing above a subquery reads, PostgreSQL has
@@ -198,6 +201,105 @@ build_tree(GcCore *core, GcEqSet *set)
 		}
 		if ((crossed = largest_unplaced(core)) != NULL)
 			attach_crossed(core, crossed);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Equalities across builds
+ *
+ * FROM sales, dates d1, stock, dates d2 WHERE sales.item = stock.item AND sales.day = d1.day AND stock.day = d2.day AND
+ * d1.week = d2.week: stock's build, for which d2 is probed, has (item, week) for its key.  By the item alone, each sale
+ * would match the stock of all weeks.
+ *-------------------------------------------------------------------------
+ */
+
+/* Of `at` and its children: the one in whose pipeline, or below it, the leaf is.  NULL: none. */
+static GcLeaf *
+towards(const GcLeaf *at, GcLeaf *leaf)
+{
+	while (leaf && leaf != at && leaf->parent != at)
+		leaf = leaf->parent;
+	return leaf;
+}
+
+static GcLeaf *
+leaf_of(const GcEqSet *set, const Expr *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, set->members)
+	{
+		GcEqMember *m = lfirst(lc);
+
+		if (gc_equal(m->expr, expr))
+			return m->leaf;
+	}
+	return NULL;
+}
+
+/* Does a child of `at` need what another child's build has, to be probed? */
+static bool
+waits_for(const GcEqSet *set, const GcLeaf *at, const GcLeaf *child, const GcLeaf *other)
+{
+	ListCell   *lc;
+
+	foreach(lc, child->keys)
+	{
+		GcLeaf	   *from = towards(at, leaf_of(set, ((GcJoinKey *) lfirst(lc))->probe_side));
+
+		if (from && from != at && from != child && (from == other || waits_for(set, at, from, other)))
+			return true;
+	}
+	return false;
+}
+
+/* Add inner = outer to the key of a build of `at`.  outer: in a column of `at`, or of the build `from`. */
+static bool
+extend_key(const GcEqSet *set, const GcLeaf *at, GcLeaf *build, const GcLeaf *from, Expr *inner, Expr *outer)
+{
+	GcJoinKey  *key;
+
+	/* A row that is found alone is filtered as soon.  The scales of numerics, which may differ, are not known yet. */
+	if (build == at || gc_type_kind(exprType((Node *) inner)) == GC_NUMERIC || gc_leaf_unique(build) || list_length(build->keys) == GC_MAX_KEYS ||
+		!gc_kinds_compare(inner, outer) || (from != at && waits_for(set, at, from, build)))
+		return false;
+	key = palloc0(sizeof(GcJoinKey));
+	key->build_side = inner;
+	key->probe_side = outer;
+	build->keys = lappend(build->keys, key);
+	build->unique |= gc_covers_unique_index(build, build->keys);
+	return true;
+}
+
+/* Make equalities that do not follow from the join keys part of the key of a build that has several rows for one. */
+static void
+extend_keys(GcCore *core, const GcEqSet *set, List *equi)
+{
+	ListCell   *lc;
+
+	foreach(lc, equi)
+	{
+		OpExpr	   *op = (OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
+		Expr	   *l = linitial(op->args);
+		Expr	   *r = lsecond(op->args);
+		GcEqSet		enforced = {NIL, 0};
+		GcLeaf	   *at = leaf_of(set, l);
+		GcLeaf	   *left,
+				   *right;
+
+		enforced_equalities(core, &enforced);
+		if (gc_eq_member(&enforced, l, NULL)->class == gc_eq_member(&enforced, r, NULL)->class)
+			continue;
+		while (at && towards(at, leaf_of(set, r)) == NULL)
+			at = at->parent;
+		if (at == NULL)
+			continue;
+		left = towards(at, leaf_of(set, l));
+		right = towards(at, leaf_of(set, r));
+		if (left->tuples < right->tuples)
+			(void) (extend_key(set, at, right, left, r, l) || extend_key(set, at, left, right, l, r));
+		else
+			(void) (extend_key(set, at, left, right, l, r) || extend_key(set, at, right, left, r, l));
 	}
 }
 
@@ -454,6 +556,7 @@ translate_core(GcTranslation *tr, GcCore *core)
 	if (tr->reason)
 		return false;
 	build_tree(core, &set);
+	extend_keys(core, &set, equi);
 	place_residuals(core, equi, residuals);
 	foreach(lc, core->attached)
 	{

@@ -240,6 +240,7 @@ advance_waiting(GcRun *run, int others)
 	if (code == GC_OK)
 	{
 		run->state = RUN_READY;
+		gc_slot_note_begun(run->slot);
 		return true;
 	}
 	if (code == GC_DEVICE_MEMORY && gc_edges_wanted(run))
@@ -301,6 +302,8 @@ advance_follower(GcRun *run)
 	if (!gc_run_nobody_waits(run))
 	{
 		gc_slot_note_compiling(run->slot, gc_slot_compiling(run->leader->slot));
+		if (gc_run_holds_device(run->leader))
+			gc_slot_note_begun(run->slot);
 		return false;
 	}
 	run->leader->followers = list_delete_ptr(run->leader->followers, run);

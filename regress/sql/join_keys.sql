@@ -1,0 +1,49 @@
+-- Equalities of columns that two other tables bring: part of a key where that key alone has several rows, filters else.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+
+-- sales of an item match its stock of the same week, by days of their own; items and weeks repeat, some are NULL
+CREATE TABLE days AS SELECT i AS dkey, i / 7 AS week, 'week ' || i / 7 AS name, (i / 7)::numeric(9, 1) AS nweek, (i / 7)::int8 AS week8,
+	date '2020-01-01' + i / 7 AS wday FROM generate_series(0, 299) i;
+INSERT INTO days SELECT i, NULL, NULL, NULL, NULL, NULL FROM generate_series(300, 310) i;
+ALTER TABLE days ADD PRIMARY KEY (dkey);
+CREATE TABLE sold AS SELECT nullif(i * 7 % 311, 4) AS sday, nullif(i * 31 % 50, 3) AS item, i % 13 AS qty, i % 3 AS shop FROM generate_series(1, 1033) i;
+CREATE TABLE stock AS SELECT w * 7 AS iday, item, wh, (w * 17 + item * 3 + wh * 29) % 100 AS onhand
+FROM generate_series(0, 44) w, generate_series(0, 49) item, generate_series(0, 1) wh;
+CREATE UNIQUE INDEX ON stock (item, iday, wh);
+VACUUM (FREEZE, ANALYZE) days, sold, stock;
+SELECT copy_states('days', 'dkey'), copy_states('sold', 'sday'), copy_states('stock', 'item');
+SELECT settle();
+VACUUM (FREEZE, ANALYZE) mixed.days, mixed.sold, mixed.stock;
+SELECT mix('days', 'dkey % 10 = 3'), mix('sold', 'qty = 3'), mix('stock', 'item = 3');
+
+-- the build of the table with fewer rows has the second key
+SELECT plan_of('SELECT d1.week, sum(onhand) FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.week = d2.week GROUP BY 1');
+-- one column is the streamed table's own; all of a unique key; of two equalities the second one follows
+SELECT plan_of('SELECT count(*) FROM stock t, sold s, days d WHERE s.item = t.item AND sday = dkey AND wh = week');
+SELECT plan_of('SELECT count(*) FROM stock t, sold s, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.week = d2.week AND d1.week = d2.week8');
+-- each build finds one row: a filter
+SELECT plan_of('SELECT count(*) FROM stock, days d1, days d2 WHERE iday = d1.dkey AND onhand = d2.dkey AND d1.week = d2.week');
+-- neither key may wait for the other
+SELECT plan_of('SELECT count(*) FROM stock t, sold a, sold b, days d1, days d2 WHERE a.item = t.item AND b.item = t.wh AND a.sday = d1.dkey AND b.sday = d2.dkey AND d1.week = d2.week AND a.qty = b.qty');
+
+SELECT c, check_whole(format('SELECT d1.week, count(*), sum(onhand), min(qty) FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.%1$I = d2.%1$I AND onhand > qty GROUP BY 1', c))
+FROM unnest('{week,name,nweek,week8,wday}'::text[]) AS c;
+SELECT l, r, check_whole(format('SELECT count(*), sum(onhand), min(qty) FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.%I = d2.%I', l, r))
+FROM (VALUES ('week', 'week8'), ('week8', 'week'), ('week', 'nweek'), ('nweek', 'week8')) AS v (l, r);
+SELECT check_whole('SELECT count(*), sum(onhand) FROM stock t, sold s, days d WHERE s.item = t.item AND sday = dkey AND wh = week');
+SELECT check_whole('SELECT count(*), sum(onhand) FROM stock t, sold s, days d WHERE s.item = t.item AND sday = dkey AND wh = week + 1');
+SELECT check_whole('SELECT count(*), sum(onhand) FROM stock t, sold s, days d WHERE s.item = t.item AND sday = dkey AND wh + 1 = week');
+SELECT check_whole('SELECT count(*), sum(onhand) FROM stock, days d1, days d2 WHERE iday = d1.dkey AND onhand = d2.dkey AND d1.week = d2.week');
+SELECT check_whole('SELECT count(*), sum(t.onhand), sum(a.qty * b.shop) FROM stock t, sold a, sold b, days d1, days d2 WHERE a.item = t.item AND b.item = t.wh AND a.sday = d1.dkey AND b.sday = d2.dkey AND d1.week = d2.week AND a.qty = b.qty');
+SELECT check_whole('SELECT count(*), sum(a.qty), sum(b.shop) FROM stock t, sold a, sold b, days d1, days d2, days d3 WHERE a.item = t.item AND b.item = t.item AND a.sday = d1.dkey AND b.sday = d2.dkey AND iday = d3.dkey AND d1.week = d2.week AND d2.week = d3.week');
+SELECT check_whole('SELECT count(*), sum(a.qty), sum(b.shop) FROM stock t, sold a, sold b, days d1, days d2 WHERE a.item = t.item AND b.item = t.item AND a.sday = d1.dkey AND b.sday = d2.dkey AND d1.week = d2.week AND a.shop = b.shop AND wh = a.shop');
+-- numerics of several scales are no keys
+SELECT plan_of('SELECT count(*) FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.nweek = d2.week');
+-- below and beside other joins
+SELECT check_whole('SELECT count(*), count(x.shop), sum(onhand) FROM sold s JOIN stock t ON s.item = t.item JOIN days d1 ON sday = d1.dkey JOIN days d2 ON iday = d2.dkey AND d1.week = d2.week LEFT JOIN sold x ON x.qty = onhand AND x.shop = 2 AND x.sday = d1.week');
+SELECT check_whole('SELECT wh, count(*) FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.week = d2.week AND NOT EXISTS (SELECT FROM sold x WHERE x.item = s.item AND x.sday > iday) GROUP BY wh');
+SELECT check_whole('SELECT count(*), sum(g.n) FROM sold s, days d1, (SELECT item, week, count(*) AS n FROM stock, days WHERE iday = dkey GROUP BY 1, 2) g WHERE s.item = g.item AND sday = d1.dkey AND d1.week = g.week');
+SELECT check_whole('SELECT count(*) FROM customer, (SELECT s.shop, d1.week, t.wh FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.week = d2.week OFFSET 0) x WHERE c_id = x.week');
+DO $$ BEGIN EXECUTE (SELECT 'DROP TABLE ' || string_agg(s || '.' || t, ', ') FROM unnest('{cached,delta,mixed}'::text[]) s, unnest('{days,sold,stock}'::text[]) t); END $$;

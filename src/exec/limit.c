@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * limit.c
+ *	  How long a request may run, as PostgreSQL's own plan could answer meanwhile.
+ *
+ * A plan is chosen by estimates, and these may be wrong by a factor of thousands: a join without an index looks cheap
+ * where ten rows are expected and a million come.  So a request that takes many times what PostgreSQL's own plan was
+ * expected to take is stopped, and that plan answers.  That may have been the wrong estimate instead.  So the own plan is
+ * timed, too.  For ten minutes, it answers if it took less than the request had.  Else the limit is many times
+ * what it took.  A plan that never came to its end, as its user was tired of it, sets no limit.
+ *
+ *   expected 20 ms, stopped after 5 s, own plan took 30 ms		own plan answers
+ *   expected 20 ms, stopped after 5 s, own plan took 60 s		limit of 10 minutes
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "limit.h"
+
+#include "portability/instr_time.h"
+#include "utils/timestamp.h"
+
+#include "../force.h"
+
+/* So many times what PostgreSQL's own plan takes. */
+#define TIMES		10
+
+/* No request is stopped sooner, as others on the device may be what takes so long. */
+#define LEAST_MS	5000
+
+/* How long that is remembered, in ms. */
+#define LIFE_MS		(10 * 60 * 1000)
+
+static bool
+is_remembered(const GcHints *hints)
+{
+	return hints->stopped_at != 0 && !TimestampDifferenceExceeds(hints->stopped_at, GetCurrentTimestamp(), LIFE_MS);
+}
+
+double
+gc_device_limit(const GcScanState *node, const GcHints *hints)
+{
+	double		own_ms = node->plan->own_ms;
+
+	if (gc_offload_forced())
+		return -1;
+	if (is_remembered(hints))
+	{
+		if (hints->own_plan_ms < 0)
+			return -1;
+		own_ms = Max(own_ms, hints->own_plan_ms);
+	}
+	return Max(TIMES * own_ms, LEAST_MS);
+}
+
+bool
+gc_own_plan_has_won(const GcHints *hints)
+{
+	return !gc_offload_forced() && is_remembered(hints) && hints->own_plan_ms >= 0 &&
+		hints->own_plan_ms < hints->stopped_after_ms;
+}
+
+void
+gc_limit_reached(GcScanState *node, GcHints *hints)
+{
+	hints->stopped_after_ms = gc_device_limit(node, hints);
+	hints->own_plan_ms = -1;
+	hints->stopped_at = GetCurrentTimestamp();
+	gc_hints_share(hints);
+	INSTR_TIME_SET_CURRENT(node->own_plan_began);
+}
+
+void
+gc_limit_own_plan_ended(GcScanState *node)
+{
+	GcHints    *hints = gc_hints(node->logical);
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, node->own_plan_began);
+	INSTR_TIME_SET_ZERO(node->own_plan_began);
+	hints->own_plan_ms = INSTR_TIME_GET_MILLISEC(now);
+	gc_hints_share(hints);
+}

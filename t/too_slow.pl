@@ -1,0 +1,57 @@
+# A request that takes many times what PostgreSQL's own plan was expected to take is stopped, and that plan answers.  Which of the
+# two was sooner is remembered.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# Floats are no keys of the device's builds.  So each row of one table is tried for each row of the other, 10^11 times, while
+# PostgreSQL hashes them.
+my $node = new_server('slow', "gpuconc.pair_cost = 0\nmax_parallel_workers_per_gather = 0\n");
+$node->safe_psql('postgres', q{
+CREATE TABLE span AS SELECT i AS id, (i * 7)::float8 AS x FROM generate_series(1, 300000) AS i;
+CREATE TABLE point AS SELECT i AS id, (i * 5)::float8 AS x FROM generate_series(1, 400000) AS i;
+VACUUM (FREEZE, ANALYZE) span, point});
+my $query = 'SELECT count(*), sum(span.id), sum(point.id) FROM span, point WHERE span.x = point.x';
+my $expected = answer_of($node, $query, 'forbid');
+my $few = "$query AND span.id <= 1000";
+my $few_expected = answer_of($node, $few, 'forbid');
+
+sub too_slow
+{
+	return $node->safe_psql('postgres', q{SELECT coalesce((fallback_reasons ->> 'too slow')::int, 0) FROM gpuconc_stat});
+}
+
+# In one session; those of others follow.
+my $session = session($node, 'slow');
+my $allow = 'SET gpuconc.debug_offload = allow;';
+
+$session->query_safe($allow);
+like($session->query_safe("EXPLAIN $query"), qr/Custom Scan \(GpuconcAggregate\)/, 'the device is chosen, by a wrong estimate');
+is(too_slow(), 0, 'nothing was too slow so far');
+is($session->query_safe($query), $expected, 'the answer of a request that was stopped');
+is(too_slow(), 1, 'it was too slow');
+wait_until($node, 'SELECT running = 0 FROM gpuconc_devices', 'the device is free');
+
+my $launches = stat_of($node, 'main_launches');
+
+is($session->query_safe($query), $expected, 'the answer, again');
+is(too_slow(), 2, "PostgreSQL's own plan has won");
+is(answer_of($node, $query, 'allow'), $expected, 'the answer, in another session');
+is(too_slow(), 3, 'which knows of it');
+is(stat_of($node, 'main_launches'), $launches, 'the device was not asked');
+
+# It is always asked where that is forced, and what comes in time is taken.
+is(answer_of($node, $few, 'require'), $few_expected, 'a forced request has no limit');
+is(too_slow(), 3, 'nor is it left to PostgreSQL');
+$session->quit;
+nothing_held($node, 'in the end');
+$node->stop;
+done_testing();
