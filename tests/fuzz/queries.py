@@ -524,7 +524,7 @@ class Generator:
             "DISTINCT " if distinct else "", ", ".join(texts), inner.text, where, group, having, alias), columns)
 
     def union(self, alias):
-        """UNION ALL of tables, joins and grouped subqueries; UNION where equal values have one spelling."""
+        """UNION ALL of tables, joins and grouped subqueries; other set operations where equal values have one spelling."""
         rng = self.rng
         types = ["int4"] + [rng.choice(["int4", "int8", "numeric", "date", "text", "float8"]) for _ in range(rng.randint(0, 3))]
         arms = []
@@ -545,7 +545,7 @@ class Generator:
         for column in columns:
             column.small = False
         exact = not set(types) & {"numeric", "float8"}
-        words = [rng.choice(["UNION ALL", "UNION ALL", "UNION"]) if exact else "UNION ALL" for _ in arms[1:]]
+        words = [rng.choice(["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT"]) if exact else "UNION ALL" for _ in arms[1:]]
         text = arms[0] + "".join(" %s %s" % pair for pair in zip(words, arms[1:]))
         return Relation(alias, "(%s) AS %s" % (text, alias), columns)
 

@@ -311,8 +311,12 @@ gc_add_subquery(Query *query, Query *subquery, const char *name)
 	rte->eref = makeAlias(name, NIL);
 	rte->inFromCl = true;
 	foreach(lc, subquery->targetList)
-		rte->eref->colnames = lappend(rte->eref->colnames,
-									  makeString(pstrdup(lfirst_node(TargetEntry, lc)->resname)));
+	{
+		const TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (!tle->resjunk)
+			rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup(tle->resname)));
+	}
 	query->rtable = lappend(query->rtable, rte);
 	return list_length(query->rtable);
 }

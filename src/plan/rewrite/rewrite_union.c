@@ -1,12 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_union.c
- *	  UNION as DISTINCT over UNION ALL.
+ *	  UNION as DISTINCT, and INTERSECT and EXCEPT as GROUP BY, over UNION ALL.
  *
  * PostgreSQL plans a UNION by putting the plans of its SELECTs together, and no hook can take them
  * apart again.  SELECT DISTINCT * FROM (... UNION ALL ...) is the same query, and its
  * UNION ALL is an input that a node of ours reads (relations/union.c, base/append.c).  A UNION below another one, or a
  * UNION ALL below one, is merged into it.  A UNION below UNION ALL becomes such a SELECT in its place.
+ *
+ * GROUP BY takes NULLs as equal, as set operations do.  So whether a row is in a result without duplicates is asked of its
+ * group, by which of the SELECTs it came from:
+ *
+ *   SELECT x FROM a INTERSECT SELECT y FROM b EXCEPT SELECT z FROM c		becomes
+ *   SELECT x FROM (SELECT x, 0 AS side FROM a UNION ALL SELECT y, 1 FROM b UNION ALL SELECT z, 2 FROM c) u
+ *   GROUP BY x HAVING bool_or(side = 0) AND bool_or(side = 1) AND NOT bool_or(side = 2)
+ *
+ * INTERSECT ALL and EXCEPT ALL are left to PostgreSQL, but an INTERSECT ALL below others, where only membership counts.
  *
  * UNION ALL whose SELECTs differ in type, and that is not in FROM already, becomes SELECT * FROM it,
  * since PostgreSQL makes a relation only of what is in FROM.
@@ -17,6 +26,9 @@
  */
 #include "rewrite_union.h"
 
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "miscadmin.h"
@@ -25,6 +37,10 @@
 #include "parser/parse_clause.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
+
+/* SELECTs of one set operation, of which each is an aggregate of the groups. */
+#define MAX_SELECTS		8
 
 /*-------------------------------------------------------------------------
  * Set operations
@@ -40,22 +56,81 @@ as_union(Node *tree)
 	return (SetOperationStmt *) tree;
 }
 
+/* Can all columns be compared? */
+static bool
+has_groups(const SetOperationStmt *op)
+{
+	return list_length(op->groupClauses) == list_length(op->colTypes) && op->groupClauses != NIL;
+}
+
 /* Is it a UNION of columns that can be compared? */
 static bool
 is_distinct(Node *tree)
 {
 	const SetOperationStmt *op = as_union(tree);
 
-	return op && !op->all && list_length(op->groupClauses) == list_length(op->colTypes) && op->groupClauses != NIL;
+	return op && !op->all && has_groups(op);
 }
 
-/* Is it a UNION, or has it one below nothing but UNION ALL? */
+/* Are values equal to `tree`, and what is below it, where they are to op? */
+static bool
+compares_as(const SetOperationStmt *op, const SetOperationStmt *tree)
+{
+	ListCell   *lc,
+			   *lo;
+
+	if (!equal(tree->colTypes, op->colTypes) || !equal(tree->colCollations, op->colCollations))
+		return false;
+	forboth(lc, tree->groupClauses, lo, op->groupClauses)
+	{
+		if (lfirst_node(SortGroupClause, lc)->eqop != lfirst_node(SortGroupClause, lo)->eqop)
+			return false;
+	}
+	return true;
+}
+
+/* Is it known whether a row is in `tree` by which of its SELECTs have the row?  op: above it, which drops duplicates. */
+static bool
+is_membership(const SetOperationStmt *op, Node *tree, int *selects)
+{
+	const SetOperationStmt *set = (const SetOperationStmt *) tree;
+
+	check_stack_depth();
+	if (IsA(tree, RangeTblRef))
+		return ++*selects <= MAX_SELECTS;
+	return !(set->op == SETOP_EXCEPT && set->all) && compares_as(op, set) &&
+		is_membership(op, set->larg, selects) && is_membership(op, set->rarg, selects);
+}
+
+/* Is there an INTERSECT or EXCEPT? */
+static bool
+has_other_than_union(Node *tree)
+{
+	const SetOperationStmt *op = as_union(tree);
+
+	return !IsA(tree, RangeTblRef) && (op == NULL || has_other_than_union(op->larg) || has_other_than_union(op->rarg));
+}
+
+/* Is it a set operation with INTERSECT or EXCEPT that becomes GROUP BY? */
+static bool
+is_set(Node *tree)
+{
+	const SetOperationStmt *op = (const SetOperationStmt *) tree;
+	int			selects = 0;
+
+	return tree && IsA(tree, SetOperationStmt) && !op->all && has_groups(op) && has_other_than_union(tree) &&
+		is_membership(op, tree, &selects);
+}
+
+/* Does it become DISTINCT or GROUP BY, or does something below nothing but UNION ALL? */
 static bool
 has_distinct(Node *tree)
 {
 	SetOperationStmt *op = as_union(tree);
 
 	check_stack_depth();
+	if (is_set(tree))
+		return true;
 	return op && (is_distinct(tree) || (op->all && (has_distinct(op->larg) || has_distinct(op->rarg))));
 }
 
@@ -106,7 +181,7 @@ recursion_walker(Node *node, void *context)
 static bool
 sorts_by_same(const Query *query)
 {
-	const SetOperationStmt *op = as_union(query->setOperations);
+	const SetOperationStmt *op = (const SetOperationStmt *) query->setOperations;
 	ListCell   *lc,
 			   *lg;
 
@@ -254,7 +329,146 @@ add_distinct(Query *query, const SetOperationStmt *op)
 }
 
 /*-------------------------------------------------------------------------
- * UNION below UNION ALL
+ * INTERSECT and EXCEPT
+ *-------------------------------------------------------------------------
+ */
+
+/* Can a column be added to a SELECT where it is?  Its columns for ORDER BY alone come last. */
+static bool
+takes_column(const Query *select)
+{
+	ListCell   *lc;
+
+	foreach(lc, select->targetList)
+	{
+		if (lfirst_node(TargetEntry, lc)->resjunk)
+			return false;
+	}
+	return select->setOperations == NULL && select->distinctClause == NIL;
+}
+
+/* SELECT * FROM (select) */
+static Query *
+select_all_of(Query *select)
+{
+	Query	   *query = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	query->commandType = CMD_SELECT;
+	query->canSetTag = true;
+	IncrementVarSublevelsUp((Node *) select, 1, 1);
+	ref->rtindex = gc_add_subquery(query, select, "select");
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	foreach(lc, select->targetList)
+	{
+		const TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (!tle->resjunk)
+			query->targetList = lappend(query->targetList, makeTargetEntry((Expr *) gc_output_var(query, ref->rtindex, tle->resno),
+																		   tle->resno, tle->resname, false));
+	}
+	return query;
+}
+
+/* Have each SELECT of the set operations say which one it is, in one more column. */
+static void
+add_sides(Query *query, Node *tree, int *selects)
+{
+	SetOperationStmt *op = (SetOperationStmt *) tree;
+	RangeTblEntry *rte;
+	Query	   *select;
+	Expr	   *side;
+
+	if (!IsA(tree, RangeTblRef))
+	{
+		op->op = SETOP_UNION;
+		op->all = true;
+		op->groupClauses = NIL;
+		op->colTypes = lappend_oid(op->colTypes, INT4OID);
+		op->colTypmods = lappend_int(op->colTypmods, -1);
+		op->colCollations = lappend_oid(op->colCollations, InvalidOid);
+		add_sides(query, op->larg, selects);
+		add_sides(query, op->rarg, selects);
+		return;
+	}
+	rte = rt_fetch(((RangeTblRef *) tree)->rtindex, query->rtable);
+	select = rte->subquery;
+	/* Duplicates do not matter, but for LIMIT. */
+	if (!select->hasDistinctOn && select->limitCount == NULL && select->limitOffset == NULL)
+		select->distinctClause = NIL;
+	if (!takes_column(select))
+		select = rte->subquery = select_all_of(select);
+	side = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum((*selects)++), false, true);
+	select->targetList = lappend(select->targetList, makeTargetEntry(side, list_length(select->targetList) + 1, "side", false));
+	rte->eref->colnames = lappend(rte->eref->colnames, makeString("side"));
+}
+
+/* bool_or(side = select) */
+static Expr *
+is_in(Var *side, int select)
+{
+	Aggref	   *agg = makeNode(Aggref);
+	OpExpr	   *op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) copyObject(side),
+											  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(select), false, true),
+											  InvalidOid, InvalidOid);
+
+	op->opfuncid = F_INT4EQ;
+	agg->aggfnoid = F_BOOL_OR;
+	agg->aggtype = BOOLOID;
+	agg->aggargtypes = list_make1_oid(BOOLOID);
+	agg->args = list_make1(makeTargetEntry((Expr *) op, 1, NULL, false));
+	agg->aggkind = AGGKIND_NORMAL;
+	agg->aggsplit = AGGSPLIT_SIMPLE;
+	agg->aggno = agg->aggtransno = -1;
+	agg->location = -1;
+	return (Expr *) agg;
+}
+
+/* Is a group's row in the result of these set operations? */
+static Expr *
+membership(Node *tree, Var *side, int *selects)
+{
+	const SetOperationStmt *op = (const SetOperationStmt *) tree;
+	Expr	   *left,
+			   *right;
+
+	if (IsA(tree, RangeTblRef))
+		return is_in(side, (*selects)++);
+	left = membership(op->larg, side, selects);
+	right = membership(op->rarg, side, selects);
+	if (op->op == SETOP_UNION)
+		return make_orclause(list_make2(left, right));
+	return make_andclause(list_make2(left, op->op == SETOP_EXCEPT ? make_notclause(right) : right));
+}
+
+/* Have the query, whose columns are those of these set operations, be SELECT ... GROUP BY ... HAVING.  deeper: as query_of()'s. */
+static void
+group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper)
+{
+	Query	   *all = query_of(from, op, deeper);
+	int			columns = list_length(all->targetList);
+	int			selects = 0;
+	ListCell   *lc,
+			   *lg;
+
+	add_sides(all, all->setOperations, &selects);
+	all->targetList = lappend(all->targetList, makeTargetEntry((Expr *) makeVar(1, columns + 1, INT4OID, -1, InvalidOid, 0), columns + 1, "side", false));
+	read_from(query, all);
+	forboth(lc, query->targetList, lg, op->groupClauses)
+	{
+		SortGroupClause *clause = copyObject(lfirst_node(SortGroupClause, lg));
+
+		clause->tleSortGroupRef = assignSortGroupRef(lfirst_node(TargetEntry, lc), query->targetList);
+		query->groupClause = lappend(query->groupClause, clause);
+	}
+	selects = 0;
+	query->havingQual = (Node *) membership((Node *) op, gc_output_var(query, list_length(query->rtable), columns + 1), &selects);
+	query->hasAggs = true;
+}
+
+/*-------------------------------------------------------------------------
+ * Set operations below UNION ALL
  *-------------------------------------------------------------------------
  */
 
@@ -266,15 +480,28 @@ leftmost(Node *tree)
 	return (RangeTblRef *) tree;
 }
 
-/* Make a SELECT of each UNION below, in the place of its first SELECT: the target list refers to that. */
+/* Have the query, whose columns are theirs, be a SELECT over the UNION ALL of these set operations. */
+static void
+select_from(Query *query, Query *from, SetOperationStmt *op, int deeper)
+{
+	if (is_set((Node *) op))
+		group_by_sides(query, from, op, deeper);
+	else
+	{
+		read_from(query, query_of(from, op, deeper));
+		add_distinct(query, op);
+	}
+}
+
+/* Make a SELECT of each set operation below, in the place of its first SELECT: the target list refers to that. */
 static Node *
 turn_lower(Query *query, Node *tree)
 {
-	SetOperationStmt *op = as_union(tree);
+	SetOperationStmt *op = (SetOperationStmt *) tree;
 	RangeTblRef *ref;
 	Query	   *distinct;
 
-	if (op == NULL || (!op->all && !is_distinct(tree)))
+	if (!has_distinct(tree))
 		return tree;
 	if (op->all)
 	{
@@ -287,8 +514,7 @@ turn_lower(Query *query, Node *tree)
 	distinct->commandType = CMD_SELECT;
 	distinct->canSetTag = true;
 	distinct->targetList = copyObject(query_of(query, op, 0)->targetList);
-	read_from(distinct, query_of(query, op, 2));
-	add_distinct(distinct, op);
+	select_from(distinct, query, op, 2);
 	forget_selects(query, tree);
 	(void) gc_add_subquery(query, distinct, "union");
 	lfirst(list_nth_cell(query->rtable, ref->rtindex - 1)) = llast(query->rtable);
@@ -300,15 +526,14 @@ void
 gc_turn_unions(const GcQueryLevel *level, bool *changed)
 {
 	Query	   *query = level->query;
-	SetOperationStmt *op = as_union(query->setOperations);
+	SetOperationStmt *op = (SetOperationStmt *) query->setOperations;
 
 	if (!gc_has_union(query, level->parent != NULL))
 		return;
 	*changed = true;
 	if (!op->all)
 	{
-		read_from(query, query_of(query, op, 1));
-		add_distinct(query, op);
+		select_from(query, query, op, 1);
 		return;
 	}
 	(void) turn_lower(query, query->setOperations);
