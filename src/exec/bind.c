@@ -10,6 +10,8 @@
  */
 #include "bind.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 
@@ -228,10 +230,9 @@ choose_build(GcBinding *b, int i, uint64 rows)
 	build->mode = build->nkeys == 0 ? GC_BUILD_LIST : GC_BUILD_HASH;
 	if (b->hints->no_dense & 1u << i)
 		build->unique = 0;
-	v->cap = (uint64) Min(b->plan->build_rows[i] * 2 + 1024, 2e9);
-	if ((b->hints->build_full & 1u << i) || v->cap > rows)
-		v->cap = rows;
-	v->cap = Max(v->cap, 1);
+	/* The bound of the rows may be many times what there is, behind a probe with several matches. */
+	v->cap = (uint64) Min(ldexp(b->plan->build_rows[i] * 2 + 1024, 3 * b->hints->build_boost[i]), 2e9);
+	v->cap = Max(Min(v->cap, rows), 1);
 	v->slots = build->nkeys == 0 ? 0 : next_pow2(2 * v->cap);
 }
 

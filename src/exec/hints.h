@@ -22,7 +22,7 @@ typedef struct GcHints
 {
 	GcHash		key;			/* logical program, and database */
 	uint32		no_dense;		/* builds with duplicate keys */
-	uint32		build_full;		/* builds whose estimate was too small */
+	uint8		build_boost[GC_MAX_BUILDS]; /* powers of 8, by which an estimate was too small */
 	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
 	uint64		rows_needed;	/* of a row sink, or of chosen groups */
 	TimestampTz stopped_at;		/* a request that took too long (limit.h); 0: none */

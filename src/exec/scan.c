@@ -210,10 +210,7 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 			hints->no_dense |= 1u << err->number;
 			return true;
 		case GC_RETRY_BUILD_FULL:
-			if (err->number >= GC_MAX_BUILDS || (hints->build_full & 1u << err->number))
-				return false;
-			hints->build_full |= 1u << err->number;
-			return true;
+			return err->number < GC_MAX_BUILDS && ++hints->build_boost[err->number] < 10;
 		case GC_RETRY_GROUPS:
 			return err->number < GC_MAX_PIPELINES && ++hints->group_boost[err->number] < 10;
 		case GC_RETRY_ROWS:
