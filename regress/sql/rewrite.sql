@@ -220,6 +220,12 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 5) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT generate_series(1, 3) AS n) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT k, sum(v) AS s FROM i WHERE k > 0 GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s AND a.k = b.k WHERE 1 / a.k >= 0', 'WITH w AS (SELECT k, q FROM i WHERE q > 0) SELECT count(*) FROM w AS a JOIN w AS b USING (k) WHERE 1 / b.q > 0', 'WITH w AS (SELECT k, v FROM i FOR UPDATE) SELECT count(*) FROM w AS a JOIN w AS b USING (k)'
 ]) AS q;
 
+-- conditions with arithmetic of constants: of small ones it cannot fail
+SELECT q, rewritten(q) FROM unnest(ARRAY[
+	'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k, b.s FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k = 1 + 1 AND b.k > 3 * (2 - 4) - -5', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 2147483647 + 1::bigint',
+	'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 30000 * 30000',
+	'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 100::int2 * 200::int2', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 7 / 2', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < NULL + 2'
+]) AS q;
 -- what is offloaded is the rewritten query, if it is wanted, or a whole
 SELECT check_here(q) FROM unnest(ARRAY[
 	'SELECT sum(i.v) FROM i, j WHERE j.id = i.k AND j.name = ''name 3'' AND i.v < (SELECT 0.9 * avg(v) FROM i i2 WHERE i2.k = j.id)', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT k FROM w WHERE s = (SELECT max(s) FROM w)', 'SELECT count(*) FROM o WHERE n NOT IN (SELECT nn FROM i WHERE q > 10)'

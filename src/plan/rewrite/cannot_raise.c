@@ -6,7 +6,7 @@
  * A rewritten query evaluates expressions over rows that the original never looked at.  So
  * only what is known not to fail may move.  That is comparisons of built-in types,
  * boolean logic, LIKE with a constant pattern, and numeric arithmetic whose operands are
- * known to be small.  Integer arithmetic and casts to a narrower type are not among
+ * known to be small.  Integer arithmetic, but of constants, and casts to a narrower type are not among
  * them.  Nor is what returns other values for the same rows in another order.
  *
  * Planner, in backends.
@@ -24,6 +24,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
@@ -428,6 +429,42 @@ call_may_raise(Node *node, const GcQueryLevel *level)
 	}
 }
 
+/* Bits that the result of sums, differences and products of constant integers has at most, as of 2001 + 1; 64: it may be any. */
+static int
+constant_bits(const Node *node)
+{
+	const OpExpr *op = (const OpExpr *) node;
+	const char *name;
+	int			l,
+				r;
+
+	if (node == NULL || (exprType(node) != INT2OID && exprType(node) != INT4OID && exprType(node) != INT8OID))
+		return 64;
+	if (IsA(node, Const) && !((const Const *) node)->constisnull)
+	{
+		const int64 v = DatumGetInt64(((const Const *) node)->constvalue);
+
+		return v == 0 ? 0 : v > -PG_INT32_MAX && v < PG_INT32_MAX ? pg_leftmost_one_pos32((uint32) Abs(v)) + 1 : 64;
+	}
+	if (!IsA(node, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId)
+		return 64;
+	l = constant_bits(linitial(op->args));
+	r = constant_bits(lsecond(op->args));
+	name = get_opname(op->opno);
+	if (strcmp(name, "*") == 0)
+		return Min(l + r, 64);
+	return strcmp(name, "+") == 0 || strcmp(name, "-") == 0 ? Min(Max(l, r) + 1, 64) : 64;
+}
+
+/* Does its type hold that for sure? */
+static bool
+is_small_constant(const Node *node)
+{
+	const int	bits = constant_bits(node);
+
+	return bits < (exprType(node) == INT2OID ? 15 : 31);
+}
+
 static GcRaises
 node_raises(Node *node, void *of)
 {
@@ -448,6 +485,9 @@ node_raises(Node *node, void *of)
 		case T_RangeTblRef:
 			return GC_RAISES_BELOW;
 		case T_OpExpr:
+			if (is_small_constant(node))
+				return GC_RAISES_NOTHING;
+			/* fall through */
 		case T_FuncExpr:
 		case T_DistinctExpr:
 		case T_NullIfExpr:
