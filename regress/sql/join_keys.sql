@@ -66,4 +66,15 @@ END $$;
 SELECT passes_of('SELECT count(*), sum(n), sum(item) FROM asks, many LEFT JOIN lines ON many.id = lines.id WHERE item = g AND many.id + 0 = same');
 DROP FUNCTION passes_of;
 DROP TABLE many, lines, asks;
+-- a day is found once by each row that asks for it: rows that are joined are no more than these, and their sums no larger
+CREATE TABLE calendar_days AS SELECT i AS day FROM generate_series(1, 70000) i;
+ALTER TABLE calendar_days ADD PRIMARY KEY (day);
+CREATE TABLE returned AS SELECT i * 3 % 80000 AS day, i % 50 AS cust, i % 7 AS shop, ((i % 1000 + i % 50 * 100) * 1600.5)::numeric(9, 2) AS amount FROM generate_series(1, 28000) i;
+VACUUM (FREEZE, ANALYZE) calendar_days, returned;
+SELECT q, check_whole(q, '{cached}') FROM unnest(ARRAY[
+	'SELECT count(*), sum(t) FROM (SELECT cust, shop, sum(amount) AS t FROM returned r, calendar_days d WHERE r.day = d.day GROUP BY 1, 2) a, (SELECT shop, avg(t) * 1.2 AS m FROM (SELECT cust, shop, sum(amount) AS t FROM returned r, calendar_days d WHERE r.day = d.day GROUP BY 1, 2) c GROUP BY shop) b WHERE a.shop = b.shop AND t > m',
+	'SELECT count(*), sum(amount), max(d.day) FROM calendar_days d LEFT JOIN returned r ON r.day = d.day', 'SELECT count(*), sum(r.amount), sum(x.amount) FROM calendar_days d LEFT JOIN returned r ON r.day = d.day LEFT JOIN returned x ON x.day = d.day AND x.shop = 3',
+	'SELECT count(*), sum(r.amount), sum(x.amount) FROM calendar_days d, returned r, returned x WHERE r.day = d.day AND x.day = d.day AND x.shop < 3'
+]) AS q;
+DROP TABLE calendar_days, returned;
 DO $$ BEGIN EXECUTE (SELECT 'DROP TABLE ' || string_agg(s || '.' || t, ', ') FROM unnest('{cached,delta,mixed}'::text[]) s, unnest('{days,sold,stock}'::text[]) t); END $$;

@@ -405,6 +405,7 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 {
 	const u16	groups_of = gc_inputs(b->program)[pl->input].groups_of;
 	double		kept = 0;
+	double		times = 1;		/* as which a row of the input may have come through so far */
 	GcCode		code = GC_OK;
 
 	*rows = groups_of ? groups_out(b, groups_of - 1) : gc_input_rows(&b->node->inputs[pl->input]);
@@ -421,8 +422,13 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 		built = b->rows_into[gc_builds(b->program)[step->build].pipeline];
 		if (probe_multiplies(b->program, step))
 		{
+			const double before = *rows;
+
 			*rows *= Max(1, built);
 			kept *= Max(1, built);
+			if (b->plan->build_finds_once[step->build])
+				*rows = Min(*rows, built * times + (step->join == GC_JOIN_INNER ? 0 : before));
+			times *= Max(1, built);
 		}
 		if (gc_join_keeps(step->join))
 		{

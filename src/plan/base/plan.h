@@ -254,6 +254,7 @@ typedef struct GcPlan
 	double		above_ms;		/* of own_ms, what depends on all guesses of rows */
 	double		build_rows[GC_MAX_BUILDS];
 	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */
+	bool		build_finds_once[GC_MAX_BUILDS];	/* each of its rows matches one row of the probing leaf at most */
 	/* Into the same piece of memory, from `arrays` on; while it is translated, apart (gc_plan_settle()): */
 	GcPlanInput *inputs;
 	GcPlanColumn *columns;

@@ -362,6 +362,23 @@ duplicates_likely(GcTranslation *tr, GcLeaf *leaf)
 	return !isdefault && ndistinct < 0.95 * leaf->tuples;
 }
 
+/* Does a unique index of the probing leaf cover the key's columns there? */
+static bool
+finds_once(const GcLeaf *leaf)
+{
+	List	   *swapped = NIL;
+	ListCell   *lc;
+
+	foreach(lc, leaf->keys)
+	{
+		GcJoinKey  *key = palloc(sizeof(GcJoinKey));
+
+		key->build_side = ((GcJoinKey *) lfirst(lc))->probe_side;
+		swapped = lappend(swapped, key);
+	}
+	return gc_covers_unique_index(leaf->parent, swapped);
+}
+
 /*
  * The pipeline of a UNION ALL is its first arm's, with more steps.  It, and all whose rows come to its
  * sink, follow what these steps probe.
@@ -406,6 +423,7 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 		/* Packing takes that back where a condition reads a payload. */
 		tr->builds[leaf->build].set = leaf->keys != NIL && (leaf->join == GC_JOIN_SEMI || leaf->join == GC_JOIN_ANTI);
 		tr->plan->build_duplicates[leaf->build] = leaf->keys != NIL && !gc_leaf_unique(leaf) && duplicates_likely(tr, leaf);
+		tr->plan->build_finds_once[leaf->build] = finds_once(leaf);
 		tr->plan->build_rows[leaf->build] = leaf->tuples * leaf->share;
 	}
 	return true;
