@@ -1,16 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * scale.c
- *	  Numerics whose display scale differs from row to row.
+ *	  Numerics whose display scale differs from row to row, and quotients, whose scale depends on their value.
  *
  * An expression's value is at the largest scale.  The scale that PostgreSQL would show is computed where it is asked for,
- * by the rules of numeric.c.  Where values are stored each has its scale with it (program/tagged.h).
+ * by the rules of numeric.c; cuda/gc_numeric.h has those of quotients.  Where values are stored each has its scale with it
+ * (program/tagged.h).
  *
  * Pure C, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
 #include "scale.h"
+#include "arithmetic.h"
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
@@ -50,8 +52,9 @@ cg_untagged(Cg *cg, u16 i)
 
 static void scale_text(Cg *cg, u16 i, char *buf, size_t size);
 
-void
-cg_shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
+/* The larger of the display scales of a quotient's arguments. */
+static void
+shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 {
 	char		x[300],
 				y[300];
@@ -70,7 +73,7 @@ quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	Operand		b = cg_expr(cg, e->arg[1]);
 	char		shown[700];
 
-	cg_shown_scale(cg, e, shown, sizeof(shown));
+	shown_scale(cg, e, shown, sizeof(shown));
 	return snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
 					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0, shown);
 }
@@ -157,6 +160,32 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 	}
 	if (n < 0 || (size_t) n >= size)
 		cg_fail(cg, GC_UNSUPPORTED, "numeric expression whose scale varies");
+}
+
+Operand
+cg_quotient(Cg *cg, u16 i, const Operand *a, const Operand *b)
+{
+	const GcExpr *e = EXPR(cg, i);
+	char		null[96],
+				shown[700],
+				buf[1100];
+
+	cg_either_null(null, sizeof(null), a, b);
+	shown_scale(cg, e, shown, sizeof(shown));
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, %s, &gc_bad)", null,
+			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale, shown);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+Operand
+cg_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
+{
+	const GcExpr *e = EXPR(cg, i);
+	char		buf[300];
+
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_avg((i128) %s, (i64) %s, %d, &gc_bad)", sum->n,
+			 cg_ctype[e->reg], sum->v, count->v, EXPR(cg, e->arg[0])->scale);
+	return cg_temp(cg, cg_ctype[e->reg], buf, sum->n);
 }
 
 Operand
