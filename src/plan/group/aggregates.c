@@ -19,6 +19,7 @@
 #include "utils/numeric.h"
 
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "distinct.h"
 #include "../expr/expr.h"
 #include "groups.h"
@@ -386,16 +387,13 @@ static bool
 makes_other_intervals(Node *node, void *context)
 {
 	GcScaledInterval days;
-	Oid			function;
+	List	   *args;
 
 	if (node == NULL)
 		return false;
-	if ((IsA(node, OpExpr) || IsA(node, FuncExpr)) && exprType(node) == INTERVALOID)
-	{
-		function = IsA(node, OpExpr) ? get_opcode(((OpExpr *) node)->opno) : ((FuncExpr *) node)->funcid;
-		if (function != F_TIMESTAMP_MI && function != F_TIMESTAMPTZ_MI && !gc_scales_days((Expr *) node, &days))
-			return true;
-	}
+	if ((IsA(node, OpExpr) || IsA(node, FuncExpr)) && exprType(node) == INTERVALOID &&
+		gc_builtin_called(node, &args)->how != GC_HOW_DIFFERENCE && !gc_scales_days((Expr *) node, &days))
+		return true;
 	return expression_tree_walker(node, makes_other_intervals, context);
 }
 
