@@ -147,4 +147,13 @@ extern const GcBuiltin *gc_builtin(Oid function);
 /* The same of what a node calls, and its arguments; of other nodes nothing is known. */
 extern const GcBuiltin *gc_builtin_called(const Node *node, List **args);
 
+/* A constant among arguments; NULL: it is none, or NULL. */
+static inline const Const *
+gc_constant(const List *args, int n)
+{
+	const Const *c = list_nth(args, n);
+
+	return IsA(c, Const) && !c->constisnull ? c : NULL;
+}
+
 #endif							/* GC_BUILTINS_H */

@@ -96,21 +96,21 @@ static bool
 prints_date(Node *node)
 {
 	FuncExpr   *f = (FuncExpr *) node;
-	Const	   *format;
+	const Const *format;
 
 	if (!IsA(node, FuncExpr) || gc_builtin(f->funcid)->date != GC_DATE_BY_FORMAT)
 		return false;
-	format = lsecond(f->args);
-	return IsA(format, Const) && !format->constisnull && is_date_format(TextDatumGetCString(format->constvalue));
+	format = gc_constant(f->args, 1);
+	return format && is_date_format(TextDatumGetCString(format->constvalue));
 }
 
 /* The field that a call's first argument names; -1: none that is known. */
 static int
 constant_field(const FuncExpr *f)
 {
-	const Const *field = linitial(f->args);
+	const Const *field = gc_constant(f->args, 0);
 
-	return IsA(field, Const) && !field->constisnull ? gc_field_named(field) : -1;
+	return field ? gc_field_named(field) : -1;
 }
 
 /* The Var that a call uses nothing but the date of; NULL: it is no such call. */

@@ -77,15 +77,6 @@ call(GcTranslation *tr, GcFunction function, GcKind kind, int a, int b)
 	return a < 0 ? a : gc_build_expr(tr, GC_OP_CALL, kind, a, b, -1, function);
 }
 
-/* A constant argument; NULL: it is none, or NULL. */
-static Const *
-constant(const FuncExpr *f, int n)
-{
-	Node	   *arg = list_nth(f->args, n);
-
-	return IsA(arg, Const) && !((Const *) arg)->constisnull ? (Const *) arg : NULL;
-}
-
 /*-------------------------------------------------------------------------
  * Fields of timestamps
  *-------------------------------------------------------------------------
@@ -112,7 +103,7 @@ field_result(GcTranslation *tr, const FuncExpr *f, int e, int scale)
 static int
 translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 	int			what = name ? gc_field_named(name) : -1;
 	int			function = gc_field_call(what);
 
@@ -133,7 +124,7 @@ translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 static int
 translate_date_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 
 	if (name == NULL || !gc_is_date_field(gc_field_named(name)))
 		return gc_refuse(tr, "this field of a date is not supported");
@@ -169,13 +160,13 @@ translate_isfinite(GcTranslation *tr, int arg)
 OpExpr *
 gc_epoch_of_difference(const FuncExpr *f)
 {
-	Const	   *name;
+	const Const *name;
 	OpExpr	   *op;
 
 	/* date_part() adds days and the rest as floats. */
 	if (f->funcid != F_EXTRACT_TEXT_INTERVAL)
 		return NULL;
-	name = constant(f, 0);
+	name = gc_constant(f->args, 0);
 	op = lsecond(f->args);
 	if (name == NULL || gc_field_named(name) != DTK_EPOCH || !IsA(op, OpExpr))
 		return NULL;
@@ -197,7 +188,7 @@ gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b)
 static int
 translate_date_trunc(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 	int			what = name ? gc_field_named(name) : -1;
 	int			function = gc_trunc_call(what);
 
@@ -232,7 +223,7 @@ bins_start_alike(void)
 int
 gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin)
 {
-	Const	   *c = constant(f, 0);
+	const Const *c = gc_constant(f->args, 0);
 	Interval   *stride = c ? DatumGetIntervalP(c->constvalue) : NULL;
 	int64		us;
 	int			param;
@@ -271,7 +262,7 @@ round_to_tens(GcTranslation *tr, int arg, int zeros, uint8 flags)
 static int
 translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
 {
-	Const	   *digits = list_length(f->args) == 2 ? constant(f, 1) : NULL;
+	const Const *digits = list_length(f->args) == 2 ? gc_constant(f->args, 1) : NULL;
 	int			scale = digits ? DatumGetInt32(digits->constvalue) : 0;
 
 	if ((list_length(f->args) == 2 && digits == NULL) || scale < -MAX_ZEROS || scale > MAX_SCALE)
@@ -304,7 +295,7 @@ gc_translate_rounded_float(GcTranslation *tr, const FuncExpr *f, int arg)
 {
 	const bool	of_type = gc_builtin(f->funcid)->how == GC_HOW_TYPMOD;
 	const bool	cut = gc_builtin(f->funcid)->with != 0;
-	Const	   *value = list_length(f->args) == 2 ? constant(f, 1) : NULL;
+	const Const *value = list_length(f->args) == 2 ? gc_constant(f->args, 1) : NULL;
 	const int	number = value ? DatumGetInt32(value->constvalue) : 0;
 	const int	scale = !of_type ? number : number >= (int32) VARHDRSZ ? gc_typmod_scale(number, 0) : -1;
 	const int	digits = tr->pexprs[arg].kind == GC_FLOAT4 ? FLT_DIG : DBL_DIG;
@@ -341,7 +332,7 @@ translate_numeric_sign(GcTranslation *tr, int arg)
 static int
 translate_typmod(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *value = constant(f, 1);
+	const Const *value = gc_constant(f->args, 1);
 	int32		typmod = value ? DatumGetInt32(value->constvalue) : 0;
 	int			scale;
 
@@ -417,7 +408,7 @@ translate_age_field(GcTranslation *tr, const FuncExpr *f, int arg, int what)
 static int
 translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 	int			what = name ? gc_field_named(name) : -1;
 	bool		age = tr->pexprs[arg].kind == GC_AGE;
 	bool		interval = tr->pexprs[arg].kind == GC_INTERVAL || age;
@@ -456,7 +447,7 @@ static int
 translate_zoned(GcTranslation *tr, const FuncExpr *f, const GcBuiltin *b, int arg)
 {
 	Expr	   *zone = b->zone == GC_ZONE_OF_SESSION ? NULL : list_nth(f->args, b->zone == GC_ZONE_FIRST ? 0 : 2);
-	Const	   *name = list_length(f->args) > 1 ? constant(f, 0) : NULL;
+	const Const *name = list_length(f->args) > 1 ? gc_constant(f->args, 0) : NULL;
 	int			local;
 
 	if (b->how == GC_HOW_INSTANT)

@@ -61,15 +61,6 @@ raises_walker(Node *node, Walk *walk)
 	return raises == GC_RAISES_ITSELF || (raises == GC_RAISES_BELOW && expression_tree_walker(node, raises_walker, walk));
 }
 
-/* A constant argument that is not NULL; or else NULL. */
-static const Const *
-constant(const List *args, int n)
-{
-	const Const *c = list_nth(args, n);
-
-	return IsA(c, Const) && !c->constisnull ? c : NULL;
-}
-
 /* A date of our millennia, and an interval of less than a century? */
 static bool
 are_modest(const Const *when, const Const *span)
@@ -89,16 +80,16 @@ gc_are_harmless(const GcBuiltin *b, const List *args)
 	switch (b->safe_if)
 	{
 		case GC_IF_PATTERN:
-			c = constant(args, last);
+			c = gc_constant(args, last);
 			return c && strchr(TextDatumGetCString(c->constvalue), '\\') == NULL;
 		case GC_IF_POSITIVE:
-			c = constant(args, last);
+			c = gc_constant(args, last);
 			return c && DatumGetInt32(c->constvalue) > 0;
 		case GC_IF_LENGTH:
 			c = list_nth(args, last);
 			return IsA(c, Const) && (c->constisnull || DatumGetInt32(c->constvalue) >= 0);
 		case GC_IF_MODEST:
-			return are_modest(constant(args, 0), constant(args, 1));
+			return are_modest(gc_constant(args, 0), gc_constant(args, 1));
 		default:
 			return true;
 	}
