@@ -252,13 +252,6 @@ gc_expand_grouping(Query *query)
 /* 17 allows subtransactions of this kind in parallel mode. */
 #define GC_SUBXACTS_IN_PARALLEL_MODE (PG_VERSION_NUM >= 170000)
 
-/* 17 has another function that looks at how a value is stored. */
-#if PG_VERSION_NUM >= 170000
-#define GC_IS_TOAST_CHUNK_ID(funcid) ((funcid) == F_PG_COLUMN_TOAST_CHUNK_ID)
-#else
-#define GC_IS_TOAST_CHUNK_ID(funcid) false
-#endif
-
 /* 18 took EXPLAIN's output apart. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"

@@ -31,3 +31,7 @@ SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 SELECT q, check_same(q) FROM unnest(ARRAY[
 	'SELECT max(s), sum(s) FROM (SELECT v, sum(n) s FROM scales GROUP BY v) x', 'SELECT v, avg(n) FROM scales GROUP BY v HAVING avg(n) > 6.5', 'SELECT a.id, x.s FROM scales a JOIN (SELECT v, sum(n) s FROM scales GROUP BY v) x ON x.v = a.g WHERE a.id < 50', 'SELECT v, sum(n) FROM scales GROUP BY v HAVING sum(n) / sum(same) > 1'
 ]) AS q;
+-- a remainder has the larger scale of its arguments, which the planner knows
+SELECT q, check_aggregated(q) FROM unnest(ARRAY[
+	'SELECT max(s), count(*) FROM (SELECT v, sum(CASE WHEN g > 1 THEN n::numeric(9,1) % 2.125 ELSE same::numeric(9,3) END) s FROM scales GROUP BY v) x'
+]) AS q;

@@ -93,22 +93,28 @@ sum_from_first(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool is_floa
 	return sum == 0 && greatest == 0 ? greatest : sum;
 }
 
+/* The largest display scale of what was added up, which a sum has. */
+static int16
+largest_scale(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
+{
+	const GcExpr *values = &d->exprs[decoder_agg(d, out->ref)->arg];
+
+	return out->scale_ref != GC_NONE && gc_is_varying(values) ? (int16) agg_extreme(d, g, out->scale_ref) : values->scale;
+}
+
+/* An integer at a scale of which only so many digits are shown, as the others are 0. */
+static Datum
+numeric_shown(i128 value, int16 scale, int16 shown)
+{
+	for (; scale > shown; scale--)
+		value /= 10;
+	return gc_int128_to_numeric(value, scale);
+}
+
 static Datum
 sum_numeric(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
-	i128		sum = agg_sum(d, g, out->ref);
-	const GcExpr *values = &d->exprs[decoder_agg(d, out->ref)->arg];
-	int16		scale = values->scale;
-
-	/* The result's display scale is the largest that went in. */
-	if (out->scale_ref != GC_NONE && gc_is_varying(values))
-	{
-		int16		seen = (int16) agg_extreme(d, g, out->scale_ref);
-
-		for (; scale > seen; scale--)
-			sum /= 10;
-	}
-	return gc_int128_to_numeric(sum, scale);
+	return numeric_shown(agg_sum(d, g, out->ref), d->exprs[decoder_agg(d, out->ref)->arg].scale, largest_scale(d, g, out));
 }
 
 static Datum
@@ -203,9 +209,7 @@ numeric_of_scales(GcDecoder *d, int64 value, int16 from, int16 scale, int16 othe
 		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "Equal numeric values, of which one is returned, differ in scale.");
 		return (Datum) 0;
 	}
-	for (; from > scale; from--)
-		value /= 10;
-	return gc_int128_to_numeric(value, scale);
+	return numeric_shown(value, from, scale);
 }
 
 static Datum
@@ -240,19 +244,11 @@ minmax_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 static Datum
 variance_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {
-	i128		squares = agg_sum(d, g, out->square_ref);
-	int16		scale = d->exprs[decoder_agg(d, out->square_ref)->arg].scale;
+	const int16 scale = d->exprs[decoder_agg(d, out->square_ref)->arg].scale;
 	Datum		sum = sum_numeric(d, g, out);
+	Datum		squares = numeric_shown(agg_sum(d, g, out->square_ref), scale, 2 * largest_scale(d, g, out));
 
-	if (out->scale_ref != GC_NONE && gc_is_varying(&d->exprs[decoder_agg(d, out->ref)->arg]))
-	{
-		int16		seen = 2 * (int16) agg_extreme(d, g, out->scale_ref);
-
-		for (; scale > seen; scale--)
-			squares /= 10;
-	}
-	return gc_variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum,
-					   gc_int128_to_numeric(squares, scale), isnull);
+	return gc_variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum, squares, isnull);
 }
 
 static Datum

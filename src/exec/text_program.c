@@ -24,7 +24,6 @@
 #include "nodes/primnodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 
@@ -33,6 +32,7 @@
 #define GC_FN	static inline
 #include "../columns/encode/pgkinds.h"
 #include "../compat.h"
+#include "../plan/base/builtins.h"
 #include "../../cuda/gc_like.h"
 #include "../../cuda/gc_md5.h"
 #include "../../cuda/gc_text.h"
@@ -254,41 +254,33 @@ compile_bytes(Node *node)
 static bool
 compile_text_function(Compiler *c, Oid funcid, Oid collation, List *args)
 {
+	const GcBuiltin *b = gc_builtin(funcid);
 	const char *bytes;
 	int			len;
 	bool		first;
 
-	if (funcid == F_MD5_BYTEA)
-		return compile_bytes(linitial(args)) && compile_md5(c);
-	if (funcid == F_TEXTCAT)
+	if (b->text_of == GC_OF_BYTES)
+		return b->text == GC_TEXT_MD5 && compile_bytes(linitial(args)) && compile_md5(c);
+	if (b->text == GC_TEXT_APPEND)
 		return compile_with_constant(c, args, false, &bytes, &len, &first) &&
 			compile_concatenation(c, bytes, len, first);
 	/* The cast strips blanks, which the dictionary's values do not have. */
-	if (!compile_text(c, linitial(args), funcid == F_TEXT_BPCHAR))
+	if (!compile_text(c, linitial(args), b->text == GC_TEXT_SAME))
 		return false;
-	switch (funcid)
+	switch (b->text)
 	{
-		case F_TEXT_BPCHAR:
+		case GC_TEXT_SAME:
 			return true;
-		case F_SUBSTRING_TEXT_INT4_INT4:
-		case F_SUBSTRING_TEXT_INT4:
-		case F_SUBSTR_TEXT_INT4_INT4:
-		case F_SUBSTR_TEXT_INT4:
+		case GC_TEXT_DROP:
 			return compile_substring(c, args);
-		case F_LEFT:
-		case F_RIGHT:
-			return compile_side(c, args, funcid == F_LEFT);
-		case F_LTRIM_TEXT:
-			return add_cut(c, GC_TEXT_TRIM, 1);
-		case F_RTRIM_TEXT:
-			return add_cut(c, GC_TEXT_TRIM, 2);
-		case F_BTRIM_TEXT:
-			return add_cut(c, GC_TEXT_TRIM, 3);
-		case F_UPPER_TEXT:
-			return compile_fold(c, collation, GC_TEXT_TO_UPPER);
-		case F_LOWER_TEXT:
-			return compile_fold(c, collation, GC_TEXT_TO_LOWER);
-		case F_MD5_TEXT:
+		case GC_TEXT_KEEP:
+		case GC_TEXT_KEEP_LAST:
+			return compile_side(c, args, b->text == GC_TEXT_KEEP);
+		case GC_TEXT_TRIM:
+			return add_cut(c, GC_TEXT_TRIM, b->text_with);
+		case GC_TEXT_FOLD:
+			return compile_fold(c, collation, b->text_with);
+		case GC_TEXT_MD5:
 			return compile_md5(c);
 		default:
 			return false;
@@ -379,35 +371,12 @@ compile_like(Compiler *c, Oid collation, List *args, bool ignore_case, bool nega
 
 /* Which results of a comparison of bytes are true?  0: it is none, or has another order. */
 static uint32
-comparison(Oid funcid, Oid collation, bool *padded)
+comparison(const GcBuiltin *b, Oid collation)
 {
-	bool		bytewise = GC_COLLATE_IS_C(collation);
-
-	*padded = funcid == F_BPCHAREQ || funcid == F_BPCHARNE || funcid == F_BPCHARLT || funcid == F_BPCHARLE ||
-		funcid == F_BPCHARGT || funcid == F_BPCHARGE;
-	switch (funcid)
-	{
-		case F_TEXTEQ:
-		case F_BPCHAREQ:
-			return GC_TEXT_EQUAL;
-		case F_TEXTNE:
-		case F_BPCHARNE:
-			return GC_TEXT_LESS | GC_TEXT_GREATER;
-		case F_TEXT_LT:
-		case F_BPCHARLT:
-			return bytewise ? GC_TEXT_LESS : 0;
-		case F_TEXT_LE:
-		case F_BPCHARLE:
-			return bytewise ? GC_TEXT_LESS | GC_TEXT_EQUAL : 0;
-		case F_TEXT_GT:
-		case F_BPCHARGT:
-			return bytewise ? GC_TEXT_GREATER : 0;
-		case F_TEXT_GE:
-		case F_BPCHARGE:
-			return bytewise ? GC_TEXT_GREATER | GC_TEXT_EQUAL : 0;
-		default:
-			return 0;
-	}
+	if (b->text != GC_TEXT_COMPARE)
+		return 0;
+	return b->text_with == GC_TEXT_EQUAL || b->text_with == (GC_TEXT_LESS | GC_TEXT_GREATER) || GC_COLLATE_IS_C(collation) ?
+		b->text_with : 0;
 }
 
 static int
@@ -419,10 +388,10 @@ without_blanks(const char *bytes, int len)
 }
 
 static bool
-compile_comparison(Compiler *c, Oid funcid, Oid collation, List *args)
+compile_comparison(Compiler *c, const GcBuiltin *b, Oid collation, List *args)
 {
-	bool		padded;
-	uint32		truth = comparison(funcid, collation, &padded);
+	const bool	padded = b->text_of == GC_OF_PADDED;
+	uint32		truth = comparison(b, collation);
 	const char *bytes;
 	int			len;
 	bool		first;
@@ -466,8 +435,9 @@ write_constants(StringInfo to, text **t, int n)
 static bool
 compile_in(Compiler *c, ScalarArrayOpExpr *s)
 {
-	bool		padded;
-	uint32		truth = OidIsValid(s->inputcollid) ? comparison(s->opfuncid, s->inputcollid, &padded) : 0;
+	const GcBuiltin *b = gc_builtin(s->opfuncid);
+	const bool	padded = b->text_of == GC_OF_PADDED;
+	uint32		truth = OidIsValid(s->inputcollid) ? comparison(b, s->inputcollid) : 0;
 	StringInfoData list;
 	ArrayType  *array;
 	Datum		value;
@@ -499,49 +469,26 @@ compile_in(Compiler *c, ScalarArrayOpExpr *s)
 static bool
 compile_end(Compiler *c, Oid funcid, Oid collation, List *args)
 {
+	const GcBuiltin *b = gc_builtin(funcid);
 	const char *bytes;
 	int			len;
 
-	switch (funcid)
-	{
-		case F_LENGTH_TEXT:
-		case F_CHAR_LENGTH_TEXT:
-		case F_CHARACTER_LENGTH_TEXT:
-		case F_TEXTLEN:
-			return compile_text(c, linitial(args), false) && add_op(c, GC_TEXT_LENGTH, 0, 0);
-		case F_LENGTH_BPCHAR:
-		case F_CHAR_LENGTH_BPCHAR:
-		case F_CHARACTER_LENGTH_BPCHAR:
-			return compile_text(c, linitial(args), true) && add_op(c, GC_TEXT_LENGTH, 0, 0);
-		case F_OCTET_LENGTH_TEXT:
-			return compile_text(c, linitial(args), false) && add_op(c, GC_TEXT_BYTES, 0, 0);
-		case F_LENGTH_BYTEA:
-		case F_OCTET_LENGTH_BYTEA:
-			return compile_bytes(linitial(args)) && add_op(c, GC_TEXT_BYTES, 0, 0);
-		default:
-			break;
-	}
-
+	if (b->text == GC_TEXT_LENGTH || b->text == GC_TEXT_BYTES)
+		return (b->text_of == GC_OF_BYTES ? compile_bytes(linitial(args)) :
+				compile_text(c, linitial(args), b->text_of == GC_OF_PADDED)) && add_op(c, b->text, 0, 0);
 	/* The others look at a collation, and raise an error if there is none. */
 	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
 		return false;
-	switch (funcid)
+	switch (b->text)
 	{
-		case F_STRPOS:
-		case F_POSITION_TEXT_TEXT:
+		case GC_TEXT_POSITION:
+		case GC_TEXT_STARTS:
 			return compile_text(c, linitial(args), false) && constant_text(lsecond(args), &bytes, &len) &&
-				len > 0 && add_op_of(c, GC_TEXT_POSITION, len, 0, bytes, len);
-		case F_STARTS_WITH:
-			return compile_text(c, linitial(args), false) && constant_text(lsecond(args), &bytes, &len) &&
-				add_op_of(c, GC_TEXT_STARTS, len, 0, bytes, len);
-		case F_TEXTLIKE:
-		case F_TEXTNLIKE:
-			return compile_like(c, collation, args, false, funcid == F_TEXTNLIKE);
-		case F_TEXTICLIKE:
-		case F_TEXTICNLIKE:
-			return compile_like(c, collation, args, true, funcid == F_TEXTICNLIKE);
+				(len > 0 || b->text == GC_TEXT_STARTS) && add_op_of(c, b->text, len, 0, bytes, len);
+		case GC_TEXT_LIKE:
+			return compile_like(c, collation, args, b->text_with & GC_LIKE_FOLD, b->text_with & GC_LIKE_NOT);
 		default:
-			return compile_comparison(c, funcid, collation, args);
+			return compile_comparison(c, b, collation, args);
 	}
 }
 

@@ -23,17 +23,12 @@ power10(int n)
 static GcCode
 cast_to_numeric(GcTyper *t, GcExpr *e, GcRange *r)
 {
-	const GcExpr *a = &t->exprs[e->arg[0]];
-	int			up;
+	const int	up = e->scale - t->exprs[e->arg[0]].scale;
 
 	*r = t->ranges[e->arg[0]];
 	e->opreg = gc_range_reg(r);
-	e->scale = a->kind == GC_NUMERIC ? a->scale : 0;
-	e->min_scale = a->kind == GC_NUMERIC ? a->min_scale : 0;
 	if (!(e->flags & GC_CAST_SCALE))
 		return GC_OK;
-
-	up = e->cast_scale - e->scale;
 	if (up > 38 || up < -38)
 		return gc_too_wide(t);
 	if (up >= 0)
@@ -51,7 +46,6 @@ cast_to_numeric(GcTyper *t, GcExpr *e, GcRange *r)
 		r->lo = r->lo / d - 1;
 		r->hi = r->hi / d + 1;
 	}
-	e->scale = e->min_scale = e->cast_scale;
 	if (e->cast_precision <= 38)
 	{
 		i128		limit = power10(e->cast_precision) - 1;

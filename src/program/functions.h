@@ -4,7 +4,7 @@
  *	  Functions of the device library that a GC_OP_CALL calls: the table of them.
  *
  * To add one: an entry in GcFunction, its line in functions.c, and the function itself in
- * cuda/, with the semantics of PostgreSQL's.  plan/expr/functions.c says which SQL function needs it.
+ * cuda/, with the semantics of PostgreSQL's.  plan/base/builtins.c says which SQL function needs it.
  *
  * Pure C; runs in backends and on the worker's main thread.
  *

@@ -114,8 +114,7 @@ gc_type_avg(GcTyper *t, GcExpr *e, GcRange *r)
 	if (gc_is_varying(&t->exprs[e->arg[0]]))
 		return gc_fail(t->err, GC_UNSUPPORTED, "The average of numeric values of varying scale is needed.");
 	*r = t->ranges[values];
-	/* Its display scale is any up to this. */
-	e->scale = GC_AVG_SCALE;
+	/* Its display scale is any up to GC_AVG_SCALE. */
 	e->min_scale = 0;
 	e->flags |= GC_CHECKED;
 	return t->exprs[e->arg[0]].scale <= GC_AVG_SCALE &&

@@ -21,6 +21,7 @@
 #include "functions.h"
 #include "groups.h"
 #include "layout.h"
+#include "scales.h"
 #include "tagged.h"
 #include "typer.h"
 
@@ -51,8 +52,6 @@ align_scales(GcTyper *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
 static GcCode
 type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 {
-	const GcExpr *a = &t->exprs[e->arg[0]];
-	const GcExpr *b = &t->exprs[e->arg[1]];
 	GcRange		arg[2];
 	GcRange		ra,
 				rb;
@@ -71,14 +70,12 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 			(GC_KIND_IS_INSTANT(t->exprs[e->arg[i]].kind) && gc_range_clip(&arg[i], TIMESTAMP_LO, TIMESTAMP_HI)))
 			e->flags |= GC_KIND_IS_INSTANT(e->kind) ? GC_INFINITE : GC_CHECKED;
 	}
-	if (a->kind == GC_NUMERIC)
+	if (t->exprs[e->arg[0]].kind == GC_NUMERIC)
 	{
 		GcCode		code = align_scales(t, e, 0, &ra, &rb);
 
 		if (code != GC_OK)
 			return code;
-		e->scale = a->scale > b->scale ? a->scale : b->scale;
-		e->min_scale = a->min_scale > b->min_scale ? a->min_scale : b->min_scale;
 	}
 	else
 	{
@@ -107,9 +104,6 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 static GcCode
 type_mul(GcTyper *t, GcExpr *e, GcRange *r)
 {
-	const GcExpr *a = &t->exprs[e->arg[0]];
-	const GcExpr *b = &t->exprs[e->arg[1]];
-
 	if (GC_KIND_IS_FLOAT(e->kind))
 	{
 		e->flags |= GC_CHECKED;
@@ -117,8 +111,6 @@ type_mul(GcTyper *t, GcExpr *e, GcRange *r)
 	}
 	if (!gc_range_mul(&t->ranges[e->arg[0]], &t->ranges[e->arg[1]], r))
 		return gc_too_wide(t);
-	e->scale = a->scale + b->scale;
-	e->min_scale = a->min_scale + b->min_scale;
 	e->opreg = gc_range_common_reg(&t->ranges[e->arg[0]], &t->ranges[e->arg[1]], r);
 	gc_clip_to_kind(e, r);
 	return GC_OK;
@@ -148,8 +140,6 @@ type_numeric_div(GcTyper *t, GcExpr *e, GcRange *r)
 	GcRange		bound = {1, 1};
 	GcRange		q = {0, 0};
 
-	e->scale = GC_AVG_SCALE;
-	e->min_scale = a->min_scale > b->min_scale ? a->min_scale : b->min_scale;
 	e->flags |= GC_CHECKED;
 	if (a->scale > GC_AVG_SCALE || b->scale > GC_AVG_SCALE)
 		return gc_fail(t->err, GC_UNSUPPORTED, "A quotient of numeric values of many digits is needed.");
@@ -174,8 +164,6 @@ type_numeric_div(GcTyper *t, GcExpr *e, GcRange *r)
 static GcCode
 type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 {
-	const GcExpr *x = &t->exprs[e->arg[0]];
-	const GcExpr *y = &t->exprs[e->arg[1]];
 	GcRange		a,
 				b;
 	GcCode		code;
@@ -188,8 +176,6 @@ type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 	if (a.lo == I128_MIN || b.lo == I128_MIN)
 		return gc_too_wide(t);
 	m = a.hi > -a.lo ? a.hi : -a.lo;
-	e->scale = x->scale > y->scale ? x->scale : y->scale;
-	e->min_scale = x->min_scale > y->min_scale ? x->min_scale : y->min_scale;
 	if (GC_KIND_IS_FLOAT(e->kind) || (b.lo <= 0 && b.hi >= 0))
 		e->flags |= GC_CHECKED;
 	if (GC_KIND_IS_FLOAT(e->kind))
@@ -213,11 +199,8 @@ type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 static GcCode
 type_neg_abs(GcTyper *t, GcExpr *e, GcRange *r)
 {
-	const GcExpr *a = &t->exprs[e->arg[0]];
 	GcRange		ra = t->ranges[e->arg[0]];
 
-	e->scale = a->scale;
-	e->min_scale = a->min_scale;
 	if (GC_KIND_IS_FLOAT(e->kind))
 		return GC_OK;
 	if (ra.lo == I128_MIN)
@@ -268,7 +251,7 @@ type_arithmetic(GcTyper *t, GcExpr *e, GcRange *r)
 static GcCode
 type_choice(GcTyper *t, GcExpr *e, GcRange *r)
 {
-	int			first = e->op == GC_OP_IF ? 1 : 0;
+	const int	first = gc_first_choice(e);
 	const GcExpr *a = &t->exprs[e->arg[first]];
 	const GcExpr *b = &t->exprs[e->arg[first + 1]];
 	GcRange		ra,
@@ -277,17 +260,11 @@ type_choice(GcTyper *t, GcExpr *e, GcRange *r)
 
 	if (code != GC_OK)
 		return code;
-	/* A NULL constant has no value: its range and scale do not count. */
+	/* A NULL constant has no value: its range does not count. */
 	if (a->op == GC_OP_NULL)
 		ra = rb;
 	if (b->op == GC_OP_NULL)
 		rb = ra;
-	e->scale = a->scale > b->scale ? a->scale : b->scale;
-	e->min_scale = a->min_scale < b->min_scale ? a->min_scale : b->min_scale;
-	if (a->op == GC_OP_NULL)
-		e->min_scale = b->min_scale;
-	if (b->op == GC_OP_NULL)
-		e->min_scale = a->min_scale;
 	r->lo = ra.lo < rb.lo ? ra.lo : rb.lo;
 	r->hi = ra.hi > rb.hi ? ra.hi : rb.hi;
 	return GC_OK;
@@ -346,8 +323,6 @@ type_leaf(GcTyper *t, GcExpr *e, GcRange *r)
 			}
 		case GC_OP_OUTER:
 			*r = t->ranges[e->arg[0]];
-			e->scale = t->exprs[e->arg[0]].scale;
-			e->min_scale = t->exprs[e->arg[0]].min_scale;
 			e->flags |= GC_NULLABLE;
 			break;
 		default:				/* GC_OP_NULL */
@@ -420,6 +395,42 @@ type_tag(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
+/* The largest and smallest display scale of a numeric, by its rule. */
+static void
+type_scale(const GcTyper *t, GcExpr *e)
+{
+	const GcScaleRule rule = gc_scale_rule(e);
+	const int	first = rule == GC_SCALE_CHOSEN ? gc_first_choice(e) : 0;
+	const GcExpr *a = rule == GC_SCALE_OWN ? NULL : &t->exprs[e->arg[first]];
+	const GcExpr *b = rule >= GC_SCALE_LARGER ? &t->exprs[e->arg[first + 1]] : a;
+
+	switch (rule)
+	{
+		case GC_SCALE_OWN:
+			break;
+		case GC_SCALE_GIVEN:
+			e->scale = e->min_scale = e->cast_scale;
+			break;
+		case GC_SCALE_ARGUMENT:
+			e->scale = a->scale;
+			e->min_scale = a->min_scale;
+			break;
+		case GC_SCALE_LARGER:
+		case GC_SCALE_SUM:
+			e->scale = gc_scale_of(rule, a->scale, b->scale);
+			e->min_scale = gc_scale_of(rule, a->min_scale, b->min_scale);
+			break;
+		case GC_SCALE_QUOTIENT:
+			e->scale = GC_AVG_SCALE;
+			e->min_scale = gc_scale_of(GC_SCALE_LARGER, a->min_scale, b->min_scale);
+			break;
+		case GC_SCALE_CHOSEN:
+			e->scale = a->scale > b->scale ? a->scale : b->scale;
+			e->min_scale = b->op != GC_OP_NULL && (a->op == GC_OP_NULL || b->min_scale < a->min_scale) ? b->min_scale : a->min_scale;
+			break;
+	}
+}
+
 static GcCode
 type_expr(GcTyper *t, u16 i)
 {
@@ -428,6 +439,8 @@ type_expr(GcTyper *t, u16 i)
 	GcCode		code = GC_OK;
 
 	*r = (GcRange) {0, 1};
+	if (e->kind == GC_NUMERIC)
+		type_scale(t, e);
 	switch (e->op)
 	{
 		case GC_OP_COLUMN:

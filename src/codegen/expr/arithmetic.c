@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * arithmetic.c
- *	  Arithmetic and comparisons of values that are there: one statement each.
+ *	  Arithmetic and comparisons of values that are there: one statement each.  Quotients of numerics: scale.c.
  *
  * cuda/gc_value.h defines the semantics.  The code here only chooses among them, by the registers
  * and checks that typing.c found.
@@ -13,7 +13,6 @@
 #include "arithmetic.h"
 #include "emit.h"
 #include "operand.h"
-#include "scale.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,19 +63,6 @@ result_of(const GcExpr *e, Operand o)
 	return o;
 }
 
-/* cuda/gc_numeric.h */
-static Operand
-emit_numeric_div(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *null)
-{
-	char		shown[700];
-	char		buf[1100];
-
-	cg_shown_scale(cg, e, shown, sizeof(shown));
-	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, %s, &gc_bad)", null,
-			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale, shown);
-	return cg_temp(cg, cg_ctype[e->reg], buf, null);
-}
-
 /* A timestamp and what is added to it: sum, unless the timestamp is infinite. */
 static Operand
 emit_passed_infinite(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *sum, const char *null)
@@ -112,8 +98,6 @@ cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b)
 	cg_either_null(null, sizeof(null), a, b);
 	if (e->reg == GC_F32 || e->reg == GC_F64)
 		return emit_float_arith(cg, e, a, b, null);
-	if (e->kind == GC_NUMERIC && e->op == GC_OP_DIV)
-		return emit_numeric_div(cg, e, a, b, null);
 
 	cg_as(cg, x, sizeof(x), e->arg[0], a, e->opreg, e->rescale[0]);
 	cg_as(cg, y, sizeof(y), e->arg[1], b, e->opreg, e->rescale[1]);
@@ -230,15 +214,4 @@ cg_compare(Cg *cg, u16 i, const Operand *a, const Operand *b)
 	}
 	cg_either_null(null, sizeof(null), a, b);
 	return cg_temp_bool(cg, cmp, null);
-}
-
-Operand
-cg_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
-{
-	const GcExpr *e = EXPR(cg, i);
-	char		buf[300];
-
-	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_avg((i128) %s, (i64) %s, %d, &gc_bad)", sum->n,
-			 cg_ctype[e->reg], sum->v, count->v, EXPR(cg, e->arg[0])->scale);
-	return cg_temp(cg, cg_ctype[e->reg], buf, sum->n);
 }

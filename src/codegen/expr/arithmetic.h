@@ -15,7 +15,7 @@
 /* NULL flag of an operation that is NULL if any of its arguments is. */
 extern void cg_either_null(char *buf, size_t size, const Operand *a, const Operand *b);
 
-/* Emit statements computing expression i, of which these are the arguments: + - * / and remainder. */
+/* Emit statements computing expression i, of which these are the arguments: + - * and remainder, and / but of numerics. */
 extern Operand cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b);
 
 /* The same of - and abs(). */
@@ -23,8 +23,5 @@ extern Operand cg_neg_abs(Cg *cg, u16 i, const Operand *a);
 
 /* The same of comparisons, IS DISTINCT FROM among them. */
 extern Operand cg_compare(Cg *cg, u16 i, const Operand *a, const Operand *b);
-
-/* The same of an average of numerics (cuda/gc_numeric.h). */
-extern Operand cg_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count);
 
 #endif							/* GC_ARITHMETIC_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * expr.c
- *	  Expressions: from GcExpr trees to statements.  Casts: cast.c; arithmetic and comparisons: arithmetic.c.
+ *	  Expressions: from GcExpr trees to statements.  Casts: cast.c; arithmetic and comparisons: arithmetic.c, scale.c.
  *
  * cuda/gc_value.h defines the semantics.  The code here only chooses among them, by the registers
  * and checks that typing.c found.  SQL promises lazy evaluation of untaken arms of CASE and of
@@ -460,9 +460,10 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_ADD:
 		case GC_OP_SUB:
 		case GC_OP_MUL:
-		case GC_OP_DIV:
 		case GC_OP_MOD:
 			return emit_of_two(cg, i, cg_arith);
+		case GC_OP_DIV:
+			return emit_of_two(cg, i, EXPR(cg, i)->kind == GC_NUMERIC ? cg_quotient : cg_arith);
 		case GC_OP_NEG:
 		case GC_OP_ABS:
 			return emit_of_one(cg, i, cg_neg_abs);

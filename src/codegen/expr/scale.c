@@ -1,19 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * scale.c
- *	  Numerics whose display scale differs from row to row.
+ *	  Numerics whose display scale differs from row to row, and quotients, whose scale depends on their value.
  *
  * An expression's value is at the largest scale.  The scale that PostgreSQL would show is computed where it is asked for,
- * by the rules of numeric.c.  Where values are stored each has its scale with it (program/tagged.h).
+ * by its rule (program/scales.h).  Where values are stored each has its scale with it (program/tagged.h).
  *
  * Pure C, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
 #include "scale.h"
+#include "arithmetic.h"
 #include "emit.h"
 #include "expr.h"
 #include "operand.h"
+#include "../../program/scales.h"
 #include "../../program/tagged.h"
 
 #include <stdio.h>
@@ -50,8 +52,9 @@ cg_untagged(Cg *cg, u16 i)
 
 static void scale_text(Cg *cg, u16 i, char *buf, size_t size);
 
-void
-cg_shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
+/* The larger of the display scales of a quotient's arguments. */
+static void
+shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 {
 	char		x[300],
 				y[300];
@@ -70,7 +73,7 @@ quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	Operand		b = cg_expr(cg, e->arg[1]);
 	char		shown[700];
 
-	cg_shown_scale(cg, e, shown, sizeof(shown));
+	shown_scale(cg, e, shown, sizeof(shown));
 	return snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
 					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0, shown);
 }
@@ -90,14 +93,35 @@ extreme_scale_text(Cg *cg, const GcExpr *e, const char *first, const char *secon
 					y, e->op == GC_OP_LEAST ? "<" : ">", x, second, first);
 }
 
-/* Display scale of numeric expression i, which differs from row to row. */
+/* Display scale of that of two numerics which is chosen. */
+static int
+chosen_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
+{
+	const int	first = gc_first_choice(e);
+	const bool	extreme = e->op == GC_OP_GREATEST || e->op == GC_OP_LEAST;
+	char		x[300],
+				y[300];
+	Operand		c;
+
+	if (!extreme)
+		c = cg_expr(cg, e->arg[0]);
+	scale_text(cg, e->arg[first], x, sizeof(x));
+	scale_text(cg, e->arg[first + 1], y, sizeof(y));
+	if (extreme)
+		return extreme_scale_text(cg, e, x, y, buf, size);
+	if (e->op == GC_OP_IF)
+		return snprintf(buf, size, "(%s ? %s : %s)", c.v, x, y);
+	return snprintf(buf, size, "(%s ? %s : %s)", c.n, y, x);
+}
+
+/* Display scale of numeric expression i, which differs from row to row: gc_scale_rule(). */
 static void
 scale_text(Cg *cg, u16 i, char *buf, size_t size)
 {
 	const GcExpr *e = EXPR(cg, i);
+	GcScaleRule rule = gc_scale_rule(e);
 	char		x[300],
 				y[300];
-	Operand		c;
 	int			n;
 
 	if (!gc_is_varying(e))
@@ -105,58 +129,61 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		snprintf(buf, size, "%d", e->kind == GC_NUMERIC ? e->scale : 0);
 		return;
 	}
-	switch (e->op)
+	/* Both arguments are the one that this pipeline has. */
+	if (e->op == GC_OP_ARM)
+		rule = GC_SCALE_ARGUMENT;
+	switch (rule)
 	{
-		case GC_OP_COLUMN:
-		case GC_OP_PAYLOAD:
-		case GC_OP_LUT:
-			/* What groups have is not tagged. */
-			n = cg_is_tagged(cg, i) ? snprintf(buf, size, "GC_TAG_SCALE(%s)", cg_stored_leaf(cg, i).v) : -1;
-			break;
-		case GC_OP_OUTER:
-			if (e->ref == cg->unmatched)
-			{
+		case GC_SCALE_ARGUMENT:
+			if (e->op == GC_OP_OUTER && e->ref == cg->unmatched)
 				snprintf(buf, size, "0");
-				return;
-			}
-			scale_text(cg, e->arg[0], buf, size);
+			else
+				scale_text(cg, e->arg[0], buf, size);
 			return;
-		case GC_OP_NEG:
-		case GC_OP_ABS:
-		case GC_OP_CAST:
-		case GC_OP_ARM:
-			scale_text(cg, e->arg[0], buf, size);
-			return;
-		case GC_OP_AVG:
-		case GC_OP_DIV:
+		case GC_SCALE_LARGER:
+		case GC_SCALE_SUM:
+			scale_text(cg, e->arg[0], x, sizeof(x));
+			scale_text(cg, e->arg[1], y, sizeof(y));
+			n = snprintf(buf, size, rule == GC_SCALE_SUM ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
+			break;
+		case GC_SCALE_QUOTIENT:
 			n = quotient_scale_text(cg, e, buf, size);
 			break;
-		case GC_OP_ADD:
-		case GC_OP_SUB:
-		case GC_OP_MUL:
-		case GC_OP_MOD:
-			scale_text(cg, e->arg[0], x, sizeof(x));
-			scale_text(cg, e->arg[1], y, sizeof(y));
-			n = snprintf(buf, size, e->op == GC_OP_MUL ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
+		case GC_SCALE_CHOSEN:
+			n = chosen_scale_text(cg, e, buf, size);
 			break;
-		case GC_OP_IF:
-		case GC_OP_COALESCE:
-			c = cg_expr(cg, e->arg[0]);
-			scale_text(cg, e->arg[e->op == GC_OP_IF ? 1 : 0], x, sizeof(x));
-			scale_text(cg, e->arg[e->op == GC_OP_IF ? 2 : 1], y, sizeof(y));
-			if (e->op == GC_OP_IF)
-				n = snprintf(buf, size, "(%s ? %s : %s)", c.v, x, y);
-			else
-				n = snprintf(buf, size, "(%s ? %s : %s)", c.n, y, x);
-			break;
-		default:				/* GREATEST, LEAST */
-			scale_text(cg, e->arg[0], x, sizeof(x));
-			scale_text(cg, e->arg[1], y, sizeof(y));
-			n = extreme_scale_text(cg, e, x, y, buf, size);
+		default:				/* What groups have is not tagged. */
+			n = cg_is_tagged(cg, i) ? snprintf(buf, size, "GC_TAG_SCALE(%s)", cg_stored_leaf(cg, i).v) : -1;
 			break;
 	}
 	if (n < 0 || (size_t) n >= size)
 		cg_fail(cg, GC_UNSUPPORTED, "numeric expression whose scale varies");
+}
+
+Operand
+cg_quotient(Cg *cg, u16 i, const Operand *a, const Operand *b)
+{
+	const GcExpr *e = EXPR(cg, i);
+	char		null[96],
+				shown[700],
+				buf[1100];
+
+	cg_either_null(null, sizeof(null), a, b);
+	shown_scale(cg, e, shown, sizeof(shown));
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, %s, &gc_bad)", null,
+			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale, shown);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+Operand
+cg_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
+{
+	const GcExpr *e = EXPR(cg, i);
+	char		buf[300];
+
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_avg((i128) %s, (i64) %s, %d, &gc_bad)", sum->n,
+			 cg_ctype[e->reg], sum->v, count->v, EXPR(cg, e->arg[0])->scale);
+	return cg_temp(cg, cg_ctype[e->reg], buf, sum->n);
 }
 
 Operand

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scale.h
- *	  Numerics whose display scale differs from row to row.
+ *	  Numerics whose display scale differs from row to row, and quotients, whose scale depends on their value.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -24,8 +24,11 @@ extern bool cg_is_tagged(Cg *cg, u16 e);
 /* The value of a leaf whose display scale varies: a column, payload or lookup. */
 extern Operand cg_untagged(Cg *cg, u16 e);
 
-/* The larger of the display scales of a quotient's arguments. */
-extern void cg_shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size);
+/* Emit statements computing quotient i of numerics, of which these are the arguments. */
+extern Operand cg_quotient(Cg *cg, u16 i, const Operand *a, const Operand *b);
+
+/* The same of an average of numerics. */
+extern Operand cg_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count);
 
 /* As cg_expr(), in the form in which the value is stored: tagged if its display scale varies. */
 extern Operand cg_stored(Cg *cg, u16 e);

@@ -27,7 +27,7 @@ has_quotient(const GcTranslation *tr, int e)
 		e = tr->aggs[tr->columns[x->ref].agg].arg;
 		return e != GC_NONE && has_quotient(tr, e);
 	}
-	if (x->kind != GC_NUMERIC || (x->op == GC_OP_CAST && x->flags & GC_CAST_SCALE))
+	if (x->kind != GC_NUMERIC || gc_scale_rule(x) == GC_SCALE_GIVEN)
 		return false;
 	if (gc_is_quotient(x))
 		return true;

@@ -11,12 +11,13 @@
 #define GC_QUOTIENT_H
 
 #include "translate.h"
+#include "../../program/scales.h"
 
 /* Is it a division of numerics, or an average of them? */
 static inline bool
 gc_is_quotient(const GcExpr *e)
 {
-	return e->op == GC_OP_AVG || (e->op == GC_OP_DIV && e->kind == GC_NUMERIC);
+	return e->kind == GC_NUMERIC && gc_scale_rule(e) == GC_SCALE_QUOTIENT;
 }
 
 /*

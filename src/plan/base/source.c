@@ -20,8 +20,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "builtins.h"
 #include "distributed.h"
 #include "../../compat.h"
 
@@ -259,7 +259,7 @@ gc_source_refusal(PlannerInfo *root, RelOptInfo *rel)
 bool
 gc_is_storage_function(Oid function)
 {
-	return function == F_PG_COLUMN_SIZE || function == F_PG_COLUMN_COMPRESSION || GC_IS_TOAST_CHUNK_ID(function);
+	return (gc_builtin(function)->flags & GC_SEES_STORAGE) != 0;
 }
 
 static bool

@@ -17,6 +17,7 @@
 #include "utils/fmgroids.h"
 
 #include "fields.h"
+#include "../base/builtins.h"
 
 /*
  * Patterns of formatting.c that print something of a date; of those that begin alike, the longest first.  They are
@@ -95,21 +96,21 @@ static bool
 prints_date(Node *node)
 {
 	FuncExpr   *f = (FuncExpr *) node;
-	Const	   *format;
+	const Const *format;
 
-	if (!IsA(node, FuncExpr) || (f->funcid != F_TO_CHAR_TIMESTAMP_TEXT && f->funcid != F_TO_CHAR_TIMESTAMPTZ_TEXT))
+	if (!IsA(node, FuncExpr) || gc_builtin(f->funcid)->date != GC_DATE_BY_FORMAT)
 		return false;
-	format = lsecond(f->args);
-	return IsA(format, Const) && !format->constisnull && is_date_format(TextDatumGetCString(format->constvalue));
+	format = gc_constant(f->args, 1);
+	return format && is_date_format(TextDatumGetCString(format->constvalue));
 }
 
 /* The field that a call's first argument names; -1: none that is known. */
 static int
 constant_field(const FuncExpr *f)
 {
-	const Const *field = linitial(f->args);
+	const Const *field = gc_constant(f->args, 0);
 
-	return IsA(field, Const) && !field->constisnull ? gc_field_named(field) : -1;
+	return field ? gc_field_named(field) : -1;
 }
 
 /* The Var that a call uses nothing but the date of; NULL: it is no such call. */
@@ -120,21 +121,18 @@ dated_argument(Node *node)
 
 	if (!IsA(node, FuncExpr))
 		return NULL;
-	switch (f->funcid)
+	switch (gc_builtin(f->funcid)->date)
 	{
-		case F_DATE_TIMESTAMP:
-		case F_DATE_TIMESTAMPTZ:
+		case GC_DATE_ALWAYS:
 			return linitial(f->args);
-		case F_EXTRACT_TEXT_TIMESTAMP:
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMP:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case GC_DATE_BY_FIELD:
 			return gc_is_date_field(constant_field(f)) ? lsecond(f->args) : NULL;
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case GC_DATE_BY_UNIT:
 			return gc_truncates_to_date(constant_field(f)) ? lsecond(f->args) : NULL;
-		default:
+		case GC_DATE_BY_FORMAT:
 			return prints_date(node) ? linitial(f->args) : NULL;
+		default:
+			return NULL;
 	}
 }
 
@@ -164,22 +162,9 @@ gc_depends_on_date(Expr *expr)
 static bool
 is_zoned(Node *node)
 {
-	if (!IsA(node, FuncExpr))
-		return false;
-	switch (((FuncExpr *) node)->funcid)
-	{
-		case F_DATE_TIMESTAMPTZ:
-		case F_TIME_TIMESTAMPTZ:
-		case F_TIMESTAMP_TIMESTAMPTZ:
-		case F_TIMESTAMPTZ_DATE:
-		case F_TIMESTAMPTZ_TIMESTAMP:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-			return true;
-		default:
-			return prints_date(node) && ((FuncExpr *) node)->funcid == F_TO_CHAR_TIMESTAMPTZ_TEXT;
-	}
+	const GcBuiltin *b = IsA(node, FuncExpr) ? gc_builtin(((FuncExpr *) node)->funcid) : NULL;
+
+	return b && b->zone == GC_ZONE_OF_SESSION && (b->date != GC_DATE_BY_FORMAT || prints_date(node));
 }
 
 static Node *
@@ -189,7 +174,7 @@ without_stable(Node *node, bool *zoned)
 
 	if (node == NULL)
 		return NULL;
-	if (prints_date(node) && ((FuncExpr *) node)->funcid == F_TO_CHAR_TIMESTAMP_TEXT)
+	if (prints_date(node) && !is_zoned(node))
 		return without_stable(linitial(((FuncExpr *) node)->args), zoned);
 	if (!is_zoned(node))
 		return expression_tree_mutator(node, without_stable, zoned);

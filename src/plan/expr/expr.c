@@ -27,12 +27,12 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "../base/append.h"
 #include "../base/attach.h"
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "cases.h"
 #include "comparisons.h"
 #include "functions.h"
@@ -181,6 +181,7 @@ static int
 translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
 	const char *name = get_func_name(f->funcid);
+	const GcBuiltin *builtin = gc_builtin(f->funcid);
 	GcKind		kind = gc_type_kind(f->funcresulttype);
 	GcScaledInterval days;
 	int			a;
@@ -191,7 +192,7 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		return translate_epoch_of_difference(tr, leaf, f);
 	if (gc_is_age((Expr *) f))
 		return gc_refuse(tr, "an age is used other than in a comparison");
-	if (gc_is_date_bin(f))
+	if (builtin->how == GC_HOW_DATE_BIN)
 		return translate_date_bin(tr, leaf, f);
 	if (gc_scales_days((Expr *) f, &days))
 		return translate_days(tr, leaf, &days);
@@ -200,9 +201,9 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		a = translate_any(tr, leaf, linitial(linitial_node(FuncExpr, f->args)->args));
 		return a < 0 ? a : gc_translate_rounded_float(tr, f, a);
 	}
-	if (gc_function_argument(f) >= 0)
+	if (builtin->of > 0)
 	{
-		Expr	   *arg = list_nth(f->args, gc_function_argument(f));
+		Expr	   *arg = list_nth(f->args, builtin->of - 1);
 
 		/* A lookup table of the whole has one scale, where one of the argument may need too many digits. */
 		if (gc_rounds_parsed(f))
@@ -210,7 +211,7 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 		a = gc_is_age(arg) ? gc_age_of_times(tr, leaf, (FuncExpr *) arg) : translate_any(tr, leaf, arg);
 		return a < 0 ? a : gc_translate_function(tr, f, a);
 	}
-	if (f->funcid == F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4)
+	if (builtin->how == GC_HOW_WIDTH_BUCKET)
 		return translate_width_bucket(tr, leaf, f);
 	if (strcmp(name, "mod") == 0 && list_length(f->args) == 2)
 		return translate_arith(tr, leaf, f->args, f->funcresulttype, GC_OP_MOD);

@@ -3,8 +3,8 @@
  * functions.c
  *	  SQL functions that kernels compute, beside operators and casts.
  *
- * Each is made of casts, arithmetic, and calls of the device library (program/functions.h).
- * Their other arguments, such as the field of extract(), must be constants.
+ * Which these are, base/builtins.c says.  Each is made of casts, arithmetic, and calls of the device library
+ * (program/functions.h).  Their other arguments, such as the field of extract(), must be constants.
  *
  * Planner, in backends.
  *
@@ -27,6 +27,7 @@
 #include "utils/timestamp.h"
 
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "fields.h"
 #include "instants.h"
 #include "lookup.h"
@@ -76,15 +77,6 @@ call(GcTranslation *tr, GcFunction function, GcKind kind, int a, int b)
 	return a < 0 ? a : gc_build_expr(tr, GC_OP_CALL, kind, a, b, -1, function);
 }
 
-/* A constant argument; NULL: it is none, or NULL. */
-static Const *
-constant(const FuncExpr *f, int n)
-{
-	Node	   *arg = list_nth(f->args, n);
-
-	return IsA(arg, Const) && !((Const *) arg)->constisnull ? (Const *) arg : NULL;
-}
-
 /*-------------------------------------------------------------------------
  * Fields of timestamps
  *-------------------------------------------------------------------------
@@ -111,7 +103,7 @@ field_result(GcTranslation *tr, const FuncExpr *f, int e, int scale)
 static int
 translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 	int			what = name ? gc_field_named(name) : -1;
 	int			function = gc_field_call(what);
 
@@ -132,7 +124,7 @@ translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 static int
 translate_date_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 
 	if (name == NULL || !gc_is_date_field(gc_field_named(name)))
 		return gc_refuse(tr, "this field of a date is not supported");
@@ -168,13 +160,13 @@ translate_isfinite(GcTranslation *tr, int arg)
 OpExpr *
 gc_epoch_of_difference(const FuncExpr *f)
 {
-	Const	   *name;
+	const Const *name;
 	OpExpr	   *op;
 
 	/* date_part() adds days and the rest as floats. */
 	if (f->funcid != F_EXTRACT_TEXT_INTERVAL)
 		return NULL;
-	name = constant(f, 0);
+	name = gc_constant(f->args, 0);
 	op = lsecond(f->args);
 	if (name == NULL || gc_field_named(name) != DTK_EPOCH || !IsA(op, OpExpr))
 		return NULL;
@@ -196,7 +188,7 @@ gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b)
 static int
 translate_date_trunc(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 	int			what = name ? gc_field_named(name) : -1;
 	int			function = gc_trunc_call(what);
 
@@ -228,16 +220,10 @@ bins_start_alike(void)
 	return bin == USECS_PER_DAY;
 }
 
-bool
-gc_is_date_bin(const FuncExpr *f)
-{
-	return f->funcid == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP || f->funcid == F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ;
-}
-
 int
 gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin)
 {
-	Const	   *c = constant(f, 0);
+	const Const *c = gc_constant(f->args, 0);
 	Interval   *stride = c ? DatumGetIntervalP(c->constvalue) : NULL;
 	int64		us;
 	int			param;
@@ -276,7 +262,7 @@ round_to_tens(GcTranslation *tr, int arg, int zeros, uint8 flags)
 static int
 translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
 {
-	Const	   *digits = list_length(f->args) == 2 ? constant(f, 1) : NULL;
+	const Const *digits = list_length(f->args) == 2 ? gc_constant(f->args, 1) : NULL;
 	int			scale = digits ? DatumGetInt32(digits->constvalue) : 0;
 
 	if ((list_length(f->args) == 2 && digits == NULL) || scale < -MAX_ZEROS || scale > MAX_SCALE)
@@ -288,40 +274,28 @@ bool
 gc_rounds_float(const FuncExpr *f)
 {
 	const FuncExpr *cast = f->args ? linitial(f->args) : NULL;
+	const uint8 how = gc_builtin(f->funcid)->how;
 
-	if (f->funcid != F_NUMERIC_NUMERIC_INT4 && f->funcid != F_ROUND_NUMERIC && f->funcid != F_ROUND_NUMERIC_INT4 &&
-		f->funcid != F_TRUNC_NUMERIC && f->funcid != F_TRUNC_NUMERIC_INT4)
-		return false;
-	return IsA(cast, FuncExpr) && (cast->funcid == F_NUMERIC_FLOAT8 || cast->funcid == F_NUMERIC_FLOAT4);
+	return (how == GC_HOW_TYPMOD || how == GC_HOW_ROUND) && IsA(cast, FuncExpr) &&
+		gc_builtin(cast->funcid)->how == GC_HOW_FLOAT_AS_NUMERIC;
 }
 
 bool
 gc_rounds_parsed(const FuncExpr *f)
 {
 	const FuncExpr *parsed = f->args ? linitial(f->args) : NULL;
+	const uint8 how = gc_builtin(f->funcid)->how;
 
-	switch (f->funcid)
-	{
-		case F_NUMERIC_NUMERIC_INT4:
-		case F_ROUND_NUMERIC:
-		case F_ROUND_NUMERIC_INT4:
-		case F_TRUNC_NUMERIC:
-		case F_TRUNC_NUMERIC_INT4:
-		case F_FLOOR_NUMERIC:
-		case F_CEIL_NUMERIC:
-		case F_CEILING_NUMERIC:
-			return IsA(parsed, CoerceViaIO) || (IsA(parsed, FuncExpr) && parsed->funcid == F_NUMERIC_JSONB);
-		default:
-			return false;
-	}
+	return (how == GC_HOW_TYPMOD || how == GC_HOW_ROUND || how == GC_HOW_WHOLE) &&
+		(IsA(parsed, CoerceViaIO) || (IsA(parsed, FuncExpr) && parsed->funcid == F_NUMERIC_JSONB));
 }
 
 int
 gc_translate_rounded_float(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	const bool	of_type = f->funcid == F_NUMERIC_NUMERIC_INT4;
-	const bool	cut = f->funcid == F_TRUNC_NUMERIC || f->funcid == F_TRUNC_NUMERIC_INT4;
-	Const	   *value = list_length(f->args) == 2 ? constant(f, 1) : NULL;
+	const bool	of_type = gc_builtin(f->funcid)->how == GC_HOW_TYPMOD;
+	const bool	cut = gc_builtin(f->funcid)->with != 0;
+	const Const *value = list_length(f->args) == 2 ? gc_constant(f->args, 1) : NULL;
 	const int	number = value ? DatumGetInt32(value->constvalue) : 0;
 	const int	scale = !of_type ? number : number >= (int32) VARHDRSZ ? gc_typmod_scale(number, 0) : -1;
 	const int	digits = tr->pexprs[arg].kind == GC_FLOAT4 ? FLT_DIG : DBL_DIG;
@@ -358,7 +332,7 @@ translate_numeric_sign(GcTranslation *tr, int arg)
 static int
 translate_typmod(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *value = constant(f, 1);
+	const Const *value = gc_constant(f->args, 1);
 	int32		typmod = value ? DatumGetInt32(value->constvalue) : 0;
 	int			scale;
 
@@ -370,12 +344,6 @@ translate_typmod(GcTranslation *tr, const FuncExpr *f, int arg)
 	if (scale < 0)
 		return gc_refuse(tr, "numeric with a negative scale is not supported");
 	return gc_build_numeric_cast(tr, arg, ((typmod - VARHDRSZ) >> 16) & 0xffff, scale, 0);
-}
-
-static int
-translate_abs(GcTranslation *tr, const FuncExpr *f, int arg)
-{
-	return gc_build_expr(tr, GC_OP_ABS, tr->pexprs[arg].kind, arg, -1, -1, -1);
 }
 
 /*-------------------------------------------------------------------------
@@ -440,7 +408,7 @@ translate_age_field(GcTranslation *tr, const FuncExpr *f, int arg, int what)
 static int
 translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	Const	   *name = constant(f, 0);
+	const Const *name = gc_constant(f->args, 0);
 	int			what = name ? gc_field_named(name) : -1;
 	bool		age = tr->pexprs[arg].kind == GC_AGE;
 	bool		interval = tr->pexprs[arg].kind == GC_INTERVAL || age;
@@ -474,48 +442,38 @@ translate_time(GcTranslation *tr, int arg)
 	return gc_build_expr(tr, GC_OP_SUB, GC_TIME, arg, day, -1, -1);
 }
 
+/* A call that takes or makes a timestamptz. */
 static int
-translate_zoned(GcTranslation *tr, const FuncExpr *f, int arg)
+translate_zoned(GcTranslation *tr, const FuncExpr *f, const GcBuiltin *b, int arg)
 {
-	Expr	   *zone = f->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT ? lthird(f->args) :
-		f->funcid == F_TIMEZONE_TEXT_TIMESTAMPTZ || f->funcid == F_TIMEZONE_TEXT_TIMESTAMP ? linitial(f->args) : NULL;
-	Const	   *name = list_length(f->args) > 1 ? constant(f, 0) : NULL;
+	Expr	   *zone = b->zone == GC_ZONE_OF_SESSION ? NULL : list_nth(f->args, b->zone == GC_ZONE_FIRST ? 0 : 2);
+	const Const *name = list_length(f->args) > 1 ? gc_constant(f->args, 0) : NULL;
 	int			local;
 
-	switch (f->funcid)
-	{
-		case F_TIMEZONE_TEXT_TIMESTAMP:
-		case F_TIMESTAMPTZ_TIMESTAMP:
-		case F_TIMESTAMPTZ_DATE:
-			return gc_build_instant(tr, gc_build_cast(tr, arg, GC_TIMESTAMP), zone);
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-			/* It is the same everywhere. */
-			if (name && gc_field_named(name) == DTK_EPOCH)
-				return translate_field(tr, f, arg);
-			break;
-	}
+	if (b->how == GC_HOW_INSTANT)
+		return gc_build_instant(tr, gc_build_cast(tr, arg, GC_TIMESTAMP), zone);
+	/* It is the same everywhere. */
+	if (b->how == GC_HOW_FIELD && name && gc_field_named(name) == DTK_EPOCH)
+		return translate_field(tr, f, arg);
 	local = gc_build_local(tr, arg, zone);
 	if (local < 0)
 		return local;
-	switch (f->funcid)
+	switch (b->how)
 	{
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case GC_HOW_FIELD:
 			return translate_field(tr, f, local);
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+		case GC_HOW_TRUNCATE:
 			/* timestamptz_trunc() asks for the offset of what it has made of days and more. */
 			if (name == NULL || gc_truncates_to_date(gc_field_named(name)))
 				return gc_build_instant(tr, translate_date_trunc(tr, f, local), zone);
 			local = translate_date_trunc(tr, f, local);
 			return local < 0 ? local :
 				gc_build_expr(tr, GC_OP_SUB, GC_TIMESTAMPTZ, local, gc_build_offset(tr, arg, zone), -1, -1);
-		case F_TIME_TIMESTAMPTZ:
+		case GC_HOW_TIME_OF_DAY:
 			return translate_time(tr, local);
-		case F_DATE_TIMESTAMPTZ:
+		case GC_HOW_DATE:
 			return gc_build_cast(tr, local, GC_DATE);
-		default:				/* timezone(), timestamp() */
+		default:				/* GC_HOW_LOCAL */
 			return local;
 	}
 }
@@ -544,137 +502,43 @@ gc_translate_width_bucket(GcTranslation *tr, const int *args)
 	return tr->reason ? GC_NO_EXPR : e;
 }
 
-int
-gc_function_argument(const FuncExpr *f)
-{
-	switch (f->funcid)
-	{
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
-		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
-		case F_TIMEZONE_TEXT_TIMESTAMP:
-		case F_EXTRACT_TEXT_INTERVAL:
-		case F_DATE_PART_TEXT_INTERVAL:
-		case F_EXTRACT_TEXT_TIME:
-		case F_DATE_PART_TEXT_TIME:
-		case F_EXTRACT_TEXT_TIMESTAMP:
-		case F_DATE_PART_TEXT_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-		case F_EXTRACT_TEXT_DATE:
-			return 1;
-		case F_TIMESTAMP_TIMESTAMPTZ:
-		case F_TIMESTAMPTZ_TIMESTAMP:
-		case F_TIMESTAMPTZ_DATE:
-		case F_DATE_TIMESTAMPTZ:
-		case F_TIME_TIMESTAMP:
-		case F_TIME_TIMESTAMPTZ:
-		case F_ISFINITE_TIMESTAMP:
-		case F_ISFINITE_TIMESTAMPTZ:
-		case F_ISFINITE_DATE:
-		case F_NUMERIC_NUMERIC_INT4:
-		case F_ROUND_NUMERIC:
-		case F_ROUND_NUMERIC_INT4:
-		case F_TRUNC_NUMERIC:
-		case F_TRUNC_NUMERIC_INT4:
-		case F_FLOOR_NUMERIC:
-		case F_CEIL_NUMERIC:
-		case F_CEILING_NUMERIC:
-		case F_SIGN_NUMERIC:
-		case F_ROUND_FLOAT8:
-		case F_TRUNC_FLOAT8:
-		case F_FLOOR_FLOAT8:
-		case F_CEIL_FLOAT8:
-		case F_CEILING_FLOAT8:
-		case F_SIGN_FLOAT8:
-		case F_SQRT_FLOAT8:
-		case F_DSQRT:
-		case F_ABS_INT2:
-		case F_ABS_INT4:
-		case F_ABS_INT8:
-		case F_ABS_NUMERIC:
-		case F_ABS_FLOAT4:
-		case F_ABS_FLOAT8:
-			return 0;
-		default:
-			return -1;
-	}
-}
-
 static int
-translate_function(GcTranslation *tr, const FuncExpr *f, int arg)
+translate_function(GcTranslation *tr, const FuncExpr *f, const GcBuiltin *b, int arg)
 {
-	switch (f->funcid)
+	if (b->zone != GC_ZONE_NONE)
+		return translate_zoned(tr, f, b, arg);
+	switch (b->how)
 	{
-		case F_EXTRACT_TEXT_TIMESTAMP:
-		case F_DATE_PART_TEXT_TIMESTAMP:
-			return translate_field(tr, f, arg);
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-			return translate_date_trunc(tr, f, arg);
-		case F_EXTRACT_TEXT_INTERVAL:
-		case F_DATE_PART_TEXT_INTERVAL:
-		case F_EXTRACT_TEXT_TIME:
-		case F_DATE_PART_TEXT_TIME:
-			return translate_time_field(tr, f, arg);
-		case F_TIME_TIMESTAMP:
-			return translate_time(tr, arg);
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
-		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
-		case F_TIMEZONE_TEXT_TIMESTAMP:
-		case F_TIMESTAMP_TIMESTAMPTZ:
-		case F_TIMESTAMPTZ_TIMESTAMP:
-		case F_TIMESTAMPTZ_DATE:
-		case F_DATE_TIMESTAMPTZ:
-		case F_TIME_TIMESTAMPTZ:
-			return translate_zoned(tr, f, arg);
-		case F_EXTRACT_TEXT_DATE:
-			return translate_date_field(tr, f, arg);
-		case F_ISFINITE_TIMESTAMP:
-		case F_ISFINITE_TIMESTAMPTZ:
-		case F_ISFINITE_DATE:
-			return translate_isfinite(tr, arg);
-		case F_NUMERIC_NUMERIC_INT4:
-			return translate_typmod(tr, f, arg);
-		case F_ROUND_NUMERIC:
-		case F_ROUND_NUMERIC_INT4:
-			return translate_rounding(tr, f, arg, 0);
-		case F_TRUNC_NUMERIC:
-		case F_TRUNC_NUMERIC_INT4:
-			return translate_rounding(tr, f, arg, GC_CAST_DOWN | GC_CAST_UP);
-		case F_FLOOR_NUMERIC:
-			return translate_rounding(tr, f, arg, GC_CAST_DOWN);
-		case F_CEIL_NUMERIC:
-		case F_CEILING_NUMERIC:
-			return translate_rounding(tr, f, arg, GC_CAST_UP);
-		case F_SIGN_NUMERIC:
+		case GC_HOW_CALL:
+			return call(tr, b->with, GC_FLOAT8, arg, -1);
+		case GC_HOW_ABS:
+			return gc_build_expr(tr, GC_OP_ABS, tr->pexprs[arg].kind, arg, -1, -1, -1);
+		case GC_HOW_SIGN:
 			return translate_numeric_sign(tr, arg);
-		case F_ROUND_FLOAT8:
-			return call(tr, GC_CALL_RINT, GC_FLOAT8, arg, -1);
-		case F_TRUNC_FLOAT8:
-			return call(tr, GC_CALL_TRUNC, GC_FLOAT8, arg, -1);
-		case F_FLOOR_FLOAT8:
-			return call(tr, GC_CALL_FLOOR, GC_FLOAT8, arg, -1);
-		case F_CEIL_FLOAT8:
-		case F_CEILING_FLOAT8:
-			return call(tr, GC_CALL_CEIL, GC_FLOAT8, arg, -1);
-		case F_SIGN_FLOAT8:
-			return call(tr, GC_CALL_SIGN, GC_FLOAT8, arg, -1);
-		case F_SQRT_FLOAT8:
-		case F_DSQRT:
-			return call(tr, GC_CALL_SQRT, GC_FLOAT8, arg, -1);
-		default:
-			return translate_abs(tr, f, arg);
+		case GC_HOW_ROUND:
+		case GC_HOW_WHOLE:
+			return translate_rounding(tr, f, arg, b->with);
+		case GC_HOW_TYPMOD:
+			return translate_typmod(tr, f, arg);
+		case GC_HOW_FIELD:
+			return translate_field(tr, f, arg);
+		case GC_HOW_DATE_FIELD:
+			return translate_date_field(tr, f, arg);
+		case GC_HOW_TIME_FIELD:
+			return translate_time_field(tr, f, arg);
+		case GC_HOW_TRUNCATE:
+			return translate_date_trunc(tr, f, arg);
+		case GC_HOW_TIME_OF_DAY:
+			return translate_time(tr, arg);
+		default:				/* GC_HOW_FINITE */
+			return translate_isfinite(tr, arg);
 	}
 }
 
 int
 gc_translate_function(GcTranslation *tr, const FuncExpr *f, int arg)
 {
-	int			e = translate_function(tr, f, arg);
+	int			e = translate_function(tr, f, gc_builtin(f->funcid), arg);
 
 	/* A part may have been refused. */
 	return tr->reason ? GC_NO_EXPR : e;

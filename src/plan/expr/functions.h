@@ -12,10 +12,10 @@
 
 #include "../base/translate.h"
 
-/* Number of the argument that such a function reads rows' values from; -1: no kernel computes it. */
-extern int	gc_function_argument(const FuncExpr *f);
-
-/* It, of that argument translated.  GC_NO_EXPR with a reason: not with these other arguments. */
+/*
+ * A function of one argument's values (GcBuiltin.of), of that translated.  GC_NO_EXPR with a reason: not with these other
+ * arguments.
+ */
 extern int	gc_translate_function(GcTranslation *tr, const FuncExpr *f, int arg);
 
 /* extract(epoch from a - b) of two timestamps: that difference, else NULL. */
@@ -33,7 +33,6 @@ extern bool gc_rounds_parsed(const FuncExpr *f);
 extern int	gc_translate_width_bucket(GcTranslation *tr, const int *args);
 
 /* date_bin(), of the timestamp and the origin translated. */
-extern bool gc_is_date_bin(const FuncExpr *f);
 extern int	gc_translate_date_bin(GcTranslation *tr, const FuncExpr *f, int ts, int origin);
 
 #endif							/* GC_SQL_FUNCTIONS_H */

@@ -29,6 +29,7 @@
 #include "utils/timestamp.h"
 
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "lookup.h"
 #include "../../columns/encode/interval.h"
 #include "../../columns/encode/pgkinds.h"
@@ -92,30 +93,21 @@ GcOp
 gc_span_operator(const OpExpr *op, Expr **args)
 {
 	Expr	   *inner[2];
-	const Oid	function = IsA(op, OpExpr) && exprType((Node *) op) == INTERVALOID ? get_opcode(op->opno) : InvalidOid;
+	const GcBuiltin *b = gc_builtin(IsA(op, OpExpr) && exprType((Node *) op) == INTERVALOID ? get_opcode(op->opno) : InvalidOid);
 
-	if (!OidIsValid(function))
-		return 0;
-	args[0] = list_length(op->args) == 2 ? linitial(op->args) : NULL;
-	args[1] = llast(op->args);
-	switch (function)
+	if (b->how == GC_HOW_SPAN)
 	{
-		case F_INTERVAL_PL:
-			return GC_OP_ADD;
-		case F_INTERVAL_MI:
-		case F_INTERVAL_UM:
-			return GC_OP_SUB;
-		case F_MUL_D_INTERVAL:
-			args[0] = llast(op->args);
-			args[1] = linitial(op->args);
-			/* FALLTHROUGH */
-		case F_INTERVAL_MUL:
-			/* What has been added up may have a time of many days, which a float need not be exact for. */
-			return is_factor(args[1]) && contain_var_clause((Node *) args[0]) &&
-				gc_span_operator((OpExpr *) args[0], inner) == 0 ? GC_OP_MUL : 0;
-		default:
-			return 0;
+		args[0] = list_length(op->args) == 2 ? linitial(op->args) : NULL;
+		args[1] = llast(op->args);
+		return b->with;
 	}
+	if (b->how != GC_HOW_PRODUCT)
+		return 0;
+	args[0] = list_nth(op->args, b->with - 1);
+	args[1] = list_nth(op->args, 2 - b->with);
+	/* What has been added up may have a time of many days, which a float need not be exact for. */
+	return is_factor(args[1]) && contain_var_clause((Node *) args[0]) &&
+		gc_span_operator((OpExpr *) args[0], inner) == 0 ? GC_OP_MUL : 0;
 }
 
 static bool
@@ -165,48 +157,23 @@ is_short(const Node *arg)
 static bool
 is_near_now(const Node *node, int depth)
 {
-	const FuncExpr *f = (const FuncExpr *) node;
-	const OpExpr *op = (const OpExpr *) node;
+	List	   *args;
+	const GcBuiltin *b = gc_builtin_called(node, &args);
 
 	if (IsA(node, SQLValueFunction))
 		return true;
 	if (depth == 0)
 		return false;
-	if (IsA(node, OpExpr))
+	switch (b->near)
 	{
-		switch (get_opcode(op->opno))
-		{
-			case F_DATE_PLI:
-			case F_DATE_MII:
-			case F_DATE_PL_INTERVAL:
-			case F_DATE_MI_INTERVAL:
-			case F_TIMESTAMP_PL_INTERVAL:
-			case F_TIMESTAMP_MI_INTERVAL:
-			case F_TIMESTAMPTZ_PL_INTERVAL:
-			case F_TIMESTAMPTZ_MI_INTERVAL:
-				return is_short(lsecond(op->args)) && is_near_now(linitial(op->args), depth - 1);
-			default:
-				return false;
-		}
-	}
-	if (!IsA(node, FuncExpr))
-		return false;
-	switch (f->funcid)
-	{
-		case F_NOW:
-		case F_TRANSACTION_TIMESTAMP:
-		case F_STATEMENT_TIMESTAMP:
+		case GC_NEAR_NOW:
 			return true;
-		case F_DATE_TIMESTAMP:
-		case F_DATE_TIMESTAMPTZ:
-		case F_TIMESTAMP_DATE:
-		case F_TIMESTAMP_TIMESTAMPTZ:
-		case F_TIMESTAMPTZ_DATE:
-		case F_TIMESTAMPTZ_TIMESTAMP:
-			return is_near_now(linitial(f->args), depth - 1);
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-			return is_near_now(lsecond(f->args), depth - 1);
+		case GC_NEAR_FIRST:
+			return is_near_now(linitial(args), depth - 1);
+		case GC_NEAR_SECOND:
+			return is_near_now(lsecond(args), depth - 1);
+		case GC_NEAR_IF_SHORT:
+			return is_short(lsecond(args)) && is_near_now(linitial(args), depth - 1);
 		default:
 			return false;
 	}
@@ -268,24 +235,24 @@ is_made(const FuncExpr *f, GcScaledInterval *interval)
 static bool
 is_scaled(const Expr *expr, GcScaledInterval *interval)
 {
-	const OpExpr *op = (const OpExpr *) expr;
-	Oid			function;
+	List	   *args;
+	const GcBuiltin *b = gc_builtin_called((const Node *) expr, &args);
 	Const	   *unit;
 	FuncExpr   *cast;
 
-	if (IsA(expr, FuncExpr) && ((const FuncExpr *) expr)->funcid == F_MAKE_INTERVAL)
+	if (b->how == GC_HOW_MAKE_INTERVAL)
 		return is_made((const FuncExpr *) expr, interval);
-	if (!IsA(expr, OpExpr) || ((function = get_opcode(op->opno)) != F_INTERVAL_MUL && function != F_MUL_D_INTERVAL))
+	if (b->how != GC_HOW_PRODUCT || !IsA(expr, OpExpr))
 		return false;
-	unit = list_nth(op->args, function == F_INTERVAL_MUL ? 0 : 1);
+	unit = list_nth(args, b->with - 1);
 	if (!is_interval((Expr *) unit))
 		return false;
 	interval->unit = *DatumGetIntervalP(unit->constvalue);
-	interval->factor = list_nth(op->args, function == F_INTERVAL_MUL ? 1 : 0);
+	interval->factor = list_nth(args, 2 - b->with);
 	interval->exact = false;
 	/* Of a fraction, what is left of a day or month goes over to the next lower part. */
 	cast = (FuncExpr *) interval->factor;
-	if (IsA(cast, FuncExpr) && (cast->funcid == F_FLOAT8_INT2 || cast->funcid == F_FLOAT8_INT4))
+	if (IsA(cast, FuncExpr) && gc_builtin(cast->funcid)->how == GC_HOW_INT_AS_FLOAT)
 		interval->factor = linitial(cast->args);
 	return exprType((Node *) interval->factor) != FLOAT8OID || (interval->unit.month == 0 && interval->unit.day == 0);
 }
@@ -299,10 +266,7 @@ gc_adds_interval(const OpExpr *op, GcScaledInterval *interval)
 		return false;
 	added = lsecond(op->args);
 	set_opfuncid((OpExpr *) op);
-	if (op->opfuncid != F_TIMESTAMP_PL_INTERVAL && op->opfuncid != F_TIMESTAMP_MI_INTERVAL &&
-		op->opfuncid != F_TIMESTAMPTZ_PL_INTERVAL && op->opfuncid != F_TIMESTAMPTZ_MI_INTERVAL &&
-		op->opfuncid != F_DATE_PL_INTERVAL && op->opfuncid != F_DATE_MI_INTERVAL &&
-		op->opfuncid != F_TIME_PL_INTERVAL && op->opfuncid != F_TIME_MI_INTERVAL)
+	if (gc_builtin(op->opfuncid)->how != GC_HOW_ADD_INTERVAL)
 		return false;
 	if (!is_interval(added))
 		return is_scaled(added, interval);
@@ -356,8 +320,7 @@ int
 gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a, int factor)
 {
 	const Interval *unit = &interval->unit;
-	bool		minus = op->opfuncid == F_TIMESTAMP_MI_INTERVAL || op->opfuncid == F_DATE_MI_INTERVAL ||
-		op->opfuncid == F_TIMESTAMPTZ_MI_INTERVAL || op->opfuncid == F_TIME_MI_INTERVAL;
+	bool		minus = gc_builtin(op->opfuncid)->with == GC_OP_SUB;
 	bool		zoned = tr->pexprs[a].kind == GC_TIMESTAMPTZ;
 	/* Days and months of a time zone. */
 	bool		local = zoned && (unit->month != 0 || unit->day != 0);
@@ -418,8 +381,7 @@ gc_is_age(const Expr *expr)
 {
 	const FuncExpr *f = (const FuncExpr *) expr;
 
-	return IsA(expr, FuncExpr) && contain_var_clause((Node *) f->args) &&
-		(f->funcid == F_AGE_TIMESTAMP_TIMESTAMP || f->funcid == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ);
+	return IsA(expr, FuncExpr) && gc_builtin(f->funcid)->how == GC_HOW_AGE && contain_var_clause((Node *) f->args);
 }
 
 int

@@ -24,13 +24,13 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "dates.h"
 #include "../base/glance.h"
 #include "instants.h"
@@ -394,12 +394,6 @@ gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen)
 		gc_column_seen(tr->column_leaf[c]->relid, tr->columns[c].attnum, seen);
 }
 
-static bool
-is_finiteness(Oid funcid)
-{
-	return funcid == F_ISFINITE_TIMESTAMP || funcid == F_ISFINITE_TIMESTAMPTZ || funcid == F_ISFINITE_DATE;
-}
-
 /* Is a column itself compared in a condition, or asked whether it is finite? */
 static bool
 compares(Node *node, void *var)
@@ -410,7 +404,7 @@ compares(Node *node, void *var)
 		return false;
 	if (IsA(node, OpExpr) && ((OpExpr *) node)->opresulttype == BOOLOID)
 		args = ((OpExpr *) node)->args;
-	else if (IsA(node, FuncExpr) && is_finiteness(((FuncExpr *) node)->funcid))
+	else if (IsA(node, FuncExpr) && gc_builtin(((FuncExpr *) node)->funcid)->how == GC_HOW_FINITE)
 		args = ((FuncExpr *) node)->args;
 	else if (IsA(node, ScalarArrayOpExpr))
 		args = ((ScalarArrayOpExpr *) node)->args;

@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "nodes/nodes.h"
+#include "../base/builtins.h"
 
 /* What is known of a node. */
 typedef enum GcRaises
@@ -30,5 +30,8 @@ typedef GcRaises (*GcRaisesOf) (Node *node, void *context);
  * boolean logic raise none, nor do CASE and COALESCE by themselves; anything else may.
  */
 extern bool gc_may_raise(Node *node, GcRaisesOf of, void *context);
+
+/* Do its arguments keep a built-in function that raises errors from that (GcBuiltin.safe_if)?  True if there are no conditions. */
+extern bool gc_are_harmless(const GcBuiltin *b, const List *args);
 
 #endif							/* GC_RAISES_H */

@@ -59,89 +59,19 @@ are_texts(List *args, bool or_enums)
 	return true;
 }
 
-/* Functions that raise no error for any text, or whatever else they take.  Some raise one for a nondeterministic collation. */
-static bool
-is_total(Oid funcid, void *context)
-{
-	switch (funcid)
-	{
-		case F_TEXTCAT:
-		case F_CONCAT:
-		case F_CONCAT_WS:
-		case F_LOWER_TEXT:
-		case F_UPPER_TEXT:
-		case F_INITCAP:
-		case F_REVERSE_TEXT:
-		case F_LENGTH_TEXT:
-		case F_CHAR_LENGTH_TEXT:
-		case F_CHARACTER_LENGTH_TEXT:
-		case F_OCTET_LENGTH_TEXT:
-		case F_STRPOS:
-		case F_POSITION_TEXT_TEXT:
-		case F_REPLACE:
-		case F_TRANSLATE:
-		case F_STARTS_WITH:
-		case F_SPLIT_PART:
-		case F_TEXTLIKE:
-		case F_TEXTNLIKE:
-		case F_MD5_TEXT:
-		case F_LEFT:
-		case F_RIGHT:
-		case F_SUBSTR_TEXT_INT4:
-		case F_SUBSTR_TEXT_INT4_INT4:
-		case F_SUBSTRING_TEXT_INT4:
-		case F_SUBSTRING_TEXT_INT4_INT4:
-		case F_BTRIM_TEXT:
-		case F_LTRIM_TEXT:
-		case F_RTRIM_TEXT:
-		case F_BTRIM_TEXT_TEXT:
-		case F_LTRIM_TEXT_TEXT:
-		case F_RTRIM_TEXT_TEXT:
-		case F_INT4_INT2:
-		case F_TEXT_BPCHAR:
-		case F_TEXT_BOOL:
-		case F_TEXTEQ:
-		case F_TEXTNE:
-		case F_TEXT_LT:
-		case F_TEXT_LE:
-		case F_TEXT_GT:
-		case F_TEXT_GE:
-			return true;
-		default:
-			return false;
-	}
-}
-
+/* Whatever their arguments, functions of texts raise no other error than for a nondeterministic collation? */
 static bool
 is_other_call(Oid funcid, void *context)
 {
-	return !is_total(funcid, context);
+	return !(gc_builtin(funcid)->flags & GC_SAFE_OF_TEXTS);
 }
 
-/* The arguments of a call, and whether they keep it from an error. */
 static bool
 are_harmless(Oid funcid, List *args)
 {
-	const Const *last = args ? llast(args) : NULL;
+	const GcBuiltin *b = gc_builtin(funcid);
 
-	switch (funcid)
-	{
-		case F_CONCAT:
-		case F_CONCAT_WS:
-			/* Of other types it calls output functions. */
-			return are_texts(args, true);
-		case F_TEXTLIKE:
-		case F_TEXTNLIKE:
-			/* A pattern may not end with an escape. */
-			return IsA(last, Const) && !last->constisnull && strchr(TextDatumGetCString(last->constvalue), '\\') == NULL;
-		case F_SPLIT_PART:
-			return IsA(last, Const) && !last->constisnull && DatumGetInt32(last->constvalue) > 0;
-		case F_SUBSTR_TEXT_INT4_INT4:
-		case F_SUBSTRING_TEXT_INT4_INT4:
-			return IsA(last, Const) && !last->constisnull && DatumGetInt32(last->constvalue) >= 0;
-		default:
-			return true;
-	}
+	return b->safe_if == GC_IF_TEXTS ? are_texts(args, true) : gc_are_harmless(b, args);
 }
 
 /* A call of a function or an operator. */

@@ -16,9 +16,9 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "../base/builtins.h"
 #include "../../compat.h"
 
 typedef struct Walk
@@ -28,30 +28,10 @@ typedef struct Walk
 	bool		json;			/* JSON of them is made by their users' casts, if they have one */
 } Walk;
 
-/* Built-in functions that are told by their arguments' values what they are to run: a type's input, or a view's query. */
 static bool
 is_told_code(Oid funcid, void *context)
 {
-	switch (funcid)
-	{
-		case F_DOMAIN_IN:
-		case F_RECORD_IN:
-		case F_ARRAY_IN:
-		case F_RANGE_IN:
-		case F_MULTIRANGE_IN:
-#ifdef F_PG_INPUT_IS_VALID
-		case F_PG_INPUT_IS_VALID:
-#endif
-		case F_TABLE_TO_XML:
-		case F_TABLE_TO_XML_AND_XMLSCHEMA:
-		case F_SCHEMA_TO_XML:
-		case F_SCHEMA_TO_XML_AND_XMLSCHEMA:
-		case F_DATABASE_TO_XML:
-		case F_DATABASE_TO_XML_AND_XMLSCHEMA:
-			return true;
-		default:
-			return false;
-	}
+	return (gc_builtin(funcid)->flags & GC_IS_TOLD_CODE) != 0;
 }
 
 static bool

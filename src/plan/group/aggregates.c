@@ -19,11 +19,13 @@
 #include "utils/numeric.h"
 
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "distinct.h"
 #include "../expr/expr.h"
 #include "groups.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../columns/store/numeric.h"
+#include "../../program/scales.h"
 #include "../expr/instants.h"
 
 #define UNKNOWN_SCALE	(-1)
@@ -101,40 +103,29 @@ static int
 known_scale(GcTranslation *tr, int e)
 {
 	const GcExpr *x = &tr->pexprs[e];
+	const GcScaleRule rule = gc_scale_rule(x);
 	int			a,
 				b;
 
 	if (GC_KIND_IS_INT(x->kind))
 		return 0;
-	switch (x->op)
+	switch (rule)
 	{
-		case GC_OP_COLUMN:
-			return column_scale(tr, x->ref);
-		case GC_OP_PAYLOAD:
-			return known_scale(tr, tr->payloads[x->ref].expr);
-		case GC_OP_PARAM:
-			return param_scale(tr, x->ref);
-		case GC_OP_NEG:
-		case GC_OP_ABS:
-		case GC_OP_OUTER:
+		case GC_SCALE_GIVEN:
+			return x->cast_scale;
+		case GC_SCALE_ARGUMENT:
 			return known_scale(tr, x->arg[0]);
-		case GC_OP_CAST:
-			return x->flags & GC_CAST_SCALE ? x->cast_scale : known_scale(tr, x->arg[0]);
-		case GC_OP_ADD:
-		case GC_OP_SUB:
-		case GC_OP_MUL:
+		case GC_SCALE_LARGER:
+		case GC_SCALE_SUM:
 			a = known_scale(tr, x->arg[0]);
 			b = known_scale(tr, x->arg[1]);
-			return a < 0 || b < 0 ? UNKNOWN_SCALE : x->op == GC_OP_MUL ? a + b : Max(a, b);
-		case GC_OP_IF:
-			return choice_scale(tr, x->arg[1], x->arg[2]);
-		case GC_OP_COALESCE:
-		case GC_OP_GREATEST:
-		case GC_OP_LEAST:
-		case GC_OP_ARM:
-			return choice_scale(tr, x->arg[0], x->arg[1]);
+			return a < 0 || b < 0 ? UNKNOWN_SCALE : gc_scale_of(rule, a, b);
+		case GC_SCALE_CHOSEN:
+			return choice_scale(tr, x->arg[gc_first_choice(x)], x->arg[gc_first_choice(x) + 1]);
 		default:
-			return UNKNOWN_SCALE;
+			return x->op == GC_OP_COLUMN ? column_scale(tr, x->ref) :
+				x->op == GC_OP_PAYLOAD ? known_scale(tr, tr->payloads[x->ref].expr) :
+				x->op == GC_OP_PARAM ? param_scale(tr, x->ref) : UNKNOWN_SCALE;
 	}
 }
 
@@ -159,36 +150,23 @@ varies(GcTranslation *tr, int e, bool stored)
 
 	if (x->kind != GC_NUMERIC)
 		return false;
-	switch (x->op)
+	switch (gc_scale_rule(x))
 	{
-		case GC_OP_IF:
-			return choice_varies(tr, e, x->arg[1], x->arg[2], stored);
-		case GC_OP_COALESCE:
-		case GC_OP_GREATEST:
-		case GC_OP_LEAST:
-		case GC_OP_ARM:
-			return choice_varies(tr, e, x->arg[0], x->arg[1], stored);
-		case GC_OP_AVG:
-		case GC_OP_DIV:
-			return true;
-		case GC_OP_ADD:
-		case GC_OP_SUB:
-		case GC_OP_MUL:
-		case GC_OP_MOD:
-			return varies(tr, x->arg[0], stored) || varies(tr, x->arg[1], stored);
-		case GC_OP_NEG:
-		case GC_OP_ABS:
-		case GC_OP_OUTER:
-			return varies(tr, x->arg[0], stored);
-		case GC_OP_CAST:
-			return !(x->flags & GC_CAST_SCALE) && varies(tr, x->arg[0], stored);
-		case GC_OP_PAYLOAD:
-			return stored && varies(tr, tr->payloads[x->ref].expr, stored);
-		case GC_OP_COLUMN:
-		case GC_OP_LUT:
-			return stored && known_scale(tr, e) == UNKNOWN_SCALE;
-		default:
+		case GC_SCALE_GIVEN:
 			return false;
+		case GC_SCALE_ARGUMENT:
+			return varies(tr, x->arg[0], stored);
+		case GC_SCALE_LARGER:
+		case GC_SCALE_SUM:
+			return varies(tr, x->arg[0], stored) || varies(tr, x->arg[1], stored);
+		case GC_SCALE_QUOTIENT:
+			return true;
+		case GC_SCALE_CHOSEN:
+			return choice_varies(tr, e, x->arg[gc_first_choice(x)], x->arg[gc_first_choice(x) + 1], stored);
+		default:
+			if (x->op == GC_OP_PAYLOAD)
+				return stored && varies(tr, tr->payloads[x->ref].expr, stored);
+			return stored && (x->op == GC_OP_COLUMN || x->op == GC_OP_LUT) && known_scale(tr, e) == UNKNOWN_SCALE;
 	}
 }
 
@@ -219,7 +197,7 @@ gc_scales_differ(GcTranslation *tr, int e)
 	for (int i = 0; i < 3; i++)
 	{
 		if (x->arg[i] != GC_NONE && gc_scales_differ(tr, x->arg[i]))
-			return x->kind == GC_NUMERIC && !(x->op == GC_OP_CAST && x->flags & GC_CAST_SCALE);
+			return x->kind == GC_NUMERIC && gc_scale_rule(x) != GC_SCALE_GIVEN;
 	}
 	return false;
 }
@@ -386,16 +364,13 @@ static bool
 makes_other_intervals(Node *node, void *context)
 {
 	GcScaledInterval days;
-	Oid			function;
+	List	   *args;
 
 	if (node == NULL)
 		return false;
-	if ((IsA(node, OpExpr) || IsA(node, FuncExpr)) && exprType(node) == INTERVALOID)
-	{
-		function = IsA(node, OpExpr) ? get_opcode(((OpExpr *) node)->opno) : ((FuncExpr *) node)->funcid;
-		if (function != F_TIMESTAMP_MI && function != F_TIMESTAMPTZ_MI && !gc_scales_days((Expr *) node, &days))
-			return true;
-	}
+	if ((IsA(node, OpExpr) || IsA(node, FuncExpr)) && exprType(node) == INTERVALOID &&
+		gc_builtin_called(node, &args)->how != GC_HOW_DIFFERENCE && !gc_scales_days((Expr *) node, &days))
+		return true;
 	return expression_tree_walker(node, makes_other_intervals, context);
 }
 

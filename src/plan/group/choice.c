@@ -19,7 +19,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "../base/builder.h"
@@ -108,14 +107,6 @@ order_expr(GcTranslation *tr, PathKey *key)
 }
 
 static bool
-is_widening(const FuncExpr *f)
-{
-	return f->funcid == F_NUMERIC_INT2 || f->funcid == F_NUMERIC_INT4 || f->funcid == F_NUMERIC_INT8 ||
-		f->funcid == F_INT8_INT4 || f->funcid == F_INT8_INT2 || f->funcid == F_INT4_INT2 ||
-		f->funcid == F_FLOAT8_INT2 || f->funcid == F_FLOAT8_INT4 || f->funcid == F_FLOAT8_INT8;
-}
-
-static bool
 is_harmless(const OpExpr *op)
 {
 	const char *name = get_opname(op->opno);
@@ -146,7 +137,7 @@ of_groups_raises(Node *node, void *of)
 	if (list_length(context->order->ec_members) == 1 &&
 		equal(linitial_node(EquivalenceMember, context->order->ec_members)->em_expr, node))
 		return GC_RAISES_NOTHING;
-	if ((IsA(node, FuncExpr) && is_widening((FuncExpr *) node)) || (IsA(node, OpExpr) && is_harmless((OpExpr *) node)))
+	if ((IsA(node, FuncExpr) && (gc_builtin(((FuncExpr *) node)->funcid)->flags & GC_SAFE_OF_GROUPS)) || (IsA(node, OpExpr) && is_harmless((OpExpr *) node)))
 		return GC_RAISES_BELOW;
 	return GC_RAISES_UNKNOWN;
 }

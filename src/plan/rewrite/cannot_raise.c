@@ -26,12 +26,10 @@
 #include "parser/parsetree.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
-#include "utils/timestamp.h"
 
 #include "../expr/raises.h"
 #include "unique_key.h"
@@ -44,6 +42,8 @@
 
 /* Digits that adding up any number of rows may add. */
 #define SUM_DIGITS		20
+
+#define INTEGER_DIGITS	19
 
 /* Queries to be looked at for one answer: CTEs may refer to each other many times. */
 #define MOST_QUERIES	200
@@ -98,31 +98,30 @@ is_nonzero(Node *node)
 	return text[strspn(text, "-0.")] != '\0';
 }
 
-/* Digits of the result of a function whose operands are limited. */
+/* Digits of the result of a call whose operands are limited. */
 static int
-function_digits(Oid funcid, List *args, const GcQueryLevel *level)
+call_digits(Oid function, List *args, const GcQueryLevel *level)
 {
+	const GcBuiltin *b = gc_builtin(function);
 	int			left = MANY_DIGITS;
-	int			right = 0;
 
-	if (funcid == F_NUMERIC_INT2 || funcid == F_NUMERIC_INT4 || funcid == F_NUMERIC_INT8)
-		return 19;
-	if (args && exprType(linitial(args)) == NUMERICOID)
+	if (b->digits != GC_DIGITS_MANY && args && exprType(linitial(args)) == NUMERICOID)
 		left = digits_of(linitial(args), level);
-	switch (funcid)
+	switch (b->digits)
 	{
-		case F_NUMERIC_UMINUS:
-		case F_NUMERIC_UPLUS:
-		case F_NUMERIC_ABS:
+		case GC_DIGITS_OF_INTEGER:
+			return INTEGER_DIGITS;
+		case GC_DIGITS_OF_INTEGER_ROWS:
+			return INTEGER_DIGITS + SUM_DIGITS;
+		case GC_DIGITS_OF_ROWS:
+			return left + SUM_DIGITS;
+		case GC_DIGITS_OF_ARGUMENT:
 			return left;
-		case F_NUMERIC_ADD:
-		case F_NUMERIC_SUB:
-			right = digits_of(lsecond(args), level);
-			return Max(left, right) + 1;
-		case F_NUMERIC_MUL:
-			right = digits_of(lsecond(args), level);
-			return left + right;
-		case F_NUMERIC_DIV:
+		case GC_DIGITS_OF_SUM:
+			return Max(left, digits_of(lsecond(args), level)) + 1;
+		case GC_DIGITS_OF_PRODUCT:
+			return left + digits_of(lsecond(args), level);
+		case GC_DIGITS_OF_QUOTIENT:
 			if (!is_nonzero(lsecond(args)))
 				return MANY_DIGITS;
 			return left + 1 + (IsA(lsecond(args), Const) ? const_digits(lsecond(args), true) : 0);
@@ -134,24 +133,7 @@ function_digits(Oid funcid, List *args, const GcQueryLevel *level)
 static int
 aggregate_digits(const Aggref *agg, const GcQueryLevel *level)
 {
-	Node	   *arg = agg->args ? (Node *) linitial_node(TargetEntry, agg->args)->expr : NULL;
-
-	switch (agg->aggfnoid)
-	{
-		case F_SUM_INT8:
-		case F_AVG_INT2:
-		case F_AVG_INT4:
-		case F_AVG_INT8:
-			return 19 + SUM_DIGITS;
-		case F_SUM_NUMERIC:
-		case F_AVG_NUMERIC:
-			return digits_of(arg, level) + SUM_DIGITS;
-		case F_MIN_NUMERIC:
-		case F_MAX_NUMERIC:
-			return digits_of(arg, level);
-		default:
-			return MANY_DIGITS;
-	}
+	return call_digits(agg->aggfnoid, agg->args ? list_make1(linitial_node(TargetEntry, agg->args)->expr) : NIL, level);
 }
 
 /* The digits before the point that a numeric expression may have at most. */
@@ -189,9 +171,9 @@ digits_of(Node *node, const GcQueryLevel *level)
 		case T_RelabelType:
 			return digits_of((Node *) ((RelabelType *) node)->arg, level);
 		case T_FuncExpr:
-			return function_digits(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, level);
+			return call_digits(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, level);
 		case T_OpExpr:
-			return function_digits(get_opcode(((OpExpr *) node)->opno), ((OpExpr *) node)->args, level);
+			return call_digits(get_opcode(((OpExpr *) node)->opno), ((OpExpr *) node)->args, level);
 		case T_Aggref:
 			return aggregate_digits((Aggref *) node, level);
 		default:
@@ -252,79 +234,20 @@ is_comparison(Oid opno, Oid collation)
 		get_op_index_interpretation(opno) != NIL;
 }
 
-/* LIKE fails on a pattern that ends with an escape, and under a nondeterministic collation. */
-static bool
-is_like(Oid funcid, List *args, Oid collation)
-{
-	Const	   *pattern;
-
-	if (funcid != F_TEXTLIKE && funcid != F_TEXTNLIKE && funcid != F_BPCHARLIKE && funcid != F_BPCHARNLIKE)
-		return false;
-	pattern = (Const *) lsecond(args);
-	return IsA(pattern, Const) && pattern->consttype == TEXTOID && !pattern->constisnull &&
-		OidIsValid(collation) && get_collation_isdeterministic(collation) &&
-		strchr(TextDatumGetCString(pattern->constvalue), '\\') == NULL;
-}
-
-static inline bool
-within(int64 value, int64 limit)
-{
-	return value >= -limit && value <= limit;
-}
-
-/* A date of our millennia, and an interval of less than a century, as constants? */
-static bool
-is_modest_sum(Oid funcid, List *args)
-{
-	const Const *when;
-	const Const *span;
-	const Interval *interval;
-
-	if (funcid != F_DATE_PL_INTERVAL && funcid != F_DATE_MI_INTERVAL)
-		return false;
-	when = linitial(args);
-	span = lsecond(args);
-	if (!IsA(when, Const) || !IsA(span, Const) || when->constisnull || span->constisnull)
-		return false;
-	interval = DatumGetIntervalP(span->constvalue);
-	return within(DatumGetDateADT(when->constvalue), 699999) && within(interval->month, 1200) &&
-		within(interval->day, 36525) && within(interval->time, 36525 * USECS_PER_DAY);
-}
-
-static bool
-is_substring(Oid funcid, List *args)
-{
-	const Const *from;
-	const Const *length;
-
-	if ((funcid != F_SUBSTRING_TEXT_INT4_INT4 && funcid != F_SUBSTR_TEXT_INT4_INT4))
-		return false;
-	from = lsecond(args);
-	length = lthird(args);
-	return IsA(from, Const) && IsA(length, Const) &&
-		(length->constisnull || DatumGetInt32(length->constvalue) >= 0);
-}
-
 /* Of a function's or operator's arguments themselves, nothing is said. */
 static bool
 function_may_raise(Node *node, Oid funcid, List *args, Oid collation, const GcQueryLevel *level)
 {
-	switch (funcid)
-	{
-		case F_INT4_INT2:
-		case F_INT8_INT2:
-		case F_INT8_INT4:
-		case F_NUMERIC_INT2:
-		case F_NUMERIC_INT4:
-		case F_NUMERIC_INT8:
-		case F_TEXT_BPCHAR:
-			return false;
-		default:
-			break;
-	}
+	const GcBuiltin *b = gc_builtin(funcid);
+
+	if ((b->flags & GC_SAFE_MOVED) && b->safe_if == GC_IF_ANY)
+		return false;
 	if (exprType(node) == NUMERICOID)
 		return digits_of(node, level) > MOST_DIGITS;
-	return !is_like(funcid, args, collation) && !is_modest_sum(funcid, args) && !is_substring(funcid, args);
+	if (!(b->flags & GC_SAFE_MOVED) || !gc_are_harmless(b, args))
+		return true;
+	return (b->safe_if == GC_IF_PATTERN && !(OidIsValid(collation) && get_collation_isdeterministic(collation))) ||
+		(b->safe_if == GC_IF_LENGTH && !IsA(lsecond(args), Const));
 }
 
 static bool
@@ -336,30 +259,10 @@ aggregate_may_raise(const Aggref *agg, const GcQueryLevel *level)
 	if (agg->agglevelsup > 0 || agg->aggkind != AGGKIND_NORMAL || agg->aggorder || agg->aggvariadic ||
 		(arg && !is_plain_type(arg)) || (agg->aggdistinct && type_is_collatable(arg) && !OidIsValid(agg->inputcollid)))
 		return true;
-	switch (agg->aggfnoid)
-	{
-		case F_COUNT_:
-		case F_COUNT_ANY:
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-		case F_SUM_INT8:
-		case F_AVG_INT2:
-		case F_AVG_INT4:
-		case F_AVG_INT8:
-		case F_BOOL_AND:
-		case F_BOOL_OR:
-		case F_EVERY:
-			return false;
-		case F_SUM_NUMERIC:
-		case F_AVG_NUMERIC:
-			return aggregate_digits(agg, level) > MOST_DIGITS;
-		case F_MIN_NUMERIC:
-		case F_MAX_NUMERIC:
-			/* Which spelling of equal values it is depends on the order of rows. */
-			return aggregate_digits(agg, level) > MOST_DIGITS;
-		default:
-			break;
-	}
+	if (gc_builtin(agg->aggfnoid)->flags & GC_SAFE_MOVED)
+		return false;
+	if (gc_builtin(agg->aggfnoid)->digits != GC_DIGITS_MANY)
+		return aggregate_digits(agg, level) > MOST_DIGITS;
 	name = agg->aggfnoid < FirstUnpinnedObjectId ? get_func_name(agg->aggfnoid) : NULL;
 	return name == NULL || (strcmp(name, "min") != 0 && strcmp(name, "max") != 0) ||
 		(type_is_collatable(arg) &&

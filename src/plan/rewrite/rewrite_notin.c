@@ -40,6 +40,7 @@
 #include "utils/rel.h"
 
 #include "cannot_raise.h"
+#include "../base/builtins.h"
 #include "../../compat.h"
 
 /*-------------------------------------------------------------------------
@@ -121,7 +122,7 @@ is_never_null(Node *node, const GcQueryLevel *level, List *conjuncts)
 	if (IsA(node, Const))
 		return !((Const *) node)->constisnull;
 	if (IsA(node, Aggref))
-		return ((Aggref *) node)->aggfnoid == F_COUNT_ || ((Aggref *) node)->aggfnoid == F_COUNT_ANY;
+		return (gc_builtin(((Aggref *) node)->aggfnoid)->flags & GC_IS_COUNT) != 0;
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup > 0 || level->query->groupingSets)
 		return false;
 	var = (Var *) node;

@@ -29,10 +29,10 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_oper.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "cannot_raise.h"
+#include "../base/builtins.h"
 #include "rewrite_keys.h"
 #include "rewrite_notin.h"
 #include "unique_key.h"
@@ -244,7 +244,7 @@ over_no_rows_mutator(Node *node, void *context)
 	{
 		Aggref	   *agg = (Aggref *) node;
 
-		if (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY)
+		if (gc_builtin(agg->aggfnoid)->flags & GC_IS_COUNT)
 			return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
 		return (Node *) makeNullConst(agg->aggtype, -1, agg->aggcollid);
 	}
@@ -268,7 +268,7 @@ static bool
 is_never_null(Node *output)
 {
 	if (IsA(output, Aggref))
-		return ((Aggref *) output)->aggfnoid == F_COUNT_ || ((Aggref *) output)->aggfnoid == F_COUNT_ANY;
+		return (gc_builtin(((Aggref *) output)->aggfnoid)->flags & GC_IS_COUNT) != 0;
 	if (IsA(output, CoalesceExpr))
 	{
 		Node	   *last = llast(((CoalesceExpr *) output)->args);
