@@ -345,32 +345,32 @@ gc_sql_aggregate(const char *name)
 		{"count", GC_AGGREGATE_COUNT},
 		{"sum", GC_AGGREGATE_SUM},
 		{"avg", GC_AGGREGATE_AVG},
-		{"min", GC_AGGREGATE_MIN},
-		{"max", GC_AGGREGATE_MAX},
+		{"min", GC_AGGREGATE_PLAIN, GC_AGG_MIN},
+		{"max", GC_AGGREGATE_PLAIN, GC_AGG_MAX},
 		/* false is less than true */
-		{"bool_and", GC_AGGREGATE_MIN},
-		{"every", GC_AGGREGATE_MIN},
-		{"bool_or", GC_AGGREGATE_MAX},
-		{"bit_and", GC_AGGREGATE_BIT_AND},
-		{"bit_or", GC_AGGREGATE_BIT_OR},
-		{"var_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_POP, F_FLOAT8_VAR_POP},
-		{"var_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
-		{"variance", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
-		{"stddev_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_POP, F_FLOAT8_STDDEV_POP},
-		{"stddev_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
-		{"stddev", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"bool_and", GC_AGGREGATE_PLAIN, GC_AGG_MIN},
+		{"every", GC_AGGREGATE_PLAIN, GC_AGG_MIN},
+		{"bool_or", GC_AGGREGATE_PLAIN, GC_AGG_MAX},
+		{"bit_and", GC_AGGREGATE_PLAIN, GC_AGG_BIT_AND},
+		{"bit_or", GC_AGGREGATE_PLAIN, GC_AGG_BIT_OR},
+		{"var_pop", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_VAR_POP, F_FLOAT8_VAR_POP},
+		{"var_samp", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"variance", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"stddev_pop", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_STDDEV_POP, F_FLOAT8_STDDEV_POP},
+		{"stddev_samp", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"stddev", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
 		{"regr_count", GC_AGGREGATE_PAIRS},
-		{"covar_pop", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_POP},
-		{"covar_samp", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_SAMP},
-		{"corr", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_CORR},
-		{"regr_sxx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXX},
-		{"regr_syy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SYY},
-		{"regr_sxy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXY},
-		{"regr_avgx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGX},
-		{"regr_avgy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGY},
-		{"regr_r2", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_R2},
-		{"regr_slope", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SLOPE},
-		{"regr_intercept", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_INTERCEPT},
+		{"covar_pop", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_COVAR_POP},
+		{"covar_samp", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_COVAR_SAMP},
+		{"corr", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_CORR},
+		{"regr_sxx", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SXX},
+		{"regr_syy", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SYY},
+		{"regr_sxy", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SXY},
+		{"regr_avgx", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_AVGX},
+		{"regr_avgy", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_AVGY},
+		{"regr_r2", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_R2},
+		{"regr_slope", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SLOPE},
+		{"regr_intercept", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_INTERCEPT},
 	};
 
 	for (int i = 0; i < lengthof(known); i++)
@@ -410,9 +410,8 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 	kind = gc_type_kind(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr));
 	switch (sql->how)
 	{
-		case GC_AGGREGATE_BIT_AND:
-		case GC_AGGREGATE_BIT_OR:
-			return GC_KIND_IS_INT(kind);
+		case GC_AGGREGATE_PLAIN:
+			return gc_accumulators[sql->fn].value != GC_VALUE_BITS || GC_KIND_IS_INT(kind);
 		case GC_AGGREGATE_VARIANCE:
 			return GC_KIND_IS_INT(kind) || GC_KIND_IS_FLOAT(kind) || kind == GC_NUMERIC;
 		case GC_AGGREGATE_SUM:

@@ -18,10 +18,7 @@ typedef enum GcAggregation
 	GC_AGGREGATE_COUNT,
 	GC_AGGREGATE_SUM,
 	GC_AGGREGATE_AVG,
-	GC_AGGREGATE_MIN,
-	GC_AGGREGATE_MAX,
-	GC_AGGREGATE_BIT_AND,
-	GC_AGGREGATE_BIT_OR,
+	GC_AGGREGATE_PLAIN,			/* the value of one accumulator, of the argument's type */
 	GC_AGGREGATE_VARIANCE,
 	GC_AGGREGATE_PAIRS,			/* of two arguments: a count */
 	GC_AGGREGATE_REGRESSION		/* and what is made of PostgreSQL's state for them */
@@ -31,6 +28,7 @@ typedef struct GcSqlAggregate
 {
 	const char *name;
 	GcAggregation how;
+	GcAggFn		fn;				/* GC_AGGREGATE_PLAIN: the accumulator */
 	Oid			finalfn;		/* of a variance: PostgreSQL's function for numeric */
 	Oid			floatfn;		/* of a variance or regression: for floats */
 } GcSqlAggregate;

@@ -48,8 +48,7 @@ gc_distinct_matters(const Aggref *agg)
 	if (agg->aggdistinct == NIL)
 		return false;
 	sql = gc_sql_aggregate(get_func_name(agg->aggfnoid));
-	return sql == NULL || (sql->how != GC_AGGREGATE_MIN && sql->how != GC_AGGREGATE_MAX &&
-						   sql->how != GC_AGGREGATE_BIT_AND && sql->how != GC_AGGREGATE_BIT_OR);
+	return sql == NULL || sql->how != GC_AGGREGATE_PLAIN || !gc_takes_twice(sql->fn);
 }
 
 typedef struct Search

@@ -149,12 +149,12 @@ gc_groups_key(GcTranslation *tr, int key)
 static GcKind
 part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 {
-	GcKind		kind = arg < 0 ? GC_INT8 : tr->pexprs[arg].kind;
+	const GcKind kind = arg < 0 ? GC_INT8 : tr->pexprs[arg].kind;
 
-	if (fn == GC_AGG_COUNT)
+	if (gc_accumulators[fn].value == GC_VALUE_COUNT)
 		return GC_INT8;
 	/* That no sum of money leaves 64 bits is known of rows, not of parts. */
-	if (fn == GC_AGG_SUM)
+	if (gc_accumulators[fn].value == GC_VALUE_SUM)
 		return GC_KIND_IS_INT(kind) || kind == GC_MONEY ? GC_NUMERIC : GC_KIND_IS_FLOAT(kind) ? GC_FLOAT8 : kind;
 	return kind;
 }
@@ -162,6 +162,7 @@ part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 int
 gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 {
+	const GcAccumulator *accumulator = &gc_accumulators[fn];
 	GcGroups   *groups = tr->groups;
 	GcLevel		here;
 	int			part;
@@ -169,21 +170,21 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 	int			e;
 
 	/* A least or greatest quotient has more than 64 bits. */
-	if (fn != GC_AGG_COUNT && fn != GC_AGG_SUM && !gc_no_quotient(tr, arg, "compared by an aggregate"))
+	if (accumulator->value == GC_VALUE_ONE && !gc_no_quotient(tr, arg, "compared by an aggregate"))
 		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
-	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))
+	if (accumulator->value == GC_VALUE_SUM && gc_scale_varies(tr, arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
 	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
 	part = gc_build_agg(tr, fn, arg);
-	if (fn != GC_AGG_COUNT)
+	if (accumulator->value != GC_VALUE_COUNT)
 		count = gc_build_agg(tr, GC_AGG_COUNT, arg);
 	else if (part >= 0)
 		tr->aggs[part].exact = 1;
 	gc_level_leave(tr, &here);
 	e = tr->reason ? GC_NO_EXPR : group_column(tr, part_kind(tr, fn, arg), -1, part, count);
-	return e < 0 ? e : gc_build_agg(tr, fn == GC_AGG_COUNT ? GC_AGG_SUM : fn, e);
+	return e < 0 ? e : gc_build_agg(tr, accumulator->parts, e);
 }
 
 int
@@ -232,7 +233,7 @@ count_column(GcTranslation *tr, const Source *s)
 	return group_column(tr, GC_INT8, -1, count, -1);
 }
 
-static int	extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn);
+static int	plain_column(GcTranslation *tr, const Source *s, GcAggFn fn);
 
 /* The least or greatest text: its rank in the collation, and the text of that rank. */
 static int
@@ -246,16 +247,16 @@ text_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 	if (tr->reason || (ranks.arg = gc_build_lut(tr, s->arg, GC_INT4, &rank)) < 0)
 		return GC_NO_EXPR;
 	ranked.rank = tr->pexprs[ranks.arg].ref;
-	e = extreme_column(tr, &ranks, fn);
+	e = plain_column(tr, &ranks, fn);
 	return e < 0 ? e : gc_build_lut(tr, e, tr->pexprs[s->arg].kind, &ranked);
 }
 
-/* A minimum or maximum, or bits. */
+/* The value of one accumulator. */
 static int
-extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+plain_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 {
 	GcKind		kind = tr->pexprs[s->arg].kind;
-	int			extreme,
+	int			agg,
 				count;
 
 	if (GC_KIND_IS_CODE(kind))
@@ -264,9 +265,9 @@ extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
-	extreme = accumulate(tr, s, fn);
+	agg = accumulate(tr, s, fn);
 	count = accumulate(tr, s, GC_AGG_COUNT);
-	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
+	return agg < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, agg, count);
 }
 
 /* The sum that sum() or avg() is made of. */
@@ -285,7 +286,7 @@ sum_column(GcTranslation *tr, const Source *s, bool is_sum)
 	if (GC_KIND_IS_FLOAT(kind) && is_sum)
 	{
 		/* A sum of nothing but -0 is -0, which accumulators do not begin with. */
-		greatest = extreme_column(tr, s, GC_AGG_MAX);
+		greatest = plain_column(tr, s, GC_AGG_MAX);
 		sum = greatest < 0 ? greatest : group_column(tr, kind, -1, sum, count);
 		return sum < 0 ? sum :
 			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
@@ -320,23 +321,17 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 }
 
 static int
-column_of(GcTranslation *tr, const Source *s, GcAggregation how)
+column_of(GcTranslation *tr, const Source *s, const GcSqlAggregate *sql)
 {
-	switch (how)
+	switch (sql->how)
 	{
 		case GC_AGGREGATE_COUNT:
 			return count_column(tr, s);
 		case GC_AGGREGATE_SUM:
 		case GC_AGGREGATE_AVG:
-			return sum_or_avg(tr, s, how == GC_AGGREGATE_SUM);
-		case GC_AGGREGATE_MIN:
-			return extreme_column(tr, s, GC_AGG_MIN);
-		case GC_AGGREGATE_MAX:
-			return extreme_column(tr, s, GC_AGG_MAX);
-		case GC_AGGREGATE_BIT_AND:
-			return extreme_column(tr, s, GC_AGG_BIT_AND);
-		case GC_AGGREGATE_BIT_OR:
-			return extreme_column(tr, s, GC_AGG_BIT_OR);
+			return sum_or_avg(tr, s, sql->how == GC_AGGREGATE_SUM);
+		case GC_AGGREGATE_PLAIN:
+			return plain_column(tr, s, sql->fn);
 		default:
 			return gc_refuse(tr, "this aggregate is not supported in a subquery");
 	}
@@ -362,7 +357,7 @@ aggregate_column(GcTranslation *tr, Aggref *agg)
 	s.in_parts = gc_agg_in_parts(tr, agg);
 	s.arg = gc_agg_argument(tr, agg);
 	gc_level_leave(tr, &here);
-	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name)->how);
+	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name));
 }
 
 static bool
