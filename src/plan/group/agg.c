@@ -33,7 +33,6 @@
 #include "../expr/expr.h"
 #include "../expr/lookup.h"
 #include "aggregates.h"
-#include "distinct.h"
 #include "groups.h"
 #include "sets.h"
 

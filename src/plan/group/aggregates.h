@@ -43,26 +43,17 @@ gc_aggregates_pairs(const GcSqlAggregate *sql)
 extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
 
 /*
- * The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one.  Of an
- * aggregate in parts it is an expression of the rows below the groups.
- */
-extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
-
-/*
- * The two arguments of an aggregate of pairs, as gc_agg_argument()'s.  Both are NULL where the pair does not
- * count.
- */
-extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
-
-/*
  * The lookup table of ranks by which a minimum or maximum of texts is found: their order is the
  * collation's.  Sets a reason where there is none.
  */
 extern GcPlanLut gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg);
 
+/* Does it make a difference that the aggregate takes each value once? */
+extern bool gc_distinct_matters(const Aggref *agg);
+
 /*
  * Is the level's aggregate computed in parts?  It is one over groups, beside others that take each
- * value once (distinct.c).
+ * value once (groups.c).
  */
 extern bool gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg);
 
