@@ -30,6 +30,7 @@ typedef enum GcAggFn
 	GC_AGG_MAX,
 	GC_AGG_BIT_AND,				/* of integers */
 	GC_AGG_BIT_OR,
+	GC_AGG_BIT_XOR,
 	GC_AGG_PRECISE_SUM,			/* of floats, or of their products with `factor`: with about twice
 								 * the digits of a double */
 	GC_NAGG_FNS
@@ -52,7 +53,8 @@ typedef enum GcMerge
 	GC_MERGE_ADDF,				/* a double */
 	GC_MERGE_PRECISE,			/* two doubles, which together are the sum */
 	GC_MERGE_MAX,				/* the larger */
-	GC_MERGE_OR
+	GC_MERGE_OR,
+	GC_MERGE_XOR
 } GcMerge;
 
 typedef struct GcAccumulator
@@ -70,6 +72,7 @@ static const GcAccumulator gc_accumulators[GC_NAGG_FNS] = {
 	[GC_AGG_MAX] = {GC_VALUE_ONE, GC_MERGE_MAX, false, GC_AGG_MAX},
 	[GC_AGG_BIT_AND] = {GC_VALUE_BITS, GC_MERGE_OR, true, GC_AGG_BIT_AND},
 	[GC_AGG_BIT_OR] = {GC_VALUE_BITS, GC_MERGE_OR, false, GC_AGG_BIT_OR},
+	[GC_AGG_BIT_XOR] = {GC_VALUE_BITS, GC_MERGE_XOR, false, GC_AGG_BIT_XOR},
 	[GC_AGG_PRECISE_SUM] = {GC_VALUE_SUM, GC_MERGE_PRECISE, false, GC_AGG_PRECISE_SUM},
 };
 
@@ -127,6 +130,9 @@ gc_merge(GcMerge merge, u64 *to, const u64 *from)
 			break;
 		case GC_MERGE_OR:
 			*to |= *from;
+			break;
+		case GC_MERGE_XOR:
+			*to ^= *from;
 			break;
 	}
 }

@@ -119,6 +119,7 @@ agg_update(const GcPAgg *agg)
 		"gc_f64x2_at(GC_WORD_L(%d), GC_WORD_L(%d))", false},
 		[GC_MERGE_MAX] = {"MAX", "max", "u64", "0", "%1$s = GC_MAX(%1$s, %2$s);\n", "*GC_WORD_L(%d)", true},
 		[GC_MERGE_OR] = {"OR", "or", "u64", "0", "%1$s = %1$s | %2$s;\n", "*GC_WORD_L(%d)", true},
+		[GC_MERGE_XOR] = {"XOR", "xor", "u64", "0", "%1$s = %1$s ^ %2$s;\n", "*GC_WORD_L(%d)", true},
 	};
 
 	return &updates[gc_merge_of(agg)];
