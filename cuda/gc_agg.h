@@ -7,8 +7,8 @@
  * (or is 1 once it has any).  Then comes one word per accumulator, two for a 128-bit sum (low,
  * high).  Minimum and maximum keep the largest image under an order-preserving map (gc_value.h),
  * reversed for a minimum.  BIT_OR keeps the bits that any value has, BIT_AND those that any value
- * lacks.  So zero means "nothing yet".  Addition is exact in any order except for
- * floats.  A precise sum of floats has two words: what was added up, and what was lost in that.
+ * lacks, BIT_XOR those that an odd number of values have.  So zero means "nothing yet".  Addition
+ * is exact in any order except for floats.  A precise sum of floats has two words: what was added up, and what was lost in that.
  *
  * _G updates memory that other blocks update too.  _L updates a block's own table.  On cuda that
  * is in shared memory, where other threads of the block update it; on host it is the calling
@@ -32,6 +32,7 @@
 #define GC_ADD_G(p, v)		((void) GC_ATOMIC_ADD64(p, v))
 #define GC_MAX_G(p, v)		((void) GC_ATOMIC_MAX64(p, v))
 #define GC_OR_G(p, v)		((void) GC_ATOMIC_OR64(p, v))
+#define GC_XOR_G(p, v)		((void) GC_ATOMIC_XOR64(p, v))
 #define GC_ADDF_G(p, v)		((void) GC_ATOMIC_ADDF64(p, v))
 
 GC_FN void
@@ -259,6 +260,8 @@ gc_add_quarters(u32 *part, u32 stride, i128 v)
 #define GC_ADD128_L(w, v)	gc_add_quarters(GC_HALF_L(w, 0), gc_stride, v)
 #define GC_MAX_L(w, v)		GC_MAX_G(GC_WORD_L(w), v)
 #define GC_OR_L(w, v)		GC_OR_G(GC_WORD_L(w), v)
+#define GC_ATOMIC_XOR64(p, v)	atomicXor((u64 *) (p), (u64) (v))
+#define GC_XOR_L(w, v)		GC_XOR_G(GC_WORD_L(w), v)
 #define GC_ADDF_L(w, v)		GC_ADDF_G(GC_WORD_L(w), v)
 #define GC_ADDF64X2_L(w, v)	gc_add_f64x2(GC_WORD_L(w), GC_WORD_L((w) + 1), v)
 /* Losing a race costs a second store of the same value. */
@@ -296,6 +299,7 @@ GC_FN_ONCE T name(T v) \
 GC_DEFINE_BLOCK_REDUCE(gc_block_add, u64, v + w)
 GC_DEFINE_BLOCK_REDUCE(gc_block_max, u64, v > w ? v : w)
 GC_DEFINE_BLOCK_REDUCE(gc_block_or, u64, v | w)
+GC_DEFINE_BLOCK_REDUCE(gc_block_xor, u64, v ^ w)
 GC_DEFINE_BLOCK_REDUCE(gc_block_addf, double, v + w)
 
 GC_FN_ONCE i128
@@ -342,6 +346,8 @@ gc_block_addf64x2(f64x2 v)
 #define GC_COUNT_L(w)		GC_ADD_L(w, 1)
 #define GC_MAX_L(w, v)		((void) (*GC_WORD_L(w) = GC_MAX(*GC_WORD_L(w), (u64) (v))))
 #define GC_OR_L(w, v)		((void) (*GC_WORD_L(w) |= (u64) (v)))
+#define GC_ATOMIC_XOR64(p, v)	__atomic_fetch_xor((u64 *) (p), (u64) (v), __ATOMIC_RELAXED)
+#define GC_XOR_L(w, v)		((void) (*GC_WORD_L(w) ^= (u64) (v)))
 #define GC_ADDF_L(w, v)		((void) (*GC_WORD_L(w) = (u64) GC_F64_BITS(GC_BITS_F64((i64) *GC_WORD_L(w)) + (v))))
 #define GC_ADDF64X2_L(w, v)	gc_add_words_f64x2(GC_WORD_L(w), v)
 #define GC_NOTE_GROUP_L(w)		((void) (*GC_WORD_L(w) = 1))
@@ -372,6 +378,7 @@ gc_add_words_f64x2(u64 *p, f64x2 v)
 #define gc_block_add(v)		(v)
 #define gc_block_max(v)		(v)
 #define gc_block_or(v)		(v)
+#define gc_block_xor(v)		(v)
 #define gc_block_addf(v)	(v)
 #define gc_block_add128(v)	(v)
 #define gc_block_addf64x2(v)	(v)

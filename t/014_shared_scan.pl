@@ -97,8 +97,8 @@ VACUUM ANALYZE gaps, big, cols;
 
 # What is asked, by sink; the argument is the constant, which makes no other kernel.
 my %query = (
-	ungrouped => sub { "SELECT count(*), sum(id), min(n), max(d), avg(n) FROM t WHERE k < 55 + $_[0]" },
-	dense => sub { "SELECT k, count(*), sum(n), min(id) FROM t WHERE id > 10 + $_[0] GROUP BY k ORDER BY k" },
+	ungrouped => sub { "SELECT count(*), sum(id), min(n), max(d), avg(n), bit_xor(id) FROM t WHERE k < 55 + $_[0]" },
+	dense => sub { "SELECT k, count(*), sum(n), min(id), bit_xor(id) FROM t WHERE id > 10 + $_[0] GROUP BY k ORDER BY k" },
 	hash => sub { "SELECT n, s, count(*), sum(k) FROM t WHERE id < 400 + $_[0] GROUP BY n, s ORDER BY n, s" },
 	rows => sub { "SELECT id, n, s FROM t WHERE k = $_[0] AND id % 3 = 0 ORDER BY id, n, s" },
 	joined => sub { "SELECT name, count(*), sum(id) FROM t JOIN dim ON dim.k = t.k WHERE id % 7 <> $_[0] GROUP BY name ORDER BY name" },

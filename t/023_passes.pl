@@ -40,7 +40,7 @@ my @passing = (
 	# rows, in an order, and groups
 	"SELECT a.id, b.id FROM a JOIN b ON $wide ORDER BY b.id DESC, 1 LIMIT 10",
 	"SELECT a.m, $sums FROM a LEFT JOIN b ON $wide GROUP BY a.m ORDER BY 1",
-	'SELECT k, count(*), sum(id), min(n) FROM a GROUP BY k ORDER BY 1',
+	'SELECT k, count(*), sum(id), min(n), bit_xor(id) FROM a GROUP BY k ORDER BY 1',
 	'SELECT k, count(*) FROM a GROUP BY k HAVING count(*) > 1 ORDER BY 2 DESC, 1 LIMIT 20',
 	'SELECT m, k, count(*), sum(id) FROM a GROUP BY ROLLUP (m, k) ORDER BY 1, 2, 3, 4',
 	"SELECT a.k, $sums FROM a JOIN b ON a.k = b.twice GROUP BY a.k ORDER BY 1",

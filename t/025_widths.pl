@@ -14,7 +14,7 @@ use Test::More;
 # One process loads, the last chunks last.
 my $node = new_server('widths', "gpuconc.loader_workers = 0\nautovacuum = off\n");
 my $pages = $node->safe_psql('postgres', 'SHOW gpuconc.chunk_pages');
-my $query = 'SELECT count(*), sum(a), max(b), sum(length(t)) FROM t';
+my $query = 'SELECT count(*), sum(a), max(b), sum(length(t)), bit_xor(a + b) FROM t';
 
 # Five chunks of two columns of four bytes, and the first page of a sixth: 226 rows fit a page.
 $node->safe_psql('postgres', qq{
@@ -40,6 +40,14 @@ $node->safe_psql('postgres', 'UPDATE t SET b = 0 WHERE a = 1000');
 widths_are('hot pages', 2);
 $node->safe_psql('postgres', 'VACUUM t');
 widths_are('after VACUUM', 0);
+
+# A row less than a chunk has, as many, a row more.
+foreach my $rows (map { $pages * 226 + $_ } -1 .. 1)
+{
+	$node->safe_psql('postgres', "CREATE TABLE c AS SELECT i AS a, i % 1000 AS b, NULL::text AS t FROM generate_series(1, $rows) i; VACUUM c");
+	is_offloaded($node, $query =~ s/FROM t/FROM c/r, "$rows rows");
+	$node->safe_psql('postgres', 'DROP TABLE c');
+}
 
 # Pages that were never written, as a server leaves them that ended while it made a table longer.
 my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('t')});

@@ -162,7 +162,7 @@ SELECT check_same('SELECT shop, total FROM (SELECT shop, sum(price) AS total FRO
 
 -- aggregates that PostgreSQL computes itself, over rows from the device
 SELECT q, check_same(q) FROM unnest(ARRAY[
-	'SELECT count(DISTINCT shop) FROM sales', 'SELECT sum(DISTINCT quantity), count(*) FROM sales', 'SELECT string_agg(city, '','' ORDER BY id) FROM sales', 'SELECT bit_xor(i4) FROM types', 'SELECT bit_and(i4::bit(32)) FROM types',
+	'SELECT count(DISTINCT shop) FROM sales', 'SELECT sum(DISTINCT quantity), count(*) FROM sales', 'SELECT string_agg(city, '','' ORDER BY id) FROM sales', 'SELECT array_agg(i4 ORDER BY id) FROM types', 'SELECT bit_and(i4::bit(32)) FROM types',
 	'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM sales', 'SELECT shop, city, count(*) FROM sales GROUP BY ROLLUP (1, 2), (''x''::text)', 'SELECT regr_count(quantity, shop) FROM sales'
 ]) AS q;
 -- (these depend on the order of rows)

@@ -64,10 +64,9 @@ static int64
 agg_extreme(GcDecoder *d, const u64 *g, u16 ref)
 {
 	const GcPAgg *a = decoder_agg(d, ref);
-	bool		reversed = a->fn == GC_AGG_MIN || a->fn == GC_AGG_BIT_AND;
-	u64			image = reversed ? ~g[a->word] : g[a->word];
+	u64			image = gc_accumulator_of(a)->reversed ? ~g[a->word] : g[a->word];
 
-	if (a->fn == GC_AGG_BIT_AND || a->fn == GC_AGG_BIT_OR)
+	if (gc_accumulator_of(a)->value == GC_VALUE_BITS)
 		return (int64) image;
 	if (a->acc != GC_F64)
 		return (int64) (image ^ UINT64CONST(0x8000000000000000));
@@ -213,7 +212,7 @@ numeric_of_scales(GcDecoder *d, int64 value, int16 from, int16 scale, int16 othe
 }
 
 static Datum
-minmax_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
+plain_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
 	const GcExpr *e = &d->exprs[decoder_agg(d, out->ref)->arg];
 	int64		v = agg_extreme(d, g, out->ref);
@@ -298,7 +297,7 @@ gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 		case GC_OUT_INTERVAL_AVG:
 			return interval_datum(d, g, out);
 		default:
-			return minmax_datum(d, g, out);
+			return plain_datum(d, g, out);
 	}
 }
 

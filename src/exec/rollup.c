@@ -58,48 +58,6 @@ gc_set_add(GcSetGroups *set, const GcPPipeline *pl)
 	return g;
 }
 
-/*-------------------------------------------------------------------------
- * Accumulators
- *-------------------------------------------------------------------------
- */
-
-static void
-add_sum(const GcPAgg *agg, u64 *to, const u64 *from)
-{
-	if (agg->acc == GC_F64)
-	{
-		double		a,
-					b;
-
-		memcpy(&a, to, sizeof(a));
-		memcpy(&b, from, sizeof(b));
-		a += b;
-		memcpy(to, &a, sizeof(a));
-		return;
-	}
-	to[0] += from[0];
-	if (agg->acc == GC_I128)
-		to[1] += from[1] + (to[0] < from[0]);
-}
-
-/* As gc_f64x2_add() in cuda/gc_agg.h. */
-static void
-add_precise(u64 *to, const u64 *from)
-{
-	double		a[2],
-				b[2],
-				sum,
-				c;
-
-	memcpy(a, to, sizeof(a));
-	memcpy(b, from, sizeof(b));
-	sum = a[0] + b[0];
-	c = sum - a[0];
-	a[1] += b[1] + ((a[0] - (sum - c)) + (b[0] - c));
-	a[0] = sum;
-	memcpy(to, a, sizeof(a));
-}
-
 /* Add a group's words to another's; what they hold: cuda/gc_agg.h. */
 static void
 add_words(const GcPPipeline *pl, const GcPAgg *aggs, u64 *to, const u64 *from)
@@ -109,30 +67,9 @@ add_words(const GcPPipeline *pl, const GcPAgg *aggs, u64 *to, const u64 *from)
 	for (u16 i = 0; i < pl->naggs; i++)
 	{
 		const GcPAgg *agg = &aggs[pl->first_agg + i];
-		u64		   *t = to + agg->word;
-		const u64  *f = from + agg->word;
 
-		if (agg->word == 0)
-			continue;
-		switch (agg->fn)
-		{
-			case GC_AGG_COUNT:
-				*t += *f;
-				break;
-			case GC_AGG_SUM:
-				add_sum(agg, t, f);
-				break;
-			case GC_AGG_PRECISE_SUM:
-				add_precise(t, f);
-				break;
-			case GC_AGG_MIN:
-			case GC_AGG_MAX:
-				*t = Max(*t, *f);
-				break;
-			default:			/* bits */
-				*t |= *f;
-				break;
-		}
+		if (agg->word != 0)
+			gc_merge(gc_merge_of(agg), to + agg->word, from + agg->word);
 	}
 }
 

@@ -40,7 +40,9 @@ type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRang
 	const GcExpr *arg = agg->arg == GC_NONE ? NULL : &t->exprs[agg->arg];
 	const u64	rows = gc_typer_rows(t, pipeline);
 
-	if (agg->fn == GC_AGG_COUNT)
+	const u8	value = gc_accumulator_of(agg)->value;
+
+	if (value == GC_VALUE_COUNT)
 	{
 		*r = (GcRange) {0, rows};
 		return GC_OK;
@@ -53,10 +55,9 @@ type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRang
 	e->scale = arg->scale;
 	e->min_scale = arg->min_scale;
 	*r = t->ranges[agg->arg];
-	/* Bits of several values together may make any value of the type. */
-	if (agg->fn == GC_AGG_BIT_AND || agg->fn == GC_AGG_BIT_OR)
+	if (value == GC_VALUE_BITS)
 		(void) gc_kind_range(arg->kind, r);
-	if (agg->fn != GC_AGG_SUM)
+	if (value != GC_VALUE_SUM)
 		return GC_OK;
 	return sum_range(&t->ranges[agg->arg], rows, r) ? GC_OK : gc_too_wide(t);
 }

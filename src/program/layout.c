@@ -109,21 +109,15 @@ gc_lay_out_payloads(GcTyper *t)
 static GcCode
 type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 {
+	const GcAccumulator *a = gc_accumulator_of(agg);
 	GcExpr	   *e;
 	GcRange		r;
 	i128		m,
 				sum;
 
-	agg->acc = GC_I64;
-	agg->nwords = 1;
-	if (agg->fn == GC_AGG_COUNT)
+	agg->acc = a->merge == GC_MERGE_PRECISE ? GC_F64X2 : GC_I64;
+	if (a->value == GC_VALUE_COUNT || a->merge == GC_MERGE_PRECISE)
 		return GC_OK;
-	if (agg->fn == GC_AGG_PRECISE_SUM)
-	{
-		agg->acc = GC_F64X2;
-		agg->nwords = 2;
-		return GC_OK;
-	}
 	e = &t->exprs[agg->arg];
 	if (e->reg == GC_F32 || e->reg == GC_F64)
 	{
@@ -132,7 +126,7 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 	}
 	r = t->ranges[agg->arg];
 	e->small = gc_range_within(&r, INT32_MIN / GC_PART_ROWS, INT32_MAX / GC_PART_ROWS);
-	if (agg->fn != GC_AGG_SUM)
+	if (a->value != GC_VALUE_SUM)
 	{
 		if (e->reg == GC_I128)
 			return gc_fail(t->err, GC_UNSUPPORTED,
@@ -149,7 +143,6 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 		if (e->kind == GC_MONEY)
 			return gc_fail(t->err, GC_UNSUPPORTED, "A sum of money may be out of range.");
 		agg->acc = GC_I128;
-		agg->nwords = 2;
 	}
 	return GC_OK;
 }
@@ -158,9 +151,9 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 static bool
 is_known(const GcTyper *t, const GcPAgg *agg)
 {
-	if (agg->fn == GC_AGG_COUNT)
+	if (gc_accumulator_of(agg)->value == GC_VALUE_COUNT)
 		return agg->arg == GC_NONE || !(t->exprs[agg->arg].flags & GC_NULLABLE);
-	return agg->fn != GC_AGG_PRECISE_SUM && (t->exprs[agg->arg].op == GC_OP_SCALE || t->exprs[agg->arg].op == GC_OP_TAG) &&
+	return (t->exprs[agg->arg].op == GC_OP_SCALE || t->exprs[agg->arg].op == GC_OP_TAG) &&
 		!gc_is_varying(&t->exprs[t->exprs[agg->arg].arg[0]]);
 }
 
@@ -177,6 +170,7 @@ lay_out_group(GcTyper *t, u16 pipeline)
 	{
 		if ((code = type_agg(t, &aggs[i], pipeline)) != GC_OK)
 			return code;
+		aggs[i].nwords = gc_merge_width(gc_merge_of(&aggs[i]));
 		if (is_known(t, &aggs[i]))
 			aggs[i].word = 0;
 		else

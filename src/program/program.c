@@ -156,7 +156,7 @@ check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
 	if (c->agg < pl->first_agg || c->agg >= pl->first_agg + pl->naggs ||
 		(c->count != GC_NONE && (c->count < pl->first_agg || c->count >= pl->first_agg + pl->naggs)))
 		return bad(err, "column of groups");
-	if (c->attnum != 0 && (c->attnum != 1 || gc_aggs(p)[c->agg].fn != GC_AGG_PRECISE_SUM))
+	if (c->attnum != 0 && (c->attnum != 1 || gc_accumulator_of(&gc_aggs(p)[c->agg])->merge != GC_MERGE_PRECISE))
 		return bad(err, "column of groups");
 	ref = gc_aggs(p)[c->agg].arg;
 	return ref == GC_NONE || ref < i ? GC_OK : bad(err, "column of groups");
@@ -280,11 +280,13 @@ u16
 gc_group_origin(const GcProgram *p, const GcPColumn *c, bool sums)
 {
 	const GcPAgg *agg;
+	u8			value;
 
 	if (c->agg == GC_NONE)
 		return gc_refs(p)[gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1].first_key + c->attnum];
 	agg = &gc_aggs(p)[c->agg];
-	return agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX || (sums && agg->fn == GC_AGG_SUM) ? agg->arg : GC_NONE;
+	value = gc_accumulator_of(agg)->value;
+	return value == GC_VALUE_ONE || (sums && value == GC_VALUE_SUM) ? agg->arg : GC_NONE;
 }
 
 u16
@@ -522,12 +524,11 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 	}
 	for (u16 i = 0; i < p->naggs; i++)
 	{
-		u16			arg = gc_aggs(p)[i].arg;
+		const GcPAgg *agg = &gc_aggs(p)[i];
 
-		if (arg != GC_NONE && arg >= p->nexprs)
-			return bad(err, "aggregate");
-		if (gc_aggs(p)[i].fn == GC_AGG_PRECISE_SUM &&
-			(arg == GC_NONE || (gc_aggs(p)[i].factor != GC_NONE && gc_aggs(p)[i].factor >= p->nexprs)))
+		if (agg->fn == 0 || agg->fn >= GC_NAGG_FNS ||
+			(agg->arg == GC_NONE ? agg->fn != GC_AGG_COUNT : agg->arg >= p->nexprs) ||
+			(agg->factor != GC_NONE && agg->factor >= p->nexprs))
 			return bad(err, "aggregate");
 	}
 	if ((code = check_builds(p, err)) != GC_OK)

@@ -36,6 +36,7 @@
 
 #include "../../cuda/gc_abi.h"
 #include "../status.h"
+#include "accumulators.h"
 #include "kinds.h"
 
 #define GC_NONE			0xFFFFu
@@ -330,18 +331,6 @@ gc_sink_visits(const GcPPipeline *pl)
 /* Where an array over pipelines and keys has key `key` of the groups of a pipeline. */
 #define GC_GROUP_KEY_INDEX(pipeline, key)	((pipeline) * GC_MAX_KEYS + (key))
 
-typedef enum GcAggFn
-{
-	GC_AGG_COUNT = 1,			/* of rows (arg GC_NONE), or of non-NULL values */
-	GC_AGG_SUM,
-	GC_AGG_MIN,
-	GC_AGG_MAX,
-	GC_AGG_BIT_AND,				/* of integers */
-	GC_AGG_BIT_OR,
-	GC_AGG_PRECISE_SUM			/* of floats, or of their products with `factor`: with about twice
-								 * the digits of a double */
-} GcAggFn;
-
 /*
  * One accumulator.  What SQL calls an aggregate is one or more of these (avg is
  * a sum and a count), combined by the executor.
@@ -356,6 +345,23 @@ typedef struct GcPAgg
 	u8			nwords;			/* bound: 2 for GC_I128 and GC_F64X2, else 1 */
 	u8			exact;			/* count: the number matters, not only whether it is 0 */
 } GcPAgg;
+
+static inline const GcAccumulator *
+gc_accumulator_of(const GcPAgg *agg)
+{
+	return &gc_accumulators[agg->fn];
+}
+
+/* How two of these accumulators become one: bound. */
+static inline GcMerge
+gc_merge_of(const GcPAgg *agg)
+{
+	const GcMerge merge = gc_accumulator_of(agg)->merge;
+
+	if (merge != GC_MERGE_ADD)
+		return merge;
+	return agg->acc == GC_I128 ? GC_MERGE_ADD128 : agg->acc == GC_F64 ? GC_MERGE_ADDF : GC_MERGE_ADD;
+}
 
 typedef struct GcPParam
 {

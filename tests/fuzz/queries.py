@@ -704,7 +704,7 @@ class Generator:
         if roll < 0.55:
             return "%s(%s)" % (rng.choice(["bool_and", "bool_or", "every"]), ex.gen_bool(1)), EXACT
         if roll < 0.65:
-            return "%s(%s)" % (rng.choice(["bit_and", "bit_or"]), ex.column(INTS) or ex.gen_int(1)), EXACT
+            return "%s(%s)" % (rng.choice(["bit_and", "bit_or", "bit_xor"]), ex.column(INTS) or ex.gen_int(1)), EXACT
         if roll < 0.75:
             tame = [ex.column(FLOATS, lambda c: c.tame) or ex.column(INTS) or "1" for _ in range(2)]
             return "regr_count(%s, %s)" % tuple(tame), EXACT

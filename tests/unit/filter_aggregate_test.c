@@ -36,7 +36,7 @@ enum
 /* Words of the sink. */
 enum
 {
-	W_ROWS, W_VALUES, W_SUM, W_NEGATIVE, W_PRODUCT, W_LEAST, W_GREATEST, W_ALL_BITS, W_ANY_BITS, NWORDS
+	W_ROWS, W_VALUES, W_SUM, W_NEGATIVE, W_PRODUCT, W_LEAST, W_GREATEST, W_ALL_BITS, W_ANY_BITS, W_ODD_BITS, NWORDS
 };
 
 static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few rows", "a join",
@@ -147,6 +147,7 @@ make_member(int shape, int limit)
 	maker_agg(k, GC_AGG_MAX, product);
 	maker_agg(k, GC_AGG_BIT_AND, edge);
 	maker_agg(k, GC_AGG_BIT_OR, edge);
+	maker_agg(k, GC_AGG_BIT_XOR, edge);
 	finish_ungrouped(m, visible_bits);
 	run_builds(m);
 }
@@ -219,6 +220,7 @@ expect(int shape, int limit, u64 *w)
 			w[W_LEAST] = larger(w[W_LEAST], ~((u64) e ^ (u64) 1 << 63));
 			w[W_ALL_BITS] |= ~(u64) e;
 			w[W_ANY_BITS] |= (u64) e;
+			w[W_ODD_BITS] ^= (u64) e;
 		}
 	}
 }

@@ -48,6 +48,7 @@ make_ungrouped(Maker *m, int odd)
 	maker_agg(m, GC_AGG_MAX, num);
 	maker_agg(m, GC_AGG_MIN, f);
 	maker_agg(m, GC_AGG_BIT_OR, null);
+	maker_agg(m, GC_AGG_BIT_XOR, null);
 }
 
 /* The dimension of the dense builds; its keys are in the fact's range only if `within`. */
@@ -115,6 +116,7 @@ make_dense(Maker *m, int odd)
 	maker_agg(m, GC_AGG_MIN, vary);
 	maker_agg(m, GC_AGG_BIT_AND, vary);
 	maker_agg(m, GC_AGG_BIT_OR, vary);
+	maker_agg(m, GC_AGG_BIT_XOR, vary);
 }
 
 /* Hash groups, in half of the cases after the probe of a hash build with duplicates. */

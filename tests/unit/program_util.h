@@ -190,7 +190,7 @@ maker_agg(Maker *m, u8 fn, u16 arg)
 
 	if (pl->naggs++ == 0)
 		pl->first_agg = m->head.naggs;
-	m->aggs[m->head.naggs++] = (GcPAgg) {.fn = fn,.arg = arg,.exact = 1};
+	m->aggs[m->head.naggs++] = (GcPAgg) {.fn = fn,.arg = arg,.factor = GC_NONE,.exact = 1};
 }
 
 static void __attribute__((unused))

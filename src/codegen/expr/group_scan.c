@@ -60,10 +60,10 @@ check_float_sums(const Cg *cg, const GcPPipeline *from, Text *t)
 	{
 		const GcPAgg *agg = &gc_aggs(cg->p)[i];
 
-		if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
+		if (gc_merge_of(agg) == GC_MERGE_ADDF)
 			text_addf(t, "GC_CHECK(GC_ISFINITE(GC_BITS_F64((i64) gc_w[%d])));\n", agg->word);
 		/* PostgreSQL adds up the squares of differences (exec/regression.c). */
-		if (agg->fn == GC_AGG_PRECISE_SUM)
+		if (gc_merge_of(agg) == GC_MERGE_PRECISE)
 			text_addf(t, "GC_CHECK(GC_FABS(GC_BITS_F64((i64) gc_w[%d])) < 1e270);\n", agg->word);
 	}
 }
@@ -123,22 +123,19 @@ hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 static void
 accumulator_text(const GcPAgg *agg, int word, char *buf, size_t size)
 {
-	const bool	order = agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX;
+	const char *complement = gc_accumulator_of(agg)->reversed ? "~" : "";
 
-	if (order && agg->acc == GC_F64)
-		snprintf(buf, size, "gc_unorder_f64(%sgc_w[%d])", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
-	else if (agg->fn == GC_AGG_BIT_AND)
-		snprintf(buf, size, "(i64) ~gc_w[%d]", agg->word);
-	else if (order)
-		snprintf(buf, size, "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)", agg->fn == GC_AGG_MIN ? "~" : "", agg->word);
-	else if (agg->fn == GC_AGG_PRECISE_SUM)
+	if (gc_accumulator_of(agg)->value == GC_VALUE_ONE)
+		snprintf(buf, size, agg->acc == GC_F64 ? "gc_unorder_f64(%sgc_w[%d])" : "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)",
+				 complement, agg->word);
+	else if (agg->acc == GC_F64X2)
 		snprintf(buf, size, "GC_BITS_F64((i64) gc_w[%d])", agg->word + word);
 	else if (agg->acc == GC_F64)
 		snprintf(buf, size, "GC_BITS_F64((i64) gc_w[%d])", agg->word);
 	else if (agg->acc == GC_I128)
 		snprintf(buf, size, "(i128) ((u128) gc_w[%d] << 64 | gc_w[%d])", agg->word + 1, agg->word);
 	else
-		snprintf(buf, size, "(i64) gc_w[%d]", agg->word);
+		snprintf(buf, size, "(i64) %sgc_w[%d]", complement, agg->word);
 }
 
 void
@@ -158,7 +155,7 @@ cg_group_column(Cg *cg, u16 column, int k)
 	}
 	accumulator_text(&gc_aggs(cg->p)[c->agg], c->attnum, value, sizeof(value));
 	text_addf(cg->out, "const %s v%d = (%s) %s;\n", cg_ctype[c->reg], k, cg_ctype[c->reg], value);
-	if (c->reg == GC_F32 && gc_aggs(cg->p)[c->agg].fn == GC_AGG_SUM)
+	if (c->reg == GC_F32 && gc_merge_of(&gc_aggs(cg->p)[c->agg]) == GC_MERGE_ADDF)
 		text_addf(cg->out, "GC_CHECK(GC_ISFINITE(v%d));\n", k);
 	if (c->nullable)
 		text_addf(cg->out, "const i32 vn%d = gc_w[%d] == 0;\n", k,

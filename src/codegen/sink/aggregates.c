@@ -31,7 +31,7 @@ looks_at_arg(const Cg *cg, const GcPAgg *agg)
 static bool
 has_factor(const GcPAgg *agg)
 {
-	return agg->fn == GC_AGG_PRECISE_SUM && agg->factor != GC_NONE;
+	return agg->factor != GC_NONE;
 }
 
 bool
@@ -46,7 +46,7 @@ agg_counts_rows(const Cg *cg)
 {
 	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
-		if (AGG(cg, i)->fn == GC_AGG_COUNT && AGG(cg, i)->word == 0 && AGG(cg, i)->exact)
+		if (gc_accumulator_of(AGG(cg, i))->value == GC_VALUE_COUNT && AGG(cg, i)->word == 0 && AGG(cg, i)->exact)
 			return true;
 	}
 	return false;
@@ -102,39 +102,43 @@ agg_operand(Cg *cg, u16 i)
 	if (!looks_at_arg(cg, AGG(cg, i)))
 		return (Operand) {"1", "0"};
 	cg_require(cg, AGG(cg, i)->arg);
-	if (AGG(cg, i)->fn == GC_AGG_PRECISE_SUM)
+	if (gc_merge_of(AGG(cg, i)) == GC_MERGE_PRECISE)
 		return precise_operand(cg, AGG(cg, i));
 	return cg_expr(cg, AGG(cg, i)->arg);
-}
-
-void
-agg_image(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
-{
-	const bool	reversed = agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_BIT_AND;
-	const char *map = agg_is_bits(agg) ? "((u64) (i64) " : agg->acc == GC_F64 ? "gc_order_f64(" : "GC_ORDER_I64((i64) ";
-
-	snprintf(buf, size, "%s%s%s)", reversed ? "~" : "", map, o->v);
 }
 
 const Update *
 agg_update(const GcPAgg *agg)
 {
-	static const Update add = {"ADD", "add", "(u64) (i64)"},
-				add128 = {"ADD128", "add128", "(i128)"},
-				addf = {"ADDF", "addf", "(double)"},
-				precise = {"ADDF64X2", "addf64x2", ""},
-				max = {"MAX", "max", "(u64)"},
-				bits = {"OR", "or", "(u64)"};
+	static const Update updates[] = {
+		[GC_MERGE_ADD] = {"ADD", "add", "u64", "0", "%s += %s;\n", "GC_SUM_L(%d)", true},
+		/* for these, a test costs more than the addition */
+		[GC_MERGE_ADD128] = {"ADD128", "add128", "i128", "0", "%s += %s;\n", "GC_SUM128_L(%d)", false},
+		[GC_MERGE_ADDF] = {"ADDF", "addf", "double", "0", "%s += %s;\n", "GC_BITS_F64((i64) *GC_WORD_L(%d))", false},
+		[GC_MERGE_PRECISE] = {"ADDF64X2", "addf64x2", "f64x2", "{0, 0}", "%1$s = gc_f64x2_add(%1$s, %2$s);\n",
+		"gc_f64x2_at(GC_WORD_L(%d), GC_WORD_L(%d))", false},
+		[GC_MERGE_MAX] = {"MAX", "max", "u64", "0", "%1$s = GC_MAX(%1$s, %2$s);\n", "*GC_WORD_L(%d)", true},
+		[GC_MERGE_OR] = {"OR", "or", "u64", "0", "%1$s = %1$s | %2$s;\n", "*GC_WORD_L(%d)", true},
+		[GC_MERGE_XOR] = {"XOR", "xor", "u64", "0", "%1$s = %1$s ^ %2$s;\n", "*GC_WORD_L(%d)", true},
+	};
 
-	if (agg_is_extreme(agg))
-		return &max;
-	if (agg_is_bits(agg))
-		return &bits;
-	if (agg->fn == GC_AGG_PRECISE_SUM)
-		return &precise;
-	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
-		return &addf;
-	return agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? &add128 : &add;
+	return &updates[gc_merge_of(agg)];
+}
+
+void
+agg_image(const GcPAgg *agg, const Operand *o, char *buf, size_t size)
+{
+	const GcAccumulator *a = gc_accumulator_of(agg);
+	const char *open = "",
+			   *close = "";
+
+	if (a->value == GC_VALUE_BITS)
+		open = "((u64) (i64) ", close = ")";
+	else if (a->value == GC_VALUE_ONE)
+		open = agg->acc == GC_F64 ? "gc_order_f64(" : "GC_ORDER_I64((i64) ", close = ")";
+	else if (agg->acc != GC_F64X2)
+		open = agg->acc == GC_F64 ? "(double) " : agg->acc == GC_I128 ? "(i128) " : "(u64) (i64) ";
+	snprintf(buf, size, "%s%s%s%s", a->reversed ? "~" : "", open, o->v, close);
 }
 
 /* Statement that updates word w of the group. */
@@ -162,15 +166,12 @@ emit_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o, Scope scope)
 {
 	char		value[128];
 
-	if (agg->fn == GC_AGG_COUNT)
+	if (gc_accumulator_of(agg)->value == GC_VALUE_COUNT)
 	{
 		emit_count(cg, scope, agg->word);
 		return;
 	}
-	if (agg->fn == GC_AGG_SUM || agg->fn == GC_AGG_PRECISE_SUM)
-		snprintf(value, sizeof(value), "%s %s", agg_update(agg)->type, o->v);
-	else
-		agg_image(agg, o, value, sizeof(value));
+	agg_image(agg, o, value, sizeof(value));
 	emit_update(cg, scope, agg_update(agg)->memory, agg->word, value);
 }
 
@@ -205,34 +206,10 @@ agg_fold_all(Cg *cg, Scope scope)
 	agg_count_row(cg, scope);
 }
 
-const char *
-agg_total_type(const GcPAgg *agg)
-{
-	if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
-		return "double";
-	if (agg->fn == GC_AGG_SUM && agg->acc == GC_I128)
-		return "i128";
-	if (agg->fn == GC_AGG_PRECISE_SUM)
-		return "f64x2";
-	return "u64";
-}
-
-const char *
-agg_nothing(const GcPAgg *agg)
-{
-	return agg->fn == GC_AGG_PRECISE_SUM ? "{0, 0}" : "0";
-}
-
 void
 agg_add_total(Text *t, const GcPAgg *agg, const char *to)
 {
-	/* for these, a test costs more than the addition */
-	if (agg->fn == GC_AGG_PRECISE_SUM)
-	{
-		text_addf(t, "GC_ADDF64X2_G(%s + %d, e%d);\n", to, agg->word, agg->word);
-		return;
-	}
-	if (agg->fn != GC_AGG_SUM || agg->acc == GC_I64)
+	if (agg_update(agg)->tested)
 		text_addf(t, "if (e%d) ", agg->word);
 	text_addf(t, "GC_%s_G(%s + %d, e%d);\n", agg_update(agg)->memory, to, agg->word, agg->word);
 }

@@ -24,28 +24,19 @@ typedef enum Scope
 	IN_GLOBAL					/* at gc_g */
 } Scope;
 
-/* How a value comes to an accumulator. */
+/* How a kernel merges (program/accumulators.h). */
 typedef struct Update
 {
 	const char *memory;			/* GC_*_G, GC_*_L */
 	const char *block;			/* gc_block_* */
-	const char *type;			/* of the value */
+	const char *type;			/* of totals in registers, */
+	const char *nothing;		/* which begin with this */
+	const char *merge;			/* statement for these: the total, what is merged with it */
+	const char *cell;			/* what a cell has: the word, the next one */
+	bool		tested;			/* it pays to leave out totals of nothing */
 } Update;
 
 extern const Update *agg_update(const GcPAgg *agg);
-
-/* Does the larger of two images count?  Or every bit of them? */
-static inline bool
-agg_is_extreme(const GcPAgg *agg)
-{
-	return agg->fn == GC_AGG_MIN || agg->fn == GC_AGG_MAX;
-}
-
-static inline bool
-agg_is_bits(const GcPAgg *agg)
-{
-	return agg->fn == GC_AGG_BIT_AND || agg->fn == GC_AGG_BIT_OR;
-}
 
 /* Declare where the groups are, gc_groups, and for how many there is room, gc_ngroups. */
 extern void agg_prepare(Cg *cg);
@@ -59,10 +50,7 @@ extern void agg_require(Cg *cg);
 /* What aggregate i is given: 1 if its argument is not looked at. */
 extern Operand agg_operand(Cg *cg, u16 i);
 
-/*
- * Image of what a minimum, a maximum or an aggregate of bits is given: larger, or each bit, counts.
- * 0 is none.
- */
+/* Image of what an accumulator is given, but for counts. */
 extern void agg_image(const GcPAgg *agg, const Operand *o, char *buf, size_t size);
 
 /* Statement that adds operand o to the group's words; it leaves word 0 alone. */
@@ -75,12 +63,7 @@ extern void agg_count_row(Cg *cg, Scope scope);
 /* Statements for all aggregates, and word 0. */
 extern void agg_fold_all(Cg *cg, Scope scope);
 
-/*
- * Type of an accumulator's total, eN; and the statement that adds it to the group's words at
- * `to`.
- */
-extern const char *agg_total_type(const GcPAgg *agg);
-extern const char *agg_nothing(const GcPAgg *agg);	/* what it begins with */
+/* Statement that adds an accumulator's total, eN, to the group's words at `to`. */
 extern void agg_add_total(Text *t, const GcPAgg *agg, const char *to);
 
 #endif							/* GC_AGGREGATES_H */

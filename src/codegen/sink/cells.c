@@ -16,6 +16,8 @@
 #include "../expr/emit.h"
 #include "aggregates.h"
 
+#include <stdio.h>
+
 bool
 cg_has_cells(const Cg *cg)
 {
@@ -75,20 +77,14 @@ cg_gather_cell(Cg *cg, Text *t)
 	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		const GcPAgg *agg = AGG(cg, i);
-		int			w = agg->word;
+		char		total[8];
+		char		cell[64];
 
-		if (w == 0)
+		if (agg->word == 0)
 			continue;
-		if (agg_is_bits(agg))
-			text_addf(t, "e%d |= *GC_WORD_L(%d);\n", w, w);
-		else if (agg_is_extreme(agg))
-			text_addf(t, "e%d = GC_MAX(e%d, *GC_WORD_L(%d));\n", w, w, w);
-		else if (agg->fn == GC_AGG_PRECISE_SUM)
-			text_addf(t, "e%d = gc_f64x2_add(e%d, gc_f64x2_at(GC_WORD_L(%d), GC_WORD_L(%d)));\n", w, w, w, w + 1);
-		else if (agg->fn == GC_AGG_SUM && agg->acc == GC_F64)
-			text_addf(t, "e%d += GC_BITS_F64((i64) *GC_WORD_L(%d));\n", w, w);
-		else
-			text_addf(t, "e%d += GC_SUM%s_L(%d);\n", w, agg->fn == GC_AGG_SUM && agg->acc == GC_I128 ? "128" : "", w);
+		snprintf(total, sizeof(total), "e%d", agg->word);
+		snprintf(cell, sizeof(cell), agg_update(agg)->cell, agg->word, agg->word + 1);
+		text_addf(t, agg_update(agg)->merge, total, cell);
 	}
 }
 
@@ -100,7 +96,7 @@ cg_begin_totals(Cg *cg, Text *t)
 	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)
-			text_addf(t, "%s e%d = %s;\n", agg_total_type(AGG(cg, i)), AGG(cg, i)->word, agg_nothing(AGG(cg, i)));
+			text_addf(t, "%s e%d = %s;\n", agg_update(AGG(cg, i))->type, AGG(cg, i)->word, agg_update(AGG(cg, i))->nothing);
 	}
 }
 

@@ -22,7 +22,7 @@
 static bool
 has_part(const Cg *cg, const GcPAgg *agg)
 {
-	return cg->parts && agg->fn == GC_AGG_SUM && gc_exprs(cg->p)[agg->arg].small;
+	return cg->parts && gc_accumulator_of(agg)->value == GC_VALUE_SUM && gc_exprs(cg->p)[agg->arg].small;
 }
 
 static void
@@ -61,17 +61,13 @@ emit_register_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o)
 	snprintf(acc, sizeof(acc), "a%d%s", agg->word, cg->suffix);
 	if (has_part(cg, agg))
 		text_addf(cg->out, "s%d += (i32) %s;\n", agg->word, o->v);
-	else if (agg_is_extreme(agg) || agg_is_bits(agg))
+	else if (gc_accumulator_of(agg)->value == GC_VALUE_COUNT)
+		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);
+	else
 	{
 		agg_image(agg, o, image, sizeof(image));
-		text_addf(cg->out, agg_is_bits(agg) ? "%s = %s | %s;\n" : "%s = GC_MAX(%s, %s);\n", acc, acc, image);
+		text_addf(cg->out, agg_update(agg)->merge, acc, image);
 	}
-	else if (agg->fn == GC_AGG_COUNT)
-		text_addf(cg->out, cg->parts ? "GC_COUNT_ROW(%s);\n" : "%s += 1;\n", acc);
-	else if (agg->fn == GC_AGG_PRECISE_SUM)
-		text_addf(cg->out, "%s = gc_f64x2_add(%s, %s);\n", acc, acc, o->v);
-	else
-		text_addf(cg->out, "%s += %s %s;\n", acc, agg_update(agg)->type, o->v);
 }
 
 static void
@@ -103,8 +99,8 @@ emit_state(Cg *cg, Text *t)
 		const GcPAgg *agg = AGG(cg, i);
 
 		if (agg->word != 0)
-			text_addf(t, "%s a%d%s = %s;\n", agg->fn == GC_AGG_COUNT ? count : agg_total_type(agg), agg->word, cg->suffix,
-					  agg_nothing(agg));
+			text_addf(t, "%s a%d%s = %s;\n", gc_accumulator_of(agg)->value == GC_VALUE_COUNT ? count : agg_update(agg)->type, agg->word,
+					  cg->suffix, agg_update(agg)->nothing);
 	}
 }
 
@@ -120,7 +116,7 @@ end_registers(Cg *cg, Text *t)
 
 		if (agg->word == 0)
 			continue;
-		text_addf(t, "const %s e%d = gc_block_%s(a%d%s);\nif (thread == 0) ", agg_total_type(agg), agg->word,
+		text_addf(t, "const %s e%d = gc_block_%s(a%d%s);\nif (thread == 0) ", agg_update(agg)->type, agg->word,
 				  agg_update(agg)->block, agg->word, cg->suffix);
 		agg_add_total(t, agg, "gc_groups");
 	}

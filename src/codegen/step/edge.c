@@ -180,9 +180,7 @@ builds_of_sink(const GcProgram *p, const GcPPipeline *pl)
 	{
 		const GcPAgg *agg = &gc_aggs(p)[pl->first_agg + i];
 
-		builds |= builds_of_expr(p, pl, agg->arg);
-		if (agg->fn == GC_AGG_PRECISE_SUM)
-			builds |= builds_of_expr(p, pl, agg->factor);
+		builds |= builds_of_expr(p, pl, agg->arg) | builds_of_expr(p, pl, agg->factor);
 	}
 	if (pl->sink == GC_SINK_BUILD)
 	{

@@ -154,8 +154,7 @@ typedef enum GcOutputType
 	GC_OUT_COUNT,				/* accumulator `ref` */
 	GC_OUT_SUM,					/* sum `ref` */
 	GC_OUT_AVG,					/* sum `ref` over count `ref2` */
-	GC_OUT_MINMAX,				/* accumulator `ref`; text: rank, through `lut` */
-	GC_OUT_BITS,				/* accumulator `ref` */
+	GC_OUT_PLAIN,				/* value of accumulator `ref`; text: rank, through `lut` */
 	GC_OUT_GROUPING,			/* GROUPING() number `ref` */
 	GC_OUT_VARIANCE,			/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
 	GC_OUT_INTERVAL_SUM,		/* days `ref`, times `square_ref` of `ref2` intervals; sums[]: the least, the
@@ -175,9 +174,9 @@ typedef struct GcPlanOutput
 	u16			ref;
 	u16			ref2;			/* count of non-NULL inputs, or a float sum's greatest input: result
 								 * is NULL if 0 */
-	u16			scale_ref;		/* sums, group keys: accumulator of the largest display scale; GC_OUT_MINMAX: of GC_OP_TAG */
+	u16			scale_ref;		/* sums, group keys: accumulator of the largest display scale; GC_OUT_PLAIN: of GC_OP_TAG */
 	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares; of intervals: of times; group keys: of the smallest
-								 * display scale; GC_OUT_MINMAX: of the other GC_OP_TAG */
+								 * display scale; GC_OUT_PLAIN: of the other GC_OP_TAG */
 	u16			sums[2 * GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION, of intervals: accumulators, nsums of them */
 	uint8		nsums;
 	bool		in_halves;		/* they are of the higher halves of precise sums; those of the lower ones

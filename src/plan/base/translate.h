@@ -29,7 +29,7 @@ typedef struct GcGroups
 	int			input;			/* that holds the groups */
 	struct GcGroups *over;		/* groups that it aggregates, with `streamed` over them; or NULL */
 	List	   *distinct;		/* GcDistinct: values that are among its keys, for a second level of
-								 * groups (group/distinct.c) */
+								 * groups (group/groups.c) */
 	List	   *by;				/* of a subquery: Node, what it groups by */
 
 	/*

@@ -354,7 +354,7 @@ group_origin(const GcTranslation *tr, const GcPColumn *c)
 {
 	if (c->agg == GC_NONE)
 		return list_nth_int(tr->group_keys[tr->groups_of[c->input] - 1], c->attnum);
-	if (tr->aggs[c->agg].fn != GC_AGG_MIN && tr->aggs[c->agg].fn != GC_AGG_MAX)
+	if (gc_accumulator_of(&tr->aggs[c->agg])->value != GC_VALUE_ONE)
 		return GC_NO_EXPR;
 	return tr->aggs[c->agg].arg;
 }

@@ -33,7 +33,6 @@
 #include "../expr/expr.h"
 #include "../expr/lookup.h"
 #include "aggregates.h"
-#include "distinct.h"
 #include "groups.h"
 #include "sets.h"
 
@@ -99,7 +98,7 @@ accumulate(GcTranslation *tr, const Aggref *agg, GcAggFn fn, int arg)
 }
 
 static bool
-add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
+add_plain(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
 {
 	GcPlanOutput *out;
 	int			lut = -1;
@@ -117,13 +116,13 @@ add_minmax(GcTranslation *tr, Aggref *agg, int arg, bool is_min)
 	}
 	if (GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
 		tr->float_aggs = true;
-	out = add_output(tr, (Node *) agg, GC_OUT_MINMAX);
-	out->ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, arg);
+	out = add_output(tr, (Node *) agg, GC_OUT_PLAIN);
+	out->ref = accumulate(tr, agg, fn, arg);
 	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
 	if (gc_scale_may_vary(tr, arg))
 	{
-		out->scale_ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 0));
-		out->square_ref = accumulate(tr, agg, is_min ? GC_AGG_MIN : GC_AGG_MAX, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 1));
+		out->scale_ref = accumulate(tr, agg, fn, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 0));
+		out->square_ref = accumulate(tr, agg, fn, gc_build_expr(tr, GC_OP_TAG, GC_NUMERIC, arg, -1, -1, 1));
 	}
 	out->space = lut >= 0 ? tr->plan->luts[lut].space : GC_SPACE_NONE;
 	out->lut = lut >= 0 ? lut : GC_NONE;
@@ -204,17 +203,6 @@ add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
 	return add_sums(tr, agg, arg, is_sum ? GC_OUT_SUM : GC_OUT_AVG) != NULL;
-}
-
-static bool
-add_bits(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
-{
-	GcPlanOutput *out;
-
-	out = add_output(tr, (Node *) agg, GC_OUT_BITS);
-	out->ref = accumulate(tr, agg, fn, arg);
-	out->ref2 = accumulate(tr, agg, GC_AGG_COUNT, arg);
-	return tr->reason == NULL;
 }
 
 /*
@@ -334,12 +322,8 @@ add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int
 		case GC_AGGREGATE_SUM:
 		case GC_AGGREGATE_AVG:
 			return add_sum_avg(tr, agg, arg, sql->how == GC_AGGREGATE_SUM);
-		case GC_AGGREGATE_MIN:
-		case GC_AGGREGATE_MAX:
-			return add_minmax(tr, agg, arg, sql->how == GC_AGGREGATE_MIN);
-		case GC_AGGREGATE_BIT_AND:
-		case GC_AGGREGATE_BIT_OR:
-			return add_bits(tr, agg, arg, sql->how == GC_AGGREGATE_BIT_AND ? GC_AGG_BIT_AND : GC_AGG_BIT_OR);
+		case GC_AGGREGATE_PLAIN:
+			return add_plain(tr, agg, arg, sql->fn);
 		case GC_AGGREGATE_VARIANCE:
 			if (!GC_KIND_IS_FLOAT(tr->pexprs[arg].kind))
 				return add_variance(tr, agg, arg, sql->finalfn);

@@ -20,9 +20,7 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "distinct.h"
 #include "../expr/expr.h"
-#include "groups.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../columns/store/numeric.h"
 #include "../../program/scales.h"
@@ -202,100 +200,6 @@ gc_scales_differ(GcTranslation *tr, int e)
 	return false;
 }
 
-/* Argument of an aggregate over rows, with its FILTER: NULL where that is not true. */
-static int
-row_argument(GcTranslation *tr, const Aggref *agg)
-{
-	int			arg = GC_NO_EXPR;
-
-	if (agg->args != NIL)
-	{
-		arg = gc_translate_expr(tr, tr->streamed, linitial_node(TargetEntry, agg->args)->expr);
-		if (arg < 0)
-			return GC_NO_EXPR;
-	}
-	if (agg->aggfilter)
-	{
-		int			f = gc_translate_expr(tr, tr->streamed, agg->aggfilter);
-		GcKind		kind;
-		uint16		space;
-
-		if (f < 0)
-			return GC_NO_EXPR;
-		if (arg < 0)
-			arg = f;			/* count(*): anything that is not NULL */
-		kind = tr->pexprs[arg].kind;
-		space = tr->space[arg];
-		arg = gc_build_expr(tr, GC_OP_IF, kind, f, arg, gc_build_null(tr, kind), -1);
-		if (arg >= 0)
-			tr->space[arg] = space;
-	}
-	return arg;
-}
-
-int
-gc_agg_argument(GcTranslation *tr, const Aggref *agg)
-{
-	GcGroups   *groups = tr->groups;
-	GcLevel		here;
-	int			arg;
-
-	if (groups == NULL)
-		return row_argument(tr, agg);
-	if (!gc_agg_in_parts(tr, agg))
-		return gc_distinct_value(tr, agg);
-	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
-	arg = row_argument(tr, agg);
-	/* A row counts in its first round. */
-	if (tr->reason == NULL && list_length(groups->distinct) > 1)
-		arg = gc_distinct_round(tr, arg, 0);
-	gc_level_leave(tr, &here);
-	return arg;
-}
-
-static bool
-row_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
-{
-	int			both;
-	int			filter;
-
-	*y = gc_translate_expr(tr, tr->streamed, linitial_node(TargetEntry, agg->args)->expr);
-	*x = *y < 0 ? *y : gc_translate_expr(tr, tr->streamed, lsecond_node(TargetEntry, agg->args)->expr);
-	if (*x < 0)
-		return false;
-	both = gc_build_expr(tr, GC_OP_AND, GC_BOOL, gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *y, -1, -1, -1),
-						 gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *x, -1, -1, -1), -1, -1);
-	if (agg->aggfilter)
-	{
-		filter = gc_translate_expr(tr, tr->streamed, agg->aggfilter);
-		both = filter < 0 ? filter : gc_build_expr(tr, GC_OP_AND, GC_BOOL, filter, both, -1, -1);
-	}
-	if (both < 0)
-		return false;
-	*y = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*y].kind, both, *y, gc_build_null(tr, tr->pexprs[*y].kind), -1);
-	*x = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*x].kind, both, *x, gc_build_null(tr, tr->pexprs[*x].kind), -1);
-	return tr->reason == NULL;
-}
-
-bool
-gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
-{
-	GcGroups   *groups = tr->groups;
-	GcLevel		here;
-
-	if (groups == NULL)
-		return row_pair(tr, agg, y, x);
-	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
-	/* A row counts in its first round. */
-	if (row_pair(tr, agg, y, x) && list_length(groups->distinct) > 1)
-	{
-		*y = gc_distinct_round(tr, *y, 0);
-		*x = gc_distinct_round(tr, *x, 0);
-	}
-	gc_level_leave(tr, &here);
-	return tr->reason == NULL;
-}
-
 GcPlanLut
 gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg)
 {
@@ -310,12 +214,6 @@ gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg)
 	return rank;
 }
 
-bool
-gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg)
-{
-	return tr->groups != NULL && !gc_distinct_matters(agg);
-}
-
 const GcSqlAggregate *
 gc_sql_aggregate(const char *name)
 {
@@ -323,32 +221,33 @@ gc_sql_aggregate(const char *name)
 		{"count", GC_AGGREGATE_COUNT},
 		{"sum", GC_AGGREGATE_SUM},
 		{"avg", GC_AGGREGATE_AVG},
-		{"min", GC_AGGREGATE_MIN},
-		{"max", GC_AGGREGATE_MAX},
+		{"min", GC_AGGREGATE_PLAIN, GC_AGG_MIN},
+		{"max", GC_AGGREGATE_PLAIN, GC_AGG_MAX},
 		/* false is less than true */
-		{"bool_and", GC_AGGREGATE_MIN},
-		{"every", GC_AGGREGATE_MIN},
-		{"bool_or", GC_AGGREGATE_MAX},
-		{"bit_and", GC_AGGREGATE_BIT_AND},
-		{"bit_or", GC_AGGREGATE_BIT_OR},
-		{"var_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_POP, F_FLOAT8_VAR_POP},
-		{"var_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
-		{"variance", GC_AGGREGATE_VARIANCE, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
-		{"stddev_pop", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_POP, F_FLOAT8_STDDEV_POP},
-		{"stddev_samp", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
-		{"stddev", GC_AGGREGATE_VARIANCE, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"bool_and", GC_AGGREGATE_PLAIN, GC_AGG_MIN},
+		{"every", GC_AGGREGATE_PLAIN, GC_AGG_MIN},
+		{"bool_or", GC_AGGREGATE_PLAIN, GC_AGG_MAX},
+		{"bit_and", GC_AGGREGATE_PLAIN, GC_AGG_BIT_AND},
+		{"bit_or", GC_AGGREGATE_PLAIN, GC_AGG_BIT_OR},
+		{"bit_xor", GC_AGGREGATE_PLAIN, GC_AGG_BIT_XOR},
+		{"var_pop", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_VAR_POP, F_FLOAT8_VAR_POP},
+		{"var_samp", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"variance", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_VAR_SAMP, F_FLOAT8_VAR_SAMP},
+		{"stddev_pop", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_STDDEV_POP, F_FLOAT8_STDDEV_POP},
+		{"stddev_samp", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
+		{"stddev", GC_AGGREGATE_VARIANCE, 0, F_NUMERIC_STDDEV_SAMP, F_FLOAT8_STDDEV_SAMP},
 		{"regr_count", GC_AGGREGATE_PAIRS},
-		{"covar_pop", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_POP},
-		{"covar_samp", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_COVAR_SAMP},
-		{"corr", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_CORR},
-		{"regr_sxx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXX},
-		{"regr_syy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SYY},
-		{"regr_sxy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SXY},
-		{"regr_avgx", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGX},
-		{"regr_avgy", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_AVGY},
-		{"regr_r2", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_R2},
-		{"regr_slope", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_SLOPE},
-		{"regr_intercept", GC_AGGREGATE_REGRESSION, InvalidOid, F_FLOAT8_REGR_INTERCEPT},
+		{"covar_pop", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_COVAR_POP},
+		{"covar_samp", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_COVAR_SAMP},
+		{"corr", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_CORR},
+		{"regr_sxx", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SXX},
+		{"regr_syy", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SYY},
+		{"regr_sxy", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SXY},
+		{"regr_avgx", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_AVGX},
+		{"regr_avgy", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_AVGY},
+		{"regr_r2", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_R2},
+		{"regr_slope", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_SLOPE},
+		{"regr_intercept", GC_AGGREGATE_REGRESSION, 0, InvalidOid, F_FLOAT8_REGR_INTERCEPT},
 	};
 
 	for (int i = 0; i < lengthof(known); i++)
@@ -357,6 +256,23 @@ gc_sql_aggregate(const char *name)
 			return &known[i];
 	}
 	return NULL;
+}
+
+bool
+gc_distinct_matters(const Aggref *agg)
+{
+	const GcSqlAggregate *sql;
+
+	if (agg->aggdistinct == NIL)
+		return false;
+	sql = gc_sql_aggregate(get_func_name(agg->aggfnoid));
+	return sql == NULL || sql->how != GC_AGGREGATE_PLAIN || !gc_takes_twice(sql->fn);
+}
+
+bool
+gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg)
+{
+	return tr->groups != NULL && !gc_distinct_matters(agg);
 }
 
 /* Does an expression make intervals whose form kernels do not know, by age(), say?  Then scans are offloaded without it. */
@@ -385,9 +301,8 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 	kind = gc_type_kind(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr));
 	switch (sql->how)
 	{
-		case GC_AGGREGATE_BIT_AND:
-		case GC_AGGREGATE_BIT_OR:
-			return GC_KIND_IS_INT(kind);
+		case GC_AGGREGATE_PLAIN:
+			return gc_accumulators[sql->fn].value != GC_VALUE_BITS || GC_KIND_IS_INT(kind);
 		case GC_AGGREGATE_VARIANCE:
 			return GC_KIND_IS_INT(kind) || GC_KIND_IS_FLOAT(kind) || kind == GC_NUMERIC;
 		case GC_AGGREGATE_SUM:

@@ -18,10 +18,7 @@ typedef enum GcAggregation
 	GC_AGGREGATE_COUNT,
 	GC_AGGREGATE_SUM,
 	GC_AGGREGATE_AVG,
-	GC_AGGREGATE_MIN,
-	GC_AGGREGATE_MAX,
-	GC_AGGREGATE_BIT_AND,
-	GC_AGGREGATE_BIT_OR,
+	GC_AGGREGATE_PLAIN,			/* the value of one accumulator, of the argument's type */
 	GC_AGGREGATE_VARIANCE,
 	GC_AGGREGATE_PAIRS,			/* of two arguments: a count */
 	GC_AGGREGATE_REGRESSION		/* and what is made of PostgreSQL's state for them */
@@ -31,6 +28,7 @@ typedef struct GcSqlAggregate
 {
 	const char *name;
 	GcAggregation how;
+	GcAggFn		fn;				/* GC_AGGREGATE_PLAIN: the accumulator */
 	Oid			finalfn;		/* of a variance: PostgreSQL's function for numeric */
 	Oid			floatfn;		/* of a variance or regression: for floats */
 } GcSqlAggregate;
@@ -45,26 +43,17 @@ gc_aggregates_pairs(const GcSqlAggregate *sql)
 extern const GcSqlAggregate *gc_sql_aggregate(const char *name);
 
 /*
- * The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one.  Of an
- * aggregate in parts it is an expression of the rows below the groups.
- */
-extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
-
-/*
- * The two arguments of an aggregate of pairs, as gc_agg_argument()'s.  Both are NULL where the pair does not
- * count.
- */
-extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
-
-/*
  * The lookup table of ranks by which a minimum or maximum of texts is found: their order is the
  * collation's.  Sets a reason where there is none.
  */
 extern GcPlanLut gc_rank_table(GcTranslation *tr, const Aggref *agg, int arg);
 
+/* Does it make a difference that the aggregate takes each value once? */
+extern bool gc_distinct_matters(const Aggref *agg);
+
 /*
  * Is the level's aggregate computed in parts?  It is one over groups, beside others that take each
- * value once (distinct.c).
+ * value once (groups.c).
  */
 extern bool gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg);
 

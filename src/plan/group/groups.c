@@ -8,6 +8,19 @@
  * (choice.c).  Columns of such an input are keys and accumulators.  Here expressions
  * of SQL over them become expressions of the program.
  *
+ * Aggregates with DISTINCT are computed by two levels of groups.  The first level groups by the
+ * argument, too.  So each of its groups has one value, and the second level takes each value once.
+ * Aggregates without DISTINCT are computed in parts by the first level: the second adds up sums and
+ * counts, and takes the least of minima.
+ *
+ * Arguments of several aggregates are keys of one table.  A row comes to it in rounds, one
+ * for each argument, and in each round all other arguments are NULL.  The first round takes
+ * the parts, too.  A group in which all arguments are NULL may be one of several rounds: no
+ * aggregate counts NULL.
+ *
+ * With grouping sets, the first level groups by the number of the set, and so does the second
+ * (sets.c).
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
@@ -15,14 +28,16 @@
 #include "groups.h"
 
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "aggregates.h"
 #include "../base/builder.h"
-#include "distinct.h"
+#include "../base/display.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../base/quotient.h"
@@ -77,7 +92,7 @@ gc_group_key(GcTranslation *tr, Node *expr)
 
 	if (key >= 0)
 		return key;
-	/* Over groups of sets (distinct.c) it is a key that a set may have left out already. */
+	/* Over groups of sets (gc_distinct_open) it is a key that a set may have left out already. */
 	e = gc_translate_expr(tr, tr->streamed, (Expr *) (tr->groups ? expr : GC_BELOW_GROUPING(tr->root, expr)));
 	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
 }
@@ -149,12 +164,12 @@ gc_groups_key(GcTranslation *tr, int key)
 static GcKind
 part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 {
-	GcKind		kind = arg < 0 ? GC_INT8 : tr->pexprs[arg].kind;
+	const GcKind kind = arg < 0 ? GC_INT8 : tr->pexprs[arg].kind;
 
-	if (fn == GC_AGG_COUNT)
+	if (gc_accumulators[fn].value == GC_VALUE_COUNT)
 		return GC_INT8;
 	/* That no sum of money leaves 64 bits is known of rows, not of parts. */
-	if (fn == GC_AGG_SUM)
+	if (gc_accumulators[fn].value == GC_VALUE_SUM)
 		return GC_KIND_IS_INT(kind) || kind == GC_MONEY ? GC_NUMERIC : GC_KIND_IS_FLOAT(kind) ? GC_FLOAT8 : kind;
 	return kind;
 }
@@ -162,6 +177,7 @@ part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 int
 gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 {
+	const GcAccumulator *accumulator = &gc_accumulators[fn];
 	GcGroups   *groups = tr->groups;
 	GcLevel		here;
 	int			part;
@@ -169,21 +185,21 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 	int			e;
 
 	/* A least or greatest quotient has more than 64 bits. */
-	if (fn != GC_AGG_COUNT && fn != GC_AGG_SUM && !gc_no_quotient(tr, arg, "compared by an aggregate"))
+	if (accumulator->value == GC_VALUE_ONE && !gc_no_quotient(tr, arg, "compared by an aggregate"))
 		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
-	if (fn == GC_AGG_SUM && gc_scale_varies(tr, arg))
+	if (accumulator->value == GC_VALUE_SUM && gc_scale_varies(tr, arg))
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
 	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
 	part = gc_build_agg(tr, fn, arg);
-	if (fn != GC_AGG_COUNT)
+	if (accumulator->value != GC_VALUE_COUNT)
 		count = gc_build_agg(tr, GC_AGG_COUNT, arg);
 	else if (part >= 0)
 		tr->aggs[part].exact = 1;
 	gc_level_leave(tr, &here);
 	e = tr->reason ? GC_NO_EXPR : group_column(tr, part_kind(tr, fn, arg), -1, part, count);
-	return e < 0 ? e : gc_build_agg(tr, fn == GC_AGG_COUNT ? GC_AGG_SUM : fn, e);
+	return e < 0 ? e : gc_build_agg(tr, accumulator->parts, e);
 }
 
 int
@@ -199,6 +215,194 @@ gc_precise_part(GcTranslation *tr, int arg, int factor, int word)
 	e = tr->reason ? GC_NO_EXPR : group_word(tr, GC_FLOAT8, -1, part, count, word);
 	return e < 0 ? e : gc_build_precise_sum(tr, e, -1);
 }
+
+/*-------------------------------------------------------------------------
+ * What aggregates are of
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Search
+{
+	List	   *values;			/* GcDistinct */
+	const char *refusal;
+} Search;
+
+static GcDistinct *
+find_value(List *values, const Aggref *agg)
+{
+	ListCell   *lc;
+
+	foreach(lc, values)
+	{
+		GcDistinct *d = lfirst(lc);
+
+		if (equal(d->argument, linitial_node(TargetEntry, agg->args)->expr) && equal(d->filter, agg->aggfilter))
+			return d;
+	}
+	return NULL;
+}
+
+static bool
+search_walker(Node *node, Search *search)
+{
+	Aggref	   *agg = (Aggref *) node;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Aggref) || !gc_distinct_matters(agg))
+		return expression_tree_walker(node, search_walker, search);
+	if (list_length(agg->args) != 1)
+		search->refusal = "an aggregate with DISTINCT of several values is not supported";
+	else if (find_value(search->values, agg) == NULL)
+	{
+		GcDistinct *d = palloc0(sizeof(GcDistinct));
+
+		d->argument = (Node *) linitial_node(TargetEntry, agg->args)->expr;
+		d->filter = agg->aggfilter;
+		search->values = lappend(search->values, d);
+	}
+	if (search->refusal == NULL && strcmp(get_func_name(agg->aggfnoid), "count") != 0)
+		find_value(search->values, agg)->shown = true;
+	return search->refusal != NULL;
+}
+
+List *
+gc_distinct_values(PlannerInfo *root, const char **refusal)
+{
+	Search		search = {NIL, NULL};
+
+	/* The planner has counted aggregates with DISTINCT, with others. */
+	if (root->numOrderedAggs > 0)
+		(void) (search_walker((Node *) root->processed_tlist, &search) ||
+				search_walker(root->parse->havingQual, &search));
+	*refusal = search.refusal;
+	return search.values;
+}
+
+/* While expressions are over the first level: the value that an aggregate takes once. */
+static int
+distinct_value(GcTranslation *tr, const Aggref *agg)
+{
+	GcDistinct *d = find_value(tr->groups->distinct, agg);
+
+	return d ? gc_groups_key(tr, d->key) : gc_refuse(tr, "an aggregate with DISTINCT is not one of its query level");
+}
+
+/* An expression in round n of a row, and NULL in others; without an expression, true. */
+static int
+distinct_round(GcTranslation *tr, int expr, int n)
+{
+	int			round = gc_build_expr(tr, GC_OP_ROUND, GC_BOOL, -1, -1, -1, n);
+	int			e;
+
+	if (expr < 0)
+		expr = round;
+	if (round < 0)
+		return GC_NO_EXPR;
+	e = gc_build_expr(tr, GC_OP_IF, tr->pexprs[expr].kind, round, expr, gc_build_null(tr, tr->pexprs[expr].kind), -1);
+	if (e >= 0)
+		tr->space[e] = tr->space[expr];
+	return e;
+}
+
+/* Argument of an aggregate over rows, with its FILTER: NULL where that is not true. */
+static int
+row_argument(GcTranslation *tr, const Aggref *agg)
+{
+	int			arg = GC_NO_EXPR;
+
+	if (agg->args != NIL)
+	{
+		arg = gc_translate_expr(tr, tr->streamed, linitial_node(TargetEntry, agg->args)->expr);
+		if (arg < 0)
+			return GC_NO_EXPR;
+	}
+	if (agg->aggfilter)
+	{
+		int			f = gc_translate_expr(tr, tr->streamed, agg->aggfilter);
+		GcKind		kind;
+		uint16		space;
+
+		if (f < 0)
+			return GC_NO_EXPR;
+		if (arg < 0)
+			arg = f;			/* count(*): anything that is not NULL */
+		kind = tr->pexprs[arg].kind;
+		space = tr->space[arg];
+		arg = gc_build_expr(tr, GC_OP_IF, kind, f, arg, gc_build_null(tr, kind), -1);
+		if (arg >= 0)
+			tr->space[arg] = space;
+	}
+	return arg;
+}
+
+int
+gc_agg_argument(GcTranslation *tr, const Aggref *agg)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+	int			arg;
+
+	if (groups == NULL)
+		return row_argument(tr, agg);
+	if (!gc_agg_in_parts(tr, agg))
+		return distinct_value(tr, agg);
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	arg = row_argument(tr, agg);
+	/* A row counts in its first round. */
+	if (tr->reason == NULL && list_length(groups->distinct) > 1)
+		arg = distinct_round(tr, arg, 0);
+	gc_level_leave(tr, &here);
+	return arg;
+}
+
+static bool
+row_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
+{
+	int			both;
+	int			filter;
+
+	*y = gc_translate_expr(tr, tr->streamed, linitial_node(TargetEntry, agg->args)->expr);
+	*x = *y < 0 ? *y : gc_translate_expr(tr, tr->streamed, lsecond_node(TargetEntry, agg->args)->expr);
+	if (*x < 0)
+		return false;
+	both = gc_build_expr(tr, GC_OP_AND, GC_BOOL, gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *y, -1, -1, -1),
+						 gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, *x, -1, -1, -1), -1, -1);
+	if (agg->aggfilter)
+	{
+		filter = gc_translate_expr(tr, tr->streamed, agg->aggfilter);
+		both = filter < 0 ? filter : gc_build_expr(tr, GC_OP_AND, GC_BOOL, filter, both, -1, -1);
+	}
+	if (both < 0)
+		return false;
+	*y = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*y].kind, both, *y, gc_build_null(tr, tr->pexprs[*y].kind), -1);
+	*x = gc_build_expr(tr, GC_OP_IF, tr->pexprs[*x].kind, both, *x, gc_build_null(tr, tr->pexprs[*x].kind), -1);
+	return tr->reason == NULL;
+}
+
+bool
+gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
+{
+	GcGroups   *groups = tr->groups;
+	GcLevel		here;
+
+	if (groups == NULL)
+		return row_pair(tr, agg, y, x);
+	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	/* A row counts in its first round. */
+	if (row_pair(tr, agg, y, x) && list_length(groups->distinct) > 1)
+	{
+		*y = distinct_round(tr, *y, 0);
+		*x = distinct_round(tr, *x, 0);
+	}
+	gc_level_leave(tr, &here);
+	return tr->reason == NULL;
+}
+
+/*-------------------------------------------------------------------------
+ * Aggregates as columns
+ *-------------------------------------------------------------------------
+ */
 
 /* An aggregate of groups that are scanned: the level of its rows, and what is aggregated there. */
 typedef struct Source
@@ -232,7 +436,7 @@ count_column(GcTranslation *tr, const Source *s)
 	return group_column(tr, GC_INT8, -1, count, -1);
 }
 
-static int	extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn);
+static int	plain_column(GcTranslation *tr, const Source *s, GcAggFn fn);
 
 /* The least or greatest text: its rank in the collation, and the text of that rank. */
 static int
@@ -246,16 +450,16 @@ text_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 	if (tr->reason || (ranks.arg = gc_build_lut(tr, s->arg, GC_INT4, &rank)) < 0)
 		return GC_NO_EXPR;
 	ranked.rank = tr->pexprs[ranks.arg].ref;
-	e = extreme_column(tr, &ranks, fn);
+	e = plain_column(tr, &ranks, fn);
 	return e < 0 ? e : gc_build_lut(tr, e, tr->pexprs[s->arg].kind, &ranked);
 }
 
-/* A minimum or maximum, or bits. */
+/* The value of one accumulator. */
 static int
-extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
+plain_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 {
 	GcKind		kind = tr->pexprs[s->arg].kind;
-	int			extreme,
+	int			agg,
 				count;
 
 	if (GC_KIND_IS_CODE(kind))
@@ -264,9 +468,9 @@ extreme_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
 	if (GC_KIND_IS_FLOAT(kind))
 		tr->float_aggs = true;
-	extreme = accumulate(tr, s, fn);
+	agg = accumulate(tr, s, fn);
 	count = accumulate(tr, s, GC_AGG_COUNT);
-	return extreme < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, extreme, count);
+	return agg < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, agg, count);
 }
 
 /* The sum that sum() or avg() is made of. */
@@ -285,7 +489,7 @@ sum_column(GcTranslation *tr, const Source *s, bool is_sum)
 	if (GC_KIND_IS_FLOAT(kind) && is_sum)
 	{
 		/* A sum of nothing but -0 is -0, which accumulators do not begin with. */
-		greatest = extreme_column(tr, s, GC_AGG_MAX);
+		greatest = plain_column(tr, s, GC_AGG_MAX);
 		sum = greatest < 0 ? greatest : group_column(tr, kind, -1, sum, count);
 		return sum < 0 ? sum :
 			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
@@ -320,23 +524,17 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 }
 
 static int
-column_of(GcTranslation *tr, const Source *s, GcAggregation how)
+column_of(GcTranslation *tr, const Source *s, const GcSqlAggregate *sql)
 {
-	switch (how)
+	switch (sql->how)
 	{
 		case GC_AGGREGATE_COUNT:
 			return count_column(tr, s);
 		case GC_AGGREGATE_SUM:
 		case GC_AGGREGATE_AVG:
-			return sum_or_avg(tr, s, how == GC_AGGREGATE_SUM);
-		case GC_AGGREGATE_MIN:
-			return extreme_column(tr, s, GC_AGG_MIN);
-		case GC_AGGREGATE_MAX:
-			return extreme_column(tr, s, GC_AGG_MAX);
-		case GC_AGGREGATE_BIT_AND:
-			return extreme_column(tr, s, GC_AGG_BIT_AND);
-		case GC_AGGREGATE_BIT_OR:
-			return extreme_column(tr, s, GC_AGG_BIT_OR);
+			return sum_or_avg(tr, s, sql->how == GC_AGGREGATE_SUM);
+		case GC_AGGREGATE_PLAIN:
+			return plain_column(tr, s, sql->fn);
 		default:
 			return gc_refuse(tr, "this aggregate is not supported in a subquery");
 	}
@@ -362,7 +560,7 @@ aggregate_column(GcTranslation *tr, Aggref *agg)
 	s.in_parts = gc_agg_in_parts(tr, agg);
 	s.arg = gc_agg_argument(tr, agg);
 	gc_level_leave(tr, &here);
-	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name)->how);
+	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name));
 }
 
 static bool
@@ -417,4 +615,129 @@ gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr)
 
 	gc_level_leave(tr, &level);
 	return e;
+}
+
+/*-------------------------------------------------------------------------
+ * Two levels of groups, for aggregates with DISTINCT
+ *-------------------------------------------------------------------------
+ */
+
+/* -0 counts as 0.  Other than as a number of values, it is left to PostgreSQL, which shows the first of them. */
+static int
+without_negative_zero(GcTranslation *tr, int e)
+{
+	const GcKind kind = tr->pexprs[e].kind;
+	Const	   *zero = kind == GC_FLOAT4 ?
+		makeConst(FLOAT4OID, -1, InvalidOid, sizeof(float4), Float4GetDatum(0), false, true) :
+		makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0), false, FLOAT8PASSBYVAL);
+	int			param = gc_build_param(tr, (Expr *) zero, kind, GC_SPACE_NONE);
+
+	return param < 0 ? param : gc_build_expr(tr, GC_OP_ADD, kind, e, param, -1, -1);
+}
+
+/* Make a key of value number n. */
+static bool
+add_value(GcTranslation *tr, GcDistinct *d, int n, bool alone)
+{
+	Aggref		agg = {.args = list_make1(makeTargetEntry((Expr *) d->argument, 1, NULL, false)),.aggfilter = d->filter};
+	const bool	is_float = GC_KIND_IS_FLOAT(gc_type_kind(exprType(d->argument)));
+	int			e;
+
+	/* A key of grouping sets is NULL where a set leaves it out, and this one is not. */
+	if (alone && d->filter == NULL && contain_var_clause(d->argument) && tr->root->parse->groupingSets == NIL && !is_float)
+		d->key = gc_group_key(tr, d->argument);
+	else
+	{
+		e = gc_agg_argument(tr, &agg);
+		if (e >= 0 && is_float && !d->shown)
+			e = without_negative_zero(tr, e);
+		if (e >= 0 && !alone)
+			e = distinct_round(tr, e, n);
+		d->key = e < 0 ? -1 : gc_group_key_expr(tr, e, NULL);
+	}
+	return d->key >= 0;
+}
+
+/* Groups of the first level: those of each round, added up. */
+static double
+number_of_groups(GcTranslation *tr, List *group_exprs, List *values, double rows)
+{
+	double		n = 0;
+	ListCell   *lc;
+
+	foreach(lc, values)
+	{
+		List	   *exprs = lappend(list_copy(group_exprs), ((GcDistinct *) lfirst(lc))->argument);
+
+		n += estimate_num_groups(tr->root, exprs, clamp_row_est(rows), NULL, NULL);
+	}
+	return n;
+}
+
+/* A pipeline over the first level's groups, which everything is translated for from here on. */
+static void
+open_second_level(GcTranslation *tr, GcGroups *groups)
+{
+	GcLeaf	   *leaf = palloc0(sizeof(GcLeaf));
+	GcPPipeline *pl;
+
+	leaf->groups = groups;
+	leaf->input = groups->input;
+	leaf->tuples = tr->plan->groups[groups->pipeline];
+	leaf->share = 1;
+	leaf->build = -1;
+	leaf->pipeline = tr->npipelines++;
+	pl = &tr->pipelines[leaf->pipeline];
+	memset(pl, 0, sizeof(*pl));
+	pl->input = groups->input;
+	pl->build = GC_NONE;
+	tr->streamed = leaf;
+	tr->groups = groups;
+}
+
+/* Make keys of what is grouped by. */
+static bool
+group_by(GcTranslation *tr, List *group_exprs)
+{
+	ListCell   *lc;
+
+	/* Those of grouping sets are there. */
+	if (tr->plan->numbered_sets)
+		return true;
+	foreach(lc, group_exprs)
+	{
+		if (!contain_var_clause(lfirst(lc)))
+			continue;
+		if (gc_group_key(tr, lfirst(lc)) < 0)
+			return false;
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
+	}
+	return true;
+}
+
+bool
+gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
+{
+	const bool	alone = list_length(values) == 1;
+	double		rows = tr->streamed->tuples * tr->streamed->share;
+	GcGroups   *groups;
+	ListCell   *lc;
+
+	if (!group_by(tr, group_exprs))
+		return false;
+	foreach(lc, values)
+	{
+		if (contain_var_clause(((GcDistinct *) lfirst(lc))->argument))
+			gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, (Expr *) ((GcDistinct *) lfirst(lc))->argument);
+		if (!add_value(tr, lfirst(lc), foreach_current_index(lc), alone))
+			return false;
+	}
+	groups = gc_groups_open(tr);
+	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
+		return gc_refuse(tr, "too many relations are joined") >= 0;
+	groups->distinct = values;
+	tr->pipelines[groups->pipeline].rounds = alone ? 0 : list_length(values);
+	tr->plan->groups[groups->pipeline] = number_of_groups(tr, group_exprs, values, rows);
+	open_second_level(tr, groups);
+	return true;
 }

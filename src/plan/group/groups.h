@@ -59,4 +59,38 @@ extern int	gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 /* The same of a precise sum in parts: the sum of the higher (0) or lower (1) halves of the parts. */
 extern int	gc_precise_part(GcTranslation *tr, int arg, int factor, int word);
 
+/*
+ * The argument of an aggregate, NULL where its FILTER is not true; GC_NO_EXPR without one.  Of an
+ * aggregate in parts it is an expression of the rows below the groups.
+ */
+extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
+
+/*
+ * The two arguments of an aggregate of pairs, as gc_agg_argument()'s.  Both are NULL where the pair does not
+ * count.
+ */
+extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
+
+/* What aggregates with DISTINCT are of. */
+typedef struct GcDistinct
+{
+	Node	   *argument;
+	Expr	   *filter;			/* FILTER, or NULL */
+	bool		shown;			/* its values go into results: not only their number */
+	int			key;			/* of the first level's groups */
+} GcDistinct;
+
+/*
+ * What the aggregates of a query level that take each value once are of: GcDistinct.  *refusal says
+ * why they cannot be computed, or is NULL.
+ */
+extern List *gc_distinct_values(PlannerInfo *root, const char **refusal);
+
+/*
+ * Group the level's rows by the grouping expressions, if they are no keys yet, and these values.  The level's streamed
+ * pipeline goes over these groups from here on, and so do expressions.  False, with a reason, if
+ * that cannot be.
+ */
+extern bool gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values);
+
 #endif							/* GC_PLAN_GROUPS_H */

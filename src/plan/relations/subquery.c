@@ -36,7 +36,6 @@
 #include "../base/display.h"
 #include "../base/leaf.h"
 #include "../expr/expr.h"
-#include "../group/distinct.h"
 #include "../group/few_values.h"
 #include "../group/groups.h"
 #include "pipelines.h"
