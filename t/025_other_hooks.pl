@@ -60,6 +60,8 @@ SELECT 'before', gpuconc_hooks_test_calls();
 CREATE TABLE dropped (a int);
 DROP TABLE dropped;
 EXPLAIN (COSTS OFF) $queries[0];
+PREPARE prepared AS $queries[0];
+EXPLAIN (COSTS OFF) EXECUTE prepared;
 $queries[2];
 SELECT E'calls\n' || gpuconc_hooks_test_calls()}) =~ /^calls\n(.*)/ms;
 
@@ -84,8 +86,14 @@ SKIP:
 			# The last two have a table that PostgreSQL reads for the node, as rows.
 			is_offloaded($node, $_, "$order: $_") foreach @queries, 'SELECT count(*), sum(n) FROM t JOIN dim TABLESAMPLE bernoulli (100) USING (k)',
 			  'SELECT count(*), sum(n) FROM t JOIN (SELECT k FROM dim TABLESAMPLE bernoulli (100) WHERE k > 1 OFFSET 0) x USING (k)';
+			# Who is asked about EXPLAIN first is not asked about EXECUTE, as without gpuconc.
+			like($node->safe_psql('postgres', "PREPARE prepared AS $queries[0]; EXPLAIN (VERBOSE) EXECUTE prepared"), qr/GpuconcAggregate/,
+				"$order: EXPLAIN EXECUTE");
+			my $refused = $node->safe_psql('postgres', 'PREPARE p AS SELECT string_agg(k::text, NULL) FROM t; EXPLAIN (VERBOSE) EXECUTE p');
+			like($refused, qr/^Aggregate/, "$order: EXPLAIN EXECUTE of what is not offloaded");
+			(($order =~ /gpuconc$/) ? \&like : \&unlike)->($refused, qr/^Gpuconc: not offloaded: /m, "$order: says why, unless another hook comes first");
 			my %counted = split /\s+/, calls_of('on');
-			is(scalar keys %counted, 10, "$order: ten hooks");
+			is(scalar keys %counted, 12, "$order: twelve hooks");
 			cmp_ok($counted{$_}, '>', 0, "$order: $_ is called") foreach (sort keys %counted);
 			# It is told of each function that the executor would call, as PostgreSQL's plan is initialised.
 			my %alone = split /\s+/, $calls{gpuconc_hooks_test};

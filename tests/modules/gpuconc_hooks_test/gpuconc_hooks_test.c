@@ -28,6 +28,7 @@
 #include "optimizer/planner.h"
 #include "storage/ipc.h"
 #include "tcop/tcopprot.h"
+#include "tcop/utility.h"
 #include "utils/builtins.h"
 
 PG_MODULE_MAGIC;
@@ -47,13 +48,16 @@ typedef enum
 	CREATE_UPPER_PATHS,
 	EXPLAIN_ONE_QUERY,
 	EXECUTOR_START,
+	EXECUTOR_END,
+	PROCESS_UTILITY,
 	OBJECT_ACCESS,
 	NHOOKS
 } Hook;
 
 static const char *const names[NHOOKS] = {
 	"shmem_request", "shmem_startup", "planner", "set_rel_pathlist", "set_join_pathlist", "join_search",
-	"create_upper_paths", "ExplainOneQuery", "ExecutorStart", "object_access"
+	"create_upper_paths", "ExplainOneQuery", "ExecutorStart", "ExecutorEnd",
+	"ProcessUtility", "object_access"
 };
 
 static int64 calls[NHOOKS];
@@ -67,6 +71,8 @@ static join_search_hook_type prev_search = NULL;
 static create_upper_paths_hook_type prev_upper = NULL;
 static ExplainOneQuery_hook_type prev_explain = NULL;
 static ExecutorStart_hook_type prev_start = NULL;
+static ExecutorEnd_hook_type prev_end = NULL;
+static ProcessUtility_hook_type prev_utility = NULL;
 static object_access_hook_type prev_access = NULL;
 
 static void
@@ -178,6 +184,27 @@ count_start(QueryDesc *query, int eflags)
 }
 
 static void
+count_end(QueryDesc *query)
+{
+	calls[EXECUTOR_END]++;
+	if (prev_end)
+		prev_end(query);
+	else
+		standard_ExecutorEnd(query);
+}
+
+static void
+count_utility(PlannedStmt *stmt, const char *queryString, bool readOnlyTree, ProcessUtilityContext context,
+			  ParamListInfo params, QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *completion)
+{
+	calls[PROCESS_UTILITY]++;
+	if (prev_utility)
+		prev_utility(stmt, queryString, readOnlyTree, context, params, queryEnv, dest, completion);
+	else
+		standard_ProcessUtility(stmt, queryString, readOnlyTree, context, params, queryEnv, dest, completion);
+}
+
+static void
 count_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
 {
 	calls[OBJECT_ACCESS]++;
@@ -225,6 +252,10 @@ _PG_init(void)
 	ExplainOneQuery_hook = count_explain;
 	prev_start = ExecutorStart_hook;
 	ExecutorStart_hook = count_start;
+	prev_end = ExecutorEnd_hook;
+	ExecutorEnd_hook = count_end;
+	prev_utility = ProcessUtility_hook;
+	ProcessUtility_hook = count_utility;
 	prev_access = object_access_hook;
 	object_access_hook = count_access;
 }
