@@ -1,5 +1,5 @@
 # Other extensions that set the hooks that gpuconc sets, before it and after it: each of them sees what it
-# would see without gpuconc, and what is offloaded stays so.
+# would see without gpuconc, and what is offloaded stays so.  And what they write when transactions commit is seen.
 
 use strict;
 use warnings;
@@ -103,5 +103,28 @@ SKIP:
 		is($calls{$order}, $calls{gpuconc_hooks_test}, "$order: each hook is called as often as without gpuconc");
 		$node->stop;
 	}
+
+	# A transaction that gets its id behind gpuconc's callback, and is not flushed: others see it at once.
+	my $sum = 'SELECT count(*), sum(k), sum(n) FROM t';
+	my $unflushed = 0;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'gpuconc_hooks_test,gpuconc'\nwal_writer_delay = 10s\nwal_writer_flush_after = 1GB\n" .
+		"gpuconc.debug_hot_pages = 1\ngpuconc.loader_workers = 0\nautovacuum = off\nlog_statement = none\n");
+	start_server($node);
+	is_offloaded($node, $sum, 'before late ids');
+	my $hasty = session($node, 'hasty', 'RESET gpuconc.debug_offload; SET synchronous_commit = off');
+	foreach my $page (1 .. 20)
+	{
+		$hasty->query_safe('BEGIN');
+		$hasty->query_safe("SET LOCAL gpuconc_hooks_test.at_commit = 'UPDATE t SET n = n + 1 WHERE ctid = ''($page,1)'''");
+		my $none = $hasty->query_safe('SELECT pg_current_xact_id_if_assigned() IS NULL');
+		$hasty->query_safe('COMMIT');
+		$unflushed++ if $none eq 't' && $hasty->query_safe('SELECT pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn()') eq 't';
+		is_offloaded($node, $sum, "behind a commit with a late id, $page");
+	}
+	cmp_ok($unflushed, '>', 10, 'most commits had no id before, and were not flushed');
+	cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM generate_series(1, 20) AS page WHERE (SELECT count(*) FROM t WHERE ctid = format('(%s,1)', page)::tid) = 0}),
+		'>', 10, 'they changed rows');
+	$hasty->quit;
+	$node->stop;
 }
 done_testing();

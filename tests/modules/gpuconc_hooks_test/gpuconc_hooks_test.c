@@ -6,6 +6,9 @@
  * Its planner hook leaves numbers in the entries of tables, in a field that is for VALUES, as Citus does to know them
  * again.
  *
+ * It also runs a statement when a transaction commits.  Where it is preloaded before gpuconc, that is behind gpuconc's
+ * callback, so that the transaction gets its id there.
+ *
  * Runs in the postmaster and in backends; each process has its own counts, which begin as the
  * postmaster's.  Needs nothing of gpuconc, so that it can be preloaded before it and after it.
  *
@@ -13,12 +16,14 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "commands/explain.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_state.h"
 #endif
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -30,6 +35,8 @@
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
 
 PG_MODULE_MAGIC;
 
@@ -212,6 +219,19 @@ count_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void
 		prev_access(access, classId, objectId, subId, arg);
 }
 
+static char *at_commit;
+
+static void
+execute_at_commit(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_PRE_COMMIT || at_commit[0] == '\0')
+		return;
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(at_commit, false, 0) < 0 || SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "\"%s\" fails", at_commit);
+	PopActiveSnapshot();
+}
+
 /* gpuconc_hooks_test_calls() RETURNS text: "hook calls", a line each.  Counts of the caller's statements start anew. */
 Datum
 gpuconc_hooks_test_calls(PG_FUNCTION_ARGS)
@@ -234,6 +254,9 @@ _PG_init(void)
 	if (!process_shared_preload_libraries_in_progress)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("gpuconc_hooks_test must be loaded via \"shared_preload_libraries\"")));
+	DefineCustomStringVariable("gpuconc_hooks_test.at_commit", "Statement to be run when a transaction commits.", NULL, &at_commit, "",
+							   PGC_USERSET, 0, NULL, NULL, NULL);
+	RegisterXactCallback(execute_at_commit, NULL);
 	prev_shmem_request = shmem_request_hook;
 	shmem_request_hook = count_shmem_request;
 	prev_shmem_startup = shmem_startup_hook;
