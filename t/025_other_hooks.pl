@@ -1,5 +1,5 @@
 # Other extensions that set the hooks that gpuconc sets, before it and after it: each of them sees what it
-# would see without gpuconc, and what is offloaded stays so.
+# would see without gpuconc, and what is offloaded stays so.  And what they write when transactions commit is seen.
 
 use strict;
 use warnings;
@@ -60,6 +60,8 @@ SELECT 'before', gpuconc_hooks_test_calls();
 CREATE TABLE dropped (a int);
 DROP TABLE dropped;
 EXPLAIN (COSTS OFF) $queries[0];
+PREPARE prepared AS $queries[0];
+EXPLAIN (COSTS OFF) EXECUTE prepared;
 $queries[2];
 SELECT E'calls\n' || gpuconc_hooks_test_calls()}) =~ /^calls\n(.*)/ms;
 
@@ -84,8 +86,14 @@ SKIP:
 			# The last two have a table that PostgreSQL reads for the node, as rows.
 			is_offloaded($node, $_, "$order: $_") foreach @queries, 'SELECT count(*), sum(n) FROM t JOIN dim TABLESAMPLE bernoulli (100) USING (k)',
 			  'SELECT count(*), sum(n) FROM t JOIN (SELECT k FROM dim TABLESAMPLE bernoulli (100) WHERE k > 1 OFFSET 0) x USING (k)';
+			# Who is asked about EXPLAIN first is not asked about EXECUTE, as without gpuconc.
+			like($node->safe_psql('postgres', "PREPARE prepared AS $queries[0]; EXPLAIN (VERBOSE) EXECUTE prepared"), qr/GpuconcAggregate/,
+				"$order: EXPLAIN EXECUTE");
+			my $refused = $node->safe_psql('postgres', 'PREPARE p AS SELECT string_agg(k::text, NULL) FROM t; EXPLAIN (VERBOSE) EXECUTE p');
+			like($refused, qr/^Aggregate/, "$order: EXPLAIN EXECUTE of what is not offloaded");
+			(($order =~ /gpuconc$/) ? \&like : \&unlike)->($refused, qr/^Gpuconc: not offloaded: /m, "$order: says why, unless another hook comes first");
 			my %counted = split /\s+/, calls_of('on');
-			is(scalar keys %counted, 10, "$order: ten hooks");
+			is(scalar keys %counted, 12, "$order: twelve hooks");
 			cmp_ok($counted{$_}, '>', 0, "$order: $_ is called") foreach (sort keys %counted);
 			# It is told of each function that the executor would call, as PostgreSQL's plan is initialised.
 			my %alone = split /\s+/, $calls{gpuconc_hooks_test};
@@ -95,5 +103,28 @@ SKIP:
 		is($calls{$order}, $calls{gpuconc_hooks_test}, "$order: each hook is called as often as without gpuconc");
 		$node->stop;
 	}
+
+	# A transaction that gets its id behind gpuconc's callback, and is not flushed: others see it at once.
+	my $sum = 'SELECT count(*), sum(k), sum(n) FROM t';
+	my $unflushed = 0;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'gpuconc_hooks_test,gpuconc'\nwal_writer_delay = 10s\nwal_writer_flush_after = 1GB\n" .
+		"gpuconc.debug_hot_pages = 1\ngpuconc.loader_workers = 0\nautovacuum = off\nlog_statement = none\n");
+	start_server($node);
+	is_offloaded($node, $sum, 'before late ids');
+	my $hasty = session($node, 'hasty', 'RESET gpuconc.debug_offload; SET synchronous_commit = off');
+	foreach my $page (1 .. 20)
+	{
+		$hasty->query_safe('BEGIN');
+		$hasty->query_safe("SET LOCAL gpuconc_hooks_test.at_commit = 'UPDATE t SET n = n + 1 WHERE ctid = ''($page,1)'''");
+		my $none = $hasty->query_safe('SELECT pg_current_xact_id_if_assigned() IS NULL');
+		$hasty->query_safe('COMMIT');
+		$unflushed++ if $none eq 't' && $hasty->query_safe('SELECT pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn()') eq 't';
+		is_offloaded($node, $sum, "behind a commit with a late id, $page");
+	}
+	cmp_ok($unflushed, '>', 10, 'most commits had no id before, and were not flushed');
+	cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM generate_series(1, 20) AS page WHERE (SELECT count(*) FROM t WHERE ctid = format('(%s,1)', page)::tid) = 0}),
+		'>', 10, 'they changed rows');
+	$hasty->quit;
+	$node->stop;
 }
 done_testing();

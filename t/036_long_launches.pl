@@ -42,6 +42,14 @@ sub few
 	return $query =~ s/\bmany\b/(SELECT * FROM many WHERE id < 150)/gr;
 }
 
+sub cancel
+{
+	my ($name) = @_;
+
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = '$name'");
+	return;
+}
+
 is_offloaded($node, $other, 'alone');
 foreach (@long)
 {
@@ -54,7 +62,7 @@ foreach (@long)
 	wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 	is_offloaded($node, $other, "$kind: another session is answered meanwhile");
 	is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', "$kind: which goes on");
-	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'long'});
+	cancel('long');
 	like(rows_of($session), qr/canceling statement due to user request/, "$kind: cancelled");
 	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$kind: the device is free");
 	is_offloaded($node, $other, "$kind: the next one is answered");
@@ -62,12 +70,61 @@ foreach (@long)
 }
 nothing_held($node, 'joins that were cancelled');
 
-# Of two sessions with the same join, one leaves; and one whose join uses the same builds.
+# A build that is quickly filled does not wait for one that is not, nor for groups.  So others that use it do not, either.
+my $shared = 'EXISTS (SELECT FROM many x WHERE x.id = s.id AND x.v < 50000)';
+my %before = (
+	build => "SELECT count(*) FROM small s WHERE EXISTS (SELECT FROM many a JOIN many b ON a.k = b.k JOIN many c ON b.k = c.k AND a.v + b.v < c.v
+WHERE a.id = s.id) AND $shared",
+	groups => "SELECT count(*), sum(n) FROM (SELECT a.v % 10 AS g, count(*) AS n FROM many a JOIN many b ON a.k = b.k
+JOIN many c ON b.k = c.k AND a.v + b.v < c.v GROUP BY 1) AS s JOIN small AS o ON o.g = s.g WHERE EXISTS (SELECT FROM many x WHERE x.id = o.id AND x.v < 50000)");
+foreach my $what (sort keys %before)
+{
+	my $filler = session($node, 'filler', q{SET statement_timeout = '2h'});
+
+	is_offloaded($node, few($before{$what}), "$what: few rows");
+	$node->safe_psql('postgres', q{SELECT gpuconc_evict('many'), gpuconc_prewarm('many')});
+	ask($filler, $before{$what});
+	wait_until_waiting($node, '^filler');
+	wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
+	is_offloaded($node, "SELECT count(*), sum(s.id) FROM small s WHERE $shared", "$what: who uses a build of the request is answered meanwhile");
+	is($node->safe_psql('postgres', 'SELECT running FROM gpuconc_devices'), '1', "$what: which goes on");
+	cancel('filler');
+	like(rows_of($filler), qr/canceling statement due to user request/, "$what: cancelled");
+	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$what: the device is free");
+	$filler->quit;
+}
+
+# Members of a shared scan leave: the scan ends with the last one.
+my @members = map { $long[0][1] =~ s/c\.v$/c.v WHERE a.v > $_/r } (5, 6);
+my @scan = map { session($node, "member$_", q{SET statement_timeout = '2h'}) } (0, 1);
+my $launches = 'SELECT main_launches FROM gpuconc_stat';
+is_offloaded($node, few($_), 'members of a shared scan: few rows') foreach (@members);
+configure($node, 'gpuconc.debug_force_shared_scan' => 'fused');
+configure($node, 'gpuconc.debug_hold_requests' => 2);
+my $before = $node->safe_psql('postgres', $launches);
+ask($scan[$_], $members[$_]) foreach (0, 1);
+wait_until_waiting($node, '^member', 2);
+wait_until($node, q{SELECT running = 2 FROM gpuconc_devices}, 'both members are on the device');
+is($node->safe_psql('postgres', $launches) - $before, 1, 'by one launch');
+configure($node, 'gpuconc.debug_hold_requests' => 0);
+configure($node, 'gpuconc.debug_force_shared_scan' => 'off');
+foreach my $i (0, 1)
+{
+	cancel("member$i");
+	like(rows_of($scan[$i]), qr/canceling statement due to user request/, "member $i is cancelled");
+	is_offloaded($node, $other, 'the next one is answered');
+	cmp_ok($node->safe_psql('postgres', 'SELECT running FROM gpuconc_devices'), '>', 0, 'the scan goes on for the other one') if $i == 0;
+}
+wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, 'the scan ends with its last member');
+$_->quit foreach (@scan);
+nothing_held($node, 'builds and scans that were given up');
+
+# Of two sessions with the same join, one leaves.
 my @same = map { session($node, "same$_", q{SET statement_timeout = '2h'}) } (0, 1);
 ask($_, $long[0][1]) foreach (@same);
 wait_until_waiting($node, '^same', 2);
 wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
-$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'same0'});
+cancel('same0');
 like(rows_of($same[0]), qr/canceling statement due to user request/, 'one of two sessions with the same join leaves');
 is_offloaded($node, $other, 'the next one is answered');
 is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', "the other one's join goes on");
@@ -99,7 +156,7 @@ ask($session, $long[0][1]);
 wait_until_waiting($node, '^long');
 wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
-$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'long'});
+cancel('long');
 like(rows_of($session), qr/canceling statement due to user request/, 'a join there is cancelled');
 wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, 'and the device is free');
 is_offloaded($node, $other, 'the next one is answered');

@@ -158,6 +158,26 @@ SELECT n, o, t FROM queries, options, LATERAL (
 	UNION ALL SELECT 'yaml: ' || yaml_twice(explained(q, o || ', FORMAT YAML', 'allow'))
 	UNION ALL SELECT 'xml: ' || xml_twice(explained(q, o || ', FORMAT XML', 'allow'))) AS twice (t) WHERE n > 100 ORDER BY 1, 2, 3;
 SELECT n FROM queries WHERE n <= 100 AND explained(q, 'VERBOSE, FORMAT JSON')::json -> 0 ->> 'Gpuconc' IS NOT NULL;
+
+-- likewise of prepared statements: planned for these values, or for all of them, now or before
+PREPARE refused(float) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY id), other() FROM sales;
+PREPARE offloaded(float) AS SELECT count(*) FROM sales WHERE id < $1;
+INSERT INTO queries VALUES (201, 'EXECUTE refused(other() / 2.0)'), (202, 'EXECUTE offloaded(other() / 2.0)');
+CREATE FUNCTION why(call text, options text) RETURNS text LANGUAGE sql AS $$
+SELECT explained(call, options || ', FORMAT JSON', 'allow')::json -> 0 -> 'Gpuconc' ->> 'Not Offloaded' $$;
+SET plan_cache_mode = force_custom_plan;
+SELECT n, o, why(q, o) FROM queries, options WHERE n > 200 ORDER BY 1, 2;
+SET plan_cache_mode = force_generic_plan;
+SELECT n, o, why(q, o) FROM queries, options WHERE n > 200 ORDER BY 1, 2;
+SELECT n, o, why(q, o) FROM queries, options WHERE n > 200 ORDER BY 1, 2;
+SELECT name, generic_plans, custom_plans FROM pg_prepared_statements ORDER BY 1;
+EXPLAIN (COSTS OFF, VERBOSE) EXECUTE refused(0.5);
+PREPARE kept AS SELECT count(*) FROM sales;
+SET gpuconc.enabled = off;
+EXPLAIN (COSTS OFF, VERBOSE) EXECUTE kept;
+SET gpuconc.enabled = on;
+EXPLAIN (COSTS OFF, VERBOSE) EXECUTE kept;
+RESET plan_cache_mode;
 RESET search_path;
 \set QUIET on
 SET client_min_messages = warning;

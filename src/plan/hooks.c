@@ -248,7 +248,7 @@ leave_alone(Query *parse, const char *query_string, int options, ParamListInfo p
 	PlannedStmt *stmt;
 
 	tell_refusal(GC_ELSEWHERE);
-	gc_explained_refusal(GC_ELSEWHERE);
+	gc_explained_refusal(GC_ELSEWHERE, query_string);
 	gc_planning = NULL;
 	PG_TRY();
 	{
@@ -409,7 +409,7 @@ note_refusal(const Run *run)
 	if (run->of_all && run->refusal[0] != '\0')
 		tell_refusal(run->refusal);
 	count_refusal(run->glance, run->refusal);
-	gc_explained_refusal(run->refusal);
+	gc_explained_refusal(run->refusal, run->query_string);
 }
 
 /* A statement of which nothing was offloaded before. */
@@ -424,7 +424,7 @@ plan_as_before(Query *parse, Run *run)
 	if (run->has_node || run->refusal[0] != '\0')
 		note_refusal(run);
 	else
-		gc_explained_refusal(gc_verdict_count(run->key, run->glance));
+		gc_explained_refusal(gc_verdict_count(run->key, run->glance), run->query_string);
 	if (run->looked || stmt->planTree->total_cost > run->ceiling)
 		gc_verdict_unsettle(run->key);
 	return stmt;

@@ -16,9 +16,13 @@ from session import FIELD, Lost
 MAX_ROWS, MAX_COST = 20000, 60000
 OWN_TIMEOUT, TIMEOUT = "4s", "30s"
 HAZARDS = ("21000", "22012", "22P02")     # what parts that were made to raise errors raise
-ALTERNATIVES = [("hashjoin",), ("nestloop",), ("mergejoin",), ("hashjoin", "mergejoin"), ("nestloop", "mergejoin"), ("hashagg",),
-                ("hashagg", "hashjoin"), ("material", "memoize"), ("seqscan",), ("indexscan", "bitmapscan"),
-                ("hashjoin", "nestloop", "indexscan", "bitmapscan"), ("sort",)]
+# Other plans of PostgreSQL's: methods that are off, and joins in the order in which they are written.
+METHODS = [("hashjoin",), ("nestloop",), ("mergejoin",), ("hashjoin", "mergejoin"), ("nestloop", "mergejoin"), ("hashagg",),
+           ("hashagg", "hashjoin"), ("material", "memoize"), ("seqscan",), ("indexscan", "bitmapscan"),
+           ("hashjoin", "nestloop", "indexscan", "bitmapscan"), ("sort",)]
+AS_WRITTEN = ["join_collapse_limit", "from_collapse_limit"]
+ALTERNATIVES = [(["enable_" + m for m in methods], []) for methods in METHODS] + \
+    [(["enable_" + m for m in methods], AS_WRITTEN) for methods in [()] + METHODS[:5]]
 MODES = {
     "prefer": "SET gpuconc.debug_offload = prefer; SET gpuconc.offload_cost = 50; SET gpuconc.tuple_cost = -1; SET gpuconc.build_cost = -1;",
     "allow": "SET gpuconc.debug_offload = allow; SET gpuconc.offload_cost = 0; SET gpuconc.tuple_cost = 0; SET gpuconc.build_cost = 0;",
@@ -90,12 +94,12 @@ class Statements:
 
     def depends_on_plan(self, case, got):
         """Does another plan of PostgreSQL's answer as gpuconc did?"""
-        for methods in ALTERNATIVES:
-            self.off.run(" ".join("SET enable_%s = off;" % m for m in methods))
+        for off, one in ALTERNATIVES:
+            self.off.run(" ".join(["SET %s = off;" % name for name in off] + ["SET %s = 1;" % name for name in one]))
             try:
                 other = self.ask_case(self.off, case)
             finally:
-                self.off.run(" ".join("RESET enable_%s;" % m for m in methods))
+                self.off.run(" ".join("RESET %s;" % name for name in off + one))
             if case.differ(other, got) is None and len(other) == len(got):
                 return True
         return False

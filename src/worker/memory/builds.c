@@ -255,9 +255,8 @@ flag_cell(void)
 	return NULL;
 }
 
-/* Does what fills build b read other builds, or groups? */
-static bool
-rests(const GcProgram *p, int b)
+bool
+gc_build_rests(const GcProgram *p, int b)
 {
 	for (int n = 0; n < p->npipelines; n++)
 	{
@@ -305,7 +304,7 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 	t = MemoryContextAllocZero(TopMemoryContext, sizeof(GcBuildTable));
 	*t = sketch;
 	t->share = request->builds[b].share;
-	t->rests = rests(request->program, b);
+	t->rests = gc_build_rests(request->program, b);
 	t->users = 1;
 	note_use(t);
 	t->host_flags = cell;

@@ -626,6 +626,23 @@ have_builds(GcRun *run, int pipeline)
 	return code;
 }
 
+/*
+ * Others may share a build that is being filled, if it rests on no other.  So these come first: what comes behind them on
+ * the stream may take long.  Parts of builds come with the passes that want them.
+ */
+GcCode
+gc_run_first_builds(GcRun *run)
+{
+	GcCode		code = GC_OK;
+
+	for (int b = 0; b < run->p->nbuilds && !run->passes && code == GC_OK; b++)
+	{
+		if (!gc_build_rests(run->p, b))
+			code = do_build(run, b);
+	}
+	return code;
+}
+
 /* Have all that a pipeline and its arms read, but the pipeline's own columns. */
 GcCode
 gc_run_below(GcRun *run, int pipeline)

@@ -23,6 +23,7 @@ extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
  * not read it.
  */
 extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
+extern GcCode gc_run_first_builds(GcRun *run);
 extern GcCode gc_run_below(GcRun *run, int pipeline);
 
 /* Launch a pipeline's kernel, or kernels, where its steps have an edge between them. */

@@ -200,7 +200,7 @@ prepare(GcRun *run)
 		(code = gc_run_allocate(run)) != GC_OK || (code = gc_edge_allocate(run)) != GC_OK ||
 		(code = upload_main_columns(run)) != GC_OK)
 		return code;
-	if ((code = gc_run_below(run, main)) != GC_OK ||
+	if ((code = gc_run_first_builds(run)) != GC_OK || (code = gc_run_below(run, main)) != GC_OK ||
 		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
 		return code;
 	if (run->copied)

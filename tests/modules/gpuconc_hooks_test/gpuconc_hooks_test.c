@@ -6,6 +6,9 @@
  * Its planner hook leaves numbers in the entries of tables, in a field that is for VALUES, as Citus does to know them
  * again.
  *
+ * It also runs a statement when a transaction commits.  Where it is preloaded before gpuconc, that is behind gpuconc's
+ * callback, so that the transaction gets its id there.
+ *
  * Runs in the postmaster and in backends; each process has its own counts, which begin as the
  * postmaster's.  Needs nothing of gpuconc, so that it can be preloaded before it and after it.
  *
@@ -13,12 +16,14 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "commands/explain.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_state.h"
 #endif
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -28,7 +33,10 @@
 #include "optimizer/planner.h"
 #include "storage/ipc.h"
 #include "tcop/tcopprot.h"
+#include "tcop/utility.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
 
 PG_MODULE_MAGIC;
 
@@ -47,13 +55,16 @@ typedef enum
 	CREATE_UPPER_PATHS,
 	EXPLAIN_ONE_QUERY,
 	EXECUTOR_START,
+	EXECUTOR_END,
+	PROCESS_UTILITY,
 	OBJECT_ACCESS,
 	NHOOKS
 } Hook;
 
 static const char *const names[NHOOKS] = {
 	"shmem_request", "shmem_startup", "planner", "set_rel_pathlist", "set_join_pathlist", "join_search",
-	"create_upper_paths", "ExplainOneQuery", "ExecutorStart", "object_access"
+	"create_upper_paths", "ExplainOneQuery", "ExecutorStart", "ExecutorEnd",
+	"ProcessUtility", "object_access"
 };
 
 static int64 calls[NHOOKS];
@@ -67,6 +78,8 @@ static join_search_hook_type prev_search = NULL;
 static create_upper_paths_hook_type prev_upper = NULL;
 static ExplainOneQuery_hook_type prev_explain = NULL;
 static ExecutorStart_hook_type prev_start = NULL;
+static ExecutorEnd_hook_type prev_end = NULL;
+static ProcessUtility_hook_type prev_utility = NULL;
 static object_access_hook_type prev_access = NULL;
 
 static void
@@ -178,11 +191,45 @@ count_start(QueryDesc *query, int eflags)
 }
 
 static void
+count_end(QueryDesc *query)
+{
+	calls[EXECUTOR_END]++;
+	if (prev_end)
+		prev_end(query);
+	else
+		standard_ExecutorEnd(query);
+}
+
+static void
+count_utility(PlannedStmt *stmt, const char *queryString, bool readOnlyTree, ProcessUtilityContext context,
+			  ParamListInfo params, QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *completion)
+{
+	calls[PROCESS_UTILITY]++;
+	if (prev_utility)
+		prev_utility(stmt, queryString, readOnlyTree, context, params, queryEnv, dest, completion);
+	else
+		standard_ProcessUtility(stmt, queryString, readOnlyTree, context, params, queryEnv, dest, completion);
+}
+
+static void
 count_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
 {
 	calls[OBJECT_ACCESS]++;
 	if (prev_access)
 		prev_access(access, classId, objectId, subId, arg);
+}
+
+static char *at_commit;
+
+static void
+execute_at_commit(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_PRE_COMMIT || at_commit[0] == '\0')
+		return;
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(at_commit, false, 0) < 0 || SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "\"%s\" fails", at_commit);
+	PopActiveSnapshot();
 }
 
 /* gpuconc_hooks_test_calls() RETURNS text: "hook calls", a line each.  Counts of the caller's statements start anew. */
@@ -207,6 +254,9 @@ _PG_init(void)
 	if (!process_shared_preload_libraries_in_progress)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("gpuconc_hooks_test must be loaded via \"shared_preload_libraries\"")));
+	DefineCustomStringVariable("gpuconc_hooks_test.at_commit", "Statement to be run when a transaction commits.", NULL, &at_commit, "",
+							   PGC_USERSET, 0, NULL, NULL, NULL);
+	RegisterXactCallback(execute_at_commit, NULL);
 	prev_shmem_request = shmem_request_hook;
 	shmem_request_hook = count_shmem_request;
 	prev_shmem_startup = shmem_startup_hook;
@@ -225,6 +275,10 @@ _PG_init(void)
 	ExplainOneQuery_hook = count_explain;
 	prev_start = ExecutorStart_hook;
 	ExecutorStart_hook = count_start;
+	prev_end = ExecutorEnd_hook;
+	ExecutorEnd_hook = count_end;
+	prev_utility = ProcessUtility_hook;
+	ProcessUtility_hook = count_utility;
 	prev_access = object_access_hook;
 	object_access_hook = count_access;
 }
