@@ -144,7 +144,7 @@ is(overlapping($last), 5 * 14 . '|0', 'sequential: no two kernels at the same ti
 #-------------------------------------------------------------------------
 foreach my $seed (0, 0, 2147483647)
 {
-	configure($node, 'gpuconc.schedule' => 'random', 'gpuconc.schedule_seed' => $seed);
+	configure($node, 'gpuconc.schedule' => 'random', 'gpuconc.debug_schedule_seed' => $seed);
 	right_together("random, seed $seed", \@mixed, \@expected);
 }
 

@@ -175,7 +175,7 @@ $node->stop;
 #-------------------------------------------------------------------------
 $node = new_server('copies', q{
 gpuconc.debug_pretend_gpu = 'H200'
-gpuconc.chunk_pages = 128
+gpuconc.debug_chunk_pages = 128
 });
 create_tables($node, 150000);
 my $copied = sub { $node->safe_psql('postgres', 'SELECT copied_bytes FROM gpuconc_stat') };

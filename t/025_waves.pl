@@ -227,7 +227,7 @@ $node->stop;
 #-------------------------------------------------------------------------
 # Less memory than two chunks take: PostgreSQL answers
 #-------------------------------------------------------------------------
-$node = small_device('tiny', '1MB', "gpuconc.chunk_pages = 8168\n");
+$node = small_device('tiny', '1MB', "gpuconc.debug_chunk_pages = 8168\n");
 $node->safe_psql('postgres', $tables);
 falls_back($node, $_, 'out of device memory', "tiny: $_") foreach ($others[2], $star[3]);
 is_offloaded($node, 'SELECT count(*), sum(maker) FROM parts', 'tiny: what is small runs');

@@ -13,7 +13,7 @@ use Test::More;
 
 my $node = new_server('host', q{
 gpuconc.host_cache_size = 8MB
-gpuconc.chunk_pages = 8168
+gpuconc.debug_chunk_pages = 8168
 max_parallel_workers_per_gather = 0
 });
 my $values = join ', ', map { "(i * " . (1000003 + 2 * $_) . "::bigint % 2000000011)::int AS c$_" } (1 .. 8);

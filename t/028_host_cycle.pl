@@ -14,7 +14,7 @@ use Test::More;
 
 my $node = new_server('cycle', q{
 gpuconc.host_cache_size = 8MB
-gpuconc.chunk_pages = 512
+gpuconc.debug_chunk_pages = 512
 gpuconc.offload_cost = 0
 gpuconc.cold = wait
 max_parallel_workers_per_gather = 0

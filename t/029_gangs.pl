@@ -279,7 +279,7 @@ stop_server($node);
 # A GPU that is pretended.  Scans of one request by selection are not what is tested here.
 #-------------------------------------------------------------------------
 
-start('pretended_gangs', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.enable_shared_selection = off\n");
+start('pretended_gangs', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.debug_shared_selection = off\n");
 all_shards($_, 2, 8) foreach ('groups', 'hashed');
 right_together('queries of all kinds', map { $query{ (sort keys %query)[$_ % 5] }->($_, 2) } (0 .. $many - 1));
 nothing_held($node, 'gangs of a pretended GPU');

@@ -91,7 +91,7 @@ sub start
 {
 	my ($name, $conf) = @_;
 
-	$node = new_server($name, "gpuconc.debug_gang = wait\ngpuconc.debug_hot_pages = 1\ngpuconc.enable_versioned_pages = off\n$conf");
+	$node = new_server($name, "gpuconc.debug_gang = wait\ngpuconc.debug_hot_pages = 1\ngpuconc.debug_versioned_pages = off\n$conf");
 	keep_session($node);
 	create_shards();
 	# Nobody has to ask twice, as together() wants it; loads are over.

@@ -58,7 +58,7 @@ sub new_server
 		'postgresql.conf', qq{
 shared_preload_libraries = 'gpuconc'
 gpuconc.device = host
-gpuconc.chunk_pages = 32
+gpuconc.debug_chunk_pages = 32
 gpuconc.host_cache_size = 64MB
 gpuconc.kernel_cache = '@{[kernels_directory()]}'
 gpuconc.debug_gpu_kernels = on

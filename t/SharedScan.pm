@@ -21,7 +21,7 @@ sub new
 	# With versioned pages, a session that loads some makes a directory that others may not have yet.
 	# So it would be left to chance which sessions share a scan.
 	$self->{node} = new_server($self->{name}, qq{
-gpuconc.enable_versioned_pages = off
+gpuconc.debug_versioned_pages = off
 gpuconc.batch_log_size = 4096
 gpuconc.schedule = twostage
 max_connections = 60

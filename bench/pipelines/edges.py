@@ -49,7 +49,7 @@ class Way:
         self.name = edge + (f', {tile:,} rows' if tile else '')
 
     def settings(self):
-        return (f'set gpuconc.pipeline_edge = {self.edge};\nset gpuconc.pipeline_tile = {self.tile};\n'
+        return (f'set gpuconc.debug_pipeline_edge = {self.edge};\nset gpuconc.debug_pipeline_tile = {self.tile};\n'
                 f'set gpuconc.debug_edge_step = {self.step};\n')
 
 

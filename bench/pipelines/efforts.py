@@ -24,7 +24,7 @@ from measure import Report, median, parse_reported, psql, value  # noqa: E402
 def executions(sql, args):
     """(registers, kernel ms, prediction) of each execution, in order."""
     pauses = [f'select pg_sleep({args.pause});\n' if n < 10 else '' for n in range(args.runs)]
-    text = psql(ON + f'set gpuconc.pipeline_edge = {args.edge};\n' +
+    text = psql(ON + f'set gpuconc.debug_pipeline_edge = {args.edge};\n' +
                 ''.join(f'explain (analyze, verbose) {sql};\n{p}' for p in pauses))
     found = []
     for plan in re.split(r'^Execution Time: .*$', text, flags=re.M):

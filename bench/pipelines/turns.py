@@ -50,7 +50,7 @@ class Clocks:
 def executions(sql, edge, pause, runs):
     """Of each execution: what it is told apart by, kernel ms, and ms of the main kernel, if that is told."""
     one = (f'select pg_sleep({pause});\n' if pause else '') + f'explain (analyze, verbose) {sql};\n'
-    text = psql(ON + f'set gpuconc.pipeline_edge = {edge};\n' + f'explain (analyze, verbose) {sql};\n' * WARM + one * runs)
+    text = psql(ON + f'set gpuconc.debug_pipeline_edge = {edge};\n' + f'explain (analyze, verbose) {sql};\n' * WARM + one * runs)
     found = []
     for plan in re.split(r'^Execution Time: .*$', text, flags=re.M):
         if 'Kernel Time' in plan:

@@ -50,9 +50,9 @@ SELECT explain_masked('SELECT y, sum(price) FROM sales s JOIN calendar c ON s.da
 SELECT explain_masked('SELECT x, count(*) FROM sales JOIN generate_series(1, 20) AS x ON shop = x GROUP BY x', 'ANALYZE, VERBOSE, COSTS OFF, SUMMARY OFF, TIMING OFF');
 SELECT explain_masked('SELECT x, q.c FROM generate_series(1, 3) AS x, LATERAL (SELECT count(*) AS c FROM sales WHERE shop = x) q');
 SELECT explain_masked('SELECT count(*) FROM delta.shop');
-SET gpuconc.enable_versioned_pages = off;
+SET gpuconc.debug_versioned_pages = off;
 SELECT explain_masked('SELECT count(*) FROM delta.shop');
-RESET gpuconc.enable_versioned_pages;
+RESET gpuconc.debug_versioned_pages;
 SELECT explain_masked('SELECT id FROM sales WHERE quantity = 7 LIMIT 2');
 SELECT explain_masked('SELECT (SELECT count(*) FROM sales WHERE generate_series > 100) FROM generate_series(1, 2) WHERE generate_series > 100');
 -- what it fell back from

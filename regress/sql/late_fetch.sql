@@ -106,9 +106,9 @@ INSERT INTO parted SELECT i, 15, 'my place ' || i, NULL, 5000 + i FROM generate_
 SELECT n, check_late(query) FROM asked WHERE n IN (1, 2, 5, 6, 8, 9, 11, 12, 15) ORDER BY n;
 ROLLBACK;
 -- by the session alone
-SET gpuconc.enable_versioned_pages = off;
+SET gpuconc.debug_versioned_pages = off;
 SELECT n, check_late(query) FROM asked WHERE n IN (1, 6, 12, 14) ORDER BY n;
-RESET gpuconc.enable_versioned_pages;
+RESET gpuconc.debug_versioned_pages;
 RESET gpuconc.debug_hot_pages;
 -- not with grouping sets, whose groups are made of others
 SELECT rows_of(q, 'require') = rows_of(q, 'forbid') AS same FROM (SELECT 'SELECT owners.id, owners.name, k % 3, GROUPING(k % 3) FROM things JOIN owners ON owners.id = owner GROUP BY owners.id, ROLLUP (k % 3) ORDER BY owners.id, 4, 3 LIMIT 10') AS _(q);

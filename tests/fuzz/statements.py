@@ -20,9 +20,9 @@ ALTERNATIVES = [("hashjoin",), ("nestloop",), ("mergejoin",), ("hashjoin", "merg
                 ("hashagg", "hashjoin"), ("material", "memoize"), ("seqscan",), ("indexscan", "bitmapscan"),
                 ("hashjoin", "nestloop", "indexscan", "bitmapscan"), ("sort",)]
 MODES = {
-    "prefer": "SET gpuconc.debug_offload = prefer; SET gpuconc.offload_cost = 50; SET gpuconc.tuple_cost = -1; SET gpuconc.build_cost = -1;",
-    "allow": "SET gpuconc.debug_offload = allow; SET gpuconc.offload_cost = 0; SET gpuconc.tuple_cost = 0; SET gpuconc.build_cost = 0;",
-    "reset": "RESET gpuconc.offload_cost; RESET gpuconc.tuple_cost; RESET gpuconc.build_cost; SET statement_timeout = '1h';",
+    "prefer": "SET gpuconc.debug_offload = prefer; SET gpuconc.offload_cost = 50; SET gpuconc.debug_tuple_cost = -1; SET gpuconc.debug_build_cost = -1;",
+    "allow": "SET gpuconc.debug_offload = allow; SET gpuconc.offload_cost = 0; SET gpuconc.debug_tuple_cost = 0; SET gpuconc.debug_build_cost = 0;",
+    "reset": "RESET gpuconc.offload_cost; RESET gpuconc.debug_tuple_cost; RESET gpuconc.debug_build_cost; SET statement_timeout = '1h';",
     "reset_timeout": "SET statement_timeout = '50s';",
 }
 
