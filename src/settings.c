@@ -13,6 +13,7 @@
 #include <float.h>
 #include <limits.h>
 
+#include "cache_size.h"
 #include "program/edge.h"
 #include "sched/policy/sched.h"
 #include "settings.h"
@@ -28,7 +29,7 @@ int			gc_debug_offload = GC_OFFLOAD_ALLOW;
 int			gc_cold = GC_COLD_AUTO;
 int			gc_debug_rewrite = GC_REWRITE_AUTO;
 int			gc_device_memory_limit_mb = 0;
-int			gc_host_cache_size_mb = 1024;
+int			gc_host_cache_size_mb = -1;
 bool		gc_enable_float_aggs = true;
 bool		gc_debug_versioned_pages = true;
 bool		gc_debug_wal_changes = true;
@@ -188,6 +189,24 @@ check_chunk_pages(int *newval, void **extra, GucSource source)
 	return true;
 }
 
+/* In the place of -1: a size that suits the machine, found once, by the postmaster. */
+static bool
+check_host_cache_size(int *newval, void **extra, GucSource source)
+{
+	static int	suitable_mb = 0;
+
+	if (*newval == 0)
+	{
+		GUC_check_errdetail("The value must be -1, or at least 1MB.");
+		return false;
+	}
+	if (suitable_mb == 0)
+		suitable_mb = gc_suitable_cache_mb();
+	if (*newval == -1)
+		*newval = suitable_mb;
+	return true;
+}
+
 /* What users set: whether and when queries are offloaded. */
 static void
 define_session_settings(void)
@@ -231,8 +250,9 @@ define_server_settings(void)
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_cache_size",
 							"Sets the amount of shared memory for cached columns, requests and results.",
-							NULL, &gc_host_cache_size_mb, 1024, 1, MAX_KILOBYTES,
-							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+							"-1 means a quarter of the memory of the machine or container.",
+							&gc_host_cache_size_mb, -1, -1, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_MB, check_host_cache_size, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_threads",
 							"Sets the number of threads that device host runs queries on.",
 							"0 means one per core.",

@@ -62,6 +62,23 @@ foreach my $command (
 	isnt($status, 0, "refused: $command");
 }
 
+# how much shared memory it takes where nobody says that: the log has it, and it can be had
+my ($megabytes, $boot) = split /\|/, $node->safe_psql('postgres', q{SELECT setting, boot_val FROM pg_settings WHERE name = 'gpuconc.host_cache_size'});
+cmp_ok($megabytes, '>=', 64, 'memory by default');
+is($boot, -1, '... which is chosen');
+is(log_has($node, qr/LOG:  gpuconc has $megabytes MB of shared memory/), 1, '... and logged');
+$node->append_conf('postgresql.conf', "gpuconc.host_cache_size = -1\ngpuconc.loader_workers = 3");
+$node->reload;
+$node->poll_query_until('postgres', 'SHOW gpuconc.loader_workers', '3') or die 'no reload';
+is($node->safe_psql('postgres', q{SELECT setting, pending_restart FROM pg_settings WHERE name = 'gpuconc.host_cache_size'}), "$megabytes|f",
+	'... and set by name, it does not change');
+$node->stop;
+my @postgres = ($node->config_data('--bindir') . '/postgres', '-D', $node->data_dir);
+my ($total, $errors) = run_command([ 'bash', '-c', 'ulimit -v 1500000 && exec "$@"', '-', @postgres, '-C', 'shared_memory_size' ]);
+cmp_ok($total, '<', 1465, "less where the server cannot have so much: $total");
+cmp_ok($total, '>', 64, '... but some');
+$node->start;
+
 # created
 $node->safe_psql('postgres', 'CREATE EXTENSION gpuconc');
 wait_for_worker($node);
