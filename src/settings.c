@@ -472,7 +472,7 @@ define_debug_device_settings(void)
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* Scripts of the extension ask which library the server has loaded. */
+/* Operators ask which library the server has loaded, as the scripts of later versions of the extension may. */
 static void
 define_version(void)
 {

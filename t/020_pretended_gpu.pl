@@ -178,7 +178,7 @@ gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.debug_chunk_pages = 128
 });
 create_tables($node, 150000);
-my $copied = sub { $node->safe_psql('postgres', 'SELECT copied_bytes FROM gpuconc_stat') };
+my $copied = sub { $node->safe_psql('postgres', 'SELECT copied_bytes FROM gpuconc_stat_memory') };
 my $on_device = sub { $node->safe_psql('postgres', q{SELECT sum(device_bytes) FROM gpuconc_cache WHERE relation = 't'::regclass}) };
 my $asked = 'SELECT count(*), sum(id), max(n) FROM t WHERE k % 11 < 5';
 is_offloaded($node, $asked, 'copied');

@@ -100,7 +100,7 @@ foreach my $change (@changes)
 		my @sessions = map { session($node, "given$_") } (0 .. 2);
 		$_->query_safe('SET gpuconc.debug_offload = prefer') foreach (@sessions);
 		ask($sessions[$_], $_ == 2 ? $groups : $sum) foreach (0 .. 2);
-		wait_until($node, "SELECT waves > $before + 3 FROM gpuconc_stat");
+		wait_until($node, "SELECT waves > $before + 3 FROM gpuconc_stat_memory");
 		# The change waits for all readers' locks; theirs are given back while the worker still runs their requests.
 		my $change = $node->background_psql('postgres');
 		$change->query_safe("SET application_name = 'change'");

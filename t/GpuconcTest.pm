@@ -251,11 +251,12 @@ sub is_answered
 	return;
 }
 
+# A column of the cumulative statistics, or what is computed of some.
 sub stat_of
 {
 	my ($node, $column) = @_;
 
-	return query_server($node, "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat");
+	return query_server($node, "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat, gpuconc_stat_memory, gpuconc_stat_sharing");
 }
 
 # How many pages does this query get by version, and how many does it read itself?

@@ -2,7 +2,7 @@
 # scan of a table answers several of them, and what can happen to them meanwhile.
 #
 #   my $scan = SharedScan->new(name => 'server', sessions => 12, kind => 'selection scan',
-#       counters => [ 'columns of gpuconc_stat' ], conf => 'lines of postgresql.conf');
+#       counters => [ 'columns of gpuconc_stat, gpuconc_stat_memory or gpuconc_stat_sharing' ], conf => 'lines of postgresql.conf');
 package SharedScan;
 
 use strict;
@@ -100,7 +100,7 @@ sub counters
 {
 	my ($self) = @_;
 
-	return @{ $self->{counters} } ? split /\|/, query_server($self->{node}, 'SELECT ' . join(', ', @{ $self->{counters} }) . ' FROM gpuconc_stat') : ();
+	return @{ $self->{counters} } ? split /\|/, query_server($self->{node}, 'SELECT ' . join(', ', @{ $self->{counters} }) . ' FROM gpuconc_stat, gpuconc_stat_memory, gpuconc_stat_sharing') : ();
 }
 
 # Queries of the first sessions, together: has each its right answer, from shared scans of so many

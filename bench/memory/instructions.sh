@@ -141,8 +141,8 @@ measure() {
 	{
 		printf '# Memory management where memory %s, in instructions\n\n- commit: %s\n- command: `%s`\n' \
 			"$([ -n "$LIMIT" ] && echo 'is short' || echo suffices)" "$COMMIT" "$COMMAND"
-		printf -- '- waves, evictions, fallbacks: %s\n\n' "$(psql -XAtqF ', ' -c 'select waves, evictions, fallbacks from gpuconc_stat')"
-		report "$profile" "$n" "$([ -z "$LIMIT" ] || psql -XAtqc 'select nullif(waves, 0) from gpuconc_stat')"
+		printf -- '- waves, evictions, fallbacks: %s\n\n' "$(psql -XAtqF ', ' -c 'select waves, evictions, fallbacks from gpuconc_stat, gpuconc_stat_memory')"
+		report "$profile" "$n" "$([ -z "$LIMIT" ] || psql -XAtqc 'select nullif(waves, 0) from gpuconc_stat_memory')"
 	} | tee "$OUT/instructions.md"
 	mv "$profile" "$OUT/worker.callgrind"
 	pg_ctl -D "$DATA/cluster" -m fast -w -t 120 stop >>"$OUT/server.log"
