@@ -125,7 +125,7 @@ restart_after_crash = on
 	$node = $scan->node;
 	new_tables();
 	$scan->alone(map { $_ => $query{$_}->(5) } @sinks);
-	like($scan->sql('SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) ' . $query{$_}->(5)), qr/Group Table: $_/, "$_: the group table")
+	like($scan->sql('SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) ' . $query{$_}->(5)), qr/Group Mode: "$_"/, "$_: the group table")
 	  foreach ('dense', 'hash');
 	of_kind($which);
 	$scan->new_sessions;
@@ -236,8 +236,8 @@ sub views
 
 	fresh();
 	$scan->sql('SELECT gpuconc_stat_reset()');
-	my @plans = together($node, $scan->sessions, map { 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) ' . $query{$_}->(5) } @sinks);
-	like($_, qr/Schedule: twostage\n.*Shared Scan Requests: $n\n.*Batch Requests: $n\n/s, 'EXPLAIN') foreach (@plans);
+	my @plans = together($node, $scan->sessions, map { 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) ' . $query{$_}->(5) } @sinks);
+	like($_, qr/Schedule: "twostage"\n.*Shared Scan Requests: $n\n.*Batch Requests: $n\n/s, 'EXPLAIN') foreach (@plans);
 	is($scan->sql(q{SELECT kind, sum(launches), sum(requests), bool_and(total_time > 0), bool_and(threads > 0) FROM gpuconc_stat_kernels GROUP BY kind}),
 		"$category{$kind}|1|$n|t|t", 'gpuconc_stat_kernels');
 	is($scan->sql('SELECT kernels, shared_scans, waiting, failed, decision_time >= 0, predicted_time > 0, actual_time > 0 FROM gpuconc_stat_batches'),

@@ -133,8 +133,8 @@ INSERT INTO sparse SELECT i * 5, i % 7 FROM generate_series(0, 199999) AS i;
 VACUUM ANALYZE large, sparse});
 my @probing = ('SELECT count(*), sum(large.w) FROM large JOIN sparse ON sparse.w = large.w WHERE v < 3', 'SELECT v, count(*) FROM large JOIN sparse ON sparse.w = large.w WHERE k < 60 GROUP BY v ORDER BY v');
 is_offloaded($node, $_, "alone: $_") foreach (@probing);
-my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $probing[0]");
-like($plan, qr/Shared Memory per Block: 12\d kB/, 'a bitmap in shared memory');
+my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) $probing[0]");
+like($plan, qr/Shared Memory per Block: 12\d\n/, 'a bitmap in shared memory');
 answered_together($node, \@sessions, "bitmaps in shared memory, $_", undef, undef, @probing) for (1 .. 2);
 
 #-------------------------------------------------------------------------

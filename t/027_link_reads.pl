@@ -57,7 +57,7 @@ my @queries = (
 cmp_ok(reads_of($_), '>', 0, '... columns are read in place') foreach (@queries);
 is(reads_of('SELECT sum(id), sum(price), sum(big), sum(day), sum(revenue), sum(part), min(mode), sum(note) FROM lo'), 0, '... none that are read for all rows');
 like($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) $queries[0]"),
-	qr/Read in Place: [1-9]\d* column chunks \(about \d+ kB\)/, 'EXPLAIN shows that');
+	qr/chunks read in place=[1-9]\d* estimated=\d+kB/, 'EXPLAIN shows that');
 cmp_ok(stat_of($node, 'link_read_bytes'), '>', 0, 'so does gpuconc_stat');
 
 # Sessions that read the same columns, some of them for all rows

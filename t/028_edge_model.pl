@@ -45,11 +45,11 @@ sub kernel_times
 {
 	my ($sql) = @_;
 	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_pipeline_edge = fuse; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $sql");
-	my ($builds) = $plan =~ /Builds Run: (\d+)/;
-	my ($all) = $plan =~ /Kernel Time: ([\d.]+)/;
+	my ($builds) = $plan =~ /builds run=(\d+)/;
+	my ($all) = $plan =~ /Device Timings: .*kernels=([\d.]+)/;
 	my ($main) = $plan =~ /Edges: fuse; predicted [\d.]+ ms, took ([\d.]+) ms/;
 
-	return ($builds, $all, $main // '-');
+	return ($builds // 0, $all, $main // '-');
 }
 
 like(edge(''), qr/^fuse; predicted [\d.]+ ms, took [\d.]+ ms$/, 'nothing was measured yet: fused, with a prediction');

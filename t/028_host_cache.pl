@@ -25,9 +25,9 @@ sub query { my ($table, $columns) = @_; return 'SELECT ' . join(', ', map { "max
 sub fallbacks_of
 {
 	my $plans = $node->safe_psql('postgres', join '', 'SET gpuconc.debug_offload = prefer; SET gpuconc.cold = fallback;',
-		map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $_;" } @_);
+		map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) $_;" } @_);
 
-	return join ', ', $plans =~ /Fallback: (.*)/g;
+	return join ', ', $plans =~ /Fallback: "(.*)"/g;
 }
 
 sub loads

@@ -122,9 +122,9 @@ cmp_ok($launches, '<=', 5, "$many requests, $launches launches: one for all shar
 
 # EXPLAIN tells how many were together.
 my @got = together($node, \@sessions, 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' . $query{groups}->(16, 5), map { $query{groups}->($_, 6) } (17 .. 16 + $many - 1));
-cmp_ok($got[0] =~ /Gang Requests: (\d+)$/m ? $1 : 0, '>', $many / 2, 'EXPLAIN shows the members of the launch');
+cmp_ok($got[0] =~ /Requests: .*gang=(\d+)/ ? $1 : 0, '>', $many / 2, 'EXPLAIN shows the members of the launch');
 unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) ' . $query{groups}->(16, 5)),
-	qr/Gang/, 'and nothing where there was one request');
+	qr/gang=/, 'and nothing where there was one request');
 
 # Shards with several requests each: some equal, some not.
 ($launches, $ganged) = right_together('two sessions for each shard, with one query', map { $query{groups}->($_ % 8 + 16, 3) } (0 .. $many - 1));

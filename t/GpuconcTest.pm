@@ -263,7 +263,7 @@ sub stat_of
 sub pages_of
 {
 	my ($node, $query) = @_;
-	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT YAML) $query");
 
 	return map { $plan =~ /$_ Pages: (\d+)/ ? $1 : 0 } ('Versioned', 'Delta');
 }
