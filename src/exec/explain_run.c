@@ -57,23 +57,6 @@ explain_lookups(const GcScanStats *s, ExplainState *es)
 		ExplainPropertyText("Lookup Tables", buf.data, es);
 }
 
-/* The same of the pipeline before it that made groups; the longest one. */
-static void
-explain_edge_below(const GcRunInfo *r, ExplainState *es)
-{
-	StringInfoData buf;
-
-	if (r->below_ms <= 0 || !es->timing)
-		return;
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "%s", edges[r->below_edge]);
-	if (r->below_edge != GC_EDGE_FUSE)
-		appendStringInfo(&buf, " before step %d", r->below_step);
-	if (r->below_predicted_ms > 0)
-		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->below_predicted_ms, r->below_ms);
-	ExplainPropertyText("Edges Below", buf.data, es);
-}
-
 /* How rows went through the main pipeline, unless all of it was fused. */
 static void
 explain_edges(const GcRunInfo *r, ExplainState *es)
@@ -99,71 +82,77 @@ explain_edges(const GcRunInfo *r, ExplainState *es)
 	}
 }
 
+/* Likewise of a pipeline before it that made groups: the one that took longest. */
+static void
+explain_edge_below(const GcRunInfo *r, ExplainState *es)
+{
+	StringInfoData buf;
+
+	if (r->below_ms <= 0 || !es->timing)
+		return;
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "%s", edges[r->below_edge]);
+	if (r->below_edge != GC_EDGE_FUSE)
+		appendStringInfo(&buf, " before step %d", r->below_step);
+	if (r->below_predicted_ms > 0)
+		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->below_predicted_ms, r->below_ms);
+	ExplainPropertyText("Edges Below", buf.data, es);
+}
+
 /*-------------------------------------------------------------------------
  * Text
  *-------------------------------------------------------------------------
  */
 
-/* A line of facts that are not zero. */
-typedef struct Line
-{
-	StringInfoData buf;
-} Line;
-
+/* A fact of a line, unless it is zero. */
 static void
-begin(Line *line)
-{
-	initStringInfo(&line->buf);
-}
-
-static void
-add(Line *line, const char *name, uint64 value, const char *unit)
+add(StringInfo line, const char *name, uint64 value, const char *unit)
 {
 	if (value > 0)
-		appendStringInfo(&line->buf, "%s%s=" UINT64_FORMAT "%s", line->buf.len > 0 ? " " : "", name, value, unit);
+		appendStringInfo(line, "%s%s=" UINT64_FORMAT "%s", line->len > 0 ? " " : "", name, value, unit);
 }
 
 static void
-add_ms(Line *line, const char *name, double ms)
+add_ms(StringInfo line, const char *name, double ms)
 {
 	if (ms >= 0.0005)
-		appendStringInfo(&line->buf, "%s%s=%.3f", line->buf.len > 0 ? " " : "", name, ms);
+		appendStringInfo(line, "%s%s=%.3f", line->len > 0 ? " " : "", name, ms);
 }
 
+/* A line, unless it has no fact. */
 static void
-end(Line *line, const char *label, ExplainState *es)
+end_line(StringInfo line, const char *label, ExplainState *es)
 {
-	if (line->buf.len > 0)
-		ExplainPropertyText(label, line->buf.data, es);
-	pfree(line->buf.data);
+	if (line->len > 0)
+		ExplainPropertyText(label, line->data, es);
+	resetStringInfo(line);
 }
 
 /* Pages and rows that the session served, or read itself. */
 static void
 text_pages(const GcScanStats *s, ExplainState *es)
 {
-	Line		line;
+	StringInfoData line;
 
-	begin(&line);
+	initStringInfo(&line);
 	add(&line, "served", s->pages_served, "");
 	add(&line, "versioned", s->pages_versioned, "");
 	add(&line, "delta", s->pages_delta, "");
 	add(&line, "loaded", es->verbose ? s->pages_loaded : 0, "");
 	add(&line, "looked at", es->verbose ? s->pages_looked_at : 0, "");
-	end(&line, "Pages", es);
-	begin(&line);
+	end_line(&line, "Pages", es);
 	add(&line, "delta", s->rows_delta, "");
 	add(&line, "row source", s->rows_source, "");
-	end(&line, "Rows", es);
+	end_line(&line, "Rows", es);
 }
 
 /* What did not fit into device memory, and under VERBOSE what did. */
 static void
 text_memory(const GcRunInfo *r, ExplainState *es)
 {
-	Line		line;
+	StringInfoData line;
 
-	begin(&line);
+	initStringInfo(&line);
 	add(&line, "copied", es->verbose ? r->copied_bytes / 1024 : 0, "kB");
 	add(&line, "read", es->verbose ? r->read_bytes / 1024 : 0, "kB");
 	add(&line, "passes", r->passes > 1 ? r->passes : 0, "");
@@ -172,31 +161,31 @@ text_memory(const GcRunInfo *r, ExplainState *es)
 	add(&line, "waves shared", r->wave_bytes_shared / 1024, "kB");
 	add(&line, "chunks read in place", r->link_reads, "");
 	add(&line, "estimated", r->link_reads > 0 ? r->link_read_bytes / 1024 : 0, "kB");
-	end(&line, "Device Memory", es);
+	end_line(&line, "Device Memory", es);
 }
 
 static void
 text_sharing(const GcRunInfo *r, ExplainState *es)
 {
-	Line		line;
+	StringInfoData line;
 
-	begin(&line);
+	initStringInfo(&line);
 	add(&line, "co-running", r->co_running, "");
 	add(&line, "shared scan", r->scan_members > 1 ? r->scan_members : 0, "");
 	add(&line, "gang", r->gang_members, "");
 	add(&line, "batch", es->verbose && r->batch_kernels > 1 ? r->batch_kernels : 0, "");
-	end(&line, "Requests", es);
+	end_line(&line, "Requests", es);
 }
 
 static void
 text_times(const GcScanStats *s, ExplainState *es)
 {
 	const GcRunInfo *r = &s->run;
-	Line		line;
+	StringInfoData line;
 
 	if (!es->timing)
 		return;
-	begin(&line);
+	initStringInfo(&line);
 	if (es->verbose)
 	{
 		add_ms(&line, "load", s->load_ms);
@@ -211,14 +200,14 @@ text_times(const GcScanStats *s, ExplainState *es)
 		add_ms(&line, "device", r->total_ms);
 		add_ms(&line, "decode", s->decode_ms);
 	}
-	end(&line, "Device Timings", es);
+	end_line(&line, "Device Timings", es);
 }
 
 static void
 explain_text(const GcScanStats *s, ExplainState *es)
 {
 	const GcRunInfo *r = &s->run;
-	Line		line;
+	StringInfoData line;
 
 	ExplainPropertyText("Device", gc_device_status()->info.name, es);
 	text_pages(s, es);
@@ -227,19 +216,18 @@ explain_text(const GcScanStats *s, ExplainState *es)
 	text_times(s, es);
 	if (!es->verbose)
 		return;
-	begin(&line);
+	initStringInfo(&line);
 	add(&line, "served", s->chunks - s->chunks_skipped, "");
 	add(&line, "skipped", s->chunks_skipped, "");
 	add(&line, "loaded", s->chunks_loaded, "");
-	end(&line, "Chunks", es);
+	end_line(&line, "Chunks", es);
 	explain_lookups(s, es);
-	begin(&line);
 	add(&line, "launched", r->kernels, "");
 	add(&line, "compiled", r->compiled, "");
 	add(&line, "builds run", r->builds_run, "");
 	add(&line, "builds shared", r->builds_shared, "");
 	add(&line, "result shared", r->shared_result, "");
-	end(&line, "Kernels", es);
+	end_line(&line, "Kernels", es);
 	explain_edges(r, es);
 	explain_edge_below(r, es);
 }
