@@ -65,7 +65,8 @@ include $(PGXS)
 
 src/codegen/kernel/prologue.o: $(DEVLIB_TEXT)
 
-src/settings.o: gpuconc.control
+# What names the version.
+src/settings.o src/report.o: gpuconc.control
 
 $(DEVLIB_TEXT): $(DEVLIB) src/codegen/embed.sh
 	$(SHELL) $(srcdir)/src/codegen/embed.sh $(addprefix $(srcdir)/,$(DEVLIB)) >$@.tmp && mv $@.tmp $@

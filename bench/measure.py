@@ -48,12 +48,12 @@ def rows(sql, setup):
 
 
 def numbers(label, text):
-    """All values of one property in EXPLAIN's text."""
+    """All values of one property in what EXPLAIN says in YAML."""
     return [float(x) for x in re.findall(r'^\s*' + label + r': ([0-9.]+)', text, re.M)]
 
 
 def explain(sql, times=1, setup=ON):
-    return psql(setup + f'explain (analyze, verbose) {sql};\n' * times)
+    return psql(setup + f'explain (analyze, verbose, format yaml) {sql};\n' * times)
 
 
 def kernel_ms(sql, times, warm):

@@ -45,7 +45,7 @@ done
 : "${TESTS:=refill,edges,group_lookups,documents,instants,everyday,more_types,joins,grouping,pair_groups,late_fetch,topk,distinct_aggs,unions,full_join,text_functions,scans,sizes}"
 : "${SECONDS_EACH:=60}" "${SECONDS_MAX:=500}" "${JOBS:=$(nproc)}"
 : "${EXTRA_CONF=gpuconc.device_memory_limit = 4MB
-gpuconc.chunk_pages = 8}"
+gpuconc.debug_chunk_pages = 8}"
 [ "$(id -u)" -ne 0 ] || die 'PostgreSQL refuses root: run this as an ordinary user'
 [[ $SANITIZER == none ]] || command -v "$SANITIZER" >/dev/null || die "there is no $SANITIZER"
 mkdir -p "$OUT"

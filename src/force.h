@@ -92,7 +92,7 @@ gc_selection_forced(void)
 static inline bool
 gc_selection_allowed(void)
 {
-	return gc_enable_shared_selection && (!gc_sharing_forced() || gc_selection_forced());
+	return gc_debug_shared_selection && (!gc_sharing_forced() || gc_selection_forced());
 }
 
 /* Are kernels to be co-resident wherever they fit? */

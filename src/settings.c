@@ -13,6 +13,7 @@
 #include <float.h>
 #include <limits.h>
 
+#include "cache_size.h"
 #include "program/edge.h"
 #include "sched/policy/sched.h"
 #include "settings.h"
@@ -28,24 +29,24 @@ int			gc_debug_offload = GC_OFFLOAD_ALLOW;
 int			gc_cold = GC_COLD_AUTO;
 int			gc_debug_rewrite = GC_REWRITE_AUTO;
 int			gc_device_memory_limit_mb = 0;
-int			gc_host_cache_size_mb = 1024;
+int			gc_host_cache_size_mb = -1;
 bool		gc_enable_float_aggs = true;
-bool		gc_enable_versioned_pages = true;
+bool		gc_debug_versioned_pages = true;
 bool		gc_debug_wal_changes = true;
 int			gc_debug_wal_bytes = 8192;
 int			gc_debug_hot_pages = 16;
 bool		gc_debug_map_lsns = true;
 int			gc_chunk_pages = 8168;
-int			gc_pipeline_edge = GC_EDGE_AUTO;
-int			gc_pipeline_tile = 0;
+int			gc_debug_pipeline_edge = GC_EDGE_AUTO;
+int			gc_debug_pipeline_tile = 0;
 int			gc_debug_edge_step = -1;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
 int			gc_compile_threads = 8;
 double		gc_offload_cost = 50;
-double		gc_tuple_cost = -1;
-double		gc_build_cost = -1;
-double		gc_pair_cost = -1;
+double		gc_debug_tuple_cost = -1;
+double		gc_debug_build_cost = -1;
+double		gc_debug_pair_cost = -1;
 char	   *gc_kernel_cache_directory = NULL;
 int			gc_kernel_cache_size_mb = 1024;
 char	   *gc_calibration_file = NULL;
@@ -54,19 +55,19 @@ int			gc_debug_pretend_gpu = 0;
 int			gc_debug_pretend_link = 0;
 int			gc_debug_fail_device = 0;
 int			gc_schedule = GC_POLICY_TWOSTAGE;
-int			gc_schedule_seed = 1;
+int			gc_debug_schedule_seed = 1;
 bool		gc_enable_shared_scan = true;
 int			gc_batch_log_size = 256;
 int			gc_debug_hold_requests = 0;
 int			gc_debug_force_shared_scan = GC_FORCE_NONE;
-bool		gc_enable_shared_selection = true;
-bool		gc_enable_key_groups = true;
-bool		gc_enable_packed_rows = true;
+bool		gc_debug_shared_selection = true;
+bool		gc_debug_key_groups = true;
+bool		gc_debug_packed_rows = true;
 bool		gc_debug_force_coresident = false;
 int			gc_debug_gang = GC_GANG_AUTO;
 int			gc_replacement = GC_REPLACE_VALUE;
 int			gc_admission = GC_ADMIT_WEIGHT;
-int			gc_link_reads = GC_LINK_READS_AUTO;
+int			gc_debug_link_reads = GC_LINK_READS_AUTO;
 bool		gc_debug_trace_memory = false;
 
 static char *version = NULL;
@@ -188,242 +189,282 @@ check_chunk_pages(int *newval, void **extra, GucSource source)
 	return true;
 }
 
-/* Settings that a session may change. */
+/* In the place of -1: a size that suits the machine, found once, by the postmaster. */
+static bool
+check_host_cache_size(int *newval, void **extra, GucSource source)
+{
+	static int	suitable_mb = 0;
+
+	if (*newval == 0)
+	{
+		GUC_check_errdetail("The value must be -1, or at least 1MB.");
+		return false;
+	}
+	if (suitable_mb == 0)
+		suitable_mb = gc_suitable_cache_mb();
+	if (*newval == -1)
+		*newval = suitable_mb;
+	return true;
+}
+
+/* What users set: whether and when queries are offloaded. */
 static void
 define_session_settings(void)
 {
 	DefineCustomBoolVariable("gpuconc.enabled",
-							 "Offloads eligible parts of queries to the device.",
+							 "Enables the planner's use of the device.",
 							 NULL, &gc_enabled, false, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.cold",
-							 "Waits for columns that are not loaded, or has PostgreSQL's plan answer meanwhile, or whichever is sooner.",
-							 NULL, &gc_cold, GC_COLD_AUTO, cold_choices,
+							 "Sets who answers queries whose columns are not loaded yet.",
+							 "The device after a wait, PostgreSQL's plan meanwhile, or whichever is estimated to be sooner.",
+							 &gc_cold, GC_COLD_AUTO, cold_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("gpuconc.debug_offload",
-							 "Forbids offloading, offloads whatever can be, or makes a query that is not offloaded an error.",
-							 NULL, &gc_debug_offload, GC_OFFLOAD_ALLOW, offload_choices,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomEnumVariable("gpuconc.debug_rewrite",
-							 "Rewrites subqueries as joins where that makes the whole query offloaded and cheaper, wherever it can be done, or never.",
-							 NULL, &gc_debug_rewrite, GC_REWRITE_AUTO, rewrite_choices,
-							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.enable_float_aggs",
-							 "Offloads sums, averages and extremes of floating-point values.",
+							 "Enables sums, averages and extremes of floating-point values on the device.",
 							 "Their last digits depend on the order of rows, as in PostgreSQL's own parallel plans.",
 							 &gc_enable_float_aggs, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomRealVariable("gpuconc.offload_cost",
-							 "Planner's estimate of the cost of sending one request to the device.",
+							 "Sets the planner's estimate of the cost of sending one request to the device.",
 							 NULL, &gc_offload_cost, 50, 0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomRealVariable("gpuconc.tuple_cost",
-							 "Planner's estimate of the cost of scanning one tuple on the device.",
-							 "-1 means a default that depends on the device.",
-							 &gc_tuple_cost, -1, -1, DBL_MAX,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomRealVariable("gpuconc.build_cost",
-							 "Planner's estimate of the cost of entering one tuple into a hash table on the device.",
-							 "-1 means a default that depends on the device.",
-							 &gc_build_cost, -1, -1, DBL_MAX,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomRealVariable("gpuconc.pair_cost",
-							 "Planner's estimate of the cost of trying one pair of rows in a join without equalities on the device.",
-							 "-1 means a default that depends on the device.",
-							 &gc_pair_cost, -1, -1, DBL_MAX,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_versioned_pages",
-							 "Keeps what was read of pages that are not all-visible, for all sessions.",
-							 NULL, &gc_enable_versioned_pages, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.debug_hot_pages",
-							"Pages that are not all-visible, and not kept, from which on it is worth it to keep them.",
-							"Fewer are read by each session. For tests.",
-							&gc_debug_hot_pages, 16, 1, INT_MAX,
-							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_wal_changes",
-							 "Reads in the WAL which pages have changed, where that is less work than to look at each.",
-							 "For tests.",
-							 &gc_debug_wal_changes, true,
-							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.debug_wal_bytes",
-							"Bytes of the WAL that are read at any rate; more only if that is less work than looks at all pages.",
-							"For tests.",
-							&gc_debug_wal_bytes, 8192, 0, INT_MAX,
-							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_map_lsns",
-							 "Trusts in the LSNs of the visibility map.",
-							 "Off: as if each had moved all the time. For tests.",
-							 &gc_debug_map_lsns, true,
-							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.loader_workers",
-							"Background workers that load one table into the column cache.",
+							"Sets the number of background workers that help to load a table's columns.",
 							NULL, &gc_loader_workers, 2, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
-/* Settings of how rows go from one step of a pipeline to the next, which travel with a session's requests. */
+/* What users set: the device, and what the extension takes of the machine. */
 static void
-define_edge_settings(void)
+define_server_settings(void)
 {
-	DefineCustomEnumVariable("gpuconc.pipeline_edge",
-							 "How rows go from one step of a pipeline to the next: in registers, or through memory.",
+	DefineCustomEnumVariable("gpuconc.device",
+							 "Selects the device that queries are offloaded to.",
+							 NULL, &gc_device_choice, GC_DEVICE_AUTO, device_choices,
+							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.device_memory_limit",
+							"Sets the amount of device memory to take.",
+							"0 means most of what is free.  The worker takes it when it starts.",
+							&gc_device_memory_limit_mb, 0, 0, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.host_cache_size",
+							"Sets the amount of shared memory for cached columns, requests and results.",
+							"-1 means a quarter of the memory of the machine or container.",
+							&gc_host_cache_size_mb, -1, -1, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_MB, check_host_cache_size, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.host_threads",
+							"Sets the number of threads that device host runs queries on.",
+							"0 means one per core.",
+							&gc_host_threads, 0, 0, 1024,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.compile_threads",
+							"Sets the number of threads that compile kernels.",
+							NULL, &gc_compile_threads, 8, 1, 64,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.kernel_cache",
+							   "Sets the directory in which compiled kernels are kept.",
+							   "Relative to the data directory; empty means in memory only.",
+							   &gc_kernel_cache_directory, "gpuconc_kernels",
+							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.kernel_cache_size",
+							"Sets the amount of disk space that compiled kernels may take.",
+							"The kernels used least recently are removed. 0 means no limit.",
+							&gc_kernel_cache_size_mb, 1024, 0, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.calibration_file",
+							   "Sets the file with the scheduler's constants, as measured on this machine's device.",
+							   "Relative to the data directory; empty means those built in.",
+							   &gc_calibration_file, "",
+							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.batch_log_size",
+							"Sets the number of batches kept for gpuconc_stat_batches and gpuconc_timeline().",
+							NULL, &gc_batch_log_size, 256, 1, 65536,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+}
+
+/* What users set: how concurrent requests share the device.  The worker reads these again on a reload. */
+static void
+define_schedule_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.schedule",
+							 "Selects how the requests of concurrent sessions are put on the device.",
+							 NULL, &gc_schedule, GC_POLICY_TWOSTAGE, schedule_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.enable_shared_scan",
+							 "Enables answering requests over the same table by one scan.",
+							 "Under gpuconc.schedule = twostage.",
+							 &gc_enable_shared_scan, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.replacement",
+							 "Selects what leaves device memory when it is short.",
+							 NULL, &gc_replacement, GC_REPLACE_VALUE, replacement_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.admission",
+							 "Selects how many requests have data in device memory at a time.",
+							 "A number of them, or as many as fit by what each takes at most, or by what its phases weigh.",
+							 &gc_admission, GC_ADMIT_WEIGHT, admission_choices,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+/* For tests and experiments: plans, and their costs. */
+static void
+define_debug_plan_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.debug_offload",
+							 "Forces queries to be offloaded, or not to be.",
+							 "require: a query that is not offloaded is an error.",
+							 &gc_debug_offload, GC_OFFLOAD_ALLOW, offload_choices,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_rewrite",
+							 "Forces subqueries to be rewritten as joins, or not to be.",
+							 "auto: where that makes the whole query offloaded and cheaper.",
+							 &gc_debug_rewrite, GC_REWRITE_AUTO, rewrite_choices,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.debug_tuple_cost",
+							 "Sets the planner's estimate of the cost of scanning one tuple on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_debug_tuple_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.debug_build_cost",
+							 "Sets the planner's estimate of the cost of entering one tuple into a hash table on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_debug_build_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomRealVariable("gpuconc.debug_pair_cost",
+							 "Sets the planner's estimate of the cost of trying one pair of rows in a join without equalities on the device.",
+							 "-1 means a default that depends on the device.",
+							 &gc_debug_pair_cost, -1, -1, DBL_MAX,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
+/* For tests and experiments: what is cached of a table, and how it is known to be fresh. */
+static void
+define_debug_column_settings(void)
+{
+	DefineCustomIntVariable("gpuconc.debug_chunk_pages",
+							"Sets the number of heap pages per chunk of the column cache.",
+							NULL, &gc_chunk_pages, 8168, 4, GC_HEAPBLOCKS_PER_MAPPAGE,
+							PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, check_chunk_pages, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_versioned_pages",
+							 "Keeps what was read of pages that are not all-visible, for all sessions.",
+							 NULL, &gc_debug_versioned_pages, true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_hot_pages",
+							"Sets the number of pages that are not all-visible, and not kept, from which on they are kept.",
+							"Fewer are read by each session.",
+							&gc_debug_hot_pages, 16, 1, INT_MAX,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_wal_changes",
+							 "Reads in the WAL which pages have changed, where that is less work than to look at each.",
+							 NULL, &gc_debug_wal_changes, true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_wal_bytes",
+							"Sets the amount of WAL that is read at any rate.",
+							"More is read only if that is less work than looks at all pages.",
+							&gc_debug_wal_bytes, 8192, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_BYTE | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_map_lsns",
+							 "Trusts in the LSNs of the visibility map.",
+							 "Off: as if each had moved all the time.",
+							 &gc_debug_map_lsns, true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
+/* For tests and experiments: how rows go from one step of a pipeline to the next, which travels with requests. */
+static void
+define_debug_edge_settings(void)
+{
+	DefineCustomEnumVariable("gpuconc.debug_pipeline_edge",
+							 "Selects how rows go from one step of a pipeline to the next: in registers, or through memory.",
 							 "Where a pipeline admits no such edge, it is fused.",
-							 &gc_pipeline_edge, GC_EDGE_AUTO, edge_choices,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.pipeline_tile",
-							"Rows of a table of which packets are in memory at a time, or are made by one producer.",
+							 &gc_debug_pipeline_edge, GC_EDGE_AUTO, edge_choices,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_pipeline_tile",
+							"Sets the number of a table's rows of which packets are in memory at a time, or are made by one producer.",
 							"0 means all at once.",
-							&gc_pipeline_tile, 0, 0, INT_MAX,
-							PGC_USERSET, 0, NULL, NULL, NULL);
+							&gc_debug_pipeline_tile, 0, 0, INT_MAX,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.debug_edge_step",
-							"Step of a pipeline before which gpuconc.pipeline_edge lies.",
+							"Sets the step of a pipeline before which gpuconc.debug_pipeline_edge lies.",
 							"-1 means what is estimated to be best.",
 							&gc_debug_edge_step, -1, -1, 255,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* Settings that are fixed at server start. */
+/* For tests and experiments: what scans share.  The worker reads these again on a reload. */
 static void
-define_server_settings(void)
+define_debug_sharing_settings(void)
 {
-	DefineCustomEnumVariable("gpuconc.device",
-							 "Device that queries are offloaded to.",
-							 NULL, &gc_device_choice, GC_DEVICE_AUTO, device_choices,
-							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.device_memory_limit",
-							"Device memory to take.",
-							"0 means most of what is free.  The worker takes it when it starts.",
-							&gc_device_memory_limit_mb, 0, 0, MAX_KILOBYTES,
-							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.host_cache_size",
-							"Shared memory for cached columns, requests and results.",
-							NULL, &gc_host_cache_size_mb, 1024, 1, MAX_KILOBYTES,
-							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.chunk_pages",
-							"Heap pages per chunk of the column cache.",
-							NULL, &gc_chunk_pages, 8168, 4, GC_HEAPBLOCKS_PER_MAPPAGE,
-							PGC_POSTMASTER, 0, check_chunk_pages, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.host_threads",
-							"Threads of device host.",
-							"0 means one per core.",
-							&gc_host_threads, 0, 0, 1024,
-							PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.compile_threads",
-							"Threads that compile kernels.",
-							NULL, &gc_compile_threads, 8, 1, 64,
-							PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("gpuconc.kernel_cache",
-							   "Directory in which compiled kernels are kept.",
-							   "Relative to the data directory; empty means in memory only.",
-							   &gc_kernel_cache_directory, "gpuconc_kernels",
-							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.kernel_cache_size",
-							"Disk space that compiled kernels may take.",
-							"The kernels used least recently are removed. 0 means no limit.",
-							&gc_kernel_cache_size_mb, 1024, 0, MAX_KILOBYTES,
-							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
-	DefineCustomStringVariable("gpuconc.calibration_file",
-							   "File with the cost model's constants for the device.",
-							   "Relative to the data directory; empty means those built in.",
-							   &gc_calibration_file, "",
-							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_gpu_kernels",
-							 "Also writes the texts of the kernels that a GPU would be given.",
-							 "To the directory of compiled kernels, for tests on machines without a GPU.",
-							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
-							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomEnumVariable("gpuconc.debug_pretend_gpu",
-							 "GPU whose multiprocessors device host is to be scheduled by.",
-							 "Kernels run on the host's threads all the same. For tests on machines without a GPU.",
-							 &gc_debug_pretend_gpu, 0, gpu_choices,
-							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.debug_pretend_link",
-							"Bytes per second that the link to a pretended GPU moves.",
-							"0 means as fast as the host copies. For tests on machines without a GPU.",
-							&gc_debug_pretend_link, 0, 0, INT_MAX,
-							PGC_POSTMASTER, GUC_UNIT_KB | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-}
-
-/* Settings that the worker reads again on a reload. */
-static void
-define_schedule_settings(void)
-{
-	DefineCustomEnumVariable("gpuconc.schedule",
-							 "How the requests of concurrent sessions are put on the device.",
-							 NULL, &gc_schedule, GC_POLICY_TWOSTAGE, schedule_choices,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.schedule_seed",
-							"Seed of the sizes drawn under gpuconc.schedule = random.",
-							NULL, &gc_schedule_seed, 1, 0, INT_MAX,
-							PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_shared_scan",
-							 "Answers requests over the same table by one scan, under gpuconc.schedule = twostage.",
-							 NULL, &gc_enable_shared_scan, true,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_shared_selection",
+	DefineCustomBoolVariable("gpuconc.debug_shared_selection",
 							 "Lets a shared scan test rows for many requests at once.",
-							 NULL, &gc_enable_shared_selection, true,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_key_groups",
+							 NULL, &gc_debug_shared_selection, true,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_key_groups",
 							 "Lets selection scans read what requests tell apart of a column instead of its values.",
 							 "Takes device memory that is free.",
-							 &gc_enable_key_groups, true,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.enable_packed_rows",
+							 &gc_debug_key_groups, true,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_packed_rows",
 							 "Lets requests of selection scans read a row's columns from one place.",
 							 "Takes 32 bytes per row of device memory that is free.",
-							 &gc_enable_packed_rows, true,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.batch_log_size",
-							"Batches kept for gpuconc_stat_batches and gpuconc_timeline().",
-							NULL, &gc_batch_log_size, 256, 1, 65536,
-							PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.debug_fail_device",
-							"Call of a pretended GPU, counted from the reload on, that fails.",
-							"For want of memory; below 0: the GPU is lost then. For tests on machines without a GPU.",
-							&gc_debug_fail_device, 0, INT_MIN, INT_MAX,
-							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuconc.debug_hold_requests",
-							"Holds requests back until so many are waiting.",
-							"0 means not to. For experiments; requests fewer than that wait for ever.",
-							&gc_debug_hold_requests, 0, 0, 1024,
-							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+							 &gc_debug_packed_rows, true,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.debug_force_shared_scan",
-							 "Answers requests over the same table by one scan of this kind wherever that is possible.",
+							 "Forces requests over the same table to be answered by one scan of this kind.",
 							 "Waits for the kernels that it takes.",
 							 &gc_debug_force_shared_scan, GC_FORCE_NONE, force_options,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc.debug_force_coresident",
+							 "Keeps kernels that scan the same table co-resident wherever they fit.",
+							 "Under gpuconc.schedule = twostage, whatever they are thought to take.",
+							 &gc_debug_force_coresident, false,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.debug_gang",
 							 "Launches kernels of several tables that have the same text as one.",
 							 "Under gpuconc.schedule = twostage; wait: requests wait for active launches of their kernel, to be together.",
 							 &gc_debug_gang, GC_GANG_AUTO, gang_options,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_force_coresident",
-							 "Keeps kernels that scan the same table co-resident wherever they fit.",
-							 "Under gpuconc.schedule = twostage, whatever they are thought to take. For tests.",
-							 &gc_debug_force_coresident, false,
-							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_hold_requests",
+							"Holds requests back until so many are waiting.",
+							"0 means not to. Requests fewer than that wait for ever.",
+							&gc_debug_hold_requests, 0, 0, 1024,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_schedule_seed",
+							"Sets the seed of the sizes drawn under gpuconc.schedule = random.",
+							NULL, &gc_debug_schedule_seed, 1, 0, INT_MAX,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* Settings of what is in device memory, which the worker reads again on a reload. */
+/* For tests and experiments: the device, or what host pretends to be, and its memory. */
 static void
-define_memory_settings(void)
+define_debug_device_settings(void)
 {
-	DefineCustomEnumVariable("gpuconc.replacement",
-							 "What leaves device memory when it is short.",
-							 NULL, &gc_replacement, GC_REPLACE_VALUE, replacement_choices,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("gpuconc.admission",
-							 "How many requests have data in device memory at a time.",
-							 "A number of them, or as many as fit by what each takes at most, or by what its phases weigh.",
-							 &gc_admission, GC_ADMIT_WEIGHT, admission_choices,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("gpuconc.link_reads",
+	DefineCustomBoolVariable("gpuconc.debug_gpu_kernels",
+							 "Also writes the texts of the kernels that a GPU would be given.",
+							 "To the directory of compiled kernels, for machines without a GPU.",
+							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
+							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_pretend_gpu",
+							 "Selects the GPU whose multiprocessors device host is to be scheduled by.",
+							 "Kernels run on the host's threads all the same.",
+							 &gc_debug_pretend_gpu, 0, gpu_choices,
+							 PGC_POSTMASTER, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_pretend_link",
+							"Sets the number of bytes per second that the link to a pretended GPU moves.",
+							"0 means as fast as the host copies.",
+							&gc_debug_pretend_link, 0, 0, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_KB | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_fail_device",
+							"Sets the call of a pretended GPU, counted from the reload on, that fails.",
+							"For want of memory; below 0: the GPU is lost then.",
+							&gc_debug_fail_device, 0, INT_MIN, INT_MAX,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_link_reads",
 							 "Lets kernels read columns that are not in device memory where they are, over the link.",
 							 "Columns that are read for few rows; on: for any rows that passed a filter or join.",
-							 &gc_link_reads, GC_LINK_READS_AUTO, link_choices,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+							 &gc_debug_link_reads, GC_LINK_READS_AUTO, link_choices,
+							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.debug_trace_memory",
 							 "Writes down which columns each request reads.",
 							 "To gpuconc_memory.trace in the data directory, for bench/memory.",
@@ -431,12 +472,12 @@ define_memory_settings(void)
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* Scripts of the extension ask which library the server has loaded. */
+/* Operators ask which library the server has loaded, as the scripts of later versions of the extension may. */
 static void
 define_version(void)
 {
 	DefineCustomStringVariable("gpuconc.version",
-							   "Version of the library that the server has loaded.",
+							   "Shows the version of the library that the server has loaded.",
 							   NULL, &version, GC_VERSION, PGC_INTERNAL,
 							   GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL, NULL);
 }
@@ -447,9 +488,12 @@ gc_define_settings(void)
 	gc_preloaded = true;
 	define_version();
 	define_session_settings();
-	define_edge_settings();
 	define_server_settings();
 	define_schedule_settings();
-	define_memory_settings();
+	define_debug_plan_settings();
+	define_debug_column_settings();
+	define_debug_edge_settings();
+	define_debug_sharing_settings();
+	define_debug_device_settings();
 	MarkGUCPrefixReserved("gpuconc");
 }

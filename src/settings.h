@@ -53,14 +53,14 @@ extern int	gc_debug_rewrite;
 extern int	gc_device_memory_limit_mb;
 extern int	gc_host_cache_size_mb;
 extern bool gc_enable_float_aggs;
-extern bool gc_enable_versioned_pages;
+extern bool gc_debug_versioned_pages;
 extern bool gc_debug_wal_changes;
 extern int	gc_debug_wal_bytes;
 extern int	gc_debug_hot_pages;
 extern bool gc_debug_map_lsns;
 extern int	gc_chunk_pages;	/* divides GC_HEAPBLOCKS_PER_MAPPAGE */
-extern int	gc_pipeline_edge;	/* GcEdge, or GC_EDGE_AUTO */
-extern int	gc_pipeline_tile;	/* rows; 0: no tiles */
+extern int	gc_debug_pipeline_edge;	/* GcEdge, or GC_EDGE_AUTO */
+extern int	gc_debug_pipeline_tile;	/* rows; 0: no tiles */
 extern int	gc_debug_edge_step;	/* -1: the model's */
 extern int	gc_loader_workers;
 extern int	gc_host_threads;
@@ -73,17 +73,17 @@ extern int	gc_debug_pretend_gpu;	/* architecture, 90 for sm_90; 0: none */
 extern int	gc_debug_fail_device;	/* device/faults.h */
 extern int	gc_debug_pretend_link;	/* kB per second; 0: no limit */
 extern int	gc_schedule;
-extern int	gc_schedule_seed;
+extern int	gc_debug_schedule_seed;
 extern bool gc_enable_shared_scan;
 extern int	gc_batch_log_size;
 extern int	gc_debug_hold_requests;
-extern bool gc_enable_shared_selection;
-extern bool gc_enable_key_groups;
-extern bool gc_enable_packed_rows;
+extern bool gc_debug_shared_selection;
+extern bool gc_debug_key_groups;
+extern bool gc_debug_packed_rows;
 extern bool gc_debug_force_coresident;
 extern int	gc_replacement;		/* GcReplacement */
 extern int	gc_admission;		/* GcAdmissionPolicy */
-extern int	gc_link_reads;		/* GcLinkReads */
+extern int	gc_debug_link_reads;		/* GcLinkReads */
 extern bool gc_debug_trace_memory;
 
 /* gpuconc.debug_force_shared_scan */
@@ -105,9 +105,9 @@ typedef enum GcGangSetting
 } GcGangSetting;
 extern int	gc_debug_gang;
 extern double gc_offload_cost;
-extern double gc_tuple_cost;
-extern double gc_build_cost;
-extern double gc_pair_cost;
+extern double gc_debug_tuple_cost;
+extern double gc_debug_build_cost;
+extern double gc_debug_pair_cost;
 
 /* A GcPolicy's name in gpuconc.schedule; static storage. */
 extern const char *gc_schedule_name(int policy);

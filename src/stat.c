@@ -24,8 +24,6 @@ PG_FUNCTION_INFO_V1(gpuconc_stat_get);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
 PG_FUNCTION_INFO_V1(gpuconc_stat_reset);
 PG_FUNCTION_INFO_V1(gpuconc_get_devices);
-PG_FUNCTION_INFO_V1(gpuconc_get_link);
-PG_FUNCTION_INFO_V1(gpuconc_get_memory);
 
 static Datum
 counter(pg_atomic_uint64 *c)
@@ -116,6 +114,21 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Columns of gpuconc_get_devices(): of the device, the link's, and of its memory. */
+#define DEVICE_COLUMNS	14
+#define ALL_COLUMNS		(DEVICE_COLUMNS + 1 + GC_MEMORY_KINDS + 2)
+
+/* Device memory by what it is taken for, and what is free. */
+static void
+memory_values(GcDeviceStatus *d, Datum *values)
+{
+	/* The script has the kinds in this order, "other" behind the others. */
+	for (int i = 0; i < GC_MEMORY_KINDS; i++)
+		values[i] = counter(&d->memory_used_for[(i + 1) % GC_MEMORY_KINDS]);
+	values[GC_MEMORY_KINDS] = counter(&d->memory_free);
+	values[GC_MEMORY_KINDS + 1] = counter(&d->memory_largest_free);
+}
+
 Datum
 gpuconc_get_devices(PG_FUNCTION_ARGS)
 {
@@ -125,8 +138,8 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 	const char *reason;
 	uint32		state = gc_worker_state(&reason);
 	bool		ready = state == GC_WORKER_READY;
-	Datum		values[14];
-	bool		nulls[14] = {0};
+	Datum		values[ALL_COLUMNS];
+	bool		nulls[ALL_COLUMNS] = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
 	gc_check_columns(rsinfo->setDesc, lengthof(values));
@@ -145,48 +158,12 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 	values[11] = Int32GetDatum((int32) pg_atomic_read_u32(&d->running));
 	values[12] = CStringGetTextDatum(d->info.target);
 	values[13] = TimestampTzGetDatum(d->started_at);
-	/* What an absent device does not have is unknown, not empty. */
-	for (int i = 0; i < 14; i++)
-		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && reason[0] == '\0');
+	/* Bytes per second that were copied to the device when the worker started. */
+	values[DEVICE_COLUMNS] = Float8GetDatum(d->link_bytes);
+	memory_values(d, &values[DEVICE_COLUMNS + 1]);
+	/* What an absent device does not have is unknown, not empty; so is the speed of a link that nothing crosses. */
+	for (int i = 0; i < ALL_COLUMNS; i++)
+		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && reason[0] == '\0') || (i == DEVICE_COLUMNS && d->link_bytes <= 0);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	return (Datum) 0;
-}
-
-/* Bytes per second that were copied to the device when the worker started. */
-Datum
-gpuconc_get_link(PG_FUNCTION_ARGS)
-{
-	const char *reason;
-	const uint32 state = gc_worker_state(&reason);
-	double		bytes;
-
-	pg_read_barrier();
-	bytes = gc_device_status()->link_bytes;
-	if (state != GC_WORKER_READY || bytes <= 0)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(bytes);
-}
-
-/* Device memory by what it is taken for, and what is free. */
-Datum
-gpuconc_get_memory(PG_FUNCTION_ARGS)
-{
-	GcDeviceStatus *d = gc_device_status();
-	const char *reason;
-	const uint32 state = gc_worker_state(&reason);
-	TupleDesc	desc;
-	Datum		values[GC_MEMORY_KINDS + 2];
-	bool		nulls[GC_MEMORY_KINDS + 2];
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	gc_check_columns(desc, lengthof(values));
-	pg_read_barrier();
-	/* The script has the kinds in this order, "other" behind the others. */
-	for (int i = 0; i < GC_MEMORY_KINDS; i++)
-		values[i] = counter(&d->memory_used_for[(i + 1) % GC_MEMORY_KINDS]);
-	values[GC_MEMORY_KINDS] = counter(&d->memory_free);
-	values[GC_MEMORY_KINDS + 1] = counter(&d->memory_largest_free);
-	memset(nulls, state != GC_WORKER_READY, sizeof(nulls));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

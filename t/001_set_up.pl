@@ -56,11 +56,28 @@ is($node->safe_psql('postgres', "LOAD 'gpuconc'; SELECT 1"), '1', 'LOAD does not
 foreach my $command (
 	'ALTER SYSTEM SET gpuconc.device = nonsense', 'SET gpuconc.device = cuda',
 	'SET gpuconc.host_cache_size = 1', 'SET gpuconc.debug_offload = perhaps',
-	'ALTER SYSTEM SET gpuconc.chunk_pages = 10', 'SET gpuconc.no_such_setting = 1')
+	'ALTER SYSTEM SET gpuconc.debug_chunk_pages = 10', 'SET gpuconc.no_such_setting = 1')
 {
 	my ($status) = $node->psql('postgres', $command);
 	isnt($status, 0, "refused: $command");
 }
+
+# how much shared memory it takes where nobody says that: the log has it, and it can be had
+my ($megabytes, $boot) = split /\|/, $node->safe_psql('postgres', q{SELECT setting, boot_val FROM pg_settings WHERE name = 'gpuconc.host_cache_size'});
+cmp_ok($megabytes, '>=', 64, 'memory by default');
+is($boot, -1, '... which is chosen');
+is(log_has($node, qr/LOG:  gpuconc has $megabytes MB of shared memory/), 1, '... and logged');
+$node->append_conf('postgresql.conf', "gpuconc.host_cache_size = -1\ngpuconc.loader_workers = 3");
+$node->reload;
+$node->poll_query_until('postgres', 'SHOW gpuconc.loader_workers', '3') or die 'no reload';
+is($node->safe_psql('postgres', q{SELECT setting, pending_restart FROM pg_settings WHERE name = 'gpuconc.host_cache_size'}), "$megabytes|f",
+	'... and set by name, it does not change');
+$node->stop;
+my @postgres = ($node->config_data('--bindir') . '/postgres', '-D', $node->data_dir);
+my ($total, $errors) = run_command([ 'bash', '-c', 'ulimit -v 1500000 && exec "$@"', '-', @postgres, '-C', 'shared_memory_size' ]);
+cmp_ok($total, '<', 1465, "less where the server cannot have so much: $total");
+cmp_ok($total, '>', 64, '... but some');
+$node->start;
 
 # created
 $node->safe_psql('postgres', 'CREATE EXTENSION gpuconc');
@@ -73,18 +90,19 @@ is(stat_of($node, 'requests'), '0', 'statistics are reset');
 is_offloaded($node, $queries[2], 'after a reset');
 is(stat_of($node, q{format('%s %s %s', requests, offloaded, fallbacks)}), '1 1 0', 'statistics count');
 
-# docs/settings.md has each setting with its default and its context, and README.md some of them with their defaults
+# docs/settings.md and docs/debugging.md have each setting with its default and its context, and README.md some of them
+# with their defaults
 my %settings;
 foreach my $row (split /\n/, $node->safe_psql('postgres', q{
-SELECT substr(name, 9), CASE WHEN unit IN ('kB', 'MB') AND boot_val <> '0' THEN boot_val::int / 1024 || CASE unit WHEN 'kB' THEN 'MB' ELSE 'GB' END ELSE boot_val END, context
+SELECT substr(name, 9), CASE WHEN unit IN ('kB', 'MB') AND boot_val NOT IN ('0', '-1') THEN boot_val::int / 1024 || CASE unit WHEN 'kB' THEN 'MB' ELSE 'GB' END ELSE boot_val END, context
 FROM pg_settings WHERE name LIKE 'gpuconc.%' AND context <> 'internal'}))
 {
 	my ($name, $default, $context) = split /\|/, $row;
 	$settings{$name} = { default => $default, context => $context };
 }
-my %said = slurp_file("$FindBin::RealBin/../docs/settings.md") =~ /^\| `(\w+)` \|( [^|]*\| (?:user|sighup|postmaster)) \|/mg;
+my %said = join('', map { slurp_file("$FindBin::RealBin/../docs/$_.md") } ('settings', 'debugging')) =~ /^\| `(\w+)` \|( [^|]*\| (?:user|sighup|postmaster)) \|/mg;
 my @expected = map { "$_: $settings{$_}->{default}|$settings{$_}->{context}" } sort keys %settings;
-is(join("\n", map { "$_: " . $said{$_} =~ s/[ `]//gr } sort keys %said), join("\n", @expected), 'docs/settings.md has the settings');
+is(join("\n", map { "$_: " . $said{$_} =~ s/[ `]//gr } sort keys %said), join("\n", @expected), 'documents have the settings');
 %said = slurp_file("$FindBin::RealBin/../README.md") =~ /^\| `gpuconc\.(\w+)` \| `?([^|]*?)`? \|/mg;
 is(join("\n", map { "$_: $said{$_}" } sort keys %said), join("\n", map { "$_: " . ($settings{$_}->{default} // 'none') } sort keys %said),
 	'README.md has defaults of settings');
@@ -122,12 +140,14 @@ is_offloaded($node, $queries[1], 'offloaded after DROP EXTENSION, too', 'restore
 my $before = -s $node->logfile;
 $node->append_conf('postgresql.conf', q{
 gpuconc.enable_marked_scan = off
+gpuconc.tuple_cost = 1
 gpuconc.debug_force_shared_scan = marked
 });
 $node->restart;
 wait_for_worker($node);
 is(log_has($node, qr/invalid configuration parameter name "gpuconc.enable_marked_scan"/, $before), 1,
 	'a setting that has another name now: a warning');
+is(log_has($node, qr/invalid configuration parameter name "gpuconc.tuple_cost"/, $before), 1, '... and one that is for tests now');
 is(log_has($node, qr/invalid value for parameter "gpuconc.debug_force_shared_scan": "marked"/, $before), 1,
 	'a value that has another name now: a warning');
 is($node->safe_psql('postgres', 'SHOW gpuconc.debug_force_shared_scan'), 'off', 'and the default');

@@ -114,8 +114,8 @@ foreach my $policy (@policies, 'twostage without shared scans')
 # A batch has the requests of one decision, so EXPLAIN tells them all the same.
 configure($node, 'gpuconc.schedule' => 'streams');
 my $last = last_batch($node);
-my @plans = together($node, \@sessions, map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $_" } @mixed[0 .. 4]);
-like($_, qr/Schedule: streams\n/, 'EXPLAIN: the policy') foreach (@plans);
+my @plans = together($node, \@sessions, map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) $_" } @mixed[0 .. 4]);
+like($_, qr/Schedule: "streams"\n/, 'EXPLAIN: the policy') foreach (@plans);
 my $batch = $last + 1;
 like($_, qr/Co-Running Requests: 4\n.*Shared Scan Requests: 1\n.*Batch: $batch\n.*Batch Requests: 5\n/s, 'EXPLAIN: the batch') foreach (@plans);
 
@@ -144,7 +144,7 @@ is(overlapping($last), 5 * 14 . '|0', 'sequential: no two kernels at the same ti
 #-------------------------------------------------------------------------
 foreach my $seed (0, 0, 2147483647)
 {
-	configure($node, 'gpuconc.schedule' => 'random', 'gpuconc.schedule_seed' => $seed);
+	configure($node, 'gpuconc.schedule' => 'random', 'gpuconc.debug_schedule_seed' => $seed);
 	right_together("random, seed $seed", \@mixed, \@expected);
 }
 

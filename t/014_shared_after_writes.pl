@@ -23,13 +23,13 @@ my @asked = ('SELECT count(*), sum(id), min(n), max(d), avg(n) FROM t WHERE k < 
 foreach my $kind ('fused', 'selection')
 {
 	my $members = $kind eq 'fused' ? @asked : @asked - 1;
-	my $scan = SharedScan->new(name => "${kind}_writes", sessions => scalar @asked, conf => 'gpuconc.chunk_pages = 8',
+	my $scan = SharedScan->new(name => "${kind}_writes", sessions => scalar @asked, conf => 'gpuconc.debug_chunk_pages = 8',
 		prefix => "$kind, ", kind => $kind eq 'fused' ? 'shared scan' : 'selection scan');
 
 	create_tables($scan->node, 20000);
 	$scan->alone(map { $_ => $asked[$_] } (0 .. $#asked));
 	$scan->new_sessions;
-	configure($scan->node, 'gpuconc.enable_versioned_pages' => 'on');
+	configure($scan->node, 'gpuconc.debug_versioned_pages' => 'on');
 	$scan->force($kind);
 	$scan->share('before', $members, @asked);
 	foreach my $round (1 .. 3)

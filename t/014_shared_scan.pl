@@ -119,13 +119,13 @@ sub set_up
 	my ($which) = @_;
 
 	$scan = SharedScan->new(name => "${which}_scan", sessions => 36, conf => q{
-gpuconc.chunk_pages = 8
+gpuconc.debug_chunk_pages = 8
 restart_after_crash = on
 });
 	$node = $scan->node;
 	new_tables();
 	$scan->alone(map { $_ => $query{$_}->(5) } @sinks);
-	like($scan->sql('SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) ' . $query{$_}->(5)), qr/Group Table: $_/, "$_: the group table")
+	like($scan->sql('SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) ' . $query{$_}->(5)), qr/Group Mode: "$_"/, "$_: the group table")
 	  foreach ('dense', 'hash');
 	of_kind($which);
 	$scan->new_sessions;
@@ -236,8 +236,8 @@ sub views
 
 	fresh();
 	$scan->sql('SELECT gpuconc_stat_reset()');
-	my @plans = together($node, $scan->sessions, map { 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) ' . $query{$_}->(5) } @sinks);
-	like($_, qr/Schedule: twostage\n.*Shared Scan Requests: $n\n.*Batch Requests: $n\n/s, 'EXPLAIN') foreach (@plans);
+	my @plans = together($node, $scan->sessions, map { 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) ' . $query{$_}->(5) } @sinks);
+	like($_, qr/Schedule: "twostage"\n.*Shared Scan Requests: $n\n.*Batch Requests: $n\n/s, 'EXPLAIN') foreach (@plans);
 	is($scan->sql(q{SELECT kind, sum(launches), sum(requests), bool_and(total_time > 0), bool_and(threads > 0) FROM gpuconc_stat_kernels GROUP BY kind}),
 		"$category{$kind}|1|$n|t|t", 'gpuconc_stat_kernels');
 	is($scan->sql('SELECT kernels, shared_scans, waiting, failed, decision_time >= 0, predicted_time > 0, actual_time > 0 FROM gpuconc_stat_batches'),
@@ -271,7 +271,7 @@ sub snapshots
 	share('all of them see the changes', $all, @delta);
 	$scan->sql('UPDATE t SET n = n + 1 WHERE id % 1000 = 3');
 	share('never vacuumed', $all, @delta);
-	configure($node, 'gpuconc.enable_versioned_pages' => 'on');
+	configure($node, 'gpuconc.debug_versioned_pages' => 'on');
 	$scan->sql("SELECT gpuconc_prewarm('t')");
 	share('versioned pages', undef, @delta);
 	share('versioned pages, again', $all, @delta);
@@ -287,7 +287,7 @@ sub snapshots
 	share('no page in a chunk of the heap', 3, map { "SELECT count(*), sum(id) FROM raw WHERE k < 3 + $_" } (1 .. 3));
 	$scan->sql('DROP TABLE raw');
 	other_hot_chunks($delta[0], $query{ungrouped}->(20), $query{ungrouped}->(3));
-	configure($node, 'gpuconc.enable_versioned_pages' => 'off');
+	configure($node, 'gpuconc.debug_versioned_pages' => 'off');
 	$scan->in_session(1, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');
 	$scan->sql('DELETE FROM t WHERE id % 1000 = 4');
 	share('rows that some see, and not others', $all, @delta);
@@ -446,9 +446,9 @@ sub settings
 	share('enable_shared_scan = off', 'none', map { $query{$_}->(5) } @sinks);
 	configure($node, 'gpuconc.enable_shared_scan' => 'on', 'gpuconc.schedule' => 'streams');
 	share('schedule = streams', 'none', map { $query{$_}->(6) } @sinks);
-	configure($node, 'gpuconc.schedule' => 'twostage', 'gpuconc.enable_shared_selection' => 'off');
-	share('enable_shared_selection = off', either(scalar @sinks, 'none'), map { $query{$_}->(7) } @sinks);
-	configure($node, 'gpuconc.enable_shared_selection' => 'on');
+	configure($node, 'gpuconc.schedule' => 'twostage', 'gpuconc.debug_shared_selection' => 'off');
+	share('debug_shared_selection = off', either(scalar @sinks, 'none'), map { $query{$_}->(7) } @sinks);
+	configure($node, 'gpuconc.debug_shared_selection' => 'on');
 	share('and on again', scalar @sinks, map { $query{$_}->(8) } @sinks);
 	return;
 }

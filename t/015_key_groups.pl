@@ -181,15 +181,15 @@ sub settings
 {
 	my @asked = map { $query{$_}->(5) } (sort keys %query);
 
-	configure($node, 'gpuconc.enable_key_groups' => 'off');
-	without_classes('enable_key_groups = off', @asked);
+	configure($node, 'gpuconc.debug_key_groups' => 'off');
+	without_classes('debug_key_groups = off', @asked);
 	fresh();
-	without_classes('enable_key_groups = off, a table that is new', @asked);
-	configure($node, 'gpuconc.enable_key_groups' => 'on');
+	without_classes('debug_key_groups = off, a table that is new', @asked);
+	configure($node, 'gpuconc.debug_key_groups' => 'on');
 	by_classes('on again', 4, @asked);
-	configure($node, 'gpuconc.enable_key_groups' => 'off');
+	configure($node, 'gpuconc.debug_key_groups' => 'off');
 	without_classes('off again', @asked);
-	configure($node, 'gpuconc.enable_key_groups' => 'on');
+	configure($node, 'gpuconc.debug_key_groups' => 'on');
 	by_classes('and on', 4, @asked);
 	return;
 }

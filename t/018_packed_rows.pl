@@ -12,7 +12,7 @@ use SharedScan;
 use Test::More;
 
 my $scan = SharedScan->new(name => 'packed_rows', sessions => 12, kind => 'selection scan', counters => [ 'packed_row_scans', 'kernels' ], conf => q{
-gpuconc.enable_packed_rows = on
+gpuconc.debug_packed_rows = on
 gpuconc.host_cache_size = 256MB
 });
 my $node = $scan->node;
@@ -120,15 +120,15 @@ sub settings
 
 	$scan->fresh('fact');
 	selection('kernels that can read packed rows', @asked);
-	configure($node, 'gpuconc.enable_packed_rows' => 'off');
-	by_records('enable_packed_rows = off', 0, @asked);
-	configure($node, 'gpuconc.enable_packed_rows' => 'on');
+	configure($node, 'gpuconc.debug_packed_rows' => 'off');
+	by_records('debug_packed_rows = off', 0, @asked);
+	configure($node, 'gpuconc.debug_packed_rows' => 'on');
 	my ($requests) = selection('on again', @asked);
 	cmp_ok($requests, '>', 4, 'on again: requests that could read packed rows');
-	configure($node, 'gpuconc.enable_packed_rows' => 'off');
+	configure($node, 'gpuconc.debug_packed_rows' => 'off');
 	$scan->fresh('fact');
 	by_records('off, and kernels that cannot', 0, @asked);
-	configure($node, 'gpuconc.enable_packed_rows' => 'on');
+	configure($node, 'gpuconc.debug_packed_rows' => 'on');
 	by_records('these do without', 0, @asked);
 	$scan->fresh('fact');
 	return;

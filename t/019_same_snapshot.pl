@@ -17,7 +17,7 @@ my $node = new_server('same', q{
 max_prepared_transactions = 5
 wal_level = minimal
 max_wal_senders = 0
-gpuconc.enable_versioned_pages = off
+gpuconc.debug_versioned_pages = off
 });
 my $count = 30000;
 my $query = 'SELECT count(*), sum(id), sum(n) FROM t';

@@ -133,8 +133,8 @@ INSERT INTO sparse SELECT i * 5, i % 7 FROM generate_series(0, 199999) AS i;
 VACUUM ANALYZE large, sparse});
 my @probing = ('SELECT count(*), sum(large.w) FROM large JOIN sparse ON sparse.w = large.w WHERE v < 3', 'SELECT v, count(*) FROM large JOIN sparse ON sparse.w = large.w WHERE k < 60 GROUP BY v ORDER BY v');
 is_offloaded($node, $_, "alone: $_") foreach (@probing);
-my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $probing[0]");
-like($plan, qr/Shared Memory per Block: 12\d kB/, 'a bitmap in shared memory');
+my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) $probing[0]");
+like($plan, qr/Shared Memory per Block: 12\d\n/, 'a bitmap in shared memory');
 answered_together($node, \@sessions, "bitmaps in shared memory, $_", undef, undef, @probing) for (1 .. 2);
 
 #-------------------------------------------------------------------------
@@ -175,10 +175,10 @@ $node->stop;
 #-------------------------------------------------------------------------
 $node = new_server('copies', q{
 gpuconc.debug_pretend_gpu = 'H200'
-gpuconc.chunk_pages = 128
+gpuconc.debug_chunk_pages = 128
 });
 create_tables($node, 150000);
-my $copied = sub { $node->safe_psql('postgres', 'SELECT copied_bytes FROM gpuconc_stat') };
+my $copied = sub { $node->safe_psql('postgres', 'SELECT copied_bytes FROM gpuconc_stat_memory') };
 my $on_device = sub { $node->safe_psql('postgres', q{SELECT sum(device_bytes) FROM gpuconc_cache WHERE relation = 't'::regclass}) };
 my $asked = 'SELECT count(*), sum(id), max(n) FROM t WHERE k % 11 < 5';
 is_offloaded($node, $asked, 'copied');

@@ -68,7 +68,7 @@ my $joined = 'SELECT count(*), sum(n) FROM pairs JOIN accounts ON accounts.id = 
 sub builds_made_by
 {
 	my ($query) = @_;
-	my $made = sub { $node->safe_psql('postgres', 'SELECT builds_run FROM gpuconc_stat') };
+	my $made = sub { $node->safe_psql('postgres', 'SELECT builds_run FROM gpuconc_stat_sharing') };
 	my $before = $made->();
 	my $answer = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query");
 

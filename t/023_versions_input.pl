@@ -358,7 +358,7 @@ my $versioned = 0;
 foreach (1 .. 15)
 {
 	my $plan = $node->safe_psql('subscriber',
-		"SET gpuconc.debug_offload = require; $balance; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $balance");
+		"SET gpuconc.debug_offload = require; $balance; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT YAML) $balance");
 
 	$answers{ (split /\n/, $plan)[0] }++;
 	$versioned += $1 if $plan =~ /Versioned Pages: (\d+)/;

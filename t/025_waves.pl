@@ -80,7 +80,7 @@ in_waves($_) foreach (
 	'SELECT c.cust, o.wide, a.b, sum(lo.qty) FROM o AS c, o, lo, o AS a WHERE lo.id % 60000 IN (SELECT id % 60000 FROM lo GROUP BY id % 60000 HAVING sum(qty) > 120) AND o.cust = lo.cust AND c.cust = o.nation AND a.cust = o.a GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 9');
 
 my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) $star[1]");
-like($plan, qr/Waves: (?:[2-9]|\d\d+) \(copied \d+ kB, shared 0 kB\)/, 'EXPLAIN shows waves');
+like($plan, qr/ waves=(?:[2-9]|\d\d+) waves copied=\d+kB(?! waves shared)/, 'EXPLAIN shows waves');
 unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) SELECT count(*) FROM dates WHERE year = 1994'),
 	qr/Waves/, 'what fits has none');
 
@@ -227,7 +227,7 @@ $node->stop;
 #-------------------------------------------------------------------------
 # Less memory than two chunks take: PostgreSQL answers
 #-------------------------------------------------------------------------
-$node = small_device('tiny', '1MB', "gpuconc.chunk_pages = 8168\n");
+$node = small_device('tiny', '1MB', "gpuconc.debug_chunk_pages = 8168\n");
 $node->safe_psql('postgres', $tables);
 falls_back($node, $_, 'out of device memory', "tiny: $_") foreach ($others[2], $star[3]);
 is_offloaded($node, 'SELECT count(*), sum(maker) FROM parts', 'tiny: what is small runs');

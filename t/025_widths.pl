@@ -13,7 +13,7 @@ use Test::More;
 
 # One process loads, the last chunks last.
 my $node = new_server('widths', "gpuconc.loader_workers = 0\nautovacuum = off\n");
-my $pages = $node->safe_psql('postgres', 'SHOW gpuconc.chunk_pages');
+my $pages = $node->safe_psql('postgres', 'SHOW gpuconc.debug_chunk_pages');
 my $query = 'SELECT count(*), sum(a), max(b), sum(length(t)), bit_xor(a + b) FROM t';
 
 # Five chunks of two columns of four bytes, and the first page of a sixth: 226 rows fit a page.

@@ -101,10 +101,10 @@ nothing_held($node, 'at the end');
 # What decisions took is counted, and all of it reset.
 is($node->safe_psql('postgres', q{
 SELECT evict_decisions > 0 AND evict_decision_max > 0 AND evict_decision_time >= evict_decision_max
-	AND admissions > 0 AND admission_max > 0 AND admission_time >= admission_max FROM gpuconc_stat}), 't', 'time of decisions');
+	AND admissions > 0 AND admission_max > 0 AND admission_time >= admission_max FROM gpuconc_stat_memory}), 't', 'time of decisions');
 $node->safe_psql('postgres', 'SELECT gpuconc_stat_reset()');
 is($node->safe_psql('postgres', q{
-SELECT waves + region_hits + evicted_bytes + evict_decisions + evict_decision_max + admissions + admission_max FROM gpuconc_stat}),
+SELECT waves + region_hits + evicted_bytes + evict_decisions + evict_decision_max + admissions + admission_max FROM gpuconc_stat_memory}),
 	'0', 'reset');
 
 # The link is measured where there is one.  A new worker takes as much memory as is set then.

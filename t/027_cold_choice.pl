@@ -16,8 +16,8 @@ use Test::More;
 my $node = new_server('cold_choice', q{
 gpuconc.cold = fallback
 gpuconc.offload_cost = 100
-gpuconc.tuple_cost = 0
-gpuconc.build_cost = 0
+gpuconc.debug_tuple_cost = 0
+gpuconc.debug_build_cost = 0
 max_worker_processes = 24
 gpuconc.host_cache_size = 8MB
 log_min_messages = debug1

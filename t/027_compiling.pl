@@ -36,8 +36,8 @@ gpuconc.kernel_cache = 'gpuconc_kernels'
 gpuconc.debug_gpu_kernels = off
 gpuconc.cold = fallback
 gpuconc.offload_cost = 100
-gpuconc.tuple_cost = 0
-gpuconc.build_cost = 0
+gpuconc.debug_tuple_cost = 0
+gpuconc.debug_build_cost = 0
 });
 my $rewritten = 'SELECT count(*) FROM few WHERE v < (SELECT sum(n) FROM many WHERE k = few.k)';
 my $plain = 'SELECT sum(n * 3 + k) FROM many WHERE k % 5 = 2';

@@ -34,7 +34,7 @@ sub explained
 	my ($node, $settings, $query) = @_;
 
 	return $node->safe_psql('postgres',
-		"SET gpuconc.debug_offload = require; $settings EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF) $query");
+		"SET gpuconc.debug_offload = require; $settings EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, FORMAT YAML) $query");
 }
 
 my $node = new_server('edges', "max_parallel_workers_per_gather = 0\n");
@@ -47,20 +47,20 @@ foreach my $edge ('materialize', 'channel')
 {
 	foreach my $tile (0, 1, 20000, 1000000)
 	{
-		my $set = "SET gpuconc.pipeline_edge = $edge; SET gpuconc.pipeline_tile = $tile;";
+		my $set = "SET gpuconc.debug_pipeline_edge = $edge; SET gpuconc.debug_pipeline_tile = $tile;";
 
 		is_offloaded($node, "$set $_", "$edge, tile $tile: $_") foreach (@queries);
 	}
 }
-my $all = explained($node, 'SET gpuconc.pipeline_edge = materialize;', $queries[2]);
-my $tiles = explained($node, 'SET gpuconc.pipeline_edge = materialize; SET gpuconc.pipeline_tile = 20000;', $queries[2]);
-my $one = explained($node, 'SET gpuconc.pipeline_edge = channel;', $queries[2]);
+my $all = explained($node, 'SET gpuconc.debug_pipeline_edge = materialize;', $queries[2]);
+my $tiles = explained($node, 'SET gpuconc.debug_pipeline_edge = materialize; SET gpuconc.debug_pipeline_tile = 20000;', $queries[2]);
+my $one = explained($node, 'SET gpuconc.debug_pipeline_edge = channel;', $queries[2]);
 my ($rows) = $all =~ /Edge Rows: (\d+)/;
-like($all, qr/Edges: materialize before step 0\n/, 'all at once: EXPLAIN has the edge');
-like($tiles, qr/Edges: materialize before step 0, tile 1?\d{4} rows/, 'in tiles: EXPLAIN has their size');
-like($one, qr/Edges: channel before step 0\n/, 'channel: EXPLAIN has the edge');
+like($all, qr/Edges: "materialize before step 0"\n/, 'all at once: EXPLAIN has the edge');
+like($tiles, qr/Edges: "materialize before step 0, tile 1?\d{4} rows/, 'in tiles: EXPLAIN has their size');
+like($one, qr/Edges: "channel before step 0"\n/, 'channel: EXPLAIN has the edge');
 cmp_ok($rows, '>', 99000, 'packets are counted');
-my %peak = map { $_ => ${ { all => $all, tiles => $tiles, channel => $one } }{$_} =~ /Edge Peak: (\d+) kB/ ? $1 : -1 } qw(all tiles channel);
+my %peak = map { $_ => ${ { all => $all, tiles => $tiles, channel => $one } }{$_} =~ /Edge Peak: (\d+)/ ? $1 : -1 } qw(all tiles channel);
 cmp_ok($peak{all}, '>=', $rows * 4 / 1024, 'all packets are there at a time');
 cmp_ok($peak{tiles}, '<', $peak{all} / 2, 'or few of them in tiles');
 cmp_ok($peak{channel}, '<=', $peak{all}, 'or no more than that in a channel');
@@ -69,7 +69,7 @@ like($_, qr/Edge Rows: $rows\n/, 'and are as many by any edge') foreach ($tiles,
 my ($few) = $all =~ /Kernels: (\d+)/;
 my ($many) = $tiles =~ /Kernels: (\d+)/;
 cmp_ok($many, '>=', $few + 6, 'a tile has a producer and a consumer of its own');
-unlike(explained($node, 'SET gpuconc.pipeline_edge = fuse;', $queries[2]), qr/Edge/, 'fused: none');
+like(explained($node, 'SET gpuconc.debug_pipeline_edge = fuse;', $queries[2]), qr/Edges: "fuse"\n\s*Edge Rows: 0\n/, 'fused: none');
 
 #-------------------------------------------------------------------------
 # Sessions with different edges, at once
@@ -80,7 +80,7 @@ foreach my $turn (0 .. 1)
 {
 	foreach my $s (0 .. 3)
 	{
-		ask($sessions[$s], "SET gpuconc.pipeline_edge = $edges[$s]");
+		ask($sessions[$s], "SET gpuconc.debug_pipeline_edge = $edges[$s]");
 		rows_of($sessions[$s]);
 	}
 	answered_together($node, \@sessions, "different edges, $turn", undef, undef, map { $queries[ ($_ * (1 + $turn)) % 4 ] } (0 .. 3));
@@ -105,10 +105,10 @@ VACUUM ANALYZE many});
 my $slow = 'SELECT count(*), sum(m.v + n.v) FROM lo JOIN dates USING (day) JOIN many m ON m.k = qty % 10 JOIN many n ON n.k = m.v % 10 WHERE n.v % 7 <> m.v % 11';
 foreach my $edge ('materialize', 'channel')
 {
-	my $session = session($node, "slow $edge", "SET gpuconc.pipeline_edge = $edge; SET gpuconc.pipeline_tile = 5000");
+	my $session = session($node, "slow $edge", "SET gpuconc.debug_pipeline_edge = $edge; SET gpuconc.debug_pipeline_tile = 5000");
 
-	like(explained($node, "SET gpuconc.pipeline_edge = $edge;", "$slow AND id < 5 AND m.v < 50 AND n.v < 50"), qr/Edges: $edge before step/, "$edge: it is there");
-	is_offloaded($node, "SET gpuconc.pipeline_edge = $edge; $slow AND id < 5 AND m.v < 50 AND n.v < 50", "$edge: few of the matches");
+	like(explained($node, "SET gpuconc.debug_pipeline_edge = $edge;", "$slow AND id < 5 AND m.v < 50 AND n.v < 50"), qr/Edges: "$edge before step/, "$edge: it is there");
+	is_offloaded($node, "SET gpuconc.debug_pipeline_edge = $edge; $slow AND id < 5 AND m.v < 50 AND n.v < 50", "$edge: few of the matches");
 	foreach my $turn (1 .. 3)
 	{
 		ask($session, $slow);
@@ -117,7 +117,7 @@ foreach my $edge ('materialize', 'channel')
 		like(rows_of($session), qr/canceling statement due to user request/, "$edge: cancelled while it runs, $turn");
 		wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$edge: and ends, $turn");
 	}
-	is_offloaded($node, "SET gpuconc.pipeline_edge = $edge; $queries[0]", "$edge: the next one is answered");
+	is_offloaded($node, "SET gpuconc.debug_pipeline_edge = $edge; $queries[0]", "$edge: the next one is answered");
 	$session->quit;
 }
 is($node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'gpuconc worker%'}), $worker, 'by the same worker');
@@ -125,9 +125,9 @@ is($node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend
 foreach my $edge ('materialize', 'channel')
 {
 	my ($status, $out, $error) = $node->psql('postgres',
-		"SET gpuconc.pipeline_edge = $edge; SET gpuconc.debug_offload = require; SELECT sum(price / (year - 1993)) FROM lo JOIN dates USING (day) JOIN parts USING (part)");
+		"SET gpuconc.debug_pipeline_edge = $edge; SET gpuconc.debug_offload = require; SELECT sum(price / (year - 1993)) FROM lo JOIN dates USING (day) JOIN parts USING (part)");
 	like($error, qr/division by zero/, "$edge: the consumer fails");
-	is_offloaded($node, "SET gpuconc.pipeline_edge = $edge; $queries[1]", "$edge: and the next one is answered");
+	is_offloaded($node, "SET gpuconc.debug_pipeline_edge = $edge; $queries[1]", "$edge: and the next one is answered");
 }
 nothing_held($node);
 stop_server($node);
@@ -146,9 +146,9 @@ max_parallel_workers_per_gather = 0
 	$small->safe_psql('postgres', $tables);
 	foreach my $edge ('materialize', 'channel')
 	{
-		is_offloaded($small, "SET gpuconc.pipeline_edge = $edge; $_", "$limit, $edge: $_") foreach (@queries);
+		is_offloaded($small, "SET gpuconc.debug_pipeline_edge = $edge; $_", "$limit, $edge: $_") foreach (@queries);
 	}
-	unlike(explained($small, 'SET gpuconc.pipeline_edge = channel;', $queries[0]), qr/Edges:/, "$limit: no room for a channel of so many blocks");
+	unlike(explained($small, 'SET gpuconc.debug_pipeline_edge = channel;', $queries[0]), qr/Edges: "(?!fuse)/, "$limit: no room for a channel of so many blocks");
 	nothing_held($small);
 	stop_server($small);
 }

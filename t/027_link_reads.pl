@@ -1,4 +1,4 @@
-# Columns that kernels read for few rows stay in the host's memory (gpuconc.link_reads).  On a pretended GPU, which has
+# Columns that kernels read for few rows stay in the host's memory (gpuconc.debug_link_reads).  On a pretended GPU, which has
 # memory of its own.
 
 use strict;
@@ -15,7 +15,7 @@ use Test::More;
 my $node = new_server('link', q{
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.device_memory_limit = 3MB
-gpuconc.link_reads = on
+gpuconc.debug_link_reads = on
 max_parallel_workers_per_gather = 0
 });
 
@@ -57,7 +57,7 @@ my @queries = (
 cmp_ok(reads_of($_), '>', 0, '... columns are read in place') foreach (@queries);
 is(reads_of('SELECT sum(id), sum(price), sum(big), sum(day), sum(revenue), sum(part), min(mode), sum(note) FROM lo'), 0, '... none that are read for all rows');
 like($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) $queries[0]"),
-	qr/Read in Place: [1-9]\d* column chunks \(about \d+ kB\)/, 'EXPLAIN shows that');
+	qr/chunks read in place=[1-9]\d* estimated=\d+kB/, 'EXPLAIN shows that');
 cmp_ok(stat_of($node, 'link_read_bytes'), '>', 0, 'so does gpuconc_stat');
 
 # Sessions that read the same columns, some of them for all rows
@@ -83,9 +83,9 @@ nothing_held($node, 'after all');
 #-------------------------------------------------------------------------
 # Only where it pays, or never
 #-------------------------------------------------------------------------
-configure($node, 'gpuconc.link_reads' => 'off');
+configure($node, 'gpuconc.debug_link_reads' => 'off');
 is(reads_of($queries[0]), 0, 'off: none');
-configure($node, 'gpuconc.link_reads' => 'auto');
+configure($node, 'gpuconc.debug_link_reads' => 'auto');
 my $all = 'SELECT sum(id), sum(price), sum(big), sum(day), sum(revenue), sum(part), min(mode), sum(note) FROM lo';
 is_offloaded($node, $all, 'what is read as a whole takes the memory') foreach (0 .. 2);
 cmp_ok(reads_of('SELECT sum(price), sum(big), sum(revenue), count(note) FROM lo WHERE qty = 7 AND discount = 3'), '>', 0, 'auto: few rows');
@@ -100,7 +100,7 @@ sub evicted_by
 	my ($edge) = @_;
 	my $was = 0;
 
-	configure($node, 'gpuconc.pipeline_edge' => $edge);
+	configure($node, 'gpuconc.debug_pipeline_edge' => $edge);
 	foreach (0 .. 9)
 	{
 		$was = stat_of($node, 'evicted_bytes') if $_ == 5;

@@ -15,7 +15,7 @@ use Test::More;
 my $calibration = "$PostgreSQL::Test::Utils::tmp_check/edges.calibration";
 append_to_file($calibration, "l2_latency_us = 500\nmemory_latency_us = 900\nturn_us = 0\nchannel_bandwidth = 1\n");
 my $node = new_server('edge_model', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.calibration_file = '$calibration'\n"
-	. "gpuconc.enable_shared_selection = off\nmax_parallel_workers_per_gather = 0\n");
+	. "gpuconc.debug_shared_selection = off\nmax_parallel_workers_per_gather = 0\n");
 $node->safe_psql('postgres', q{
 CREATE TABLE f AS SELECT (i * 7919::bigint % 10007)::int AS a, (i * 104729::bigint % 20011)::int AS b, i % 10 AS d FROM generate_series(1, 1050000) i;
 CREATE TABLE da AS SELECT i * 1000003::bigint AS k, i % 10 AS v FROM generate_series(0, 10006) i;
@@ -44,12 +44,12 @@ sub answer
 sub kernel_times
 {
 	my ($sql) = @_;
-	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.pipeline_edge = fuse; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $sql");
-	my ($builds) = $plan =~ /Builds Run: (\d+)/;
-	my ($all) = $plan =~ /Kernel Time: ([\d.]+)/;
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_pipeline_edge = fuse; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $sql");
+	my ($builds) = $plan =~ /builds run=(\d+)/;
+	my ($all) = $plan =~ /Device Timings: .*kernels=([\d.]+)/;
 	my ($main) = $plan =~ /Edges: fuse; predicted [\d.]+ ms, took ([\d.]+) ms/;
 
-	return ($builds, $all, $main // '-');
+	return ($builds // 0, $all, $main // '-');
 }
 
 like(edge(''), qr/^fuse; predicted [\d.]+ ms, took [\d.]+ ms$/, 'nothing was measured yet: fused, with a prediction');
@@ -70,7 +70,7 @@ like($tried, qr/^refill before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 
 is(answer(), $expected, 'the answer stays the same') foreach (1 .. 3);
 # Corrected predictions are what was measured.  Each execution changes them, so they are looked at before and after.
 my ($step) = $tried =~ /before step (\d+)/;
-my %set = (fuse => 'SET gpuconc.pipeline_edge = fuse;', refill => "SET gpuconc.pipeline_edge = refill; SET gpuconc.debug_edge_step = $step;");
+my %set = (fuse => 'SET gpuconc.debug_pipeline_edge = fuse;', refill => "SET gpuconc.debug_pipeline_edge = refill; SET gpuconc.debug_edge_step = $step;");
 my ($right, $wrong) = (0, 0);
 
 sub faster
@@ -90,8 +90,8 @@ foreach (1 .. 9)
 	$chosen eq $before ? $right++ : $wrong++;
 }
 cmp_ok($right, '>', $wrong, "what was measured decides: $right times, and not $wrong times");
-like(edge('SET gpuconc.pipeline_edge = fuse;'), qr/^fuse; predicted/, 'an edge that is forced: fuse');
-like(edge('SET gpuconc.pipeline_edge = materialize;'), qr/^materialize before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 'an edge that is forced: materialize');
+like(edge('SET gpuconc.debug_pipeline_edge = fuse;'), qr/^fuse; predicted/, 'an edge that is forced: fuse');
+like(edge('SET gpuconc.debug_pipeline_edge = materialize;'), qr/^materialize before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 'an edge that is forced: materialize');
 is(answer(), $expected, 'the answer stays the same after all of these');
 
 # A pipeline that makes groups for another one is measured, too, and has edges by that.
@@ -106,7 +106,7 @@ sub below
 	return $plan =~ /Edges Below: (.*)/ ? $1 : $plan;
 }
 
-like(below('SET gpuconc.pipeline_edge = fuse;'), qr/^fuse; predicted [\d.]+ ms, took [\d.]+ ms$/, 'what makes groups for the main pipeline: fused, with a prediction');
+like(below('SET gpuconc.debug_pipeline_edge = fuse;'), qr/^fuse; predicted [\d.]+ ms, took [\d.]+ ms$/, 'what makes groups for the main pipeline: fused, with a prediction');
 again_until(sub { $tried = below(''); $tried =~ /^refill/ });
 like($tried, qr/^refill before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 'then its edge is tried that is predicted to be faster');
 is($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $groups"), $expected_groups, 'the answer stays the same') foreach (1 .. 3);

@@ -13,7 +13,7 @@ use Test::More;
 
 my $node = new_server('host', q{
 gpuconc.host_cache_size = 8MB
-gpuconc.chunk_pages = 8168
+gpuconc.debug_chunk_pages = 8168
 max_parallel_workers_per_gather = 0
 });
 my $values = join ', ', map { "(i * " . (1000003 + 2 * $_) . "::bigint % 2000000011)::int AS c$_" } (1 .. 8);
@@ -25,9 +25,9 @@ sub query { my ($table, $columns) = @_; return 'SELECT ' . join(', ', map { "max
 sub fallbacks_of
 {
 	my $plans = $node->safe_psql('postgres', join '', 'SET gpuconc.debug_offload = prefer; SET gpuconc.cold = fallback;',
-		map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $_;" } @_);
+		map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) $_;" } @_);
 
-	return join ', ', $plans =~ /Fallback: (.*)/g;
+	return join ', ', $plans =~ /Fallback: "(.*)"/g;
 }
 
 sub loads

@@ -14,7 +14,7 @@ use Test::More;
 
 my $node = new_server('cycle', q{
 gpuconc.host_cache_size = 8MB
-gpuconc.chunk_pages = 512
+gpuconc.debug_chunk_pages = 512
 gpuconc.offload_cost = 0
 gpuconc.cold = wait
 max_parallel_workers_per_gather = 0
@@ -30,9 +30,9 @@ sub query { my ($table, $columns) = @_; return 'SELECT ' . join(', ', map { "max
 # Why each of these queries was PostgreSQL's: "no" where it was not.
 sub fallbacks_of
 {
-	my $plans = $node->safe_psql('postgres', join '', map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $_;" } @_);
+	my $plans = $node->safe_psql('postgres', join '', map { "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) $_;" } @_);
 
-	return $plans =~ /Fallback: (.*)/g;
+	return $plans =~ /Fallback: "(.*)"/g;
 }
 
 sub loaded { return $node->safe_psql('postgres', 'SELECT pages_loaded FROM gpuconc_stat') }

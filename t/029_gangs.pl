@@ -122,9 +122,9 @@ cmp_ok($launches, '<=', 5, "$many requests, $launches launches: one for all shar
 
 # EXPLAIN tells how many were together.
 my @got = together($node, \@sessions, 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' . $query{groups}->(16, 5), map { $query{groups}->($_, 6) } (17 .. 16 + $many - 1));
-cmp_ok($got[0] =~ /Gang Requests: (\d+)$/m ? $1 : 0, '>', $many / 2, 'EXPLAIN shows the members of the launch');
+cmp_ok($got[0] =~ /Requests: .*gang=(\d+)/ ? $1 : 0, '>', $many / 2, 'EXPLAIN shows the members of the launch');
 unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) ' . $query{groups}->(16, 5)),
-	qr/Gang/, 'and nothing where there was one request');
+	qr/gang=/, 'and nothing where there was one request');
 
 # Shards with several requests each: some equal, some not.
 ($launches, $ganged) = right_together('two sessions for each shard, with one query', map { $query{groups}->($_ % 8 + 16, 3) } (0 .. $many - 1));
@@ -279,7 +279,7 @@ stop_server($node);
 # A GPU that is pretended.  Scans of one request by selection are not what is tested here.
 #-------------------------------------------------------------------------
 
-start('pretended_gangs', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.enable_shared_selection = off\n");
+start('pretended_gangs', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.debug_shared_selection = off\n");
 all_shards($_, 2, 8) foreach ('groups', 'hashed');
 right_together('queries of all kinds', map { $query{ (sort keys %query)[$_ % 5] }->($_, 2) } (0 .. $many - 1));
 nothing_held($node, 'gangs of a pretended GPU');

@@ -117,7 +117,7 @@ $node->stop;
 my $apart = new_server('apart', q{
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.device_memory_limit = 6MB
-gpuconc.link_reads = on
+gpuconc.debug_link_reads = on
 gpuconc.enable_shared_scan = off
 max_parallel_workers_per_gather = 0
 });

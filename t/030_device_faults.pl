@@ -134,7 +134,7 @@ again_until(sub {
 
 	ask($sessions[0], $asked[0]);
 	ask($sessions[1], $asked[1]) if $cancelled > 0;
-	wait_until($node, "SELECT waves > $before + 3 FROM gpuconc_stat");
+	wait_until($node, "SELECT waves > $before + 3 FROM gpuconc_stat_memory");
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'faults0' AND state = 'active'");
 	my $got = rows_of($sessions[0]);
 	my $other = $cancelled > 0 ? rows_of($sessions[1]) : '';

@@ -19,7 +19,7 @@ gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.debug_pretend_link = 16MB
 gpuconc.device_memory_limit = 1MB
 gpuconc.debug_gpu_kernels = off
-gpuconc.chunk_pages = 8168
+gpuconc.debug_chunk_pages = 8168
 max_parallel_workers_per_gather = 0
 autovacuum = off
 });
@@ -77,7 +77,7 @@ foreach my $limit (1, 2, 4, 32, 2)
 #-------------------------------------------------------------------------
 # A table goes while the stream of a query that was cancelled still runs, and others wait for the lock
 #-------------------------------------------------------------------------
-$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = 3MB\ngpuconc.chunk_pages = 32");
+$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = 3MB\ngpuconc.debug_chunk_pages = 32");
 $node->restart;
 wait_for_worker($node);
 $node->safe_psql('postgres', 'CREATE TABLE copy AS SELECT * FROM t');
@@ -100,7 +100,7 @@ foreach my $change (@changes)
 		my @sessions = map { session($node, "given$_") } (0 .. 2);
 		$_->query_safe('SET gpuconc.debug_offload = prefer') foreach (@sessions);
 		ask($sessions[$_], $_ == 2 ? $groups : $sum) foreach (0 .. 2);
-		wait_until($node, "SELECT waves > $before + 3 FROM gpuconc_stat");
+		wait_until($node, "SELECT waves > $before + 3 FROM gpuconc_stat_memory");
 		# The change waits for all readers' locks; theirs are given back while the worker still runs their requests.
 		my $change = $node->background_psql('postgres');
 		$change->query_safe("SET application_name = 'change'");

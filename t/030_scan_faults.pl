@@ -18,7 +18,7 @@ gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.debug_gpu_kernels = off
 gpuconc.debug_gang = wait
 gpuconc.debug_hot_pages = 1
-gpuconc.enable_versioned_pages = off
+gpuconc.debug_versioned_pages = off
 max_parallel_workers_per_gather = 0
 });
 keep_session($node);

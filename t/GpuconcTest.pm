@@ -58,7 +58,7 @@ sub new_server
 		'postgresql.conf', qq{
 shared_preload_libraries = 'gpuconc'
 gpuconc.device = host
-gpuconc.chunk_pages = 32
+gpuconc.debug_chunk_pages = 32
 gpuconc.host_cache_size = 64MB
 gpuconc.kernel_cache = '@{[kernels_directory()]}'
 gpuconc.debug_gpu_kernels = on
@@ -251,18 +251,19 @@ sub is_answered
 	return;
 }
 
+# A column of the cumulative statistics, or what is computed of some.
 sub stat_of
 {
 	my ($node, $column) = @_;
 
-	return query_server($node, "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat");
+	return query_server($node, "SELECT coalesce(($column)::text, '0') FROM gpuconc_stat, gpuconc_stat_memory, gpuconc_stat_sharing");
 }
 
 # How many pages does this query get by version, and how many does it read itself?
 sub pages_of
 {
 	my ($node, $query) = @_;
-	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT YAML) $query");
 
 	return map { $plan =~ /$_ Pages: (\d+)/ ? $1 : 0 } ('Versioned', 'Delta');
 }

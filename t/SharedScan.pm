@@ -2,7 +2,7 @@
 # scan of a table answers several of them, and what can happen to them meanwhile.
 #
 #   my $scan = SharedScan->new(name => 'server', sessions => 12, kind => 'selection scan',
-#       counters => [ 'columns of gpuconc_stat' ], conf => 'lines of postgresql.conf');
+#       counters => [ 'columns of gpuconc_stat, gpuconc_stat_memory or gpuconc_stat_sharing' ], conf => 'lines of postgresql.conf');
 package SharedScan;
 
 use strict;
@@ -21,7 +21,7 @@ sub new
 	# With versioned pages, a session that loads some makes a directory that others may not have yet.
 	# So it would be left to chance which sessions share a scan.
 	$self->{node} = new_server($self->{name}, qq{
-gpuconc.enable_versioned_pages = off
+gpuconc.debug_versioned_pages = off
 gpuconc.batch_log_size = 4096
 gpuconc.schedule = twostage
 max_connections = 60
@@ -100,7 +100,7 @@ sub counters
 {
 	my ($self) = @_;
 
-	return @{ $self->{counters} } ? split /\|/, query_server($self->{node}, 'SELECT ' . join(', ', @{ $self->{counters} }) . ' FROM gpuconc_stat') : ();
+	return @{ $self->{counters} } ? split /\|/, query_server($self->{node}, 'SELECT ' . join(', ', @{ $self->{counters} }) . ' FROM gpuconc_stat, gpuconc_stat_memory, gpuconc_stat_sharing') : ();
 }
 
 # Queries of the first sessions, together: has each its right answer, from shared scans of so many

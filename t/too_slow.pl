@@ -14,7 +14,7 @@ use Test::More;
 
 # Floats are no keys of the device's builds.  So each row of one table is tried for each row of the other, 10^11 times, while
 # PostgreSQL hashes them.
-my $node = new_server('slow', "gpuconc.pair_cost = 0\nmax_parallel_workers_per_gather = 0\n");
+my $node = new_server('slow', "gpuconc.debug_pair_cost = 0\nmax_parallel_workers_per_gather = 0\n");
 $node->safe_psql('postgres', q{
 CREATE TABLE span AS SELECT i AS id, (i * 7)::float8 AS x FROM generate_series(1, 300000) AS i;
 CREATE TABLE point AS SELECT i AS id, (i * 5)::float8 AS x FROM generate_series(1, 400000) AS i;

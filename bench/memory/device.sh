@@ -18,7 +18,7 @@
 #   SEED         of the sample (1)
 #   ROUNDS       turns of each policy in parts admission and replacement (2)
 #   SECONDS_MAX  seconds for all parts together (1500); each part takes what its share of the rest is at most
-#   CHUNK_PAGES  gpuconc.chunk_pages, for tiny scales (the server's default)
+#   CHUNK_PAGES  gpuconc.debug_chunk_pages, for tiny scales (the server's default)
 #
 # The musts of many clients alone, in less than 6 minutes on a GPU machine of 16 cores: limits of 100, 50 and 25 %, 1 and
 # 16 clients, bytes and evictions per query, use of the link, latencies.  What kernels' reads over the link cost is in
@@ -46,7 +46,7 @@ prepare() {
 	# Frozen rows have a proof of their visibility only where the map's pages were logged.
 	MORE_CONF="max_parallel_workers_per_gather = $WORKERS
 wal_level = replica
-${CHUNK_PAGES:+gpuconc.chunk_pages = $CHUNK_PAGES}"
+${CHUNK_PAGES:+gpuconc.debug_chunk_pages = $CHUNK_PAGES}"
 	WHAT=SSB
 	[ -z "$TPCH" ] || {
 		WHAT="TPC-H $TPCH and SSB"

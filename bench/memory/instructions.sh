@@ -11,7 +11,7 @@
 # It is bench/device.sh with another part: needs what that needs, and valgrind.  It takes the same settings, as far as
 # they say something here, and:
 #
-#   CHUNK_PAGES  gpuconc.chunk_pages; as many chunks as a large table has (32)
+#   CHUNK_PAGES  gpuconc.debug_chunk_pages; as many chunks as a large table has (32)
 #   WARM         rounds of the 13 queries before (8)
 #   ROUNDS       rounds that are counted (5)
 #   SESSIONS     sessions that run them at once, each in an order of its own (1)
@@ -35,7 +35,7 @@ LEFT_OUT="ProcessConfigFile host_fill host_copy_in host_copy_out gc_host_dlopen"
 prepare() {
 	: "${CHUNK_PAGES:=32}" "${WARM:=8}" "${ROUNDS:=5}" "${SESSIONS:=1}" "${LIMIT:=}"
 	MORE_CONF="wal_level = replica
-gpuconc.chunk_pages = $CHUNK_PAGES
+gpuconc.debug_chunk_pages = $CHUNK_PAGES
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.debug_offload = require
 gpuconc.enabled = on
@@ -141,8 +141,8 @@ measure() {
 	{
 		printf '# Memory management where memory %s, in instructions\n\n- commit: %s\n- command: `%s`\n' \
 			"$([ -n "$LIMIT" ] && echo 'is short' || echo suffices)" "$COMMIT" "$COMMAND"
-		printf -- '- waves, evictions, fallbacks: %s\n\n' "$(psql -XAtqF ', ' -c 'select waves, evictions, fallbacks from gpuconc_stat')"
-		report "$profile" "$n" "$([ -z "$LIMIT" ] || psql -XAtqc 'select nullif(waves, 0) from gpuconc_stat')"
+		printf -- '- waves, evictions, fallbacks: %s\n\n' "$(psql -XAtqF ', ' -c 'select waves, evictions, fallbacks from gpuconc_stat, gpuconc_stat_memory')"
+		report "$profile" "$n" "$([ -z "$LIMIT" ] || psql -XAtqc 'select nullif(waves, 0) from gpuconc_stat_memory')"
 	} | tee "$OUT/instructions.md"
 	mv "$profile" "$OUT/worker.callgrind"
 	pg_ctl -D "$DATA/cluster" -m fast -w -t 120 stop >>"$OUT/server.log"

@@ -15,7 +15,7 @@ one          Each of SSB's 13 queries by one client, at each limit: again and ag
 many         1 and 16 clients of SSB's queries at random.
 overhead     The same without a limit, and what decisions took of the time.
 replacement  16 clients at half and a quarter, under each gpuconc.replacement.
-reads        1 and 16 clients at half and a quarter, with gpuconc.link_reads off and on, where it exists.
+reads        1 and 16 clients at half and a quarter, with gpuconc.debug_link_reads off and on, where it exists.
 admission    16 clients at half, under each gpuconc.admission: SSB, and a mix that is hungry for memory.
 moved        16 clients, a fixed sequence of queries each, at half and a quarter, under each gpuconc.replacement and
              gpuconc.admission: bytes over the link, which depend little on how fast the machine is.
@@ -299,15 +299,15 @@ def replacement(run):
 
 
 def reads(run):
-    if not server.has_setting('gpuconc.link_reads'):
-        print('there is no gpuconc.link_reads', flush=True)
+    if not server.has_setting('gpuconc.debug_link_reads'):
+        print('there is no gpuconc.debug_link_reads', flush=True)
         return
     lines = Lines(run, 'reads')
     for share, clients in itertools.product((50, 25), (1, 16)):
         if not run.out_of_time():
             megabytes = run.limit(share) if clients == 1 else lines[-1][1]
-            lines += turns(run, 'link_reads', ['off', 'auto'], SCRIPTS, [f'{share} %', megabytes, clients], 'off', clients)
-    run.report('reads', 'gpuconc.link_reads', ['limit', 'MB', 'clients'] + policies_head('off'), lines,
+            lines += turns(run, 'debug_link_reads', ['off', 'auto'], SCRIPTS, [f'{share} %', megabytes, clients], 'off', clients)
+    run.report('reads', 'gpuconc.debug_link_reads', ['limit', 'MB', 'clients'] + policies_head('off'), lines,
                'Latencies, counters and decisions: of the last round.')
 
 
@@ -581,7 +581,7 @@ def main():
                 print(f'part {part} failed: {e!r}', file=sys.stderr, flush=True)
             print(f'{part:20} {time.monotonic() - from_:6.0f} s', flush=True)
     finally:
-        changed = ('gpuconc.device_memory_limit', 'gpuconc.admission', 'gpuconc.replacement', 'gpuconc.link_reads')
+        changed = ('gpuconc.device_memory_limit', 'gpuconc.admission', 'gpuconc.replacement', 'gpuconc.debug_link_reads')
         psql(''.join(f'alter system reset {s};\n' for s in changed if server.has_setting(s)) + 'select pg_reload_conf();\n')
     sys.exit(failed)
 

@@ -29,8 +29,8 @@ def stats():
     Counters.  each_bytes: what was copied, and what kernels read in the host's memory, a wave for each that reads it;
     moved_bytes: the same, each byte once.
     """
-    names = COUNTERS + (('link_read_bytes',) if has_setting('gpuconc.link_reads') else ())
-    got = value(f'select {", ".join(names)} from gpuconc_stat').split('|')
+    names = COUNTERS + (('link_read_bytes',) if has_setting('gpuconc.debug_link_reads') else ())
+    got = value(f'select {", ".join(names)} from gpuconc_stat, gpuconc_stat_memory, gpuconc_stat_sharing').split('|')
     found = dict({'link_read_bytes': 0}, **dict(zip(names, map(float, got))))
     return dict(found, each_bytes=found['copied_bytes'] + found['link_read_bytes'],
                 moved_bytes=found['link_bytes'] + found['link_read_bytes'])

@@ -49,7 +49,7 @@ class Way:
         self.name = edge + (f', {tile:,} rows' if tile else '')
 
     def settings(self):
-        return (f'set gpuconc.pipeline_edge = {self.edge};\nset gpuconc.pipeline_tile = {self.tile};\n'
+        return (f'set gpuconc.debug_pipeline_edge = {self.edge};\nset gpuconc.debug_pipeline_tile = {self.tile};\n'
                 f'set gpuconc.debug_edge_step = {self.step};\n')
 
 
@@ -65,7 +65,7 @@ class Result:
     """What EXPLAIN said of some executions of a query: of the median one, where there is no number for all."""
 
     def __init__(self, text, runs):
-        plans = [p for p in re.split(r'^Execution Time: .*$', text, flags=re.M) if 'Kernel Time' in p]
+        plans = [p for p in re.split(r'^ *Execution Time: .*$', text, flags=re.M) if 'Kernel Time' in p]
         if not plans:
             sys.exit(f'nothing was offloaded:\n{text[:2000]}')
         self.builds = sorted(builds_run(p) for p in plans[-runs:])
@@ -73,7 +73,7 @@ class Result:
         self.ms = median([kernel_ms(p) for p in plans])
         typical = plans[len(plans) // 2]
         self.edges = main_edges(typical)
-        self.below = ['below: ' + e for e in re.findall(r'Edges Below: (.*)$', typical, re.M)]
+        self.below = ['below: ' + e for e in re.findall(r'Edges Below: "(.*)"$', typical, re.M)]
         self.rows = sum(measure.numbers('Edge Rows', typical))
         self.kb = sum(measure.numbers('Edge Memory', typical))
         self.peak_kb = sum(measure.numbers('Edge Peak', typical))
@@ -83,7 +83,7 @@ class Result:
 
 
 def explained(sql, way, times):
-    return psql(ON + way.settings() + f'explain (analyze, verbose) {sql};\n' * times)
+    return psql(ON + way.settings() + f'explain (analyze, verbose, format yaml) {sql};\n' * times)
 
 
 def predicted(text):
@@ -92,7 +92,7 @@ def predicted(text):
 
 
 def main_edges(plan):
-    return re.findall(r'Edges: (.*)$', plan, re.M)
+    return re.findall(r'Edges: "(.*)"$', plan, re.M)
 
 
 def settle(args):
@@ -125,7 +125,7 @@ def ways_of(sql, args, steps):
     tried = [Way('materialize', 0, s) for s in range(MOST_STEPS)]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         plans = list(pool.map(lambda w: explained(sql, w, 1), tried))
-    there = [w.step for w, p in zip(tried, plans) if re.search(rf'Edges: materialize before step {w.step}\b', p)]
+    there = [w.step for w, p in zip(tried, plans) if re.search(rf'Edges: "materialize before step {w.step}\b', p)]
     found = [bases[0]]
     for b in bases[1:]:
         found += [Way(b.edge, b.tile, s) for s in there] or [b]

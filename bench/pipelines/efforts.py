@@ -24,13 +24,13 @@ from measure import Report, median, parse_reported, psql, value  # noqa: E402
 def executions(sql, args):
     """(registers, kernel ms, prediction) of each execution, in order."""
     pauses = [f'select pg_sleep({args.pause});\n' if n < 10 else '' for n in range(args.runs)]
-    text = psql(ON + f'set gpuconc.pipeline_edge = {args.edge};\n' +
-                ''.join(f'explain (analyze, verbose) {sql};\n{p}' for p in pauses))
+    text = psql(ON + f'set gpuconc.debug_pipeline_edge = {args.edge};\n' +
+                ''.join(f'explain (analyze, verbose, format yaml) {sql};\n{p}' for p in pauses))
     found = []
-    for plan in re.split(r'^Execution Time: .*$', text, flags=re.M):
+    for plan in re.split(r'^ *Execution Time: .*$', text, flags=re.M):
         if 'Kernel Time' in plan:
             found.append((' + '.join(re.findall(r'Registers per Thread: (\d+)', plan)),
-                          sum(measure.numbers('Kernel Time', plan)), ''.join(re.findall(r'Edges: (.*)$', plan, re.M)[:1])))
+                          sum(measure.numbers('Kernel Time', plan)), ''.join(re.findall(r'Edges: "(.*)"$', plan, re.M)[:1])))
     return found
 
 

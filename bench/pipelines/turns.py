@@ -49,13 +49,13 @@ class Clocks:
 
 def executions(sql, edge, pause, runs):
     """Of each execution: what it is told apart by, kernel ms, and ms of the main kernel, if that is told."""
-    one = (f'select pg_sleep({pause});\n' if pause else '') + f'explain (analyze, verbose) {sql};\n'
-    text = psql(ON + f'set gpuconc.pipeline_edge = {edge};\n' + f'explain (analyze, verbose) {sql};\n' * WARM + one * runs)
+    one = (f'select pg_sleep({pause});\n' if pause else '') + f'explain (analyze, verbose, format yaml) {sql};\n'
+    text = psql(ON + f'set gpuconc.debug_pipeline_edge = {edge};\n' + f'explain (analyze, verbose, format yaml) {sql};\n' * WARM + one * runs)
     found = []
-    for plan in re.split(r'^Execution Time: .*$', text, flags=re.M):
+    for plan in re.split(r'^ *Execution Time: .*$', text, flags=re.M):
         if 'Kernel Time' in plan:
             kind = tuple(f'{sum(measure.numbers(name, plan)):.0f}' for name in COUNTED)
-            edges = re.findall(r'Edges: (.*?)(?:; predicted.*)?$', plan, re.M)
+            edges = re.findall(r'Edges: "(.*?)(?:; predicted.*)?"$', plan, re.M)
             took = [float(t) for t in re.findall(r'took ([\d.]+) ms', plan)]
             found.append((kind + ('; '.join(edges) or 'none',), sum(measure.numbers('Kernel Time', plan)), sum(took) if took else None))
     return found[-runs:]

@@ -86,7 +86,7 @@ class Server:
             time.sleep(0.1)
 
     def counts(self):
-        row = self.value(f'select {", ".join(COUNTS)} from gpuconc_stat').split('|')
+        row = self.value(f'select {", ".join(COUNTS)} from gpuconc_stat, gpuconc_stat_sharing').split('|')
         return dict(zip(COUNTS, map(int, row)))
 
     def reasons(self):

@@ -61,10 +61,10 @@ def describe(control, report, templates, values):
     for t in templates:
         walls = []
         for _ in range(5):
-            wall, replies = control.run([f'explain (analyze, verbose) {t.execute(values)}'])
+            wall, replies = control.run([f'explain (analyze, verbose, format yaml) {t.execute(values)}'])
             walls.append(wall)
         text = '\n'.join(r[0] for r in replies[0])
-        found = {label: re.search(label + r': (.*)', text) for label in ('Kernel Time', 'Registers per Thread', 'Group Table')}
+        found = {label: re.search(label + r': "?([^"\n]*)', text) for label in ('Kernel Time', 'Registers per Thread', 'Group Mode')}
         lines.append([t.name, f'{statistics.median(walls):.2f}'] + [m.group(1) if m else '-' for m in found.values()]
                      + [f'`{" ".join(t.execute(values).split())[:200]}`'])
     report.section('The queries alone', 'Executed five times, warm; wall in ms.')

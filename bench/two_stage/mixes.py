@@ -70,10 +70,12 @@ def describe(control, report, templates, values):
     for t in templates:
         execute = t.execute(values)
         for _ in range(3):
-            out = '\n'.join(r[0] for r in control.run([f'explain (analyze, verbose) {execute}'])[1][0])
+            out = '\n'.join(r[0] for r in control.run([f'explain (analyze, verbose, format yaml) {execute}'])[1][0])
+        stream = [r[0] for r in control.run([f'explain {execute}'])[1][0] if r[0].strip().startswith('Stream: ')]
         loads[t.name] = Load(control, t, execute)
-        found = {k.strip(): v for k, v in (line.split(': ', 1) for line in out.splitlines() if ': ' in line)}
-        lines.append([t.name, found.get('Stream', '-'), found.get('Group Table Size', '-'), found.get('Read', '-'),
+        # The first pipeline is the main one.
+        found = {k.strip(): v for k, v in (line.split(': ', 1) for line in reversed(out.splitlines()) if ': ' in line)}
+        lines.append([t.name, stream[0].split(': ', 1)[1] if stream else '-', found.get('Group Table Size', '-'), found.get('Read', '-'),
                       found.get('Kernel Time', '-'), f'`{" ".join(t.sql.split())}`'])
     report.table(['name', 'stream', 'groups', 'read', 'kernels', 'text'], lines)
     return loads

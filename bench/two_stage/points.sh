@@ -43,7 +43,7 @@ line() {
 select concat_ws(' | ', '| ' || :'policy', :'clients', :'tps',
 	(select coalesce(round(sum(requests) filter (where kind <> 'kernel') / nullif(sum(launches) filter (where kind <> 'kernel'), 0), 1), 0) from gpuconc_stat_kernels),
 	(select coalesce(round(100 * sum(requests) filter (where kind <> 'kernel') / sum(requests)), 0) from gpuconc_stat_kernels) || ' %',
-	(select round(100.0 * results_shared / nullif(offloaded, 0)) from gpuconc_stat) || ' %',
+	(select round(100.0 * results_shared / nullif(offloaded, 0)) from gpuconc_stat, gpuconc_stat_sharing) || ' %',
 	(select round(100 * percentile_cont(0.5) within group (order by abs(predicted_time - actual_time) / nullif(actual_time, 0))) from gpuconc_stat_batches) || ' % |');
 SQL
 }

@@ -33,7 +33,7 @@ ABOUT_POLICIES = (
     'grid for the whole device; random: together, sizes drawn by lot; kernel: together in order of arrival, sized by '
     'the kernel model; twostage: batches by the batch model, sized by the kernel model, with shared scans; '
     'twostage-unshared: the same without shared scans.')
-SETTINGS = ('gpuconc.schedule', 'gpuconc.enable_shared_scan', 'gpuconc.debug_hold_requests', 'gpuconc.schedule_seed')
+SETTINGS = ('gpuconc.schedule', 'gpuconc.enable_shared_scan', 'gpuconc.debug_hold_requests', 'gpuconc.debug_schedule_seed')
 READY_FOR_QUERY = b'Z\0\0\0\5'     # what every reply ends with, but for the transaction's state
 OFFLOADED = '-c gpuconc.enabled=on -c gpuconc.debug_offload=require -c jit=off'
 

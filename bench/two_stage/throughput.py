@@ -108,7 +108,7 @@ def statistics_since_reset(session):
     requests = sum(k[1] for k in kinds.values())
     batches = [(float(p) if p else 0.0, float(a), float(d), int(b)) for p, a, d, b in session.query(
         'select predicted_time, actual_time, decision_time, co_running from gpuconc_stat_batches')]
-    answered = session.query('select offloaded, fallbacks, results_shared from gpuconc_stat')[0]
+    answered = session.query('select offloaded, fallbacks, results_shared from gpuconc_stat, gpuconc_stat_sharing')[0]
     return {'members': scans[1] / scans[0] if scans[0] else 0, 'share': scans[1] / max(requests, 1),
             'device': sum(k[2] for k in kinds.values()) / max(requests, 1), 'batches': batches,
             'fallbacks': int(answered[1]), 'results_shared': int(answered[2]) / max(int(answered[0]), 1)}

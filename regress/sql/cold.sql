@@ -18,6 +18,8 @@ BEGIN
 		FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
 			IF line ~ 'Fallback|not offloaded' THEN
 				said := said || trim(line) || ' ';
+			ELSIF line ~ ' Device: ' THEN
+				said := said || 'Device ';
 			END IF;
 		END LOOP;
 		EXIT WHEN said !~* 'kernels are (being )?compiled';
@@ -30,7 +32,7 @@ END $$;
 CREATE FUNCTION device_answers(query text) RETURNS bool LANGUAGE plpgsql AS $$
 BEGIN
 	FOR i IN 1 .. 100000 LOOP
-		IF fallback(query) ~ 'Fallback: no ' THEN
+		IF fallback(query) ~ '^(Device )+$' THEN
 			RETURN true;
 		END IF;
 		PERFORM pg_sleep(0.01);
@@ -80,7 +82,7 @@ PREPARE pairs AS SELECT count(*) FROM cold a, cold b WHERE a.i < b.i AND a.g < 1
 SELECT fallback('EXECUTE pairs');
 SELECT gpuconc_evict('cold') > 0 AS evicted;
 SET gpuconc.cold = auto;
-SELECT fallback('EXECUTE pairs') ~ 'Fallback: no ' AS waits;
+SELECT fallback('EXECUTE pairs') ~ '^(Device )+$' AS waits;
 SELECT device_answers('EXECUTE pairs');
 DEALLOCATE pairs;
 SET gpuconc.offload_cost = 0;

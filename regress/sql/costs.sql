@@ -10,8 +10,8 @@ VACUUM (ANALYZE) priced;
 CREATE TABLE few AS SELECT i AS k, i AS v FROM generate_series(1, 20) i;
 VACUUM (ANALYZE) few;
 SET gpuconc.offload_cost = 50;
-SET gpuconc.tuple_cost = 0.0003;
-SET gpuconc.build_cost = 0.002;
+SET gpuconc.debug_tuple_cost = 0.0003;
+SET gpuconc.debug_build_cost = 0.002;
 SET max_parallel_workers_per_gather = 0;
 
 CREATE FUNCTION whose(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -41,10 +41,10 @@ SELECT whose('SELECT count(*) FROM generate_series(1, 50) s LEFT JOIN priced ON 
 SELECT whose('SELECT s, (SELECT sum(n) FROM priced WHERE k = s) FROM generate_series(1, 50) s');
 SELECT whose('SELECT count(*) FROM few WHERE v < (SELECT count(*) FROM priced WHERE k = few.k)');
 -- Nor by a device that scans a table in no time: the index finds sooner what is wanted.
-SET gpuconc.tuple_cost = 0.000001; SET gpuconc.build_cost = 0.00001;
+SET gpuconc.debug_tuple_cost = 0.000001; SET gpuconc.debug_build_cost = 0.00001;
 SELECT whose('SELECT count(*) FROM few WHERE v < (SELECT count(*) FROM priced WHERE k = few.k)');
 SELECT whose('SELECT count(*) FROM priced a WHERE n < (SELECT avg(n) FROM priced b WHERE b.g = a.g)');
-SET gpuconc.tuple_cost = 0.0003; SET gpuconc.build_cost = 0.002;
+SET gpuconc.debug_tuple_cost = 0.0003; SET gpuconc.debug_build_cost = 0.002;
 SELECT whose('SELECT * FROM priced WHERE i = 77');
 SELECT whose('SELECT max(i) FROM priced');
 
@@ -68,9 +68,9 @@ SELECT pg_current_xact_id() IS NOT NULL AS writes;
 SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
 ROLLBACK;
 SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
-SET gpuconc.enable_versioned_pages = off;
+SET gpuconc.debug_versioned_pages = off;
 SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
-RESET gpuconc.enable_versioned_pages;
+RESET gpuconc.debug_versioned_pages;
 SELECT whose('SELECT sum(i) FROM fresh WHERE g = 3');
 DROP TABLE fresh;
 
@@ -83,10 +83,10 @@ SET gpuconc.enabled = off;
 SELECT answer() AS expected \gset
 SET gpuconc.enabled = on;
 SELECT answer() = :'expected' AS same;
-SET gpuconc.offload_cost = 1e300; SET gpuconc.tuple_cost = 1e308; SET gpuconc.build_cost = 1e308;
+SET gpuconc.offload_cost = 1e300; SET gpuconc.debug_tuple_cost = 1e308; SET gpuconc.debug_build_cost = 1e308;
 SELECT answer() = :'expected' AS same;
 SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g');
-SET gpuconc.offload_cost = 0; SET gpuconc.tuple_cost = 0; SET gpuconc.build_cost = 0;
+SET gpuconc.offload_cost = 0; SET gpuconc.debug_tuple_cost = 0; SET gpuconc.debug_build_cost = 0;
 SELECT answer() = :'expected' AS same;
 SET cpu_tuple_cost = 0; SET cpu_operator_cost = 0; SET seq_page_cost = 0; SET random_page_cost = 0; SET cpu_index_tuple_cost = 0;
 SELECT answer() = :'expected' AS same;
@@ -94,14 +94,14 @@ SET cpu_tuple_cost = 1e300; SET cpu_operator_cost = 1e300; SET seq_page_cost = 1
 SELECT answer() = :'expected' AS same;
 RESET cpu_tuple_cost; RESET cpu_operator_cost; RESET seq_page_cost; RESET random_page_cost; RESET cpu_index_tuple_cost;
 SET gpuconc.offload_cost = -1;
-SET gpuconc.tuple_cost = 'NaN';
-SET gpuconc.pair_cost = -2;
-SET gpuconc.pair_cost = 'NaN';
-SET gpuconc.build_cost = 'Infinity'; SET gpuconc.tuple_cost = -5; SET gpuconc.build_cost = -0.5;
-SET gpuconc.pair_cost = 1e300;
+SET gpuconc.debug_tuple_cost = 'NaN';
+SET gpuconc.debug_pair_cost = -2;
+SET gpuconc.debug_pair_cost = 'NaN';
+SET gpuconc.debug_build_cost = 'Infinity'; SET gpuconc.debug_tuple_cost = -5; SET gpuconc.debug_build_cost = -0.5;
+SET gpuconc.debug_pair_cost = 1e300;
 SELECT whose('SELECT count(*) FROM few a, few b WHERE a.v < b.v'), answer() = :'expected' AS same;
-RESET gpuconc.pair_cost;
-RESET gpuconc.offload_cost; RESET gpuconc.tuple_cost; RESET gpuconc.build_cost;
+RESET gpuconc.debug_pair_cost;
+RESET gpuconc.offload_cost; RESET gpuconc.debug_tuple_cost; RESET gpuconc.debug_build_cost;
 
 -- Nor whatever statistics say.
 SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g'), whose('SELECT * FROM priced WHERE i = 77');

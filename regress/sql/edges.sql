@@ -16,7 +16,7 @@ DECLARE
 	edges text[] := '{}';
 BEGIN
 	FOREACH edge IN ARRAY '{fuse,channel,materialize}'::text[] LOOP
-		PERFORM set_config('gpuconc.pipeline_edge', edge, true);
+		PERFORM set_config('gpuconc.debug_pipeline_edge', edge, true);
 		FOREACH step IN ARRAY steps LOOP
 			CONTINUE WHEN edge = 'fuse' AND step <> steps[1];
 			PERFORM set_config('gpuconc.debug_edge_step', step::text, true);
@@ -31,7 +31,7 @@ BEGIN
 			edges := edges || coalesce(shown, 'fuse');
 		END LOOP;
 	END LOOP;
-	PERFORM set_config('gpuconc.pipeline_edge', 'auto', true);
+	PERFORM set_config('gpuconc.debug_pipeline_edge', 'auto', true);
 	PERFORM set_config('gpuconc.debug_edge_step', '-1', true);
 	RETURN verdict || ': ' || array_to_string(edges, ', ');
 END $$;
@@ -70,14 +70,14 @@ SELECT by_edges('SELECT count(*), sum(n) FROM (SELECT customer, count(*) AS n FR
 SELECT by_edges('SELECT count(*) FROM shop a, shop b WHERE a.s_region < b.s_region');
 
 -- what fails behind the edge is PostgreSQL's error, by each edge
-SET gpuconc.pipeline_edge = channel;
+SET gpuconc.debug_pipeline_edge = channel;
 SELECT check_error('SELECT sum(price / (c_region - 3)) FROM sales JOIN customer ON customer = c_id', '{cached}');
 SELECT check_error('SELECT sum(quantity * 2000000000) FROM sales JOIN customer ON customer = c_id', '{cached}');
-SET gpuconc.pipeline_edge = materialize;
+SET gpuconc.debug_pipeline_edge = materialize;
 SELECT check_error('SELECT sum(price / (c_region - 3)) FROM sales JOIN customer ON customer = c_id', '{cached}');
 SELECT check_error('SELECT count(*) FROM sales JOIN customer ON customer = c_id AND c_region / quantity > 0', '{cached}');
 -- and what does not come there does not fail
 SELECT by_edges('SELECT sum(price / (c_region - 3)) FROM sales JOIN customer ON customer = c_id WHERE c_region <> 3');
 
-RESET gpuconc.pipeline_edge;
+RESET gpuconc.debug_pipeline_edge;
 DROP FUNCTION by_edges;

@@ -141,6 +141,26 @@ SELECT json_twice('[{"a": {"b": [{"c": 1, "c": 2}]}}]'), yaml_twice(E'- A:\n    
 EXPLAIN (COSTS OFF, FORMAT JSON) SELECT r_name, sum(price) FROM sales LEFT JOIN shop ON shop = s_id AND s_open < day JOIN region ON s_region = r_id WHERE r_name <> 'x' AND quantity < 25 GROUP BY 1;
 SELECT substring(explained('SELECT s_name, x.n FROM shop, (SELECT shop, count(*) AS n FROM parts GROUP BY shop) AS x WHERE x.shop = s_id', 'FORMAT YAML') FROM 'Pipelines:.*') AS plan;
 
+-- rows in and out of pipelines and steps, where they are counted: of sources; of hash tables, lists and hashed groups; and before an edge
+CREATE TABLE sparse AS SELECT s_id * 1000003::bigint AS key, s_region AS region FROM shop;
+VACUUM ANALYZE sparse;
+CREATE FUNCTION counted(query text) RETURNS TABLE (role text, source text, rows_in int, rows_out int, groups text, steps text) LANGUAGE sql AS $$
+	SELECT p ->> 'Role', p ->> 'Source', (p ->> 'Rows In')::int, (p ->> 'Rows Out')::int, p ->> 'Group Mode',
+		(SELECT string_agg(concat_ws(' ', s ->> 'Build', s ->> 'Rows In'), ', ' ORDER BY k) FROM jsonb_array_elements(p -> 'Steps') WITH ORDINALITY AS steps (s, k))
+	FROM jsonb_path_query(explained(query, 'ANALYZE, VERBOSE, FORMAT JSON')::jsonb, 'strict $.**.Pipelines[*]') AS p
+$$;
+SELECT * FROM counted('SELECT region, count(*) FROM sales JOIN sparse ON shop * 1000003::bigint = key AND region < 3 GROUP BY 1');
+SELECT count(*) AS entries FROM sparse WHERE region < 3;
+SELECT * FROM counted('SELECT r_name, g.n FROM region JOIN (SELECT key, region, count(*) AS n FROM sparse GROUP BY 1, 2) AS g ON region = r_id WHERE g.n > 0');
+SELECT * FROM counted('SELECT count(*) FROM region LEFT JOIN shop ON r_id < s_region');
+SET gpuconc.debug_pipeline_edge = materialize;
+SET gpuconc.debug_edge_step = 1;
+SELECT * FROM counted('SELECT region, count(*) FROM sales JOIN sparse ON shop * 1000003::bigint = key WHERE quantity < 7 GROUP BY 1');
+RESET gpuconc.debug_pipeline_edge;
+RESET gpuconc.debug_edge_step;
+SELECT count(*) AS packets FROM sales WHERE quantity < 7;
+SELECT substring(explained('SELECT region, count(*) FROM sales JOIN sparse ON shop * 1000003::bigint = key AND region < 3 GROUP BY 1', 'ANALYZE, VERBOSE') FROM ' Stream:.*key\)?\n') AS lines;
+
 -- why a statement was not offloaded; of those that it executes nothing is said
 CREATE FUNCTION other() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN

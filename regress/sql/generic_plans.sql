@@ -26,8 +26,8 @@ CREATE TABLE orders WITH (autovacuum_enabled = off) AS SELECT i AS id, (i * 7919
 CREATE INDEX ON orders (client);
 VACUUM (ANALYZE) sales, shops, parted, clients, orders;
 SET gpuconc.offload_cost = 50;
-SET gpuconc.tuple_cost = 0.0003;
-SET gpuconc.build_cost = 0.002;
+SET gpuconc.debug_tuple_cost = 0.0003;
+SET gpuconc.debug_build_cost = 0.002;
 SET max_parallel_workers_per_gather = 0;
 
 -- Who answers a call of a prepared statement, and with what it should.

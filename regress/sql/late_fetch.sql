@@ -33,9 +33,9 @@ BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
 		fetched := coalesce(substring(line FROM 'Fetched Late: (.*)'), fetched);
 		-- pruning may decide which of the two it is
-		IF line ~ '(Versioned Pages|Delta Rows): [1-9]' THEN
+		IF line ~ '(Pages:.* versioned|Rows:.* delta)=' THEN
 			found := ', written to';
-		ELSIF line ~ 'Fallback: ' AND line !~ 'Fallback: no' THEN
+		ELSIF line ~ 'Fallback: ' THEN
 			found := found || ', FALLBACK';
 		END IF;
 	END LOOP;
@@ -96,7 +96,7 @@ UPDATE things SET t = 'new ' || id % 50, n = -n, f4 = id WHERE id % 20 = 3;
 UPDATE owners SET name = 'renamed ' || id, town = CASE WHEN id % 2 = 0 THEN 'Nowhere' END WHERE id % 10 = 1;
 DELETE FROM things WHERE id % 1000 = 7;
 UPDATE parted SET place = 'elsewhere ' || id % 7, amount = amount + 3000 WHERE id % 11 = 2;
-SELECT ltrim(regexp_replace(line, ': [1-9]\d*$', ': some')) AS line FROM plan_of('SELECT * FROM things ORDER BY k, id LIMIT 12', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') AS line WHERE line ~ 'Versioned Pages: [1-9]|Delta Rows|Fetched' ORDER BY line;
+SELECT ltrim(regexp_replace(line, '=\d+', '=some', 'g')) AS line FROM plan_of('SELECT * FROM things ORDER BY k, id LIMIT 12', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') AS line WHERE line ~ 'Pages:|Rows:|Fetched' ORDER BY line;
 SELECT n, check_late(query) FROM asked ORDER BY n;
 -- and rows that only the session sees
 BEGIN;
@@ -106,9 +106,9 @@ INSERT INTO parted SELECT i, 15, 'my place ' || i, NULL, 5000 + i FROM generate_
 SELECT n, check_late(query) FROM asked WHERE n IN (1, 2, 5, 6, 8, 9, 11, 12, 15) ORDER BY n;
 ROLLBACK;
 -- by the session alone
-SET gpuconc.enable_versioned_pages = off;
+SET gpuconc.debug_versioned_pages = off;
 SELECT n, check_late(query) FROM asked WHERE n IN (1, 6, 12, 14) ORDER BY n;
-RESET gpuconc.enable_versioned_pages;
+RESET gpuconc.debug_versioned_pages;
 RESET gpuconc.debug_hot_pages;
 -- not with grouping sets, whose groups are made of others
 SELECT rows_of(q, 'require') = rows_of(q, 'forbid') AS same FROM (SELECT 'SELECT owners.id, owners.name, k % 3, GROUPING(k % 3) FROM things JOIN owners ON owners.id = owner GROUP BY owners.id, ROLLUP (k % 3) ORDER BY owners.id, 4, 3 LIMIT 10') AS _(q);

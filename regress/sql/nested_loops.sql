@@ -106,10 +106,10 @@ RESET gpuconc.debug_offload;
 
 -- the cost of pairs: few are tried, many are not
 SET gpuconc.debug_offload = allow;
-SET gpuconc.pair_cost = 1000;
+SET gpuconc.debug_pair_cost = 1000;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM many a, many b WHERE a.id < b.id;
-SET gpuconc.pair_cost = 0;
+SET gpuconc.debug_pair_cost = 0;
 SET gpuconc.offload_cost = 0;
-SET gpuconc.tuple_cost = 0;
+SET gpuconc.debug_tuple_cost = 0;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM many a, many b WHERE a.id < b.id;
 DROP TABLE many;

@@ -12,8 +12,8 @@ CREATE TABLE db WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 7 AS g, i
 CREATE TABLE dc WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 5 AS g FROM generate_series(0, 19) AS i;
 VACUUM (ANALYZE) facts, da, db, dc;
 SET gpuconc.offload_cost = 50;
-SET gpuconc.tuple_cost = 0.0003;
-SET gpuconc.build_cost = 0.002;
+SET gpuconc.debug_tuple_cost = 0.0003;
+SET gpuconc.debug_build_cost = 0.002;
 SET max_parallel_workers_per_gather = 0;
 
 -- Whose plan it is; and what is said of planning it.
@@ -120,7 +120,7 @@ SELECT setting, whose_with(setting, before, value, q) FROM (VALUES
 	('random_page_cost', '4', '400', 'SELECT sum(v) FROM facts WHERE i < 2000'),
 	('enable_seqscan', 'off', 'on', 'SELECT sum(a) FROM facts WHERE i < 10000'),
 	('gpuconc.offload_cost', '5000', '50', 'SELECT sum(b) FROM facts WHERE i < 20000'),
-	('gpuconc.tuple_cost', '0.1', '0.0003', 'SELECT sum(c) FROM facts WHERE i < 20000'),
+	('gpuconc.debug_tuple_cost', '0.1', '0.0003', 'SELECT sum(c) FROM facts WHERE i < 20000'),
 	('TimeZone', 'Europe/Berlin', 'UTC', 'SELECT max(t + interval ''1 day'') FROM times')
 ) AS s (setting, before, value, q);
 SET min_parallel_table_scan_size = 0;

@@ -20,7 +20,7 @@ CREATE UNIQUE INDEX ON public.far_customer (id);
 VACUUM ANALYZE public.far_shop;
 VACUUM ANALYZE public.far_customer;
 VACUUM ANALYZE public.several;
-SET gpuconc.pipeline_edge = refill;
+SET gpuconc.debug_pipeline_edge = refill;
 CREATE TABLE public.queries (n int, q text);
 INSERT INTO public.queries VALUES
 	(1, 'SELECT s_name, c_region, count(*), sum(price), min(quantity) FROM sales, far_shop s, far_customer c WHERE shop * 1000003::bigint = s.id AND customer * 1000003::bigint = c.id AND quantity < 20 GROUP BY 1, 2'),
@@ -54,6 +54,6 @@ SELECT check_same('SELECT count(*) FROM sales WHERE quantity = 3', '{cached}'), 
 SELECT check_same('SELECT count(*) FROM shop a, customer b WHERE a.s_region < b.c_region', '{cached}'), edge_of('SELECT count(*) FROM shop a, customer b WHERE a.s_region < b.c_region');
 -- PostgreSQL's error, raised behind the edge
 SELECT check_error('SELECT sum(1 / (quantity - 7)) FROM cached.sales, far_shop s WHERE shop * 1000003::bigint = s.id AND s_region > 0');
-RESET gpuconc.pipeline_edge;
+RESET gpuconc.debug_pipeline_edge;
 DROP TABLE public.queries, public.far_shop, public.far_customer, public.several;
 DROP FUNCTION public.edge_of(text);

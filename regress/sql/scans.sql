@@ -62,8 +62,8 @@ EXPLAIN (COSTS OFF) SELECT id FROM sales WHERE price * quantity * discount > 100
 SET gpuconc.offload_cost = 1e9;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT sum(price) FROM sales WHERE quantity < 10;
 SET gpuconc.offload_cost = 0;
-SET gpuconc.tuple_cost = 1;
+SET gpuconc.debug_tuple_cost = 1;
 EXPLAIN (COSTS OFF) SELECT sum(price) FROM sales WHERE quantity < 10;
-RESET gpuconc.tuple_cost;
+RESET gpuconc.debug_tuple_cost;
 SET gpuconc.enabled = off;
 EXPLAIN (COSTS OFF) SELECT sum(price) FROM sales WHERE quantity < 10;

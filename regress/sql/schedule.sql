@@ -10,7 +10,7 @@ SELECT current_setting('gpuconc.schedule') AS initial \gset
 -- settings: bad values, and where they may be set
 SET gpuconc.schedule = streams;
 SET gpuconc.enable_shared_scan = off;
-SET gpuconc.schedule_seed = 2;
+SET gpuconc.debug_schedule_seed = 2;
 SET gpuconc.debug_hold_requests = 2;
 SET gpuconc.batch_log_size = 10;
 \set VERBOSITY default
@@ -18,8 +18,8 @@ ALTER SYSTEM SET gpuconc.schedule = fastest;
 \set VERBOSITY terse
 ALTER SYSTEM SET gpuconc.schedule = '';
 ALTER SYSTEM SET gpuconc.enable_shared_scan = sometimes;
-ALTER SYSTEM SET gpuconc.schedule_seed = -1;
-ALTER SYSTEM SET gpuconc.schedule_seed = 2147483648;
+ALTER SYSTEM SET gpuconc.debug_schedule_seed = -1;
+ALTER SYSTEM SET gpuconc.debug_schedule_seed = 2147483648;
 ALTER SYSTEM SET gpuconc.batch_log_size = 0;
 ALTER SYSTEM SET gpuconc.batch_log_size = 65537;
 ALTER SYSTEM SET gpuconc.debug_hold_requests = -1;
@@ -91,10 +91,10 @@ ALTER SYSTEM SET gpuconc.schedule = streams;
 SELECT pg_reload_conf();
 SELECT * FROM check_policy('streams');
 ALTER SYSTEM SET gpuconc.schedule = random;
-ALTER SYSTEM SET gpuconc.schedule_seed = 0;
+ALTER SYSTEM SET gpuconc.debug_schedule_seed = 0;
 SELECT pg_reload_conf();
 SELECT * FROM check_policy('random');
-ALTER SYSTEM SET gpuconc.schedule_seed = 2147483647;
+ALTER SYSTEM SET gpuconc.debug_schedule_seed = 2147483647;
 SELECT pg_reload_conf();
 SELECT * FROM check_policy('random');
 ALTER SYSTEM SET gpuconc.schedule = kernel;
@@ -203,7 +203,7 @@ SELECT count(*) AS batches FROM gpuconc_stat_batches;
 SELECT count(*) AS kernels, sum(launches) AS launches FROM gpuconc_stat_kernels;
 
 ALTER SYSTEM RESET gpuconc.schedule;
-ALTER SYSTEM RESET gpuconc.schedule_seed;
+ALTER SYSTEM RESET gpuconc.debug_schedule_seed;
 SELECT pg_reload_conf();
 SELECT run_under(:'initial', 'SELECT count(*) FROM shop') ->> 'Schedule' = :'initial' AS as_before;
 DROP FUNCTION public.check_policy, public.run_under, public.batch, public.batches_in;

@@ -25,7 +25,7 @@ SELECT n, check_same(format('SELECT count(*), sum(v), max(k) FROM sized_%s WHERE
 	check_same(format('SELECT k, count(*) FROM sized_%s WHERE k > %s GROUP BY k', n, n), '{public}') AS "none",
 	check_same(format('SELECT k FROM sized_%s', n), '{public}') AS "all"
 FROM sizes ORDER BY n;
--- Whole pages, and so whole chunks where gpuconc.chunk_pages is small: one row less,
+-- Whole pages, and so whole chunks where gpuconc.debug_chunk_pages is small: one row less,
 -- none, one row more.
 CREATE FUNCTION public.check_pages(pages int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

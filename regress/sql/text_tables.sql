@@ -41,9 +41,9 @@ SELECT q, check_same(q, '{public}') AS many FROM unnest(ARRAY['SELECT g::text, c
 CREATE VIEW public.others AS SELECT n, verdict FROM (SELECT n, check_same(q, '{public}') AS verdict FROM questions OFFSET 0) AS v WHERE verdict !~ '^ok, [0-9]+ rows$';
 SELECT * FROM others ORDER BY n;
 -- what is made once is there for all, whatever part of it each has
-SELECT lookups_made AS made FROM gpuconc_stat \gset
+SELECT lookups_made AS made FROM gpuconc_stat_sharing \gset
 SELECT * FROM others ORDER BY n;
-SELECT lookups_made - :made AS made_again FROM gpuconc_stat;
+SELECT lookups_made - :made AS made_again FROM gpuconc_stat_sharing;
 -- values that only the delta has, and then the column
 INSERT INTO public.few SELECT 5000 + i, 7 + i, 'a' || i, '2020-02-01', 3 + i FROM generate_series(0, 2) AS i;
 SELECT * FROM others ORDER BY n;

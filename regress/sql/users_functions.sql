@@ -134,7 +134,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line LIKE '%Fallback Reason:%' THEN
+		IF line LIKE '%Fallback:%' THEN
 			RETURN trim(line);
 		END IF;
 	END LOOP;

@@ -6,7 +6,11 @@ CREATE ROLE regress_gpuconc_user;
 CREATE ROLE regress_gpuconc_stats IN ROLE pg_read_all_stats;
 SELECT pg_describe_object(classid, objid, 0) AS object FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gpuconc') AND deptype = 'e' AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass) ORDER BY 1;
-SELECT name, unit, context, vartype, enumvals, extra_desc IS NOT NULL AS more FROM pg_settings WHERE name LIKE 'gpuconc.%' ORDER BY name;
+SELECT name, unit, context, vartype, enumvals FROM pg_settings WHERE name LIKE 'gpuconc.%' AND name NOT LIKE 'gpuconc.debug%' ORDER BY name;
+SELECT name, unit, context, vartype, enumvals FROM pg_settings WHERE name LIKE 'gpuconc.debug%' ORDER BY name;
+-- those that users may leave alone are in no sample, and a description says what a setting does
+SELECT name FROM pg_settings WHERE name LIKE 'gpuconc.%' AND name <> 'gpuconc.version' AND (name LIKE 'gpuconc.debug%') <> ('NOT_IN_SAMPLE' = ANY (pg_settings_get_flags(name)));
+SELECT name, short_desc FROM pg_settings WHERE name LIKE 'gpuconc.%' AND short_desc !~ '^(Sets|Enables|Selects|Shows|Forces|Lets|Keeps|Reads|Trusts|Launches|Holds|Writes|Also writes) .*\.$';
 -- every object says what it is
 SELECT pg_describe_object(classid, objid, 0) AS object FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gpuconc') AND deptype = 'e' AND obj_description(objid, classid::regclass::name) IS NULL
@@ -16,10 +20,10 @@ WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_e
 SET gpuconc.enabled = maybe;
 SET gpuconc.debug_offload = sometimes;
 SET gpuconc.offload_cost = -1;
-SET gpuconc.tuple_cost = -2;
+SET gpuconc.debug_tuple_cost = -2;
 SET gpuconc.loader_workers = -1;
 SET gpuconc.device = host;
-SET gpuconc.chunk_pages = 4;
+SET gpuconc.debug_chunk_pages = 4;
 SET gpuconc.no_such_setting = 1;
 
 -- devices
@@ -28,13 +32,19 @@ SELECT memory_columns + memory_lookups + memory_builds + memory_groups + memory_
 
 -- statistics: counted, by reason, reset
 SELECT gpuconc_stat_reset();
-SELECT requests, offloaded, fallbacks, fallback_reasons, retries, queue_time, compile_time, copy_time, run_time, copied_bytes, read_bytes, kernels, kernels_compiled, builds_run, builds_shared, results_shared, rows_delta, key_group_scans, key_group_mismatches, direct_lookups, packed_row_scans, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat;
+\x on
+SELECT requests, offloaded, fallbacks, fallback_reasons, retries, queue_time, compile_time, copy_time, run_time, kernels_compiled, rows_delta, rows_versioned, pages_delta, pages_looked_at, pages_loaded, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat;
+SELECT read_bytes, copied_bytes, link_bytes, link_reads, link_read_bytes, region_hits, region_misses, evictions, evicted_bytes, evict_decisions, evict_decision_time, evict_decision_max, admissions, admission_time, admission_max, in_passes, waves, wave_bytes, wave_bytes_shared, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat_memory;
+SELECT kernels, main_launches, ganged, results_shared, builds_run, builds_shared, lookups_made, lookups_shared, direct_lookups, key_group_scans, key_group_mismatches, packed_row_scans, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat_sharing;
+\x off
+-- each counter is in one of the views
+SELECT column_name, count(*) FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'gpuconc_stat_get') AS c (column_name) LEFT JOIN information_schema.columns USING (column_name) WHERE table_name IN ('gpuconc_stat', 'gpuconc_stat_memory', 'gpuconc_stat_sharing') OR table_name IS NULL GROUP BY 1 HAVING count(*) <> 1;
 SET gpuconc.debug_offload = require;
 SELECT count(*), sum(price) FROM sales JOIN shop ON shop = s_id;
-SET gpuconc.enable_versioned_pages = off;
+SET gpuconc.debug_versioned_pages = off;
 SELECT count(*) FROM delta.shop WHERE s_id > 10;
-RESET gpuconc.enable_versioned_pages;
-SELECT requests, offloaded, fallbacks, fallback_reasons, queue_time >= 0 AS queue, run_time > 0 AS run, read_bytes > 0 AS read, kernels > 0 AS kernels, builds_run + builds_shared + results_shared > 0 AS builds, rows_delta FROM gpuconc_stat;
+RESET gpuconc.debug_versioned_pages;
+SELECT requests, offloaded, fallbacks, fallback_reasons, queue_time >= 0 AS queue, run_time > 0 AS run, read_bytes > 0 AS read, kernels > 0 AS kernels, builds_run + builds_shared + results_shared > 0 AS builds, rows_delta FROM gpuconc_stat, gpuconc_stat_memory, gpuconc_stat_sharing;
 RESET gpuconc.debug_offload;
 SELECT count(*) FROM extremes WHERE nw > 0;
 SELECT count(*) FROM extremes WHERE nw > 0;

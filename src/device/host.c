@@ -40,6 +40,7 @@
 #include "host_compile.h"
 #include "host_module.h"
 #include "host_threads.h"
+#include "physical_memory.h"
 
 #define MEGABYTE			((u64) 1 << 20)
 #define POOL_SMALLEST		(64 * MEGABYTE)
@@ -110,25 +111,6 @@ cpu_name(char *name, size_t size)
 		snprintf(name, size, "%s CPU", uname(&system) == 0 ? system.machine : "unknown");
 }
 
-/* Physical memory, or what the container may use of it. */
-static u64
-physical_memory(void)
-{
-	long		pages = sysconf(_SC_PHYS_PAGES);
-	long		page = sysconf(_SC_PAGESIZE);
-	u64			memory = pages > 0 && page > 0 ? (u64) pages * (u64) page : 1024 * MEGABYTE;
-	FILE	   *file = fopen("/sys/fs/cgroup/memory.max", "re");
-	unsigned long long limit;
-
-	if (file != NULL)
-	{
-		if (fscanf(file, "%llu", &limit) == 1 && limit > 0 && limit < memory)
-			memory = limit;
-		fclose(file);
-	}
-	return memory;
-}
-
 static u64
 cache_bytes(void)
 {
@@ -151,7 +133,7 @@ describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 	info->host_memory = pretend == NULL;
 	info->serial_blocks = info->scalar = info->shares_cpu = pretend == NULL;
 	info->memory_bytes = dev->pool_size;
-	info->total_bytes = physical_memory();
+	info->total_bytes = gc_physical_memory("");
 	info->sms = dev->nthreads;
 	info->warp_size = 1;
 	info->max_warps = 1;
@@ -182,7 +164,7 @@ describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 static GcCode
 take_pool(HostDevice *dev, u64 limit, GcError *err)
 {
-	u64			size = limit != 0 ? limit : physical_memory() / 2;
+	u64			size = limit != 0 ? limit : gc_physical_memory("") / 2;
 
 	for (;;)
 	{

@@ -103,6 +103,15 @@ typedef enum GcLookupOrigin
 
 #define GC_LOOKUP_ORIGINS	4
 
+/* What a pipeline did in the last execution, as far as it is counted. */
+typedef struct GcPipelineStats
+{
+	uint64		rows_in;		/* of its source's chunks that it scanned, and 1; 0: not counted */
+	uint64		rows_out;		/* into its sink, and 1; 0: not counted */
+	const char *group_mode;		/* NULL: it makes no groups */
+	uint64		group_room;		/* in the group table */
+} GcPipelineStats;
+
 /* What EXPLAIN (ANALYZE) tells of the executions of a node. */
 typedef struct GcScanStats
 {
@@ -122,16 +131,13 @@ typedef struct GcScanStats
 	uint64		rows_source;
 	uint32		chunks;
 	uint32		chunks_skipped;
-	uint64		groups;			/* room in the group table */
 	uint32		chunks_loaded;
 	uint64		pages_loaded;
 	double		load_ms;
 	double		bind_ms;
 	double		decode_ms;
-	const char *group_mode;
 	uint32		lookups[GC_LOOKUP_ORIGINS];	/* tables of the last execution */
-	const char *inner_mode[GC_MAX_PIPELINES];	/* of groups that other pipelines scan */
-	uint64		inner_groups[GC_MAX_PIPELINES];
+	GcPipelineStats pipelines[GC_MAX_PIPELINES];
 } GcScanStats;
 
 typedef struct GcScanState

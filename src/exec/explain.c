@@ -3,9 +3,8 @@
  * explain.c
  *	  What EXPLAIN says about a gpuconc node.
  *
- * Plan properties always; what happened only under ANALYZE; details only under
- * VERBOSE.  One fact per property.  Text has a line for each pipeline; other formats have a list of
- * pipelines, for no object may have a key twice.
+ * Plan properties always; what happened only under ANALYZE (explain_run.c).  One fact per property.  Text has a
+ * line for each pipeline; other formats have a list of pipelines, for no object may have a key twice.
  *
  * Runs in backends.
  *
@@ -22,7 +21,6 @@
 #include "judge.h"
 #include "../compat.h"
 #include "../program/edge.h"
-#include "../settings.h"
 
 /* Tables of an append input that are named. */
 #define MAX_NAMES	4
@@ -185,6 +183,20 @@ static const char *const join_names[][2] = {
 	[GC_JOIN_RIGHT] = {"right-joins", "Right"},
 };
 
+/* A pipeline, and what both ways to print it need. */
+typedef struct Pipeline
+{
+	int			n;
+	const GcPPipeline *pl;
+	const char *role;
+	List	   *probes;			/* GcPStep; without those of a pipeline that it is an arm of */
+	List	   *filter;
+	List	   *build_keys;
+	List	   *group_keys;
+	uint64		first;			/* rows that are chosen, and ties; 0: all */
+	const GcPipelineStats *ran;	/* under ANALYZE and VERBOSE, if the device answered; else NULL */
+} Pipeline;
+
 /* A probe of the pipeline: ", probes b with key if condition". */
 static void
 append_probe(StringInfo buf, Printer *printer, int n, const GcPStep *step)
@@ -203,16 +215,29 @@ append_probe(StringInfo buf, Printer *printer, int n, const GcPStep *step)
 		appendStringInfo(buf, " if %s", condition);
 }
 
+/* Are the rows that come to a step counted?  Where they go through memory before it, they are. */
+static bool
+counted_before(const GcScanState *node, const Pipeline *d, const GcPStep *step)
+{
+	const GcRunInfo *r = &node->stats.run;
+
+	return d->ran && d->n == node->logical->npipelines - 1 && (r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE) &&
+		step == gc_steps(node->logical) + d->pl->first_step + r->edge_step;
+}
+
 /* Likewise, as a group. */
 static void
-explain_probe(Printer *printer, int n, const GcPStep *step)
+explain_probe(Printer *printer, const Pipeline *d, const GcPStep *step)
 {
+	const int	n = d->n;
 	const GcProgram *p = printer->node->logical;
 	const GcPBuild *build = &gc_builds(p)[step->build];
 	ExplainState *es = printer->es;
 
 	ExplainOpenGroup("Step", NULL, true, es);
 	ExplainPropertyText("Join Type", join_names[step->join][1], es);
+	if (counted_before(printer->node, d, step))
+		ExplainPropertyUInteger("Rows In", NULL, printer->node->stats.run.edge_packets, es);
 	ExplainPropertyText("Build", input_name(printer->node, gc_pipelines(p)[build->pipeline].input), es);
 	ExplainPropertyBool("Nested Loop", build->nkeys == 0, es);
 	explain_list("Probe Key", clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build))), es);
@@ -233,21 +258,6 @@ common_steps(const GcProgram *p, const GcPPipeline *arm)
 		n++;
 	return n;
 }
-
-/* A pipeline, and what both ways to print it need. */
-typedef struct Pipeline
-{
-	int			n;
-	const GcPPipeline *pl;
-	const char *role;
-	List	   *probes;			/* GcPStep; without those of a pipeline that it is an arm of */
-	List	   *filter;
-	List	   *build_keys;
-	List	   *group_keys;
-	uint64		first;			/* rows that are chosen, and ties; 0: all */
-	const char *group_mode;		/* of groups that were made for another pipeline, or NULL */
-	uint64		groups;
-} Pipeline;
 
 static Pipeline
 describe_pipeline(Printer *printer, int n)
@@ -273,12 +283,34 @@ describe_pipeline(Printer *printer, int n)
 		d.build_keys = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)));
 	if (pl->sink == GC_SINK_SELECT || (pl->sink == GC_SINK_ROWS && pl->nkeys > 0))
 		d.first = node->plan->wanted;
-	if (printer->es->analyze && printer->es->verbose && !last)
-	{
-		d.group_mode = node->stats.inner_mode[n];
-		d.groups = node->stats.inner_groups[n];
-	}
+	if (printer->es->analyze && printer->es->verbose && node->stats.offloaded > 0)
+		d.ran = &node->stats.pipelines[n];
 	return d;
+}
+
+/* Rows of a pipeline: " (100 rows in, 10 out; hashed groups)". */
+static void
+append_rows(StringInfo buf, const GcPipelineStats *ran)
+{
+	const char *separator = " (";
+
+	if (ran->rows_in > 0)
+	{
+		appendStringInfo(buf, "%s" UINT64_FORMAT " rows in", separator, ran->rows_in - 1);
+		separator = ", ";
+	}
+	if (ran->rows_out > 0)
+	{
+		appendStringInfo(buf, "%s" UINT64_FORMAT "%s out", separator, ran->rows_out - 1, separator[0] == ' ' ? " rows" : "");
+		separator = "; ";
+	}
+	if (ran->group_mode && ran->group_room > 1)
+	{
+		appendStringInfo(buf, "%s%s groups", separator, ran->group_mode);
+		separator = "";
+	}
+	if (separator[0] != ' ')
+		appendStringInfoChar(buf, ')');
 }
 
 static void
@@ -291,6 +323,8 @@ explain_pipeline_text(Printer *printer, const Pipeline *d)
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, input_name(node, d->pl->input));
+	if (d->ran)
+		append_rows(&buf, d->ran);
 	if (d->build_keys != NIL)
 		appendStringInfo(&buf, " by %s", joined(d->build_keys, ", "));
 	if (d->first > 0)
@@ -300,8 +334,6 @@ explain_pipeline_text(Printer *printer, const Pipeline *d)
 	ExplainPropertyText(d->role, buf.data, es);
 	explain_condition(psprintf("%s Filter", d->role), d->filter, es);
 	explain_list(psprintf("%s Key", d->role), d->group_keys, es);
-	if (d->group_mode)
-		ExplainPropertyText(psprintf("%s Mode", d->role), psprintf("%s, " UINT64_FORMAT, d->group_mode, d->groups), es);
 }
 
 static void
@@ -313,7 +345,7 @@ explain_probes(Printer *printer, const Pipeline *d)
 		return;
 	ExplainOpenGroup("Steps", "Steps", false, printer->es);
 	foreach(lc, d->probes)
-		explain_probe(printer, d->n, lfirst(lc));
+		explain_probe(printer, d, lfirst(lc));
 	ExplainCloseGroup("Steps", "Steps", false, printer->es);
 }
 
@@ -328,6 +360,8 @@ explain_pipeline_group(Printer *printer, const Pipeline *d)
 	ExplainOpenGroup("Pipeline", NULL, true, es);
 	ExplainPropertyText("Role", d->role, es);
 	ExplainPropertyText("Source", input_name(node, d->pl->input), es);
+	if (d->ran && d->ran->rows_in > 0)
+		ExplainPropertyUInteger("Rows In", NULL, d->ran->rows_in - 1, es);
 	explain_condition("Filter", d->filter, es);
 	explain_probes(printer, d);
 	ExplainPropertyText("Sink", sinks[d->pl->sink], es);
@@ -335,11 +369,13 @@ explain_pipeline_group(Printer *printer, const Pipeline *d)
 	explain_list("Group Key", d->group_keys, es);
 	if (d->first > 0)
 		ExplainPropertyUInteger("First Rows and Ties", NULL, d->first, es);
-	if (d->group_mode)
+	if (d->ran && d->ran->group_mode)
 	{
-		ExplainPropertyText("Group Mode", d->group_mode, es);
-		ExplainPropertyUInteger("Groups", NULL, d->groups, es);
+		ExplainPropertyText("Group Mode", d->ran->group_mode, es);
+		ExplainPropertyUInteger("Group Table Size", NULL, d->ran->group_room, es);
 	}
+	if (d->ran && d->ran->rows_out > 0)
+		ExplainPropertyUInteger("Rows Out", NULL, d->ran->rows_out - 1, es);
 	ExplainCloseGroup("Pipeline", NULL, true, es);
 }
 
@@ -378,152 +414,6 @@ explain_fetched(Printer *printer)
 													  printer->prefix, false));
 	}
 	explain_list("Fetched Late", texts, printer->es);
-}
-
-/* Where the last execution's lookup tables came from. */
-static void
-explain_lookups(const GcScanStats *s, ExplainState *es)
-{
-	static const char *const origins[] = {[GC_LOOKUP_SHARED] = "shared", [GC_LOOKUP_EVALUATED] = "by PostgreSQL",
-	[GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device"};
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	for (int i = 0; i < GC_LOOKUP_ORIGINS; i++)
-	{
-		if (s->lookups[i] > 0)
-			appendStringInfo(&buf, "%s%u %s", buf.len > 0 ? ", " : "", s->lookups[i], origins[i]);
-	}
-	if (buf.len > 0)
-		ExplainPropertyText("Lookup Tables", buf.data, es);
-}
-
-/* Waves of the last execution, whose columns did not fit into device memory. */
-static void
-explain_waves(const GcRunInfo *r, ExplainState *es)
-{
-	if (es->format != EXPLAIN_FORMAT_TEXT)
-	{
-		ExplainPropertyUInteger("Waves", NULL, r->waves, es);
-		ExplainPropertyUInteger("Waves Copied", "kB", r->wave_bytes / 1024, es);
-		ExplainPropertyUInteger("Waves Shared", "kB", r->wave_bytes_shared / 1024, es);
-		ExplainPropertyUInteger("Column Chunks Read in Place", NULL, r->link_reads, es);
-		ExplainPropertyUInteger("Estimated Read in Place", "kB", r->link_read_bytes / 1024, es);
-		return;
-	}
-	if (r->waves > 0)
-		ExplainPropertyText("Waves", psprintf("%u (copied " UINT64_FORMAT " kB, shared " UINT64_FORMAT " kB)", r->waves,
-											  (uint64) r->wave_bytes / 1024, (uint64) r->wave_bytes_shared / 1024), es);
-	if (r->link_reads > 0)
-		ExplainPropertyText("Read in Place", psprintf("%u column chunks (about " UINT64_FORMAT " kB)", r->link_reads,
-													  (uint64) r->link_read_bytes / 1024), es);
-}
-
-static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = "refill",
-[GC_EDGE_CHANNEL] = "channel", [GC_EDGE_MATERIALIZE] = "materialize"};
-
-/* The same of the pipeline before it that made groups; the longest one. */
-static void
-explain_edge_below(const GcRunInfo *r, ExplainState *es)
-{
-	StringInfoData buf;
-
-	if (r->below_ms <= 0 || !es->timing)
-		return;
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "%s", edges[r->below_edge]);
-	if (r->below_edge != GC_EDGE_FUSE)
-		appendStringInfo(&buf, " before step %d", r->below_step);
-	if (r->below_predicted_ms > 0)
-		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->below_predicted_ms, r->below_ms);
-	ExplainPropertyText("Edges Below", buf.data, es);
-}
-
-/* How rows went through the main pipeline, unless all of it was fused. */
-static void
-explain_edges(const GcRunInfo *r, ExplainState *es)
-{
-	StringInfoData buf;
-
-	if (r->edge == GC_EDGE_FUSE && es->format == EXPLAIN_FORMAT_TEXT && (r->edge_predicted_ms <= 0 || !es->timing))
-		return;
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "%s", edges[r->edge]);
-	if (r->edge != GC_EDGE_FUSE)
-		appendStringInfo(&buf, " before step %d", r->edge_step);
-	if (r->edge_tile > 0)
-		appendStringInfo(&buf, ", tile %u rows", r->edge_tile);
-	if (r->edge_predicted_ms > 0 && es->timing)
-		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->edge_predicted_ms, r->main_ms);
-	ExplainPropertyText("Edges", buf.data, es);
-	if (r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE || es->format != EXPLAIN_FORMAT_TEXT)
-	{
-		ExplainPropertyUInteger("Edge Rows", NULL, r->edge_packets, es);
-		ExplainPropertyUInteger("Edge Memory", "kB", (r->edge_packets * r->edge_packet_bytes + 1023) / 1024, es);
-		ExplainPropertyUInteger("Edge Peak", "kB", (r->edge_held * r->edge_packet_bytes + 1023) / 1024, es);
-	}
-}
-
-static void
-explain_run(GcScanState *node, ExplainState *es)
-{
-	const GcScanStats *s = &node->stats;
-	const GcRunInfo *r = &s->run;
-	GcDeviceStatus *device = gc_device_status();
-
-	ExplainPropertyText("Device", device->info.name, es);
-	ExplainPropertyUInteger("Pages Served", NULL, s->pages_served, es);
-	if (s->pages_versioned > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyUInteger("Versioned Pages", NULL, s->pages_versioned, es);
-	ExplainPropertyUInteger("Delta Pages", NULL, s->pages_delta, es);
-	ExplainPropertyUInteger("Delta Rows", NULL, s->rows_delta, es);
-	if (r->passes > 1 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyUInteger("Passes", NULL, r->passes, es);
-	explain_waves(r, es);
-	ExplainPropertyFloat("Kernel Time", "ms", r->run_ms, 3, es);
-	if (es->verbose)
-	{
-		explain_edges(r, es);
-		explain_edge_below(r, es);
-	}
-	ExplainPropertyText("Schedule", gc_schedule_name(r->policy), es);
-	ExplainPropertyUInteger("Co-Running Requests", NULL, r->co_running, es);
-	ExplainPropertyUInteger("Shared Scan Requests", NULL, r->scan_members, es);
-	if (r->gang_members > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyUInteger("Gang Requests", NULL, r->gang_members, es);
-	if (!es->verbose)
-		return;
-	ExplainPropertyUInteger("Chunks", NULL, s->chunks, es);
-	ExplainPropertyUInteger("Chunks Skipped", NULL, s->chunks_skipped, es);
-	ExplainPropertyUInteger("Chunks Loaded", NULL, s->chunks_loaded, es);
-	ExplainPropertyUInteger("Pages Loaded", NULL, s->pages_loaded, es);
-	ExplainPropertyUInteger("Pages Looked At", NULL, s->pages_looked_at, es);
-	ExplainPropertyUInteger("Row Source Rows", NULL, s->rows_source, es);
-	explain_lookups(s, es);
-	ExplainPropertyText("Group Table", s->group_mode, es);
-	ExplainPropertyUInteger("Group Table Size", NULL, s->groups, es);
-	ExplainPropertyFloat("Load Time", "ms", s->load_ms, 3, es);
-	ExplainPropertyFloat("Bind Time", "ms", s->bind_ms, 3, es);
-	ExplainPropertyFloat("Queue Time", "ms", r->queue_ms, 3, es);
-	ExplainPropertyFloat("Compile Time", "ms", r->compile_ms, 3, es);
-	ExplainPropertyFloat("Copy Time", "ms", r->copy_ms, 3, es);
-	ExplainPropertyFloat("Device Time", "ms", r->total_ms, 3, es);
-	ExplainPropertyFloat("Decode Time", "ms", s->decode_ms, 3, es);
-	ExplainPropertyUInteger("Copied", "kB", r->copied_bytes / 1024, es);
-	ExplainPropertyUInteger("Read", "kB", r->read_bytes / 1024, es);
-	ExplainPropertyUInteger("Kernels", NULL, r->kernels, es);
-	ExplainPropertyUInteger("Kernels Compiled", NULL, r->compiled, es);
-	ExplainPropertyUInteger("Builds Run", NULL, r->builds_run, es);
-	ExplainPropertyBool("Result Shared", r->shared_result != 0, es);
-	ExplainPropertyUInteger("Builds Shared", NULL, r->builds_shared, es);
-	ExplainPropertyUInteger("Blocks", NULL, r->blocks, es);
-	ExplainPropertyUInteger("Threads per Block", NULL, r->threads, es);
-	ExplainPropertyUInteger("Shared Memory per Block", "kB", (r->shared_bytes + 1023) / 1024, es);
-	ExplainPropertyUInteger("Registers per Thread", NULL, r->registers, es);
-	ExplainPropertyUInteger("Batch", NULL, r->batch, es);
-	ExplainPropertyUInteger("Batch Requests", NULL, r->batch_kernels, es);
-	ExplainPropertyFloat("Attach Position", "%", r->ntiles > 0 ? 100.0 * r->first_tile / r->ntiles : 0, 1, es);
-	ExplainPropertyFloat("Predicted Kernel Time", "ms", r->predicted_ms, 3, es);
 }
 
 /* Which plan the values of parameters lead to, where these decide.  EXPLAIN (GENERIC_PLAN) has none. */
@@ -565,14 +455,5 @@ gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		css->custom_ps = list_delete_ptr(css->custom_ps, node->fallback);
 	if (!es->analyze)
 		return;
-	if (node->stats.fallbacks > 0)
-	{
-		ExplainPropertyText("Fallback", gc_code_name(node->stats.last_code), es);
-		if (node->stats.last_reason[0])
-			ExplainPropertyText("Fallback Reason", node->stats.last_reason, es);
-	}
-	else
-		ExplainPropertyText("Fallback", "no", es);
-	if (node->stats.offloaded > 0)
-		explain_run(node, es);
+	gc_explain_run(node, es);
 }

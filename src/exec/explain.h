@@ -14,6 +14,9 @@
 
 #include "commands/explain.h"
 
+/* What happened, under ANALYZE. */
+extern void gc_explain_run(const GcScanState *node, ExplainState *es);
+
 extern void gc_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 
 #endif							/* GC_EXPLAIN_H */

@@ -359,7 +359,7 @@ worth_versions(GcScanState *node, GcInputState *in)
 	GcRelKey	key;
 	const char *reason;
 
-	if (!gc_enable_versioned_pages || in->dir == NULL || pages == 0 || node->loads > 0)
+	if (!gc_debug_versioned_pages || in->dir == NULL || pages == 0 || node->loads > 0)
 		return false;
 	if (pg_atomic_fetch_add_u32(&in->dir->pages_alone, pages) < PAGES_WORTH_LOAD &&
 		pages < (BlockNumber) gc_debug_hot_pages)

@@ -530,8 +530,8 @@ write_values(GcBinding *b, Cursor *c)
 	}
 	r->wanted = b->plan->wanted;
 	r->best = best_image(b);
-	r->edge = gc_pipeline_edge;
-	r->edge_tile = gc_pipeline_tile;
+	r->edge = gc_debug_pipeline_edge;
+	r->edge_tile = gc_debug_pipeline_tile;
 	r->edge_step = gc_debug_edge_step;
 	r->share = share_request(b);
 	return r;

@@ -32,6 +32,7 @@
 #include "lookup.h"
 #include "request.h"
 #include "result.h"
+#include "skip.h"
 #include "scan.h"
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
@@ -159,25 +160,46 @@ check_execution(GcScanState *node, GcError *err)
 	return GC_OK;
 }
 
+/* Rows of a pipeline's source; of another pipeline's groups, if its kernel has counted those.  Plus 1; 0: not counted. */
+static uint64
+rows_in(const GcScanState *node, const GcBinding *b, const GcRunInfo *info, int n)
+{
+	const int	input = gc_pipelines(b->program)[n].input;
+	const GcPInput *in = &gc_inputs(b->program)[input];
+
+	if (in->groups_of)
+		return info->rows_made[in->groups_of - 1];
+	return in->unmatched_of ? 0 : gc_input_rows(&node->inputs[input]) + 1;
+}
+
 static void
-note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
+note_pipelines(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 {
 	static const char *const modes[] = {[GC_GROUP_NONE] = "one", [GC_GROUP_DENSE] = "dense",
 	[GC_GROUP_HASH] = "hashed"};
-	const GcPPipeline *main = &gc_pipelines(b->program)[b->program->npipelines - 1];
+	const int	last = b->program->npipelines - 1;
+
+	for (int n = 0; n <= last; n++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+
+		node->stats.pipelines[n] = (GcPipelineStats) {
+			.rows_in = rows_in(node, b, info, n),
+			.rows_out = n == last ? node->rows.count + 1 : info->rows_made[n],
+			.group_mode = pl->sink == GC_SINK_AGGREGATE ? modes[pl->group_mode] : NULL,
+			.group_room = b->sinks[n].ngroups
+		};
+	}
+}
+
+static void
+note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
+{
 	GcStats    *s = gc_stats();
 
 	node->stats.run = *info;
 	node->stats.offloaded++;
-	node->stats.groups = b->sinks[b->program->npipelines - 1].ngroups;
-	node->stats.group_mode = main->sink == GC_SINK_AGGREGATE ? modes[main->group_mode] : "rows";
-	for (int n = 0; n < b->program->npipelines - 1; n++)
-	{
-		const GcPPipeline *pl = &gc_pipelines(b->program)[n];
-
-		node->stats.inner_mode[n] = pl->sink == GC_SINK_AGGREGATE ? modes[pl->group_mode] : NULL;
-		node->stats.inner_groups[n] = b->sinks[n].ngroups;
-	}
+	note_pipelines(node, b, info);
 	pg_atomic_fetch_add_u64(&s->offloaded, 1);
 	pg_atomic_fetch_add_u64(&s->queue_us, (uint64) (info->queue_ms * 1000));
 	pg_atomic_fetch_add_u64(&s->compile_us, (uint64) (info->compile_ms * 1000));

@@ -119,7 +119,7 @@ hash_of_settings(void)
 		.costs = {
 			seq_page_cost, random_page_cost, cpu_tuple_cost, cpu_index_tuple_cost, cpu_operator_cost,
 			parallel_tuple_cost, parallel_setup_cost, hash_mem_multiplier, cursor_tuple_fraction,
-			gc_offload_cost, gc_tuple_cost, gc_build_cost, gc_pair_cost
+			gc_offload_cost, gc_debug_tuple_cost, gc_debug_build_cost, gc_debug_pair_cost
 		},
 		.numbers = {
 			effective_cache_size, work_mem, max_parallel_workers_per_gather, min_parallel_table_scan_size,
@@ -130,7 +130,7 @@ hash_of_settings(void)
 			enable_incremental_sort, enable_hashagg, enable_nestloop, enable_material, enable_memoize,
 			enable_mergejoin, enable_hashjoin, enable_gathermerge, enable_parallel_append, enable_parallel_hash,
 			enable_async_append, enable_partition_pruning, enable_partitionwise_join,
-			enable_partitionwise_aggregate, enable_geqo, gc_enable_float_aggs, gc_enable_versioned_pages
+			enable_partitionwise_aggregate, enable_geqo, gc_enable_float_aggs, gc_debug_versioned_pages
 		}
 	};
 	uint64		words[sizeof(Settings) / sizeof(uint64)];

@@ -147,7 +147,7 @@ typedef struct GcRequest
 	u64			best;			/* rows: no key's image is larger (cuda/gc_top.h) */
 	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
 								 * this request's alone */
-	i32			edge;			/* gpuconc.pipeline_edge, pipeline_tile, debug_edge_step */
+	i32			edge;			/* gpuconc.debug_pipeline_edge, pipeline_tile, debug_edge_step */
 	u32			edge_tile;
 	i32			edge_step;
 	char	   *device_part;
@@ -224,6 +224,8 @@ typedef struct GcRunInfo
 	u32			edge_packet_bytes;	/* of each */
 	float		edge_predicted_ms;	/* of the main kernel with this edge; 0: not predicted */
 	float		main_ms;		/* what that took, without builds */
+	u64			rows_made[GC_MAX_PIPELINES];	/* that a pipeline before the main one put into its hash table or
+												 * list, and 1; 0: its kernel does not count them */
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------

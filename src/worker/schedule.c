@@ -302,8 +302,8 @@ decide(void)
 		.nfused = decision.nfused,.fused = decision.fused,
 	};
 
-	if (random_seed != gc_schedule_seed)
-		random_state = random_seed = gc_schedule_seed;
+	if (random_seed != gc_debug_schedule_seed)
+		random_state = random_seed = gc_debug_schedule_seed;
 	gc_decide(&s, work, &decision.decision);
 }
 

@@ -24,7 +24,7 @@ log_error_verbosity = verbose
 MODES = {
     'off': 'gpuconc.enabled = off',
     'zero': '\n'.join(['gpuconc.enabled = on', 'gpuconc.offload_cost = 0', 'gpuconc.cold = wait',
-                       'gpuconc.tuple_cost = 0', 'gpuconc.build_cost = 0']),
+                       'gpuconc.debug_tuple_cost = 0', 'gpuconc.debug_build_cost = 0']),
     'prefer': '\n'.join(['gpuconc.enabled = on', 'gpuconc.debug_offload = prefer',
                          # Without a price, subplans ask for each row of an outer query.
                          'gpuconc.offload_cost = 0']),

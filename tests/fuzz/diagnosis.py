@@ -11,10 +11,11 @@ from queries import EXACT
 from session import Lost, Session
 
 MOST_ROWS = 5
-SETTINGS = ("debug_offload", "offload_cost", "tuple_cost", "build_cost", "pipeline_edge", "debug_edge_step")
+SETTINGS = ("debug_offload", "offload_cost", "debug_tuple_cost", "debug_build_cost", "debug_pipeline_edge", "debug_edge_step")
 # Partitions and children of a table have its name and more.
 STATE = """SELECT 'cache: ' || jsonb_strip_nulls(to_jsonb(c))::text FROM gpuconc_cache AS c WHERE relation::text ~ '^(%(names)s)'
-UNION ALL SELECT 'stat: ' || jsonb_strip_nulls(to_jsonb(s))::text FROM gpuconc_stat AS s
+UNION ALL SELECT 'stat: ' || jsonb_strip_nulls(to_jsonb(s) || to_jsonb(m) || to_jsonb(h))::text
+    FROM gpuconc_stat AS s, gpuconc_stat_memory AS m, gpuconc_stat_sharing AS h
 UNION ALL SELECT 'device: ' || jsonb_strip_nulls(to_jsonb(d))::text FROM gpuconc_devices AS d
 UNION ALL SELECT 'relation: ' || relname || ', ' || relpages || ' pages, ' || relallvisible || ' all-visible, ' || reltuples || ' rows'
 FROM pg_class WHERE relname ~ '^(%(names)s)' AND relkind = 'r';"""
@@ -53,7 +54,7 @@ class Diagnosis:
             for statement in after:
                 session.run(statement)
             self.again("in the same session", session, query, expected)
-            session.run("SET gpuconc.pipeline_edge = fuse;")
+            session.run("SET gpuconc.debug_pipeline_edge = fuse;")
             self.again("with fused steps", session, query, expected)
             session.run(" ".join(settings))
             other = Session(session.settings + settings)

@@ -128,7 +128,7 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
         before, text, after = query.statements()
         if mode:
             session.run("SET gpuconc.debug_offload = %s;" % mode)
-            session.run("SET gpuconc.pipeline_edge = %s; SET gpuconc.debug_edge_step = %d;" % edge_of(text))
+            session.run("SET gpuconc.debug_pipeline_edge = %s; SET gpuconc.debug_edge_step = %d;" % edge_of(text))
         error = None
         for statement in before:
             _, error = session.run(statement)

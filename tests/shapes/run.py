@@ -45,7 +45,7 @@ SETTINGS = {
     "prefer": "set gpuconc.debug_offload = prefer; set gpuconc.offload_cost = 1;",
     "inline": "set gpuconc.debug_offload = prefer; set gpuconc.offload_cost = 1;",
     "zero": "set gpuconc.debug_offload = allow; set gpuconc.offload_cost = 0;"
-            " set gpuconc.tuple_cost = 0; set gpuconc.build_cost = 0; set gpuconc.cold = wait;",
+            " set gpuconc.debug_tuple_cost = 0; set gpuconc.debug_build_cost = 0; set gpuconc.cold = wait;",
 }
 STAT = ("set gpuconc.debug_offload = forbid;\n"
         "select requests, offloaded, rows_delta, coalesce(fallback_reasons::text, '') from gpuconc_stat;\n")

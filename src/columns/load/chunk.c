@@ -307,10 +307,10 @@ check_map(GcLoader *loader, GcReading *reading)
 
 	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
 	if (!reading->full && !(reading->told_by_map && lsn == reading->lsn))
-		return gc_enable_versioned_pages && same_lsns(reading, base_of(loader, reading));
+		return gc_debug_versioned_pages && same_lsns(reading, base_of(loader, reading));
 	if (lsn != reading->lsn)
 	{
-		if (!gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
+		if (!gc_debug_versioned_pages || lsn == InvalidXLogRecPtr)
 			return false;
 		keep_unchanged(loader, reading, now, lsn);
 	}

@@ -216,7 +216,7 @@ gc_plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
 
 	hot->kept = palloc((nhot + 1) * sizeof(int32));
 	hot->kept_pages = palloc((nhot + 1) * sizeof(uint32));
-	if (!gc_enable_versioned_pages)
+	if (!gc_debug_versioned_pages)
 	{
 		keep_all(plan);
 		return;

@@ -317,7 +317,7 @@ gc_prove_heap(GcProof *proof, GcChunk *chunk, const uint8 *map, uint32 npages, X
 {
 	if (!gc_same_map_lsn(pg_atomic_read_u64(&chunk->proven_lsn), lsn))
 	{
-		if (!gc_enable_versioned_pages || lsn == InvalidXLogRecPtr)
+		if (!gc_debug_versioned_pages || lsn == InvalidXLogRecPtr)
 			return NULL;
 		if (!is_proven(proof, &chunk->proven_to) && !drop_named(proof, chunk))
 			sweep_heap(proof, chunk, map, npages);

@@ -77,7 +77,7 @@ void
 gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
 {
 	const bool	told = dir != NULL && told_by_xmax(snapshot);
-	const bool	hot = gc_enable_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
+	const bool	hot = gc_debug_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
 	GcProof		proof;
 
 	Assert(dir == NULL || gc_guard_held());

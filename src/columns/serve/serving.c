@@ -256,7 +256,7 @@ gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot)
 	GcServed	served;
 	GcProof		proof;
 
-	if (!gc_enable_versioned_pages || !make_key(snapshot, &key))
+	if (!gc_debug_versioned_pages || !make_key(snapshot, &key))
 		return;
 	gc_proof_begin(&proof, rel, dir);
 	if (too_large(&proof))

@@ -4,7 +4,7 @@
  *	  Columnar chunks of ordinary heap tables, kept in the arena, and the proof
  *	  that what is kept is what a snapshot sees.
  *
- * A relation's heap is cut into chunks of gpuconc.chunk_pages pages.  That is a
+ * A relation's heap is cut into chunks of gpuconc.debug_chunk_pages pages.  That is a
  * divisor of the 32,672 heap pages that one visibility-map page covers, so a
  * chunk lies under a single map page.  A loaded chunk has a GcChunk, and one
  * GcChunkColumn for every column loaded.  The GcChunk says which rows it holds
@@ -70,7 +70,7 @@ typedef struct GcHotPages GcHotPages;	/* serve/versions.h */
  * row_start[i] .. row_start[i + 1] - 1.  present has the layout of the
  * visibility map (2 bits per page, only 0x55 used).  So it is compared with the
  * map many pages at a time.  A chunk begins at a byte boundary of its map page,
- * because gpuconc.chunk_pages is a multiple of 4.
+ * because gpuconc.debug_chunk_pages is a multiple of 4.
  *
  * An absent page holds no rows, except where it lost its bit while the chunk
  * was being read.  Then its rows are here, and no one is ever served them.
@@ -197,7 +197,7 @@ typedef struct GcDirectory
 	uint64		heap_id;		/* equal: the same columns, and the same chunks of the heap */
 	GcRelKey	key;
 	uint32		nchunks;
-	uint32		nheap;			/* of these: chunk i is pages i * gpuconc.chunk_pages and on */
+	uint32		nheap;			/* of these: chunk i is pages i * gpuconc.debug_chunk_pages and on */
 	uint32		ncolumns;
 	uint64		nrows;
 	GcDirColumn *columns;

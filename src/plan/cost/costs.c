@@ -67,9 +67,9 @@ device_costs(void)
 	bool		fast = gc_device_status()->info.own_processors;
 
 	return (DeviceCosts) {
-		.tuple = gc_tuple_cost >= 0 ? gc_tuple_cost : fast ? 0.000001 : 0.0003,
-		.build = gc_build_cost >= 0 ? gc_build_cost : fast ? 0.00001 : 0.002,
-		.pair = gc_pair_cost >= 0 ? gc_pair_cost : fast ? 0.0000005 : 0.0001};
+		.tuple = gc_debug_tuple_cost >= 0 ? gc_debug_tuple_cost : fast ? 0.000001 : 0.0003,
+		.build = gc_debug_build_cost >= 0 ? gc_debug_build_cost : fast ? 0.00001 : 0.002,
+		.pair = gc_debug_pair_cost >= 0 ? gc_debug_pair_cost : fast ? 0.0000005 : 0.0001};
 }
 
 /* Of all pairs that a leaf's rows make with the rows of lists. */
@@ -102,7 +102,7 @@ pairs_cost(const GcLeaf *leaf, double pair_cost)
 static bool
 reads_stale_pages(void)
 {
-	return !gc_enable_versioned_pages || TransactionIdIsValid(GetTopTransactionIdIfAny()) || !XLogIsNeeded();
+	return !gc_debug_versioned_pages || TransactionIdIsValid(GetTopTransactionIdIfAny()) || !XLogIsNeeded();
 }
 
 /* Pages not all-visible are looked at, or their tuples are read by the backend itself. */

@@ -94,7 +94,7 @@ gc_link_set_costs(double sector, double whole)
 float
 gc_link_spared(const GcLinkRead *read, int width)
 {
-	if (!read->late || gc_link_reads == GC_LINK_READS_OFF)
+	if (!read->late || gc_debug_link_reads == GC_LINK_READS_OFF)
 		return 1;
 	return (float) Min(1, price_of(1, part_of_width(read, width)));
 }
@@ -102,5 +102,5 @@ gc_link_spared(const GcLinkRead *read, int width)
 bool
 gc_link_copy_free(const GcChunkColumn *cell, double price)
 {
-	return gc_link_reads == GC_LINK_READS_AUTO && price * COPY_FOR_READS >= cell->data_bytes + cell->null_bytes;
+	return gc_debug_link_reads == GC_LINK_READS_AUTO && price * COPY_FOR_READS >= cell->data_bytes + cell->null_bytes;
 }

@@ -16,7 +16,7 @@
 #include "../../device/device.h"
 #include "../../settings.h"
 
-/* gpuconc.link_reads */
+/* gpuconc.debug_link_reads */
 typedef enum GcLinkReads
 {
 	GC_LINK_READS_AUTO,			/* where that moves clearly less than a copy */
@@ -73,8 +73,8 @@ extern float gc_link_spared(const GcLinkRead *read, int width);
 static inline bool
 gc_link_pays(const GcChunkColumn *cell, double price, bool late)
 {
-	return late && gc_link_reads != GC_LINK_READS_OFF &&
-		(gc_link_reads == GC_LINK_READS_ON || price < (double) (cell->data_bytes + cell->null_bytes));
+	return late && gc_debug_link_reads != GC_LINK_READS_OFF &&
+		(gc_debug_link_reads == GC_LINK_READS_ON || price < (double) (cell->data_bytes + cell->null_bytes));
 }
 
 /* Should a column that is read like this be copied nevertheless, if memory for it is free? */

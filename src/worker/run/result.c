@@ -312,6 +312,25 @@ note_groups(GcRun *run, GcRunInfo *info)
 }
 
 /*
+ * Rows that pipelines made for others, where kernels count them: entries of hash tables and lists, and hashed groups.
+ * In passes, a count is that of the last part.
+ */
+static void
+note_rows(GcRun *run, GcRunInfo *info)
+{
+	for (int n = 0; n < run->p->npipelines - 1 && !run->passes; n++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(run->p)[n];
+		const GcBuildTable *t = pl->sink == GC_SINK_BUILD ? run->builds[pl->build] : NULL;
+
+		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->sinks[n].memory)
+			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_GROUPS];
+		else if (t && gc_builds(run->p)[pl->build].pipeline == n && gc_builds(run->p)[pl->build].mode != GC_BUILD_DENSE)
+			info->rows_made[n] = 1 + (u64) t->host_flags[GC_FLAG_BUILT];
+	}
+}
+
+/*
  * Take the times that the run's kernels have noted; those of copies and builds come from events.
  */
 void
@@ -330,6 +349,7 @@ gc_run_note_times(GcRun *run)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
 	info->run_ms = info->main_ms = run->main_us / 1000;
 	note_groups(run, info);
+	note_rows(run, info);
 	info->edge_packets = *(const u64 *) ((const char *) run->flags + GC_PACKETS_AT);
 	info->edge_held = *(const u64 *) ((const char *) run->flags + GC_HELD_AT);
 	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */

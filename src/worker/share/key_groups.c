@@ -399,7 +399,7 @@ gc_key_groups_look(GcRun *run)
 	if (run->share->key_groups_seen)
 		return true;
 	again = gc_refiner(&err, &failed) == NULL && !failed;
-	for (int i = 0; i < pl->nsteps && i < 64 && gc_enable_key_groups; i++)
+	for (int i = 0; i < pl->nsteps && i < 64 && gc_debug_key_groups; i++)
 	{
 		const GcPStep *step = &gc_steps(run->p)[pl->first_step + i];
 		GcSetColumn *column;
@@ -476,7 +476,7 @@ gc_key_groups_reserve(GcScanMembers *scan, int k)
 	GcError		err;
 
 	if (c == NULL || c->width != scan->f->column[k].key_group_width || c->n > scan->f->entries[k] ||
-		!gc_enable_key_groups ||
+		!gc_debug_key_groups ||
 		gc_key_group_writer(&err, &failed) == NULL ||
 		(c->data == 0 && !lay_out(c, scan->run[0])))
 		return;

@@ -191,7 +191,7 @@ are_wanted(void)
 	bool		failed;
 	GcError		err;
 
-	return gc_enable_packed_rows && gc_packed_row_writer(&err, &failed) != NULL &&
+	return gc_debug_packed_rows && gc_packed_row_writer(&err, &failed) != NULL &&
 		(!gc_worker.profile.scalar || gc_selection_forced());
 }
 

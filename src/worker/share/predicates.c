@@ -166,7 +166,7 @@ gc_predicates_test(GcRun *run, int others)
 	GcError		err;
 	bool		failed;
 
-	if (!gc_enable_shared_selection || (!has_peers && !may_pay_alone(run)))
+	if (!gc_debug_shared_selection || (!has_peers && !may_pay_alone(run)))
 		return;
 	s = gc_scan_shape_of(run);
 	if (s == NULL)

@@ -348,7 +348,7 @@ find_shape(GcScanSet *set, const GcRun *run)
 static bool
 for_selection(const GcScanShape *s)
 {
-	return gc_enable_shared_selection && !gc_sharing_forced() && s->predicates.ncolumns > 0 &&
+	return gc_debug_shared_selection && !gc_sharing_forced() && s->predicates.ncolumns > 0 &&
 		s->kind != GC_GROUPED_MEMBERS;
 }
 

@@ -25,7 +25,7 @@ sub new_server
 	$node->append_conf(
 		'postgresql.conf', qq{
 shared_preload_libraries = 'gpuconc'
-gpuconc.chunk_pages = 32
+gpuconc.debug_chunk_pages = 32
 gpuconc.host_cache_size = 64MB
 gpuconc.loader_workers = 0
 autovacuum = off
