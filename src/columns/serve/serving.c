@@ -15,7 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "amend.h"
-#include "../store/arena.h"
+#include "read_pages.h"
 #include "../store/epoch.h"
 #include "rows_key.h"
 #include "serving.h"
@@ -23,8 +23,7 @@
 #include "../encode/spec.h"
 #include "../store/store.h"
 
-/* Part of the arena that a note may take, and ids of a snapshot that is compared. */
-#define NOTE_PART		64
+/* Ids of a snapshot that is compared. */
 #define MAX_COMPARED	1024
 
 /* An amendment of the base with this id, noted for a snapshot.  What it points to follows. */
@@ -167,13 +166,6 @@ put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 	}
 }
 
-/* Notes replace each other, and a long request keeps those from being freed that were in use since it began. */
-static bool
-many_retired(void)
-{
-	return gc_retired_bytes() > gc_arena_size() / NOTE_PART;
-}
-
 /*
  * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more; ahead:
  * it is not published yet.
@@ -184,11 +176,12 @@ note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
 	GcRoom		room = {0};
 	Size		size;
 
-	if (many_retired() || (!ahead && !gc_store_has_directory(dir)))
+	if (!ahead && !gc_store_has_directory(dir))
 		return;
 	put_base(&room, dir, base);
 	size = room.at;
-	if (size > gc_arena_size() / NOTE_PART || (room.memory = gc_arena_alloc(size)) == NULL)
+	room.memory = gc_note_alloc(size);
+	if (room.memory == NULL)
 		return;
 	room.at = 0;
 	put_base(&room, dir, base);
@@ -237,7 +230,7 @@ serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
 		note_base(dir, &base, ahead);
 	if (ahead)
 		return;
-	gc_amend_open(proof->rel, dir, &base, snapshot, &amendment);
+	gc_amend_open(proof, &base, snapshot, &amendment);
 	gc_amend(dir, &base, &amendment, served);
 	served->amended = false;
 }
@@ -246,7 +239,7 @@ serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
 static bool
 too_large(const GcProof *proof)
 {
-	return (Size) proof->nblocks / 4 > gc_arena_size() / NOTE_PART;
+	return gc_note_too_large((Size) proof->nblocks / 4);
 }
 
 void
@@ -279,13 +272,23 @@ serve_alone(GcProof *proof, Snapshot snapshot, GcServed *served)
  *-------------------------------------------------------------------------
  */
 
+/* Are the tuples still there that an amendment points to? */
+static bool
+has_tuples(const GcDirectory *dir, const GcAmendment *a)
+{
+	const GcReadPages *read = (const GcReadPages *) gc_note_of(dir, GC_NOTE_READ);
+
+	return a->read_id == 0 || (read && read->id == a->read_id);
+}
+
 /* Serve what a session with the same snapshot was served of the base. */
 static bool
 serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, GcServed *served)
 {
 	const GcAmendmentNote *note = (const GcAmendmentNote *) gc_note_of(dir, GC_NOTE_AMENDMENT);
 
-	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0)
+	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0 ||
+		!has_tuples(dir, &note->amendment))
 		return false;
 	gc_amend(dir, base, &note->amendment, served);
 	return true;
@@ -298,9 +301,10 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	const Size	blocks = a->nblocks * sizeof(BlockNumber);
 	const Size	new_rows = a->nnew * sizeof(GcNewRows);
 	const Size	offsets = a->noffsets * sizeof(uint16);
+	const Size	tuples = a->ntuples * sizeof(HeapTuple);
 	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks) + MAXALIGN(new_rows) +
-		MAXALIGN(offsets);
-	GcAmendmentNote *note = many_retired() || size > gc_arena_size() / NOTE_PART ? NULL : gc_arena_alloc(size);
+		MAXALIGN(offsets) + MAXALIGN(tuples);
+	GcAmendmentNote *note = gc_note_alloc(size);
 	GcRoom		room = {(char *) note, sizeof(GcAmendmentNote)};
 
 	if (note == NULL)
@@ -315,6 +319,7 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	note->amendment.blocks = put(&room, a->blocks, blocks);
 	note->amendment.new_rows = put(&room, a->new_rows, new_rows);
 	note->amendment.offsets = put(&room, a->offsets, offsets);
+	note->amendment.tuples = put(&room, a->tuples, tuples);
 	gc_note_put(dir, GC_NOTE_AMENDMENT, &note->note);
 	if (!gc_store_has_directory(dir))
 		gc_note_forget(dir);

@@ -14,6 +14,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/procarray.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -109,6 +110,80 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
 	if (set->at == set->nranges || set->ranges[set->at].first > block)
 		return -1;
 	return (int64) set->before + (block - set->ranges[set->at].first);
+}
+
+/*-------------------------------------------------------------------------
+ * What is to be known of a tuple?
+ *-------------------------------------------------------------------------
+ */
+GcHorizon
+gc_horizon(Relation rel)
+{
+	GcHorizon	h;
+	TransactionId oldest = GetOldestNonRemovableTransactionId(rel);
+
+	h.next = ReadNextFullTransactionId();
+	h.oldest = gc_full_xid(oldest, h.next);
+	return h;
+}
+
+/*
+ * What became of a transaction that a tuple names, and is it known for good?  In progress: neither
+ * committed nor aborted.  The order of questions matters: it may end in between.
+ */
+static uint32
+ask_status(TransactionId xid, uint32 committed, uint32 aborted)
+{
+	if (TransactionIdIsInProgress(xid))
+		return 0;
+	return TransactionIdDidCommit(xid) ? committed : aborted;
+}
+
+GcTupleFate
+gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v)
+{
+	const uint16 mask = tuple->t_infomask;
+	uint32		known = 0;
+
+	v->xmin = v->xmax = InvalidFullTransactionId;
+	if (mask & HEAP_MOVED)
+		return GC_TUPLE_REFUSED;
+	if (!HeapTupleHeaderXminFrozen(tuple))
+	{
+		TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+		if (HeapTupleHeaderXminInvalid(tuple))
+			return GC_TUPLE_OF_NONE;
+		if (!TransactionIdIsNormal(xmin))
+			known |= xmin == InvalidTransactionId ? GC_XMIN_ABORTED : GC_XMIN_COMMITTED;
+		else
+			known |= HeapTupleHeaderXminCommitted(tuple) ? GC_XMIN_COMMITTED :
+				ask_status(xmin, GC_XMIN_COMMITTED, GC_XMIN_ABORTED);
+		if (known & GC_XMIN_ABORTED)
+			return GC_TUPLE_OF_NONE;
+		if (TransactionIdIsNormal(xmin))
+			v->xmin = gc_full_xid(xmin, h->next);
+		if ((known & GC_XMIN_COMMITTED) && FullTransactionIdPrecedes(v->xmin, h->oldest))
+			v->xmin = InvalidFullTransactionId;
+	}
+	if (!(mask & HEAP_XMAX_INVALID) && !HEAP_XMAX_IS_LOCKED_ONLY(mask) &&
+		TransactionIdIsValid(HeapTupleHeaderGetRawXmax(tuple)))
+	{
+		TransactionId xmax = HeapTupleHeaderGetRawXmax(tuple);
+
+		if (mask & HEAP_XMAX_IS_MULTI)
+			return GC_TUPLE_REFUSED;
+		known |= (mask & HEAP_XMAX_COMMITTED) ? GC_XMAX_COMMITTED :
+			ask_status(xmax, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+		if (!(known & GC_XMAX_ABORTED))
+			v->xmax = gc_full_xid(xmax, h->next);
+		if ((known & GC_XMAX_COMMITTED) && FullTransactionIdPrecedes(v->xmax, h->oldest))
+			return GC_TUPLE_OF_NONE;
+	}
+	pg_atomic_init_u32(&v->known, known);
+	if (!FullTransactionIdIsValid(v->xmin) && !FullTransactionIdIsValid(v->xmax))
+		return GC_TUPLE_OF_ALL;
+	return GC_TUPLE_OF_SOME;
 }
 
 /*-------------------------------------------------------------------------

@@ -26,6 +26,7 @@
 
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -75,6 +76,26 @@ extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions, ui
  * later.
  */
 extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
+
+typedef enum GcTupleFate
+{
+	GC_TUPLE_OF_ALL,			/* every snapshot sees it */
+	GC_TUPLE_OF_SOME,			/* a version */
+	GC_TUPLE_OF_NONE,
+	GC_TUPLE_REFUSED			/* its page cannot be kept */
+} GcTupleFate;
+
+/* By what the transactions of a table's tuples are judged. */
+typedef struct GcHorizon
+{
+	FullTransactionId next;
+	FullTransactionId oldest;	/* what committed before is seen by every snapshot */
+} GcHorizon;
+
+extern GcHorizon gc_horizon(Relation rel);
+
+/* Judge a tuple of a locked or copied page, and note in *v what a version's transactions are. */
+extern GcTupleFate gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v);
 
 /* A snapshot, and what it takes to ask it about transactions of 64 bits. */
 typedef struct GcSeer

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "access/htup.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -67,9 +68,12 @@ typedef struct GcServed
 	const GcNewRows *new_rows;	/* ascending */
 	uint32		noffsets;
 	const uint16 *offsets;
+	uint32		ntuples;		/* and these, which another session has read (read_pages.h) */
+	HeapTuple const *tuples;
 	BlockNumber nblocks;		/* of the relation */
 	BlockNumber pages_served;
-	BlockNumber pages_delta;	/* of ranges, and of new_rows */
+	BlockNumber pages_delta;	/* of ranges, of new_rows, and of tuples */
+	BlockNumber pages_read_before;	/* of these: those of tuples, which this session does not read */
 	uint64		rows_served;
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
 	uint64		rows_versioned; /* of rows_served: from hot chunks */
@@ -82,6 +86,13 @@ typedef struct GcServed
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */
 } GcServed;
+
+/* Is there anything that is not served from chunks? */
+static inline bool
+gc_has_delta(const GcServed *served)
+{
+	return served->nranges > 0 || served->noffsets > 0 || served->ntuples > 0;
+}
 
 /* Put a chunk's nholes holes there. */
 extern void gc_put_holes(const GcServedChunk *chunk, GcHole *to);

@@ -550,7 +550,7 @@ Datum
 gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 {
 	GcServed	served;
-	Datum		values[7];
+	Datum		values[8];
 
 	columns_test_require_superuser();
 	if (PG_GETARG_BOOL(1))
@@ -563,6 +563,7 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
 	values[6] = BoolGetDatum(served.amended);
+	values[7] = Int64GetDatum(served.pages_read_before);
 	return columns_test_a_row(fcinfo, values);
 }
 
