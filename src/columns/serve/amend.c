@@ -152,34 +152,36 @@ by_number(const void *a, const void *b)
 }
 
 /*
- * Open versions, but for those of pages that are to be read: VACUUM may have frozen them since, and pg_xact have forgotten
- * their transactions.  Also those of pages that another session has marked a moment ago: these are served.
+ * Open versions, but for those of pages that are to be read.  Also those of pages that another session has marked a moment
+ * ago: these are served.
  */
 static void
 judge_open(GcFinding *f)
 {
 	const GcKept *kept = &f->base->kept;
 	const uint32 nread = f->amendment->nblocks;
-	uint32		own_chunk = 0;
-	uint32		own_page = PG_UINT32_MAX;
+	uint32		read_chunk = 0;
+	uint32		read_page = PG_UINT32_MAX;
 
 	for (uint32 i = 0; i < kept->nopen; i++)
 	{
 		const GcOpenVersion *open = &kept->open[i];
 		const GcHotPages *hot = f->dir->chunks[open->chunk]->hot;
 		GcVersion  *v = &hot->versions[open->version];
+		bool		own;
 
-		if (open->page == own_page && open->chunk == own_chunk)
+		if (open->page == read_page && open->chunk == read_chunk)
 			continue;
 		if (nread > 0 && hot->changed[open->page] &&
 			bsearch(&hot->blocks[open->page], f->amendment->blocks, nread, sizeof(BlockNumber), by_number))
 			continue;
-		if (gc_page_is_own(&f->seer, hot, open->page))
+		own = gc_page_is_own(&f->seer, hot, open->page);
+		if (own || !gc_version_is_known(&f->seer, v))
 		{
-			own_chunk = open->chunk;
-			own_page = open->page;
-			f->amendment->own++;
-			take_page(f, own_chunk, own_page, hot->blocks[own_page]);
+			read_chunk = open->chunk;
+			read_page = open->page;
+			f->amendment->own += own;
+			take_page(f, read_chunk, read_page, hot->blocks[read_page]);
 		}
 		else if (!(gc_judge_version(&f->seer, v) & GC_VERSION_SEEN))
 			add_hole(f, GC_VERSION_IN_HEAP(v) ? GC_HEAP_CHUNK(hot->blocks[open->page]) : open->chunk,
@@ -284,7 +286,8 @@ judge_read_page(GcFinding *f, const GcReadPages *read, uint32 page)
 	const uint32 c = GC_HEAP_CHUNK(hot->blocks[page]);
 	const uint32 first = hot->patches[page].first;
 
-	if (hot->patches[page].chunk_id == 0 || gc_page_is_own(&f->seer, hot, page))
+	if (hot->patches[page].chunk_id == 0 || gc_page_is_own(&f->seer, hot, page) ||
+		!gc_page_is_known(&f->seer, hot, page))
 		return false;
 	for (uint32 i = hot->first_gone[page]; i < hot->first_gone[page + 1]; i++)
 		add_hole(f, c, first + hot->gone[i], first + hot->gone[i] + 1);

@@ -14,6 +14,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/lwlock.h"
 #include "storage/procarray.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -206,6 +207,16 @@ typedef enum GcSight
 	GC_SIGHT_OPEN				/* not, but a later snapshot may */
 } GcSight;
 
+/* What became of a transaction that has ended. */
+static uint32
+ask_log(FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint32 aborted)
+{
+	const uint32 bit = TransactionIdDidCommit(XidFromFullTransactionId(fxid)) ? committed : aborted;
+
+	pg_atomic_fetch_or_u32(known, bit);
+	return bit;
+}
+
 /*
  * Does the snapshot see what this transaction did?  `committed` and `aborted` are the bits
  * of *known that say what became of it.  The snapshot is asked first: what is finished now
@@ -222,15 +233,7 @@ sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32
 		return GC_SIGHT_NO;
 	if (!FullTransactionIdPrecedes(fxid, seer->xmin) && XidInMVCCSnapshot(xid, seer->snapshot))
 		return GC_SIGHT_OPEN;
-	if (bits & committed)
-		return GC_SIGHT_YES;
-	if (TransactionIdDidCommit(xid))
-	{
-		pg_atomic_fetch_or_u32(known, committed);
-		return GC_SIGHT_YES;
-	}
-	pg_atomic_fetch_or_u32(known, aborted);
-	return GC_SIGHT_NO;
+	return ((bits & committed) || ask_log(fxid, known, committed, aborted) == committed) ? GC_SIGHT_YES : GC_SIGHT_NO;
 }
 
 uint8
@@ -247,6 +250,41 @@ gc_judge_version(const GcSeer *seer, GcVersion *v)
 	sight = sees(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
 	return sight == GC_SIGHT_OPEN ? GC_VERSION_SEEN | GC_VERSION_OPEN :
 		sight == GC_SIGHT_NO ? GC_VERSION_SEEN : 0;
+}
+
+/* False: the log of commits has forgotten the transaction. */
+static bool
+find_out(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint32 aborted)
+{
+	bool		told;
+
+	if (!FullTransactionIdIsValid(fxid) || (pg_atomic_read_u32(known) & (committed | aborted)) ||
+		!FullTransactionIdPrecedes(fxid, seer->xmin))
+		return true;
+	LWLockAcquire(XactTruncationLock, LW_SHARED);
+	told = !FullTransactionIdPrecedes(fxid, gc_full_xid(GC_TRANSAM_VARIABLES->oldestClogXid, seer->xmin));
+	if (told)
+		ask_log(fxid, known, committed, aborted);
+	LWLockRelease(XactTruncationLock);
+	return told;
+}
+
+bool
+gc_version_is_known(const GcSeer *seer, GcVersion *v)
+{
+	return find_out(seer, v->xmin, &v->known, GC_XMIN_COMMITTED, GC_XMIN_ABORTED) &&
+		find_out(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+}
+
+bool
+gc_page_is_known(const GcSeer *seer, const GcHotPages *hot, uint32 page)
+{
+	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
+	{
+		if (!gc_version_is_known(seer, &hot->versions[i]))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -304,9 +342,12 @@ page_served(const GcSeer *seer, const GcDirectory *dir, const GcChunk *chunk, ui
 {
 	if (chunk->hot->changed[page] || !gc_patch_holds(dir, chunk->hot, page))
 		return false;
-	if (!gc_page_is_own(seer, chunk->hot, page))
+	if (gc_page_is_own(seer, chunk->hot, page))
+		served->pages_own++;
+	else if (gc_page_is_known(seer, chunk->hot, page))
 		return true;
-	served->pages_own++;
+	else
+		chunk->hot->changed[page] = true;
 	return false;
 }
 

@@ -51,6 +51,11 @@ CREATE FUNCTION gpuconc_columns_test_ended()
 RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
+-- As if VACUUM had frozen all rows, and cut the log of commits.
+CREATE FUNCTION gpuconc_columns_test_forget()
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
 -- Why a table, or one of its columns, cannot be cached; NULL if it can.
 CREATE FUNCTION gpuconc_columns_test_reason(rel regclass, col name DEFAULT NULL)
 RETURNS text

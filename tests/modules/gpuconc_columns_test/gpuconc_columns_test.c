@@ -57,6 +57,7 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_ended);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_forget);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_flush);
 
 /* One column of one source of rows: a chunk, or the delta. */
@@ -567,12 +568,14 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	return columns_test_a_row(fcinfo, values);
 }
 
-/* What is known of transaction ids; 17 renamed it. */
-#if PG_VERSION_NUM >= 170000
-#define TRANSAM_VARIABLES	(TransamVariables)
-#else
-#define TRANSAM_VARIABLES	(ShmemVariableCache)
-#endif
+/* As if VACUUM had frozen all rows, and cut the log of commits. */
+Datum
+gpuconc_columns_test_forget(PG_FUNCTION_ARGS)
+{
+	columns_test_require_superuser();
+	AdvanceOldestClogXid(XidFromFullTransactionId(ReadNextFullTransactionId()));
+	PG_RETURN_VOID();
+}
 
 /* As if a transaction had begun, got an id, and ended without having done anything. */
 Datum
@@ -583,15 +586,15 @@ gpuconc_columns_test_ended(PG_FUNCTION_ARGS)
 	columns_test_require_superuser();
 	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
 	LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
-	xid = TRANSAM_VARIABLES->nextXid;
+	xid = GC_TRANSAM_VARIABLES->nextXid;
 	ExtendCLOG(XidFromFullTransactionId(xid));
 	ExtendCommitTs(XidFromFullTransactionId(xid));
 	ExtendSUBTRANS(XidFromFullTransactionId(xid));
-	FullTransactionIdAdvance(&TRANSAM_VARIABLES->nextXid);
+	FullTransactionIdAdvance(&GC_TRANSAM_VARIABLES->nextXid);
 	LWLockRelease(XidGenLock);
-	if (FullTransactionIdPrecedes(TRANSAM_VARIABLES->latestCompletedXid, xid))
-		TRANSAM_VARIABLES->latestCompletedXid = xid;
-	TRANSAM_VARIABLES->xactCompletionCount++;
+	if (FullTransactionIdPrecedes(GC_TRANSAM_VARIABLES->latestCompletedXid, xid))
+		GC_TRANSAM_VARIABLES->latestCompletedXid = xid;
+	GC_TRANSAM_VARIABLES->xactCompletionCount++;
 	LWLockRelease(ProcArrayLock);
 	PG_RETURN_VOID();
 }
