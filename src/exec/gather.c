@@ -28,6 +28,7 @@
 #include "../columns/load/hot_loader.h"
 #include "../columns/load/job.h"
 #include "../columns/load/load.h"
+#include "../columns/serve/serving.h"
 #include "../columns/store/arena.h"
 #include "../columns/store/directory.h"
 #include "../columns/store/store.h"

@@ -426,24 +426,6 @@ gc_amend_open(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment
  *-------------------------------------------------------------------------
  */
 
-/* The first of a chunk's holes, from `at` on, that ends at a row or behind it. */
-static uint32
-find_hole(const GcServedChunk *chunk, uint32 at, uint32 row)
-{
-	uint32		end = chunk->nholes;
-
-	while (at < end)
-	{
-		const uint32 middle = at + (end - at) / 2;
-
-		if (chunk->holes[middle].to < row)
-			at = middle + 1;
-		else
-			end = middle;
-	}
-	return at;
-}
-
 /* Holes of the base that an edit's hole touches become part of it. */
 static void
 swallow_holes(const GcServedChunk *chunk, GcHoleEdit *edit, GcHoles *holes)
@@ -478,7 +460,9 @@ edit_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHo
 			last->hole.to = Max(last->hole.to, h.to);
 		else
 		{
-			const uint32 at = find_hole(chunk, last ? last->to : 0, h.from);
+			const uint32 passed = last ? last->to : 0;
+			const uint32 left = chunk->nholes - passed;
+			const uint32 at = passed + (left > 0 ? gc_first_from(&chunk->holes[passed].to, sizeof(GcHole), left, h.from) : 0);
 
 			last = last ? last + 1 : edits;
 			*last = (GcHoleEdit) {at, at, h};

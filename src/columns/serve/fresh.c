@@ -99,25 +99,6 @@ know_changes(GcProof *proof, XLogRecPtr since, XLogRecPtr first, uint64 pages)
 	return since >= proof->from;
 }
 
-/* The first change of a block or one behind it. */
-static uint32
-find_change(const GcProof *proof, BlockNumber block)
-{
-	uint32		from = 0;
-	uint32		to = proof->nchanges;
-
-	while (from < to)
-	{
-		const uint32 middle = from + (to - from) / 2;
-
-		if (proof->changes[middle].block < block)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
 /*-------------------------------------------------------------------------
  * Hot chunks
  *-------------------------------------------------------------------------
@@ -128,19 +109,9 @@ static int64
 find_block(const GcChunk *chunk, BlockNumber block)
 {
 	const BlockNumber *blocks = chunk->hot->blocks;
-	uint32		from = 0;
-	uint32		to = chunk->npages;
+	const uint32 page = gc_first_from(blocks, sizeof(BlockNumber), chunk->npages, block);
 
-	while (from < to)
-	{
-		const uint32 middle = from + (to - from) / 2;
-
-		if (blocks[middle] < block)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < chunk->npages && blocks[from] == block ? (int64) from : -1;
+	return page < chunk->npages && blocks[page] == block ? (int64) page : -1;
 }
 
 static void
@@ -327,7 +298,8 @@ drop_named(GcProof *proof, GcChunk *chunk)
 
 	if (!know_changes(proof, since, proof->from > since ? first_of_heap(proof->dir) : since, proof->nblocks))
 		return false;
-	for (uint32 i = find_change(proof, chunk->first); i < proof->nchanges; i++)
+	for (uint32 i = gc_first_from(&proof->changes->block, sizeof(GcWalChange), proof->nchanges, chunk->first);
+		 i < proof->nchanges; i++)
 	{
 		const GcWalChange *change = &proof->changes[i];
 		const uint32 page = change->block - chunk->first;

@@ -98,13 +98,6 @@ gc_has_delta(const GcServed *served)
 extern void gc_put_holes(const GcServedChunk *chunk, GcHole *to);
 
 /*
- * Judge every page of rel against dir (NULL: nothing is cached).  Call after
- * the executing snapshot was taken and while it is registered.  Needs a guard.
- * snapshot: that; NULL: for none in particular.
- */
-extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
-
-/*
  * Read the delta through the table access method: every tuple of the ranges that `snapshot` sees is
  * handed to the encoder.  specs: rel's attributes that are the encoder's columns; NULL: those that
  * it was made with.  Attribute 0 is NULL, and a negative one is `number`.
@@ -125,6 +118,25 @@ extern void gc_count_scan(Relation rel, uint64 rows);
 
 /* Bits of a word of a map page that say all-visible. */
 #define GC_MAP_VISIBLE_WORD UINT64CONST(0x5555555555555555)
+
+/* The first of n numbers, which ascend and are `stride` bytes apart, that is not less than `least`; n: there is none. */
+static inline uint32
+gc_first_from(const uint32 *numbers, Size stride, uint32 n, uint32 least)
+{
+	uint32		from = 0;
+	uint32		to = n;
+
+	while (from < to)
+	{
+		const uint32 middle = from + (to - from) / 2;
+
+		if (*(const uint32 *) ((const char *) numbers + middle * stride) < least)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
 
 /* Chunks of a relation with this number of blocks; blocks of one chunk. */
 extern uint32 gc_chunk_count(BlockNumber nblocks);

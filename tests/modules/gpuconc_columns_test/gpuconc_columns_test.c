@@ -39,7 +39,7 @@
 #include "columns/encode/spec.h"
 #include "columns/load/load.h"
 #include "columns/serve/versions.h"
-#include "columns/serve/visibility.h"
+#include "columns/serve/serving.h"
 #include "columns/store/columns.h"
 #include "columns/store/dict.h"
 #include "columns/store/directory.h"
