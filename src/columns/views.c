@@ -29,7 +29,7 @@
 #include "encode/spec.h"
 #include "load/job.h"
 #include "load/load.h"
-#include "serve/visibility.h"
+#include "serve/serving.h"
 #include "store/columns.h"
 #include "store/ddl.h"
 #include "store/epoch.h"

@@ -28,6 +28,7 @@
 #include "../columns/load/hot_loader.h"
 #include "../columns/load/job.h"
 #include "../columns/load/load.h"
+#include "../columns/serve/serving.h"
 #include "../columns/store/arena.h"
 #include "../columns/store/directory.h"
 #include "../columns/store/store.h"
@@ -341,7 +342,7 @@ read_delta(GcScanState *node, GcInputState *in, GcError *err)
 		code = read_table_delta(node, in, in, 0, err);
 	for (int k = 0; k < in->nparts && code == GC_OK; k++)
 	{
-		if (in->parts[k].served.nranges > 0 || in->parts[k].served.noffsets > 0)
+		if (gc_has_delta(&in->parts[k].served))
 			code = read_table_delta(node, in, &in->parts[k], k, err);
 	}
 	in->private_rows = code == GC_OK ? gc_encoder_rows(in->private) : 0;
@@ -422,7 +423,7 @@ serve_table(GcScanState *node, GcInputState *in, GcError *err)
 			in->dicts[c] = gc_dict_view(in->dir ? in->dir->columns[in->dir_column[c]].state : NULL,
 										in->specs[c].rtrim);
 	}
-	return in->served.nranges > 0 || in->served.noffsets > 0 ? read_delta(node, in, err) : GC_OK;
+	return gc_has_delta(&in->served) ? read_delta(node, in, err) : GC_OK;
 }
 
 /* The tables of an append input. */
@@ -445,7 +446,7 @@ serve_parts(GcScanState *node, int i, GcError *err)
 	}
 	in->private = NULL;
 	in->private_rows = 0;
-	return in->served.nranges > 0 || in->served.noffsets > 0 ? read_delta(node, in, err) : GC_OK;
+	return gc_has_delta(&in->served) ? read_delta(node, in, err) : GC_OK;
 }
 
 GcCode

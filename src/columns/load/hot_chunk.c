@@ -19,102 +19,14 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/transam.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/procarray.h"
 #include "utils/rel.h"
 
 #include "../serve/bound.h"
 #include "hot_chunk.h"
 #include "../../settings.h"
 #include "../serve/patches.h"
-
-typedef enum GcTupleFate
-{
-	GC_TUPLE_OF_ALL,			/* every snapshot sees it */
-	GC_TUPLE_OF_SOME,			/* a version */
-	GC_TUPLE_OF_NONE,
-	GC_TUPLE_REFUSED			/* the page cannot be kept */
-} GcTupleFate;
-
-/* By what transactions are judged. */
-typedef struct GcHorizon
-{
-	FullTransactionId next;
-	FullTransactionId oldest;	/* what committed before is seen by every snapshot */
-} GcHorizon;
-
-static GcHorizon
-horizon(Relation rel)
-{
-	GcHorizon	h;
-	TransactionId oldest = GetOldestNonRemovableTransactionId(rel);
-
-	h.next = ReadNextFullTransactionId();
-	h.oldest = gc_full_xid(oldest, h.next);
-	return h;
-}
-
-/*
- * What became of a transaction that a tuple names, and is it known for good?  In progress: neither
- * committed nor aborted.  The order of questions matters: it may end in between.
- */
-static uint32
-ask_status(TransactionId xid, uint32 committed, uint32 aborted)
-{
-	if (TransactionIdIsInProgress(xid))
-		return 0;
-	return TransactionIdDidCommit(xid) ? committed : aborted;
-}
-
-/* Judge a tuple, and note in *v what a version's transactions are. */
-static GcTupleFate
-judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v)
-{
-	const uint16 mask = tuple->t_infomask;
-	uint32		known = 0;
-
-	v->xmin = v->xmax = InvalidFullTransactionId;
-	if (mask & HEAP_MOVED)
-		return GC_TUPLE_REFUSED;
-	if (!HeapTupleHeaderXminFrozen(tuple))
-	{
-		TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
-
-		if (HeapTupleHeaderXminInvalid(tuple))
-			return GC_TUPLE_OF_NONE;
-		if (!TransactionIdIsNormal(xmin))
-			known |= xmin == InvalidTransactionId ? GC_XMIN_ABORTED : GC_XMIN_COMMITTED;
-		else
-			known |= HeapTupleHeaderXminCommitted(tuple) ? GC_XMIN_COMMITTED :
-				ask_status(xmin, GC_XMIN_COMMITTED, GC_XMIN_ABORTED);
-		if (known & GC_XMIN_ABORTED)
-			return GC_TUPLE_OF_NONE;
-		if (TransactionIdIsNormal(xmin))
-			v->xmin = gc_full_xid(xmin, h->next);
-		if ((known & GC_XMIN_COMMITTED) && FullTransactionIdPrecedes(v->xmin, h->oldest))
-			v->xmin = InvalidFullTransactionId;
-	}
-	if (!(mask & HEAP_XMAX_INVALID) && !HEAP_XMAX_IS_LOCKED_ONLY(mask) &&
-		TransactionIdIsValid(HeapTupleHeaderGetRawXmax(tuple)))
-	{
-		TransactionId xmax = HeapTupleHeaderGetRawXmax(tuple);
-
-		if (mask & HEAP_XMAX_IS_MULTI)
-			return GC_TUPLE_REFUSED;
-		known |= (mask & HEAP_XMAX_COMMITTED) ? GC_XMAX_COMMITTED :
-			ask_status(xmax, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
-		if (!(known & GC_XMAX_ABORTED))
-			v->xmax = gc_full_xid(xmax, h->next);
-		if ((known & GC_XMAX_COMMITTED) && FullTransactionIdPrecedes(v->xmax, h->oldest))
-			return GC_TUPLE_OF_NONE;
-	}
-	pg_atomic_init_u32(&v->known, known);
-	if (!FullTransactionIdIsValid(v->xmin) && !FullTransactionIdIsValid(v->xmax))
-		return GC_TUPLE_OF_ALL;
-	return GC_TUPLE_OF_SOME;
-}
 
 /*-------------------------------------------------------------------------
  * Pages
@@ -201,7 +113,7 @@ read_heap_row(GcReading *reading, const GcHorizon *h, const GcPatch *patch, Heap
 			  GcNoted *noted)
 {
 	GcVersion  *v = next_version(reading, noted->nversions);
-	const GcTupleFate fate = judge_tuple(h, tuple, v);
+	const GcTupleFate fate = gc_judge_tuple(h, tuple, v);
 
 	if (fate == GC_TUPLE_OF_NONE)
 		let_go(reading, noted->ngone++, row);
@@ -252,7 +164,7 @@ read_page(const GcLoader *loader, GcReading *reading, const GcHorizon *h, BlockN
 		if (heap_row >= 0)
 			let_go(reading, now.ngone++, heap_row);
 		v = next_version(reading, now.nversions);
-		fate = tuple ? judge_tuple(h, tuple, v) : GC_TUPLE_OF_NONE;
+		fate = tuple ? gc_judge_tuple(h, tuple, v) : GC_TUPLE_OF_NONE;
 		if (fate == GC_TUPLE_REFUSED || n == MaxHeapTuplesPerPage ||
 			(fate == GC_TUPLE_OF_SOME && (tuple->t_infomask & HEAP_HASEXTERNAL)))
 			return false;
@@ -360,7 +272,7 @@ bool
 gc_hot_read(GcLoader *loader, GcReading *reading)
 {
 	const BlockNumber nblocks = RelationGetNumberOfBlocks(loader->rel);
-	const GcHorizon h = horizon(loader->rel);
+	const GcHorizon h = gc_horizon(loader->rel);
 	const GcChunkColumn **cells = NULL;
 	int32		cells_of = -1;
 	GcNoted		noted = {0};

@@ -3,7 +3,7 @@
  * hot_loader.h
  *	  Loading hot pages in the background: one loader worker for a table that is being written to.
  *
- * Sessions ask for a load, and go on: they read the few pages that no hot chunk has, each for itself.  The
+ * Sessions ask for a load, and go on: they read the few pages that no hot chunk has.  The
  * loader does what was asked for since its last load, all at once, and a moment later at the earliest.  It
  * ends when nobody has asked for a while.
  *

@@ -17,6 +17,7 @@
 
 #include "amend.h"
 #include "patches.h"
+#include "read_pages.h"
 #include "../../settings.h"
 
 /* If more than so many pages, or this part of all, have changed, there is better to be a new base. */
@@ -40,6 +41,8 @@ typedef struct GcFinding
 	uint32		blocks_size;
 	uint32		new_size;
 	uint32		offsets_size;
+	uint32		tuples_size;
+	GcSeer		seer;
 } GcFinding;
 
 static void
@@ -149,38 +152,38 @@ by_number(const void *a, const void *b)
 }
 
 /*
- * Open versions, but for those of pages that are to be read: VACUUM may have frozen them since, and pg_xact have forgotten
- * their transactions.  Also those of pages that another session has marked a moment ago: these are served.
+ * Open versions, but for those of pages that are to be read.  Also those of pages that another session has marked a moment
+ * ago: these are served.
  */
 static void
-judge_open(GcFinding *f, Snapshot snapshot)
+judge_open(GcFinding *f)
 {
 	const GcKept *kept = &f->base->kept;
 	const uint32 nread = f->amendment->nblocks;
-	uint32		own_chunk = 0;
-	uint32		own_page = PG_UINT32_MAX;
-	GcSeer		seer;
+	uint32		read_chunk = 0;
+	uint32		read_page = PG_UINT32_MAX;
 
-	gc_seer_init(&seer, snapshot);
 	for (uint32 i = 0; i < kept->nopen; i++)
 	{
 		const GcOpenVersion *open = &kept->open[i];
 		const GcHotPages *hot = f->dir->chunks[open->chunk]->hot;
 		GcVersion  *v = &hot->versions[open->version];
+		bool		own;
 
-		if (open->page == own_page && open->chunk == own_chunk)
+		if (open->page == read_page && open->chunk == read_chunk)
 			continue;
 		if (nread > 0 && hot->changed[open->page] &&
 			bsearch(&hot->blocks[open->page], f->amendment->blocks, nread, sizeof(BlockNumber), by_number))
 			continue;
-		if (gc_page_is_own(&seer, hot, open->page))
+		own = gc_page_is_own(&f->seer, hot, open->page);
+		if (own || !gc_version_is_known(&f->seer, v))
 		{
-			own_chunk = open->chunk;
-			own_page = open->page;
-			f->amendment->own++;
-			take_page(f, own_chunk, own_page, hot->blocks[own_page]);
+			read_chunk = open->chunk;
+			read_page = open->page;
+			f->amendment->own += own;
+			take_page(f, read_chunk, read_page, hot->blocks[read_page]);
 		}
-		else if (!(gc_judge_version(&seer, v) & GC_VERSION_SEEN))
+		else if (!(gc_judge_version(&f->seer, v) & GC_VERSION_SEEN))
 			add_hole(f, GC_VERSION_IN_HEAP(v) ? GC_HEAP_CHUNK(hot->blocks[open->page]) : open->chunk,
 					 GC_VERSION_ROW(v), GC_VERSION_ROW(v) + 1);
 	}
@@ -261,16 +264,58 @@ add_new_rows(GcFinding *f, BlockNumber block, const GcPageSeen *seen)
 	a->noffsets += seen->nnew;
 }
 
+static void
+add_tuple(GcFinding *f, HeapTuple tuple)
+{
+	GcAmendment *a = f->amendment;
+
+	if (a->ntuples == f->tuples_size)
+	{
+		f->tuples_size = Max(256, 2 * f->tuples_size);
+		a->tuples = a->tuples ? repalloc_huge(a->tuples, f->tuples_size * sizeof(HeapTuple)) :
+			palloc(f->tuples_size * sizeof(HeapTuple));
+	}
+	a->tuples[a->ntuples++] = tuple;
+}
+
+/* A page that another session has read; false: this one is to read it itself. */
+static bool
+judge_read_page(GcFinding *f, const GcReadPages *read, uint32 page)
+{
+	GcHotPages *hot = read->chunk.hot;
+	const uint32 c = GC_HEAP_CHUNK(hot->blocks[page]);
+	const uint32 first = hot->patches[page].first;
+
+	if (hot->patches[page].chunk_id == 0 || gc_page_is_own(&f->seer, hot, page) ||
+		!gc_page_is_known(&f->seer, hot, page))
+		return false;
+	for (uint32 i = hot->first_gone[page]; i < hot->first_gone[page + 1]; i++)
+		add_hole(f, c, first + hot->gone[i], first + hot->gone[i] + 1);
+	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
+	{
+		GcVersion  *v = &hot->versions[i];
+		const bool	seen = (gc_judge_version(&f->seer, v) & GC_VERSION_SEEN) != 0;
+
+		if (GC_VERSION_IN_HEAP(v) && !seen)
+			add_hole(f, c, GC_VERSION_ROW(v), GC_VERSION_ROW(v) + 1);
+		else if (!GC_VERSION_IN_HEAP(v) && seen)
+			add_tuple(f, &read->tuples[v->row]);
+	}
+	f->amendment->nread++;
+	f->amendment->read_id = read->id;
+	return true;
+}
+
 /* A page that is to be read, and of which the heap's chunk may have rows that are in no hole. */
 static void
-look_at_page(GcFinding *f, Relation rel, Snapshot snapshot, BlockNumber block, FullTransactionId next)
+look_at_page(GcFinding *f, Relation rel, BlockNumber block, FullTransactionId next)
 {
 	const uint32 c = GC_HEAP_CHUNK(block);
 	const GcChunk *chunk = c < f->dir->nheap ? f->dir->chunks[c] : NULL;
 	const uint32 page = block % (BlockNumber) gc_chunk_pages;
 	GcPageSeen	seen;
 
-	if (gc_patch_look(rel, f->dir, block, snapshot, next, &seen))
+	if (gc_patch_look(rel, f->dir, block, f->seer.snapshot, next, &seen))
 	{
 		for (uint32 i = 0; i < seen.ngone; i++)
 			add_hole(f, c, seen.gone[i], seen.gone[i] + 1);
@@ -282,37 +327,52 @@ look_at_page(GcFinding *f, Relation rel, Snapshot snapshot, BlockNumber block, F
 	add_block(f, block);
 }
 
-/*
- * Look at the pages that are to be read, those of the base's delta among them if it is open.  Of many, only new rows
- * are read then.
- */
-static void
-look_at_pages(GcFinding *f, Relation rel, Snapshot snapshot)
+/* The pages that are to be read, those of the base's delta among them if it is open; ascending. */
+static BlockNumber *
+merge_blocks(const GcFinding *f, uint32 *n)
 {
-	GcAmendment *a = f->amendment;
-	const GcBlockRange *range = f->base->served.ranges;
-	const GcBlockRange *end = f->base->kept.delta_open ? range + f->base->served.nranges : range;
-	const FullTransactionId next = ReadNextFullTransactionId();
-	const BlockNumber *blocks = a->blocks;
-	const uint32 n = a->nblocks;
-	BlockNumber at = 0;
+	const GcAmendment *a = f->amendment;
+	const GcServed *served = &f->base->served;
+	const uint32 nranges = f->base->kept.delta_open ? served->nranges : 0;
+	BlockNumber *blocks;
+	uint32		size = a->nblocks;
+	uint32		i = 0;
 
-	a->blocks = NULL;
-	a->nblocks = f->blocks_size = 0;
-	for (uint32 i = 0; i < n || range < end;)
+	for (uint32 r = 0; r < nranges; r++)
+		size += served->ranges[r].count;
+	blocks = palloc_extended((size + 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
+	*n = 0;
+	for (uint32 r = 0; r < nranges; r++)
 	{
+		while (i < a->nblocks && a->blocks[i] < served->ranges[r].first)
+			blocks[(*n)++] = a->blocks[i++];
+		for (BlockNumber k = 0; k < served->ranges[r].count; k++)
+			blocks[(*n)++] = served->ranges[r].first + k;
+	}
+	while (i < a->nblocks)
+		blocks[(*n)++] = a->blocks[i++];
+	return blocks;
+}
+
+/* Look at the pages that are to be read, unless another session has.  Of many, only new rows are read then. */
+static void
+look_at_pages(GcFinding *f, GcProof *proof)
+{
+	const FullTransactionId next = ReadNextFullTransactionId();
+	uint32		n;
+	BlockNumber *blocks = merge_blocks(f, &n);
+	uint32		at = 0;
+
+	f->amendment->blocks = NULL;
+	f->amendment->nblocks = f->blocks_size = 0;
+	gc_read_pages(proof, blocks, n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		const int64 page = gc_read_pages_find(proof->read, blocks[i], &at);
+
 		CHECK_FOR_INTERRUPTS();
-		if (i == n || (range < end && range->first + at < blocks[i]))
-		{
-			look_at_page(f, rel, snapshot, range->first + at, next);
-			if (++at == range->count)
-			{
-				range++;
-				at = 0;
-			}
-		}
-		else
-			look_at_page(f, rel, snapshot, blocks[i++], next);
+		if (page < 0 || !judge_read_page(f, proof->read, (uint32) page))
+			look_at_page(f, proof->rel, blocks[i], next);
 	}
 }
 
@@ -325,6 +385,7 @@ gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment
 	uint32		read;
 
 	memset(amendment, 0, sizeof(GcAmendment));
+	gc_seer_init(&f.seer, snapshot);
 	amendment->end = proof->nblocks;
 	if (amendment->end < served->nblocks || amendment->end - served->nblocks > MOST_AMENDED)
 		return false;
@@ -336,26 +397,27 @@ gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment
 			find_changed(&f, c);
 	}
 	sort_blocks(amendment);
-	judge_open(&f, snapshot);
+	judge_open(&f);
 	sort_blocks(amendment);
 	read = amendment->nblocks + (amendment->end - served->nblocks);
 	if (read > MOST_AMENDED || read > (served->pages_served + served->pages_versioned) / MOST_AMENDED_PART + 16)
 		return false;
-	look_at_pages(&f, proof->rel, snapshot);
+	look_at_pages(&f, proof);
 	sort_holes(amendment);
 	return true;
 }
 
 void
-gc_amend_open(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot, GcAmendment *amendment)
+gc_amend_open(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment)
 {
-	GcFinding	f = {.dir = dir,.base = base,.amendment = amendment};
+	GcFinding	f = {.dir = proof->dir,.base = base,.amendment = amendment};
 
 	memset(amendment, 0, sizeof(GcAmendment));
+	gc_seer_init(&f.seer, snapshot);
 	amendment->end = base->served.nblocks;
-	judge_open(&f, snapshot);
+	judge_open(&f);
 	sort_blocks(amendment);
-	look_at_pages(&f, rel, snapshot);
+	look_at_pages(&f, proof);
 	sort_holes(amendment);
 }
 
@@ -363,24 +425,6 @@ gc_amend_open(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot
  * Applying
  *-------------------------------------------------------------------------
  */
-
-/* The first of a chunk's holes, from `at` on, that ends at a row or behind it. */
-static uint32
-find_hole(const GcServedChunk *chunk, uint32 at, uint32 row)
-{
-	uint32		end = chunk->nholes;
-
-	while (at < end)
-	{
-		const uint32 middle = at + (end - at) / 2;
-
-		if (chunk->holes[middle].to < row)
-			at = middle + 1;
-		else
-			end = middle;
-	}
-	return at;
-}
 
 /* Holes of the base that an edit's hole touches become part of it. */
 static void
@@ -416,7 +460,9 @@ edit_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHo
 			last->hole.to = Max(last->hole.to, h.to);
 		else
 		{
-			const uint32 at = find_hole(chunk, last ? last->to : 0, h.from);
+			const uint32 passed = last ? last->to : 0;
+			const uint32 left = chunk->nholes - passed;
+			const uint32 at = passed + (left > 0 ? gc_first_from(&chunk->holes[passed].to, sizeof(GcHole), left, h.from) : 0);
 
 			last = last ? last + 1 : edits;
 			*last = (GcHoleEdit) {at, at, h};
@@ -510,7 +556,10 @@ gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcSer
 	served->new_rows = a->new_rows;
 	served->noffsets = a->noffsets;
 	served->offsets = a->offsets;
-	served->pages_delta += a->nnew;
+	served->ntuples = a->ntuples;
+	served->tuples = a->tuples;
+	served->pages_read_before = a->nread;
+	served->pages_delta += a->nnew + a->nread;
 	served->nblocks = a->end;
 	served->pages_served -= a->from_heap;
 	served->pages_versioned -= a->taken - a->from_heap;

@@ -26,8 +26,12 @@ typedef struct GcAmendment
 	GcNewRows  *new_rows;		/* of others only these; ascending */
 	uint32		noffsets;
 	uint16	   *offsets;
+	uint32		ntuples;		/* and these, of yet others */
+	HeapTuple  *tuples;
+	uint32		nread;			/* pages that they are of, or that only have holes */
+	uint64		read_id;		/* of the note that has the tuples (read_pages.h); 0: there are none */
 	BlockNumber end;			/* of the relation now: blocks behind the base's are to be read, too */
-	uint32		taken;			/* of blocks and new_rows: those that the base serves */
+	uint32		taken;			/* of all these pages: those that the base serves */
 	uint32		from_heap;		/* of these: those that chunks of the heap have */
 	uint32		own;			/* and those with this session's changes */
 } GcAmendment;
@@ -39,8 +43,7 @@ typedef struct GcAmendment
 extern bool gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
 /* The same for the base's own snapshot, which has just been served. */
-extern void gc_amend_open(Relation rel, const GcDirectory *dir, const GcBase *base, Snapshot snapshot,
-						  GcAmendment *amendment);
+extern void gc_amend_open(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
 /* What is served. */
 extern void gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *amendment, GcServed *served);

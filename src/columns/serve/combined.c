@@ -214,6 +214,7 @@ gc_combine_served(GcServed *all, const GcServed *part, uint32 first_chunk)
 	}
 	all->nranges += part->nranges;
 	all->noffsets += part->noffsets;
+	all->ntuples += part->ntuples;
 	all->pages_served += part->pages_served;
 	all->pages_versioned += part->pages_versioned;
 	all->pages_looked_at += part->pages_looked_at;

@@ -48,20 +48,21 @@ typedef struct GcDelta
 	Datum	   *values;
 	bool	   *isnull;
 	TupleTableSlot *slot;
+	TupleTableSlot *copied;		/* for tuples that are on no page */
 } GcDelta;
 
 /* Encode the tuple in the slot; false when it is time to give up. */
 static bool
-add_slot(GcDelta *delta)
+add_slot(GcDelta *delta, TupleTableSlot *slot)
 {
 	if (delta->last > 0)
-		slot_getsomeattrs(delta->slot, delta->last);
+		slot_getsomeattrs(slot, delta->last);
 	for (int i = 0; i < delta->ncols; i++)
 	{
 		const AttrNumber attnum = delta->specs[i].attnum;
 
-		delta->values[i] = attnum > 0 ? delta->slot->tts_values[attnum - 1] : Int32GetDatum(delta->number);
-		delta->isnull[i] = attnum > 0 ? delta->slot->tts_isnull[attnum - 1] : attnum == 0;
+		delta->values[i] = attnum > 0 ? slot->tts_values[attnum - 1] : Int32GetDatum(delta->number);
+		delta->isnull[i] = attnum > 0 ? slot->tts_isnull[attnum - 1] : attnum == 0;
 	}
 	gc_encoder_add(delta->encoder, delta->values, delta->isnull);
 
@@ -104,7 +105,7 @@ add_new_rows(GcDelta *delta, const GcServed *served, const GcNewRows *rows)
 	for (uint32 i = 0; i < rows->n && ok; i++)
 	{
 		ExecStoreBufferHeapTuple(&tuples[i], delta->slot, buffer);
-		ok = add_slot(delta);
+		ok = add_slot(delta, delta->slot);
 	}
 	ExecClearTuple(delta->slot);
 	ReleaseBuffer(buffer);
@@ -123,7 +124,7 @@ add_ranges(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 		while (ok && table_scan_getnextslot_tidrange(scan, ForwardScanDirection, delta->slot))
 		{
 			CHECK_FOR_INTERRUPTS();
-			ok = add_slot(delta);
+			ok = add_slot(delta, delta->slot);
 		}
 	}
 	if (scan)
@@ -132,6 +133,11 @@ add_ranges(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ok = add_new_rows(delta, served, &served->new_rows[i]);
+	}
+	for (uint32 i = 0; ok && i < served->ntuples; i++)
+	{
+		ExecStoreHeapTuple(served->tuples[i], delta->copied, false);
+		ok = add_slot(delta, delta->copied);
 	}
 	return ok;
 }
@@ -146,7 +152,7 @@ add_table(GcDelta *delta, Snapshot snapshot)
 	while (ok && table_scan_getnextslot(scan, ForwardScanDirection, delta->slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		ok = add_slot(delta);
+		ok = add_slot(delta, delta->slot);
 	}
 	table_endscan(scan);
 	return ok;
@@ -160,7 +166,7 @@ add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 	const bool	counted = pgstat_should_count_relation(rel);
 	const PgStat_Counter scans = counted ? GC_SCANS_COUNTED(rel) : 0;
 	const PgStat_Counter rows = counted ? GC_ROWS_COUNTED(rel) : 0;
-	const bool	ok = served->pages_served + served->pages_versioned + served->nnew == 0 ? add_table(delta, snapshot) :
+	const bool	ok = served->pages_served + served->pages_versioned + served->nnew + served->pages_read_before == 0 ? add_table(delta, snapshot) :
 		add_ranges(delta, snapshot, served);
 
 	if (counted)
@@ -186,9 +192,11 @@ gc_delta_scan(Relation rel, Snapshot snapshot, const GcServed *served,
 	delta.values = palloc(Max(delta.ncols, 1) * sizeof(Datum));
 	delta.isnull = palloc(Max(delta.ncols, 1) * sizeof(bool));
 	delta.slot = table_slot_create(rel, NULL);
+	delta.copied = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 
 	ok = add_uncounted(&delta, snapshot, served);
 	ExecDropSingleTupleTableSlot(delta.slot);
+	ExecDropSingleTupleTableSlot(delta.copied);
 	pfree(delta.values);
 	pfree(delta.isnull);
 	if (!ok)

@@ -16,6 +16,7 @@
 
 #include "bound.h"
 #include "fresh.h"
+#include "read_pages.h"
 #include "versions.h"
 #include "visibility.h"
 #include "../../compat.h"
@@ -73,44 +74,29 @@ is_proven(const GcProof *proof, pg_atomic_uint64 *proven_to)
  *-------------------------------------------------------------------------
  */
 
-/* Are all changes behind `since` known, up to the bound at least?  Else so many pages are to be looked at. */
+/*
+ * Are all changes behind `since` known, up to the bound at least?  Else so many pages are to be looked at.  `first`: none
+ * of the chunks that are to be proven next has an earlier `since` that is still known.
+ */
 static bool
-know_changes(GcProof *proof, XLogRecPtr since, uint64 pages)
+know_changes(GcProof *proof, XLogRecPtr since, XLogRecPtr first, uint64 pages)
 {
-	if (proof->known == InvalidXLogRecPtr)
+	if (proof->known == InvalidXLogRecPtr && pages > proof->asked)
 	{
+		proof->asked = pages;
 		proof->known = gc_wal_changes_reach(proof->bound, pages);
-		if (proof->known == InvalidXLogRecPtr)
-			return false;
-		proof->from = since;
-		proof->changes = gc_wal_changes_of(proof->rel, &proof->from, &proof->nchanges);
+		proof->from = PG_UINT64_MAX;
 	}
-	else if (since < proof->from && since >= gc_wal_changes_floor())
+	if (proof->known == InvalidXLogRecPtr)
+		return false;
+	if (since < proof->from && since >= gc_wal_changes_floor())
 	{
-		pfree(proof->changes);
-		proof->from = InvalidXLogRecPtr;
+		if (proof->changes)
+			pfree(proof->changes);
+		proof->from = Min(first, since);
 		proof->changes = gc_wal_changes_of(proof->rel, &proof->from, &proof->nchanges);
 	}
 	return since >= proof->from;
-}
-
-/* The first change of a block or one behind it. */
-static uint32
-find_change(const GcProof *proof, BlockNumber block)
-{
-	uint32		from = 0;
-	uint32		to = proof->nchanges;
-
-	while (from < to)
-	{
-		const uint32 middle = from + (to - from) / 2;
-
-		if (proof->changes[middle].block < block)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
 }
 
 /*-------------------------------------------------------------------------
@@ -123,19 +109,9 @@ static int64
 find_block(const GcChunk *chunk, BlockNumber block)
 {
 	const BlockNumber *blocks = chunk->hot->blocks;
-	uint32		from = 0;
-	uint32		to = chunk->npages;
+	const uint32 page = gc_first_from(blocks, sizeof(BlockNumber), chunk->npages, block);
 
-	while (from < to)
-	{
-		const uint32 middle = from + (to - from) / 2;
-
-		if (blocks[middle] < block)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < chunk->npages && blocks[from] == block ? (int64) from : -1;
+	return page < chunk->npages && blocks[page] == block ? (int64) page : -1;
 }
 
 static void
@@ -162,12 +138,12 @@ mark_behind_end(const GcProof *proof, const GcChunk *chunk)
 
 /* Mark what the WAL names; false: it is not known from where the chunk's marks end. */
 static bool
-mark_named(GcProof *proof, const GcChunk *chunk, uint64 pages)
+mark_named(GcProof *proof, const GcChunk *chunk, XLogRecPtr first, uint64 pages)
 {
 	GcHotPages *hot = chunk->hot;
 	const XLogRecPtr since = pg_atomic_read_u64(&hot->proven_to);
 
-	if (!know_changes(proof, since, pages))
+	if (!know_changes(proof, since, first, pages))
 		return false;
 	for (uint32 i = 0; i < proof->nchanges; i++)
 	{
@@ -191,25 +167,43 @@ sweep_hot(GcProof *proof, const GcChunk *chunk)
 	raise_proven(&chunk->hot->proven_to, now);
 }
 
+/* Hot chunk i of a proof: behind those of the directory, the pages that were read. */
+static const GcChunk *
+hot_chunk(const GcProof *proof, uint32 i)
+{
+	const GcDirectory *dir = proof->dir;
+
+	if (dir->nheap + i < dir->nchunks)
+		return dir->chunks[dir->nheap + i];
+	return proof->read ? &proof->read->chunk : NULL;
+}
+
 void
 gc_prove_hot(GcProof *proof)
 {
-	const GcDirectory *dir = proof->dir;
+	const uint32 nhot = proof->dir->nchunks - proof->dir->nheap;
+	XLogRecPtr	first = PG_UINT64_MAX;
 	uint64		pages = 0;
 
-	for (uint32 c = dir->nheap; c < dir->nchunks; c++)
+	proof->read = (GcReadPages *) gc_note_of(proof->dir, GC_NOTE_READ);
+	for (uint32 i = 0; i <= nhot; i++)
 	{
-		if (dir->chunks[c] == NULL)
-			continue;
-		mark_behind_end(proof, dir->chunks[c]);
-		if (!is_proven(proof, &dir->chunks[c]->hot->proven_to))
-			pages += dir->chunks[c]->npages;
-	}
-	for (uint32 c = dir->nheap; pages > 0 && c < dir->nchunks; c++)
-	{
-		const GcChunk *chunk = dir->chunks[c];
+		const GcChunk *chunk = hot_chunk(proof, i);
 
-		if (chunk && !is_proven(proof, &chunk->hot->proven_to) && !mark_named(proof, chunk, pages))
+		if (chunk == NULL)
+			continue;
+		mark_behind_end(proof, chunk);
+		if (!is_proven(proof, &chunk->hot->proven_to))
+		{
+			pages += chunk->npages;
+			first = Min(first, pg_atomic_read_u64(&chunk->hot->proven_to));
+		}
+	}
+	for (uint32 i = 0; pages > 0 && i <= nhot; i++)
+	{
+		const GcChunk *chunk = hot_chunk(proof, i);
+
+		if (chunk && !is_proven(proof, &chunk->hot->proven_to) && !mark_named(proof, chunk, first, pages))
 			sweep_hot(proof, chunk);
 	}
 	pg_read_barrier();
@@ -279,15 +273,33 @@ drop_if_changed(GcProof *proof, GcChunk *chunk, uint32 page)
 	pg_atomic_fetch_and_u64(word, ~bit);
 }
 
+/* The least `proven_to` of chunks of the heap that the WAL reaches back to. */
+static XLogRecPtr
+first_of_heap(const GcDirectory *dir)
+{
+	const XLogRecPtr floor = gc_wal_changes_floor();
+	XLogRecPtr	first = PG_UINT64_MAX;
+
+	for (uint32 c = 0; c < dir->nheap; c++)
+	{
+		const XLogRecPtr since = dir->chunks[c] ? pg_atomic_read_u64(&dir->chunks[c]->proven_to) : InvalidXLogRecPtr;
+
+		if (since >= floor && since < first)
+			first = since;
+	}
+	return first;
+}
+
 /* Take out what the WAL names; false: it is not known from where the chunk's marks end. */
 static bool
 drop_named(GcProof *proof, GcChunk *chunk)
 {
 	const XLogRecPtr since = pg_atomic_read_u64(&chunk->proven_to);
 
-	if (!know_changes(proof, since, proof->nblocks))
+	if (!know_changes(proof, since, proof->from > since ? first_of_heap(proof->dir) : since, proof->nblocks))
 		return false;
-	for (uint32 i = find_change(proof, chunk->first); i < proof->nchanges; i++)
+	for (uint32 i = gc_first_from(&proof->changes->block, sizeof(GcWalChange), proof->nchanges, chunk->first);
+		 i < proof->nchanges; i++)
 	{
 		const GcWalChange *change = &proof->changes[i];
 		const uint32 page = change->block - chunk->first;

@@ -58,6 +58,8 @@ gc_same_map_lsn(XLogRecPtr a, XLogRecPtr b)
 	return a == b && gc_debug_map_lsns;
 }
 
+typedef struct GcReadPages GcReadPages; /* read_pages.h */
+
 /* A session's proof of a directory: how far it must reach, and what was learnt for it. */
 typedef struct GcProof
 {
@@ -66,9 +68,11 @@ typedef struct GcProof
 	XLogRecPtr	bound;
 	BlockNumber nblocks;		/* of the relation */
 	uint64		looked_at;		/* pages */
+	GcReadPages *read;			/* the directory's note of pages that were read, proven with its hot chunks; or NULL */
 
-	/* The relation's pages that the WAL names; not asked yet while `known` is invalid. */
-	XLogRecPtr	known;			/* all records that end here or before it */
+	/* The relation's pages that the WAL names. */
+	uint64		asked;			/* for, rather than to look at so many pages */
+	XLogRecPtr	known;			/* all records that end here or before it; invalid: they are not known */
 	XLogRecPtr	from;			/* and behind here */
 	uint32		nchanges;
 	GcWalChange *changes;		/* palloc'd, by block */
@@ -77,7 +81,7 @@ typedef struct GcProof
 /* Begin, once the snapshot is taken.  Needs a guard until the proof's end, if there is a directory. */
 extern void gc_proof_begin(GcProof *proof, Relation rel, const GcDirectory *dir);
 
-/* Have the marks of all hot chunks complete. */
+/* Have the marks of all hot chunks complete, and those of pages that sessions have read. */
 extern void gc_prove_hot(GcProof *proof);
 
 /*

@@ -1,10 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * serving.c
- *	  What a snapshot was served of a directory with hot chunks, noted for later ones.  See
- *	  serving.h.
+ *	  What a snapshot is served: of the heap's chunks, of hot chunks, or the same as another one.  See serving.h.
  *
  * Runs in backends, under a guard.  Notes are in the arena, and never change.
+ *
+ * Two snapshots that see the same transactions see the same rows.  So what was wholly
+ * served from a directory's chunks for one is served from them for the other.  Whatever
+ * happened to the table in between is the work of transactions that neither of them
+ * sees.  No page of the map has to be read, nor the table's length.
+ *
+ * Snapshots are told by xmax where no transaction was in progress: then they see all up
+ * to there that committed.  Sessions that have an xid of their own see their own changes
+ * besides.  A snapshot of recovery says in another way what is in progress.
+ * Those take no part.  Four thousand million transactions later xmax comes again, so a
+ * finding is good for some minutes only.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +25,7 @@
 #include "utils/timestamp.h"
 
 #include "amend.h"
-#include "../store/arena.h"
+#include "read_pages.h"
 #include "../store/epoch.h"
 #include "rows_key.h"
 #include "serving.h"
@@ -23,9 +33,11 @@
 #include "../encode/spec.h"
 #include "../store/store.h"
 
-/* Part of the arena that a note may take, and ids of a snapshot that is compared. */
-#define NOTE_PART		64
+/* Ids of a snapshot that is compared. */
 #define MAX_COMPARED	1024
+
+/* A finding that all was served is good for so long. */
+#define WHOLE_SECONDS	600
 
 /* An amendment of the base with this id, noted for a snapshot.  What it points to follows. */
 typedef struct GcAmendmentNote
@@ -167,13 +179,6 @@ put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 	}
 }
 
-/* Notes replace each other, and a long request keeps those from being freed that were in use since it began. */
-static bool
-many_retired(void)
-{
-	return gc_retired_bytes() > gc_arena_size() / NOTE_PART;
-}
-
 /*
  * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more; ahead:
  * it is not published yet.
@@ -184,11 +189,12 @@ note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
 	GcRoom		room = {0};
 	Size		size;
 
-	if (many_retired() || (!ahead && !gc_store_has_directory(dir)))
+	if (!ahead && !gc_store_has_directory(dir))
 		return;
 	put_base(&room, dir, base);
 	size = room.at;
-	if (size > gc_arena_size() / NOTE_PART || (room.memory = gc_arena_alloc(size)) == NULL)
+	room.memory = gc_note_alloc(size);
+	if (room.memory == NULL)
 		return;
 	room.at = 0;
 	put_base(&room, dir, base);
@@ -237,7 +243,7 @@ serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
 		note_base(dir, &base, ahead);
 	if (ahead)
 		return;
-	gc_amend_open(proof->rel, dir, &base, snapshot, &amendment);
+	gc_amend_open(proof, &base, snapshot, &amendment);
 	gc_amend(dir, &base, &amendment, served);
 	served->amended = false;
 }
@@ -246,7 +252,7 @@ serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
 static bool
 too_large(const GcProof *proof)
 {
-	return (Size) proof->nblocks / 4 > gc_arena_size() / NOTE_PART;
+	return gc_note_too_large((Size) proof->nblocks / 4);
 }
 
 void
@@ -279,13 +285,23 @@ serve_alone(GcProof *proof, Snapshot snapshot, GcServed *served)
  *-------------------------------------------------------------------------
  */
 
+/* Are the tuples still there that an amendment points to? */
+static bool
+has_tuples(const GcDirectory *dir, const GcAmendment *a)
+{
+	const GcReadPages *read = (const GcReadPages *) gc_note_of(dir, GC_NOTE_READ);
+
+	return a->read_id == 0 || (read && read->id == a->read_id);
+}
+
 /* Serve what a session with the same snapshot was served of the base. */
 static bool
 serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, GcServed *served)
 {
 	const GcAmendmentNote *note = (const GcAmendmentNote *) gc_note_of(dir, GC_NOTE_AMENDMENT);
 
-	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0)
+	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0 ||
+		!has_tuples(dir, &note->amendment))
 		return false;
 	gc_amend(dir, base, &note->amendment, served);
 	return true;
@@ -298,9 +314,10 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	const Size	blocks = a->nblocks * sizeof(BlockNumber);
 	const Size	new_rows = a->nnew * sizeof(GcNewRows);
 	const Size	offsets = a->noffsets * sizeof(uint16);
+	const Size	tuples = a->ntuples * sizeof(HeapTuple);
 	const Size	size = MAXALIGN(sizeof(GcAmendmentNote)) + MAXALIGN(holes) + MAXALIGN(blocks) + MAXALIGN(new_rows) +
-		MAXALIGN(offsets);
-	GcAmendmentNote *note = many_retired() || size > gc_arena_size() / NOTE_PART ? NULL : gc_arena_alloc(size);
+		MAXALIGN(offsets) + MAXALIGN(tuples);
+	GcAmendmentNote *note = gc_note_alloc(size);
 	GcRoom		room = {(char *) note, sizeof(GcAmendmentNote)};
 
 	if (note == NULL)
@@ -315,6 +332,7 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	note->amendment.blocks = put(&room, a->blocks, blocks);
 	note->amendment.new_rows = put(&room, a->new_rows, new_rows);
 	note->amendment.offsets = put(&room, a->offsets, offsets);
+	note->amendment.tuples = put(&room, a->tuples, tuples);
 	gc_note_put(dir, GC_NOTE_AMENDMENT, &note->note);
 	if (!gc_store_has_directory(dir))
 		gc_note_forget(dir);
@@ -334,8 +352,8 @@ serve_amended(GcProof *proof, const GcBase *base, Snapshot snapshot, const GcSna
 	return true;
 }
 
-void
-gc_serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
+static void
+serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
 {
 	const GcBase *base = (const GcBase *) gc_note_of(proof->dir, GC_NOTE_BASE);
 	const char *reason;
@@ -353,4 +371,69 @@ gc_serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
 		serve_anew(proof, snapshot, false, served);
 	else
 		serve_alone(proof, snapshot, served);
+}
+
+/*-------------------------------------------------------------------------
+ * All of a table, or what a proof says
+ *-------------------------------------------------------------------------
+ */
+static bool
+told_by_xmax(Snapshot snapshot)
+{
+	return snapshot != NULL && snapshot->snapshot_type == SNAPSHOT_MVCC && !snapshot->takenDuringRecovery &&
+		snapshot->xcnt == 0 && snapshot->subxcnt == 0 && !snapshot->suboverflowed &&
+		snapshot->xmin == snapshot->xmax && !TransactionIdIsValid(GetTopTransactionIdIfAny());
+}
+
+/* Remember that all of nblocks was served for this snapshot. */
+static void
+note_whole(GcDirectory *dir, Snapshot snapshot, BlockNumber nblocks)
+{
+	pg_atomic_write_u64(&dir->whole_for, 0);
+	pg_write_barrier();
+	pg_atomic_write_u64(&dir->whole_at, GetCurrentTimestamp());
+	pg_write_barrier();
+	pg_atomic_write_u64(&dir->whole_for, (uint64) snapshot->xmax << 32 | nblocks);
+}
+
+/* Serve all, if it was served for a snapshot that sees the same. */
+static bool
+serve_whole(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
+{
+	const uint64 whole = pg_atomic_read_u64(&dir->whole_for);
+	const GcHoles none = {0};
+	const char *reason;
+
+	pg_read_barrier();
+	if (whole == 0 || (TransactionId) (whole >> 32) != snapshot->xmax || !gc_rel_servable(rel, &reason) ||
+		TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&dir->whole_at), GetCurrentTimestamp(),
+								   WHOLE_SECONDS * 1000))
+		return false;
+	memset(served, 0, sizeof(GcServed));
+	served->nblocks = served->pages_served = (BlockNumber) whole;
+	served->chunks = palloc_extended(Max(dir->nchunks, 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	for (uint32 c = 0; c < dir->nheap; c++)
+		gc_append_chunk(served, c, dir->facts[c].nrows, &none);
+	served->complete = true;
+	return true;
+}
+
+void
+gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served)
+{
+	const bool	told = dir != NULL && told_by_xmax(snapshot);
+	const bool	hot = gc_debug_versioned_pages && dir != NULL && dir->nheap < dir->nchunks && snapshot != NULL;
+	GcProof		proof;
+
+	Assert(dir == NULL || gc_guard_held());
+	if (told && serve_whole(rel, dir, snapshot, served))
+		return;
+	gc_proof_begin(&proof, rel, dir);
+	if (hot)
+		serve_hot(&proof, snapshot, served);
+	else
+		gc_serve_judged(&proof, served, NULL, NULL);
+	served->pages_looked_at = proof.looked_at;
+	if (told && served->complete)
+		note_whole(dir, snapshot, served->nblocks);
 }

@@ -65,8 +65,11 @@ typedef struct GcBase
 	GcKept		kept;
 } GcBase;
 
-/* gc_serve() of a directory with hot chunks.  Needs a guard, under which what is served lasts. */
-extern void gc_serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served);
+/*
+ * What a snapshot is served of a table by its directory (NULL: nothing is cached).  To be called once the snapshot was taken
+ * and while it is registered; NULL: for none in particular.  Needs a guard, under which what is served lasts.
+ */
+extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
 
 /* Make the base of a directory that is about to be published, for all sessions. */
 extern void gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot);

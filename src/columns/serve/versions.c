@@ -14,6 +14,8 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/procarray.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -112,6 +114,80 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
 }
 
 /*-------------------------------------------------------------------------
+ * What is to be known of a tuple?
+ *-------------------------------------------------------------------------
+ */
+GcHorizon
+gc_horizon(Relation rel)
+{
+	GcHorizon	h;
+	TransactionId oldest = GetOldestNonRemovableTransactionId(rel);
+
+	h.next = ReadNextFullTransactionId();
+	h.oldest = gc_full_xid(oldest, h.next);
+	return h;
+}
+
+/*
+ * What became of a transaction that a tuple names, and is it known for good?  In progress: neither
+ * committed nor aborted.  The order of questions matters: it may end in between.
+ */
+static uint32
+ask_status(TransactionId xid, uint32 committed, uint32 aborted)
+{
+	if (TransactionIdIsInProgress(xid))
+		return 0;
+	return TransactionIdDidCommit(xid) ? committed : aborted;
+}
+
+GcTupleFate
+gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v)
+{
+	const uint16 mask = tuple->t_infomask;
+	uint32		known = 0;
+
+	v->xmin = v->xmax = InvalidFullTransactionId;
+	if (mask & HEAP_MOVED)
+		return GC_TUPLE_REFUSED;
+	if (!HeapTupleHeaderXminFrozen(tuple))
+	{
+		TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+		if (HeapTupleHeaderXminInvalid(tuple))
+			return GC_TUPLE_OF_NONE;
+		if (!TransactionIdIsNormal(xmin))
+			known |= xmin == InvalidTransactionId ? GC_XMIN_ABORTED : GC_XMIN_COMMITTED;
+		else
+			known |= HeapTupleHeaderXminCommitted(tuple) ? GC_XMIN_COMMITTED :
+				ask_status(xmin, GC_XMIN_COMMITTED, GC_XMIN_ABORTED);
+		if (known & GC_XMIN_ABORTED)
+			return GC_TUPLE_OF_NONE;
+		if (TransactionIdIsNormal(xmin))
+			v->xmin = gc_full_xid(xmin, h->next);
+		if ((known & GC_XMIN_COMMITTED) && FullTransactionIdPrecedes(v->xmin, h->oldest))
+			v->xmin = InvalidFullTransactionId;
+	}
+	if (!(mask & HEAP_XMAX_INVALID) && !HEAP_XMAX_IS_LOCKED_ONLY(mask) &&
+		TransactionIdIsValid(HeapTupleHeaderGetRawXmax(tuple)))
+	{
+		TransactionId xmax = HeapTupleHeaderGetRawXmax(tuple);
+
+		if (mask & HEAP_XMAX_IS_MULTI)
+			return GC_TUPLE_REFUSED;
+		known |= (mask & HEAP_XMAX_COMMITTED) ? GC_XMAX_COMMITTED :
+			ask_status(xmax, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+		if (!(known & GC_XMAX_ABORTED))
+			v->xmax = gc_full_xid(xmax, h->next);
+		if ((known & GC_XMAX_COMMITTED) && FullTransactionIdPrecedes(v->xmax, h->oldest))
+			return GC_TUPLE_OF_NONE;
+	}
+	pg_atomic_init_u32(&v->known, known);
+	if (!FullTransactionIdIsValid(v->xmin) && !FullTransactionIdIsValid(v->xmax))
+		return GC_TUPLE_OF_ALL;
+	return GC_TUPLE_OF_SOME;
+}
+
+/*-------------------------------------------------------------------------
  * What does a snapshot see?
  *-------------------------------------------------------------------------
  */
@@ -131,6 +207,16 @@ typedef enum GcSight
 	GC_SIGHT_OPEN				/* not, but a later snapshot may */
 } GcSight;
 
+/* What became of a transaction that has ended. */
+static uint32
+ask_log(FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint32 aborted)
+{
+	const uint32 bit = TransactionIdDidCommit(XidFromFullTransactionId(fxid)) ? committed : aborted;
+
+	pg_atomic_fetch_or_u32(known, bit);
+	return bit;
+}
+
 /*
  * Does the snapshot see what this transaction did?  `committed` and `aborted` are the bits
  * of *known that say what became of it.  The snapshot is asked first: what is finished now
@@ -147,15 +233,7 @@ sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32
 		return GC_SIGHT_NO;
 	if (!FullTransactionIdPrecedes(fxid, seer->xmin) && XidInMVCCSnapshot(xid, seer->snapshot))
 		return GC_SIGHT_OPEN;
-	if (bits & committed)
-		return GC_SIGHT_YES;
-	if (TransactionIdDidCommit(xid))
-	{
-		pg_atomic_fetch_or_u32(known, committed);
-		return GC_SIGHT_YES;
-	}
-	pg_atomic_fetch_or_u32(known, aborted);
-	return GC_SIGHT_NO;
+	return ((bits & committed) || ask_log(fxid, known, committed, aborted) == committed) ? GC_SIGHT_YES : GC_SIGHT_NO;
 }
 
 uint8
@@ -172,6 +250,41 @@ gc_judge_version(const GcSeer *seer, GcVersion *v)
 	sight = sees(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
 	return sight == GC_SIGHT_OPEN ? GC_VERSION_SEEN | GC_VERSION_OPEN :
 		sight == GC_SIGHT_NO ? GC_VERSION_SEEN : 0;
+}
+
+/* False: the log of commits has forgotten the transaction. */
+static bool
+find_out(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint32 aborted)
+{
+	bool		told;
+
+	if (!FullTransactionIdIsValid(fxid) || (pg_atomic_read_u32(known) & (committed | aborted)) ||
+		!FullTransactionIdPrecedes(fxid, seer->xmin))
+		return true;
+	LWLockAcquire(XactTruncationLock, LW_SHARED);
+	told = !FullTransactionIdPrecedes(fxid, gc_full_xid(GC_TRANSAM_VARIABLES->oldestClogXid, seer->xmin));
+	if (told)
+		ask_log(fxid, known, committed, aborted);
+	LWLockRelease(XactTruncationLock);
+	return told;
+}
+
+bool
+gc_version_is_known(const GcSeer *seer, GcVersion *v)
+{
+	return find_out(seer, v->xmin, &v->known, GC_XMIN_COMMITTED, GC_XMIN_ABORTED) &&
+		find_out(seer, v->xmax, &v->known, GC_XMAX_COMMITTED, GC_XMAX_ABORTED);
+}
+
+bool
+gc_page_is_known(const GcSeer *seer, const GcHotPages *hot, uint32 page)
+{
+	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
+	{
+		if (!gc_version_is_known(seer, &hot->versions[i]))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -229,9 +342,12 @@ page_served(const GcSeer *seer, const GcDirectory *dir, const GcChunk *chunk, ui
 {
 	if (chunk->hot->changed[page] || !gc_patch_holds(dir, chunk->hot, page))
 		return false;
-	if (!gc_page_is_own(seer, chunk->hot, page))
+	if (gc_page_is_own(seer, chunk->hot, page))
+		served->pages_own++;
+	else if (gc_page_is_known(seer, chunk->hot, page))
 		return true;
-	served->pages_own++;
+	else
+		chunk->hot->changed[page] = true;
 	return false;
 }
 

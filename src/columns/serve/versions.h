@@ -17,7 +17,8 @@
  * that one ends, nobody else sees the file, and it is served nothing of it itself.
  *
  * Transactions are recorded as 64 bits.  Their commit status can be asked for while the page has them.  VACUUM may have taken
- * them out, and the page be unmarked yet.  But the WAL is flushed before the log of commits is cut, and bounds are behind that.
+ * them out behind the session's bound, and the log of commits be cut.  So those that ended before the snapshot's xmin are
+ * asked for under the lock that the log is cut under.  If it has forgotten one, the page has changed, and is marked.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +27,7 @@
 
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -76,6 +78,26 @@ extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions, ui
  */
 extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
 
+typedef enum GcTupleFate
+{
+	GC_TUPLE_OF_ALL,			/* every snapshot sees it */
+	GC_TUPLE_OF_SOME,			/* a version */
+	GC_TUPLE_OF_NONE,
+	GC_TUPLE_REFUSED			/* its page cannot be kept */
+} GcTupleFate;
+
+/* By what the transactions of a table's tuples are judged. */
+typedef struct GcHorizon
+{
+	FullTransactionId next;
+	FullTransactionId oldest;	/* what committed before is seen by every snapshot */
+} GcHorizon;
+
+extern GcHorizon gc_horizon(Relation rel);
+
+/* Judge a tuple of a locked or copied page, and note in *v what a version's transactions are. */
+extern GcTupleFate gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v);
+
 /* A snapshot, and what it takes to ask it about transactions of 64 bits. */
 typedef struct GcSeer
 {
@@ -96,6 +118,13 @@ extern uint8 gc_judge_version(const GcSeer *seer, GcVersion *v);
 
 /* Is something on the page this session's own work?  Then command ids matter, too. */
 extern bool gc_page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page);
+
+/*
+ * Is it known what became of the transactions of a version, or of all on a page, if they ended before the snapshot's xmin?
+ * If not, the page has changed.  To be asked before they are judged.
+ */
+extern bool gc_version_is_known(const GcSeer *seer, GcVersion *v);
+extern bool gc_page_is_known(const GcSeer *seer, const GcHotPages *hot, uint32 page);
 
 /* An open version of a page that is served. */
 typedef struct GcOpenVersion

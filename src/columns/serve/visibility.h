@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "access/htup.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -67,9 +68,12 @@ typedef struct GcServed
 	const GcNewRows *new_rows;	/* ascending */
 	uint32		noffsets;
 	const uint16 *offsets;
+	uint32		ntuples;		/* and these, which another session has read (read_pages.h) */
+	HeapTuple const *tuples;
 	BlockNumber nblocks;		/* of the relation */
 	BlockNumber pages_served;
-	BlockNumber pages_delta;	/* of ranges, and of new_rows */
+	BlockNumber pages_delta;	/* of ranges, of new_rows, and of tuples */
+	BlockNumber pages_read_before;	/* of these: those of tuples, which this session does not read */
 	uint64		rows_served;
 	BlockNumber pages_versioned;	/* served from hot chunks (versions.h) */
 	uint64		rows_versioned; /* of rows_served: from hot chunks */
@@ -83,15 +87,15 @@ typedef struct GcServed
 								 * reload beats reading them as delta */
 } GcServed;
 
+/* Is there anything that is not served from chunks? */
+static inline bool
+gc_has_delta(const GcServed *served)
+{
+	return served->nranges > 0 || served->noffsets > 0 || served->ntuples > 0;
+}
+
 /* Put a chunk's nholes holes there. */
 extern void gc_put_holes(const GcServedChunk *chunk, GcHole *to);
-
-/*
- * Judge every page of rel against dir (NULL: nothing is cached).  Call after
- * the executing snapshot was taken and while it is registered.  Needs a guard.
- * snapshot: that; NULL: for none in particular.
- */
-extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
 
 /*
  * Read the delta through the table access method: every tuple of the ranges that `snapshot` sees is
@@ -114,6 +118,25 @@ extern void gc_count_scan(Relation rel, uint64 rows);
 
 /* Bits of a word of a map page that say all-visible. */
 #define GC_MAP_VISIBLE_WORD UINT64CONST(0x5555555555555555)
+
+/* The first of n numbers, which ascend and are `stride` bytes apart, that is not less than `least`; n: there is none. */
+static inline uint32
+gc_first_from(const uint32 *numbers, Size stride, uint32 n, uint32 least)
+{
+	uint32		from = 0;
+	uint32		to = n;
+
+	while (from < to)
+	{
+		const uint32 middle = from + (to - from) / 2;
+
+		if (*(const uint32 *) ((const char *) numbers + middle * stride) < least)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
 
 /* Chunks of a relation with this number of blocks; blocks of one chunk. */
 extern uint32 gc_chunk_count(BlockNumber nblocks);

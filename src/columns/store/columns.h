@@ -206,7 +206,7 @@ typedef struct GcDirectory
 	GcCellRange *ranges;		/* of cell (i, c): ranges[c * nchunks + i] */
 	GcChunkFacts *facts;		/* of chunk i */
 
-	/* The xmax and table size for which all pages were found to be served, and when (serve/serve.c). */
+	/* The xmax and table size for which all pages were found to be served, and when (serve/serving.c). */
 	pg_atomic_uint64 whole_for;
 	pg_atomic_uint64 whole_at;
 

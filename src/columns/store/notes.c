@@ -12,9 +12,13 @@
 #include "port/atomics.h"
 #include "storage/shmem.h"
 
+#include "arena.h"
 #include "epoch.h"
 
 #define MAX_NOTES	16
+
+/* Part of the arena that a note may take, and all that were replaced and are in use. */
+#define NOTE_PART	64
 
 typedef struct GcNotesShared
 {
@@ -56,6 +60,19 @@ gc_note_of(const GcDirectory *dir, GcNoteKind kind)
 	Assert(gc_guard_held());
 	pg_read_barrier();
 	return note && note->dir_id == dir->id ? note : NULL;
+}
+
+bool
+gc_note_too_large(Size size)
+{
+	return size > gc_arena_size() / NOTE_PART;
+}
+
+/* Notes replace each other, and a long request keeps those from being freed that were in use since it began. */
+void *
+gc_note_alloc(Size size)
+{
+	return gc_note_too_large(size) || gc_note_too_large(gc_retired_bytes()) ? NULL : gc_arena_alloc(size);
 }
 
 void

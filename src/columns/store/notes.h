@@ -19,6 +19,7 @@ typedef enum GcNoteKind
 {
 	GC_NOTE_BASE,
 	GC_NOTE_AMENDMENT,
+	GC_NOTE_READ,
 	GC_NOTE_KINDS
 } GcNoteKind;
 
@@ -34,6 +35,12 @@ extern void gc_notes_shmem_init(void);
 
 /* The directory's note, or NULL.  Needs a guard, under which it lasts. */
 extern const GcNote *gc_note_of(const GcDirectory *dir, GcNoteKind kind);
+
+/* Memory for a note; NULL: it would be too large, or many notes that were replaced are still in use, or there is none. */
+extern void *gc_note_alloc(Size size);
+
+/* Is a note of that size too large? */
+extern bool gc_note_too_large(Size size);
 
 /* Note it, in place of another one, which is retired. */
 extern void gc_note_put(const GcDirectory *dir, GcNoteKind kind, GcNote *note);

@@ -26,7 +26,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 -- What the current snapshot is served, hot pages included, once the WAL is flushed if need be.
 CREATE FUNCTION gpuconc_columns_test_versions(rel regclass, flush boolean DEFAULT true,
 	OUT blocks bigint, OUT served bigint, OUT versioned bigint, OUT looked_at bigint,
-	OUT own bigint, OUT delta bigint, OUT amended boolean)
+	OUT own bigint, OUT delta bigint, OUT amended boolean, OUT read_before bigint)
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
@@ -48,6 +48,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
 -- As if a transaction had ended: the next snapshot is another one.
 CREATE FUNCTION gpuconc_columns_test_ended()
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+
+-- As if VACUUM had frozen all rows, and cut the log of commits.
+CREATE FUNCTION gpuconc_columns_test_forget()
 RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 

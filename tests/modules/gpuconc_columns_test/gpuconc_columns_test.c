@@ -39,7 +39,7 @@
 #include "columns/encode/spec.h"
 #include "columns/load/load.h"
 #include "columns/serve/versions.h"
-#include "columns/serve/visibility.h"
+#include "columns/serve/serving.h"
 #include "columns/store/columns.h"
 #include "columns/store/dict.h"
 #include "columns/store/directory.h"
@@ -57,6 +57,7 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_load);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_served);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_versions);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_ended);
+PG_FUNCTION_INFO_V1(gpuconc_columns_test_forget);
 PG_FUNCTION_INFO_V1(gpuconc_columns_test_flush);
 
 /* One column of one source of rows: a chunk, or the delta. */
@@ -550,7 +551,7 @@ Datum
 gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 {
 	GcServed	served;
-	Datum		values[7];
+	Datum		values[8];
 
 	columns_test_require_superuser();
 	if (PG_GETARG_BOOL(1))
@@ -563,15 +564,18 @@ gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(served.pages_own);
 	values[5] = Int64GetDatum(served.pages_delta);
 	values[6] = BoolGetDatum(served.amended);
+	values[7] = Int64GetDatum(served.pages_read_before);
 	return columns_test_a_row(fcinfo, values);
 }
 
-/* What is known of transaction ids; 17 renamed it. */
-#if PG_VERSION_NUM >= 170000
-#define TRANSAM_VARIABLES	(TransamVariables)
-#else
-#define TRANSAM_VARIABLES	(ShmemVariableCache)
-#endif
+/* As if VACUUM had frozen all rows, and cut the log of commits. */
+Datum
+gpuconc_columns_test_forget(PG_FUNCTION_ARGS)
+{
+	columns_test_require_superuser();
+	AdvanceOldestClogXid(XidFromFullTransactionId(ReadNextFullTransactionId()));
+	PG_RETURN_VOID();
+}
 
 /* As if a transaction had begun, got an id, and ended without having done anything. */
 Datum
@@ -582,15 +586,15 @@ gpuconc_columns_test_ended(PG_FUNCTION_ARGS)
 	columns_test_require_superuser();
 	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
 	LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
-	xid = TRANSAM_VARIABLES->nextXid;
+	xid = GC_TRANSAM_VARIABLES->nextXid;
 	ExtendCLOG(XidFromFullTransactionId(xid));
 	ExtendCommitTs(XidFromFullTransactionId(xid));
 	ExtendSUBTRANS(XidFromFullTransactionId(xid));
-	FullTransactionIdAdvance(&TRANSAM_VARIABLES->nextXid);
+	FullTransactionIdAdvance(&GC_TRANSAM_VARIABLES->nextXid);
 	LWLockRelease(XidGenLock);
-	if (FullTransactionIdPrecedes(TRANSAM_VARIABLES->latestCompletedXid, xid))
-		TRANSAM_VARIABLES->latestCompletedXid = xid;
-	TRANSAM_VARIABLES->xactCompletionCount++;
+	if (FullTransactionIdPrecedes(GC_TRANSAM_VARIABLES->latestCompletedXid, xid))
+		GC_TRANSAM_VARIABLES->latestCompletedXid = xid;
+	GC_TRANSAM_VARIABLES->xactCompletionCount++;
 	LWLockRelease(ProcArrayLock);
 	PG_RETURN_VOID();
 }

@@ -22,7 +22,7 @@
 #include "columns/encode/spec.h"
 #include "columns/load/background.h"
 #include "columns/serve/versions.h"
-#include "columns/serve/visibility.h"
+#include "columns/serve/serving.h"
 #include "columns/store/arena.h"
 #include "columns/store/columns.h"
 #include "columns/store/directory.h"
