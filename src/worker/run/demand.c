@@ -31,7 +31,7 @@ gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us)
 		shared_static = Max(shared_static, c->info.shared_static);
 	}
 	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
-		row_bytes += run->tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
+		row_bytes += run->memory.tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
 	return (GcKernelNeeds) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.overlap_same_table,
 		.warp_flight = row_bytes * Max(k->variant.vec, 1) * gc_worker.profile.warp_size,
 		.registers = registers,.max_threads = threads,.threads = threads,
@@ -51,12 +51,12 @@ gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *cand
 	{
 		const GcPColumn *column = &gc_columns(run->p)[c];
 
-		if (run->tables[c] == NULL)
+		if (run->memory.tables[c] == NULL)
 			continue;
 		if (candidate->nloads < GC_LOAD_COLUMNS)
 			candidate->load[candidate->nloads++] = (GcColumnLoad) {.column = (u32) column->attnum};
 		candidate->load[candidate->nloads - 1].bytes += (float) (rows * Max(column->width, 1));
 	}
 	for (int b = 0; b < run->p->nbuilds; b++)
-		candidate->lookup_bytes += run->builds[b] ? run->builds[b]->bytes : 0;
+		candidate->lookup_bytes += run->memory.builds[b] ? run->memory.builds[b]->bytes : 0;
 }

@@ -55,7 +55,7 @@ gc_gang_possible(const GcRun *run)
 	const GcPipelineKernel *k = gc_run_own_kernel(run);
 
 	/* The gang's kernel is a full one. */
-	return k->final && k->effort == GC_EFFORT_FULL && !gc_has_packets(k) && run->passes == NULL && run->pairs.slices == 0 && !gc_run_in_waves(run);
+	return k->final && k->effort == GC_EFFORT_FULL && !gc_has_packets(k) && run->scan.passes == NULL && run->scan.pairs.slices == 0 && !gc_run_in_waves(run);
 }
 
 u64
@@ -112,13 +112,13 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 	for (int m = 0; m < n; m++)
 	{
 		GcRun	   *run = runs[m];
-		const GcMainLaunch *l = run->launch;
+		const GcMainLaunch *l = run->schedule.launch;
 		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,.timed = true,
 		.whole_shared = l->whole_shared,.last = true};
 
 		if ((code = wait_for(run, gang, err)) != GC_OK)
 			return code;
-		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->sink, NULL, &args[m]);
+		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->memory.sink, NULL, &args[m]);
 	}
 	code = gc_gang_queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
 	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)
@@ -131,14 +131,14 @@ static GcCode
 follow(GcRun *run, GcEvent *launched)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcMainLaunch *l = run->launch;
+	GcMainLaunch *l = run->schedule.launch;
 	GcCode		code = GC_OK;
 
 	info->registers = gc_run_own_kernel(run)->gang->info.registers;
 	info->gang_members = l->gang->members;
 	l->ntiles = info->ntiles;
-	if (!run->delivered)
-		code = gc_worker.ops->stream_wait(run->stream, launched, &run->err);
+	if (!run->result.delivered)
+		code = gc_worker.ops->stream_wait(run->memory.stream, launched, &run->err);
 	return code == GC_OK ? gc_run_queue_result(run) : code;
 }
 
@@ -152,8 +152,8 @@ gc_gang_start(GcRun *const *runs, int n)
 
 	for (int m = 0; m < n && gang; m++)
 	{
-		gc_gang_launch_join(gang, runs[m]->launch, 1);
-		runs[m]->ganged = true;
+		gc_gang_launch_join(gang, runs[m]->schedule.launch, 1);
+		runs[m]->schedule.ganged = true;
 	}
 	if (gang)
 	{

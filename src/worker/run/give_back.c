@@ -30,13 +30,13 @@ gc_run_nobody_waits(GcRun *run)
 static void
 leave_launch(GcRun *run)
 {
-	if (run->launch == NULL)
+	if (run->schedule.launch == NULL)
 		return;
-	if (--run->launch->runs == 0)
-		gc_main_launch_strip(run->launch);
-	gc_main_launch_release(run->launch);
-	run->launch = NULL;
-	run->ganged = false;
+	if (--run->schedule.launch->runs == 0)
+		gc_main_launch_strip(run->schedule.launch);
+	gc_main_launch_release(run->schedule.launch);
+	run->schedule.launch = NULL;
+	run->schedule.ganged = false;
 }
 
 void
@@ -51,47 +51,47 @@ void
 gc_run_release_device(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcEvent	  **events[] = {&run->copies.began, &run->fetch.began, &run->copied, &run->built, &run->prepared, &run->done};
+	GcEvent	  **events[] = {&run->memory.copies.began, &run->result.fetch.began, &run->memory.copied, &run->memory.built, &run->memory.prepared, &run->scan.done};
 
-	run->streaming = false;
-	run->copied_columns = run->copied_lookups = 0;
+	run->scan.streaming = false;
+	run->memory.copied_columns = run->memory.copied_lookups = 0;
 	gc_wave_scans_leave(run);
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
-		if (run->tables[i])
-			gc_table_release(run->tables[i]);
-		run->tables[i] = NULL;
+		if (run->memory.tables[i])
+			gc_table_release(run->memory.tables[i]);
+		run->memory.tables[i] = NULL;
 	}
 	for (int i = 0; i < run->p->nbuilds; i++)
 	{
-		if (run->builds[i])
-			gc_build_release(run->builds[i]);
-		run->builds[i] = NULL;
-		gc_device_free(run->matched[i]);
-		run->matched[i] = 0;
+		if (run->memory.builds[i])
+			gc_build_release(run->memory.builds[i]);
+		run->memory.builds[i] = NULL;
+		gc_device_free(run->memory.matched[i]);
+		run->memory.matched[i] = 0;
 	}
 	for (int i = 0; i < run->p->nluts; i++)
 	{
-		if (run->lookups[i])
-			gc_device_lookup_release(run->lookups[i]);
-		if (run->dicts[i])
-			gc_device_dict_release(run->dicts[i]);
-		run->lookups[i] = NULL;
-		run->dicts[i] = NULL;
+		if (run->memory.lookups[i])
+			gc_device_lookup_release(run->memory.lookups[i]);
+		if (run->memory.dicts[i])
+			gc_device_dict_release(run->memory.dicts[i]);
+		run->memory.lookups[i] = NULL;
+		run->memory.dicts[i] = NULL;
 	}
-	if (run->device_part_owned)
-		gc_device_free(run->device_part);
-	run->device_part_owned = false;
-	gc_device_free(run->bitmaps);
-	run->bitmaps = 0;
+	if (run->memory.device_part_owned)
+		gc_device_free(run->memory.device_part);
+	run->memory.device_part_owned = false;
+	gc_device_free(run->memory.bitmaps);
+	run->memory.bitmaps = 0;
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
 		if (i < run->p->npipelines - 1)
-			gc_device_free(run->sinks[i].memory);
-		run->sinks[i].memory = 0;
+			gc_device_free(run->memory.sinks[i].memory);
+		run->memory.sinks[i].memory = 0;
 	}
-	gc_device_free(run->sink);
-	run->sink = 0;
+	gc_device_free(run->memory.sink);
+	run->memory.sink = 0;
 	gc_edge_free(run);
 	gc_run_hooks->gives_back(run);
 	leave_launch(run);
@@ -101,9 +101,9 @@ gc_run_release_device(GcRun *run)
 			ops->event_put(gc_worker.dev, *events[i]);
 		*events[i] = NULL;
 	}
-	if (run->stream)
-		ops->stream_put(gc_worker.dev, run->stream);
-	run->stream = NULL;
+	if (run->memory.stream)
+		ops->stream_put(gc_worker.dev, run->memory.stream);
+	run->memory.stream = NULL;
 	gc_run_free_parts(run);
 	gc_run_leave_admitted(run, false);
 }
@@ -111,32 +111,32 @@ gc_run_release_device(GcRun *run)
 GcEvent *
 gc_run_prepared(GcRun *run)
 {
-	if (run->prepared == NULL)
-		run->prepared = gc_worker.ops->event(run->stream, &run->err);
-	return run->prepared;
+	if (run->memory.prepared == NULL)
+		run->memory.prepared = gc_worker.ops->event(run->memory.stream, &run->err);
+	return run->memory.prepared;
 }
 
 void
 gc_run_not_prepared(GcRun *run)
 {
-	if (run->prepared)
-		gc_worker.ops->event_put(gc_worker.dev, run->prepared);
-	run->prepared = NULL;
+	if (run->memory.prepared)
+		gc_worker.ops->event_put(gc_worker.dev, run->memory.prepared);
+	run->memory.prepared = NULL;
 }
 
 void
 gc_run_give_back(GcRun *run)
 {
-	if (run->result)
-		gc_result_put(run->result);
-	run->result = NULL;
+	if (run->result.block)
+		gc_result_put(run->result.block);
+	run->result.block = NULL;
 	gc_run_release_device(run);
 }
 
 void
 gc_run_await(GcRun *run)
 {
-	GcEvent	   *event = run->stream ? gc_worker.ops->event(run->stream, NULL) : NULL;
+	GcEvent	   *event = run->memory.stream ? gc_worker.ops->event(run->memory.stream, NULL) : NULL;
 
 	if (event == NULL)
 	{
@@ -154,19 +154,19 @@ on_other_streams(const GcRun *run)
 {
 	for (int n = 0; n < run->p->npipelines; n++)
 	{
-		if (run->waves[n])
+		if (run->scan.waves[n])
 			return true;
 	}
-	return run->launch != NULL;
+	return run->schedule.launch != NULL;
 }
 
 /* Others' kernels may run for long, and the worker serves nobody while it waits for them. */
 void
 gc_run_back_out(GcRun *run)
 {
-	if (run->stream && !on_other_streams(run))
+	if (run->memory.stream && !on_other_streams(run))
 		gc_run_await(run);
-	else if (run->stream)
+	else if (run->memory.stream)
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 	gc_run_give_back(run);
 }
@@ -181,10 +181,10 @@ gc_run_fail_start(GcRun *run)
 void
 gc_run_forget(GcRun *run)
 {
-	if (run->result)
-		gc_result_put(run->result);
-	run->result = NULL;
+	if (run->result.block)
+		gc_result_put(run->result.block);
+	run->result.block = NULL;
 	gc_run_free_parts(run);
-	if (run->launch)
-		gc_main_launch_forget(run->launch);
+	if (run->schedule.launch)
+		gc_main_launch_forget(run->schedule.launch);
 }

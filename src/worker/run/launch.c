@@ -33,7 +33,7 @@
 bool
 gc_run_keyed(const GcRun *run)
 {
-	return run->gather || run->choose || (run->main->sink == GC_SINK_AGGREGATE &&
+	return run->result.gather || run->result.choose || (run->main->sink == GC_SINK_AGGREGATE &&
 										  run->main->group_mode == GC_GROUP_HASH);
 }
 
@@ -52,20 +52,20 @@ GcCode
 gc_run_allocate(GcRun *run)
 {
 	const int	main = run->p->npipelines - 1;
-	const GcChosenMemory chosen = gc_chosen_memory(run->request, run->gather, run->choose);
+	const GcChosenMemory chosen = gc_chosen_memory(run->request, run->result.gather, run->result.choose);
 	GcSinkMemory sketch;
 	u64			bytes = gc_sink_align(gc_lay_out_sink(run->request, main, 0, &sketch));
 
-	run->sink = gc_device_alloc(bytes + chosen.top + chosen.words + chosen.keys);
-	if (run->sink == 0)
+	run->memory.sink = gc_device_alloc(bytes + chosen.top + chosen.words + chosen.keys);
+	if (run->memory.sink == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
 					   (unsigned long long) (bytes + chosen.words + chosen.keys) / 1024);
-	gc_device_label(run->sink, GC_MEMORY_GROUPS);
-	(void) gc_lay_out_sink(run->request, main, run->sink, &run->sinks[main]);
-	run->top = run->sink + bytes;
-	run->gathered = run->top + chosen.top;
-	run->gathered_keys = run->gathered + chosen.words;
-	run->sink_zero = run->choose ? bytes + chosen.top : run->sinks[main].zero;
+	gc_device_label(run->memory.sink, GC_MEMORY_GROUPS);
+	(void) gc_lay_out_sink(run->request, main, run->memory.sink, &run->memory.sinks[main]);
+	run->memory.top = run->memory.sink + bytes;
+	run->memory.gathered = run->memory.top + chosen.top;
+	run->memory.gathered_keys = run->memory.gathered + chosen.words;
+	run->memory.sink_zero = run->result.choose ? bytes + chosen.top : run->memory.sinks[main].zero;
 	return GC_OK;
 }
 
@@ -77,11 +77,11 @@ static void
 relocate(GcRun *run)
 {
 	const GcRequest *r = run->request;
-	u64			base = run->device_part - run->relocated;
-	u64			bitmaps = run->bitmaps - run->bitmaps_relocated;
+	u64			base = run->memory.device_part - run->memory.relocated;
+	u64			bitmaps = run->memory.bitmaps - run->memory.bitmaps_relocated;
 
-	run->relocated = run->device_part;
-	run->bitmaps_relocated = run->bitmaps;
+	run->memory.relocated = run->memory.device_part;
+	run->memory.bitmaps_relocated = run->memory.bitmaps;
 	for (int i = 0; i < run->p->ninputs; i++)
 	{
 		const GcInputValue *in = &r->inputs[i];
@@ -129,12 +129,12 @@ launch_text(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceL
 	args.w[3] = v->width;
 	args.w[4] = from;
 	args.w[5] = v->count;
-	args.w[6] = run->device_part + v->data_off;
+	args.w[6] = run->memory.device_part + v->data_off;
 	args.w[7] = v->nops;
 	args.w[8] = v->utf8;
 	gc_stop_with_run(run, &args.scan);
 	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_TEXT_WORDS, &run->err);
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &launch, &args, GC_TEXT_WORDS, &run->err);
 }
 
 /* Have what a text program makes of each value of a dictionary. */
@@ -146,21 +146,21 @@ compute_text(GcRun *run, int i, u64 *copied)
 	u32			filled;
 	GcCode		code;
 
-	run->lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width, &filled,
-												run->stream, &run->err);
-	if (run->lookups[i] == NULL)
+	run->memory.lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width, &filled,
+												run->memory.stream, &run->err);
+	if (run->memory.lookups[i] == NULL)
 		return run->err.code;
 	if (filled >= v->count)
 	{
 		pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
 		return GC_OK;
 	}
-	dict = run->dicts[i] = gc_device_dict_use(v->dict, v->count, run->stream, &run->copies, copied, &run->err);
+	dict = run->memory.dicts[i] = gc_device_dict_use(v->dict, v->count, run->memory.stream, &run->memory.copies, copied, &run->err);
 	if (dict == NULL)
 		return run->err.code;
 	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
-	code = launch_text(run, v, dict, run->lookups[i], filled);
-	return code == GC_OK ? gc_device_lookup_filled(run->lookups[i], v->count, run->stream, &run->err) : code;
+	code = launch_text(run, v, dict, run->memory.lookups[i], filled);
+	return code == GC_OK ? gc_device_lookup_filled(run->memory.lookups[i], v->count, run->memory.stream, &run->err) : code;
 }
 
 /* Have the lookup tables on the device that do not travel with the request. */
@@ -178,12 +178,12 @@ have_lookups(GcRun *run)
 			code = compute_text(run, i, &copied);
 		else if (v->shared)
 		{
-			run->lookups[i] = gc_device_lookup_use(v->shared, run->stream, &run->copies, &copied, &run->err);
-			code = run->lookups[i] ? GC_OK : run->err.code;
+			run->memory.lookups[i] = gc_device_lookup_use(v->shared, run->memory.stream, &run->memory.copies, &copied, &run->err);
+			code = run->memory.lookups[i] ? GC_OK : run->err.code;
 		}
 	}
 	gc_slot_run_info(run->slot)->copied_bytes += copied;
-	run->copied_lookups += copied;
+	run->memory.copied_lookups += copied;
 	return code;
 }
 
@@ -199,11 +199,11 @@ make_bitmaps(GcRun *run)
 	const u32	pieces = (words + GC_HOLES_WORDS - 1) / GC_HOLES_WORDS;
 	GcLaunch	launch = {.blocks = r->nvisible * pieces,.threads = Min(256, k->info.max_threads)};
 
-	args.w[0] = run->device_part + r->visible_off;
+	args.w[0] = run->memory.device_part + r->visible_off;
 	args.w[1] = r->nvisible;
 	args.w[2] = pieces;
 	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_HOLES_KERNEL_WORDS, &run->err);
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &launch, &args, GC_HOLES_KERNEL_WORDS, &run->err);
 }
 
 static GcCode
@@ -211,24 +211,24 @@ upload_device_part(GcRun *run)
 {
 	GcRequest  *r = run->request;
 
-	if (r->nvisible > 0 && (run->bitmaps = gc_device_alloc(r->bitmap_bytes)) == 0)
+	if (r->nvisible > 0 && (run->memory.bitmaps = gc_device_alloc(r->bitmap_bytes)) == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for %llu kB of visible rows.",
 					   (unsigned long long) r->bitmap_bytes / 1024);
 
 	if (gc_worker.dev->info.host_memory)
 	{
-		run->device_part = (GcAddr) r->device_part;
+		run->memory.device_part = (GcAddr) r->device_part;
 		relocate(run);
 		return GC_OK;
 	}
-	run->device_part = gc_device_alloc(r->device_bytes);
-	if (run->device_part == 0)
+	run->memory.device_part = gc_device_alloc(r->device_bytes);
+	if (run->memory.device_part == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a request of %llu kB.",
 					   (unsigned long long) r->device_bytes / 1024);
-	run->device_part_owned = true;
+	run->memory.device_part_owned = true;
 	relocate(run);
 	gc_slot_run_info(run->slot)->copied_bytes += r->device_bytes;
-	return gc_copy_in(run->stream, run->device_part, r->device_part, r->device_bytes, &run->err);
+	return gc_copy_in(run->memory.stream, run->memory.device_part, r->device_part, r->device_bytes, &run->err);
 }
 
 GcCode
@@ -244,7 +244,7 @@ gc_run_upload(GcRun *run)
 bool
 gc_run_reads_column(const GcRun *run, int pipeline, int column)
 {
-	for (const GcPipelineKernel *k = run->kernels[pipeline]; k; k = k->consumer)
+	for (const GcPipelineKernel *k = run->kernels.of[pipeline]; k; k = k->consumer)
 	{
 		for (int i = 0; i < k->nwords; i++)
 		{
@@ -270,15 +270,15 @@ upload_columns(GcRun *run, int pipeline)
 	{
 		u64			copied = 0;
 
-		if (run->tables[c] || !gc_run_reads_column(run, pipeline, c))
+		if (run->memory.tables[c] || !gc_run_reads_column(run, pipeline, c))
 			continue;
-		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
-									  gc_wave_scan_spared(run, pipeline, c), run->stream, run->copied ? NULL : &run->copies, &copied, &run->err);
-		if (run->tables[c] == NULL)
+		run->memory.tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
+									  gc_wave_scan_spared(run, pipeline, c), run->memory.stream, run->memory.copied ? NULL : &run->memory.copies, &copied, &run->err);
+		if (run->memory.tables[c] == NULL)
 			return run->err.code;
-		gc_table_uploaded(run->tables[c], run->stream);
+		gc_table_uploaded(run->memory.tables[c], run->memory.stream);
 		info->copied_bytes += copied;
-		run->copied_columns += run->copied ? 0 : copied;
+		run->memory.copied_columns += run->memory.copied ? 0 : copied;
 		if (pipeline == run->p->npipelines - 1)
 			info->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
 	}
@@ -291,11 +291,11 @@ gc_run_upload_columns(GcRun *run, int pipeline)
 {
 	GcCode		code;
 
-	if (run->waves[pipeline])
+	if (run->scan.waves[pipeline])
 		return GC_OK;
 	if (!gc_wave_scan_wanted(run, pipeline))
 		return upload_columns(run, pipeline);
-	if (gc_has_packets(run->kernels[pipeline]))
+	if (gc_has_packets(run->kernels.of[pipeline]))
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a scan in waves.");
 	code = gc_wave_scan_make(run, pipeline);
 	if (code != GC_DEVICE_MEMORY)
@@ -311,15 +311,15 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 	const GcInputValue *in = &run->request->inputs[input];
 	u64			copied = 0;
 
-	if (run->tables[c])
+	if (run->memory.tables[c])
 		return GC_OK;
-	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
+	run->memory.tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
 								  (const GcSource *) (run->request->device_part + in->sources_off), gc_cached_sources(in), 1,
 								  stream, NULL, &copied, err);
-	if (run->tables[c])
-		gc_table_uploaded(run->tables[c], stream);
+	if (run->memory.tables[c])
+		gc_table_uploaded(run->memory.tables[c], stream);
 	gc_slot_run_info(run->slot)->copied_bytes += copied;
-	return run->tables[c] ? GC_OK : err->code;
+	return run->memory.tables[c] ? GC_OK : err->code;
 }
 
 /*-------------------------------------------------------------------------
@@ -341,8 +341,8 @@ gc_run_ntiles(const GcRun *run)
 
 	if (gc_inputs(run->p)[run->main->input].groups_of)
 		return group_blocks(in);
-	if (run->pairs.slices > 0)
-		return gc_pairs_blocks(run->pairs.count - run->piece.from - run->piece.count,
+	if (run->scan.pairs.slices > 0)
+		return gc_pairs_blocks(run->scan.pairs.count - run->scan.piece.from - run->scan.piece.count,
 							   gc_run_own_kernel(run)->variant.threads);
 	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 }
@@ -360,23 +360,23 @@ gc_run_launch_compactor(GcRun *run)
 {
 	bool		failed;
 	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
-	GcArgs		args = {.scan.flags = run->sink};
+	GcArgs		args = {.scan.flags = run->memory.sink};
 	GcLaunch	l = {.blocks = (gc_run_main_sink(run)->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
 
-	args.w[0] = run->sinks[run->p->npipelines - 1].groups;
+	args.w[0] = run->memory.sinks[run->p->npipelines - 1].groups;
 	args.w[1] = gc_run_main_sink(run)->ngroups;
 	args.w[2] = run->main->group_words;
-	args.w[3] = run->gathered;
-	args.w[4] = run->gathered_keys;
+	args.w[3] = run->memory.gathered;
+	args.w[4] = run->memory.gathered_keys;
 	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
 }
 
 /* Is this kernel all that fills the groups of a pipeline before the main one?  Then its times say what that takes. */
 static bool
 makes_groups_alone(const GcRun *run, int pipeline)
 {
-	if (run->sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->passes || run->waves[pipeline] ||
+	if (run->memory.sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->scan.passes || run->scan.waves[pipeline] ||
 		gc_pipelines(run->p)[pipeline].sink != GC_SINK_AGGREGATE || gc_pairs_of(run->request, pipeline).slices > 0)
 		return false;
 	for (int n = 0; n < run->p->npipelines; n++)
@@ -394,7 +394,7 @@ makes_groups_alone(const GcRun *run, int pipeline)
 static u32
 tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, int threads)
 {
-	if (gc_has_packets(k) || run->passes)
+	if (gc_has_packets(k) || run->scan.passes)
 		return 0;
 	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS, threads * k->variant.vec);
 }
@@ -403,7 +403,7 @@ tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, 
 static GcCode
 launch_whole(GcRun *run, int pipeline, GcAddr flags)
 {
-	GcPipelineKernel *k = run->kernels[pipeline];
+	GcPipelineKernel *k = run->kernels.of[pipeline];
 	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
 	const GcInputValue *in = &run->request->inputs[pl->input];
 	GcScanPart	part = {.n = in->nsources};
@@ -417,10 +417,10 @@ launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	if (pairs.slices == 0 && !gc_inputs(run->p)[pl->input].groups_of && !gc_inputs(run->p)[pl->input].unmatched_of)
 		part.tile_shift = tile_shift(run, k, in, threads);
 	grid = gc_run_whole_grid(run, pipeline, k, tiles << part.tile_shift);
-	if (code == GC_OK && run->waves[pipeline])
-		return gc_wave_scan_whole(run->waves[pipeline], flags);
+	if (code == GC_OK && run->scan.waves[pipeline])
+		return gc_wave_scan_whole(run->scan.waves[pipeline], flags);
 	part.timed = makes_groups_alone(run, pipeline);
-	run->timed[pipeline] = part.timed ? 1 + k->effort : 0;
+	run->kernels.timed[pipeline] = part.timed ? 1 + k->effort : 0;
 	if (pairs.slices == 0)
 		return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
 	/* In pieces, so that other requests' kernels come between them. */
@@ -440,7 +440,7 @@ gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags)
 
 	for (int n = 0; n < run->p->npipelines && code == GC_OK; n++)
 	{
-		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1 && gc_passes_due_rest(run->passes, n))
+		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1 && gc_passes_due_rest(run->scan.passes, n))
 			code = launch_whole(run, n, flags);
 	}
 	return code;
@@ -458,7 +458,7 @@ run_pipeline(GcRun *run, int pipeline, GcAddr flags)
 			(code = launch_whole(run, pipeline, flags)) != GC_OK ||
 			(code = gc_run_launch_rests(run, pipeline, flags)) != GC_OK)
 			return code;
-	} while (gc_passes_next(run->passes, pipeline));
+	} while (gc_passes_next(run->scan.passes, pipeline));
 	return GC_OK;
 }
 
@@ -469,10 +469,10 @@ clear_table(GcRun *run, GcAddr flags, u64 room, u64 bytes, int counter, bool aga
 	GcCode		code;
 
 	if (!again)
-		return gc_worker.ops->fill(run->stream, flags, 0, bytes, &run->err);
-	code = gc_worker.ops->fill(run->stream, flags + counter * sizeof(u32), 0, sizeof(u32), &run->err);
+		return gc_worker.ops->fill(run->memory.stream, flags, 0, bytes, &run->err);
+	code = gc_worker.ops->fill(run->memory.stream, flags + counter * sizeof(u32), 0, sizeof(u32), &run->err);
 	if (code == GC_OK && bytes > room)
-		code = gc_worker.ops->fill(run->stream, flags + room, 0, bytes - room, &run->err);
+		code = gc_worker.ops->fill(run->memory.stream, flags + room, 0, bytes - room, &run->err);
 	return code;
 }
 
@@ -484,8 +484,8 @@ gc_run_launch_choice(GcRun *run)
 	GcCode		code = GC_OK;
 
 	/* Only the last pass chooses. */
-	for (run->pass = 3 - passes; run->pass < 3 && code == GC_OK; run->pass++)
-		code = launch_whole(run, run->p->select - 1, run->sink);
+	for (run->result.pass = 3 - passes; run->result.pass < 3 && code == GC_OK; run->result.pass++)
+		code = launch_whole(run, run->p->select - 1, run->memory.sink);
 	return code;
 }
 
@@ -497,10 +497,10 @@ fill_build(GcRun *run, int b, GcBuildTable *t, bool again)
 
 	if ((code = clear_table(run, t->memory, GC_BUILD_FLAGS_ROOM, t->zero_bytes, GC_FLAG_BUILT, again)) != GC_OK ||
 		(code = run_pipeline(run, gc_builds(run->p)[b].pipeline, t->flags)) != GC_OK ||
-		(code = gc_copy_out(run->stream, t->host_flags, t->flags, GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
+		(code = gc_copy_out(run->memory.stream, t->host_flags, t->flags, GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
 		return code;
 	if (!again)
-		t->built = gc_worker.ops->event(run->stream, &run->err);
+		t->built = gc_worker.ops->event(run->memory.stream, &run->err);
 	return t->built ? GC_OK : run->err.code;
 }
 
@@ -508,9 +508,9 @@ fill_build(GcRun *run, int b, GcBuildTable *t, bool again)
 static GcCode
 note_copied(GcRun *run)
 {
-	if (run->copied == NULL)
-		run->copied = gc_worker.ops->event_timed(run->stream, &run->err);
-	return run->copied ? GC_OK : run->err.code;
+	if (run->memory.copied == NULL)
+		run->memory.copied = gc_worker.ops->event_timed(run->memory.stream, &run->err);
+	return run->memory.copied ? GC_OK : run->err.code;
 }
 
 /*
@@ -521,26 +521,26 @@ static GcCode
 do_build(GcRun *run, int b)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcBuildTable *t = run->builds[b];
+	GcBuildTable *t = run->memory.builds[b];
 	GcCode		code;
 
 	if (t)
-		return gc_passes_due_build(run->passes, b) ? fill_build(run, b, t, true) : GC_OK;
+		return gc_passes_due_build(run->scan.passes, b) ? fill_build(run, b, t, true) : GC_OK;
 	t = gc_build_find_shared(run->request->builds[b].share);
 	if (t)
 	{
-		run->builds[b] = t;
+		run->memory.builds[b] = t;
 		info->builds_shared++;
-		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
+		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->memory.stream, t->built, &run->err);
 	}
 	if ((code = note_copied(run)) != GC_OK)
 		return code;
 	/* The table has room for any part; the first one may be smaller. */
-	gc_passes_room(run->passes, b);
-	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
+	gc_passes_room(run->scan.passes, b);
+	t = run->memory.builds[b] = gc_build_create(run->request, b, &run->err);
 	if (t == NULL)
 		return run->err.code;
-	(void) gc_passes_due_build(run->passes, b);
+	(void) gc_passes_due_build(run->scan.passes, b);
 	info->builds_run++;
 	/* No other request may find it before its kernel is queued. */
 	t->bad = true;
@@ -553,7 +553,7 @@ do_build(GcRun *run, int b)
 static GcCode
 fill_groups(GcRun *run, int pipeline)
 {
-	GcSinkMemory *sink = &run->sinks[pipeline];
+	GcSinkMemory *sink = &run->memory.sinks[pipeline];
 	const bool	again = sink->memory != 0;
 	GcCode		code;
 
@@ -573,7 +573,7 @@ fill_groups(GcRun *run, int pipeline)
 		(code = clear_table(run, sink->memory, GC_FLAGS_ROOM, sink->zero, GC_FLAG_GROUPS, again)) != GC_OK ||
 		(code = run_pipeline(run, pipeline, sink->memory)) != GC_OK)
 		return code;
-	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_GROUP_FLAG_WORDS, sink->memory,
+	return gc_copy_out(run->memory.stream, run->request->group_flags + pipeline * GC_GROUP_FLAG_WORDS, sink->memory,
 					   GC_GROUP_FLAG_WORDS * sizeof(u32), &run->err);
 }
 
@@ -583,7 +583,7 @@ have_groups(GcRun *run, int pipeline)
 {
 	const int	from = gc_inputs(run->p)[gc_pipelines(run->p)[pipeline].input].groups_of - 1;
 
-	if (from < 0 || (!gc_passes_due_groups(run->passes, from) && run->sinks[from].memory))
+	if (from < 0 || (!gc_passes_due_groups(run->scan.passes, from) && run->memory.sinks[from].memory))
 		return GC_OK;
 	return fill_groups(run, from);
 }
@@ -597,14 +597,14 @@ have_matched(GcRun *run, int b, bool first)
 {
 	const u64	bytes = run->request->builds[b].cap;
 
-	if (run->matched[b] && !first && !gc_passes_split_build(run->passes, b))
+	if (run->memory.matched[b] && !first && !gc_passes_split_build(run->scan.passes, b))
 		return GC_OK;
-	if (run->matched[b] == 0)
-		run->matched[b] = gc_device_alloc(bytes);
-	if (run->matched[b] == 0)
+	if (run->memory.matched[b] == 0)
+		run->memory.matched[b] = gc_device_alloc(bytes);
+	if (run->memory.matched[b] == 0)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the matches of a hash table, %llu kB.",
 					   (unsigned long long) bytes / 1024);
-	return gc_worker.ops->fill(run->stream, run->matched[b], 0, bytes, &run->err);
+	return gc_worker.ops->fill(run->memory.stream, run->memory.matched[b], 0, bytes, &run->err);
 }
 
 /* Have the builds that a pipeline probes. */
@@ -621,7 +621,7 @@ have_builds(GcRun *run, int pipeline)
 		if (step->type == GC_STEP_PROBE)
 			code = do_build(run, step->build);
 		if (code == GC_OK && step->type == GC_STEP_PROBE && gc_join_keeps(step->join))
-			code = have_matched(run, step->build, gc_passes_first(run->passes, gc_sink_owner(run->p, pipeline)));
+			code = have_matched(run, step->build, gc_passes_first(run->scan.passes, gc_sink_owner(run->p, pipeline)));
 	}
 	return code;
 }

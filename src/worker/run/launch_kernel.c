@@ -38,10 +38,10 @@ gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
 void
 gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
-	*src = (GcArgSource) {.request = run->request,.tables = run->tables,.builds = run->builds,
-		.matched = run->matched,.lookups = run->lookups,
-		.device_part = run->device_part,.sinks = run->sinks,.gathered = run->gathered,
-	.gathered_keys = run->gathered_keys,.top = run->top,.pass = run->pass,.passes = run->passes,.share = run->share};
+	*src = (GcArgSource) {.request = run->request,.tables = run->memory.tables,.builds = run->memory.builds,
+		.matched = run->memory.matched,.lookups = run->memory.lookups,
+		.device_part = run->memory.device_part,.sinks = run->memory.sinks,.gathered = run->memory.gathered,
+	.gathered_keys = run->memory.gathered_keys,.top = run->memory.top,.pass = run->result.pass,.passes = run->scan.passes,.share = run->schedule.share};
 }
 
 /* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
@@ -52,13 +52,13 @@ describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, 
 	.timed = part->timed,.before = part->before};
 
 	gc_stop_with_run(run, &scan);
-	scan.sources = part->sources ? part->sources : run->device_part + in->sources_off + part->first * sizeof(GcSource);
+	scan.sources = part->sources ? part->sources : run->memory.device_part + in->sources_off + part->first * sizeof(GcSource);
 	scan.tiles_per_source = (in->max_rows + GC_ROWS_OF_TILE(scan) - 1) / GC_ROWS_OF_TILE(scan);
 	scan.ntiles = part->n * scan.tiles_per_source;
-	if (part->last && run->delivered)
+	if (part->last && run->result.delivered)
 	{
-		scan.deliver_to = (GcAddr) run->flags;
-		scan.delivered = run->delivers;
+		scan.deliver_to = (GcAddr) run->result.flags;
+		scan.delivered = run->result.delivers;
 	}
 	return scan;
 }
@@ -76,7 +76,7 @@ gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const Gc
 
 	/* an empty part launches no block, so no block would deliver */
 	if (part->last)
-		run->delivered = run->delivers > 0 && l.blocks > 0;
+		run->result.delivered = run->result.delivers > 0 && l.blocks > 0;
 	gc_run_arg_source(run, &src);
 	src.pairs = part->pairs;
 	src.wave = part->columns;
@@ -89,7 +89,7 @@ gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const Gc
 	info->registers = k->info.registers;
 	/* The prediction is for producer and consumer together, and the consumer comes last. */
 	if (pipeline == run->p->npipelines - 1 && k->variant.edge_side != GC_EDGE_CONSUMER)
-		info->edge_predicted_ms = k == run->kernels[pipeline] ? k->predicted_us / 1000 : 0;
+		info->edge_predicted_ms = k == run->kernels.of[pipeline] ? k->predicted_us / 1000 : 0;
 	info->first_tile = part->first_tile;
 	info->ntiles = args->scan.ntiles;
 	return l;
@@ -106,7 +106,7 @@ gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGr
 	info->kernels++;
 	if (pipeline == run->p->npipelines - 1)
 		pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &l, &args, k->nwords, &run->err);
 }
 
 GcGrid

@@ -34,7 +34,7 @@ typedef struct GcScanPart
 } GcScanPart;
 
 /*
- * The launch and its arguments.  Notes what EXPLAIN shows of both, and in run->delivered whether the kernel will
+ * The launch and its arguments.  Notes what EXPLAIN shows of both, and in run->result.delivered whether the kernel will
  * deliver the result.
  */
 extern GcLaunch gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,

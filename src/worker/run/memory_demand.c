@@ -97,7 +97,7 @@ filled_bytes(const GcRun *run, int n, bool *there)
 	if (pl->rest_of)
 		return 0;
 	if (pl->sink == GC_SINK_AGGREGATE || pl->sink == GC_SINK_ROWS)
-		return gc_bytes_of_sink(run->request, n, run->gather, run->choose);
+		return gc_bytes_of_sink(run->request, n, run->result.gather, run->result.choose);
 	if (pl->sink != GC_SINK_BUILD)
 		return 0;
 	*there = gc_build_known(run->request->builds[pl->build].share);
@@ -129,7 +129,7 @@ reads_with_another(const GcRun *run)
 	{
 		const GcRun *other = lfirst(lc);
 
-		if (other->scan == run->scan && run->scan != 0)
+		if (other->schedule.scan == run->schedule.scan && run->schedule.scan != 0)
 			return true;
 	}
 	return false;
@@ -158,17 +158,17 @@ describe_demand(GcRun *run)
 
 	if (!gc_worker.dev->info.host_memory)
 		state += run->request->device_bytes;
-	run->bytes = state;
-	run->state_bytes = 0;
+	run->memory.claim.bytes = state;
+	run->memory.claim.state_bytes = 0;
 	for (int n = 0; n <= main; n++)
 	{
 		const InputBytes input = input_bytes(run, gc_pipelines(run->p)[n].input);
 		bool		there;
 
 		filled = filled_bytes(run, n, &there);
-		run->bytes += filled;
+		run->memory.claim.bytes += filled;
 		filled = there ? 0 : filled;
-		run->state_bytes += n < main ? filled : 0;
+		run->memory.claim.state_bytes += n < main ? filled : 0;
 		state += filled;
 		columns += input.own;
 		missing += input.missing;
@@ -176,16 +176,16 @@ describe_demand(GcRun *run)
 		phases[n].bytes = Min(state + (goes_in_waves(state, columns, missing, unused) ? Min(columns, waves) :
 									 gc_replacement == GC_REPLACE_VALUE ? Min(columns, missing) : columns), pool);
 	}
-	run->missing = missing;
-	run->demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, main + 1);
-	run->demand[GC_DEMAND_MAIN] = phases[main].bytes;
-	run->demand[GC_DEMAND_FETCHING] = filled;
+	run->memory.claim.missing = missing;
+	run->memory.claim.demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, main + 1);
+	run->memory.claim.demand[GC_DEMAND_MAIN] = phases[main].bytes;
+	run->memory.claim.demand[GC_DEMAND_FETCHING] = filled;
 }
 
 static u64
 present_demand(const GcRun *run)
 {
-	return run->demand[run->state == RUN_FETCHING ? GC_DEMAND_FETCHING :
+	return run->memory.claim.demand[run->state == RUN_FETCHING ? GC_DEMAND_FETCHING :
 					   run->state == RUN_RUNNING ? GC_DEMAND_MAIN : GC_DEMAND_WHOLE];
 }
 
@@ -227,7 +227,7 @@ ask(GcRun *run)
 	describe_demand(run);
 	/* Requests that are held back wait until a number of them are ready: so all must be admitted. */
 	yes = gc_requests_held() > 0 ||
-		gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at);
+		gc_admission_ask(&admission, run->memory.claim.demand[GC_DEMAND_WHOLE], &run->memory.claim.refused_at);
 	gc_count_decision(&gc_stats()->admitting, gc_us_since(began));
 	return yes;
 }
@@ -235,24 +235,24 @@ ask(GcRun *run)
 bool
 gc_run_admit(GcRun *run)
 {
-	if (run->admitted)
+	if (run->memory.claim.admitted)
 		return true;
 	/* One that found too little memory waits until another has given back some. */
 	if (new_turn)
 		begin_turn();
-	if (admitted != NIL && run->refused_change == changes)
+	if (admitted != NIL && run->memory.claim.refused_change == changes)
 	{
-		gc_admission_wait(&admission, &run->refused_at);
+		gc_admission_wait(&admission, &run->memory.claim.refused_at);
 		return false;
 	}
 	if (!ask(run))
 	{
-		run->refused_change = changes;
+		run->memory.claim.refused_change = changes;
 		waiting = with_run(waiting, run);
 		return false;
 	}
-	run->admitted = true;
-	run->refused_at = 0;
+	run->memory.claim.admitted = true;
+	run->memory.claim.refused_at = 0;
 	waiting = list_delete_ptr(waiting, run);
 	admitted = with_run(admitted, run);
 	return true;
@@ -262,13 +262,13 @@ void
 gc_run_leave_admitted(GcRun *run, bool failed)
 {
 	waiting = list_delete_ptr(waiting, run);
-	if (!run->admitted)
+	if (!run->memory.claim.admitted)
 		return;
-	run->admitted = false;
+	run->memory.claim.admitted = false;
 	admitted = list_delete_ptr(admitted, run);
 	new_turn = true;
 	if (failed)
-		run->refused_change = changes;
+		run->memory.claim.refused_change = changes;
 	else
 		changes++;
 }
@@ -276,8 +276,8 @@ gc_run_leave_admitted(GcRun *run, bool failed)
 void
 gc_run_takes_less(const GcRun *run)
 {
-	new_turn = new_turn || run->admitted;
-	changes += run->admitted;
+	new_turn = new_turn || run->memory.claim.admitted;
+	changes += run->memory.claim.admitted;
 }
 
 /*

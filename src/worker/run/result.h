@@ -12,7 +12,7 @@
 
 #include "run.h"
 
-/* Make the block for flags and what can be had of the result at once: run->result, run->flags. */
+/* Make the block for flags and what can be had of the result at once: run->result.block, run->result.flags. */
 extern GcCode gc_run_make_result(GcRun *run);
 
 /* Queue what comes behind the main kernel; the run is RUNNING after it. */
@@ -36,7 +36,7 @@ extern void gc_run_note_times(GcRun *run);
 extern void gc_run_note_fetched(GcRun *run);
 
 /*
- * Results of parts of the main groups: set run->result aside; make one of all, as run->result; give back
+ * Results of parts of the main groups: set run->result.block aside; make one of all, as run->result.block; give back
  * what was set aside.
  */
 extern void gc_run_keep_part(GcRun *run);

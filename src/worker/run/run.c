@@ -66,7 +66,7 @@ gc_run_join(GcRun *run, List *runs)
 	{
 		GcRun	   *other = lfirst(lc);
 
-		if (other->leader == NULL && !other->stopped && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
+		if (other->leader == NULL && !other->schedule.stopped && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
 			same_request(other->request, run->request))
 		{
 			MemoryContext old = MemoryContextSwitchTo(other->cxt);
@@ -95,8 +95,8 @@ number_scan(GcRun *run)
 	if (dir == NULL)
 		return;
 	hot = gc_cached_sources(in) > 0 && sources[0].chunk >= dir->nheap;
-	run->scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
-	run->scan_chunks = hot ? dir->nchunks : dir->nheap;
+	run->schedule.scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
+	run->schedule.scan_chunks = hot ? dir->nchunks : dir->nheap;
 }
 
 GcRun *
@@ -110,33 +110,33 @@ gc_run_start(int slot)
 	run->slot = slot;
 	run->request = gc_slot_request(slot);
 	run->p = p = run->request->program;
-	run->taken = GetCurrentTimestamp();
-	gc_slot_run_info(slot)->queue_ms = (run->taken - gc_slot_submitted(slot)) / 1000.0;
+	run->schedule.taken = GetCurrentTimestamp();
+	gc_slot_run_info(slot)->queue_ms = (run->schedule.taken - gc_slot_submitted(slot)) / 1000.0;
 	run->main = &gc_pipelines(p)[p->npipelines - 1];
-	run->kernels = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcPipelineKernel *));
-	run->fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
-	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
-	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
-	run->matched = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcAddr));
-	run->waves = MemoryContextAllocZero(cxt, p->npipelines * sizeof(struct GcWaveScan *));
-	run->dicts = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceDict *));
-	run->lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
-	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
+	run->kernels.of = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcPipelineKernel *));
+	run->kernels.fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
+	run->memory.tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
+	run->memory.builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
+	run->memory.matched = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcAddr));
+	run->scan.waves = MemoryContextAllocZero(cxt, p->npipelines * sizeof(struct GcWaveScan *));
+	run->memory.dicts = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceDict *));
+	run->memory.lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
+	run->result.gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && gc_run_main_sink(run)->ngroups > GATHER_GROUPS;
-	run->choose = p->select > 0 && (run->gather || run->main->group_mode == GC_GROUP_HASH);
-	run->gather = run->gather && !run->choose;
-	run->sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
-	run->timed = MemoryContextAllocZero(cxt, p->npipelines);
-	run->share = gc_run_hooks->begins(run);
-	run->ticket = gc_stop_ticket();
+	run->result.choose = p->select > 0 && (run->result.gather || run->main->group_mode == GC_GROUP_HASH);
+	run->result.gather = run->result.gather && !run->result.choose;
+	run->memory.sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
+	run->kernels.timed = MemoryContextAllocZero(cxt, p->npipelines);
+	run->schedule.share = gc_run_hooks->begins(run);
+	run->schedule.ticket = gc_stop_ticket();
 	run->state = RUN_COMPILING;
-	run->pairs = gc_pairs_of(run->request, p->npipelines - 1);
+	run->scan.pairs = gc_pairs_of(run->request, p->npipelines - 1);
 	number_scan(run);
 
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))
 		run->state = RUN_FINISHED;
-	else if (gc_passes_fit(run->request, run->gather, run->choose) || !gc_run_plan_passes(run, true))
+	else if (gc_passes_fit(run->request, run->result.gather, run->result.choose) || !gc_run_plan_passes(run, true))
 		gc_run_ask_kernels(run);
 	return run;
 }
@@ -173,7 +173,7 @@ upload_main_columns(GcRun *run)
 {
 	GcCode		code;
 
-	gc_device_reserve(run->state_bytes);
+	gc_device_reserve(run->memory.claim.state_bytes);
 	code = gc_run_upload_columns(run, run->p->npipelines - 1);
 	gc_device_reserve(0);
 	return code;
@@ -187,26 +187,26 @@ prepare(GcRun *run)
 	int			main = run->p->npipelines - 1;
 	GcCode		code;
 
-	if (!run->begun)
+	if (!run->schedule.begun)
 		gc_request_begins(run->slot);
-	run->begun = true;
+	run->schedule.begun = true;
 	memset(&run->err, 0, sizeof(run->err));
-	memset(&run->piece, 0, sizeof(run->piece));
-	gc_passes_begin(run->passes);
-	run->stream = ops->stream_get(gc_worker.dev, &run->err);
-	if (run->stream == NULL)
+	memset(&run->scan.piece, 0, sizeof(run->scan.piece));
+	gc_passes_begin(run->scan.passes);
+	run->memory.stream = ops->stream_get(gc_worker.dev, &run->err);
+	if (run->memory.stream == NULL)
 		return run->err.code;
 	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
 		(code = gc_run_allocate(run)) != GC_OK || (code = gc_edge_allocate(run)) != GC_OK ||
 		(code = upload_main_columns(run)) != GC_OK)
 		return code;
 	if ((code = gc_run_below(run, main)) != GC_OK ||
-		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
+		(code = ops->fill(run->memory.stream, run->memory.sink, 0, run->memory.sink_zero, &run->err)) != GC_OK)
 		return code;
-	if (run->copied)
-		run->built = ops->event_timed(run->stream, &run->err);
-	else if (run->copies.began)
-		run->copied = ops->event_timed(run->stream, &run->err);
+	if (run->memory.copied)
+		run->memory.built = ops->event_timed(run->memory.stream, &run->err);
+	else if (run->memory.copies.began)
+		run->memory.copied = ops->event_timed(run->memory.stream, &run->err);
 	return run->err.code;
 }
 
@@ -234,7 +234,7 @@ advance_waiting(GcRun *run, int others)
 		return false;
 	/* Builds queue all their waves.  Alone, the request itself is what holds the memory that it lacks. */
 	gc_device_may_wait(others == 0);
-	run->prepared_alone = others == 0;
+	run->memory.prepared_alone = others == 0;
 	code = prepare(run);
 	gc_device_may_wait(false);
 	if (code == GC_OK)
@@ -247,17 +247,17 @@ advance_waiting(GcRun *run, int others)
 	{
 		gc_run_leave_admitted(run, true);
 		gc_run_back_out(run);
-		run->refused_change = 0;
+		run->memory.claim.refused_change = 0;
 		(void) gc_run_ask_again(run);
 		return true;
 	}
-	if (code == GC_DEVICE_MEMORY && !run->all_waves && gc_wave_scan_possible(run))
+	if (code == GC_DEVICE_MEMORY && !run->scan.all_waves && gc_wave_scan_possible(run))
 	{
 		/* Others get nothing by this, and need not try again; this one may at once. */
 		gc_run_leave_admitted(run, true);
 		gc_run_back_out(run);
-		run->refused_change = 0;
-		run->all_waves = true;
+		run->memory.claim.refused_change = 0;
+		run->scan.all_waves = true;
 		return true;
 	}
 	gc_run_leave_admitted(run, true);
@@ -265,7 +265,7 @@ advance_waiting(GcRun *run, int others)
 	if (code == GC_DEVICE_MEMORY && others > 0)
 	{
 		/* Try again when another run is done. */
-		run->all_waves = false;
+		run->scan.all_waves = false;
 		return false;
 	}
 	if (code != GC_DEVICE_MEMORY || !gc_run_plan_passes(run, true))
@@ -357,7 +357,7 @@ finish_follower(GcRun *leader, GcRun *run)
 	run->leader = NULL;
 	run->state = RUN_FINISHED;
 	run->err = leader->err;
-	run->result = leader->err.code == GC_OK ? gc_result_hold(leader->result) : NULL;
+	run->result.block = leader->err.code == GC_OK ? gc_result_hold(leader->result.block) : NULL;
 }
 
 /*
@@ -374,11 +374,11 @@ gc_run_free(GcRun *run)
 		finish_follower(run, lfirst(lc));
 	gc_run_hooks->ends(run);
 	gc_run_release_device(run);
-	if (code != GC_OK && run->result)
+	if (code != GC_OK && run->result.block)
 	{
-		gc_result_put(run->result);
-		run->result = NULL;
+		gc_result_put(run->result.block);
+		run->result.block = NULL;
 	}
-	gc_slot_finish(run->slot, &run->err, run->result);
+	gc_slot_finish(run->slot, &run->err, run->result.block);
 	MemoryContextDelete(run->cxt);
 }

@@ -24,7 +24,7 @@
 static bool
 has_more_pieces(const GcRun *run)
 {
-	return run->piece.from + run->piece.count < run->pairs.count;
+	return run->scan.piece.from + run->scan.piece.count < run->scan.pairs.count;
 }
 
 /* All of a pass of the main pipeline, or a piece of it, is queued: queue what comes behind that. */
@@ -35,44 +35,44 @@ end_queueing(GcRun *run, bool last)
 
 	if (last)
 		return gc_run_queue_result(run);
-	if (!has_more_pieces(run) && (code = gc_run_launch_rests(run, run->p->npipelines - 1, run->sink)) != GC_OK)
+	if (!has_more_pieces(run) && (code = gc_run_launch_rests(run, run->p->npipelines - 1, run->memory.sink)) != GC_OK)
 		return code;
-	run->done = gc_worker.ops->event(run->stream, &run->err);
+	run->scan.done = gc_worker.ops->event(run->memory.stream, &run->err);
 	run->state = RUN_RUNNING;
 	gc_run_takes_less(run);
-	return run->done ? GC_OK : run->err.code;
+	return run->scan.done ? GC_OK : run->err.code;
 }
 
 GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile)
 {
 	int			main = run->p->npipelines - 1;
-	const bool	last_pass = gc_passes_last(run->passes, main);
+	const bool	last_pass = gc_passes_last(run->scan.passes, main);
 	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
-	.whole_shared = run->launch->whole_shared,.last = last_pass};
+	.whole_shared = run->schedule.launch->whole_shared,.last = last_pass};
 	GcCode		code;
 
-	run->launch->effort = k->effort;
+	run->schedule.launch->effort = k->effort;
 	if (gc_run_in_waves(run))
 	{
 		gc_wave_scan_begin(run, last_pass);
-		run->streaming = true;
+		run->scan.streaming = true;
 		run->state = RUN_RUNNING;
 		gc_run_takes_less(run);
 		return GC_OK;
 	}
-	if (run->pairs.slices > 0)
+	if (run->scan.pairs.slices > 0)
 	{
-		run->piece = gc_pairs_piece(run->request, main, &run->pairs, run->piece.from + run->piece.count,
-									run->piece_pairs > 0 ? run->piece_pairs : gc_pairs_first());
-		part.pairs = run->piece;
+		run->scan.piece = gc_pairs_piece(run->request, main, &run->scan.pairs, run->scan.piece.from + run->scan.piece.count,
+									run->scan.piece_pairs > 0 ? run->scan.piece_pairs : gc_pairs_first());
+		part.pairs = run->scan.piece;
 		part.last = last_pass && !has_more_pieces(run);
-		INSTR_TIME_SET_CURRENT(run->piece_began);
+		INSTR_TIME_SET_CURRENT(run->scan.piece_began);
 	}
-	code = gc_run_launch(run, main, k, grid, &part, run->sink);
+	code = gc_run_launch(run, main, k, grid, &part, run->memory.sink);
 	if (code != GC_OK)
 		return code;
-	run->launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
+	run->schedule.launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
 	return end_queueing(run, part.last);
 }
 
@@ -83,9 +83,9 @@ gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first
 static void
 go_on(GcRun *run, int others)
 {
-	if (run->done)
-		gc_worker.ops->event_put(gc_worker.dev, run->done);
-	run->done = NULL;
+	if (run->scan.done)
+		gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
+	run->scan.done = NULL;
 	if (gc_run_nobody_waits(run))
 	{
 		run->state = RUN_FINISHED;
@@ -93,7 +93,7 @@ go_on(GcRun *run, int others)
 	}
 	if (others == 0)
 	{
-		if (gc_run_start_main(run, gc_run_own_kernel(run), &run->launch->grid, 0) != GC_OK)
+		if (gc_run_start_main(run, gc_run_own_kernel(run), &run->schedule.launch->grid, 0) != GC_OK)
 			gc_run_fail_start(run);
 		return;
 	}
@@ -105,8 +105,8 @@ go_on(GcRun *run, int others)
 static void
 end_piece(GcRun *run, int others)
 {
-	run->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->pairs, &run->piece,
-									 gc_us_since(run->piece_began));
+	run->scan.piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->scan.pairs, &run->scan.piece,
+									 gc_us_since(run->scan.piece_began));
 	go_on(run, others);
 }
 
@@ -114,7 +114,7 @@ end_piece(GcRun *run, int others)
 static GcCode
 prepare_pass(GcRun *run)
 {
-	memset(&run->piece, 0, sizeof(run->piece));
+	memset(&run->scan.piece, 0, sizeof(run->scan.piece));
 	return gc_run_below(run, run->p->npipelines - 1);
 }
 
@@ -122,7 +122,7 @@ prepare_pass(GcRun *run)
 static void
 end_pass(GcRun *run, int others)
 {
-	(void) gc_passes_next(run->passes, run->p->npipelines - 1);
+	(void) gc_passes_next(run->scan.passes, run->p->npipelines - 1);
 	if (prepare_pass(run) != GC_OK)
 		gc_run_fail_start(run);
 	else
@@ -137,9 +137,9 @@ static void
 end_part(GcRun *run, int others)
 {
 	gc_run_keep_part(run);
-	(void) gc_passes_next(run->passes, run->p->npipelines - 1);
-	gc_passes_next_groups(run->passes);
-	if (gc_run_make_result(run) != GC_OK || gc_worker.ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err) != GC_OK ||
+	(void) gc_passes_next(run->scan.passes, run->p->npipelines - 1);
+	gc_passes_next_groups(run->scan.passes);
+	if (gc_run_make_result(run) != GC_OK || gc_worker.ops->fill(run->memory.stream, run->memory.sink, 0, run->memory.sink_zero, &run->err) != GC_OK ||
 		prepare_pass(run) != GC_OK)
 		gc_run_fail_start(run);
 	else
@@ -160,7 +160,7 @@ end_run(GcRun *run, GcCode code)
 	if (code == GC_OK)
 		code = gc_run_join_parts(run);
 	run->err.code = code;
-	again = gc_passes_grow(run->passes, code, number) && !gc_slot_abandoned(run->slot);
+	again = gc_passes_grow(run->scan.passes, code, number) && !gc_slot_abandoned(run->slot);
 	if (again)
 	{
 		gc_run_unstart(run);
@@ -189,15 +189,15 @@ advance_streaming(GcRun *run)
 		code = gc_wave_scan_drive(run, &moved, &over);
 	if (code == GC_OK && stop)
 	{
-		run->streaming = false;
-		run->done = gc_worker.ops->event(run->stream, NULL);
-		code = run->done ? GC_OK : GC_DEVICE_FAILED;
+		run->scan.streaming = false;
+		run->scan.done = gc_worker.ops->event(run->memory.stream, NULL);
+		code = run->scan.done ? GC_OK : GC_DEVICE_FAILED;
 		moved = true;
 	}
 	else if (code == GC_OK && over)
 	{
-		run->streaming = false;
-		code = end_queueing(run, gc_passes_last(run->passes, run->p->npipelines - 1));
+		run->scan.streaming = false;
+		code = end_queueing(run, gc_passes_last(run->scan.passes, run->p->npipelines - 1));
 		moved = true;
 	}
 	if (code == GC_OK)
@@ -213,15 +213,15 @@ gc_run_advance_running(GcRun *run, int others)
 	GcCode		code;
 	u64			n;
 
-	if (run->streaming)
+	if (run->scan.streaming)
 		return advance_streaming(run);
 	/* It comes behind the selection bitmaps, and gc_schedule_due looks for those. */
-	if (run->launch->selection && !run->launch->select_done)
+	if (run->schedule.launch->selection && !run->schedule.launch->select_done)
 		return false;
-	code = gc_worker.ops->event_done(run->done, &done, &run->err);
+	code = gc_worker.ops->event_done(run->scan.done, &done, &run->err);
 	if (code == GC_OK && !done)
 		return false;
-	if (code == GC_OK && (run->stopped || run->err.code == GC_CANCELLED))
+	if (code == GC_OK && (run->schedule.stopped || run->err.code == GC_CANCELLED))
 	{
 		gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
 		run->state = RUN_FINISHED;
@@ -232,7 +232,7 @@ gc_run_advance_running(GcRun *run, int others)
 		end_piece(run, others);
 		return true;
 	}
-	if (code == GC_OK && run->state == RUN_RUNNING && !gc_passes_last(run->passes, run->p->npipelines - 1))
+	if (code == GC_OK && run->state == RUN_RUNNING && !gc_passes_last(run->scan.passes, run->p->npipelines - 1))
 	{
 		end_pass(run, others);
 		return true;
@@ -241,17 +241,17 @@ gc_run_advance_running(GcRun *run, int others)
 	{
 		gc_run_note_times(run);
 		code = gc_run_check_flags(run);
-		n = run->main->sink == GC_SINK_ROWS || run->choose ? run->flags[GC_FLAG_ROWS] : run->flags[GC_FLAG_GROUPS];
-		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (gc_run_keyed(run) && n > run->early)))
+		n = run->main->sink == GC_SINK_ROWS || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
+		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (gc_run_keyed(run) && n > run->result.early)))
 		{
 			code = gc_run_fetch_rest(run, n);
 			if (code == GC_OK)
 			{
-				gc_worker.ops->event_put(gc_worker.dev, run->done);
-				run->done = gc_worker.ops->event_timed(run->stream, &run->err);
+				gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
+				run->scan.done = gc_worker.ops->event_timed(run->memory.stream, &run->err);
 				run->state = RUN_FETCHING;
 				gc_run_takes_less(run);
-				if (run->done)
+				if (run->scan.done)
 					return true;
 				code = run->err.code;
 			}
@@ -259,11 +259,11 @@ gc_run_advance_running(GcRun *run, int others)
 				gc_run_await(run);
 		}
 		else if (code == GC_OK && gc_run_keyed(run))
-			run->result->count = n;
+			run->result.block->count = n;
 	}
 	else if (code == GC_OK)
 		gc_run_note_fetched(run);
-	if (code == GC_OK && !gc_passes_last_groups(run->passes))
+	if (code == GC_OK && !gc_passes_last_groups(run->scan.passes))
 		end_part(run, others);
 	else
 		end_run(run, code);

@@ -69,7 +69,7 @@ describe(int word, u32 ticket, GcScan *scan)
 void
 gc_stop_with_run(const GcRun *run, GcScan *scan)
 {
-	describe(2 * run->slot, run->ticket, scan);
+	describe(2 * run->slot, run->schedule.ticket, scan);
 }
 
 void
@@ -105,7 +105,7 @@ wanted(const GcRun *run)
 static bool
 filling_build(const GcRun *run, const GcBuildTable *t)
 {
-	return t && !t->checked && (run->passes || gc_build_pending(t));
+	return t && !t->checked && (run->scan.passes || gc_build_pending(t));
 }
 
 static bool
@@ -128,17 +128,17 @@ needed(const GcRun *run, List *runs)
 			continue;
 		for (int b = 0; b < run->p->nbuilds; b++)
 		{
-			for (int o = 0; o < other->p->nbuilds && filling_build(run, run->builds[b]); o++)
+			for (int o = 0; o < other->p->nbuilds && filling_build(run, run->memory.builds[b]); o++)
 			{
-				if (other->builds[o] == run->builds[b])
+				if (other->memory.builds[o] == run->memory.builds[b])
 					return true;
 			}
 		}
 		for (int l = 0; l < run->p->nluts; l++)
 		{
-			for (int o = 0; o < other->p->nluts && filling_lookup(run->lookups[l]); o++)
+			for (int o = 0; o < other->p->nluts && filling_lookup(run->memory.lookups[l]); o++)
 			{
-				if (other->lookups[o] == run->lookups[l])
+				if (other->memory.lookups[o] == run->memory.lookups[l])
 					return true;
 			}
 		}
@@ -156,7 +156,7 @@ all_stopped(const GcMainLaunch *launch, List *runs)
 	{
 		const GcRun *run = lfirst(lc);
 
-		if (run->launch == launch && !run->stopped)
+		if (run->schedule.launch == launch && !run->schedule.stopped)
 			return false;
 	}
 	return true;
@@ -167,18 +167,18 @@ stop(GcRun *run, List *runs)
 {
 	for (int b = 0; b < run->p->nbuilds; b++)
 	{
-		if (filling_build(run, run->builds[b]))
-			run->builds[b]->bad = true;
+		if (filling_build(run, run->memory.builds[b]))
+			run->memory.builds[b]->bad = true;
 	}
 	for (int l = 0; l < run->p->nluts; l++)
 	{
-		if (filling_lookup(run->lookups[l]))
-			gc_device_lookup_spoil(run->lookups[l]);
+		if (filling_lookup(run->memory.lookups[l]))
+			gc_device_lookup_spoil(run->memory.lookups[l]);
 	}
-	run->stopped = true;
-	write_word(2 * run->slot, run->ticket);
-	if (run->launch && run->launch->ticket && all_stopped(run->launch, runs))
-		write_word(2 * run->launch->stop_slot + 1, run->launch->ticket);
+	run->schedule.stopped = true;
+	write_word(2 * run->slot, run->schedule.ticket);
+	if (run->schedule.launch && run->schedule.launch->ticket && all_stopped(run->schedule.launch, runs))
+		write_word(2 * run->schedule.launch->stop_slot + 1, run->schedule.launch->ticket);
 }
 
 void
@@ -190,7 +190,7 @@ gc_stop_abandoned(List *runs)
 	{
 		GcRun	   *run = lfirst(lc);
 
-		if (!run->stopped && run->stream && !wanted(run) && !needed(run, runs))
+		if (!run->schedule.stopped && run->memory.stream && !wanted(run) && !needed(run, runs))
 			stop(run, runs);
 	}
 }

@@ -20,7 +20,7 @@ extern bool gc_wave_scan_wanted(const GcRun *run, int pipeline);
 /* May any of the request's pipelines be scanned in waves? */
 extern bool gc_wave_scan_possible(const GcRun *run);
 
-/* Get memory for waves, as run->waves[pipeline]. */
+/* Get memory for waves, as run->scan.waves[pipeline]. */
 extern GcCode gc_wave_scan_make(GcRun *run, int pipeline);
 
 /* The share of a column's bytes that the pipeline is spared over the link if the column is in device memory. */
@@ -42,7 +42,7 @@ extern void gc_wave_scan_stop(GcRun *run);
 static inline bool
 gc_run_in_waves(const GcRun *run)
 {
-	return run->waves[run->p->npipelines - 1] != NULL;
+	return run->scan.waves[run->p->npipelines - 1] != NULL;
 }
 
 /* The device is done with the request: it takes part in no waves any more. */

@@ -448,14 +448,14 @@ gc_selection_can(const GcRun *run)
 	/*
 	 * A request that a failed scan gave back has predicate bitmaps, but no scan shape any more.
 	 */
-	return run->share->predicate_bits != 0 && run->share->scan_shape != NULL && gc_enable_shared_selection &&
-		gc_selection_covers(run->share->scan_shape->set->selector, run->share->scan_shape);
+	return run->schedule.share->predicate_bits != 0 && run->schedule.share->scan_shape != NULL && gc_enable_shared_selection &&
+		gc_selection_covers(run->schedule.share->scan_shape->set->selector, run->schedule.share->scan_shape);
 }
 
 u32
 gc_selection_columns(const GcRun *run)
 {
-	const GcScanShape *s = run->share->scan_shape;
+	const GcScanShape *s = run->schedule.share->scan_shape;
 	u32			columns = 0;
 
 	for (int q = 0; q < s->predicates.ncolumns; q++)
@@ -519,7 +519,7 @@ gc_selection_learn(GcMainLaunch *launch, double select_us)
 void
 gc_selection_doubt(GcRun *run, u32 columns)
 {
-	GcScanShape *s = run->share->scan_shape;
+	GcScanShape *s = run->schedule.share->scan_shape;
 	const double first = gc_selection_own_us(run) * GC_SELECTION_PART;
 
 	if (s->selection_us > first && first > 0)
@@ -537,7 +537,7 @@ refused_columns(GcRun *const *runs, int n, int i)
 
 	for (int k = 0; k < n; k++)
 	{
-		if (runs[k]->share->scan_shape->set != runs[i]->share->scan_shape->set)
+		if (runs[k]->schedule.share->scan_shape->set != runs[i]->schedule.share->scan_shape->set)
 			continue;
 		if (k < i)
 			return 0;
