@@ -29,7 +29,6 @@
 #include "eviction.h"
 #include "regions.h"
 #include "state.h"
-#include "waves.h"
 
 /* Longest range of the arena that dropped ids are taken in at once. */
 #define DROP_BATCH	256
@@ -167,7 +166,7 @@ count_bytes(GcTable *table)
 	if (table->state)
 		note_bytes(table->state);
 	gc_guard_leave();
-	gc_waves_keep(gc_region_bytes());
+	gc_evictors_cached(gc_region_bytes());
 }
 
 /* keep: leave its regions behind as orphans. */

@@ -218,3 +218,34 @@ gc_evict(u64 need)
 	pg_atomic_fetch_add_u64(&s->evicted_bytes, dropped);
 	return dropped > 0;
 }
+
+bool
+gc_evictors_give_back(void)
+{
+	for (GcEvictor *e = evictors; e; e = e->next)
+	{
+		if (e->give_back && e->give_back())
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_evictors_await(void)
+{
+	bool		any = false;
+
+	for (GcEvictor *e = evictors; e; e = e->next)
+		any = (e->await && e->await()) || any;
+	return any;
+}
+
+void
+gc_evictors_cached(u64 bytes)
+{
+	for (GcEvictor *e = evictors; e; e = e->next)
+	{
+		if (e->cached)
+			e->cached(bytes);
+	}
+}

@@ -30,6 +30,13 @@ typedef struct GcEvictor
 	 */
 	u64			(*drop) (const GcVictim *victim, u64 need);
 	bool		(*drop_derived) (void); /* instead of both: drop one piece; false: there was nothing */
+
+	/* Beside any of these.  Free memory that is kept for work to come; false: there was none. */
+	bool		(*give_back) (void);
+	/* Wait until what is queued on the device has released what it holds, which may be dropped then; false: nothing is. */
+	bool		(*await) (void);
+	/* Column chunks take so many bytes of device memory from now on. */
+	void		(*cached) (u64 bytes);
 	struct GcEvictor *next;
 } GcEvictor;
 
@@ -50,6 +57,11 @@ extern u64	gc_eviction_pays(u64 need, const GcUses *uses, double factor);
 
 /* Drop about so many bytes; false: nothing is left that may go. */
 extern bool gc_evict(u64 need);
+
+/* To be called for all that is registered; true: one had something. */
+extern bool gc_evictors_give_back(void);
+extern bool gc_evictors_await(void);
+extern void gc_evictors_cached(u64 bytes);
 
 /* Uses are counted by requests: another one begins.  Returns its number. */
 extern u64	gc_next_request(void);

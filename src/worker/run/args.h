@@ -15,7 +15,8 @@
 #include "../memory/builds.h"
 #include "../memory/device_cache.h"
 #include "../memory/device_lookups.h"
-#include "kernels.h"
+#include "../kernels/kernels.h"
+#include "../kernels/pairs.h"
 
 /* Where a pipeline's sink is.  The main pipeline's lies in the run's sink; others have their own. */
 typedef struct GcSinkMemory
@@ -27,21 +28,6 @@ typedef struct GcSinkMemory
 	GcAddr		rows;
 	u64			zero;			/* bytes to be zeroed */
 } GcSinkMemory;
-
-/*
- * A scan that tries pairs (cuda/gc_pair.h), or a part of it: `count` units from `from` on.  slices: units of a part; 0,
- * the pipeline tries no pairs.  Of a list that is cut, by its build, slices and the rows of one.
- */
-typedef struct GcPairs
-{
-	u64			from;
-	u64			count;
-	u64			slices;
-	u64			parts;
-	int			level;			/* how large slices are (pairs.c) */
-	u64			list_slices[GC_MAX_BUILDS];
-	u64			list_rows[GC_MAX_BUILDS];
-} GcPairs;
 
 typedef struct GcArgSource
 {

@@ -15,7 +15,7 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "edge_launch.h"
-#include "pairs.h"
+#include "../kernels/pairs.h"
 #include "passes.h"
 #include "sinks.h"
 #include "stop.h"

@@ -18,7 +18,7 @@
 #include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "efforts.h"
+#include "../kernels/kernels.h"
 #include "launch.h"
 #include "passes.h"
 #include "wave_scan.h"

@@ -32,7 +32,7 @@
 #include "hooks.h"
 #include "launch.h"
 #include "memory_demand.h"
-#include "pairs.h"
+#include "../kernels/pairs.h"
 #include "passes.h"
 #include "result.h"
 #include "run_kernels.h"

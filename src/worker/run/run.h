@@ -21,7 +21,7 @@
 #include "../memory/device_dicts.h"
 #include "../memory/device_lookups.h"
 #include "args.h"
-#include "kernels.h"
+#include "../kernels/kernels.h"
 #include "main_launch.h"
 
 typedef enum RunState

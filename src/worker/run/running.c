@@ -14,7 +14,7 @@
 #include "give_back.h"
 #include "launch.h"
 #include "memory_demand.h"
-#include "pairs.h"
+#include "../kernels/pairs.h"
 #include "passes.h"
 #include "result.h"
 #include "run_kernels.h"

@@ -16,7 +16,7 @@
 #include "../../device/memory.h"
 #include "../memory/builds.h"
 #include "../memory/state.h"
-#include "../memory/waves.h"
+#include "../waves/waves.h"
 #include "sinks.h"
 
 /* What takes less than this part of the pool is never split. */

@@ -21,10 +21,10 @@
 #include "../memory/device_memory.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
-#include "../memory/waves.h"
+#include "../waves/waves.h"
 #include "launch.h"
 #include "memory_demand.h"
-#include "pairs.h"
+#include "../kernels/pairs.h"
 #include "splits.h"
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */

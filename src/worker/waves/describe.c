@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wave_describe.c
+ * describe.c
  *	  What kernels are told of a wave (waves.c): sources, and columns of chunks.
  *
  * Descriptions lie in the table's memory, and are copied at once for all members.  There is one for each column and
@@ -12,7 +12,7 @@
  */
 #include "waves_internal.h"
 
-#include "state.h"
+#include "../memory/state.h"
 
 /* The chunks' numbers from a wave's first to its last. */
 static u32

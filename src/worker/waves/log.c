@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wave_log.c
+ * log.c
  *	  When waves copied and computed, for the timeline (queue/wavelog.h).
  *
  * Events tell times from one to another only.  So a table's stream has an event of which the server's time
@@ -19,7 +19,7 @@
 #include "utils/timestamp.h"
 
 #include "../../queue/wavelog.h"
-#include "state.h"
+#include "../memory/state.h"
 
 /* Milliseconds after which the clock's event is replaced. */
 #define CLOCK_MS	1000

@@ -2,13 +2,13 @@
  *
  * waves.c
  *	  Scans of tables whose columns do not fit into device memory: waves of chunks.  Their members and memory
- *	  are in wave_members.c.
+ *	  are in members.c.
  *
  * Waves belong to a table, which has a stream of copies while any request scans it in waves.  A wave is a few chunks.  The
  * columns of them that are not in device memory are copied, once.  Then a kernel of each member that wants these chunks is
  * launched.  Copies go to a stream of their own, so the next wave is copied while the kernels of this one run.  A member
  * keeps account of its chunks that are still to do.  So it joins where others are, and wraps around at its end.  A wave is
- * led by the member whose turn it is, and serves with it the members that share most of what they read (wave_prices.c).  So
+ * led by the member whose turn it is, and serves with it the members that share most of what they read (prices.c).  So
  * one that reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
@@ -37,9 +37,9 @@
 #include "utils/memutils.h"
 
 #include "../../queue/queue.h"
-#include "device_memory.h"
-#include "eviction.h"
-#include "state.h"
+#include "../memory/device_memory.h"
+#include "../memory/eviction.h"
+#include "../memory/state.h"
 
 /* By all tables. */
 static GcDisplaced displaced;

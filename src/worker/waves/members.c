@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wave_members.c
+ * members.c
  *	  What takes part in the waves of a table (waves.c): joining, memory, leaving; and waves that are over.
  *
  * The worker's main thread.  A table has streams as long as it has members.  A block of memory lives as long
@@ -12,9 +12,9 @@
 
 #include "utils/memutils.h"
 
-#include "device_memory.h"
-#include "eviction.h"
-#include "state.h"
+#include "../memory/device_memory.h"
+#include "../memory/eviction.h"
+#include "../memory/state.h"
 
 /* Memory that nothing uses is kept for so many requests. */
 #define KEPT_REQUESTS	256
@@ -53,8 +53,9 @@ block_free(Block *block)
 	pfree(block);
 }
 
-bool
-gc_waves_give_back(void)
+/* Free the memory that is kept for the next waves; false: there was none. */
+static bool
+give_back(void)
 {
 	Block	   *block = kept;
 
@@ -64,11 +65,12 @@ gc_waves_give_back(void)
 	return block != NULL;
 }
 
-void
-gc_waves_keep(u64 most)
+/* So much at most is kept: what is cached, since it is for that. */
+static void
+keep_at_most(u64 most)
 {
 	if (kept && kept->slots * kept->room > most)
-		(void) gc_waves_give_back();
+		(void) give_back();
 }
 
 /* Memory for columns is kept if it is the largest. */
@@ -82,7 +84,7 @@ block_release(Block *block)
 		block_free(block);
 		return;
 	}
-	(void) gc_waves_give_back();
+	(void) give_back();
 	kept = block;
 	kept_in = gc_present_request();
 }
@@ -101,7 +103,7 @@ get_block(u64 room, int slots)
 		return block;
 	}
 	if (slots == SLOTS)
-		(void) gc_waves_give_back();
+		(void) give_back();
 	block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
 	block->users = 1;
 	block->room = room;
@@ -160,7 +162,7 @@ describe_more(WaveTable *t)
 
 /*
  * Get memory for waves that are as large as is of use, or else of one chunk each.  Or share the memory of another
- * member, which may then be served by the same waves (wave_prices.c).  Else many members' memory would be in the place
+ * member, which may then be served by the same waves (prices.c).  Else many members' memory would be in the place
  * of columns.
  */
 static bool
@@ -524,8 +526,9 @@ gc_waves_retire(WaveTable *t)
 	return any;
 }
 
-bool
-gc_waves_await(void)
+/* Wait until the waves that are queued are over; false: there were none. */
+static bool
+await_waves(void)
 {
 	bool		any = false;
 
@@ -549,7 +552,7 @@ gc_waves_await(void)
 static bool
 drop_waves(void)
 {
-	bool		any = gc_present_request() - kept_in > KEPT_REQUESTS && gc_waves_give_back();
+	bool		any = gc_present_request() - kept_in > KEPT_REQUESTS && give_back();
 
 	for (WaveTable *t = wave_tables; t; t = t->next)
 		any = gc_waves_retire(t) || any;
@@ -559,7 +562,7 @@ drop_waves(void)
 void
 gc_waves_init(void)
 {
-	static GcEvictor evictor = {.drop_derived = drop_waves};
+	static GcEvictor evictor = {.drop_derived = drop_waves,.give_back = give_back,.await = await_waves,.cached = keep_at_most};
 
 	gc_evictor_register(&evictor);
 }
