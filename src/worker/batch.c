@@ -23,7 +23,6 @@
 #include "../settings.h"
 #include "memory/state.h"
 #include "meter.h"
-#include "kernels/kernels.h"
 #include "share/share.h"
 
 /* The residual part is learned where the last scan's residual time is more than this part of the next scan. */

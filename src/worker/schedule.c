@@ -3,7 +3,7 @@
  * schedule.c
  *	  From READY requests to launches: asks sched/ what to start, and starts it.
  *
- * What one decision starts is a batch (batch.c).  The requests' hooks (run/hooks.h) are filled
+ * What one decision starts is a batch (batch.c).  The requests' hooks (run/main_launch.h) are filled
  * here, since only this room includes both batches and shared scans.
  *
  * The worker's main thread.
@@ -20,12 +20,9 @@
 #include "batch.h"
 #include "memory/state.h"
 #include "meter.h"
-#include "run/demand.h"
 #include "run/gang.h"
-#include "run/give_back.h"
 #include "run/launch.h"
 #include "run/run.h"
-#include "run/running.h"
 #include "run/wave_scan.h"
 #include "share/share.h"
 

@@ -44,6 +44,8 @@
 #include "../force.h"
 #include "../queue/compiling.h"
 #include "../settings.h"
+#include "kernels/kernels.h"
+#include "kernels/link_costs.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
 #include "memory/device_dicts.h"
@@ -52,16 +54,12 @@
 #include "memory/eviction.h"
 #include "memory/link_reads.h"
 #include "memory/state.h"
-#include "waves/waves.h"
 #include "meter.h"
-#include "run/give_back.h"
-#include "kernels/kernels.h"
-#include "kernels/link_costs.h"
-#include "run/memory_demand.h"
 #include "run/run.h"
 #include "run/stop.h"
 #include "schedule.h"
 #include "share/share.h"
+#include "waves/waves.h"
 
 #define TAKE_AT_ONCE	64
 

@@ -18,7 +18,6 @@
 #include "../../device/memory.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "memory_demand.h"
 #include "wave_scan.h"
 
 /* Packets take this part of device memory at most. */

@@ -16,6 +16,8 @@
 
 #include "../memory/state.h"
 
+const GcRunHooks *gc_run_hooks = NULL;
+
 void
 gc_main_launch_strip(GcMainLaunch *launch)
 {

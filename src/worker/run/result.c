@@ -12,15 +12,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "result.h"
+#include "run.h"
 
 #include "../../columns/store/arena.h"
 #include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../kernels/kernels.h"
-#include "launch.h"
 #include "passes.h"
+#include "run_memory.h"
 #include "wave_scan.h"
 
 /*
@@ -31,6 +30,21 @@
 
 /* So many groups of a hashed group table are fetched before their number is known. */
 #define EARLY_GROUPS	1024
+
+/* Does the result come as groups with keys (or numbers), in no order? */
+bool
+gc_run_keyed(const GcRun *run)
+{
+	return run->result.gather || run->result.choose || (run->main->sink == GC_SINK_AGGREGATE &&
+										  run->main->group_mode == GC_GROUP_HASH);
+}
+
+/* 64-bit words of a group's key. */
+static int
+key_words(const GcRun *run)
+{
+	return run->main->group_mode == GC_GROUP_DENSE ? 1 : gc_run_main_sink(run)->key_words;
+}
 
 /* A result block with room for n groups or rows. */
 static GcResult *
@@ -46,7 +60,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	else
 		word_bytes = n * run->main->group_words * 8;
 	if (gc_run_keyed(run))
-		key_bytes = n * gc_run_key_words(run) * 8;
+		key_bytes = n * key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
 	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_PACKETS_AT && GC_HELD_AT < GC_DONE_AT,
 					 "and before what tells that all is done");
@@ -138,7 +152,7 @@ fetch_first(GcRun *run)
 		code = gc_copy_out(run->memory.stream, run->result.block->words, run->memory.gathered, words, &run->err);
 	if (code == GC_OK && gc_run_keyed(run))
 		code = gc_copy_out(run->memory.stream, run->result.block->keys, group_keys_at(run),
-						   n * gc_run_key_words(run) * 8, &run->err);
+						   n * key_words(run) * 8, &run->err);
 	return code;
 }
 
@@ -163,7 +177,38 @@ gc_run_fetch_rest(GcRun *run, u64 n)
 	}
 	code = gc_copy_out(run->memory.stream, result->words, group_words_at(run), n * run->main->group_words * 8, &run->err);
 	if (code == GC_OK)
-		code = gc_copy_out(run->memory.stream, result->keys, group_keys_at(run), n * gc_run_key_words(run) * 8, &run->err);
+		code = gc_copy_out(run->memory.stream, result->keys, group_keys_at(run), n * key_words(run) * 8, &run->err);
+	return code;
+}
+
+/* Queue the compactor behind the main kernel. */
+static GcCode
+launch_compactor(GcRun *run)
+{
+	bool		failed;
+	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
+	GcArgs		args = {.scan.flags = run->memory.sink};
+	GcLaunch	l = {.blocks = (gc_run_main_sink(run)->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
+
+	args.w[0] = run->memory.sinks[run->p->npipelines - 1].groups;
+	args.w[1] = gc_run_main_sink(run)->ngroups;
+	args.w[2] = run->main->group_words;
+	args.w[3] = run->memory.gathered;
+	args.w[4] = run->memory.gathered_keys;
+	gc_slot_run_info(run->slot)->kernels++;
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
+}
+
+/* Queue the kernel that chooses among the groups, behind the main kernel. */
+static GcCode
+launch_choice(GcRun *run)
+{
+	const int	passes = run->request->wanted > 0 ? 3 : 1;
+	GcCode		code = GC_OK;
+
+	/* Only the last pass chooses. */
+	for (run->result.pass = 3 - passes; run->result.pass < 3 && code == GC_OK; run->result.pass++)
+		code = gc_run_launch_whole(run, run->p->select - 1, run->memory.sink);
 	return code;
 }
 
@@ -175,8 +220,8 @@ gc_run_queue_result(GcRun *run)
 
 	if (!run->result.delivered &&
 		((code = gc_run_launch_rests(run, run->p->npipelines - 1, run->memory.sink)) != GC_OK ||
-		 (run->result.gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
-		 (run->result.choose && (code = gc_run_launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
+		 (run->result.gather && (code = launch_compactor(run)) != GC_OK) ||
+		 (run->result.choose && (code = launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
 	run->scan.done = run->result.delivered ? gc_worker.ops->event_written(run->schedule.ganged ? run->schedule.launch->gang->stream : run->memory.stream,
 															  word, &run->err)
@@ -375,7 +420,7 @@ GcCode
 gc_run_join_parts(GcRun *run)
 {
 	const u64	words = run->main->group_words;
-	const u64	keys = gc_run_key_words(run);
+	const u64	keys = key_words(run);
 	GcResult   *whole;
 	u64			n = 0;
 	ListCell   *lc;

@@ -10,7 +10,31 @@
 #ifndef GC_RUN_RESULT_H
 #define GC_RUN_RESULT_H
 
-#include "run.h"
+#include "nodes/pg_list.h"
+
+#include "../memory/device_memory.h"
+#include "main_launch.h"
+
+/* Its result, on the way to the host. */
+typedef struct GcRunResult
+{
+	GcResult   *block;
+	u32		   *flags;			/* of the main kernel, on the host; times behind them */
+	bool		gather;			/* the compactor collects existing groups of a dense table */
+	bool		choose;			/* the program's `select` chooses among the groups */
+	u32			pass;			/* of the choice, while it is launched */
+	u64			early;			/* groups fetched with the first copy */
+	u32			delivers;		/* most words, from the flags on, that its kernel can deliver
+								 * to the host; 0: copies do it */
+	bool		delivered;		/* as launched, its kernel delivers */
+	GcCopies	fetch;			/* of the rest of it to the host */
+	List	   *parts;			/* GcResult: of the parts of its groups so far */
+	float		main_us;		/* from the launch's start to where its rows were read, once
+								 * it is done; 0: not known */
+} GcRunResult;
+
+/* Does the result come as groups with keys (or numbers), in no order? */
+extern bool gc_run_keyed(const GcRun *run);
 
 /* Make the block for flags and what can be had of the result at once: run->result.block, run->result.flags. */
 extern GcCode gc_run_make_result(GcRun *run);

@@ -22,21 +22,14 @@
 #include "run.h"
 
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "../../columns/store/arena.h"
 #include "../memory/column_uses.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "edge_launch.h"
-#include "give_back.h"
-#include "hooks.h"
-#include "launch.h"
-#include "memory_demand.h"
-#include "../kernels/pairs.h"
 #include "passes.h"
-#include "result.h"
-#include "run_kernels.h"
-#include "running.h"
 #include "stop.h"
 #include "wave_scan.h"
 
@@ -166,6 +159,100 @@ gc_run_holds_device(const GcRun *run)
 {
 	return run->state == RUN_READY || gc_run_on_device(run);
 }
+
+/*-------------------------------------------------------------------------
+ * What a run gives back
+ *-------------------------------------------------------------------------
+ */
+
+static void
+leave_launch(GcRun *run)
+{
+	if (run->schedule.launch == NULL)
+		return;
+	if (--run->schedule.launch->runs == 0)
+		gc_main_launch_strip(run->schedule.launch);
+	gc_main_launch_release(run->schedule.launch);
+	run->schedule.launch = NULL;
+	run->schedule.ganged = false;
+}
+
+void
+gc_run_unstart(GcRun *run)
+{
+	leave_launch(run);
+	gc_run_hooks->leaves(run);
+	run->state = RUN_READY;
+}
+
+void
+gc_run_release_device(GcRun *run)
+{
+	run->memory.copied_columns = run->memory.copied_lookups = 0;
+	gc_wave_scans_leave(run);
+	gc_run_free_memory(run);
+	gc_edge_free(run);
+	gc_run_hooks->gives_back(run);
+	leave_launch(run);
+	gc_run_end_stream(run);
+	gc_run_free_parts(run);
+	gc_run_leave_admitted(run, false);
+}
+
+void
+gc_run_give_back(GcRun *run)
+{
+	if (run->result.block)
+		gc_result_put(run->result.block);
+	run->result.block = NULL;
+	gc_run_release_device(run);
+}
+
+/* May something of the run be on other streams: waves, or a launch that it shares? */
+static bool
+on_other_streams(const GcRun *run)
+{
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (run->scan.waves[n])
+			return true;
+	}
+	return run->schedule.launch != NULL;
+}
+
+/* Others' kernels may run for long, and the worker serves nobody while it waits for them. */
+void
+gc_run_back_out(GcRun *run)
+{
+	if (run->memory.stream && !on_other_streams(run))
+		gc_run_await(run);
+	else if (run->memory.stream)
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	gc_run_give_back(run);
+}
+
+void
+gc_run_fail_start(GcRun *run)
+{
+	gc_run_back_out(run);
+	run->state = RUN_FINISHED;
+}
+
+void
+gc_run_forget(GcRun *run)
+{
+	if (run->result.block)
+		gc_result_put(run->result.block);
+	run->result.block = NULL;
+	gc_run_free_parts(run);
+	if (run->schedule.launch)
+		gc_main_launch_forget(run->schedule.launch);
+}
+
+/*-------------------------------------------------------------------------
+ * Its states
+ *-------------------------------------------------------------------------
+ */
 
 /* Columns leave the room that builds and groups take, which come behind them. */
 static GcCode

@@ -7,7 +7,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "run_kernels.h"
+#include "run.h"
+
+#include "utils/timestamp.h"
 
 #include "../memory/state.h"
 #include "passes.h"
@@ -128,4 +130,18 @@ gc_run_kernels_ready(GcRun *run)
 	}
 	info->compile_ms = (GetCurrentTimestamp() - run->schedule.taken) / 1000.0;
 	return true;
+}
+
+bool
+gc_run_reads_column(const GcRun *run, int pipeline, int column)
+{
+	for (const GcPipelineKernel *k = run->kernels.of[pipeline]; k; k = k->consumer)
+	{
+		for (int i = 0; i < k->nwords; i++)
+		{
+			if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
+				return true;
+		}
+	}
+	return false;
 }

@@ -101,6 +101,15 @@ wanted(const GcRun *run)
 	return !gc_slot_abandoned(run->slot) || run->followers != NIL;
 }
 
+bool
+gc_run_nobody_waits(GcRun *run)
+{
+	if (wanted(run))
+		return false;
+	gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
+	return true;
+}
+
 /* Is this table of the run, or what is computed of a text, still being filled?  A part of a build may come again. */
 static bool
 filling_build(const GcRun *run, const GcBuildTable *t)

@@ -16,6 +16,9 @@
 extern Size gc_stop_bytes(void);
 extern void gc_stop_init(GcAddr room);
 
+/* Has every session left that waits for the run?  Then run->err says so. */
+extern bool gc_run_nobody_waits(GcRun *run);
+
 /* A number that no other request or launch has. */
 extern u32	gc_stop_ticket(void);
 

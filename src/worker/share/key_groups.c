@@ -31,7 +31,6 @@
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/give_back.h"
 #include "../run/launch.h"
 #include "scan_set.h"
 #include "share_launch.h"

@@ -18,7 +18,6 @@
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/give_back.h"
 #include "../run/launch.h"
 #include "selection.h"
 #include "scan_set.h"

@@ -27,7 +27,6 @@
 #include "../memory/state.h"
 #include "../run/gang.h"
 #include "../run/launch.h"
-#include "../run/result.h"
 #include "scan_set.h"
 #include "selection_scan.h"
 #include "share_launch.h"

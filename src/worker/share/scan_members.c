@@ -23,7 +23,6 @@
 #include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/give_back.h"
 #include "../run/launch.h"
 #include "../run/stop.h"
 #include "scan_set.h"

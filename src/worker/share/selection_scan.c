@@ -19,7 +19,6 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "../run/launch.h"
-#include "../run/result.h"
 #include "selection.h"
 #include "scan_set.h"
 #include "share_launch.h"

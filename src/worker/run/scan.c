@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * running.c
+ * scan.c
  *	  A run on the device: its main kernel, which may be launched for one piece, pass, wave or part of its
  *	  groups after the other, and what follows the last one.
  *
@@ -8,16 +8,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "running.h"
+#include "run.h"
 
 #include "../memory/state.h"
-#include "give_back.h"
 #include "launch.h"
-#include "memory_demand.h"
-#include "../kernels/pairs.h"
 #include "passes.h"
-#include "result.h"
-#include "run_kernels.h"
+#include "stop.h"
 #include "wave_scan.h"
 
 /* Is a part of the scan left to be launched? */
