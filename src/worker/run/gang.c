@@ -52,7 +52,8 @@ gc_gang_possible(const GcRun *run)
 	const GcPipelineKernel *k = gc_run_own_kernel(run);
 
 	/* The gang's kernel is a full one. */
-	return k->final && k->effort == GC_EFFORT_FULL && !gc_has_packets(k) && run->scan.passes == NULL && run->scan.pairs.slices == 0 && !gc_run_in_waves(run);
+	return k->final && k->effort == GC_EFFORT_FULL && !gc_has_packets(k) && run->scan.passes == NULL &&
+		run->scan.pairs.slices == 0 && !gc_run_in_waves(run);
 }
 
 u64

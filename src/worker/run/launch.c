@@ -242,10 +242,11 @@ gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
 void
 gc_run_arg_source(const GcRun *run, GcArgSource *src)
 {
-	*src = (GcArgSource) {.request = run->request,.tables = run->memory.tables,.builds = run->memory.builds,
-		.matched = run->memory.matched,.lookups = run->memory.lookups,
-		.device_part = run->memory.device_part,.sinks = run->memory.sinks,.gathered = run->memory.gathered,
-	.gathered_keys = run->memory.gathered_keys,.top = run->memory.top,.pass = run->result.pass,.passes = run->scan.passes,.share = run->schedule.share};
+	const GcRunMemory *m = &run->memory;
+
+	*src = (GcArgSource) {.request = run->request,.tables = m->tables,.builds = m->builds,.matched = m->matched,
+		.lookups = m->lookups,.device_part = m->device_part,.sinks = m->sinks,.gathered = m->gathered,
+	.gathered_keys = m->gathered_keys,.top = m->top,.pass = run->result.pass,.passes = run->scan.passes,.share = run->schedule.share};
 }
 
 /* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */

@@ -30,7 +30,7 @@ typedef struct GcArgSource
 	GcPairs		pairs;			/* of the pipeline that is launched */
 	const u64  *edge;			/* by GC_EDGE_WORD_*; NULL: no packets are read or written */
 	const struct GcPasses *passes;	/* NULL: there is one pass */
-	const struct GcShareRun *share; /* for words that only shared scans know (hooks.h) */
+	const struct GcShareRun *share; /* for words that only shared scans know (main_launch.h) */
 } GcArgSource;
 
 extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);

@@ -156,9 +156,9 @@ fetch_first(GcRun *run)
 	return code;
 }
 
-/* Queue the copies of a result whose size is known only now. */
-GcCode
-gc_run_fetch_rest(GcRun *run, u64 n)
+/* Queue the copies of a result whose size is known only now: n groups or rows. */
+static GcCode
+fetch_rest(GcRun *run, u64 n)
 {
 	GcResult   *result = make_result(run, n, n);
 	GcCode		code = GC_OK;
@@ -216,6 +216,7 @@ GcCode
 gc_run_queue_result(GcRun *run)
 {
 	u32		   *word = (u32 *) ((char *) run->result.flags + GC_DONE_AT);
+	GcStream   *stream = run->schedule.ganged ? run->schedule.launch->gang->stream : run->memory.stream;
 	GcCode		code = GC_OK;
 
 	if (!run->result.delivered &&
@@ -223,8 +224,7 @@ gc_run_queue_result(GcRun *run)
 		 (run->result.gather && (code = launch_compactor(run)) != GC_OK) ||
 		 (run->result.choose && (code = launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
-	run->scan.done = run->result.delivered ? gc_worker.ops->event_written(run->schedule.ganged ? run->schedule.launch->gang->stream : run->memory.stream,
-															  word, &run->err)
+	run->scan.done = run->result.delivered ? gc_worker.ops->event_written(stream, word, &run->err)
 		: gc_worker.ops->event_word(run->memory.stream, word, &run->err);
 	if (run->scan.done == NULL)
 		return run->err.code;
@@ -281,8 +281,8 @@ check_below(GcRun *run)
  * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on
  * each other: what was filled from one that failed is as bad, whatever its own flags say.
  */
-GcCode
-gc_run_check_flags(GcRun *run)
+static GcCode
+check_all_flags(GcRun *run)
 {
 	GcCode		code = check_below(run);
 
@@ -359,8 +359,8 @@ note_groups(GcRun *run, GcRunInfo *info)
 /*
  * Take the times that the run's kernels have noted; those of copies and builds come from events.
  */
-void
-gc_run_note_times(GcRun *run)
+static void
+note_all_times(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
@@ -387,6 +387,34 @@ gc_run_note_times(GcRun *run)
 	}
 	if (run->memory.built)
 		info->run_ms += ops->event_ms(run->memory.copied, run->memory.built);
+}
+
+GcCode
+gc_run_take_result(GcRun *run, bool *fetching)
+{
+	const bool	rows = run->main->sink == GC_SINK_ROWS;
+	GcCode		code;
+	u64			n;
+
+	note_all_times(run);
+	code = check_all_flags(run);
+	n = rows || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
+	if (code == GC_OK && !rows && gc_run_keyed(run) && n <= run->result.early)
+		run->result.block->count = n;
+	else if (code == GC_OK && (rows || gc_run_keyed(run)))
+	{
+		code = fetch_rest(run, n);
+		if (code != GC_OK)
+		{
+			gc_run_await(run);
+			return code;
+		}
+		gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
+		run->scan.done = gc_worker.ops->event_timed(run->memory.stream, &run->err);
+		*fetching = run->scan.done != NULL;
+		return run->scan.done ? GC_OK : run->err.code;
+	}
+	return code;
 }
 
 /* Set the result aside, since it is of one part of the groups. */

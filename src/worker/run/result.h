@@ -42,19 +42,11 @@ extern GcCode gc_run_make_result(GcRun *run);
 /* Queue what comes behind the main kernel; the run is RUNNING after it. */
 extern GcCode gc_run_queue_result(GcRun *run);
 
-/* Queue the copies of a result whose size is known only now: n groups or rows. */
-extern GcCode gc_run_fetch_rest(GcRun *run, u64 n);
-
 /*
- * Check all flags, once the run is done: of the builds that this result rests on, and of the main
- * kernel.
+ * The scan is over: check the flags of all that this result rests on, and take the times that kernels have noted.
+ * *fetching: copies of the rest of it were queued, since its size is known only now.
  */
-extern GcCode gc_run_check_flags(GcRun *run);
-
-/*
- * Take the times that the run's kernels have noted; those of copies and builds come from events.
- */
-extern void gc_run_note_times(GcRun *run);
+extern GcCode gc_run_take_result(GcRun *run, bool *fetching);
 
 /* The rest of the result is there: tell the timeline of its copy. */
 extern void gc_run_note_fetched(GcRun *run);

@@ -278,8 +278,7 @@ prepare(GcRun *run)
 		gc_request_begins(run->slot);
 	run->schedule.begun = true;
 	memset(&run->err, 0, sizeof(run->err));
-	memset(&run->scan.piece, 0, sizeof(run->scan.piece));
-	gc_passes_begin(run->scan.passes);
+	gc_scan_kind(run)->begin(run);
 	run->memory.stream = ops->stream_get(gc_worker.dev, &run->err);
 	if (run->memory.stream == NULL)
 		return run->err.code;

@@ -40,7 +40,7 @@ struct GcRun
 	GcPPipeline *main;
 	RunState	state;
 	GcError		err;
-	GcRun	   *leader;		/* whose result this one waits for */
+	GcRun	   *leader;			/* whose result this one waits for */
 	List	   *followers;		/* GcRun: they get copies of the result */
 	MemoryContext cxt;
 	GcRunKernels kernels;

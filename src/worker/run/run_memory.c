@@ -235,7 +235,8 @@ upload_columns(GcRun *run, int pipeline)
 		if (run->memory.tables[c] || !gc_run_reads_column(run, pipeline, c))
 			continue;
 		run->memory.tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
-									  gc_wave_scan_spared(run, pipeline, c), run->memory.stream, run->memory.copied ? NULL : &run->memory.copies, &copied, &run->err);
+									  gc_wave_scan_spared(run, pipeline, c), run->memory.stream,
+									  run->memory.copied ? NULL : &run->memory.copies, &copied, &run->err);
 		if (run->memory.tables[c] == NULL)
 			return run->err.code;
 		gc_table_uploaded(run->memory.tables[c], run->memory.stream);

@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * scan.c
- *	  A run on the device: its main kernel, which may be launched for one piece, pass, wave or part of its
- *	  groups after the other, and what follows the last one.
+ *	  A run on the device: the scan of its main pipeline, and what follows it.
+ *
+ * A scan is one launch, or one piece after the other, or waves (wave_scan.c).  A scan in passes has one of these in
+ * each pass, and may begin again for another part of its groups.
  *
  * The worker's main thread.
  *
@@ -16,25 +18,172 @@
 #include "stop.h"
 #include "wave_scan.h"
 
-/* Is a part of the scan left to be launched? */
+/*-------------------------------------------------------------------------
+ * Whole scans, and pieces
+ *-------------------------------------------------------------------------
+ */
+
+/* Launch the main kernel for a part of the scan. */
+static GcScanStep
+launch_part(GcRun *run, const GcScanLaunch *launch, GcPairs pairs, bool last, GcScanStep step)
+{
+	const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = launch->first_tile,.timed = true,
+	.whole_shared = run->schedule.launch->whole_shared,.pairs = pairs,.last = last};
+
+	if (gc_run_launch(run, run->p->npipelines - 1, launch->k, launch->grid, &part, run->memory.sink) != GC_OK)
+		return GC_SCAN_FAILED;
+	run->schedule.launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
+	return step;
+}
+
+static void
+begin_whole(GcRun *run)
+{
+}
+
+static GcScanStep
+next_whole(GcRun *run, const GcScanLaunch *launch, bool last)
+{
+	return launch_part(run, launch, (GcPairs) {0}, last, GC_SCAN_LAST);
+}
+
+static bool
+end_whole(GcRun *run, bool fetched)
+{
+	return false;
+}
+
 static bool
 has_more_pieces(const GcRun *run)
 {
 	return run->scan.piece.from + run->scan.piece.count < run->scan.pairs.count;
 }
 
-/* All of a pass of the main pipeline, or a piece of it, is queued: queue what comes behind that. */
-static GcCode
-end_queueing(GcRun *run, bool last)
+static void
+begin_pieces(GcRun *run)
 {
-	GcCode		code;
+	memset(&run->scan.piece, 0, sizeof(run->scan.piece));
+}
 
-	if (last)
+static GcScanStep
+next_piece(GcRun *run, const GcScanLaunch *launch, bool last)
+{
+	GcRunScan  *s = &run->scan;
+
+	s->piece = gc_pairs_piece(run->request, run->p->npipelines - 1, &s->pairs, s->piece.from + s->piece.count,
+							  s->piece_pairs > 0 ? s->piece_pairs : gc_pairs_first());
+	INSTR_TIME_SET_CURRENT(s->piece_began);
+	return has_more_pieces(run) ? launch_part(run, launch, s->piece, false, GC_SCAN_QUEUED)
+		: launch_part(run, launch, s->piece, last, GC_SCAN_LAST);
+}
+
+static bool
+end_piece(GcRun *run, bool fetched)
+{
+	GcRunScan  *s = &run->scan;
+
+	if (!has_more_pieces(run))
+		return false;
+	s->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &s->pairs, &s->piece, gc_us_since(s->piece_began));
+	return true;
+}
+
+/* Of a pass, or of all where there is one. */
+static const GcScanKind *
+kind_within(const GcRun *run)
+{
+	static const GcScanKind whole = {begin_whole, next_whole, end_whole};
+	static const GcScanKind pieces = {begin_pieces, next_piece, end_piece};
+	static const GcScanKind waves = {begin_whole, gc_wave_scan_next, end_whole};
+
+	return gc_run_in_waves(run) ? &waves : run->scan.pairs.slices > 0 ? &pieces : &whole;
+}
+
+/*-------------------------------------------------------------------------
+ * Passes
+ *-------------------------------------------------------------------------
+ */
+
+static void
+begin_passes(GcRun *run)
+{
+	gc_passes_begin(run->scan.passes);
+	kind_within(run)->begin(run);
+}
+
+static GcScanStep
+next_in_pass(GcRun *run, const GcScanLaunch *launch, bool last)
+{
+	const int	main = run->p->npipelines - 1;
+	const bool	last_pass = gc_passes_last(run->scan.passes, main);
+	const GcScanStep step = kind_within(run)->next(run, launch, last && last_pass);
+
+	if (step != GC_SCAN_LAST || last_pass)
+		return step;
+	return gc_run_launch_rests(run, main, run->memory.sink) == GC_OK ? GC_SCAN_QUEUED : GC_SCAN_FAILED;
+}
+
+/* The result of one part of the groups is there: set it aside, and begin with an empty sink. */
+static GcCode
+next_part(GcRun *run)
+{
+	gc_run_keep_part(run);
+	gc_passes_next_groups(run->scan.passes);
+	return gc_run_make_result(run) != GC_OK ? run->err.code
+		: gc_worker.ops->fill(run->memory.stream, run->memory.sink, 0, run->memory.sink_zero, &run->err);
+}
+
+/* Behind the last pass comes the first one again, for another part of the groups. */
+static bool
+end_pass(GcRun *run, bool fetched)
+{
+	GcPasses   *passes = run->scan.passes;
+	const int	main = run->p->npipelines - 1;
+	GcCode		code = GC_OK;
+
+	if (kind_within(run)->end(run, fetched))
+		return true;
+	if (fetched ? gc_passes_last_groups(passes) : gc_passes_last(passes, main))
+		return false;
+	(void) gc_passes_next(passes, main);
+	if (fetched)
+		code = next_part(run);
+	kind_within(run)->begin(run);
+	/* Queue what the next pass probes and scans. */
+	if (code != GC_OK || gc_run_below(run, main) != GC_OK)
+		gc_run_fail_start(run);
+	return true;
+}
+
+const GcScanKind *
+gc_scan_kind(const GcRun *run)
+{
+	static const GcScanKind passes = {begin_passes, next_in_pass, end_pass};
+
+	return run->scan.passes ? &passes : kind_within(run);
+}
+
+/*-------------------------------------------------------------------------
+ * A run on the device
+ *-------------------------------------------------------------------------
+ */
+
+/* Queue what comes next of the scan, and behind the last of it the result. */
+static GcCode
+queue_next(GcRun *run, const GcScanLaunch *launch, bool *moved)
+{
+	const GcScanStep step = gc_scan_kind(run)->next(run, launch, true);
+
+	*moved = step != GC_SCAN_WAITS;
+	if (step == GC_SCAN_FAILED)
+		return run->err.code;
+	run->scan.streaming = step == GC_SCAN_WAITS || step == GC_SCAN_MOVED;
+	if (step == GC_SCAN_LAST)
 		return gc_run_queue_result(run);
-	if (!has_more_pieces(run) && (code = gc_run_launch_rests(run, run->p->npipelines - 1, run->memory.sink)) != GC_OK)
-		return code;
-	run->scan.done = gc_worker.ops->event(run->memory.stream, &run->err);
 	run->state = RUN_RUNNING;
+	if (run->scan.streaming)
+		return GC_OK;
+	run->scan.done = gc_worker.ops->event(run->memory.stream, &run->err);
 	gc_run_takes_less(run);
 	return run->scan.done ? GC_OK : run->err.code;
 }
@@ -42,43 +191,22 @@ end_queueing(GcRun *run, bool last)
 GcCode
 gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile)
 {
-	int			main = run->p->npipelines - 1;
-	const bool	last_pass = gc_passes_last(run->scan.passes, main);
-	GcScanPart	part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = first_tile,.timed = true,
-	.whole_shared = run->schedule.launch->whole_shared,.last = last_pass};
-	GcCode		code;
+	const GcScanLaunch launch = {k, grid, first_tile};
+	bool		moved;
 
 	run->schedule.launch->effort = k->effort;
-	if (gc_run_in_waves(run))
-	{
-		gc_wave_scan_begin(run, last_pass);
-		run->scan.streaming = true;
-		run->state = RUN_RUNNING;
-		gc_run_takes_less(run);
-		return GC_OK;
-	}
-	if (run->scan.pairs.slices > 0)
-	{
-		run->scan.piece = gc_pairs_piece(run->request, main, &run->scan.pairs, run->scan.piece.from + run->scan.piece.count,
-									run->scan.piece_pairs > 0 ? run->scan.piece_pairs : gc_pairs_first());
-		part.pairs = run->scan.piece;
-		part.last = last_pass && !has_more_pieces(run);
-		INSTR_TIME_SET_CURRENT(run->scan.piece_began);
-	}
-	code = gc_run_launch(run, main, k, grid, &part, run->memory.sink);
-	if (code != GC_OK)
-		return code;
-	run->schedule.launch->ntiles = gc_slot_run_info(run->slot)->ntiles;
-	return end_queueing(run, part.last);
+	return queue_next(run, &launch, &moved);
 }
 
 /*
- * Launch the main kernel once more, for the next piece of the scan or the next pass.  The request ends if
+ * Go on with the scan.  The request ends if
  * nobody waits for it.  Where other requests are there, it is READY, so that they get their turn.
  */
 static void
 go_on(GcRun *run, int others)
 {
+	if (run->state == RUN_FINISHED)
+		return;
 	if (run->scan.done)
 		gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
 	run->scan.done = NULL;
@@ -97,51 +225,6 @@ go_on(GcRun *run, int others)
 	gc_run_unstart(run);
 }
 
-/* A piece of a scan is done, and there are more. */
-static void
-end_piece(GcRun *run, int others)
-{
-	run->scan.piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &run->scan.pairs, &run->scan.piece,
-									 gc_us_since(run->scan.piece_began));
-	go_on(run, others);
-}
-
-/* Queue what the main pipeline's next pass probes and scans. */
-static GcCode
-prepare_pass(GcRun *run)
-{
-	memset(&run->scan.piece, 0, sizeof(run->scan.piece));
-	return gc_run_below(run, run->p->npipelines - 1);
-}
-
-/* A pass of the main pipeline is done, and there are more. */
-static void
-end_pass(GcRun *run, int others)
-{
-	(void) gc_passes_next(run->scan.passes, run->p->npipelines - 1);
-	if (prepare_pass(run) != GC_OK)
-		gc_run_fail_start(run);
-	else
-		go_on(run, others);
-}
-
-/*
- * The result of one part of the groups is there, and there are more: set it aside, and begin with an
- * empty sink.
- */
-static void
-end_part(GcRun *run, int others)
-{
-	gc_run_keep_part(run);
-	(void) gc_passes_next(run->scan.passes, run->p->npipelines - 1);
-	gc_passes_next_groups(run->scan.passes);
-	if (gc_run_make_result(run) != GC_OK || gc_worker.ops->fill(run->memory.stream, run->memory.sink, 0, run->memory.sink_zero, &run->err) != GC_OK ||
-		prepare_pass(run) != GC_OK)
-		gc_run_fail_start(run);
-	else
-		go_on(run, others);
-}
-
 /*
  * The run is over, with this code.  Where a part of a build or of groups had no room, the request is tried
  * with more.
@@ -150,7 +233,6 @@ static void
 end_run(GcRun *run, GcCode code)
 {
 	const u64	number = run->err.number;
-
 	bool		again;
 
 	if (code == GC_OK)
@@ -167,101 +249,62 @@ end_run(GcRun *run, GcCode code)
 		gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for parts of unequal size.");
 }
 
-/*
- * Queue more waves of the main pipeline's scan, and behind the last one what follows.  A request that nobody
- * waits for takes part in no more waves, and ends when the device is done with those that it has.
- */
-static bool
-advance_streaming(GcRun *run)
+/* The device is done with what was queued: go on with the scan, or take the result. */
+static void
+end_queued(GcRun *run, int others)
 {
-	bool		moved = false;
-	bool		over = false;
+	const GcScanKind *kind = gc_scan_kind(run);
+	bool		fetching = false;
 	GcCode		code = GC_OK;
-	const bool	stop = gc_run_nobody_waits(run);
 
-	if (stop)
-		gc_wave_scan_stop(run);
+	if (run->state == RUN_FETCHING)
+		gc_run_note_fetched(run);
+	else if (kind->end(run, false))
+	{
+		go_on(run, others);
+		return;
+	}
 	else
-		code = gc_wave_scan_drive(run, &moved, &over);
-	if (code == GC_OK && stop)
+		code = gc_run_take_result(run, &fetching);
+	if (fetching)
 	{
-		run->scan.streaming = false;
-		run->scan.done = gc_worker.ops->event(run->memory.stream, NULL);
-		code = run->scan.done ? GC_OK : GC_DEVICE_FAILED;
-		moved = true;
+		run->state = RUN_FETCHING;
+		gc_run_takes_less(run);
 	}
-	else if (code == GC_OK && over)
-	{
-		run->scan.streaming = false;
-		code = end_queueing(run, gc_passes_last(run->scan.passes, run->p->npipelines - 1));
-		moved = true;
-	}
-	if (code == GC_OK)
-		return moved;
-	gc_run_fail_start(run);
-	return true;
+	else if (code == GC_OK && kind->end(run, true))
+		go_on(run, others);
+	else
+		end_run(run, code);
 }
 
 bool
 gc_run_advance_running(GcRun *run, int others)
 {
 	bool		done = false;
+	bool		moved;
 	GcCode		code;
-	u64			n;
 
 	if (run->scan.streaming)
-		return advance_streaming(run);
+	{
+		if (queue_next(run, NULL, &moved) == GC_OK)
+			return moved;
+		gc_run_fail_start(run);
+		return true;
+	}
 	/* It comes behind the selection bitmaps, and gc_schedule_due looks for those. */
 	if (run->schedule.launch->selection && !run->schedule.launch->select_done)
 		return false;
 	code = gc_worker.ops->event_done(run->scan.done, &done, &run->err);
-	if (code == GC_OK && !done)
+	if (code != GC_OK)
+		end_run(run, code);
+	else if (!done)
 		return false;
-	if (code == GC_OK && (run->schedule.stopped || run->err.code == GC_CANCELLED))
+	else if (run->schedule.stopped || run->err.code == GC_CANCELLED)
 	{
 		gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
 		run->state = RUN_FINISHED;
-		return true;
 	}
-	if (code == GC_OK && has_more_pieces(run))
-	{
-		end_piece(run, others);
-		return true;
-	}
-	if (code == GC_OK && run->state == RUN_RUNNING && !gc_passes_last(run->scan.passes, run->p->npipelines - 1))
-	{
-		end_pass(run, others);
-		return true;
-	}
-	if (code == GC_OK && run->state == RUN_RUNNING)
-	{
-		gc_run_note_times(run);
-		code = gc_run_check_flags(run);
-		n = run->main->sink == GC_SINK_ROWS || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
-		if (code == GC_OK && (run->main->sink == GC_SINK_ROWS || (gc_run_keyed(run) && n > run->result.early)))
-		{
-			code = gc_run_fetch_rest(run, n);
-			if (code == GC_OK)
-			{
-				gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
-				run->scan.done = gc_worker.ops->event_timed(run->memory.stream, &run->err);
-				run->state = RUN_FETCHING;
-				gc_run_takes_less(run);
-				if (run->scan.done)
-					return true;
-				code = run->err.code;
-			}
-			else
-				gc_run_await(run);
-		}
-		else if (code == GC_OK && gc_run_keyed(run))
-			run->result.block->count = n;
-	}
-	else if (code == GC_OK)
-		gc_run_note_fetched(run);
-	if (code == GC_OK && !gc_passes_last_groups(run->scan.passes))
-		end_part(run, others);
 	else
-		end_run(run, code);
+		end_queued(run, others);
 	return true;
 }

@@ -3,8 +3,8 @@
  * wave_scan.c
  *	  The scan of a pipeline in waves: which pipelines, and the launch of a wave's part.
  *
- * A pipeline is scanned in waves if its columns do not fit beside what others use, or if memory ran out.  A launch for a wave is one for a part of the sources, which
- * adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
+ * A pipeline is scanned in waves if its columns do not fit beside what others use, or if memory ran out.  A launch for a
+ * wave is one for a part of the sources, which adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
  * time.  Any other pipeline is queued as a whole.
  *
  * The worker's main thread.
@@ -23,6 +23,7 @@
 #include "../memory/state.h"
 #include "../waves/waves.h"
 #include "launch.h"
+#include "stop.h"
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */
 #define LEAST_SHARE		(1.0 / 4096)
@@ -266,37 +267,36 @@ gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags)
 	return code;
 }
 
-GcCode
-gc_wave_scan_begin(GcRun *run, bool last)
+/* A request that nobody waits for takes part in no more waves, and ends when the device is done with those that it has. */
+GcScanStep
+gc_wave_scan_next(GcRun *run, const GcScanLaunch *launch, bool last)
 {
 	GcWaveScan *scan = run->scan.waves[run->p->npipelines - 1];
+	bool		moved;
 
-	scan->flags = run->memory.sink;
-	scan->last = last;
-	run->result.delivered = false;
-	gc_wave_begin(scan->member, run->memory.stream);
-	return GC_OK;
-}
-
-GcCode
-gc_wave_scan_drive(GcRun *run, bool *moved, bool *over)
-{
-	GcWaveScan *scan = run->scan.waves[run->p->npipelines - 1];
-	GcCode		code = gc_wave_drive(scan->member, moved, &run->err);
-
-	*over = gc_wave_left(scan->member) == 0;
-	return code;
-}
-
-void
-gc_wave_scan_stop(GcRun *run)
-{
-	gc_wave_stop(run->scan.waves[run->p->npipelines - 1]->member);
+	if (!run->scan.streaming)
+	{
+		scan->flags = run->memory.sink;
+		scan->last = last;
+		run->result.delivered = false;
+		gc_wave_begin(scan->member, run->memory.stream);
+		gc_run_takes_less(run);
+		return GC_SCAN_MOVED;
+	}
+	if (gc_run_nobody_waits(run))
+	{
+		gc_wave_stop(scan->member);
+		return GC_SCAN_QUEUED;
+	}
+	if (gc_wave_drive(scan->member, &moved, &run->err) != GC_OK)
+		return GC_SCAN_FAILED;
+	return gc_wave_left(scan->member) == 0 ? GC_SCAN_LAST : moved ? GC_SCAN_MOVED : GC_SCAN_WAITS;
 }
 
 void
 gc_wave_scans_leave(GcRun *run)
 {
+	run->scan.streaming = false;
 	for (int n = 0; n < run->p->npipelines; n++)
 	{
 		if (run->scan.waves[n] == NULL)
