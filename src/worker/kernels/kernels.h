@@ -135,4 +135,13 @@ extern void gc_kernel_choose_effort(GcPipelineKernel *k);
 extern void gc_kernels_init(void);
 extern void gc_kernels_trim(void);
 
+/* What it costs that kernels read the host's memory, measured once (link_costs.c): to be called before the first of the next. */
+extern void gc_link_costs_init(void);
+
+/*
+ * The device is idle: measure, if that was not done and the kernel is compiled.  False: the device was lost by it,
+ * and *err says how.
+ */
+extern bool gc_link_costs_poll(GcError *err);
+
 #endif							/* GC_KERNELS_H */

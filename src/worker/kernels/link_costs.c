@@ -12,13 +12,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "link_costs.h"
+#include "kernels.h"
 
 #include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/link_reads.h"
 #include "../memory/state.h"
-#include "kernels.h"
 
 #define SECTOR			32
 #define SPARSE			(8 * SECTOR)	/* bytes from one sector that is read to the next */

@@ -24,7 +24,6 @@
 
 #include "../../columns/store/epoch.h"
 #include "../../queue/queue.h"
-#include "column_uses.h"
 #include "device_memory.h"
 #include "eviction.h"
 #include "regions.h"

@@ -15,7 +15,6 @@
 #include "../memory/state.h"
 #include "edge_launch.h"
 #include "passes.h"
-#include "stop.h"
 
 /* A thread of a scan of groups takes one of these at a time. */
 #define GROUPS_PER_BLOCK	1024

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
 #include "portability/instr_time.h"
 
 #include "../../codegen/codegen.h"
@@ -73,7 +74,7 @@ typedef struct GcMainLaunch
 	const GcLaunchOps *ops;		/* of a shared scan; NULL for one request */
 	struct GcShareLaunch *share;	/* of a shared scan: what share/ keeps of it */
 	u32			scan;			/* number of its table's scan, as in GcCandidate */
-	u32			ticket;			/* fused: what stops its kernel (stop.h); else 0 */
+	u32			ticket;			/* fused: what stops its kernel (gc_stop_with_all); else 0 */
 	int			stop_slot;		/* and the slot in which that is written */
 	bool		fused;			/* a shared scan, fused or by selection */
 	bool		selection;
@@ -111,7 +112,7 @@ typedef struct GcRunSchedule
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	u32			scan_chunks;	/* number of its directory's first chunks, which a shared scan reads */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
-	u32			ticket;			/* stop.h */
+	u32			ticket;			/* gc_stop_ticket */
 	bool		stopped;		/* its kernels were told to end early */
 } GcRunSchedule;
 
@@ -147,8 +148,40 @@ extern void gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int me
 /* A holder is done with the launch; the last one frees it. */
 extern void gc_main_launch_release(GcMainLaunch *launch);
 
+/* A request's place among others, at first; and it is in its launch no more. */
+extern void gc_run_begin_schedule(GcRun *run);
+extern void gc_run_leave_launch(GcRun *run);
+
 /* Give back what only its kernel needed, once its requests are done with that. */
 extern void gc_main_launch_strip(GcMainLaunch *launch);
 extern void gc_main_launch_forget(GcMainLaunch *launch);
+
+/* Bytes of device memory for the words, and what writes them there for the first time. */
+extern Size gc_stop_bytes(void);
+extern void gc_stop_init(GcAddr room);
+
+/* Has every session left that waits for the run?  Then run->err says so. */
+extern bool gc_run_nobody_waits(GcRun *run);
+
+/* A number that no other request or launch has. */
+extern u32	gc_stop_ticket(void);
+
+/* A launch that ends early if its run is stopped. */
+extern void gc_stop_with_run(const GcRun *run, GcScan *scan);
+
+/* A launch for several runs, of which this is the first: it ends early once all of them are stopped. */
+extern void gc_stop_with_all(const GcRun *first, GcMainLaunch *launch, GcScan *scan);
+
+/* A launch whose result outlives requests: it ends early only if the worker exits. */
+extern void gc_stop_with_worker(GcScan *scan);
+
+/*
+ * Stop each of these runs that is on the device, if no session waits for it and no other run needs what it
+ * fills.  It then ends with GC_CANCELLED, once the device is done.
+ */
+extern void gc_stop_abandoned(List *runs);
+
+/* The worker exits: stop all. */
+extern void gc_stop_all(List *runs);
 
 #endif							/* GC_MAIN_LAUNCH_H */

@@ -476,6 +476,14 @@ gc_run_join_parts(GcRun *run)
 	return GC_OK;
 }
 
+void
+gc_run_drop_result(GcRun *run)
+{
+	if (run->result.block)
+		gc_result_put(run->result.block);
+	run->result.block = NULL;
+}
+
 /* A follower holds the result, too. */
 GcResult *
 gc_result_hold(GcResult *result)

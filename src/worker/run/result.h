@@ -59,6 +59,9 @@ extern void gc_run_keep_part(GcRun *run);
 extern GcCode gc_run_join_parts(GcRun *run);
 extern void gc_run_free_parts(GcRun *run);
 
+/* Give back the block, if there is one. */
+extern void gc_run_drop_result(GcRun *run);
+
 /* A follower holds the result, too; returns it. */
 extern GcResult *gc_result_hold(GcResult *result);
 

@@ -25,12 +25,11 @@
 #include "utils/timestamp.h"
 
 #include "../../columns/store/arena.h"
-#include "../memory/column_uses.h"
 #include "../memory/device_memory.h"
+#include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "edge_launch.h"
 #include "passes.h"
-#include "stop.h"
 #include "wave_scan.h"
 
 /* A dense group table of more groups is compacted on the device first. */
@@ -73,25 +72,6 @@ gc_run_join(GcRun *run, List *runs)
 	}
 }
 
-/*
- * Requests with the same number can share a scan.  It is a scan of the same chunks of the heap, or,
- * where no page is in one, of the same directory.
- */
-static void
-number_scan(GcRun *run)
-{
-	const GcInputValue *in = &run->request->inputs[run->main->input];
-	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
-	const GcDirectory *dir = in->dir;
-	bool		hot;
-
-	if (dir == NULL)
-		return;
-	hot = gc_cached_sources(in) > 0 && sources[0].chunk >= dir->nheap;
-	run->schedule.scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
-	run->schedule.scan_chunks = hot ? dir->nchunks : dir->nheap;
-}
-
 GcRun *
 gc_run_start(int slot)
 {
@@ -120,11 +100,9 @@ gc_run_start(int slot)
 	run->result.gather = run->result.gather && !run->result.choose;
 	run->memory.sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
 	run->kernels.timed = MemoryContextAllocZero(cxt, p->npipelines);
-	run->schedule.share = gc_run_hooks->begins(run);
-	run->schedule.ticket = gc_stop_ticket();
 	run->state = RUN_COMPILING;
 	run->scan.pairs = gc_pairs_of(run->request, p->npipelines - 1);
-	number_scan(run);
+	gc_run_begin_schedule(run);
 
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))
@@ -165,22 +143,10 @@ gc_run_holds_device(const GcRun *run)
  *-------------------------------------------------------------------------
  */
 
-static void
-leave_launch(GcRun *run)
-{
-	if (run->schedule.launch == NULL)
-		return;
-	if (--run->schedule.launch->runs == 0)
-		gc_main_launch_strip(run->schedule.launch);
-	gc_main_launch_release(run->schedule.launch);
-	run->schedule.launch = NULL;
-	run->schedule.ganged = false;
-}
-
 void
 gc_run_unstart(GcRun *run)
 {
-	leave_launch(run);
+	gc_run_leave_launch(run);
 	gc_run_hooks->leaves(run);
 	run->state = RUN_READY;
 }
@@ -188,12 +154,11 @@ gc_run_unstart(GcRun *run)
 void
 gc_run_release_device(GcRun *run)
 {
-	run->memory.copied_columns = run->memory.copied_lookups = 0;
 	gc_wave_scans_leave(run);
 	gc_run_free_memory(run);
 	gc_edge_free(run);
 	gc_run_hooks->gives_back(run);
-	leave_launch(run);
+	gc_run_leave_launch(run);
 	gc_run_end_stream(run);
 	gc_run_free_parts(run);
 	gc_run_leave_admitted(run, false);
@@ -202,9 +167,7 @@ gc_run_release_device(GcRun *run)
 void
 gc_run_give_back(GcRun *run)
 {
-	if (run->result.block)
-		gc_result_put(run->result.block);
-	run->result.block = NULL;
+	gc_run_drop_result(run);
 	gc_run_release_device(run);
 }
 
@@ -241,9 +204,7 @@ gc_run_fail_start(GcRun *run)
 void
 gc_run_forget(GcRun *run)
 {
-	if (run->result.block)
-		gc_result_put(run->result.block);
-	run->result.block = NULL;
+	gc_run_drop_result(run);
 	gc_run_free_parts(run);
 	if (run->schedule.launch)
 		gc_main_launch_forget(run->schedule.launch);
@@ -460,11 +421,8 @@ gc_run_free(GcRun *run)
 		finish_follower(run, lfirst(lc));
 	gc_run_hooks->ends(run);
 	gc_run_release_device(run);
-	if (code != GC_OK && run->result.block)
-	{
-		gc_result_put(run->result.block);
-		run->result.block = NULL;
-	}
+	if (code != GC_OK)
+		gc_run_drop_result(run);
 	gc_slot_finish(run->slot, &run->err, run->result.block);
 	MemoryContextDelete(run->cxt);
 }

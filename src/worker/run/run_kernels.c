@@ -44,11 +44,11 @@ gc_run_ask_again(GcRun *run)
 bool
 gc_run_plan_passes(GcRun *run, bool less)
 {
-	if (run->scan.attempts++ == MOST_PLANS)
+	if (run->kernels.attempts++ == MOST_PLANS)
 		return false;
 	if (run->scan.passes == NULL)
 		run->scan.passes = gc_passes_make(run->request, run->result.gather, run->result.choose, run->cxt);
-	if (!gc_passes_plan(run->scan.passes, run->scan.attempts > 1, less))
+	if (!gc_passes_plan(run->scan.passes, run->kernels.attempts > 1, less))
 		return false;
 	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->scan.passes);
 	return gc_run_ask_again(run);

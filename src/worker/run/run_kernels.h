@@ -20,6 +20,7 @@ typedef struct GcRunKernels
 	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
 	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its groups; 0:
 								 * it made none, or with others */
+	int			attempts;		/* to plan passes, each of which may want others */
 } GcRunKernels;
 
 /* Ask for the kernels of all pipelines; the run is FINISHED if there can be none. */

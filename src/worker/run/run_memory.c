@@ -17,7 +17,6 @@
 #include "edge_launch.h"
 #include "launch.h"
 #include "passes.h"
-#include "stop.h"
 #include "wave_scan.h"
 
 /*
@@ -589,6 +588,7 @@ gc_run_free_memory(GcRun *run)
 {
 	GcRunMemory *m = &run->memory;
 
+	m->copied_columns = m->copied_lookups = 0;
 	for (int i = 0; i < run->p->ncolumns; i++)
 	{
 		if (m->tables[i])

@@ -15,7 +15,6 @@
 #include "../memory/state.h"
 #include "launch.h"
 #include "passes.h"
-#include "stop.h"
 #include "wave_scan.h"
 
 /*-------------------------------------------------------------------------

@@ -23,7 +23,6 @@ typedef struct GcRunScan
 	bool		all_waves;		/* whatever has columns is scanned in waves, since memory ran out */
 	bool		streaming;		/* launches are queued while others are under way: it goes on in each turn */
 	struct GcPasses *passes;	/* NULL: it fits into device memory, so that there is one pass */
-	int			attempts;		/* to plan these */
 	GcPairs		pairs;			/* the whole scan of its main pipeline, if that tries pairs */
 	GcPairs		piece;			/* the piece that was launched last */
 	double		piece_pairs;	/* that the next piece is to try; 0: it is the first */

@@ -23,7 +23,6 @@
 #include "../memory/state.h"
 #include "../waves/waves.h"
 #include "launch.h"
-#include "stop.h"
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */
 #define LEAST_SHARE		(1.0 / 4096)

@@ -24,7 +24,6 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "../run/launch.h"
-#include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"
 

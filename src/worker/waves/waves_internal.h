@@ -275,13 +275,7 @@ extern bool gc_wave_stays(WaveTable *t, u32 chunk, int number);
 /* Where a member's first wave begins: with others with which it shares, if there are any. */
 extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
 
-/* describe.c: describe what the wave serves, for each of which it fills a part. */
-extern GcCode gc_wave_describe(WaveTable *t, Wave *w, GcWavePart *parts, GcError *err);
-
-/* log.c: the table's clock, and what its waves did */
-extern void gc_wave_clock_start(WaveTable *t);
-extern void gc_wave_clock_stop(WaveTable *t);
+/* Tell the timeline of it, later; it is about to copy. */
 extern void gc_wave_log_begin(WaveTable *t, Wave *w);
-extern void gc_wave_log(WaveTable *t, Wave *w);
 
 #endif							/* GC_WAVES_INTERNAL_H */
