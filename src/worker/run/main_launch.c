@@ -90,50 +90,6 @@ gc_main_launch_forget(GcMainLaunch *launch)
 }
 
 /*-------------------------------------------------------------------------
- * A request's place among others
- *-------------------------------------------------------------------------
- */
-
-/*
- * Requests with the same number can share a scan.  It is a scan of the same chunks of the heap, or,
- * where no page is in one, of the same directory.
- */
-static void
-number_scan(GcRun *run)
-{
-	const GcInputValue *in = &run->request->inputs[run->main->input];
-	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
-	const GcDirectory *dir = in->dir;
-	bool		hot;
-
-	if (dir == NULL)
-		return;
-	hot = gc_cached_sources(in) > 0 && sources[0].chunk >= dir->nheap;
-	run->schedule.scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
-	run->schedule.scan_chunks = hot ? dir->nchunks : dir->nheap;
-}
-
-void
-gc_run_begin_schedule(GcRun *run)
-{
-	number_scan(run);
-	run->schedule.ticket = gc_stop_ticket();
-	run->schedule.share = gc_run_hooks->begins(run);
-}
-
-void
-gc_run_leave_launch(GcRun *run)
-{
-	if (run->schedule.launch == NULL)
-		return;
-	if (--run->schedule.launch->runs == 0)
-		gc_main_launch_strip(run->schedule.launch);
-	gc_main_launch_release(run->schedule.launch);
-	run->schedule.launch = NULL;
-	run->schedule.ganged = false;
-}
-
-/*-------------------------------------------------------------------------
  * Kernels that are told to end early
  *-------------------------------------------------------------------------
  */
@@ -165,8 +121,9 @@ gc_stop_init(GcAddr room)
 		kernels_words = 0;
 }
 
-u32
-gc_stop_ticket(void)
+/* A number that no other request or launch has. */
+static u32
+new_ticket(void)
 {
 	if (++last_ticket == 0)
 		++last_ticket;
@@ -190,7 +147,7 @@ void
 gc_stop_with_all(const GcRun *first, GcMainLaunch *launch, GcScan *scan)
 {
 	launch->stop_slot = first->slot;
-	launch->ticket = gc_stop_ticket();
+	launch->ticket = new_ticket();
 	describe(2 * first->slot + 1, launch->ticket, scan);
 }
 
@@ -328,4 +285,48 @@ gc_stop_all(List *runs)
 	foreach(lc, runs)
 		stop(lfirst(lc), runs);
 	write_word(2 * gc_request_slots(), 1);
+}
+
+/*-------------------------------------------------------------------------
+ * A request's place among others
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Requests with the same number can share a scan.  It is a scan of the same chunks of the heap, or,
+ * where no page is in one, of the same directory.
+ */
+static void
+number_scan(GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
+	const GcDirectory *dir = in->dir;
+	bool		hot;
+
+	if (dir == NULL)
+		return;
+	hot = gc_cached_sources(in) > 0 && sources[0].chunk >= dir->nheap;
+	run->schedule.scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
+	run->schedule.scan_chunks = hot ? dir->nchunks : dir->nheap;
+}
+
+void
+gc_run_begin_schedule(GcRun *run)
+{
+	number_scan(run);
+	run->schedule.ticket = new_ticket();
+	run->schedule.share = gc_run_hooks->begins(run);
+}
+
+void
+gc_run_leave_launch(GcRun *run)
+{
+	if (run->schedule.launch == NULL)
+		return;
+	if (--run->schedule.launch->runs == 0)
+		gc_main_launch_strip(run->schedule.launch);
+	gc_main_launch_release(run->schedule.launch);
+	run->schedule.launch = NULL;
+	run->schedule.ganged = false;
 }

@@ -112,7 +112,7 @@ typedef struct GcRunSchedule
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	u32			scan_chunks;	/* number of its directory's first chunks, which a shared scan reads */
 	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
-	u32			ticket;			/* gc_stop_ticket */
+	u32			ticket;			/* that no other request or launch has */
 	bool		stopped;		/* its kernels were told to end early */
 } GcRunSchedule;
 
@@ -162,9 +162,6 @@ extern void gc_stop_init(GcAddr room);
 
 /* Has every session left that waits for the run?  Then run->err says so. */
 extern bool gc_run_nobody_waits(GcRun *run);
-
-/* A number that no other request or launch has. */
-extern u32	gc_stop_ticket(void);
 
 /* A launch that ends early if its run is stopped. */
 extern void gc_stop_with_run(const GcRun *run, GcScan *scan);

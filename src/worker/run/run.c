@@ -151,8 +151,9 @@ gc_run_unstart(GcRun *run)
 	run->state = RUN_READY;
 }
 
-void
-gc_run_release_device(GcRun *run)
+/* Give back everything on the device, which no longer uses it. */
+static void
+release_device(GcRun *run)
 {
 	gc_wave_scans_leave(run);
 	gc_run_free_memory(run);
@@ -168,7 +169,7 @@ void
 gc_run_give_back(GcRun *run)
 {
 	gc_run_drop_result(run);
-	gc_run_release_device(run);
+	release_device(run);
 }
 
 /* May something of the run be on other streams: waves, or a launch that it shares? */
@@ -183,9 +184,12 @@ on_other_streams(const GcRun *run)
 	return run->schedule.launch != NULL;
 }
 
-/* Others' kernels may run for long, and the worker serves nobody while it waits for them. */
-void
-gc_run_back_out(GcRun *run)
+/*
+ * As gc_run_give_back, once what was queued is over: before that, no other run may be given its memory.  Others' kernels
+ * may run for long, and the worker serves nobody while it waits for them.
+ */
+static void
+back_out(GcRun *run)
 {
 	if (run->memory.stream && !on_other_streams(run))
 		gc_run_await(run);
@@ -197,7 +201,7 @@ gc_run_back_out(GcRun *run)
 void
 gc_run_fail_start(GcRun *run)
 {
-	gc_run_back_out(run);
+	back_out(run);
 	run->state = RUN_FINISHED;
 }
 
@@ -293,7 +297,7 @@ advance_waiting(GcRun *run, int others)
 	if (code == GC_DEVICE_MEMORY && gc_edges_wanted(run))
 	{
 		gc_run_leave_admitted(run, true);
-		gc_run_back_out(run);
+		back_out(run);
 		run->memory.claim.refused_change = 0;
 		(void) gc_run_ask_again(run);
 		return true;
@@ -302,13 +306,13 @@ advance_waiting(GcRun *run, int others)
 	{
 		/* Others get nothing by this, and need not try again; this one may at once. */
 		gc_run_leave_admitted(run, true);
-		gc_run_back_out(run);
+		back_out(run);
 		run->memory.claim.refused_change = 0;
 		run->scan.all_waves = true;
 		return true;
 	}
 	gc_run_leave_admitted(run, true);
-	gc_run_back_out(run);
+	back_out(run);
 	if (code == GC_DEVICE_MEMORY && others > 0)
 	{
 		/* Try again when another run is done. */
@@ -420,7 +424,7 @@ gc_run_free(GcRun *run)
 	foreach(lc, run->followers)
 		finish_follower(run, lfirst(lc));
 	gc_run_hooks->ends(run);
-	gc_run_release_device(run);
+	release_device(run);
 	if (code != GC_OK)
 		gc_run_drop_result(run);
 	gc_slot_finish(run->slot, &run->err, run->result.block);

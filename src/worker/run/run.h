@@ -82,14 +82,8 @@ extern void gc_run_free(GcRun *run);
 /* The shared scan that the run was to be in failed: the run is READY for its own kernel. */
 extern void gc_run_unstart(GcRun *run);
 
-/* Give back everything on the device, which no longer uses it; the run may be started again. */
-extern void gc_run_release_device(GcRun *run);
-
-/* Give back the result, too. */
+/* Give back the result, and everything on the device, which no longer uses it; the run may be started again. */
 extern void gc_run_give_back(GcRun *run);
-
-/* The same as gc_run_give_back, once what was queued is over: before that, no other run may be given its memory. */
-extern void gc_run_back_out(GcRun *run);
 
 /* The run could not be started: it ends with run->err, and has given back all. */
 extern void gc_run_fail_start(GcRun *run);

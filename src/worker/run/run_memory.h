@@ -46,7 +46,7 @@ typedef struct GcRunMemory
 	u64			copied_lookups;
 	GcEvent    *copied;			/* behind those copies, before it builds; NULL: it did neither */
 	GcEvent    *built;			/* behind its builds; NULL: there were none */
-	GcEvent    *prepared;		/* as gc_run_prepared's ; NULL: not asked for yet */
+	GcEvent    *prepared;		/* as gc_run_prepared's; NULL: not asked for yet */
 	bool		prepared_alone; /* no other request had device memory when these were queued */
 } GcRunMemory;
 

@@ -35,6 +35,7 @@ launch_part(GcRun *run, const GcScanLaunch *launch, GcPairs pairs, bool last, Gc
 	return step;
 }
 
+/* Waves begin and end as whole scans do: nothing is noted of it here. */
 static void
 begin_whole(GcRun *run)
 {
