@@ -1,4 +1,4 @@
-# What kernels' reads over the link cost is measured once a worker is idle (src/worker/run/link_costs.c).  Where such a
+# What kernels' reads over the link cost is measured once a worker is idle (src/worker/kernels/link_costs.c).  Where such a
 # kernel fails, nothing else suffers, and none is launched again: a device that each worker's kernel destroys would
 # have the worker restarted for ever.  The driver is one that only pretends (tests/unit/fake_cuda.c).
 

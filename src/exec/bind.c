@@ -238,7 +238,7 @@ choose_build(GcBinding *b, int i, uint64 rows)
 
 /*
  * A probe of a list tries each of its rows.  In an inner join of the main pipeline the scan is launched in
- * pieces of any size (worker/run/pairs.c).  Elsewhere a launch may be long, and nobody can end it.  So it
+ * pieces of any size (worker/kernels/pairs.c).  Elsewhere a launch may be long, and nobody can end it.  So it
  * is in the rests of the pipeline, which take up to `kept` of the rows.
  */
 static GcCode

@@ -23,7 +23,6 @@
 #include "../settings.h"
 #include "memory/state.h"
 #include "meter.h"
-#include "run/efforts.h"
 #include "share/share.h"
 
 /* The residual part is learned where the last scan's residual time is more than this part of the next scan. */
@@ -123,8 +122,8 @@ gc_batch_add(GcBatch *batch, GcRun *run, const GcStart *start)
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcBatchRecord *r = &batch->record;
 
-	run->batch = batch;
-	run->batch_entry = batch->entries < GC_BATCHLOG_KERNELS ? batch->entries++ : -1;
+	run->schedule.batch = batch;
+	run->schedule.batch_entry = batch->entries < GC_BATCHLOG_KERNELS ? batch->entries++ : -1;
 	r->nkernels++;
 	batch->users++;
 	info->batch = r->id;
@@ -199,13 +198,13 @@ gc_batch_release(GcBatch *batch)
 static void
 note_kernel(const GcRun *run, GcBatch *batch)
 {
-	const GcMainLaunch *l = run->launch;
+	const GcMainLaunch *l = run->schedule.launch;
 	const GcPipelineKernel *k = gc_run_own_kernel(run);
 	GcBatchKernel *e;
 
-	if (run->batch_entry < 0)
+	if (run->schedule.batch_entry < 0)
 		return;
-	e = &batch->record.kernel[run->batch_entry];
+	e = &batch->record.kernel[run->schedule.batch_entry];
 	e->pid = gc_slot_pid(run->slot);
 	e->kernel = k->hash;
 	e->kind = GC_BATCH_ALONE;
@@ -232,18 +231,18 @@ note_kernel(const GcRun *run, GcBatch *batch)
 static void
 note_times(const GcRun *run, GcBatch *batch)
 {
-	const GcMainLaunch *l = run->launch;
-	const u64	ended = l->began_ns + (u64) (run->main_us * 1000);
+	const GcMainLaunch *l = run->schedule.launch;
+	const u64	ended = l->began_ns + (u64) (run->result.main_us * 1000);
 	GcBatchKernel *e;
 
 	if (batch->first_ns == 0 || l->began_ns < batch->first_ns)
 		batch->first_ns = l->began_ns;
 	batch->last_ns = Max(batch->last_ns, ended);
-	if (run->batch_entry < 0)
+	if (run->schedule.batch_entry < 0)
 		return;
-	e = &batch->record.kernel[run->batch_entry];
-	batch->start_ns[run->batch_entry] = l->began_ns;
-	e->end_us = run->main_us;	/* since the kernel's start; place() changes that */
+	e = &batch->record.kernel[run->schedule.batch_entry];
+	batch->start_ns[run->schedule.batch_entry] = l->began_ns;
+	e->end_us = run->result.main_us;	/* since the kernel's start; place() changes that */
 	e->select_us = l->selection ? l->kernel_us : 0;
 	e->done_us = GetCurrentTimestamp() - batch->record.began;
 }
@@ -267,7 +266,7 @@ error_of(const GcMainLaunch *l, const GcBatch *batch, double time_us)
 static void
 learn(GcRun *run, GcBatch *batch, float time_us)
 {
-	GcMainLaunch *l = run->launch;
+	GcMainLaunch *l = run->schedule.launch;
 	GcPipelineKernel *k = gc_run_own_kernel(run);
 	GcKernelLog log = {
 		.kernel = l->fused ? gc_share_hash(l) : k->hash,
@@ -312,9 +311,9 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 void
 gc_batch_run_leaves(GcRun *run)
 {
-	GcBatch    *batch = run->batch;
+	GcBatch    *batch = run->schedule.batch;
 
-	run->batch = NULL;
+	run->schedule.batch = NULL;
 	if (batch == NULL)
 		return;
 	batch->record.nkernels--;
@@ -324,20 +323,20 @@ gc_batch_run_leaves(GcRun *run)
 void
 gc_batch_run_ends(GcRun *run)
 {
-	GcBatch    *batch = run->batch;
+	GcBatch    *batch = run->schedule.batch;
 
 	if (batch == NULL)
 		return;
-	run->batch = NULL;
+	run->schedule.batch = NULL;
 	note_kernel(run, batch);
-	if (run->err.code == GC_OK && run->launch)
+	if (run->err.code == GC_OK && run->schedule.launch)
 	{
-		GcMainLaunch *l = run->launch;
+		GcMainLaunch *l = run->schedule.launch;
 
-		if (run->main_us > 0)
+		if (run->result.main_us > 0)
 			note_times(run, batch);
 		/* A selection scan is over with its last request. */
-		l->total_us = Max(l->total_us, run->main_us);
+		l->total_us = Max(l->total_us, run->result.main_us);
 		if (!l->selection || l->runs == 1)
 			learn(run, batch, l->total_us);
 	}

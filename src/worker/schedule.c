@@ -3,7 +3,7 @@
  * schedule.c
  *	  From READY requests to launches: asks sched/ what to start, and starts it.
  *
- * What one decision starts is a batch (batch.c).  The requests' hooks (run/hooks.h) are filled
+ * What one decision starts is a batch (batch.c).  The requests' hooks (run/main_launch.h) are filled
  * here, since only this room includes both batches and shared scans.
  *
  * The worker's main thread.
@@ -20,12 +20,9 @@
 #include "batch.h"
 #include "memory/state.h"
 #include "meter.h"
-#include "run/demand.h"
 #include "run/gang.h"
-#include "run/give_back.h"
 #include "run/launch.h"
 #include "run/run.h"
-#include "run/running.h"
 #include "run/wave_scan.h"
 #include "share/share.h"
 
@@ -151,9 +148,9 @@ add_item(GcRun *run, bool has_peers)
 	GcCandidate	   *candidate = &decision.candidate[decision.ncandidates];
 
 	gc_share_describe(run, has_peers);
-	candidate->scan = run->scan;
+	candidate->scan = run->schedule.scan;
 	candidate->gang = gang_of_run(run);
-	candidate->tiles = run->pairs.slices > 0 ? gc_run_ntiles(run) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
+	candidate->tiles = run->scan.pairs.slices > 0 ? gc_run_ntiles(run) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	candidate->needs = gc_describe_needs(run, kernel, kernel->alone_us.samples > 0 ? kernel->alone_us.value
 									  : gc_cost_alone(&gc_worker.calibration, gc_slot_run_info(run->slot)->read_bytes));
 	gc_describe_loads(run, kernel, candidate);
@@ -182,14 +179,14 @@ held_back(List *runs)
 	{
 		GcRun	   *run = lfirst(lc);
 
-		if (run->released && run->state != RUN_FINISHED)
+		if (run->schedule.released && run->state != RUN_FINISHED)
 			return false;
-		ready += run->state == RUN_READY || run->leader != NULL || (run->state == RUN_WAITING && run->begun);
+		ready += run->state == RUN_READY || run->leader != NULL || (run->state == RUN_WAITING && run->schedule.begun);
 	}
 	if (ready < gc_requests_held())
 		return true;
 	foreach(lc, runs)
-		((GcRun *) lfirst(lc))->released = true;
+		((GcRun *) lfirst(lc))->schedule.released = true;
 	return false;
 }
 
@@ -211,12 +208,12 @@ collect(List *runs)
 		if (gc_run_on_device(run))
 		{
 			decision.others++;
-			shared += run->launch && run->launch->fused;
+			shared += run->schedule.launch && run->schedule.launch->fused;
 		}
 		if (run->state == RUN_RUNNING && !gc_run_in_waves(run))
-			add_active(run->launch);
+			add_active(run->schedule.launch);
 		else if (run->state == RUN_READY && !gc_run_in_waves(run) && decision.ncandidates < GC_MAX_CANDIDATES &&
-				 (run->released || gc_requests_held() == 0))
+				 (run->schedule.released || gc_requests_held() == 0))
 			add_item(run, has_peers);
 	}
 	gc_meter_turn(decision.others - shared, shared);
@@ -235,12 +232,12 @@ has_gang(int i)
 
 	for (int k = 0; k < decision.ncandidates; k++)
 	{
-		if (decision.candidate[k].scan != run->scan && gc_run_own_kernel(decision.run[k])->kernel == kernel)
+		if (decision.candidate[k].scan != run->schedule.scan && gc_run_own_kernel(decision.run[k])->kernel == kernel)
 			return true;
 	}
 	for (int a = 0; a < decision.nactive; a++)
 	{
-		if (decision.launch[a]->kernel == kernel && decision.launch[a]->scan != run->scan)
+		if (decision.launch[a]->kernel == kernel && decision.launch[a]->scan != run->schedule.scan)
 			return true;
 	}
 	return false;
@@ -376,7 +373,7 @@ begin_launch(GcBatch *batch, const GcStart *start)
 	{
 		GcRun	   *run = decision.run[start->candidate[m]];
 
-		run->launch = launch;
+		run->schedule.launch = launch;
 		launch->users++;
 		launch->runs++;
 		gc_batch_add(batch, run, start);
@@ -499,7 +496,7 @@ start_batch(float decision_us)
 	{
 		GcRunInfo  *info = gc_slot_run_info(decision.run[i]->slot);
 
-		if (decision.run[i]->batch != batch)
+		if (decision.run[i]->schedule.batch != batch)
 			continue;
 		info->batch_kernels = gc_batch_size(batch);
 		info->co_running = decision.others + gc_batch_size(batch) - 1;
@@ -523,17 +520,17 @@ start_waves(List *runs)
 		GcRunInfo  *info = gc_slot_run_info(run->slot);
 		GcPipelineKernel *k;
 
-		if (run->leader || run->state != RUN_READY || !gc_run_in_waves(run) || (!run->released && gc_requests_held() > 0))
+		if (run->leader || run->state != RUN_READY || !gc_run_in_waves(run) || (!run->schedule.released && gc_requests_held() > 0))
 			continue;
 		k = gc_run_own_kernel(run);
-		run->launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));
-		run->launch->users = run->launch->runs = run->launch->members = 1;
-		run->launch->registers = k->info.registers;
-		run->launch->grid = gc_run_whole_grid(run, run->p->npipelines - 1, k, gc_run_ntiles(run));
-		INSTR_TIME_SET_CURRENT(run->launch->started);
+		run->schedule.launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));
+		run->schedule.launch->users = run->schedule.launch->runs = run->schedule.launch->members = 1;
+		run->schedule.launch->registers = k->info.registers;
+		run->schedule.launch->grid = gc_run_whole_grid(run, run->p->npipelines - 1, k, gc_run_ntiles(run));
+		INSTR_TIME_SET_CURRENT(run->schedule.launch->started);
 		info->scan_members = 1;
 		info->policy = gc_schedule;
-		if (gc_run_start_main(run, k, &run->launch->grid, 0) != GC_OK)
+		if (gc_run_start_main(run, k, &run->schedule.launch->grid, 0) != GC_OK)
 			gc_run_fail_start(run);
 		any = true;
 	}
@@ -550,7 +547,7 @@ gc_schedule_due(List *runs)
 	foreach(lc, runs)
 	{
 		const GcRun *run = lfirst(lc);
-		GcMainLaunch *l = run->launch;
+		GcMainLaunch *l = run->schedule.launch;
 
 		if (run->state != RUN_RUNNING || !l->selection || l->select_done || l == asked)
 			continue;

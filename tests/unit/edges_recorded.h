@@ -5,7 +5,7 @@
  *
  * The main pipelines of bench/results/pipelines-ssb-h100.md, pipelines-h100.md and pipelines-rest-h100.md, without what
  * their builds took, where a main pipeline scans a table.  The descriptions are what the worker gives the model
- * (run/edge_model.c), with two kinds of counts: `pass` and new_groups are true, counted by PostgreSQL; the planner's
+ * (worker/kernels/edges.c), with two kinds of counts: `pass` and new_groups are true, counted by PostgreSQL; the planner's
  * estimates are beside them.
  *
  *-------------------------------------------------------------------------

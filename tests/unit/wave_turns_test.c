@@ -7,7 +7,7 @@
  */
 #include "harness.h"
 
-#include "../../src/worker/memory/wave_turns.h"
+#include "../../src/worker/waves/turns.h"
 
 #define MOST	16
 #define MB		((uint64_t) 1 << 20)

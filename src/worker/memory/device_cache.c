@@ -24,12 +24,10 @@
 
 #include "../../columns/store/epoch.h"
 #include "../../queue/queue.h"
-#include "column_uses.h"
 #include "device_memory.h"
 #include "eviction.h"
 #include "regions.h"
 #include "state.h"
-#include "waves.h"
 
 /* Longest range of the arena that dropped ids are taken in at once. */
 #define DROP_BATCH	256
@@ -167,7 +165,7 @@ count_bytes(GcTable *table)
 	if (table->state)
 		note_bytes(table->state);
 	gc_guard_leave();
-	gc_waves_keep(gc_region_bytes());
+	gc_evictors_cached(gc_region_bytes());
 }
 
 /* keep: leave its regions behind as orphans. */

@@ -17,7 +17,6 @@
 #include "../../columns/store/arena.h"
 #include "eviction.h"
 #include "state.h"
-#include "waves.h"
 
 /* The arena is page-locked in windows of this size, when first copied from. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
@@ -216,7 +215,7 @@ alloc(u64 size, bool stays)
 
 	while ((addr = pool_alloc(size, stays)) == 0)
 	{
-		if (!gc_evict(size) && !gc_waves_give_back() && !(may_wait && gc_waves_await()))
+		if (!gc_evict(size) && !gc_evictors_give_back() && !(may_wait && gc_evictors_await()))
 			return 0;
 	}
 	note_memory();
@@ -246,7 +245,7 @@ gc_device_alloc_cached(u64 size)
 {
 	while (gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool) < size + reserved)
 	{
-		if (!gc_evict(size) && !gc_waves_give_back())
+		if (!gc_evict(size) && !gc_evictors_give_back())
 			return 0;
 	}
 	return alloc(size, true);

@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "../../columns/store/columns.h"
 #include "../../device/device.h"
 #include "replacement.h"
 
@@ -30,6 +31,13 @@ typedef struct GcEvictor
 	 */
 	u64			(*drop) (const GcVictim *victim, u64 need);
 	bool		(*drop_derived) (void); /* instead of both: drop one piece; false: there was nothing */
+
+	/* Beside any of these.  Free memory that is kept for work to come; false: there was none. */
+	bool		(*give_back) (void);
+	/* Wait until what is queued on the device has released what it holds, which may be dropped then; false: nothing is. */
+	bool		(*await) (void);
+	/* Column chunks take so many bytes of device memory from now on. */
+	void		(*cached) (u64 bytes);
 	struct GcEvictor *next;
 } GcEvictor;
 
@@ -51,6 +59,11 @@ extern u64	gc_eviction_pays(u64 need, const GcUses *uses, double factor);
 /* Drop about so many bytes; false: nothing is left that may go. */
 extern bool gc_evict(u64 need);
 
+/* To be called for all that is registered; true: one had something. */
+extern bool gc_evictors_give_back(void);
+extern bool gc_evictors_await(void);
+extern void gc_evictors_cached(u64 bytes);
+
 /* Uses are counted by requests: another one begins.  Returns its number. */
 extern u64	gc_next_request(void);
 extern u64	gc_present_request(void);
@@ -61,5 +74,46 @@ extern GcUses gc_uses_of(u64 key);
 extern void gc_keep_uses(u64 key, const GcUses *uses);
 
 extern void gc_eviction_init(void);
+
+static inline u32
+gc_place_of(u32 nchunks, u32 chunk)
+{
+	return nchunks <= GC_PLACES ? chunk : (u32) ((u64) chunk * GC_PLACES / nchunks);
+}
+
+/* Uses of a column's places.  What is known of them outlives it. */
+typedef struct GcColumnUses
+{
+	u64			key;			/* successive directories of a relation have it in common */
+	GcPlaceUses of;
+} GcColumnUses;
+
+extern void gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col);
+extern void gc_column_uses_keep(const GcColumnUses *uses);
+
+/*
+ * The present request uses these chunks of a column that has no table; sources: of cached chunks alone.  Its uses
+ * until now and then.
+ */
+extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared);
+
+/* The key of a column, which successive directories of a relation have in common. */
+extern u64	gc_column_key(const GcDirectory *dir, int col);
+
+/* The key of a chunk's place, of a column that has no table. */
+extern u64	gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk);
+
+/* The key under which the uses of a place are kept (gc_uses_of). */
+extern u64	gc_place_key(const GcColumnUses *uses, u32 place);
+
+/* A request begins to have data in device memory: the present request of all uses. */
+extern void gc_request_begins(int slot);
+
+/*
+ * The present request uses these chunks of a column, and is spared this share of their bytes if they are there.  sources:
+ * of cached chunks alone, each once.
+ */
+extern void gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources,
+						   float spared);
 
 #endif							/* GC_EVICTION_H */

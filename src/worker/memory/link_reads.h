@@ -80,4 +80,10 @@ gc_link_pays(const GcChunkColumn *cell, double price, bool late)
 /* Should a column that is read like this be copied nevertheless, if memory for it is free? */
 extern bool gc_link_copy_free(const GcChunkColumn *cell, double price);
 
+/*
+ * Bytes per second from page-locked memory; 0: nothing need be copied to this device, or it did not work.
+ * Measured by copies of the beginning of the arena, which take some milliseconds.
+ */
+extern double gc_link_measure(void);
+
 #endif							/* GC_LINK_READS_H */

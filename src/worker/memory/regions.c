@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 
 #include "../../queue/queue.h"
-#include "column_uses.h"
 #include "device_memory.h"
 #include "eviction.h"
 #include "region_index.h"

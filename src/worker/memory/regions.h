@@ -28,7 +28,7 @@ typedef struct GcRegion
 	bool		dropped;		/* the host copy is gone */
 	GcEvent	   *ready;			/* follows its upload; NULL: that is known to be done */
 	struct OrphanPlace *place;	/* in whose heap it is (regions.c), or NULL */
-	u64			use_key;		/* of its place (column_uses.h) */
+	u64			use_key;		/* of its place (eviction.h) */
 	u64			column;			/* key of its column; 0: not known */
 	u32			chunk;			/* in the directory that had it last, and how many there were */
 	u32			nchunks;

@@ -18,7 +18,6 @@
 #include "../../device/memory.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "memory_demand.h"
 #include "wave_scan.h"
 
 /* Packets take this part of device memory at most. */
@@ -125,7 +124,7 @@ gc_edges_wanted(const GcRun *run)
 {
 	for (int n = 0; n < run->p->npipelines; n++)
 	{
-		if (run->kernels[n] && gc_has_packets(run->kernels[n]))
+		if (run->kernels.of[n] && gc_has_packets(run->kernels.of[n]))
 			return true;
 	}
 	return false;
@@ -142,9 +141,9 @@ bytes_wanted(const GcRun *run, u64 most, bool *least)
 	{
 		EdgePlan	plan;
 
-		if (run->kernels[n] == NULL || !gc_has_packets(run->kernels[n]))
+		if (run->kernels.of[n] == NULL || !gc_has_packets(run->kernels.of[n]))
 			continue;
-		plan = plan_edge(run, n, run->kernels[n], most);
+		plan = plan_edge(run, n, run->kernels.of[n], most);
 		if (plan.bytes > bytes)
 		{
 			bytes = plan.bytes;
@@ -182,7 +181,7 @@ gc_edges_fit(const GcRun *run)
 
 	for (int n = 0; n < run->p->npipelines; n++)
 	{
-		if (run->kernels[n] && gc_has_packets(run->kernels[n]) && gc_wave_scan_wanted(run, n))
+		if (run->kernels.of[n] && gc_has_packets(run->kernels.of[n]) && gc_wave_scan_wanted(run, n))
 			return false;
 	}
 	if (run->request->edge != GC_EDGE_AUTO)
@@ -202,17 +201,17 @@ gc_edge_allocate(GcRun *run)
 
 	if (!gc_edges_wanted(run))
 		return GC_OK;
-	run->edge_bytes = bytes_within(run, gc_pool_largest_free(gc_worker.pool), &fit);
-	run->edge_memory = fit ? gc_device_alloc_free(run->edge_bytes) : 0;
-	return run->edge_memory ? GC_OK : gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for packets of %llu kB.",
-											  (unsigned long long) run->edge_bytes / 1024);
+	run->memory.edge_bytes = bytes_within(run, gc_pool_largest_free(gc_worker.pool), &fit);
+	run->memory.edge_memory = fit ? gc_device_alloc_free(run->memory.edge_bytes) : 0;
+	return run->memory.edge_memory ? GC_OK : gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for packets of %llu kB.",
+											  (unsigned long long) run->memory.edge_bytes / 1024);
 }
 
 void
 gc_edge_free(GcRun *run)
 {
-	gc_device_free(run->edge_memory);
-	run->edge_memory = 0;
+	gc_device_free(run->memory.edge_memory);
+	run->memory.edge_memory = 0;
 }
 
 /*-------------------------------------------------------------------------
@@ -223,8 +222,8 @@ gc_edge_free(GcRun *run)
 static void
 fill_words(const GcRun *run, const EdgePlan *plan, const GcGrid *grid, u64 *words)
 {
-	words[GC_EDGE_WORD_SLOTS] = run->edge_memory + plan->control_bytes;
-	words[GC_EDGE_WORD_CONTROL] = run->edge_memory;
+	words[GC_EDGE_WORD_SLOTS] = run->memory.edge_memory + plan->control_bytes;
+	words[GC_EDGE_WORD_CONTROL] = run->memory.edge_memory;
 	words[GC_EDGE_WORD_CAP] = plan->cap;
 	words[GC_EDGE_WORD_RUNS] = plan->runs;
 	words[GC_EDGE_WORD_NSLOTS] = plan->nslots;
@@ -236,7 +235,7 @@ fill_words(const GcRun *run, const EdgePlan *plan, const GcGrid *grid, u64 *word
 static GcCode
 clear_control(GcRun *run, const EdgePlan *plan)
 {
-	return gc_worker.ops->fill(run->stream, run->edge_memory, 0, plan->control_bytes, &run->err);
+	return gc_worker.ops->fill(run->memory.stream, run->memory.edge_memory, 0, plan->control_bytes, &run->err);
 }
 
 /* GC_EDGE_REFILL, too. */
@@ -315,10 +314,10 @@ note_edge(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, c
 GcCode
 gc_edge_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags)
 {
-	EdgePlan	plan = plan_edge(run, pipeline, k, run->edge_bytes - SLOT_ALIGN);
+	EdgePlan	plan = plan_edge(run, pipeline, k, run->memory.edge_bytes - SLOT_ALIGN);
 
 	/* It is planned as it was when memory was had for it, or smaller. */
-	if (run->edge_memory == 0 || plan.bytes > run->edge_bytes || part->sources)
+	if (run->memory.edge_memory == 0 || plan.bytes > run->memory.edge_bytes || part->sources)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a pipeline.");
 	if (pipeline == run->p->npipelines - 1)
 		note_edge(run, k, &run->request->inputs[run->main->input], &plan);

@@ -10,7 +10,7 @@
 #ifndef GC_EDGE_LAUNCH_H
 #define GC_EDGE_LAUNCH_H
 
-#include "launch_kernel.h"
+#include "launch.h"
 
 /* Does the pipeline's kernel write packets? */
 static inline bool

@@ -19,10 +19,7 @@
 
 #include "../memory/state.h"
 #include "edge_launch.h"
-#include "give_back.h"
 #include "launch.h"
-#include "launch_kernel.h"
-#include "result.h"
 #include "wave_scan.h"
 
 /* The arguments of the launch that is being made: too many for the stack. */
@@ -55,7 +52,8 @@ gc_gang_possible(const GcRun *run)
 	const GcPipelineKernel *k = gc_run_own_kernel(run);
 
 	/* The gang's kernel is a full one. */
-	return k->final && k->effort == GC_EFFORT_FULL && !gc_has_packets(k) && run->passes == NULL && run->pairs.slices == 0 && !gc_run_in_waves(run);
+	return k->final && k->effort == GC_EFFORT_FULL && !gc_has_packets(k) && run->scan.passes == NULL &&
+		run->scan.pairs.slices == 0 && !gc_run_in_waves(run);
 }
 
 u64
@@ -112,13 +110,13 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 	for (int m = 0; m < n; m++)
 	{
 		GcRun	   *run = runs[m];
-		const GcMainLaunch *l = run->launch;
+		const GcMainLaunch *l = run->schedule.launch;
 		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,.timed = true,
 		.whole_shared = l->whole_shared,.last = true};
 
 		if ((code = wait_for(run, gang, err)) != GC_OK)
 			return code;
-		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->sink, NULL, &args[m]);
+		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->memory.sink, NULL, &args[m]);
 	}
 	code = gc_gang_queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
 	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)
@@ -131,14 +129,14 @@ static GcCode
 follow(GcRun *run, GcEvent *launched)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcMainLaunch *l = run->launch;
+	GcMainLaunch *l = run->schedule.launch;
 	GcCode		code = GC_OK;
 
 	info->registers = gc_run_own_kernel(run)->gang->info.registers;
 	info->gang_members = l->gang->members;
 	l->ntiles = info->ntiles;
-	if (!run->delivered)
-		code = gc_worker.ops->stream_wait(run->stream, launched, &run->err);
+	if (!run->result.delivered)
+		code = gc_worker.ops->stream_wait(run->memory.stream, launched, &run->err);
 	return code == GC_OK ? gc_run_queue_result(run) : code;
 }
 
@@ -152,8 +150,8 @@ gc_gang_start(GcRun *const *runs, int n)
 
 	for (int m = 0; m < n && gang; m++)
 	{
-		gc_gang_launch_join(gang, runs[m]->launch, 1);
-		runs[m]->ganged = true;
+		gc_gang_launch_join(gang, runs[m]->schedule.launch, 1);
+		runs[m]->schedule.ganged = true;
 	}
 	if (gang)
 	{
@@ -173,4 +171,58 @@ gc_gang_start(GcRun *const *runs, int n)
 		gc_worker.ops->event_put(gc_worker.dev, launched);
 	if (gang)
 		gc_gang_launch_release(gang);
+}
+
+/*-------------------------------------------------------------------------
+ * What a main kernel asks of the device, as sched/ wants to know it
+ *-------------------------------------------------------------------------
+ */
+
+GcKernelNeeds
+gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us)
+{
+	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
+	u32			shared = (u32) gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant);
+	int			threads = Min(k->variant.threads, k->info.max_threads);
+	int			registers = k->info.registers;
+	u32			shared_static = k->info.shared_static;
+	u32			row_bytes = 0;
+
+	/* A producer and its consumer come one after the other, with one demand: the greater one of each resource. */
+	for (GcPipelineKernel *c = k->consumer; c; c = c->consumer)
+	{
+		threads = Min(threads, c->info.max_threads);
+		registers = Max(registers, c->info.registers);
+		shared = Max(shared, (u32) gc_run_shared_bytes(run, run->p->npipelines - 1, &c->variant));
+		shared_static = Max(shared_static, c->info.shared_static);
+	}
+	for (int c = in->first_column; c < in->first_column + in->ncolumns; c++)
+		row_bytes += run->memory.tables[c] ? Max(gc_columns(run->p)[c].width, 1) : 0;
+	return (GcKernelNeeds) {.issue_part = k->issue_part.samples > 0 ? k->issue_part.value : gc_worker.calibration.overlap_same_table,
+		.warp_flight = row_bytes * Max(k->variant.vec, 1) * gc_worker.profile.warp_size,
+		.registers = registers,.max_threads = threads,.threads = threads,
+		.shared_bytes = shared + shared_static,.occupancy = gc_run_occupancy(k, threads, shared),
+		.alone_us = alone_us};
+}
+
+void
+gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *candidate)
+{
+	const GcPInput *in = &gc_inputs(run->p)[run->main->input];
+	const double rows = run->request->inputs[run->main->input].rows;
+
+	candidate->nloads = 0;
+	candidate->lookup_bytes = 0;
+	for (int c = in->first_column; c < in->first_column + in->ncolumns && k->alone_us.samples > 0; c++)
+	{
+		const GcPColumn *column = &gc_columns(run->p)[c];
+
+		if (run->memory.tables[c] == NULL)
+			continue;
+		if (candidate->nloads < GC_LOAD_COLUMNS)
+			candidate->load[candidate->nloads++] = (GcColumnLoad) {.column = (u32) column->attnum};
+		candidate->load[candidate->nloads - 1].bytes += (float) (rows * Max(column->width, 1));
+	}
+	for (int b = 0; b < run->p->nbuilds; b++)
+		candidate->lookup_bytes += run->memory.builds[b] ? run->memory.builds[b]->bytes : 0;
 }

@@ -10,6 +10,7 @@
 #ifndef GC_RUN_GANG_H
 #define GC_RUN_GANG_H
 
+#include "../../sched/policy/candidate.h"
 #include "run.h"
 
 /* May the READY run's own kernel be launched in a gang?  Passes, waves, pairs and packets are the request's alone. */
@@ -41,5 +42,17 @@ extern GcArgs *gc_gang_args(int m);
  * with as many threads per block.
  */
 extern GcCode gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err);
+
+/*
+ * What the run's main kernel needs.  Its issue part is not known before it was co-resident with
+ * others.  Until then it is assumed to be so small that co-residence is tried.
+ */
+extern GcKernelNeeds gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us);
+
+/*
+ * What the run's main kernel streams and looks up, for sched/policy/coresident.h.  Nothing while
+ * its alone time is a guess: what limits the kernel is then not known.
+ */
+extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *candidate);
 
 #endif							/* GC_RUN_GANG_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * launch.c
- *	  What is queued on the device for a request: memory, copies, builds, kernels.
+ *	  The launch of one kernel of a pipeline: its parameter, its shared memory, its grid.
  *
- * Everything goes to the run's stream, in the order of the calls; nothing waits.  A failure
- * leaves what was queued: the caller waits for it before it gives memory back (give_back.h).
+ * Words of a parameter are in the order that the code generator laid down.  Shared scans fill those that only they know, by
+ * a hook (main_launch.h).
  *
  * The worker's main thread.
  *
@@ -12,324 +12,319 @@
  */
 #include "launch.h"
 
-#include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "edge_launch.h"
-#include "pairs.h"
 #include "passes.h"
-#include "sinks.h"
-#include "stop.h"
-#include "wave_scan.h"
-
-/*-------------------------------------------------------------------------
- * Memory
- *-------------------------------------------------------------------------
- */
 
 /* A thread of a scan of groups takes one of these at a time. */
 #define GROUPS_PER_BLOCK	1024
 
-/* Does the result come as groups with keys (or numbers), in no order? */
-bool
-gc_run_keyed(const GcRun *run)
-{
-	return run->gather || run->choose || (run->main->sink == GC_SINK_AGGREGATE &&
-										  run->main->group_mode == GC_GROUP_HASH);
-}
-
-/* 64-bit words of a group's key. */
-int
-gc_run_key_words(const GcRun *run)
-{
-	return run->main->group_mode == GC_GROUP_DENSE ? 1 : gc_run_main_sink(run)->key_words;
-}
-
-/*
- * Allocate flags and sink of the main kernel, in one piece, with what is chosen or collected of its
- * groups.
- */
-GcCode
-gc_run_allocate(GcRun *run)
-{
-	const int	main = run->p->npipelines - 1;
-	const GcChosenMemory chosen = gc_chosen_memory(run->request, run->gather, run->choose);
-	GcSinkMemory sketch;
-	u64			bytes = gc_sink_align(gc_lay_out_sink(run->request, main, 0, &sketch));
-
-	run->sink = gc_device_alloc(bytes + chosen.top + chosen.words + chosen.keys);
-	if (run->sink == 0)
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a result of %llu kB.",
-					   (unsigned long long) (bytes + chosen.words + chosen.keys) / 1024);
-	gc_device_label(run->sink, GC_MEMORY_GROUPS);
-	(void) gc_lay_out_sink(run->request, main, run->sink, &run->sinks[main]);
-	run->top = run->sink + bytes;
-	run->gathered = run->top + chosen.top;
-	run->gathered_keys = run->gathered + chosen.words;
-	run->sink_zero = run->choose ? bytes + chosen.top : run->sinks[main].zero;
-	return GC_OK;
-}
-
-/*
- * Inner addresses of the device part are offsets at first: make them addresses.  A request that is
- * tried again may have its device part elsewhere.
- */
-static void
-relocate(GcRun *run)
-{
-	const GcRequest *r = run->request;
-	u64			base = run->device_part - run->relocated;
-	u64			bitmaps = run->bitmaps - run->bitmaps_relocated;
-
-	run->relocated = run->device_part;
-	run->bitmaps_relocated = run->bitmaps;
-	for (int i = 0; i < run->p->ninputs; i++)
-	{
-		const GcInputValue *in = &r->inputs[i];
-		GcSource   *sources = (GcSource *) (r->device_part + in->sources_off);
-
-		for (u32 s = 0; s < in->nsources; s++)
-		{
-			if (sources[s].valid)
-				sources[s].valid += bitmaps;
-		}
-	}
-	for (u32 i = 0; i < r->nvisible; i++)
-	{
-		GcVisible  *v = (GcVisible *) (r->device_part + r->visible_off) + i;
-
-		v->holes += base;
-		v->bitmap += bitmaps;
-	}
-	for (int c = 0; c < run->p->ncolumns; c++)
-	{
-		GcCol	   *col;
-
-		if (r->columns[c].private_off == 0)
-			continue;
-		col = (GcCol *) (r->device_part + r->columns[c].private_off);
-		col->data += base;
-		if (col->nulls)
-			col->nulls += base;
-	}
-}
-
-/* Queue the kernel that executes a program for values `from` .. `count` of a dictionary. */
-static GcCode
-launch_text(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceLookup *l, u32 from)
-{
-	bool		failed;
-	const GcPipelineKernel *k = gc_text_kernel(&run->err, &failed);
-	GcArgs		args = {0};
-	GcLaunch	launch = {.blocks = (v->count - from + GC_TEXT_VALUES - 1) / GC_TEXT_VALUES,
-	.threads = Min(GC_TEXT_VALUES, k->info.max_threads)};
-
-	args.w[0] = gc_device_dict_bytes(dict);
-	args.w[1] = gc_device_dict_starts(dict);
-	args.w[2] = gc_device_lookup_data(l);
-	args.w[3] = v->width;
-	args.w[4] = from;
-	args.w[5] = v->count;
-	args.w[6] = run->device_part + v->data_off;
-	args.w[7] = v->nops;
-	args.w[8] = v->utf8;
-	gc_stop_with_run(run, &args.scan);
-	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_TEXT_WORDS, &run->err);
-}
-
-/* Have what a text program makes of each value of a dictionary. */
-static GcCode
-compute_text(GcRun *run, int i, u64 *copied)
-{
-	const GcLutValue *v = &run->request->luts[i];
-	GcDeviceDict *dict;
-	u32			filled;
-	GcCode		code;
-
-	run->lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width, &filled,
-												run->stream, &run->err);
-	if (run->lookups[i] == NULL)
-		return run->err.code;
-	if (filled >= v->count)
-	{
-		pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
-		return GC_OK;
-	}
-	dict = run->dicts[i] = gc_device_dict_use(v->dict, v->count, run->stream, &run->copies, copied, &run->err);
-	if (dict == NULL)
-		return run->err.code;
-	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
-	code = launch_text(run, v, dict, run->lookups[i], filled);
-	return code == GC_OK ? gc_device_lookup_filled(run->lookups[i], v->count, run->stream, &run->err) : code;
-}
-
-/* Have the lookup tables on the device that do not travel with the request. */
-static GcCode
-have_lookups(GcRun *run)
-{
-	u64			copied = 0;
-	GcCode		code = GC_OK;
-
-	for (int i = 0; i < run->p->nluts && code == GC_OK; i++)
-	{
-		const GcLutValue *v = &run->request->luts[i];
-
-		if (v->dict)
-			code = compute_text(run, i, &copied);
-		else if (v->shared)
-		{
-			run->lookups[i] = gc_device_lookup_use(v->shared, run->stream, &run->copies, &copied, &run->err);
-			code = run->lookups[i] ? GC_OK : run->err.code;
-		}
-	}
-	gc_slot_run_info(run->slot)->copied_bytes += copied;
-	run->copied_lookups += copied;
-	return code;
-}
-
-/* Queue the kernel that makes the bitmaps of visible rows. */
-static GcCode
-make_bitmaps(GcRun *run)
-{
-	const GcRequest *r = run->request;
-	bool		failed;
-	const GcPipelineKernel *k = gc_holes_kernel(&run->err, &failed);
-	GcArgs		args = {0};
-	const u32	words = (r->visible_rows + GC_PAD_ROWS - 1) / GC_PAD_ROWS * (GC_PAD_ROWS / 64);
-	const u32	pieces = (words + GC_HOLES_WORDS - 1) / GC_HOLES_WORDS;
-	GcLaunch	launch = {.blocks = r->nvisible * pieces,.threads = Min(256, k->info.max_threads)};
-
-	args.w[0] = run->device_part + r->visible_off;
-	args.w[1] = r->nvisible;
-	args.w[2] = pieces;
-	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &launch, &args, GC_HOLES_KERNEL_WORDS, &run->err);
-}
-
-static GcCode
-upload_device_part(GcRun *run)
-{
-	GcRequest  *r = run->request;
-
-	if (r->nvisible > 0 && (run->bitmaps = gc_device_alloc(r->bitmap_bytes)) == 0)
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for %llu kB of visible rows.",
-					   (unsigned long long) r->bitmap_bytes / 1024);
-
-	if (gc_worker.dev->info.host_memory)
-	{
-		run->device_part = (GcAddr) r->device_part;
-		relocate(run);
-		return GC_OK;
-	}
-	run->device_part = gc_device_alloc(r->device_bytes);
-	if (run->device_part == 0)
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a request of %llu kB.",
-					   (unsigned long long) r->device_bytes / 1024);
-	run->device_part_owned = true;
-	relocate(run);
-	gc_slot_run_info(run->slot)->copied_bytes += r->device_bytes;
-	return gc_copy_in(run->stream, run->device_part, r->device_part, r->device_bytes, &run->err);
-}
-
-GcCode
-gc_run_upload(GcRun *run)
-{
-	GcCode		code = upload_device_part(run);
-
-	if (code == GC_OK && run->request->nvisible > 0)
-		code = make_bitmaps(run);
-	return code == GC_OK ? have_lookups(run) : code;
-}
-
-bool
-gc_run_reads_column(const GcRun *run, int pipeline, int column)
-{
-	for (const GcPipelineKernel *k = run->kernels[pipeline]; k; k = k->consumer)
-	{
-		for (int i = 0; i < k->nwords; i++)
-		{
-			if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* Have all of the columns that a pipeline reads on the device. */
-static GcCode
-upload_columns(GcRun *run, int pipeline)
-{
-	const GcRequest *r = run->request;
-	int			input = gc_pipelines(run->p)[pipeline].input;
-	const GcInputValue *in = &r->inputs[input];
-	const GcPInput *pin = &gc_inputs(run->p)[input];
-	const GcSource *sources = (const GcSource *) (r->device_part + in->sources_off);
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-
-	for (int c = pin->first_column; in->dir && c < pin->first_column + pin->ncolumns; c++)
-	{
-		u64			copied = 0;
-
-		if (run->tables[c] || !gc_run_reads_column(run, pipeline, c))
-			continue;
-		run->tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
-									  gc_wave_scan_spared(run, pipeline, c), run->stream, run->copied ? NULL : &run->copies, &copied, &run->err);
-		if (run->tables[c] == NULL)
-			return run->err.code;
-		gc_table_uploaded(run->tables[c], run->stream);
-		info->copied_bytes += copied;
-		run->copied_columns += run->copied ? 0 : copied;
-		if (pipeline == run->p->npipelines - 1)
-			info->read_bytes += in->rows * Max(gc_columns(run->p)[c].width, 1);
-	}
-	return GC_OK;
-}
-
-/* Have the columns that a pipeline reads on the device, or memory to scan them in waves. */
-GcCode
-gc_run_upload_columns(GcRun *run, int pipeline)
-{
-	GcCode		code;
-
-	if (run->waves[pipeline])
-		return GC_OK;
-	if (!gc_wave_scan_wanted(run, pipeline))
-		return upload_columns(run, pipeline);
-	if (gc_has_packets(run->kernels[pipeline]))
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a scan in waves.");
-	code = gc_wave_scan_make(run, pipeline);
-	if (code != GC_DEVICE_MEMORY)
-		return code;
-	/* Two waves of large chunks take more than the columns may. */
-	run->err = (GcError) {GC_OK, ""};
-	return upload_columns(run, pipeline);
-}
-
-GcCode
-gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
-{
-	const GcInputValue *in = &run->request->inputs[input];
-	u64			copied = 0;
-
-	if (run->tables[c])
-		return GC_OK;
-	run->tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
-								  (const GcSource *) (run->request->device_part + in->sources_off), gc_cached_sources(in), 1,
-								  stream, NULL, &copied, err);
-	if (run->tables[c])
-		gc_table_uploaded(run->tables[c], stream);
-	gc_slot_run_info(run->slot)->copied_bytes += copied;
-	return run->tables[c] ? GC_OK : err->code;
-}
-
 /*-------------------------------------------------------------------------
- * Launching
+ * The parameter
  *-------------------------------------------------------------------------
  */
 
+/* An offset into the request's device part as an address; 0 stays 0. */
+static u64
+device_address(const GcArgSource *src, u64 off)
+{
+	return off ? src->device_part + off : 0;
+}
+
+static u64
+build_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcBuildTable *t = src->builds[w->index];
+	const GcBuildValue *v = &src->request->builds[w->index];
+
+	switch (w->part)
+	{
+		case GC_BUILD_PART_BITMAP:
+			return t->bitmap;
+		case GC_BUILD_PART_BASE:
+			return (u64) v->base;
+		case GC_BUILD_PART_RANGE:
+			return v->range;
+		case GC_BUILD_PART_SLOTS:
+			return t->slots;
+		case GC_BUILD_PART_MASK:
+			return v->slots - 1;
+		case GC_BUILD_PART_KEYS:
+			return t->keys;
+		case GC_BUILD_PART_NEXT:
+			return t->next;
+		case GC_BUILD_PART_MATCHED:
+			return src->matched[w->index];
+		case GC_BUILD_PART_FLAGS:
+			return t->flags;
+		default:
+			return v->cap;
+	}
+}
+
+static u64
+payload_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcPPayload *pay = &gc_payloads(src->request->program)[w->index];
+	const GcPBuild *build = &gc_builds(src->request->program)[pay->build];
+
+	if (w->part == 1)
+		return (u64) src->request->payload_bases[w->index];
+	return src->builds[pay->build]->payload[w->index - build->first_payload];
+}
+
+static u64
+group_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcSinkMemory *sink = &src->sinks[w->index];
+
+	switch (w->part)
+	{
+		case GC_GROUP_PART_TABLE:
+			return sink->groups;
+		case GC_GROUP_PART_COUNT:
+			return src->request->sinks[w->index].ngroups;
+		case GC_GROUP_PART_SLOTS:
+			return sink->group_slots;
+		case GC_GROUP_PART_MASK:
+			return src->request->sinks[w->index].group_slots - 1;
+		case GC_GROUP_PART_FLAGS:
+			return sink->memory;
+		default:
+			return sink->group_keys;
+	}
+}
+
+static u64
+choice_word(const GcArgSource *src, u8 part)
+{
+	const GcRequest *r = src->request;
+
+	switch (part)
+	{
+		case GC_CHOICE_WORDS:
+			return src->gathered;
+		case GC_CHOICE_KEYS:
+			return src->gathered_keys;
+		case GC_CHOICE_CAP:
+			return r->sinks[r->program->npipelines - 1].rows_cap;
+		case GC_CHOICE_TOP:
+			return src->top;
+		case GC_CHOICE_PASS:
+			return src->pass;
+		case GC_CHOICE_BEST:
+			return r->best;
+		default:
+			return r->wanted;
+	}
+}
+
+static u64
+pairs_word(const GcPairs *pairs, const GcArgWord *w)
+{
+	switch (w->part)
+	{
+		case GC_PAIRS_FROM:
+			return pairs->from;
+		case GC_PAIRS_COUNT:
+			return pairs->count;
+		case GC_PAIRS_SLICES:
+			return pairs->slices;
+		case GC_PAIRS_PARTS:
+			return pairs->parts;
+		case GC_PAIRS_LIST_SLICES:
+			return pairs->list_slices[w->index];
+		default:
+			return pairs->list_rows[w->index];
+	}
+}
+
+static u64
+lut_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcLutValue *v = &src->request->luts[w->index];
+	const GcDeviceLookup *shared = src->lookups[w->index];
+
+	switch (w->part)
+	{
+		case GC_LUT_DATA:
+			return shared ? gc_device_lookup_data(shared) : device_address(src, v->data_off);
+		case GC_LUT_NULLS:
+			return shared ? gc_device_lookup_nulls(shared) : device_address(src, v->nulls_off);
+		default:
+			return (u64) v->base;
+	}
+}
+
+u64
+gc_arg_word(const GcArgSource *src, const GcArgWord *w)
+{
+	const GcRequest *r = src->request;
+
+	switch (w->type)
+	{
+		case GC_ARG_COLUMN:
+			if (w->part == GC_COLUMN_PRIVATE)
+				return device_address(src, r->columns[w->index].private_off);
+			if (w->part == GC_COLUMN_PACKED_ROWS)
+				return gc_run_hooks->arg_word(src->share, w);
+			if (src->wave && src->wave[w->index])
+				return src->wave[w->index];
+			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;
+		case GC_ARG_PARAM:
+			return w->part == 1 ? r->params[w->index].hi : r->params[w->index].lo;
+		case GC_ARG_LUT:
+			return lut_word(src, w);
+		case GC_ARG_LIST:
+			return w->part == 1 ? r->lists[w->index].count
+				: device_address(src, r->lists[w->index].data_off);
+		case GC_ARG_BUILD:
+			return build_word(src, w);
+		case GC_ARG_PAYLOAD:
+			return payload_word(src, w);
+		case GC_ARG_GROUP:
+			return group_word(src, w);
+		case GC_ARG_GROUP_KEY:
+			return w->part == 1 ? r->group_keys[w->index].stride : (u64) r->group_keys[w->index].base;
+		case GC_ARG_SELECTION:
+		case GC_ARG_PREDICATE:
+		case GC_ARG_DIRECT:
+			return gc_run_hooks->arg_word(src->share, w);
+		case GC_ARG_CHOICE:
+			return choice_word(src, w->part);
+		case GC_ARG_PAIRS:
+			return pairs_word(&src->pairs, w);
+		case GC_ARG_EDGE:
+			return src->edge ? src->edge[w->part] : 0;
+		case GC_ARG_SPLIT:
+			return gc_passes_word(src->passes, w);
+		default:				/* GC_ARG_ROWS */
+			return w->part == 1 ? r->sinks[r->program->npipelines - 1].rows_cap : src->sinks[r->program->npipelines - 1].rows;
+	}
+}
+
+void
+gc_fill_args(const GcArgSource *src, const GcPipelineKernel *kernel, GcArgs *args)
+{
+	for (int i = 0; i < kernel->nwords; i++)
+		args->w[i] = gc_arg_word(src, &kernel->words[i]);
+}
+
+/*-------------------------------------------------------------------------
+ * The launch
+ *-------------------------------------------------------------------------
+ */
+
+u64
+gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant)
+{
+	u64			ranges[GC_MAX_BUILDS] = {0};
+
+	for (int b = 0; b < run->p->nbuilds; b++)
+		ranges[b] = run->request->builds[b].range;
+	return gc_shared_bytes(run->p, pipeline, variant, ranges, run->request->sinks[pipeline].ngroups);
+}
+
+int
+gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes)
+{
+	if (k->occupancy < 0 || k->occupancy_shared != shared_bytes || k->occupancy_threads != threads)
+	{
+		k->occupancy = gc_worker.ops->occupancy(k->kernel, threads, shared_bytes);
+		k->occupancy_shared = shared_bytes;
+		k->occupancy_threads = threads;
+	}
+	return k->occupancy;
+}
+
+/* Collect the sources of the argument words of this run's kernels. */
+void
+gc_run_arg_source(const GcRun *run, GcArgSource *src)
+{
+	const GcRunMemory *m = &run->memory;
+
+	*src = (GcArgSource) {.request = run->request,.tables = m->tables,.builds = m->builds,.matched = m->matched,
+		.lookups = m->lookups,.device_part = m->device_part,.sinks = m->sinks,.gathered = m->gathered,
+	.gathered_keys = m->gathered_keys,.top = m->top,.pass = run->result.pass,.passes = run->scan.passes,.share = run->schedule.share};
+}
+
+/* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
+static GcScan
+describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
+{
+	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.tile_shift = part->tile_shift,
+	.timed = part->timed,.before = part->before};
+
+	gc_stop_with_run(run, &scan);
+	scan.sources = part->sources ? part->sources : run->memory.device_part + in->sources_off + part->first * sizeof(GcSource);
+	scan.tiles_per_source = (in->max_rows + GC_ROWS_OF_TILE(scan) - 1) / GC_ROWS_OF_TILE(scan);
+	scan.ntiles = part->n * scan.tiles_per_source;
+	if (part->last && run->result.delivered)
+	{
+		scan.deliver_to = (GcAddr) run->result.flags;
+		scan.delivered = run->result.delivers;
+	}
+	return scan;
+}
+
+GcLaunch
+gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+				   GcAddr flags, const u64 *edge, GcArgs *args)
+{
+	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
+	GcArgSource src;
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcLaunch	l = {.blocks = grid->blocks,.threads = grid->threads,
+	.shared_bytes = gc_run_shared_bytes(run, pipeline, &k->variant),.whole_shared = part->whole_shared,
+	.link_bytes = part->link_bytes};
+
+	/* an empty part launches no block, so no block would deliver */
+	if (part->last)
+		run->result.delivered = run->result.delivers > 0 && l.blocks > 0;
+	gc_run_arg_source(run, &src);
+	src.pairs = part->pairs;
+	src.wave = part->columns;
+	src.edge = edge;
+	gc_fill_args(&src, k, args);
+	args->scan = describe_scan(run, in, part, flags);
+	info->blocks = l.blocks;
+	info->threads = l.threads;
+	info->shared_bytes = l.shared_bytes;
+	info->registers = k->info.registers;
+	/* The prediction is for producer and consumer together, and the consumer comes last. */
+	if (pipeline == run->p->npipelines - 1 && k->variant.edge_side != GC_EDGE_CONSUMER)
+		info->edge_predicted_ms = k == run->kernels.of[pipeline] ? k->predicted_us / 1000 : 0;
+	info->first_tile = part->first_tile;
+	info->ntiles = args->scan.ntiles;
+	return l;
+}
+
+GcCode
+gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+				 GcAddr flags, const u64 *edge)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	GcArgs		args;
+	const GcLaunch l = gc_describe_launch(run, pipeline, k, grid, part, flags, edge, &args);
+
+	info->kernels++;
+	if (pipeline == run->p->npipelines - 1)
+		pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &l, &args, k->nwords, &run->err);
+}
+
+GcGrid
+gc_run_whole_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 tiles)
+{
+	const int	threads = Min(k->variant.threads, k->info.max_threads);
+
+	return gc_sched_full(&gc_worker.profile, threads,
+						 gc_run_occupancy(k, threads, gc_run_shared_bytes(run, pipeline, &k->variant)), tiles);
+}
+
 /* Blocks that may be of use for a scan of groups, each of which a thread takes alone. */
-static u32
-group_blocks(const GcInputValue *in)
+u32
+gc_group_blocks(const GcInputValue *in)
 {
 	return (in->max_rows + GROUPS_PER_BLOCK - 1) / GROUPS_PER_BLOCK;
 }
@@ -340,9 +335,9 @@ gc_run_ntiles(const GcRun *run)
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
 	if (gc_inputs(run->p)[run->main->input].groups_of)
-		return group_blocks(in);
-	if (run->pairs.slices > 0)
-		return gc_pairs_blocks(run->pairs.count - run->piece.from - run->piece.count,
+		return gc_group_blocks(in);
+	if (run->scan.pairs.slices > 0)
+		return gc_pairs_blocks(run->scan.pairs.count - run->scan.piece.from - run->scan.piece.count,
 							   gc_run_own_kernel(run)->variant.threads);
 	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 }
@@ -352,310 +347,4 @@ gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid,
 {
 	return gc_has_packets(k) ? gc_edge_launch(run, pipeline, k, grid, part, flags)
 		: gc_launch_kernel(run, pipeline, k, grid, part, flags, NULL);
-}
-
-/* Queue the compactor behind the main kernel. */
-GcCode
-gc_run_launch_compactor(GcRun *run)
-{
-	bool		failed;
-	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
-	GcArgs		args = {.scan.flags = run->sink};
-	GcLaunch	l = {.blocks = (gc_run_main_sink(run)->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
-
-	args.w[0] = run->sinks[run->p->npipelines - 1].groups;
-	args.w[1] = gc_run_main_sink(run)->ngroups;
-	args.w[2] = run->main->group_words;
-	args.w[3] = run->gathered;
-	args.w[4] = run->gathered_keys;
-	gc_slot_run_info(run->slot)->kernels++;
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
-}
-
-/* Is this kernel all that fills the groups of a pipeline before the main one?  Then its times say what that takes. */
-static bool
-makes_groups_alone(const GcRun *run, int pipeline)
-{
-	if (run->sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->passes || run->waves[pipeline] ||
-		gc_pipelines(run->p)[pipeline].sink != GC_SINK_AGGREGATE || gc_pairs_of(run->request, pipeline).slices > 0)
-		return false;
-	for (int n = 0; n < run->p->npipelines; n++)
-	{
-		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1)
-			return false;
-	}
-	return true;
-}
-
-/*
- * How often tiles of a scan before the main one are halved (gc_sched_tile_shift).  A block's threads are to have a vector
- * each.  Packets and pairs are divided otherwise.
- */
-static u32
-tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, int threads)
-{
-	if (gc_has_packets(k) || run->passes)
-		return 0;
-	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS, threads * k->variant.vec);
-}
-
-/* Queue a kernel other than the main one, on the whole device. */
-static GcCode
-launch_whole(GcRun *run, int pipeline, GcAddr flags)
-{
-	GcPipelineKernel *k = run->kernels[pipeline];
-	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
-	const GcInputValue *in = &run->request->inputs[pl->input];
-	GcScanPart	part = {.n = in->nsources};
-	int			threads = Min(k->variant.threads, k->info.max_threads);
-	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
-	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of ? group_blocks(in)
-		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
-	GcGrid		grid;
-	GcCode		code = gc_run_upload_columns(run, pipeline);
-
-	if (pairs.slices == 0 && !gc_inputs(run->p)[pl->input].groups_of && !gc_inputs(run->p)[pl->input].unmatched_of)
-		part.tile_shift = tile_shift(run, k, in, threads);
-	grid = gc_run_whole_grid(run, pipeline, k, tiles << part.tile_shift);
-	if (code == GC_OK && run->waves[pipeline])
-		return gc_wave_scan_whole(run->waves[pipeline], flags);
-	part.timed = makes_groups_alone(run, pipeline);
-	run->timed[pipeline] = part.timed ? 1 + k->effort : 0;
-	if (pairs.slices == 0)
-		return code == GC_OK ? gc_run_launch(run, pipeline, k, &grid, &part, flags) : code;
-	/* In pieces, so that other requests' kernels come between them. */
-	for (u64 from = 0; from < pairs.count && code == GC_OK; from += part.pairs.count)
-	{
-		part.pairs = gc_pairs_piece(run->request, pipeline, &pairs, from, GC_PIECE_FACTOR * gc_pairs_first());
-		code = gc_run_launch(run, pipeline, k, &grid, &part, flags);
-	}
-	return code;
-}
-
-/* Queue the kernels of the arms and rests of a pipeline, behind its own. */
-GcCode
-gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags)
-{
-	GcCode		code = GC_OK;
-
-	for (int n = 0; n < run->p->npipelines && code == GC_OK; n++)
-	{
-		if (gc_pipelines(run->p)[n].rest_of == pipeline + 1 && gc_passes_due_rest(run->passes, n))
-			code = launch_whole(run, n, flags);
-	}
-	return code;
-}
-
-/* Queue a pipeline other than the main one in all of its passes, with what each of them probes and scans. */
-static GcCode
-run_pipeline(GcRun *run, int pipeline, GcAddr flags)
-{
-	GcCode		code;
-
-	do
-	{
-		if ((code = gc_run_below(run, pipeline)) != GC_OK ||
-			(code = launch_whole(run, pipeline, flags)) != GC_OK ||
-			(code = gc_run_launch_rests(run, pipeline, flags)) != GC_OK)
-			return code;
-	} while (gc_passes_next(run->passes, pipeline));
-	return GC_OK;
-}
-
-/* Zero flags and the table behind them; again: what flags say of earlier parts stays, but not a counter. */
-static GcCode
-clear_table(GcRun *run, GcAddr flags, u64 room, u64 bytes, int counter, bool again)
-{
-	GcCode		code;
-
-	if (!again)
-		return gc_worker.ops->fill(run->stream, flags, 0, bytes, &run->err);
-	code = gc_worker.ops->fill(run->stream, flags + counter * sizeof(u32), 0, sizeof(u32), &run->err);
-	if (code == GC_OK && bytes > room)
-		code = gc_worker.ops->fill(run->stream, flags + room, 0, bytes - room, &run->err);
-	return code;
-}
-
-/* Queue the kernel that chooses among the groups, behind the main kernel. */
-GcCode
-gc_run_launch_choice(GcRun *run)
-{
-	const int	passes = run->request->wanted > 0 ? 3 : 1;
-	GcCode		code = GC_OK;
-
-	/* Only the last pass chooses. */
-	for (run->pass = 3 - passes; run->pass < 3 && code == GC_OK; run->pass++)
-		code = launch_whole(run, run->p->select - 1, run->sink);
-	return code;
-}
-
-/* Queue what fills a table; again: with another part. */
-static GcCode
-fill_build(GcRun *run, int b, GcBuildTable *t, bool again)
-{
-	GcCode		code;
-
-	if ((code = clear_table(run, t->memory, GC_BUILD_FLAGS_ROOM, t->zero_bytes, GC_FLAG_BUILT, again)) != GC_OK ||
-		(code = run_pipeline(run, gc_builds(run->p)[b].pipeline, t->flags)) != GC_OK ||
-		(code = gc_copy_out(run->stream, t->host_flags, t->flags, GC_NFLAGS * sizeof(u32), &run->err)) != GC_OK)
-		return code;
-	if (!again)
-		t->built = gc_worker.ops->event(run->stream, &run->err);
-	return t->built ? GC_OK : run->err.code;
-}
-
-/* Note that copies are over and builds begin, if this is the first. */
-static GcCode
-note_copied(GcRun *run)
-{
-	if (run->copied == NULL)
-		run->copied = gc_worker.ops->event_timed(run->stream, &run->err);
-	return run->copied ? GC_OK : run->err.code;
-}
-
-/*
- * Have build b: take over a table that another request fills or has filled, or fill a new one.  A
- * new one needs the builds below it, too.  Of a split build have the part of this pass.
- */
-static GcCode
-do_build(GcRun *run, int b)
-{
-	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcBuildTable *t = run->builds[b];
-	GcCode		code;
-
-	if (t)
-		return gc_passes_due_build(run->passes, b) ? fill_build(run, b, t, true) : GC_OK;
-	t = gc_build_find_shared(run->request->builds[b].share);
-	if (t)
-	{
-		run->builds[b] = t;
-		info->builds_shared++;
-		return t->checked ? GC_OK : gc_worker.ops->stream_wait(run->stream, t->built, &run->err);
-	}
-	if ((code = note_copied(run)) != GC_OK)
-		return code;
-	/* The table has room for any part; the first one may be smaller. */
-	gc_passes_room(run->passes, b);
-	t = run->builds[b] = gc_build_create(run->request, b, &run->err);
-	if (t == NULL)
-		return run->err.code;
-	(void) gc_passes_due_build(run->passes, b);
-	info->builds_run++;
-	/* No other request may find it before its kernel is queued. */
-	t->bad = true;
-	code = fill_build(run, b, t, false);
-	t->bad = code != GC_OK;
-	return code;
-}
-
-/* Queue what makes the groups that another pipeline scans; again: another part of them. */
-static GcCode
-fill_groups(GcRun *run, int pipeline)
-{
-	GcSinkMemory *sink = &run->sinks[pipeline];
-	const bool	again = sink->memory != 0;
-	GcCode		code;
-
-	if (!again)
-	{
-		GcSinkMemory sketch;
-		u64			bytes = gc_lay_out_sink(run->request, pipeline, 0, &sketch);
-		GcAddr		memory = gc_device_alloc(bytes);
-
-		if (memory == 0)
-			return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for a group table of %llu kB.",
-						   (unsigned long long) bytes / 1024);
-		gc_device_label(memory, GC_MEMORY_GROUPS);
-		(void) gc_lay_out_sink(run->request, pipeline, memory, sink);
-	}
-	if ((code = note_copied(run)) != GC_OK ||
-		(code = clear_table(run, sink->memory, GC_FLAGS_ROOM, sink->zero, GC_FLAG_GROUPS, again)) != GC_OK ||
-		(code = run_pipeline(run, pipeline, sink->memory)) != GC_OK)
-		return code;
-	return gc_copy_out(run->stream, run->request->group_flags + pipeline * GC_GROUP_FLAG_WORDS, sink->memory,
-					   GC_GROUP_FLAG_WORDS * sizeof(u32), &run->err);
-}
-
-/* Have the groups that a pipeline scans, with all that these are made of. */
-static GcCode
-have_groups(GcRun *run, int pipeline)
-{
-	const int	from = gc_inputs(run->p)[gc_pipelines(run->p)[pipeline].input].groups_of - 1;
-
-	if (from < 0 || (!gc_passes_due_groups(run->passes, from) && run->sinks[from].memory))
-		return GC_OK;
-	return fill_groups(run, from);
-}
-
-/*
- * Have a byte for each row of build b, in which matches are noted.  They are noted in all passes, unless each
- * has other rows.
- */
-static GcCode
-have_matched(GcRun *run, int b, bool first)
-{
-	const u64	bytes = run->request->builds[b].cap;
-
-	if (run->matched[b] && !first && !gc_passes_split_build(run->passes, b))
-		return GC_OK;
-	if (run->matched[b] == 0)
-		run->matched[b] = gc_device_alloc(bytes);
-	if (run->matched[b] == 0)
-		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the matches of a hash table, %llu kB.",
-					   (unsigned long long) bytes / 1024);
-	return gc_worker.ops->fill(run->stream, run->matched[b], 0, bytes, &run->err);
-}
-
-/* Have the builds that a pipeline probes. */
-static GcCode
-have_builds(GcRun *run, int pipeline)
-{
-	const GcPPipeline *pl = &gc_pipelines(run->p)[pipeline];
-	GcCode		code = GC_OK;
-
-	for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
-	{
-		const GcPStep *step = &gc_steps(run->p)[pl->first_step + s];
-
-		if (step->type == GC_STEP_PROBE)
-			code = do_build(run, step->build);
-		if (code == GC_OK && step->type == GC_STEP_PROBE && gc_join_keeps(step->join))
-			code = have_matched(run, step->build, gc_passes_first(run->passes, gc_sink_owner(run->p, pipeline)));
-	}
-	return code;
-}
-
-/*
- * Others may share a build that is being filled, if it rests on no other.  So these come first: what comes behind them on
- * the stream may take long.  Parts of builds come with the passes that want them.
- */
-GcCode
-gc_run_first_builds(GcRun *run)
-{
-	GcCode		code = GC_OK;
-
-	for (int b = 0; b < run->p->nbuilds && !run->passes && code == GC_OK; b++)
-	{
-		if (!gc_build_rests(run->p, b))
-			code = do_build(run, b);
-	}
-	return code;
-}
-
-/* Have all that a pipeline and its arms read, but the pipeline's own columns. */
-GcCode
-gc_run_below(GcRun *run, int pipeline)
-{
-	GcCode		code = have_groups(run, pipeline);
-
-	if (code == GC_OK)
-		code = have_builds(run, pipeline);
-	for (int n = 0; n < run->p->npipelines && code == GC_OK; n++)
-	{
-		if (gc_is_arm_of(run->p, n, pipeline) && (code = have_groups(run, n)) == GC_OK &&
-			(code = have_builds(run, n)) == GC_OK)
-			code = gc_run_upload_columns(run, n);
-	}
-	return code;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * launch.h
- *	  What is queued on the device for a request: memory, copies, builds, kernels.
+ *	  The launch of one kernel of a pipeline: its parameter, its shared memory, its grid.
  *
  * The worker's main thread.
  *
@@ -10,39 +10,82 @@
 #ifndef GC_LAUNCH_H
 #define GC_LAUNCH_H
 
-#include "launch_kernel.h"
 #include "run.h"
 
-/* Each of these queues on the run's stream. */
-extern GcCode gc_run_upload(GcRun *run);
-extern GcCode gc_run_allocate(GcRun *run);
-extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
+/* What the words of a kernel's parameter are taken from. */
+typedef struct GcArgSource
+{
+	const GcRequest *request;
+	GcTable   **tables;			/* per column of the program; NULL: no cached chunk */
+	const GcAddr *wave;			/* of a launch in waves: GcCols, per column of the program */
+	GcBuildTable **builds;		/* per build */
+	const GcAddr *matched;		/* GcRun's */
+	GcDeviceLookup **lookups;	/* per lookup table; NULL: it travels with the request */
+	GcAddr		device_part;	/* where the request's device part is */
+	const GcSinkMemory *sinks;	/* per pipeline */
+	GcAddr		gathered;		/* GcRun's */
+	GcAddr		gathered_keys;
+	GcAddr		top;
+	u32			pass;
+	GcPairs		pairs;			/* of the pipeline that is launched */
+	const u64  *edge;			/* by GC_EDGE_WORD_*; NULL: no packets are read or written */
+	const struct GcPasses *passes;	/* NULL: there is one pass */
+	const struct GcShareRun *share; /* for words that only shared scans know (main_launch.h) */
+} GcArgSource;
+
+extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);
+extern void gc_fill_args(const GcArgSource *src, const GcPipelineKernel *kernel, GcArgs *args);
 
 /*
- * Have column c of an input for what is queued on the stream next, even if the run's kernels do
- * not read it.
+ * One launch of a pipeline's kernel k: over sources first .. first + n - 1 of its input, from
+ * tile first_tile on.
  */
-extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
-extern GcCode gc_run_first_builds(GcRun *run);
-extern GcCode gc_run_below(GcRun *run, int pipeline);
+typedef struct GcScanPart
+{
+	u32			first;
+	u32			n;
+	u32			first_tile;
+	u32			tile_shift;		/* as GcScan's */
+	bool		timed;			/* its times are noted behind the flags */
+	GcAddr		before;			/* as GcScan's */
+	bool		whole_shared;	/* as GcLaunch's */
+	GcPairs		pairs;			/* of a scan that tries pairs: its units */
+	bool		last;			/* no later launch writes to the sink: this one delivers the
+								 * result, if it can */
+	GcAddr		sources;		/* of a wave: its sources; 0: the input's */
+	const GcAddr *columns;		/* and, per column of the program, its columns */
+	double		link_bytes;		/* as GcLaunch's */
+} GcScanPart;
 
-/* Launch a pipeline's kernel, or kernels, where its steps have an edge between them. */
-extern GcCode gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
-							GcAddr flags);
-extern GcCode gc_run_launch_compactor(GcRun *run);
-extern GcCode gc_run_launch_choice(GcRun *run);
-extern GcCode gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags);
+/*
+ * The launch and its arguments.  Notes what EXPLAIN shows of both, and in run->result.delivered whether the kernel will
+ * deliver the result.
+ */
+extern GcLaunch gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
+								   const GcScanPart *part, GcAddr flags, const u64 *edge, GcArgs *args);
 
-/* Does the kernel of the pipeline read this column at all? */
-extern bool gc_run_reads_column(const GcRun *run, int pipeline, int column);
+/* edge: by GC_EDGE_WORD_*, of a kernel that reads or writes packets; else NULL. */
+extern GcCode gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
+							   const GcScanPart *part, GcAddr flags, const u64 *edge);
+extern u64	gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant);
+
+/*
+ * Blocks of the kernel, of this size, that a multiprocessor can hold; the device is asked once.
+ */
+extern int	gc_run_occupancy(GcPipelineKernel *k, int threads, u64 shared_bytes);
+extern void gc_run_arg_source(const GcRun *run, GcArgSource *src);
+
+/* The whole device, for so many tiles of a pipeline's kernel. */
+extern GcGrid gc_run_whole_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 tiles);
+
+/* Blocks that may be of use for a scan of groups, each of which a thread takes alone. */
+extern u32	gc_group_blocks(const GcInputValue *in);
 
 /* Tiles of the main pipeline's scan. */
 extern u32	gc_run_ntiles(const GcRun *run);
 
-/* Does the result come as groups with keys (or numbers), in no order? */
-extern bool gc_run_keyed(const GcRun *run);
-
-/* 64-bit words of a group's key. */
-extern int	gc_run_key_words(const GcRun *run);
+/* Launch a pipeline's kernel, or kernels, where its steps have an edge between them. */
+extern GcCode gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+							GcAddr flags);
 
 #endif							/* GC_LAUNCH_H */

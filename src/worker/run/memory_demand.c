@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "memory_demand.h"
+#include "run.h"
 
 #include "utils/memutils.h"
 
@@ -27,8 +27,8 @@
 #include "../../settings.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
+#include "../waves/waves.h"
 #include "admission.h"
-#include "splits.h"
 
 /* Columns that are read in waves take one part in so many of the pool. */
 #define WAVES_PART	4
@@ -40,6 +40,163 @@ static List *waiting = NIL;		/* GcRun: refused so far */
 
 /* Counts what may let a request begin that was refused. */
 static u64	changes = 1;
+
+/*-------------------------------------------------------------------------
+ * Sizes
+ *-------------------------------------------------------------------------
+ */
+
+u64
+gc_lay_out_sink(const GcRequest *request, int pipeline, GcAddr memory, GcSinkMemory *sink)
+{
+	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
+	const GcSinkValue *v = &request->sinks[pipeline];
+	u64			groups = 0,
+				slots = 0,
+				keys = 0,
+				rows = 0;
+
+	if (pl->sink == GC_SINK_ROWS)
+	{
+		rows = gc_row_words(pl) * v->rows_cap * 8;
+		groups = pl->nkeys > 0 ? gc_sink_align(GC_FIRST_BYTES) : 0;
+	}
+	else
+		groups = gc_sink_align(v->ngroups * pl->group_words * 8);
+	if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH)
+	{
+		slots = gc_sink_align(v->group_slots * 8);
+		keys = gc_sink_align(v->ngroups * v->key_words * 8);
+	}
+	sink->memory = memory;
+	sink->groups = memory + GC_FLAGS_ROOM;
+	sink->group_slots = sink->groups + groups;
+	sink->group_keys = sink->group_slots + slots;
+	sink->rows = sink->group_keys + keys;
+	sink->zero = GC_FLAGS_ROOM + groups + slots;
+	return GC_FLAGS_ROOM + groups + slots + keys + rows;
+}
+
+GcChosenMemory
+gc_chosen_memory(const GcRequest *request, bool gather, bool choose)
+{
+	const int	main = request->program->npipelines - 1;
+	const GcPPipeline *pl = &gc_pipelines(request->program)[main];
+	const GcSinkValue *v = &request->sinks[main];
+	const u64	chosen = gather ? v->ngroups : choose ? v->rows_cap : 0;
+	const u64	key_words = pl->group_mode == GC_GROUP_DENSE ? 1 : v->key_words;
+
+	return (GcChosenMemory) {.top = choose ? gc_sink_align(GC_TOP_BYTES) : 0,
+		.words = gc_sink_align(chosen * pl->group_words * 8),.keys = chosen * key_words * 8};
+}
+
+/* Are matches of the build's rows noted? */
+static bool
+is_kept(const GcProgram *p, int b)
+{
+	return gc_builds(p)[b].keeps;
+}
+
+u64
+gc_bytes_of_build(const GcRequest *r, int b)
+{
+	return gc_build_bytes(r, b) + (is_kept(r->program, b) ? r->builds[b].cap : 0);
+}
+
+/* Of the sink of a pipeline that does not fill a build. */
+u64
+gc_bytes_of_sink(const GcRequest *r, int pipeline, bool gather, bool choose)
+{
+	GcSinkMemory sketch;
+	u64			bytes = gc_sink_align(gc_lay_out_sink(r, pipeline, 0, &sketch));
+
+	if (pipeline == r->program->npipelines - 1)
+	{
+		const GcChosenMemory chosen = gc_chosen_memory(r, gather, choose);
+
+		bytes += chosen.top + chosen.words + chosen.keys;
+	}
+	return bytes;
+}
+
+/* Does the pipeline have a sink of its own, other than a build? */
+static bool
+has_sink(const GcProgram *p, int pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+
+	return !pl->rest_of && (pl->sink == GC_SINK_AGGREGATE || pl->sink == GC_SINK_ROWS);
+}
+
+u64
+gc_bytes_of_request(const GcRequest *r, bool gather, bool choose)
+{
+	u64			bytes = r->nvisible > 0 ? r->bitmap_bytes : 0;
+
+	if (!gc_worker.dev->info.host_memory)
+		bytes += r->device_bytes;
+	for (int b = 0; b < r->program->nbuilds; b++)
+		bytes += gc_bytes_of_build(r, b);
+	for (int n = 0; n < r->program->npipelines; n++)
+		bytes += has_sink(r->program, n) ? gc_bytes_of_sink(r, n, gather, choose) : 0;
+	return bytes;
+}
+
+/* Of the columns that are read, NULL bitmaps included. */
+u64
+gc_bytes_of_columns(const GcRequest *r)
+{
+	const GcProgram *p = r->program;
+	u64			bytes = 0;
+
+	if (gc_worker.dev->info.host_memory)
+		return 0;
+	for (int c = 0; c < p->ncolumns; c++)
+	{
+		const GcPColumn *column = &gc_columns(p)[c];
+
+		if (r->columns[c].dir_column >= 0 && r->inputs[column->input].dir)
+			bytes += r->inputs[column->input].rows * (column->width > 0 ? column->width : 8) +
+				(column->nullable ? r->inputs[column->input].rows / 8 : 0);
+	}
+	return bytes;
+}
+
+/* Memory to scan each input's columns in waves, or all of them at once if that takes less. */
+u64
+gc_bytes_of_waves(const GcRequest *r)
+{
+	const GcProgram *p = r->program;
+	u64			bytes = 0;
+
+	for (int i = 0; i < p->ninputs && !gc_worker.dev->info.host_memory; i++)
+	{
+		const GcInputValue *in = &r->inputs[i];
+		const u64	rows = ((u64) in->max_rows + GC_PAD_ROWS - 1) / GC_PAD_ROWS * GC_PAD_ROWS;
+		u64			whole = 0,
+					chunk = 0;
+		int			n = 0;
+
+		for (int c = 0; c < p->ncolumns && in->dir; c++)
+		{
+			const GcPColumn *column = &gc_columns(p)[c];
+			const u64	width = column->width > 0 ? column->width : 8;
+
+			if (column->input != i || r->columns[c].dir_column < 0)
+				continue;
+			whole += in->rows * width + (column->nullable ? in->rows / 8 : 0);
+			chunk += rows * width + (column->nullable ? rows / 8 : 0);
+			n++;
+		}
+		bytes += Min(whole, gc_wave_bytes(chunk, n));
+	}
+	return bytes;
+}
+
+/*-------------------------------------------------------------------------
+ * What requests take
+ *-------------------------------------------------------------------------
+ */
 
 /* What the columns of an input take. */
 typedef struct InputBytes
@@ -97,7 +254,7 @@ filled_bytes(const GcRun *run, int n, bool *there)
 	if (pl->rest_of)
 		return 0;
 	if (pl->sink == GC_SINK_AGGREGATE || pl->sink == GC_SINK_ROWS)
-		return gc_bytes_of_sink(run->request, n, run->gather, run->choose);
+		return gc_bytes_of_sink(run->request, n, run->result.gather, run->result.choose);
 	if (pl->sink != GC_SINK_BUILD)
 		return 0;
 	*there = gc_build_known(run->request->builds[pl->build].share);
@@ -129,7 +286,7 @@ reads_with_another(const GcRun *run)
 	{
 		const GcRun *other = lfirst(lc);
 
-		if (other->scan == run->scan && run->scan != 0)
+		if (other->schedule.scan == run->schedule.scan && run->schedule.scan != 0)
 			return true;
 	}
 	return false;
@@ -158,17 +315,17 @@ describe_demand(GcRun *run)
 
 	if (!gc_worker.dev->info.host_memory)
 		state += run->request->device_bytes;
-	run->bytes = state;
-	run->state_bytes = 0;
+	run->memory.claim.bytes = state;
+	run->memory.claim.state_bytes = 0;
 	for (int n = 0; n <= main; n++)
 	{
 		const InputBytes input = input_bytes(run, gc_pipelines(run->p)[n].input);
 		bool		there;
 
 		filled = filled_bytes(run, n, &there);
-		run->bytes += filled;
+		run->memory.claim.bytes += filled;
 		filled = there ? 0 : filled;
-		run->state_bytes += n < main ? filled : 0;
+		run->memory.claim.state_bytes += n < main ? filled : 0;
 		state += filled;
 		columns += input.own;
 		missing += input.missing;
@@ -176,18 +333,23 @@ describe_demand(GcRun *run)
 		phases[n].bytes = Min(state + (goes_in_waves(state, columns, missing, unused) ? Min(columns, waves) :
 									 gc_replacement == GC_REPLACE_VALUE ? Min(columns, missing) : columns), pool);
 	}
-	run->missing = missing;
-	run->demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, main + 1);
-	run->demand[GC_DEMAND_MAIN] = phases[main].bytes;
-	run->demand[GC_DEMAND_FETCHING] = filled;
+	run->memory.claim.missing = missing;
+	run->memory.claim.demand[GC_DEMAND_WHOLE] = gc_demand(gc_admission, phases, main + 1);
+	run->memory.claim.demand[GC_DEMAND_MAIN] = phases[main].bytes;
+	run->memory.claim.demand[GC_DEMAND_FETCHING] = filled;
 }
 
 static u64
 present_demand(const GcRun *run)
 {
-	return run->demand[run->state == RUN_FETCHING ? GC_DEMAND_FETCHING :
+	return run->memory.claim.demand[run->state == RUN_FETCHING ? GC_DEMAND_FETCHING :
 					   run->state == RUN_RUNNING ? GC_DEMAND_MAIN : GC_DEMAND_WHOLE];
 }
+
+/*-------------------------------------------------------------------------
+ * Which may begin
+ *-------------------------------------------------------------------------
+ */
 
 void
 gc_admission_turn(void)
@@ -227,7 +389,7 @@ ask(GcRun *run)
 	describe_demand(run);
 	/* Requests that are held back wait until a number of them are ready: so all must be admitted. */
 	yes = gc_requests_held() > 0 ||
-		gc_admission_ask(&admission, run->demand[GC_DEMAND_WHOLE], &run->refused_at);
+		gc_admission_ask(&admission, run->memory.claim.demand[GC_DEMAND_WHOLE], &run->memory.claim.refused_at);
 	gc_count_decision(&gc_stats()->admitting, gc_us_since(began));
 	return yes;
 }
@@ -235,24 +397,24 @@ ask(GcRun *run)
 bool
 gc_run_admit(GcRun *run)
 {
-	if (run->admitted)
+	if (run->memory.claim.admitted)
 		return true;
 	/* One that found too little memory waits until another has given back some. */
 	if (new_turn)
 		begin_turn();
-	if (admitted != NIL && run->refused_change == changes)
+	if (admitted != NIL && run->memory.claim.refused_change == changes)
 	{
-		gc_admission_wait(&admission, &run->refused_at);
+		gc_admission_wait(&admission, &run->memory.claim.refused_at);
 		return false;
 	}
 	if (!ask(run))
 	{
-		run->refused_change = changes;
+		run->memory.claim.refused_change = changes;
 		waiting = with_run(waiting, run);
 		return false;
 	}
-	run->admitted = true;
-	run->refused_at = 0;
+	run->memory.claim.admitted = true;
+	run->memory.claim.refused_at = 0;
 	waiting = list_delete_ptr(waiting, run);
 	admitted = with_run(admitted, run);
 	return true;
@@ -262,13 +424,13 @@ void
 gc_run_leave_admitted(GcRun *run, bool failed)
 {
 	waiting = list_delete_ptr(waiting, run);
-	if (!run->admitted)
+	if (!run->memory.claim.admitted)
 		return;
-	run->admitted = false;
+	run->memory.claim.admitted = false;
 	admitted = list_delete_ptr(admitted, run);
 	new_turn = true;
 	if (failed)
-		run->refused_change = changes;
+		run->memory.claim.refused_change = changes;
 	else
 		changes++;
 }
@@ -276,8 +438,8 @@ gc_run_leave_admitted(GcRun *run, bool failed)
 void
 gc_run_takes_less(const GcRun *run)
 {
-	new_turn = new_turn || run->admitted;
-	changes += run->admitted;
+	new_turn = new_turn || run->memory.claim.admitted;
+	changes += run->memory.claim.admitted;
 }
 
 /*

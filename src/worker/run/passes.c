@@ -18,7 +18,9 @@
  *	  groups that are scanned	by their keys' hash, as passes of the scan
  *	  main groups		by their keys' hash.  The result of each part is fetched, and then they are cleared
  *
- * What has the same keys is split together (splits.c).
+ * What is looked up, filled or grouped by the same keys of a row is split together.  Parts of two
+ * splits would be as many passes as their product.  These are builds that a pipeline probes; the build
+ * that it fills; the groups that it scans, if they have these keys; the main groups.
  *
  * Full and right joins want all passes to have noted their matches before the rests run.  So a pipeline
  * with one has one split at most.
@@ -33,13 +35,340 @@
 
 #include "../../device/memory.h"
 #include "../memory/state.h"
-#include "splits.h"
+#include "memory_demand.h"
 
 /* A part has room for so many rows more. */
 #define MORE_ROWS		256
 
 /* After a failure to allocate memory, so much of what was wanted is asked for. */
 #define LESS(bytes)		((bytes) / 8 * 7)
+
+/* What takes less than this part of the pool is never split. */
+#define SMALL_PART		64
+
+/* Groups are split with a build that is filled from them if that takes more than this part of the pool. */
+#define WITH_BUILD_PART	8
+
+/* Room that a part has at first, in eighths of what it would have if all parts were equal. */
+#define GC_FIRST_ROOM	10
+
+#define GC_NOT_SPLIT		(-1)
+#define GC_MOST_SPLITS		(GC_MAX_BUILDS + GC_MAX_PIPELINES)
+
+typedef struct KeySplit
+{
+	u16			pipeline;		/* whose passes these are */
+	u16			first_key;		/* what its rows are split by: refs; GC_NONE: not by a probe's keys */
+	u16			nkeys;
+	bool		main_groups;
+	bool		ranged;
+	bool		closed;			/* more parts are of no use, or would be too many passes */
+	i64			base;			/* ranged: of all builds */
+	u64			range;
+	u32			parts;
+	u32			part;
+} KeySplit;
+
+struct GcPasses
+{
+	GcRequest  *r;
+	const GcProgram *p;
+	bool		gather;
+	bool		choose;
+	u64			limit;			/* bytes that it may take */
+	GcBuildValue builds[GC_MAX_BUILDS];	/* as bound */
+	GcSinkValue sinks[GC_MAX_PIPELINES];
+	KeySplit	split[GC_MOST_SPLITS];
+	int			nsplits;
+	i8			of_build[GC_MAX_BUILDS];	/* number of its split, or GC_NOT_SPLIT */
+	i8			of_groups[GC_MAX_PIPELINES];
+	u8			groups_with[GC_MAX_PIPELINES];	/* as in GcSplits */
+	u16			groups_key[GC_MAX_PIPELINES];
+	u32			room_build[GC_MAX_BUILDS];
+	u32			room_groups[GC_MAX_PIPELINES];
+	u32			made_build[GC_MAX_BUILDS];	/* 1 + part in memory; 0: none */
+	u32			made_groups[GC_MAX_PIPELINES];
+};
+
+bool
+gc_passes_fit(const GcRequest *r, bool gather, bool choose)
+{
+	return gc_bytes_of_request(r, gather, choose) <= gc_pool_size(gc_worker.pool);
+}
+
+/*-------------------------------------------------------------------------
+ * What can be split
+ *-------------------------------------------------------------------------
+ */
+
+/* Do rests of the pipeline come behind it? */
+static bool
+has_rest(const GcProgram *p, int pipeline)
+{
+	for (int n = 0; n < p->npipelines; n++)
+	{
+		if (gc_pipelines(p)[n].rest_of == pipeline + 1)
+			return true;
+	}
+	return false;
+}
+
+/* Does the pipeline have passes, or takes part in those of another one? */
+static bool
+has_passes(const GcProgram *p, int pipeline)
+{
+	return !gc_pipelines(p)[pipeline].rest_of && gc_pipelines(p)[pipeline].sink != GC_SINK_SELECT;
+}
+
+static int
+add_split(GcPasses *ps, int pipeline, u16 first_key, u16 nkeys)
+{
+	ps->split[ps->nsplits] = (KeySplit) {.pipeline = pipeline,.first_key = first_key,.nkeys = nkeys,.parts = 1};
+	return ps->nsplits++;
+}
+
+/* Do two expressions of a pipeline have the same value for each row? */
+static bool
+same_value(const GcProgram *p, u16 a, u16 b)
+{
+	GcExpr		x = gc_exprs(p)[a];
+	GcExpr		y = gc_exprs(p)[b];
+
+	if (a == b)
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if ((x.arg[i] == GC_NONE) != (y.arg[i] == GC_NONE) || (x.arg[i] != GC_NONE && !same_value(p, x.arg[i], y.arg[i])))
+			return false;
+		x.arg[i] = y.arg[i] = GC_NONE;
+	}
+	return memcmp(&x, &y, sizeof(x)) == 0;
+}
+
+/* Are these keys of a row, of two lists, the same? */
+static bool
+same_keys(const GcProgram *p, u16 a, u16 b, u16 nkeys)
+{
+	for (int k = 0; k < nkeys; k++)
+	{
+		if (!same_value(p, gc_refs(p)[a + k], gc_refs(p)[b + k]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The split of the pipeline by these keys, or a new one.  Where it fills a split build, by the same keys,
+ * it has only rows of the build's part.
+ */
+static int
+split_by(GcPasses *ps, int pipeline, u16 first_key, u16 nkeys)
+{
+	const GcPPipeline *pl = &gc_pipelines(ps->p)[pipeline];
+
+	if (has_rest(ps->p, pipeline))
+		return add_split(ps, pipeline, first_key, nkeys);
+	if (pl->sink == GC_SINK_BUILD && ps->of_build[pl->build] != GC_NOT_SPLIT &&
+		gc_builds(ps->p)[pl->build].nkeys == nkeys &&
+		same_keys(ps->p, gc_builds(ps->p)[pl->build].first_key, first_key, nkeys))
+		return ps->of_build[pl->build];
+	for (int i = 0; i < ps->nsplits; i++)
+	{
+		const KeySplit *s = &ps->split[i];
+
+		if (s->pipeline == pipeline && s->first_key != GC_NONE && s->nkeys == nkeys &&
+			same_keys(ps->p, s->first_key, first_key, nkeys))
+			return i;
+	}
+	return add_split(ps, pipeline, first_key, nkeys);
+}
+
+/* A dense build makes its split one by ranges. */
+static void
+split_range(KeySplit *s, const GcBuildValue *v)
+{
+	const i64	end = Max(v->base + (i64) v->range, s->ranged ? s->base + (i64) s->range : PG_INT64_MIN);
+
+	s->base = s->ranged ? Min(s->base, v->base) : v->base;
+	s->range = (u64) (end - s->base);
+	s->ranged = true;
+}
+
+/* How many pipelines probe a build, or scan the groups of one (groups_of as in GcPInput)? */
+static int
+count_users(const GcProgram *p, int build, int groups_of)
+{
+	int			n = 0;
+
+	for (int i = 0; i < p->npipelines; i++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(p)[i];
+
+		if (!has_passes(p, i))
+			continue;
+		n += groups_of > 0 && gc_inputs(p)[pl->input].groups_of == groups_of;
+		for (int s = 0; s < pl->nsteps; s++)
+		{
+			const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+			n += step->type == GC_STEP_PROBE && step->build == build;
+		}
+	}
+	return n;
+}
+
+static bool
+is_small(u64 bytes)
+{
+	return bytes < gc_pool_size(gc_worker.pool) / SMALL_PART;
+}
+
+/* Are these keys of pipeline n, which scans groups, keys of the groups? */
+static bool
+are_group_keys(const GcProgram *p, int n, u16 first_key, u16 nkeys)
+{
+	for (int k = 0; k < nkeys; k++)
+	{
+		const GcExpr *e = &gc_exprs(p)[gc_refs(p)[first_key + k]];
+
+		if (e->op != GC_OP_COLUMN || gc_columns(p)[e->ref].input != gc_pipelines(p)[n].input || gc_columns(p)[e->ref].agg != GC_NONE)
+			return false;
+	}
+	return nkeys > 0;
+}
+
+static void
+split_groups_with(GcPasses *ps, int from, int build, u16 first_key)
+{
+	ps->of_groups[from] = ps->of_build[build];
+	ps->groups_with[from] = build + 1;
+	ps->groups_key[from] = first_key;
+}
+
+/* The groups that pipeline n scans. */
+static void
+find_group_split(GcPasses *ps, int n)
+{
+	const GcProgram *p = ps->p;
+	const GcPPipeline *pl = &gc_pipelines(p)[n];
+	const int	from = gc_inputs(p)[pl->input].groups_of - 1;
+	const bool	alone = from >= 0 && !has_rest(p, n) && count_users(p, GC_NONE, from + 1) == 1;
+
+	if (from < 0 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || ps->of_groups[from] != GC_NOT_SPLIT ||
+		is_small(gc_bytes_of_sink(ps->r, from, false, false)))
+		return;
+	if (alone && pl->sink == GC_SINK_BUILD && ps->of_build[pl->build] != GC_NOT_SPLIT &&
+		gc_bytes_of_build(ps->r, pl->build) >= gc_pool_size(gc_worker.pool) / WITH_BUILD_PART &&
+		are_group_keys(p, n, gc_builds(p)[pl->build].first_key, gc_builds(p)[pl->build].nkeys))
+	{
+		split_groups_with(ps, from, pl->build, gc_builds(p)[pl->build].first_key);
+		return;
+	}
+	for (int i = 0; alone && i < pl->nsteps; i++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + i];
+
+		if (step->type == GC_STEP_PROBE && ps->of_build[step->build] != GC_NOT_SPLIT &&
+			are_group_keys(p, n, step->first_key, gc_builds(p)[step->build].nkeys))
+		{
+			split_groups_with(ps, from, step->build, step->first_key);
+			return;
+		}
+	}
+	ps->of_groups[from] = add_split(ps, n, GC_NONE, 0);
+}
+
+/* The builds that pipeline n probes. */
+static void
+find_build_splits(GcPasses *ps, int n)
+{
+	const GcProgram *p = ps->p;
+	const GcPPipeline *pl = &gc_pipelines(p)[n];
+
+	for (int i = 0; i < pl->nsteps; i++)
+	{
+		const GcPStep *step = &gc_steps(p)[pl->first_step + i];
+		const GcPBuild *build = &gc_builds(p)[step->build];
+
+		if (step->type != GC_STEP_PROBE || build->nkeys == 0 || count_users(p, step->build, 0) != 1 ||
+			is_small(gc_bytes_of_build(ps->r, step->build)))
+			continue;
+		ps->of_build[step->build] = split_by(ps, n, step->first_key, build->nkeys);
+		if (build->mode == GC_BUILD_DENSE)
+			split_range(&ps->split[ps->of_build[step->build]], &ps->builds[step->build]);
+	}
+}
+
+/* Is the expression a key of the pipeline's groups? */
+static bool
+is_group_key(const GcProgram *p, const GcPPipeline *pl, u16 e)
+{
+	for (int k = 0; k < pl->nkeys; k++)
+	{
+		if (same_value(p, gc_refs(p)[pl->first_key + k], e))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The main groups: with what is probed by keys of theirs, since the rows of a group then come in one pass.
+ * With grouping sets a key may be left out.
+ */
+static void
+find_main_split(GcPasses *ps)
+{
+	const int	main = ps->p->npipelines - 1;
+	const GcPPipeline *pl = &gc_pipelines(ps->p)[main];
+	int			found = GC_NOT_SPLIT;
+
+	if (pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_HASH || is_small(gc_bytes_of_sink(ps->r, main, false, false)))
+		return;
+	for (int i = 0; i < ps->nsplits && !has_rest(ps->p, main) && gc_sink_visits(pl) <= 1; i++)
+	{
+		const KeySplit *s = &ps->split[i];
+		bool		keys = s->pipeline == main && s->first_key != GC_NONE;
+
+		for (int k = 0; k < s->nkeys && keys; k++)
+			keys = is_group_key(ps->p, pl, gc_refs(ps->p)[s->first_key + k]);
+		if (keys)
+			found = i;
+	}
+	ps->of_groups[main] = found != GC_NOT_SPLIT ? found : add_split(ps, main, GC_NONE, 0);
+	ps->split[ps->of_groups[main]].main_groups = true;
+}
+
+GcPasses *
+gc_passes_make(GcRequest *r, bool gather, bool choose, MemoryContext cxt)
+{
+	GcPasses   *ps = MemoryContextAllocZero(cxt, sizeof(GcPasses));
+	const GcProgram *p = r->program;
+
+	ps->r = r;
+	ps->p = p;
+	ps->gather = gather;
+	ps->choose = choose;
+	ps->limit = gc_pool_size(gc_worker.pool);
+	memcpy(ps->builds, r->builds, p->nbuilds * sizeof(GcBuildValue));
+	memcpy(ps->sinks, r->sinks, p->npipelines * sizeof(GcSinkValue));
+	memset(ps->of_build, GC_NOT_SPLIT, sizeof(ps->of_build));
+	memset(ps->of_groups, GC_NOT_SPLIT, sizeof(ps->of_groups));
+	for (int i = 0; i < GC_MAX_BUILDS; i++)
+		ps->room_build[i] = GC_FIRST_ROOM;
+	for (int i = 0; i < GC_MAX_PIPELINES; i++)
+		ps->room_groups[i] = GC_FIRST_ROOM;
+	/* What a pipeline fills belongs to a later one. */
+	for (int n = p->npipelines - 1; n >= 0; n--)
+	{
+		if (!has_passes(p, n))
+			continue;
+		find_build_splits(ps, n);
+		if (n == p->npipelines - 1)
+			find_main_split(ps);
+		find_group_split(ps, n);
+	}
+	return ps;
+}
 
 /*-------------------------------------------------------------------------
  * How many parts
@@ -136,7 +465,7 @@ gc_passes_count(const GcPasses *ps)
 	double		most = 1;
 
 	for (int n = 0; ps && n < ps->p->npipelines; n++)
-		most = gc_has_passes(ps->p, n) ? Max(most, count_launches(ps, n)) : most;
+		most = has_passes(ps->p, n) ? Max(most, count_launches(ps, n)) : most;
 	return (u32) most;
 }
 
@@ -146,7 +475,7 @@ disturbs_rest(const GcPasses *ps, int i)
 {
 	const KeySplit *s = &ps->split[i];
 
-	if (s->main_groups || !gc_has_rest(ps->p, s->pipeline))
+	if (s->main_groups || !has_rest(ps->p, s->pipeline))
 		return false;
 	for (int k = 0; k < ps->nsplits; k++)
 	{

@@ -12,15 +12,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "result.h"
+#include "run.h"
 
 #include "../../columns/store/arena.h"
 #include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "efforts.h"
-#include "launch.h"
 #include "passes.h"
+#include "run_memory.h"
 #include "wave_scan.h"
 
 /*
@@ -31,6 +30,21 @@
 
 /* So many groups of a hashed group table are fetched before their number is known. */
 #define EARLY_GROUPS	1024
+
+/* Does the result come as groups with keys (or numbers), in no order? */
+bool
+gc_run_keyed(const GcRun *run)
+{
+	return run->result.gather || run->result.choose || (run->main->sink == GC_SINK_AGGREGATE &&
+										  run->main->group_mode == GC_GROUP_HASH);
+}
+
+/* 64-bit words of a group's key. */
+static int
+key_words(const GcRun *run)
+{
+	return run->main->group_mode == GC_GROUP_DENSE ? 1 : gc_run_main_sink(run)->key_words;
+}
 
 /* A result block with room for n groups or rows. */
 static GcResult *
@@ -46,7 +60,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	else
 		word_bytes = n * run->main->group_words * 8;
 	if (gc_run_keyed(run))
-		key_bytes = n * gc_run_key_words(run) * 8;
+		key_bytes = n * key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
 	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_PACKETS_AT && GC_HELD_AT < GC_DONE_AT,
 					 "and before what tells that all is done");
@@ -62,7 +76,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	pg_atomic_init_u32(&result->holders, 1);
 	result->count = n;
 	result->stride = stride;
-	result->gathered = run->gather || (run->choose && run->main->group_mode == GC_GROUP_DENSE);
+	result->gathered = run->result.gather || (run->result.choose && run->main->group_mode == GC_GROUP_DENSE);
 	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM);
 	result->keys = (i64 *) ((char *) result->words + word_bytes);
 	return result;
@@ -78,21 +92,21 @@ result_flags(GcResult *result)
 static GcAddr
 group_words_at(const GcRun *run)
 {
-	return run->gather || run->choose ? run->gathered : run->sinks[run->p->npipelines - 1].groups;
+	return run->result.gather || run->result.choose ? run->memory.gathered : run->memory.sinks[run->p->npipelines - 1].groups;
 }
 
 /* And their keys, or numbers. */
 static GcAddr
 group_keys_at(const GcRun *run)
 {
-	return run->gather || run->choose ? run->gathered_keys : run->sinks[run->p->npipelines - 1].group_keys;
+	return run->result.gather || run->result.choose ? run->memory.gathered_keys : run->memory.sinks[run->p->npipelines - 1].group_keys;
 }
 
 /* As GcRun.delivers. */
 static u32
 words_delivered(const GcRun *run)
 {
-	const u64	bytes = GC_FLAGS_ROOM + run->early * run->main->group_words * 8;
+	const u64	bytes = GC_FLAGS_ROOM + run->result.early * run->main->group_words * 8;
 
 	/* The rests of the main pipeline write to its sink, too. */
 	for (int n = 0; n < run->p->npipelines; n++)
@@ -100,7 +114,7 @@ words_delivered(const GcRun *run)
 		if (gc_pipelines(run->p)[n].rest_of == run->p->npipelines)
 			return 0;
 	}
-	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->flags, bytes))
+	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->result.flags, bytes))
 		return 0;
 	return bytes / 8;
 }
@@ -111,16 +125,16 @@ gc_run_make_result(GcRun *run)
 {
 	bool		keyed = gc_run_keyed(run);
 
-	run->early = run->main->sink == GC_SINK_ROWS ? 0
-		: keyed ? Min(run->choose ? gc_run_main_sink(run)->rows_cap : gc_run_main_sink(run)->ngroups, EARLY_GROUPS)
+	run->result.early = run->main->sink == GC_SINK_ROWS ? 0
+		: keyed ? Min(run->result.choose ? gc_run_main_sink(run)->rows_cap : gc_run_main_sink(run)->ngroups, EARLY_GROUPS)
 		: gc_run_main_sink(run)->ngroups;
-	run->result = make_result(run, run->early, 0);
-	if (run->result == NULL)
+	run->result.block = make_result(run, run->result.early, 0);
+	if (run->result.block == NULL)
 		return run->err.code;
-	run->flags = result_flags(run->result);
-	memset(run->flags, 0, GC_FLAGS_ROOM);
-	run->delivers = words_delivered(run);
-	run->delivered = false;
+	run->result.flags = result_flags(run->result.block);
+	memset(run->result.flags, 0, GC_FLAGS_ROOM);
+	run->result.delivers = words_delivered(run);
+	run->result.delivered = false;
 	return GC_OK;
 }
 
@@ -128,60 +142,91 @@ gc_run_make_result(GcRun *run)
 static GcCode
 fetch_first(GcRun *run)
 {
-	u64			n = run->early;
+	u64			n = run->result.early;
 	u64			words = n * run->main->group_words * 8;
 	GcCode		code;
 
-	code = gc_copy_out(run->stream, run->flags, run->sink,
-					   run->gather || run->choose ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
-	if (code == GC_OK && (run->gather || run->choose) && n > 0)
-		code = gc_copy_out(run->stream, run->result->words, run->gathered, words, &run->err);
+	code = gc_copy_out(run->memory.stream, run->result.flags, run->memory.sink,
+					   run->result.gather || run->result.choose ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
+	if (code == GC_OK && (run->result.gather || run->result.choose) && n > 0)
+		code = gc_copy_out(run->memory.stream, run->result.block->words, run->memory.gathered, words, &run->err);
 	if (code == GC_OK && gc_run_keyed(run))
-		code = gc_copy_out(run->stream, run->result->keys, group_keys_at(run),
-						   n * gc_run_key_words(run) * 8, &run->err);
+		code = gc_copy_out(run->memory.stream, run->result.block->keys, group_keys_at(run),
+						   n * key_words(run) * 8, &run->err);
 	return code;
 }
 
-/* Queue the copies of a result whose size is known only now. */
-GcCode
-gc_run_fetch_rest(GcRun *run, u64 n)
+/* Queue the copies of a result whose size is known only now: n groups or rows. */
+static GcCode
+fetch_rest(GcRun *run, u64 n)
 {
 	GcResult   *result = make_result(run, n, n);
 	GcCode		code = GC_OK;
 
 	if (result == NULL)
 		return run->err.code;
-	gc_result_put(run->result);
-	run->result = result;
-	gc_copies_begin(&run->fetch, run->stream);
+	gc_result_put(run->result.block);
+	run->result.block = result;
+	gc_copies_begin(&run->result.fetch, run->memory.stream);
 	if (run->main->sink == GC_SINK_ROWS)
 	{
 		for (u64 c = 0; c < gc_row_words(run->main) && code == GC_OK && n > 0; c++)
-			code = gc_copy_out(run->stream, result->words + c * n,
-								 run->sinks[run->p->npipelines - 1].rows + c * gc_run_main_sink(run)->rows_cap * 8, n * 8, &run->err);
+			code = gc_copy_out(run->memory.stream, result->words + c * n,
+								 run->memory.sinks[run->p->npipelines - 1].rows + c * gc_run_main_sink(run)->rows_cap * 8, n * 8, &run->err);
 		return code;
 	}
-	code = gc_copy_out(run->stream, result->words, group_words_at(run), n * run->main->group_words * 8, &run->err);
+	code = gc_copy_out(run->memory.stream, result->words, group_words_at(run), n * run->main->group_words * 8, &run->err);
 	if (code == GC_OK)
-		code = gc_copy_out(run->stream, result->keys, group_keys_at(run), n * gc_run_key_words(run) * 8, &run->err);
+		code = gc_copy_out(run->memory.stream, result->keys, group_keys_at(run), n * key_words(run) * 8, &run->err);
+	return code;
+}
+
+/* Queue the compactor behind the main kernel. */
+static GcCode
+launch_compactor(GcRun *run)
+{
+	bool		failed;
+	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
+	GcArgs		args = {.scan.flags = run->memory.sink};
+	GcLaunch	l = {.blocks = (gc_run_main_sink(run)->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
+
+	args.w[0] = run->memory.sinks[run->p->npipelines - 1].groups;
+	args.w[1] = gc_run_main_sink(run)->ngroups;
+	args.w[2] = run->main->group_words;
+	args.w[3] = run->memory.gathered;
+	args.w[4] = run->memory.gathered_keys;
+	gc_slot_run_info(run->slot)->kernels++;
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &l, &args, GC_COMPACTOR_WORDS, &run->err);
+}
+
+/* Queue the kernel that chooses among the groups, behind the main kernel. */
+static GcCode
+launch_choice(GcRun *run)
+{
+	const int	passes = run->request->wanted > 0 ? 3 : 1;
+	GcCode		code = GC_OK;
+
+	/* Only the last pass chooses. */
+	for (run->result.pass = 3 - passes; run->result.pass < 3 && code == GC_OK; run->result.pass++)
+		code = gc_run_launch_whole(run, run->p->select - 1, run->memory.sink);
 	return code;
 }
 
 GcCode
 gc_run_queue_result(GcRun *run)
 {
-	u32		   *word = (u32 *) ((char *) run->flags + GC_DONE_AT);
+	u32		   *word = (u32 *) ((char *) run->result.flags + GC_DONE_AT);
+	GcStream   *stream = run->schedule.ganged ? run->schedule.launch->gang->stream : run->memory.stream;
 	GcCode		code = GC_OK;
 
-	if (!run->delivered &&
-		((code = gc_run_launch_rests(run, run->p->npipelines - 1, run->sink)) != GC_OK ||
-		 (run->gather && (code = gc_run_launch_compactor(run)) != GC_OK) ||
-		 (run->choose && (code = gc_run_launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
+	if (!run->result.delivered &&
+		((code = gc_run_launch_rests(run, run->p->npipelines - 1, run->memory.sink)) != GC_OK ||
+		 (run->result.gather && (code = launch_compactor(run)) != GC_OK) ||
+		 (run->result.choose && (code = launch_choice(run)) != GC_OK) || (code = fetch_first(run)) != GC_OK))
 		return code;
-	run->done = run->delivered ? gc_worker.ops->event_written(run->ganged ? run->launch->gang->stream : run->stream,
-															  word, &run->err)
-		: gc_worker.ops->event_word(run->stream, word, &run->err);
-	if (run->done == NULL)
+	run->scan.done = run->result.delivered ? gc_worker.ops->event_written(stream, word, &run->err)
+		: gc_worker.ops->event_word(run->memory.stream, word, &run->err);
+	if (run->scan.done == NULL)
 		return run->err.code;
 	run->state = RUN_RUNNING;
 	return GC_OK;
@@ -213,14 +258,14 @@ check_below(GcRun *run)
 	{
 		GcCode		code = GC_OK;
 
-		if (run->sinks[n].memory)
+		if (run->memory.sinks[n].memory)
 			code = check_flags(run, run->request->group_flags + n * GC_GROUP_FLAG_WORDS, n, -1);
 		if (code != GC_OK)
 			return code;
 	}
 	for (int b = 0; b < run->p->nbuilds; b++)
 	{
-		GcBuildTable *t = run->builds[b];
+		GcBuildTable *t = run->memory.builds[b];
 		GcCode		code;
 
 		if (t == NULL || t->checked)
@@ -236,22 +281,22 @@ check_below(GcRun *run)
  * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on
  * each other: what was filled from one that failed is as bad, whatever its own flags say.
  */
-GcCode
-gc_run_check_flags(GcRun *run)
+static GcCode
+check_all_flags(GcRun *run)
 {
 	GcCode		code = check_below(run);
 
 	for (int b = 0; b < run->p->nbuilds; b++)
 	{
-		GcBuildTable *t = run->builds[b];
+		GcBuildTable *t = run->memory.builds[b];
 
 		if (t == NULL || t->checked)
 			continue;
 		t->bad = t->bad || code != GC_OK;
 		/* Of a split build the next part is to come. */
-		t->checked = code == GC_OK && !gc_passes_split_build(run->passes, b);
+		t->checked = code == GC_OK && !gc_passes_split_build(run->scan.passes, b);
 	}
-	return code == GC_OK ? check_flags(run, run->flags, run->p->npipelines - 1, -1) : code;
+	return code == GC_OK ? check_flags(run, run->result.flags, run->p->npipelines - 1, -1) : code;
 }
 
 /* Microseconds between two of a kernel's times; 0: it noted none. */
@@ -267,19 +312,19 @@ log_copies(const GcRun *run, GcWaveKind kind, const GcCopies *copies, float ms)
 {
 	GcWaveRecord r = {.kind = kind,.pid = gc_slot_pid(run->slot),.began = copies->at,.copies_us = ms * 1000,.requests = 1};
 
-	r.lookups = kind == GC_REQUEST_COPIED ? run->copied_lookups : 0;
-	r.bytes = kind == GC_REQUEST_COPIED ? run->copied_columns + run->copied_lookups : run->result->size;
+	r.lookups = kind == GC_REQUEST_COPIED ? run->memory.copied_lookups : 0;
+	r.bytes = kind == GC_REQUEST_COPIED ? run->memory.copied_columns + run->memory.copied_lookups : run->result.block->size;
 	gc_wavelog_add(&r);
 }
 
 void
 gc_run_note_fetched(GcRun *run)
 {
-	if (run->fetch.began == NULL)
+	if (run->result.fetch.began == NULL)
 		return;
-	log_copies(run, GC_RESULT_COPIED, &run->fetch, gc_worker.ops->event_ms(run->fetch.began, run->done));
-	gc_worker.ops->event_put(gc_worker.dev, run->fetch.began);
-	run->fetch.began = NULL;
+	log_copies(run, GC_RESULT_COPIED, &run->result.fetch, gc_worker.ops->event_ms(run->result.fetch.began, run->scan.done));
+	gc_worker.ops->event_put(gc_worker.dev, run->result.fetch.began);
+	run->result.fetch.began = NULL;
 }
 
 /*
@@ -292,10 +337,10 @@ note_groups(GcRun *run, GcRunInfo *info)
 	for (int n = 0; n < run->p->npipelines - 1; n++)
 	{
 		const u64  *times = (const u64 *) ((const char *) (run->request->group_flags + n * GC_GROUP_FLAG_WORDS) + GC_TIMES_AT);
-		GcPipelineKernel *k = run->kernels[n];
+		GcPipelineKernel *k = run->kernels.of[n];
 		float		us;
 
-		if (run->timed[n] == 0 || times[GC_TIME_BEGAN] == 0)
+		if (run->kernels.timed[n] == 0 || times[GC_TIME_BEGAN] == 0)
 			continue;
 		us = us_between(~times[GC_TIME_BEGAN], times[GC_TIME_ENDED]);
 		if (us / 1000 > info->below_ms)
@@ -305,8 +350,8 @@ note_groups(GcRun *run, GcRunInfo *info)
 			info->below_predicted_ms = k->predicted_us / 1000;
 			info->below_ms = us / 1000;
 		}
-		if (us > 0 && run->prepared_alone && run->launch->alone)
-			gc_kernel_ran(k, (GcEffort) (run->timed[n] - 1), us,
+		if (us > 0 && run->memory.prepared_alone && run->schedule.launch->alone)
+			gc_kernel_ran(k, (GcEffort) (run->kernels.timed[n] - 1), us,
 						  (run->request->inputs[gc_pipelines(run->p)[n].input].rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
 	}
 }
@@ -318,12 +363,12 @@ note_groups(GcRun *run, GcRunInfo *info)
 static void
 note_rows(GcRun *run, GcRunInfo *info)
 {
-	for (int n = 0; n < run->p->npipelines - 1 && !run->passes; n++)
+	for (int n = 0; n < run->p->npipelines - 1 && !run->scan.passes; n++)
 	{
 		const GcPPipeline *pl = &gc_pipelines(run->p)[n];
-		const GcBuildTable *t = pl->sink == GC_SINK_BUILD ? run->builds[pl->build] : NULL;
+		const GcBuildTable *t = pl->sink == GC_SINK_BUILD ? run->memory.builds[pl->build] : NULL;
 
-		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->sinks[n].memory)
+		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->memory.sinks[n].memory)
 			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_GROUPS];
 		else if (t && gc_builds(run->p)[pl->build].pipeline == n && gc_builds(run->p)[pl->build].mode != GC_BUILD_DENSE)
 			info->rows_made[n] = 1 + (u64) t->host_flags[GC_FLAG_BUILT];
@@ -333,35 +378,63 @@ note_rows(GcRun *run, GcRunInfo *info)
 /*
  * Take the times that the run's kernels have noted; those of copies and builds come from events.
  */
-void
-gc_run_note_times(GcRun *run)
+static void
+note_all_times(GcRun *run)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcMainLaunch *l = run->launch;
-	const u64  *times = (const u64 *) ((const char *) run->flags + GC_TIMES_AT);
+	GcMainLaunch *l = run->schedule.launch;
+	const u64  *times = (const u64 *) ((const char *) run->result.flags + GC_TIMES_AT);
 	const u64  *kernel = l->selection ? times + GC_TIME_BEFORE_BEGAN : times;
 
 	l->began_ns = kernel[GC_TIME_BEGAN] ? ~kernel[GC_TIME_BEGAN] : 0;
 	l->kernel_us = us_between(l->began_ns, kernel[GC_TIME_ENDED]);
-	run->main_us = us_between(l->began_ns, times[GC_TIME_ENDED]);
+	run->result.main_us = us_between(l->began_ns, times[GC_TIME_ENDED]);
 	if (l->ops)
-		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->main_us);
-	info->run_ms = info->main_ms = run->main_us / 1000;
+		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->result.main_us);
+	info->run_ms = info->main_ms = run->result.main_us / 1000;
 	note_groups(run, info);
 	note_rows(run, info);
-	info->edge_packets = *(const u64 *) ((const char *) run->flags + GC_PACKETS_AT);
-	info->edge_held = *(const u64 *) ((const char *) run->flags + GC_HELD_AT);
+	info->edge_packets = *(const u64 *) ((const char *) run->result.flags + GC_PACKETS_AT);
+	info->edge_held = *(const u64 *) ((const char *) run->result.flags + GC_HELD_AT);
 	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */
-	if (run->piece.from > 0 || run->passes || gc_run_in_waves(run))
-		run->main_us = l->kernel_us = 0;
-	if (run->copies.began && run->copied)
+	if (run->scan.piece.from > 0 || run->scan.passes || gc_run_in_waves(run))
+		run->result.main_us = l->kernel_us = 0;
+	if (run->memory.copies.began && run->memory.copied)
 	{
-		info->copy_ms = ops->event_ms(run->copies.began, run->copied);
-		log_copies(run, GC_REQUEST_COPIED, &run->copies, info->copy_ms);
+		info->copy_ms = ops->event_ms(run->memory.copies.began, run->memory.copied);
+		log_copies(run, GC_REQUEST_COPIED, &run->memory.copies, info->copy_ms);
 	}
-	if (run->built)
-		info->run_ms += ops->event_ms(run->copied, run->built);
+	if (run->memory.built)
+		info->run_ms += ops->event_ms(run->memory.copied, run->memory.built);
+}
+
+GcCode
+gc_run_take_result(GcRun *run, bool *fetching)
+{
+	const bool	rows = run->main->sink == GC_SINK_ROWS;
+	GcCode		code;
+	u64			n;
+
+	note_all_times(run);
+	code = check_all_flags(run);
+	n = rows || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
+	if (code == GC_OK && !rows && gc_run_keyed(run) && n <= run->result.early)
+		run->result.block->count = n;
+	else if (code == GC_OK && (rows || gc_run_keyed(run)))
+	{
+		code = fetch_rest(run, n);
+		if (code != GC_OK)
+		{
+			gc_run_await(run);
+			return code;
+		}
+		gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
+		run->scan.done = gc_worker.ops->event_timed(run->memory.stream, &run->err);
+		*fetching = run->scan.done != NULL;
+		return run->scan.done ? GC_OK : run->err.code;
+	}
+	return code;
 }
 
 /* Set the result aside, since it is of one part of the groups. */
@@ -370,9 +443,9 @@ gc_run_keep_part(GcRun *run)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->cxt);
 
-	run->parts = lappend(run->parts, run->result);
+	run->result.parts = lappend(run->result.parts, run->result.block);
 	MemoryContextSwitchTo(old);
-	run->result = NULL;
+	run->result.block = NULL;
 }
 
 void
@@ -380,14 +453,14 @@ gc_run_free_parts(GcRun *run)
 {
 	ListCell   *lc;
 
-	foreach(lc, run->parts)
+	foreach(lc, run->result.parts)
 	{
 		GcResult   *part = lfirst(lc);
 
 		gc_result_put(part);
 	}
-	list_free(run->parts);
-	run->parts = NIL;
+	list_free(run->result.parts);
+	run->result.parts = NIL;
 }
 
 /* Make one result of that of all parts; no group is in two of them. */
@@ -395,21 +468,21 @@ GcCode
 gc_run_join_parts(GcRun *run)
 {
 	const u64	words = run->main->group_words;
-	const u64	keys = gc_run_key_words(run);
+	const u64	keys = key_words(run);
 	GcResult   *whole;
 	u64			n = 0;
 	ListCell   *lc;
 
-	if (run->parts == NIL)
+	if (run->result.parts == NIL)
 		return GC_OK;
 	gc_run_keep_part(run);
-	foreach(lc, run->parts)
+	foreach(lc, run->result.parts)
 		n += ((GcResult *) lfirst(lc))->count;
 	whole = make_result(run, n, 0);
 	if (whole == NULL)
 		return run->err.code;
 	n = 0;
-	foreach(lc, run->parts)
+	foreach(lc, run->result.parts)
 	{
 		const GcResult *part = lfirst(lc);
 
@@ -418,9 +491,17 @@ gc_run_join_parts(GcRun *run)
 		n += part->count;
 	}
 	gc_run_free_parts(run);
-	run->result = whole;
-	run->flags = result_flags(whole);
+	run->result.block = whole;
+	run->result.flags = result_flags(whole);
 	return GC_OK;
+}
+
+void
+gc_run_drop_result(GcRun *run)
+{
+	if (run->result.block)
+		gc_result_put(run->result.block);
+	run->result.block = NULL;
 }
 
 /* A follower holds the result, too. */

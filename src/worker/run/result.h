@@ -10,38 +10,57 @@
 #ifndef GC_RUN_RESULT_H
 #define GC_RUN_RESULT_H
 
-#include "run.h"
+#include "nodes/pg_list.h"
 
-/* Make the block for flags and what can be had of the result at once: run->result, run->flags. */
+#include "../memory/device_memory.h"
+#include "main_launch.h"
+
+/* Its result, on the way to the host. */
+typedef struct GcRunResult
+{
+	GcResult   *block;
+	u32		   *flags;			/* of the main kernel, on the host; times behind them */
+	bool		gather;			/* the compactor collects existing groups of a dense table */
+	bool		choose;			/* the program's `select` chooses among the groups */
+	u32			pass;			/* of the choice, while it is launched */
+	u64			early;			/* groups fetched with the first copy */
+	u32			delivers;		/* most words, from the flags on, that its kernel can deliver
+								 * to the host; 0: copies do it */
+	bool		delivered;		/* as launched, its kernel delivers */
+	GcCopies	fetch;			/* of the rest of it to the host */
+	List	   *parts;			/* GcResult: of the parts of its groups so far */
+	float		main_us;		/* from the launch's start to where its rows were read, once
+								 * it is done; 0: not known */
+} GcRunResult;
+
+/* Does the result come as groups with keys (or numbers), in no order? */
+extern bool gc_run_keyed(const GcRun *run);
+
+/* Make the block for flags and what can be had of the result at once: run->result.block, run->result.flags. */
 extern GcCode gc_run_make_result(GcRun *run);
 
 /* Queue what comes behind the main kernel; the run is RUNNING after it. */
 extern GcCode gc_run_queue_result(GcRun *run);
 
-/* Queue the copies of a result whose size is known only now: n groups or rows. */
-extern GcCode gc_run_fetch_rest(GcRun *run, u64 n);
-
 /*
- * Check all flags, once the run is done: of the builds that this result rests on, and of the main
- * kernel.
+ * The scan is over: check the flags of all that this result rests on, and take the times that kernels have noted.
+ * *fetching: copies of the rest of it were queued, since its size is known only now.
  */
-extern GcCode gc_run_check_flags(GcRun *run);
-
-/*
- * Take the times that the run's kernels have noted; those of copies and builds come from events.
- */
-extern void gc_run_note_times(GcRun *run);
+extern GcCode gc_run_take_result(GcRun *run, bool *fetching);
 
 /* The rest of the result is there: tell the timeline of its copy. */
 extern void gc_run_note_fetched(GcRun *run);
 
 /*
- * Results of parts of the main groups: set run->result aside; make one of all, as run->result; give back
+ * Results of parts of the main groups: set run->result.block aside; make one of all, as run->result.block; give back
  * what was set aside.
  */
 extern void gc_run_keep_part(GcRun *run);
 extern GcCode gc_run_join_parts(GcRun *run);
 extern void gc_run_free_parts(GcRun *run);
+
+/* Give back the block, if there is one. */
+extern void gc_run_drop_result(GcRun *run);
 
 /* A follower holds the result, too; returns it. */
 extern GcResult *gc_result_hold(GcResult *result);

@@ -22,22 +22,14 @@
 #include "run.h"
 
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "../../columns/store/arena.h"
-#include "../memory/column_uses.h"
 #include "../memory/device_memory.h"
+#include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "edge_launch.h"
-#include "give_back.h"
-#include "hooks.h"
-#include "launch.h"
-#include "memory_demand.h"
-#include "pairs.h"
 #include "passes.h"
-#include "result.h"
-#include "run_kernels.h"
-#include "running.h"
-#include "stop.h"
 #include "wave_scan.h"
 
 /* A dense group table of more groups is compacted on the device first. */
@@ -66,7 +58,7 @@ gc_run_join(GcRun *run, List *runs)
 	{
 		GcRun	   *other = lfirst(lc);
 
-		if (other->leader == NULL && !other->stopped && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
+		if (other->leader == NULL && !other->schedule.stopped && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
 			same_request(other->request, run->request))
 		{
 			MemoryContext old = MemoryContextSwitchTo(other->cxt);
@@ -80,25 +72,6 @@ gc_run_join(GcRun *run, List *runs)
 	}
 }
 
-/*
- * Requests with the same number can share a scan.  It is a scan of the same chunks of the heap, or,
- * where no page is in one, of the same directory.
- */
-static void
-number_scan(GcRun *run)
-{
-	const GcInputValue *in = &run->request->inputs[run->main->input];
-	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
-	const GcDirectory *dir = in->dir;
-	bool		hot;
-
-	if (dir == NULL)
-		return;
-	hot = gc_cached_sources(in) > 0 && sources[0].chunk >= dir->nheap;
-	run->scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
-	run->scan_chunks = hot ? dir->nchunks : dir->nheap;
-}
-
 GcRun *
 gc_run_start(int slot)
 {
@@ -110,33 +83,31 @@ gc_run_start(int slot)
 	run->slot = slot;
 	run->request = gc_slot_request(slot);
 	run->p = p = run->request->program;
-	run->taken = GetCurrentTimestamp();
-	gc_slot_run_info(slot)->queue_ms = (run->taken - gc_slot_submitted(slot)) / 1000.0;
+	run->schedule.taken = GetCurrentTimestamp();
+	gc_slot_run_info(slot)->queue_ms = (run->schedule.taken - gc_slot_submitted(slot)) / 1000.0;
 	run->main = &gc_pipelines(p)[p->npipelines - 1];
-	run->kernels = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcPipelineKernel *));
-	run->fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
-	run->tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
-	run->builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
-	run->matched = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcAddr));
-	run->waves = MemoryContextAllocZero(cxt, p->npipelines * sizeof(struct GcWaveScan *));
-	run->dicts = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceDict *));
-	run->lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
-	run->gather = run->main->sink == GC_SINK_AGGREGATE &&
+	run->kernels.of = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcPipelineKernel *));
+	run->kernels.fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
+	run->memory.tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
+	run->memory.builds = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcBuildTable *));
+	run->memory.matched = MemoryContextAllocZero(cxt, (p->nbuilds + 1) * sizeof(GcAddr));
+	run->scan.waves = MemoryContextAllocZero(cxt, p->npipelines * sizeof(struct GcWaveScan *));
+	run->memory.dicts = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceDict *));
+	run->memory.lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
+	run->result.gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && gc_run_main_sink(run)->ngroups > GATHER_GROUPS;
-	run->choose = p->select > 0 && (run->gather || run->main->group_mode == GC_GROUP_HASH);
-	run->gather = run->gather && !run->choose;
-	run->sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
-	run->timed = MemoryContextAllocZero(cxt, p->npipelines);
-	run->share = gc_run_hooks->begins(run);
-	run->ticket = gc_stop_ticket();
+	run->result.choose = p->select > 0 && (run->result.gather || run->main->group_mode == GC_GROUP_HASH);
+	run->result.gather = run->result.gather && !run->result.choose;
+	run->memory.sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
+	run->kernels.timed = MemoryContextAllocZero(cxt, p->npipelines);
 	run->state = RUN_COMPILING;
-	run->pairs = gc_pairs_of(run->request, p->npipelines - 1);
-	number_scan(run);
+	run->scan.pairs = gc_pairs_of(run->request, p->npipelines - 1);
+	gc_run_begin_schedule(run);
 
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))
 		run->state = RUN_FINISHED;
-	else if (gc_passes_fit(run->request, run->gather, run->choose) || !gc_run_plan_passes(run, true))
+	else if (gc_passes_fit(run->request, run->result.gather, run->result.choose) || !gc_run_plan_passes(run, true))
 		gc_run_ask_kernels(run);
 	return run;
 }
@@ -167,13 +138,94 @@ gc_run_holds_device(const GcRun *run)
 	return run->state == RUN_READY || gc_run_on_device(run);
 }
 
+/*-------------------------------------------------------------------------
+ * What a run gives back
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_run_unstart(GcRun *run)
+{
+	gc_run_leave_launch(run);
+	gc_run_hooks->leaves(run);
+	run->state = RUN_READY;
+}
+
+/* Give back everything on the device, which no longer uses it. */
+static void
+release_device(GcRun *run)
+{
+	gc_wave_scans_leave(run);
+	gc_run_free_memory(run);
+	gc_edge_free(run);
+	gc_run_hooks->gives_back(run);
+	gc_run_leave_launch(run);
+	gc_run_end_stream(run);
+	gc_run_free_parts(run);
+	gc_run_leave_admitted(run, false);
+}
+
+void
+gc_run_give_back(GcRun *run)
+{
+	gc_run_drop_result(run);
+	release_device(run);
+}
+
+/* May something of the run be on other streams: waves, or a launch that it shares? */
+static bool
+on_other_streams(const GcRun *run)
+{
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (run->scan.waves[n])
+			return true;
+	}
+	return run->schedule.launch != NULL;
+}
+
+/*
+ * As gc_run_give_back, once what was queued is over: before that, no other run may be given its memory.  Others' kernels
+ * may run for long, and the worker serves nobody while it waits for them.
+ */
+static void
+back_out(GcRun *run)
+{
+	if (run->memory.stream && !on_other_streams(run))
+		gc_run_await(run);
+	else if (run->memory.stream)
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	gc_run_give_back(run);
+}
+
+void
+gc_run_fail_start(GcRun *run)
+{
+	back_out(run);
+	run->state = RUN_FINISHED;
+}
+
+void
+gc_run_forget(GcRun *run)
+{
+	gc_run_drop_result(run);
+	gc_run_free_parts(run);
+	if (run->schedule.launch)
+		gc_main_launch_forget(run->schedule.launch);
+}
+
+/*-------------------------------------------------------------------------
+ * Its states
+ *-------------------------------------------------------------------------
+ */
+
 /* Columns leave the room that builds and groups take, which come behind them. */
 static GcCode
 upload_main_columns(GcRun *run)
 {
 	GcCode		code;
 
-	gc_device_reserve(run->state_bytes);
+	gc_device_reserve(run->memory.claim.state_bytes);
 	code = gc_run_upload_columns(run, run->p->npipelines - 1);
 	gc_device_reserve(0);
 	return code;
@@ -187,26 +239,25 @@ prepare(GcRun *run)
 	int			main = run->p->npipelines - 1;
 	GcCode		code;
 
-	if (!run->begun)
+	if (!run->schedule.begun)
 		gc_request_begins(run->slot);
-	run->begun = true;
+	run->schedule.begun = true;
 	memset(&run->err, 0, sizeof(run->err));
-	memset(&run->piece, 0, sizeof(run->piece));
-	gc_passes_begin(run->passes);
-	run->stream = ops->stream_get(gc_worker.dev, &run->err);
-	if (run->stream == NULL)
+	gc_scan_kind(run)->begin(run);
+	run->memory.stream = ops->stream_get(gc_worker.dev, &run->err);
+	if (run->memory.stream == NULL)
 		return run->err.code;
 	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
 		(code = gc_run_allocate(run)) != GC_OK || (code = gc_edge_allocate(run)) != GC_OK ||
 		(code = upload_main_columns(run)) != GC_OK)
 		return code;
 	if ((code = gc_run_first_builds(run)) != GC_OK || (code = gc_run_below(run, main)) != GC_OK ||
-		(code = ops->fill(run->stream, run->sink, 0, run->sink_zero, &run->err)) != GC_OK)
+		(code = ops->fill(run->memory.stream, run->memory.sink, 0, run->memory.sink_zero, &run->err)) != GC_OK)
 		return code;
-	if (run->copied)
-		run->built = ops->event_timed(run->stream, &run->err);
-	else if (run->copies.began)
-		run->copied = ops->event_timed(run->stream, &run->err);
+	if (run->memory.copied)
+		run->memory.built = ops->event_timed(run->memory.stream, &run->err);
+	else if (run->memory.copies.began)
+		run->memory.copied = ops->event_timed(run->memory.stream, &run->err);
 	return run->err.code;
 }
 
@@ -234,7 +285,7 @@ advance_waiting(GcRun *run, int others)
 		return false;
 	/* Builds queue all their waves.  Alone, the request itself is what holds the memory that it lacks. */
 	gc_device_may_wait(others == 0);
-	run->prepared_alone = others == 0;
+	run->memory.prepared_alone = others == 0;
 	code = prepare(run);
 	gc_device_may_wait(false);
 	if (code == GC_OK)
@@ -246,26 +297,26 @@ advance_waiting(GcRun *run, int others)
 	if (code == GC_DEVICE_MEMORY && gc_edges_wanted(run))
 	{
 		gc_run_leave_admitted(run, true);
-		gc_run_back_out(run);
-		run->refused_change = 0;
+		back_out(run);
+		run->memory.claim.refused_change = 0;
 		(void) gc_run_ask_again(run);
 		return true;
 	}
-	if (code == GC_DEVICE_MEMORY && !run->all_waves && gc_wave_scan_possible(run))
+	if (code == GC_DEVICE_MEMORY && !run->scan.all_waves && gc_wave_scan_possible(run))
 	{
 		/* Others get nothing by this, and need not try again; this one may at once. */
 		gc_run_leave_admitted(run, true);
-		gc_run_back_out(run);
-		run->refused_change = 0;
-		run->all_waves = true;
+		back_out(run);
+		run->memory.claim.refused_change = 0;
+		run->scan.all_waves = true;
 		return true;
 	}
 	gc_run_leave_admitted(run, true);
-	gc_run_back_out(run);
+	back_out(run);
 	if (code == GC_DEVICE_MEMORY && others > 0)
 	{
 		/* Try again when another run is done. */
-		run->all_waves = false;
+		run->scan.all_waves = false;
 		return false;
 	}
 	if (code != GC_DEVICE_MEMORY || !gc_run_plan_passes(run, true))
@@ -357,7 +408,7 @@ finish_follower(GcRun *leader, GcRun *run)
 	run->leader = NULL;
 	run->state = RUN_FINISHED;
 	run->err = leader->err;
-	run->result = leader->err.code == GC_OK ? gc_result_hold(leader->result) : NULL;
+	run->result.block = leader->err.code == GC_OK ? gc_result_hold(leader->result.block) : NULL;
 }
 
 /*
@@ -373,12 +424,9 @@ gc_run_free(GcRun *run)
 	foreach(lc, run->followers)
 		finish_follower(run, lfirst(lc));
 	gc_run_hooks->ends(run);
-	gc_run_release_device(run);
-	if (code != GC_OK && run->result)
-	{
-		gc_result_put(run->result);
-		run->result = NULL;
-	}
-	gc_slot_finish(run->slot, &run->err, run->result);
+	release_device(run);
+	if (code != GC_OK)
+		gc_run_drop_result(run);
+	gc_slot_finish(run->slot, &run->err, run->result.block);
 	MemoryContextDelete(run->cxt);
 }

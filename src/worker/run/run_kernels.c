@@ -7,7 +7,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "run_kernels.h"
+#include "run.h"
+
+#include "utils/timestamp.h"
 
 #include "../memory/state.h"
 #include "passes.h"
@@ -20,12 +22,12 @@ gc_run_ask_kernels(GcRun *run)
 {
 	for (int i = 0; i < run->p->npipelines && run->state != RUN_FINISHED; i++)
 	{
-		const GcSplits splits = gc_passes_splits(run->passes, i);
+		const GcSplits splits = gc_passes_splits(run->scan.passes, i);
 
-		if (i + 1 == run->p->select && !run->choose)
+		if (i + 1 == run->p->select && !run->result.choose)
 			continue;
-		run->kernels[i] = gc_signature_kernel(run->request, i, &splits, &run->fresh[i], &run->err);
-		if (run->kernels[i] == NULL)
+		run->kernels.of[i] = gc_signature_kernel(run->request, i, &splits, &run->kernels.fresh[i], &run->err);
+		if (run->kernels.of[i] == NULL)
 			run->state = RUN_FINISHED;
 	}
 }
@@ -42,13 +44,13 @@ gc_run_ask_again(GcRun *run)
 bool
 gc_run_plan_passes(GcRun *run, bool less)
 {
-	if (run->attempts++ == MOST_PLANS)
+	if (run->kernels.attempts++ == MOST_PLANS)
 		return false;
-	if (run->passes == NULL)
-		run->passes = gc_passes_make(run->request, run->gather, run->choose, run->cxt);
-	if (!gc_passes_plan(run->passes, run->attempts > 1, less))
+	if (run->scan.passes == NULL)
+		run->scan.passes = gc_passes_make(run->request, run->result.gather, run->result.choose, run->cxt);
+	if (!gc_passes_plan(run->scan.passes, run->kernels.attempts > 1, less))
 		return false;
-	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->passes);
+	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->scan.passes);
 	return gc_run_ask_again(run);
 }
 
@@ -90,7 +92,7 @@ gc_run_kernels_ready(GcRun *run)
 
 	for (int i = 0; i < run->p->npipelines; i++)
 	{
-		for (GcPipelineKernel *k = run->kernels[i]; k; k = k->consumer)
+		for (GcPipelineKernel *k = run->kernels.of[i]; k; k = k->consumer)
 		{
 			if (!is_ready(run, k))
 				return false;
@@ -98,7 +100,7 @@ gc_run_kernels_ready(GcRun *run)
 				return true;
 		}
 	}
-	if (run->gather && gc_compactor(&run->err, &failed) == NULL)
+	if (run->result.gather && gc_compactor(&run->err, &failed) == NULL)
 	{
 		if (failed)
 			run->state = RUN_FINISHED;
@@ -120,13 +122,26 @@ gc_run_kernels_ready(GcRun *run)
 	{
 		GcKernelOrigin origin;
 
-		if (!run->fresh[i])
+		if (!run->kernels.fresh[i])
 			continue;
-		origin = gc_kcache_origin(run->kernels[i]->entry);
+		origin = gc_kcache_origin(run->kernels.of[i]->entry);
 		info->compiled += origin == GC_ORIGIN_COMPILED;
 		info->from_disk += origin == GC_ORIGIN_DISK;
 	}
-	run->ready = GetCurrentTimestamp();
-	info->compile_ms = (run->ready - run->taken) / 1000.0;
+	info->compile_ms = (GetCurrentTimestamp() - run->schedule.taken) / 1000.0;
 	return true;
+}
+
+bool
+gc_run_reads_column(const GcRun *run, int pipeline, int column)
+{
+	for (const GcPipelineKernel *k = run->kernels.of[pipeline]; k; k = k->consumer)
+	{
+		for (int i = 0; i < k->nwords; i++)
+		{
+			if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
+				return true;
+		}
+	}
+	return false;
 }

@@ -3,8 +3,8 @@
  * wave_scan.c
  *	  The scan of a pipeline in waves: which pipelines, and the launch of a wave's part.
  *
- * A pipeline is scanned in waves if its columns do not fit beside what others use, or if memory ran out.  A launch for a wave is one for a part of the sources, which
- * adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
+ * A pipeline is scanned in waves if its columns do not fit beside what others use, or if memory ran out.  A launch for a
+ * wave is one for a part of the sources, which adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
  * time.  Any other pipeline is queued as a whole.
  *
  * The worker's main thread.
@@ -21,11 +21,8 @@
 #include "../memory/device_memory.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
-#include "../memory/waves.h"
+#include "../waves/waves.h"
 #include "launch.h"
-#include "memory_demand.h"
-#include "pairs.h"
-#include "splits.h"
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */
 #define LEAST_SHARE		(1.0 / 4096)
@@ -108,17 +105,17 @@ gc_wave_scan_wanted(const GcRun *run, int pipeline)
 	const bool	is_main = pipeline == run->p->npipelines - 1;
 	int			columns[GC_MAX_COLUMNS],
 				of_directory[GC_MAX_COLUMNS];
-	const u64	besides = is_main ? run->bytes : 0;
+	const u64	besides = is_main ? run->memory.claim.bytes : 0;
 	const u64	unused = gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool);
 	u64			missing = 0;
 	int			n;
 
 	if (!may_be(run, pipeline))
 		return false;
-	if (run->all_waves)
+	if (run->scan.all_waves)
 		return true;
 	/* Nothing has left device memory since the request was admitted, as there is room for all that it makes. */
-	if (run->admitted && run->missing == 0 && run->bytes <= unused)
+	if (run->memory.claim.admitted && run->memory.claim.missing == 0 && run->memory.claim.bytes <= unused)
 		return false;
 	n = columns_of(run, pipeline, columns, of_directory);
 	for (int c = 0; c < n; c++)
@@ -141,7 +138,7 @@ link_read(const GcRun *run, int pipeline, int column)
 		GcColumnReach reach;
 		GcLinkRead	read;
 	}			made[LINK_READS];
-	const GcColumnReach *reach = &run->kernels[pipeline]->reach[column];
+	const GcColumnReach *reach = &run->kernels.of[pipeline]->reach[column];
 	const int	at = (reach->passed * 8 + reach->rows) % LINK_READS;
 
 	if (!made[at].known || made[at].reach.passed != reach->passed || made[at].reach.rows != reach->rows)
@@ -197,7 +194,7 @@ launch_wave(void *arg, const GcWavePart *part, GcError *err)
 	GcWaveScan *scan = arg;
 	GcRun	   *run = scan->run;
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
-	GcPipelineKernel *k = run->kernels[scan->pipeline];
+	GcPipelineKernel *k = run->kernels.of[scan->pipeline];
 	const bool	is_main = scan->pipeline == run->p->npipelines - 1;
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[scan->pipeline].input];
 	const u64	tiles = part->nsources * (u64) ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
@@ -246,7 +243,7 @@ gc_wave_scan_make(GcRun *run, int pipeline)
 		pfree(scan);
 		return run->err.code;
 	}
-	run->waves[pipeline] = scan;
+	run->scan.waves[pipeline] = scan;
 	return GC_OK;
 }
 
@@ -256,7 +253,7 @@ gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags)
 	GcCode		code = GC_OK;
 
 	scan->flags = flags;
-	gc_wave_begin(scan->member, scan->run->stream);
+	gc_wave_begin(scan->member, scan->run->memory.stream);
 	while (code == GC_OK && gc_wave_left(scan->member) > 0)
 	{
 		code = gc_wave_step(scan->member, &scan->run->err);
@@ -269,43 +266,42 @@ gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags)
 	return code;
 }
 
-GcCode
-gc_wave_scan_begin(GcRun *run, bool last)
+/* A request that nobody waits for takes part in no more waves, and ends when the device is done with those that it has. */
+GcScanStep
+gc_wave_scan_next(GcRun *run, const GcScanLaunch *launch, bool last)
 {
-	GcWaveScan *scan = run->waves[run->p->npipelines - 1];
+	GcWaveScan *scan = run->scan.waves[run->p->npipelines - 1];
+	bool		moved;
 
-	scan->flags = run->sink;
-	scan->last = last;
-	run->delivered = false;
-	gc_wave_begin(scan->member, run->stream);
-	return GC_OK;
-}
-
-GcCode
-gc_wave_scan_drive(GcRun *run, bool *moved, bool *over)
-{
-	GcWaveScan *scan = run->waves[run->p->npipelines - 1];
-	GcCode		code = gc_wave_drive(scan->member, moved, &run->err);
-
-	*over = gc_wave_left(scan->member) == 0;
-	return code;
-}
-
-void
-gc_wave_scan_stop(GcRun *run)
-{
-	gc_wave_stop(run->waves[run->p->npipelines - 1]->member);
+	if (!run->scan.streaming)
+	{
+		scan->flags = run->memory.sink;
+		scan->last = last;
+		run->result.delivered = false;
+		gc_wave_begin(scan->member, run->memory.stream);
+		gc_run_takes_less(run);
+		return GC_SCAN_MOVED;
+	}
+	if (gc_run_nobody_waits(run))
+	{
+		gc_wave_stop(scan->member);
+		return GC_SCAN_QUEUED;
+	}
+	if (gc_wave_drive(scan->member, &moved, &run->err) != GC_OK)
+		return GC_SCAN_FAILED;
+	return gc_wave_left(scan->member) == 0 ? GC_SCAN_LAST : moved ? GC_SCAN_MOVED : GC_SCAN_WAITS;
 }
 
 void
 gc_wave_scans_leave(GcRun *run)
 {
+	run->scan.streaming = false;
 	for (int n = 0; n < run->p->npipelines; n++)
 	{
-		if (run->waves[n] == NULL)
+		if (run->scan.waves[n] == NULL)
 			continue;
-		gc_wave_leave(run->waves[n]->member);
-		pfree(run->waves[n]);
-		run->waves[n] = NULL;
+		gc_wave_leave(run->scan.waves[n]->member);
+		pfree(run->scan.waves[n]);
+		run->scan.waves[n] = NULL;
 	}
 }

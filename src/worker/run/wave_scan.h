@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wave_scan.h
- *	  The scan of a pipeline in waves (memory/waves.h).
+ *	  The scan of a pipeline in waves (waves/waves.h).
  *
  * The worker's main thread.
  *
@@ -20,7 +20,7 @@ extern bool gc_wave_scan_wanted(const GcRun *run, int pipeline);
 /* May any of the request's pipelines be scanned in waves? */
 extern bool gc_wave_scan_possible(const GcRun *run);
 
-/* Get memory for waves, as run->waves[pipeline]. */
+/* Get memory for waves, as run->scan.waves[pipeline]. */
 extern GcCode gc_wave_scan_make(GcRun *run, int pipeline);
 
 /* The share of a column's bytes that the pipeline is spared over the link if the column is in device memory. */
@@ -29,20 +29,13 @@ extern float gc_wave_scan_spared(const GcRun *run, int pipeline, int column);
 /* Queue all of the scan of a pipeline other than the main one, whose flags are at this address. */
 extern GcCode gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags);
 
-/*
- * The main pipeline's scan: begin it; then queue the next wave if it is time.  last: the pass is the last
- * one, so that the scan's last launch delivers the result.  *moved: something was queued.  *over: all is.
- */
-extern GcCode gc_wave_scan_begin(GcRun *run, bool last);
-extern GcCode gc_wave_scan_drive(GcRun *run, bool *moved, bool *over);
-
-/* What was queued is enough. */
-extern void gc_wave_scan_stop(GcRun *run);
+/* As GcScanKind's next, of the main pipeline: begin its waves, or queue the next one if it is time. */
+extern GcScanStep gc_wave_scan_next(GcRun *run, const GcScanLaunch *launch, bool last);
 
 static inline bool
 gc_run_in_waves(const GcRun *run)
 {
-	return run->waves[run->p->npipelines - 1] != NULL;
+	return run->scan.waves[run->p->npipelines - 1] != NULL;
 }
 
 /* The device is done with the request: it takes part in no waves any more. */

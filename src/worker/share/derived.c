@@ -103,7 +103,7 @@ static GcCode
 write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArgs *args, int nwords)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcStream   *stream = scan->run[0]->stream;
+	GcStream   *stream = scan->run[0]->memory.stream;
 	GcLaunch	launch = {.blocks = WRITER_BLOCKS,.threads = Min(WRITER_THREADS, k->info.max_threads)};
 	GcAddr		to_write = d->cols + d->nchunks * sizeof(GcCol);
 	GcCode		code;
@@ -146,7 +146,7 @@ gc_derived_write(GcScanMembers *scan, GcDerived *d, u32 readers, const GcPipelin
 	GcCode		code = GC_OK;
 
 	if (d->ready)
-		code = gc_worker.ops->stream_wait(scan->run[0]->stream, d->ready, scan->err);
+		code = gc_worker.ops->stream_wait(scan->run[0]->memory.stream, d->ready, scan->err);
 	if (code == GC_OK && choose_chunks(scan, d, readers))
 		code = write_chunks(scan, d, k, args, nwords);
 	return code;

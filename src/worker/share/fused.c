@@ -362,7 +362,7 @@ gc_fused_learn(const GcMainLaunch *launch, double time_us)
 void
 gc_fused_refused(const GcRun *run, double alone_us)
 {
-	GcScanShape *s = run->share->scan_shape;
+	GcScanShape *s = run->schedule.share->scan_shape;
 	GcFusedKind   *b;
 	double		first;
 

@@ -31,7 +31,6 @@
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/give_back.h"
 #include "../run/launch.h"
 #include "scan_set.h"
 #include "share_launch.h"
@@ -180,7 +179,7 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 			   const GcInputValue *in, GcArgs *args)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcStream   *stream = run->stream;
+	GcStream   *stream = run->memory.stream;
 	GcLaunch	launch = {.blocks = REFINER_BLOCKS,.threads = Min(KEY_GROUP_THREADS, k->info.max_threads)};
 	u64			attributes = aligned((column->range + 1) * sizeof(u32));
 	u64			slots = GC_KEY_GROUP_SLOTS * sizeof(u64);
@@ -196,7 +195,7 @@ launch_refiner(GcRun *run, const GcPipelineKernel *k, GcSetColumn *column, GcRef
 	args->w[10] = r->result->members;
 	args->w[11] = (u64) column->base;
 	args->w[12] = column->range;
-	args->scan.sources = run->device_part + in->sources_off;
+	args->scan.sources = run->memory.device_part + in->sources_off;
 	args->scan.nsources = gc_cached_sources(in);
 	args->scan.tiles_per_source = (in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	args->scan.ntiles = args->scan.nsources * args->scan.tiles_per_source;
@@ -233,8 +232,8 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 		GC_KEY_GROUP_SLOTS * (sizeof(u64) + sizeof(u32)) + 256 + (column->range + 1) * sizeof(u16);
 
 	/* A run that shares its builds with others did not need these columns. */
-	if (k == NULL || gc_run_have_column(run, input, key, run->stream, &err) != GC_OK ||
-		(attribute >= 0 && gc_run_have_column(run, input, attribute, run->stream, &err) != GC_OK))
+	if (k == NULL || gc_run_have_column(run, input, key, run->memory.stream, &err) != GC_OK ||
+		(attribute >= 0 && gc_run_have_column(run, input, attribute, run->memory.stream, &err) != GC_OK))
 		return true;
 	r = MemoryContextAllocZero(TopMemoryContext, sizeof(GcRefinement));
 	under_way++;
@@ -247,11 +246,11 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 	column->attribute[column->nattributes++] = (GcAttribute) {.dbid = in->dir->key.dbid,
 	.relid = in->dir->key.relid,.dir_id = in->dir->id,
 	.column = attribute < 0 ? -1 : run->request->columns[attribute].dir_column};
-	args.w[1] = gc_table_array(run->tables[key]);
-	args.w[2] = attribute < 0 ? 0 : gc_table_array(run->tables[attribute]);
+	args.w[1] = gc_table_array(run->memory.tables[key]);
+	args.w[2] = attribute < 0 ? 0 : gc_table_array(run->memory.tables[attribute]);
 	args.w[3] = attribute < 0 ? 0 : (u64) in->dir->columns[run->request->columns[attribute].dir_column].span.min;
 	if (launch_refiner(run, k, column, r, in, &args) != GC_OK ||
-		(r->done = gc_worker.ops->event(run->stream, &run->err)) == NULL)
+		(r->done = gc_worker.ops->event(run->memory.stream, &run->err)) == NULL)
 		return false;
 	gc_run_not_prepared(run);
 	return true;
@@ -390,13 +389,13 @@ gc_key_groups_learn(GcSetColumn *column, bool mismatch)
 bool
 gc_key_groups_look(GcRun *run)
 {
-	GcScanShape *s = run->share->scan_shape;
+	GcScanShape *s = run->schedule.share->scan_shape;
 	const GcPPipeline *pl = &gc_pipelines(run->p)[s->pipeline];
 	GcError		err;
 	bool		failed;
 	bool		again;
 
-	if (run->share->key_groups_seen)
+	if (run->schedule.share->key_groups_seen)
 		return true;
 	again = gc_refiner(&err, &failed) == NULL && !failed;
 	for (int i = 0; i < pl->nsteps && i < 64 && gc_debug_key_groups; i++)
@@ -415,7 +414,7 @@ gc_key_groups_look(GcRun *run)
 		s->set->selection_asked = s->set->selection_asked || column->refining;
 	}
 	/* One attribute at a time; where memory is short, another run tries. */
-	run->share->key_groups_seen = !again;
+	run->schedule.share->key_groups_seen = !again;
 	return true;
 }
 
@@ -458,9 +457,9 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 {
 	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
 
-	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->scan_chunks) * c->width, 1), true);
+	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->schedule.scan_chunks) * c->width, 1), true);
 	gc_device_label(c->data, GC_MEMORY_COLUMNS);
-	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->scan_chunks, c->width, c->data, c->width))
+	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->schedule.scan_chunks, c->width, c->data, c->width))
 		return true;
 	gc_device_free(c->data);
 	c->data = 0;
@@ -470,7 +469,7 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 void
 gc_key_groups_reserve(GcScanMembers *scan, int k)
 {
-	GcSetColumn *column = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
+	GcSetColumn *column = &scan->run[0]->schedule.share->scan_shape->set->column[scan->f->physical[k]];
 	GcGroupCoded  *c = column->group_coded;
 	bool		failed;
 	GcError		err;
@@ -487,7 +486,7 @@ gc_key_groups_reserve(GcScanMembers *scan, int k)
 GcCode
 gc_key_groups_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 {
-	const GcSetColumn *column = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
+	const GcSetColumn *column = &scan->run[0]->schedule.share->scan_shape->set->column[scan->f->physical[k]];
 	GcGroupCoded  *c = scan->launch->share->group_coded[k];
 	GcArgs		args = {0};
 	bool		failed;

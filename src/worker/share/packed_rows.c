@@ -128,7 +128,7 @@ add_column(GcPackedRows *r, const GcDirectory *dir, u32 nchunks, i16 dir_column)
 static void
 each_column(const GcRun *run, void (*call) (void *arg, int column, i16 dir_column), void *arg)
 {
-	const GcPipelineKernel *k = run->share->scan_shape->selection;
+	const GcPipelineKernel *k = run->schedule.share->scan_shape->selection;
 	int			n = 0;
 
 	for (int i = 0; i < k->nwords; i++)
@@ -137,8 +137,8 @@ each_column(const GcRun *run, void (*call) (void *arg, int column, i16 dir_colum
 	{
 		const GcArgWord *w = &k->words[i];
 
-		if (w->type == GC_ARG_COLUMN && w->part == GC_COLUMN_PACKED_ROWS && run->share->scan_shape->columns[w->index] >= 0)
-			call(arg, w->index, run->share->scan_shape->columns[w->index]);
+		if (w->type == GC_ARG_COLUMN && w->part == GC_COLUMN_PACKED_ROWS && run->schedule.share->scan_shape->columns[w->index] >= 0)
+			call(arg, w->index, run->schedule.share->scan_shape->columns[w->index]);
 	}
 }
 
@@ -173,7 +173,7 @@ read_column(void *arg, int column, i16 dir_column)
 		return;
 	s->any = true;
 	s->readers[i] |= s->member_no;
-	s->run->share->packed_rows[column] = s->r->column[i].column.cols;
+	s->run->schedule.share->packed_rows[column] = s->r->column[i].column.cols;
 }
 
 /*-------------------------------------------------------------------------
@@ -212,9 +212,9 @@ lay_out(const GcDirectory *dir, u32 nchunks)
 void
 gc_packed_rows_reserve(GcScanMembers *scan)
 {
-	GcScanSet  *set = scan->run[0]->share->scan_shape->set;
+	GcScanSet  *set = scan->run[0]->schedule.share->scan_shape->set;
 	PackedRowScan	s = {.dir = scan->run[0]->request->inputs[scan->run[0]->main->input].dir,
-	.nchunks = scan->run[0]->scan_chunks};
+	.nchunks = scan->run[0]->schedule.scan_chunks};
 
 	if (!are_wanted())
 		return;
@@ -242,7 +242,7 @@ gc_packed_rows_write(GcScanMembers *scan)
 	{
 		s.run = scan->run[m];
 		s.member_no = 1u << scan->member_no[m];
-		s.run->share->packed_rows = MemoryContextAllocZero(s.run->cxt, (s.run->p->ncolumns + 1) * sizeof(GcAddr));
+		s.run->schedule.share->packed_rows = MemoryContextAllocZero(s.run->cxt, (s.run->p->ncolumns + 1) * sizeof(GcAddr));
 		s.any = false;
 		each_column(s.run, read_column, &s);
 		pg_atomic_fetch_add_u64(&gc_stats()->packed_row_scans, s.any);

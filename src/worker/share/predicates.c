@@ -18,7 +18,6 @@
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/give_back.h"
 #include "../run/launch.h"
 #include "selection.h"
 #include "scan_set.h"
@@ -59,7 +58,7 @@ direct_table_bytes(const GcSetColumn *column, int each)
 static bool
 may_be_direct(const GcRun *run)
 {
-	const GcPredicates *predicates = &run->share->scan_shape->predicates;
+	const GcPredicates *predicates = &run->schedule.share->scan_shape->predicates;
 
 	for (int i = 0; i < predicates->nlookups; i++)
 	{
@@ -73,16 +72,16 @@ may_be_direct(const GcRun *run)
 static bool
 lay_out_predicates(GcRun *run)
 {
-	const GcScanShape *s = run->share->scan_shape;
+	const GcScanShape *s = run->schedule.share->scan_shape;
 	u64			bytes = 0;
 
-	run->share->predicates = MemoryContextAlloc(run->cxt, s->predicates.ncolumns * sizeof(GcPredicateBitmap));
-	run->share->direct_tables = MemoryContextAllocZero(run->cxt, (run->p->nbuilds + 1) * sizeof(GcPredicateBitmap));
+	run->schedule.share->predicates = MemoryContextAlloc(run->cxt, s->predicates.ncolumns * sizeof(GcPredicateBitmap));
+	run->schedule.share->direct_tables = MemoryContextAllocZero(run->cxt, (run->p->nbuilds + 1) * sizeof(GcPredicateBitmap));
 	for (int q = 0; q < s->predicates.ncolumns; q++)
 	{
 		i16			c = s->columns[s->predicates.column[q]];
 
-		run->share->predicates[q] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
+		run->schedule.share->predicates[q] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
 		bytes += bitmap_bytes(&s->set->column[c]);
 	}
@@ -90,23 +89,23 @@ lay_out_predicates(GcRun *run)
 	{
 		i16			c = s->columns[s->predicates.lookup[i].column];
 
-		run->share->direct_tables[s->predicates.lookup[i].build] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
+		run->schedule.share->direct_tables[s->predicates.lookup[i].build] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
 		bytes += direct_table_bytes(&s->set->column[c], gc_direct_bytes(s->p, s->predicates.lookup[i].build));
 	}
 	if (may_be_direct(run))
-		run->share->predicate_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes, false) : gc_device_alloc(bytes);
+		run->schedule.share->predicate_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes, false) : gc_device_alloc(bytes);
 	for (int q = 0; q < s->predicates.ncolumns; q++)
-		run->share->predicates[q].bits += run->share->predicate_bits;
+		run->schedule.share->predicates[q].bits += run->schedule.share->predicate_bits;
 	for (int b = 0; b < run->p->nbuilds; b++)
-		run->share->direct_tables[b].bits += run->share->predicate_bits;
-	return run->share->predicate_bits != 0;
+		run->schedule.share->direct_tables[b].bits += run->schedule.share->predicate_bits;
+	return run->schedule.share->predicate_bits != 0;
 }
 
 static GcCode
 launch_predicate_kernel(GcRun *run)
 {
-	const GcPipelineKernel *k = run->share->scan_shape->predicate_kernel;
+	const GcPipelineKernel *k = run->schedule.share->scan_shape->predicate_kernel;
 	GcLaunch	l = {.blocks = PREDICATE_BLOCKS,.threads = Min(PREDICATE_THREADS, k->info.max_threads)};
 	GcArgSource src;
 	GcArgs		args = {0};
@@ -115,7 +114,7 @@ launch_predicate_kernel(GcRun *run)
 	gc_fill_args(&src, k, &args);
 	gc_slot_run_info(run->slot)->kernels++;
 	gc_run_not_prepared(run);
-	return gc_worker.ops->launch(run->stream, k->kernel, &l, &args, k->nwords, &run->err);
+	return gc_worker.ops->launch(run->memory.stream, k->kernel, &l, &args, k->nwords, &run->err);
 }
 
 /*
@@ -132,7 +131,7 @@ may_pay_alone(const GcRun *run)
 static bool
 pays_alone(const GcRun *run)
 {
-	const GcScanShape *s = run->share->scan_shape;
+	const GcScanShape *s = run->schedule.share->scan_shape;
 	double		us = gc_scan_us(&s->set->selector->times, gc_selection_columns(run)) + gc_marks_write_us(s->set);
 
 	us += s->selection_us > 0 ? s->selection_us : gc_selection_own_us(run) * GC_SELECTION_PART;
@@ -143,7 +142,7 @@ pays_alone(const GcRun *run)
 static bool
 pays_with_peers(GcRun *run, int others)
 {
-	const GcScanShape *s = run->share->scan_shape;
+	const GcScanShape *s = run->schedule.share->scan_shape;
 	const int	n = Min(others + 1, gc_selection_most(s->set));
 	const double own_us = gc_selection_own_us(run);
 	const double each = s->selection_us > 0 ? gc_selection_adds(s) : own_us * GC_SELECTION_PART;
@@ -151,9 +150,9 @@ pays_with_peers(GcRun *run, int others)
 
 	if (own_us == 0 || pays(n, gc_scan_us(&s->set->selector->times, columns) + n * each, n * own_us))
 		return true;
-	if (run->share->selection_refused == 0)
+	if (run->schedule.share->selection_refused == 0)
 		gc_selection_doubt(run, columns);
-	run->share->selection_refused = others + 1;
+	run->schedule.share->selection_refused = others + 1;
 	return false;
 }
 
@@ -171,13 +170,13 @@ gc_predicates_test(GcRun *run, int others)
 	s = gc_scan_shape_of(run);
 	if (s == NULL)
 		return;
-	if (run->share->predicates != NULL)
+	if (run->schedule.share->predicates != NULL)
 	{
-		if (run->share->predicate_bits != 0 && !gc_key_groups_look(run))
+		if (run->schedule.share->predicate_bits != 0 && !gc_key_groups_look(run))
 			gc_run_fail_start(run);
 		return;
 	}
-	if (has_peers && others < run->share->selection_refused)
+	if (has_peers && others < run->schedule.share->selection_refused)
 		return;
 	/* Some of its kernels may be there already: then it need not wait for the next time. */
 	gc_selection_improve(s->set);

@@ -27,7 +27,6 @@
 #include "../memory/state.h"
 #include "../run/gang.h"
 #include "../run/launch.h"
-#include "../run/result.h"
 #include "scan_set.h"
 #include "selection_scan.h"
 #include "share_launch.h"
@@ -237,10 +236,10 @@ describe_visit(StartedScan *scan, int m, const GcGangLaunch *gang, GcLaunch *own
 	GcGrid		grid;
 	GcCode		code;
 
-	if ((code = gc_scan_alone(run)) != GC_OK || (alone && (code = wait_for(gang, run->stream, &run->err)) != GC_OK))
+	if ((code = gc_scan_alone(run)) != GC_OK || (alone && (code = wait_for(gang, run->memory.stream, &run->err)) != GC_OK))
 		return code;
 	part = gc_selection_visit(&scan->members, m, &grid);
-	*own = gc_describe_launch(run, run->p->npipelines - 1, run->share->scan_shape->selection, &grid, &part, run->sink, NULL, args);
+	*own = gc_describe_launch(run, run->p->npipelines - 1, run->schedule.share->scan_shape->selection, &grid, &part, run->memory.sink, NULL, args);
 	gc_slot_run_info(run->slot)->kernels++;
 	return GC_OK;
 }
@@ -249,7 +248,7 @@ describe_visit(StartedScan *scan, int m, const GcGangLaunch *gang, GcLaunch *own
 static void
 launch_visits(GcRun *const *runs, const GcLaunch *own, int n, const GcGangLaunch *gang)
 {
-	const GcGangKernel *k = &runs[0]->share->scan_shape->visits;
+	const GcGangKernel *k = &runs[0]->schedule.share->scan_shape->visits;
 	GcError		err = {GC_OK, ""};
 	GcEvent	   *launched = NULL;
 	GcCode		code;
@@ -262,8 +261,8 @@ launch_visits(GcRun *const *runs, const GcLaunch *own, int n, const GcGangLaunch
 	{
 		if (code != GC_OK)
 			runs[i]->err = err;
-		else if (!runs[i]->delivered)
-			(void) gc_worker.ops->stream_wait(runs[i]->stream, launched, &runs[i]->err);
+		else if (!runs[i]->result.delivered)
+			(void) gc_worker.ops->stream_wait(runs[i]->memory.stream, launched, &runs[i]->err);
 	}
 	if (launched)
 		gc_worker.ops->event_put(gc_worker.dev, launched);
@@ -273,9 +272,9 @@ launch_visits(GcRun *const *runs, const GcLaunch *own, int n, const GcGangLaunch
 static bool
 same_visit(const GcRun *a, const GcRun *b)
 {
-	const GcGangKernel *visits = &a->share->scan_shape->visits;
+	const GcGangKernel *visits = &a->schedule.share->scan_shape->visits;
 
-	return visits->kernel != NULL && visits->kernel == b->share->scan_shape->visits.kernel;
+	return visits->kernel != NULL && visits->kernel == b->schedule.share->scan_shape->visits.kernel;
 }
 
 /*
@@ -286,7 +285,7 @@ static void
 visit_with(StartedScan *const *scans, int n, int i, int m, const GcGangLaunch *gang)
 {
 	GcRun	   *first = scans[i]->members.run[m];
-	const int	most = first->share->scan_shape->visits.most;
+	const int	most = first->schedule.share->scan_shape->visits.most;
 	GcRun	   *runs[GC_GANG_MOST];
 	GcLaunch	own[GC_GANG_MOST];
 	StartedScan	   *scan[GC_GANG_MOST];
@@ -298,7 +297,7 @@ visit_with(StartedScan *const *scans, int n, int i, int m, const GcGangLaunch *g
 	{
 		for (int k = s == i ? m : 0; k < scans[s]->members.n && nfound < most; k++)
 		{
-			if (scans[s]->members.run[k]->ganged || !same_visit(first, scans[s]->members.run[k]))
+			if (scans[s]->members.run[k]->schedule.ganged || !same_visit(first, scans[s]->members.run[k]))
 				continue;
 			scan[nfound] = scans[s];
 			member[nfound++] = k;
@@ -310,7 +309,7 @@ visit_with(StartedScan *const *scans, int n, int i, int m, const GcGangLaunch *g
 	{
 		GcRun	   *run = scan[k]->members.run[member[k]];
 
-		run->ganged = true;
+		run->schedule.ganged = true;
 		if (describe_visit(scan[k], member[k], gang, &own[nruns], gc_gang_args(nruns)) == GC_OK)
 			runs[nruns++] = run;
 	}
@@ -326,7 +325,7 @@ follow_visit(GcScanMembers *scan, int m)
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 
 	info->gang_members = scan->launch->gang->members;
-	if (!run->ganged)
+	if (!run->schedule.ganged)
 		return gc_selection_follow(scan, m);
 	return run->err.code == GC_OK ? gc_run_queue_result(run) : run->err.code;
 }
@@ -343,7 +342,7 @@ prepare(StartedScan *scan, GcArgs *args, const GcGangLaunch *gang)
 	GcScanMembers *members = &scan->members;
 	GcCode		code = members->f->selector ? gc_selection_prepare(members) : gc_fused_prepare(members, &scan->own, args);
 
-	return code == GC_OK ? wait_for(gang, members->run[0]->stream, &scan->err) : code;
+	return code == GC_OK ? wait_for(gang, members->run[0]->memory.stream, &scan->err) : code;
 }
 
 /* Queue one launch of all scans' merge kernels, and describe their selection kernels. */
@@ -415,7 +414,7 @@ start_prepared(StartedScan *const *scans, int n, const GcGangLaunch *gang)
 	{
 		for (int m = 0; m < scans[i]->members.n; m++)
 		{
-			if (!scans[i]->members.run[m]->ganged)
+			if (!scans[i]->members.run[m]->schedule.ganged)
 				visit_with(scans, n, i, m, gang);
 		}
 	}

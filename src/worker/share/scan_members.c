@@ -23,9 +23,7 @@
 #include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/give_back.h"
 #include "../run/launch.h"
-#include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"
 
@@ -77,7 +75,7 @@ gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more,
 			   Size *at, void (*fill) (GcScanMembers *scan, void *to, void *arg), void *arg)
 {
 	GcMainLaunch *l = scan->launch;
-	GcStream   *stream = scan->run[0]->stream;
+	GcStream   *stream = scan->run[0]->memory.stream;
 	u64		   *valid[GC_MAX_SELECTED];
 	Size		one;
 	Size		size;
@@ -124,14 +122,14 @@ column_table(const GcScanMembers *scan, i16 dir_column, int *member)
 	for (int m = 0; m < scan->n; m++)
 	{
 		const GcRun *run = scan->run[m];
-		const i16  *columns = run->share->scan_shape->columns;
+		const i16  *columns = run->schedule.share->scan_shape->columns;
 
 		for (int c = 0; c < run->p->ncolumns; c++)
 		{
-			if (columns[c] == dir_column && run->tables[c])
+			if (columns[c] == dir_column && run->memory.tables[c])
 			{
 				*member = m;
-				return run->tables[c];
+				return run->memory.tables[c];
 			}
 		}
 	}
@@ -157,12 +155,12 @@ directory_of(const GcRun *run)
 GcCode
 gc_scan_complete(const GcScanMembers *scan)
 {
-	GcStream   *stream = scan->run[0]->stream;
+	GcStream   *stream = scan->run[0]->memory.stream;
 	bool		same = true;
 
 	for (int m = 1; m < scan->n; m++)
 		same = same && directory_of(scan->run[m]) == directory_of(scan->run[0]);
-	for (int c = 0; !same && c < scan->run[0]->share->scan_shape->set->ncolumns; c++)
+	for (int c = 0; !same && c < scan->run[0]->schedule.share->scan_shape->set->ncolumns; c++)
 	{
 		u64			copied = 0;
 		int			m;
@@ -202,7 +200,7 @@ gc_scan_wait(GcScanMembers *scan, int m)
 		*scan->err = scan->run[m]->err;
 		return scan->err->code;
 	}
-	return gc_worker.ops->stream_wait(scan->run[0]->stream, prepared, scan->err);
+	return gc_worker.ops->stream_wait(scan->run[0]->memory.stream, prepared, scan->err);
 }
 
 /* Have a member's own kernel read its hot and private chunks, into its own sink. */
@@ -211,7 +209,7 @@ gc_scan_alone(GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	int			main = run->p->npipelines - 1;
-	GcPipelineKernel *k = run->kernels[main];
+	GcPipelineKernel *k = run->kernels.of[main];
 	GcScanPart	part = {.first = in->nsources - in->nalone,.n = in->nalone};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcGrid		shape;
@@ -221,7 +219,7 @@ gc_scan_alone(GcRun *run)
 	shape = gc_sched_full(&gc_worker.profile, threads,
 						  gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant)),
 						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
-	return gc_run_launch(run, main, k, &shape, &part, run->sink);
+	return gc_run_launch(run, main, k, &shape, &part, run->memory.sink);
 }
 
 void
@@ -243,7 +241,7 @@ gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcSta
 		const GcInputValue *in = &run->request->inputs[run->main->input];
 
 		scan->run[m] = run;
-		run->share->scan_member = m;
+		run->schedule.share->scan_member = m;
 		scan->member_no[m] = start->member_no[m];
 		launch->share->member_mask |= 1u << start->member_no[m];
 		scan->sources[m] = (const GcSource *) (run->request->device_part + in->sources_off);

@@ -180,7 +180,7 @@ free_place(void)
 static GcScanSet *
 set_of(const GcRun *run)
 {
-	const u32	scan = run->scan;
+	const u32	scan = run->schedule.scan;
 	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
 	int			place;
 
@@ -202,11 +202,11 @@ set_of(const GcRun *run)
 	sets[place]->scan = scan;
 	sets[place]->dbid = dir->key.dbid;
 	sets[place]->relid = dir->key.relid;
-	sets[place]->hot = run->scan_chunks != dir->nheap;
+	sets[place]->hot = run->schedule.scan_chunks != dir->nheap;
 	sets[place]->state_id = sets[place]->hot ? dir->id : dir->heap_id;
 	for (int k = 0; k < GC_MEMBER_KINDS; k++)
 		sets[place]->by_kind[k].times.scan_us = gc_worker.calibration.launch_us;
-	set_columns(sets[place], dir, run->scan_chunks);
+	set_columns(sets[place], dir, run->schedule.scan_chunks);
 	return sets[place];
 }
 
@@ -382,7 +382,7 @@ has_shape(const GcRun *run)
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
 	/* Of UNION ALL only one arm's scan could be shared. */
-	return run->scan != 0 && run->pairs.slices == 0 && run->passes == NULL && !gc_run_in_waves(run) && !gc_has_arms(run->p, run->p->npipelines - 1) &&
+	return run->schedule.scan != 0 && run->scan.pairs.slices == 0 && run->scan.passes == NULL && !gc_run_in_waves(run) && !gc_has_arms(run->p, run->p->npipelines - 1) &&
 		run->main->sink != GC_SINK_BUILD && in->nsources > in->nalone;
 }
 
@@ -393,12 +393,12 @@ count_shape(GcRun *run)
 	GcScanSet  *set;
 	GcScanShape *s;
 
-	run->share->scan_asked = true;
+	run->schedule.share->scan_asked = true;
 	set = set_of(run);
 	s = set ? find_shape(set, run) : NULL;
 	if (s == NULL)
 		return;
-	run->share->scan_shape = s;
+	run->schedule.share->scan_shape = s;
 	set->users++;
 	set->requests++;
 	if (++s->uses == GC_SHAPE_RECURS || (gc_sharing_forced() && !s->asked))
@@ -413,15 +413,15 @@ gc_scan_shape_of(GcRun *run)
 {
 	if (!gc_scan_sets_on())
 		return NULL;
-	if (!run->share->scan_asked && has_shape(run))
+	if (!run->schedule.share->scan_asked && has_shape(run))
 		count_shape(run);
-	return run->share->scan_shape;
+	return run->schedule.share->scan_shape;
 }
 
 void
 gc_scan_shape_leave(GcRun *run)
 {
-	if (run->share->scan_shape)
-		run->share->scan_shape->set->users--;
-	run->share->scan_shape = NULL;
+	if (run->schedule.share->scan_shape)
+		run->schedule.share->scan_shape->set->users--;
+	run->schedule.share->scan_shape = NULL;
 }

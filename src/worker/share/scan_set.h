@@ -13,7 +13,6 @@
 #include "../../force.h"
 #include "../../sched/model/cost.h"
 #include "../../sched/policy/sched.h"
-#include "../run/kernels.h"
 #include "../run/run.h"
 #include "key_groups.h"
 #include "packed_rows.h"

@@ -79,7 +79,7 @@ selection_variant(const GcScanShape *s, const GcProfile *profile)
 	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
 	v.selection = s->predicates.steps;
 	v.direct = s->predicates.direct;
-	v.packed_rows = gc_debug_packed_rows;
+	v.packed_rows = gc_enable_packed_rows;
 	v.vec = profile->scalar ? 0 : 8;
 	return v;
 }
@@ -195,7 +195,7 @@ tables_bytes(const GcScanSet *set, const GcFused *f)
 static u8
 key_group_width(const GcSetColumn *c)
 {
-	return c->group_coded && gc_debug_key_groups ? c->group_coded->width : 0;
+	return c->group_coded && gc_enable_key_groups ? c->group_coded->width : 0;
 }
 
 /*
@@ -370,8 +370,8 @@ gc_selection_improve(GcScanSet *set)
 	uint64		least = gc_shape_least_uses();
 	bool		wanted = !knows_key_groups(set, set->selector);
 
-	set->selection_dirty = set->selection_dirty || set->key_groups_on != gc_debug_key_groups;
-	set->key_groups_on = gc_debug_key_groups;
+	set->selection_dirty = set->selection_dirty || set->key_groups_on != gc_enable_key_groups;
+	set->key_groups_on = gc_enable_key_groups;
 	if (!set->selection_dirty || set->selector_pending || !gc_selection_allowed())
 		return;
 	set->selection_dirty = false;
@@ -448,14 +448,14 @@ gc_selection_can(const GcRun *run)
 	/*
 	 * A request that a failed scan gave back has predicate bitmaps, but no scan shape any more.
 	 */
-	return run->share->predicate_bits != 0 && run->share->scan_shape != NULL && gc_debug_shared_selection &&
-		gc_selection_covers(run->share->scan_shape->set->selector, run->share->scan_shape);
+	return run->schedule.share->predicate_bits != 0 && run->schedule.share->scan_shape != NULL && gc_debug_shared_selection &&
+		gc_selection_covers(run->schedule.share->scan_shape->set->selector, run->schedule.share->scan_shape);
 }
 
 u32
 gc_selection_columns(const GcRun *run)
 {
-	const GcScanShape *s = run->share->scan_shape;
+	const GcScanShape *s = run->schedule.share->scan_shape;
 	u32			columns = 0;
 
 	for (int q = 0; q < s->predicates.ncolumns; q++)
@@ -519,7 +519,7 @@ gc_selection_learn(GcMainLaunch *launch, double select_us)
 void
 gc_selection_doubt(GcRun *run, u32 columns)
 {
-	GcScanShape *s = run->share->scan_shape;
+	GcScanShape *s = run->schedule.share->scan_shape;
 	const double first = gc_selection_own_us(run) * GC_SELECTION_PART;
 
 	if (s->selection_us > first && first > 0)
@@ -537,7 +537,7 @@ refused_columns(GcRun *const *runs, int n, int i)
 
 	for (int k = 0; k < n; k++)
 	{
-		if (runs[k]->share->scan_shape->set != runs[i]->share->scan_shape->set)
+		if (runs[k]->schedule.share->scan_shape->set != runs[i]->schedule.share->scan_shape->set)
 			continue;
 		if (k < i)
 			return 0;

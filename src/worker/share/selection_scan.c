@@ -19,7 +19,6 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "../run/launch.h"
-#include "../run/result.h"
 #include "selection.h"
 #include "scan_set.h"
 #include "share_launch.h"
@@ -49,11 +48,11 @@ readers(const GcScanMembers *scan, i16 dir_column, u32 *accepting)
 
 	for (int m = 0; m < scan->n; m++)
 	{
-		const GcScanShape *s = scan->run[m]->share->scan_shape;
+		const GcScanShape *s = scan->run[m]->schedule.share->scan_shape;
 
 		for (int q = 0; q < s->predicates.ncolumns; q++)
 		{
-			if (scan->run[m]->share->predicates[q].dir_column == dir_column)
+			if (scan->run[m]->schedule.share->predicates[q].dir_column == dir_column)
 				read |= 1u << scan->member_no[m];
 		}
 	}
@@ -92,7 +91,7 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
-		const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
+		const GcSetColumn *c = &scan->run[0]->schedule.share->scan_shape->set->column[scan->f->physical[k]];
 		u32			accepting;
 
 		/* a column that no member reads has one entry */
@@ -108,12 +107,12 @@ fill_tables(GcScanMembers *scan, void *to, void *arg)
 		}
 		for (int m = 0; m < scan->n; m++)
 		{
-			const GcScanShape *s = scan->run[m]->share->scan_shape;
+			const GcScanShape *s = scan->run[m]->schedule.share->scan_shape;
 
 			for (int q = 0; q < s->predicates.ncolumns; q++)
 			{
-				if (scan->run[m]->share->predicates[q].dir_column == scan->f->physical[k])
-					table[k].bits[scan->member_no[m]] = scan->run[m]->share->predicates[q].bits;
+				if (scan->run[m]->schedule.share->predicates[q].dir_column == scan->f->physical[k])
+					table[k].bits[scan->member_no[m]] = scan->run[m]->schedule.share->predicates[q].bits;
 			}
 		}
 	}
@@ -130,11 +129,11 @@ allocate(GcScanMembers *scan)
 	u32			max_rows = 0;
 
 	for (int k = 0; k < scan->f->nphysical; k++)
-		tables += GC_SELECT_TABLE_BYTES(first->share->scan_shape->set->column[scan->f->physical[k]].range);
+		tables += GC_SELECT_TABLE_BYTES(first->schedule.share->scan_shape->set->column[scan->f->physical[k]].range);
 	for (int m = 0; m < scan->n; m++)
 		max_rows = Max(max_rows, scan->run[m]->request->inputs[scan->run[m]->main->input].max_rows);
 	room->per_chunk = TYPEALIGN64(GC_PAD_ROWS, max_rows) / 8;
-	room->per_member = room->per_chunk * first->scan_chunks;
+	room->per_member = room->per_chunk * first->schedule.scan_chunks;
 	tables = TYPEALIGN64(256, tables);
 	summary = TYPEALIGN64(256, GC_SUMMARY_BYTES(room->per_member));
 	scan->launch->share->sel_bitmap = gc_device_alloc(tables + summary + room->per_member * scan->n);
@@ -150,7 +149,7 @@ static void
 fill_column(const GcScanMembers *scan, int k, GcAddr table, u64 *w)
 {
 	const i16	dir_column = scan->f->physical[k];
-	const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[dir_column];
+	const GcSetColumn *c = &scan->run[0]->schedule.share->scan_shape->set->column[dir_column];
 	const GcGroupCoded *group_coded = scan->launch->share->group_coded[k];
 	u32			accepting;
 	u32			read = readers(scan, dir_column, &accepting);
@@ -180,7 +179,7 @@ shared_bytes(const GcScanMembers *scan)
 	for (int k = 0; k < scan->f->nphysical; k++)
 	{
 		const GcGroupCoded *group_coded = scan->launch->share->group_coded[k];
-		const GcSetColumn *c = &scan->run[0]->share->scan_shape->set->column[scan->f->physical[k]];
+		const GcSetColumn *c = &scan->run[0]->schedule.share->scan_shape->set->column[scan->f->physical[k]];
 
 		if (group_coded)
 			bytes += GC_SELECT_SHARED_BYTES(group_coded->n, gc_table_copies(&scan->f->column[k]));
@@ -274,17 +273,17 @@ gc_selection_prepare(GcScanMembers *scan)
 	l->share->mismatches = (u32 *) ((char *) l->share->staging + tables + size);
 	for (int m = 0; m < scan->n; m++)
 	{
-		scan->run[m]->share->sel_bitmap = scan->room.sel_bitmap + scan->room.per_member * scan->member_no[m];
-		scan->run[m]->share->sel_bitmap_bytes = scan->room.per_chunk;
-		scan->run[m]->share->summary = scan->room.summary;
-		scan->run[m]->share->sel_bitmap_bit = scan->member_no[m];
+		scan->run[m]->schedule.share->sel_bitmap = scan->room.sel_bitmap + scan->room.per_member * scan->member_no[m];
+		scan->run[m]->schedule.share->sel_bitmap_bytes = scan->room.per_chunk;
+		scan->run[m]->schedule.share->summary = scan->room.summary;
+		scan->run[m]->schedule.share->sel_bitmap_bit = scan->member_no[m];
 		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
 	if ((code = gc_scan_complete(scan)) != GC_OK || (code = write_key_groups(scan)) != GC_OK ||
 		(code = gc_packed_rows_write(scan)) != GC_OK)
 		return code;
-	return gc_worker.ops->fill(scan->run[0]->stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err);
+	return gc_worker.ops->fill(scan->run[0]->memory.stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err);
 }
 
 GcCode
@@ -303,7 +302,7 @@ static GcCode
 launch_scan(GcScanMembers *scan)
 {
 	const GcDeviceOps *ops = gc_worker.ops;
-	GcStream   *stream = scan->run[0]->stream;
+	GcStream   *stream = scan->run[0]->memory.stream;
 	bool		failed;
 	GcLaunch	launch;
 	GcArgs		args;
@@ -338,7 +337,7 @@ gc_selection_visit(GcScanMembers *scan, int m, GcGrid *grid)
 {
 	GcRun	   *run = scan->run[m];
 	const GcInputValue *in = &run->request->inputs[run->main->input];
-	GcPipelineKernel *k = run->share->scan_shape->selection;
+	GcPipelineKernel *k = run->schedule.share->scan_shape->selection;
 	GcScanPart	part = {.n = in->nsources - in->nalone,.timed = true,.before = scan->launch->share->sel_bitmap,.last = true};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant));
@@ -346,7 +345,7 @@ gc_selection_visit(GcScanMembers *scan, int m, GcGrid *grid)
 	*grid = gc_sched_full(&gc_worker.profile, threads, Min(per_sm, own_blocks(scan->n, threads)),
 						  part.n * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	gc_slot_run_info(run->slot)->kernels++;
-	pg_atomic_fetch_add_u64(&gc_stats()->direct_lookups, run->share->scan_shape->predicates.nlookups);
+	pg_atomic_fetch_add_u64(&gc_stats()->direct_lookups, run->schedule.share->scan_shape->predicates.nlookups);
 	return part;
 }
 
@@ -360,10 +359,10 @@ gc_selection_follow(GcScanMembers *scan, int m)
 	GcCode		code;
 
 	if ((code = gc_scan_alone(run)) != GC_OK ||
-		((m > 0 || l->gang) && (code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err)) != GC_OK))
+		((m > 0 || l->gang) && (code = gc_worker.ops->stream_wait(run->memory.stream, l->share->computed, &run->err)) != GC_OK))
 		return code;
 	part = gc_selection_visit(scan, m, &grid);
-	code = gc_run_launch(run, run->p->npipelines - 1, run->share->scan_shape->selection, &grid, &part, run->sink);
+	code = gc_run_launch(run, run->p->npipelines - 1, run->schedule.share->scan_shape->selection, &grid, &part, run->memory.sink);
 	return code == GC_OK ? gc_run_queue_result(run) : code;
 }
 
@@ -381,7 +380,7 @@ most_selected_first(const GcStart *start, GcRun *const *runs)
 	int			order[GC_MAX_MEMBERS];
 
 	for (int m = 0; m < start->ncandidates; m++)
-		us[m] = runs[start->candidate[m]]->share->scan_shape->selection_us;
+		us[m] = runs[start->candidate[m]]->schedule.share->scan_shape->selection_us;
 	gc_longest_first(us, start->ncandidates, order);
 	for (int m = 0; m < start->ncandidates; m++)
 	{
@@ -399,7 +398,7 @@ gc_selection_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const 
 	gc_scan_begin(scan, launch, f, &sorted, runs, err);
 	for (int m = 0; m < scan->n; m++)
 	{
-		launch->share->shapes[m] = scan->run[m]->share->scan_shape;
+		launch->share->shapes[m] = scan->run[m]->schedule.share->scan_shape;
 		launch->share->columns |= gc_selection_columns(scan->run[m]);
 	}
 }

@@ -10,7 +10,7 @@
 #ifndef GC_SELECTED_SCAN_H
 #define GC_SELECTED_SCAN_H
 
-#include "../run/launch_kernel.h"
+#include "../run/launch.h"
 #include "scan_members.h"
 
 /* As gc_fused_start, by a selection kernel. */

@@ -108,7 +108,7 @@ gc_share_describe(GcRun *run, bool has_peers)
 {
 	GcScanShape *s;
 
-	if (!has_peers && run->share->predicate_bits == 0)
+	if (!has_peers && run->schedule.share->predicate_bits == 0)
 		return;
 	s = gc_scan_shape_of(run);
 	if (s == NULL)
@@ -142,7 +142,7 @@ gc_share_improve(void)
 bool
 gc_share_pending(const GcRun *run)
 {
-	const GcScanShape *s = run->share->scan_shape;
+	const GcScanShape *s = run->schedule.share->scan_shape;
 
 	return gc_scan_sets_on() && s != NULL && (gc_fused_pending(s->set) || gc_selection_pending(s->set));
 }
@@ -154,7 +154,7 @@ gc_share_pending(const GcRun *run)
 static bool
 members_pay(const GcRun *run, const GcFused *f)
 {
-	const GcScanShape *s = run->share->scan_shape;
+	const GcScanShape *s = run->schedule.share->scan_shape;
 	int			here = s->counting;
 	int			members = Min(here, gc_fused_bodies_of(f, s));
 
@@ -174,7 +174,7 @@ members_pay(const GcRun *run, const GcFused *f)
 static void
 offer_kernel(GcRun *run, GcCandidate *candidate)
 {
-	GcScanShape *s = run->share->scan_shape;
+	GcScanShape *s = run->schedule.share->scan_shape;
 	const GcFused *f = gc_scan_shape_bodies(s) != GC_NO_MEMBERS ? s->set->by_kind[gc_scan_shape_bodies(s)].ready : NULL;
 
 	if (s->marginal_us == 0)
@@ -242,7 +242,7 @@ gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, con
 	}
 	for (int i = 0; i < ncandidates; i++)
 	{
-		const GcScanShape *s = runs[i]->share->scan_shape;
+		const GcScanShape *s = runs[i]->schedule.share->scan_shape;
 
 		if (s && is_described(s->set))
 			offer_kernel(runs[i], &candidates[i]);
@@ -357,7 +357,7 @@ note_unfused(const GcStart *start, GcRun *const *runs, const GcCandidate *candid
 		const GcRun *run = runs[start->candidate[m]];
 		int			k = 0;
 
-		while (runs[start->candidate[k]]->share->scan_shape != run->share->scan_shape)
+		while (runs[start->candidate[k]]->schedule.share->scan_shape != run->schedule.share->scan_shape)
 			k++;
 		if (k == m)
 			gc_fused_refused(run, candidates[start->candidate[m]].needs.alone_us);

@@ -20,7 +20,6 @@
 #define GC_SHARE_H
 
 #include "../../sched/policy/sched.h"
-#include "../run/hooks.h"
 #include "../run/run.h"
 #include "predicates.h"
 

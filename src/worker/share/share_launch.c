@@ -66,12 +66,12 @@ free_share(GcMainLaunch *launch)
 static void
 member_ran(GcRun *run, float begin_us, float end_us)
 {
-	GcMainLaunch *launch = run->launch;
+	GcMainLaunch *launch = run->schedule.launch;
 
 	if (!launch->selection)
 		return;
-	launch->share->begin_us[run->share->scan_member] = Max(launch->kernel_us, begin_us);
-	launch->share->end_us[run->share->scan_member] = end_us;
+	launch->share->begin_us[run->schedule.share->scan_member] = Max(launch->kernel_us, begin_us);
+	launch->share->end_us[run->schedule.share->scan_member] = end_us;
 }
 
 void

@@ -63,6 +63,6 @@ gc_share_run_word(const GcShareRun *share, const GcArgWord *w)
 void
 gc_share_run_give_back(GcRun *run)
 {
-	gc_device_free(run->share->predicate_bits);
-	run->share->predicate_bits = 0;
+	gc_device_free(run->schedule.share->predicate_bits);
+	run->schedule.share->predicate_bits = 0;
 }

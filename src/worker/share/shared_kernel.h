@@ -16,7 +16,7 @@
 #include "../../codegen/fused.h"
 #include "../../codegen/selection.h"
 #include "../../device/kcache.h"
-#include "../run/gang_kernel.h"
+#include "../kernels/kernels.h"
 #include "../../sched/model/cost.h"
 #include "../../program/hash.h"
 

@@ -14,8 +14,6 @@
 
 #include "../memory/state.h"
 #include "../run/launch.h"
-#include "../run/result.h"
-#include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"
 
@@ -27,7 +25,7 @@
 static GcCode
 have_columns(const GcScanMembers *scan)
 {
-	GcStream   *stream = scan->run[0]->stream;
+	GcStream   *stream = scan->run[0]->memory.stream;
 	GcCode		code = GC_OK;
 
 	for (int i = 0; i < scan->f->nwords; i++)
@@ -37,7 +35,7 @@ have_columns(const GcScanMembers *scan)
 		for (int m = 0; w->readers != 0 && m < scan->n && code == GC_OK; m++)
 		{
 			GcRun	   *run = scan->run[m];
-			const i16  *columns = run->share->scan_shape->columns;
+			const i16  *columns = run->schedule.share->scan_shape->columns;
 			int			c = 0;
 
 			if (!(w->readers >> scan->member_no[m] & 1))
@@ -76,7 +74,7 @@ fill_words(const GcScanMembers *scan, const u64 *visible, GcArgs *args)
 		else if (m < 0)
 			v = 0;
 		else if (w->word.type == GC_ARG_FLAGS)
-			v = scan->run[m]->sink;
+			v = scan->run[m]->memory.sink;
 		else if (w->word.type == GC_ARG_VISIBLE)
 			v = visible[m];
 		else if (w->word.type == GC_ARG_SHARED)
@@ -159,7 +157,7 @@ gc_fused_prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 static GcCode
 launch_scan(GcScanMembers *scan)
 {
-	GcStream   *stream = scan->run[0]->stream;
+	GcStream   *stream = scan->run[0]->memory.stream;
 	GcLaunch	launch;
 	GcArgs		args;
 	GcCode		code = gc_fused_prepare(scan, &launch, &args);
@@ -191,7 +189,7 @@ gc_fused_follow(GcScanMembers *scan, int m)
 	info->first_tile = l->first_tile;
 	info->ntiles = l->ntiles;
 	if (m > 0 || l->gang)
-		code = gc_worker.ops->stream_wait(run->stream, l->share->computed, &run->err);
+		code = gc_worker.ops->stream_wait(run->memory.stream, l->share->computed, &run->err);
 	return code != GC_OK ? code : gc_run_queue_result(run);
 }
 

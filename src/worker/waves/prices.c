@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wave_prices.c
+ * prices.c
  *	  Which members a wave serves with a chunk beside its leader (waves.c), and what that costs.
  *
  * All costs are bytes of copies over the link, or of copies that take as long as reading a column in the host's
@@ -16,7 +16,7 @@
  */
 #include "waves_internal.h"
 
-#include "device_memory.h"
+#include "../memory/device_memory.h"
 
 /* Nothing of it is wanted yet. */
 static void

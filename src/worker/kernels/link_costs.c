@@ -4,7 +4,7 @@
  *	  What it costs that kernels read the host's memory, measured once.
  *
  * A kernel reads the arena's first window, which is page-locked: once one word of each eighth sector, and once all words.
- * What that takes, by what a copy of the sectors takes (link.c), is what link_reads.c decides by.  It is measured when
+ * What that takes, by what a copy of the sectors takes (gc_link_measure), is what link_reads.c decides by.  It is measured when
  * the worker has nothing to do, after the kernel was compiled.  Until then, and where it fails, link_reads.c has an
  * estimate.  A device that is only pretended, or that reads host memory as its own, is not measured.
  *
@@ -12,13 +12,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "link_costs.h"
+#include "kernels.h"
 
 #include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/link_reads.h"
 #include "../memory/state.h"
-#include "kernels.h"
 
 #define SECTOR			32
 #define SPARSE			(8 * SECTOR)	/* bytes from one sector that is read to the next */

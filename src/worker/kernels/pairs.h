@@ -10,7 +10,22 @@
 #ifndef GC_RUN_PAIRS_H
 #define GC_RUN_PAIRS_H
 
-#include "run.h"
+#include "../../queue/queue.h"
+
+/*
+ * A scan that tries pairs (cuda/gc_pair.h), or a part of it: `count` units from `from` on.  slices: units of a part; 0,
+ * the pipeline tries no pairs.  Of a list that is cut, by its build, slices and the rows of one.
+ */
+typedef struct GcPairs
+{
+	u64			from;
+	u64			count;
+	u64			slices;
+	u64			parts;
+	int			level;			/* how large slices are (pairs.c) */
+	u64			list_slices[GC_MAX_BUILDS];
+	u64			list_rows[GC_MAX_BUILDS];
+} GcPairs;
 
 /* A piece may have this many times the pairs of the one before, at most, or one part in it. */
 #define GC_PIECE_FACTOR	4

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * wave_turns.c
+ * turns.c
  *	  Waves of a table: which member leads the next one, and how much of what is cached waves may displace.
  *
  *-------------------------------------------------------------------------
  */
-#include "wave_turns.h"
+#include "turns.h"
 
 /* One wave in this many is led by the member that began first. */
 #define OLDEST_TURN		2

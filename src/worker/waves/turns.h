@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wave_turns.h
+ * turns.h
  *	  Waves of a table: which member leads the next one, and how much of what is cached waves may displace.
  *
  * Pure functions: no device, no clock and no PostgreSQL.  Unit tests link them.  Waves are counted per table.

@@ -26,7 +26,6 @@
 #include "../../settings.h"
 #include "../memory/state.h"
 #include "edges.h"
-#include "efforts.h"
 #include "pairs.h"
 
 /* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
@@ -684,4 +683,114 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	if (gc_gpu_texts_wanted())
 		write_gpu_kernels(request, pipeline, &s->edges[pipeline], splits);
 	return k;
+}
+
+/*-------------------------------------------------------------------------
+ * Kernels of gangs: one launch for several requests
+ *-------------------------------------------------------------------------
+ */
+
+bool
+gc_gang_kernel_pending(const GcGangKernel *gang)
+{
+	return gang->entry != NULL && gang->kernel == NULL;
+}
+
+bool
+gc_gang_kernel_poll(GcGangKernel *gang)
+{
+	GcKernel   *kernel;
+	GcError		err;
+
+	if (!gc_gang_kernel_pending(gang))
+		return false;
+	switch (gc_kcache_poll(gc_worker.kernels, gang->entry, &kernel, &gang->info, &err))
+	{
+		case GC_KERNEL_COMPILING:
+			return false;
+		case GC_KERNEL_READY:
+			if (!gc_kcache_final(gang->entry))
+				return false;
+			gang->kernel = kernel;
+			return true;
+		default:
+			if (gc_kcache_retry(gang->entry))
+				return false;
+			gang->entry = NULL;
+			gang->given_up = true;
+			return true;
+	}
+}
+
+void
+gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords)
+{
+	char	   *all;
+
+	if (gang->entry || gang->given_up)
+	{
+		free(text);
+		return;
+	}
+	all = text ? gc_gang_text(text, nwords, &gang->most) : NULL;
+	gang->nwords = nwords;
+	if (all)
+	{
+		gc_write_gpu_text(all);
+		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, all);
+	}
+	gang->given_up = gang->entry == NULL;
+	free(all);
+	free(text);
+	(void) gc_gang_kernel_poll(gang);	/* one that is there already wakes nobody */
+}
+
+/*-------------------------------------------------------------------------
+ * Full kernels that take longer than the quick ones before them
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles)
+{
+	k->spent_us += us;
+	if (effort == k->effort)
+		gc_learn(&k->alone_us, us);
+	if (effort == k->effort && k->model_us > 0)
+		gc_learn(&k->off, us / k->model_us);
+	if (k->consumer == NULL)
+		gc_effort_ran(&k->efforts, effort, us, tiles);
+}
+
+/* Exchange the kernel for the other one of its text; false: that is not loaded. */
+static bool
+exchange(GcPipelineKernel *k)
+{
+	const GcLearned alone_us = k->alone_us;
+	GcKernel   *kernel = k->other.kernel;
+	GcKernelInfo info = k->other.info;
+
+	if (kernel == NULL && !gc_kcache_quick(k->entry, &kernel, &info))
+		return false;
+	k->other.kernel = k->kernel;
+	k->other.info = k->info;
+	k->alone_us = k->other.alone_us;
+	k->other.alone_us = alone_us;
+	k->issue_part = k->off = (GcLearned) {0};
+	k->kernel = kernel;
+	k->info = info;
+	k->occupancy = -1;
+	k->effort = k->effort == GC_EFFORT_FULL ? GC_EFFORT_QUICK : GC_EFFORT_FULL;
+	return true;
+}
+
+void
+gc_kernel_choose_effort(GcPipelineKernel *k)
+{
+	if (!k->final || k->consumer)
+		return;
+	if (gc_effort_next(&k->efforts) != k->effort && !exchange(k))
+		k->efforts = (GcEffortTrial) {.decided = true,.keep = k->effort};
+	if (k->efforts.decided && k->effort == GC_EFFORT_QUICK && k->other.kernel)
+		gc_kcache_prefer_quick(k->entry);
 }

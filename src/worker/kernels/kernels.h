@@ -18,7 +18,18 @@
 #include "../../sched/model/cost.h"
 #include "../../sched/model/efforts.h"
 #include "../../sched/model/variant.h"
-#include "gang_kernel.h"
+
+/* The kernel that does in one launch what several launches of another one do. */
+typedef struct GcGangKernel
+{
+	GcCachedKernel *entry;		/* NULL: not asked for, or given up */
+	GcKernel   *kernel;			/* NULL until it is ready, in its final form */
+	GcKernelInfo info;
+	int			nwords;
+	int			most;			/* members */
+	bool		given_up;		/* there will be none */
+	struct GcGangKernel *next;	/* of the kernels that are being compiled (kernels.c) */
+} GcGangKernel;
 
 typedef struct GcPipelineKernel
 {
@@ -37,7 +48,7 @@ typedef struct GcPipelineKernel
 		GcKernel   *kernel;		/* NULL: was never asked for */
 		GcKernelInfo info;
 		GcLearned	alone_us;
-	}			other;			/* the kernel of the other effort (efforts.c) */
+	}			other;			/* the kernel of the other effort (gc_kernel_choose_effort) */
 	int			occupancy;		/* -1: not asked yet */
 	u32			occupancy_shared;	/* for so many bytes of shared memory */
 	int			occupancy_threads;	/* and blocks of so many threads */
@@ -68,6 +79,13 @@ extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipel
  * decision and its starts, since writing the text takes longer than these.
  */
 extern void gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline);
+
+/* Ask for the gang's kernel of a kernel with this text, of nwords argument words; once.  text: NULL, or malloc'd, which is freed. */
+extern void gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords);
+
+/* Is it being compiled?  And has it come just now, or was it given up? */
+extern bool gc_gang_kernel_pending(const GcGangKernel *gang);
+extern bool gc_gang_kernel_poll(GcGangKernel *gang);
 
 /* To be called often: has such a kernel come, or is one given up? */
 extern bool gc_gang_kernels_poll(void);
@@ -108,7 +126,22 @@ extern const GcPipelineKernel *gc_link_kernel(GcError *err, bool *failed);
 extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
 extern GcKernelState gc_kernel_poll(GcPipelineKernel *k, GcError *err);
 extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);
+/* A main kernel, or one that makes groups, ran alone on the device. */
+extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles);
+
+/* Before a launch: have the kernel be the one of its text that is to be launched. */
+extern void gc_kernel_choose_effort(GcPipelineKernel *k);
+
 extern void gc_kernels_init(void);
 extern void gc_kernels_trim(void);
+
+/* What it costs that kernels read the host's memory, measured once (link_costs.c): to be called before the first of the next. */
+extern void gc_link_costs_init(void);
+
+/*
+ * The device is idle: measure, if that was not done and the kernel is compiled.  False: the device was lost by it,
+ * and *err says how.
+ */
+extern bool gc_link_costs_poll(GcError *err);
 
 #endif							/* GC_KERNELS_H */

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * edge_model.h
- *	  What the model of edges has to know of a request's pipeline.
+ * edges.h
+ *	  Edges of pipelines: which one a request has, and where.
  *
  * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_EDGE_MODEL_H
-#define GC_EDGE_MODEL_H
+#ifndef GC_RUN_EDGES_H
+#define GC_RUN_EDGES_H
 
 #include "../../codegen/codegen.h"
 #include "../../queue/queue.h"
@@ -45,8 +45,19 @@ typedef struct GcPipelineEdges
 	}			explored[GC_EDGE_MATERIALIZE + 1];
 } GcPipelineEdges;
 
-/* Describe it, with sizes of this request's tables, for a variant.  False: nothing can be predicted of it. */
-extern bool gc_describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v,
-							  GcEdgePipeline *p);
+/*
+ * Choose the edge of a pipeline's variant, by the request's settings or by the model.  Returns what the model
+ * predicts with it, in microseconds; 0: nothing.
+ */
+extern double gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcVariant *v);
 
-#endif							/* GC_EDGE_MODEL_H */
+/*
+ * The variant with this edge, where the model would have it; *v is the fused one before.  Returns the prediction; 0: there
+ * is no such edge.
+ */
+extern double gc_explored_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcEdge edge, GcVariant *v);
+
+/* GC_EDGE_MATERIALIZE: the variant of the consumer that comes behind a producer. */
+extern GcVariant gc_consumer_variant(const GcVariant *producer);
+
+#endif							/* GC_RUN_EDGES_H */

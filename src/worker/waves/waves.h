@@ -14,8 +14,8 @@
 
 #include "../../columns/store/columns.h"
 #include "../../device/device.h"
-#include "link_reads.h"
-#include "replacement.h"
+#include "../memory/link_reads.h"
+#include "../memory/replacement.h"
 
 /* One pipeline's scan in waves, which takes part in the stream of its table. */
 typedef struct GcWaveMember GcWaveMember;
@@ -85,15 +85,6 @@ extern GcCode gc_wave_failure(const GcWaveMember *member, GcError *err);
 
 /* The rest of the scan is not wanted any more. */
 extern void gc_wave_stop(GcWaveMember *member);
-
-/* Keep so many bytes at most for the next waves: what is cached, since it is for that. */
-extern void gc_waves_keep(u64 most);
-
-/* Free the memory that is kept for the next waves; false: there was none. */
-extern bool gc_waves_give_back(void);
-
-/* Wait until the waves that are queued are over.  What they hold may be dropped then; false: there were none. */
-extern bool gc_waves_await(void);
 
 extern void gc_waves_init(void);
 

@@ -1,7 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * wave_members.c
+ * members.c
  *	  What takes part in the waves of a table (waves.c): joining, memory, leaving; and waves that are over.
+ *
+ * Events tell times from one to another only.  So a table's stream has an event of which the server's time
+ * is known: it is recorded while the stream is idle.  Differences are of type float.  Where they get large,
+ * an event of a wave takes its place.
+ *
+ * Events with times cost the thread several times as much as others.  Where waves are many, most of them are not logged;
+ * each record says how many before it were left out.
  *
  * The worker's main thread.  A table has streams as long as it has members.  A block of memory lives as long
  * as a member uses it, or a wave that reads it.
@@ -11,10 +18,12 @@
 #include "waves_internal.h"
 
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
-#include "device_memory.h"
-#include "eviction.h"
-#include "state.h"
+#include "../../queue/wavelog.h"
+#include "../memory/device_memory.h"
+#include "../memory/eviction.h"
+#include "../memory/state.h"
 
 /* Memory that nothing uses is kept for so many requests. */
 #define KEPT_REQUESTS	256
@@ -35,6 +44,87 @@ static Block *kept = NULL;
 static u64	kept_in = 0;
 
 /*-------------------------------------------------------------------------
+ * When waves copied and computed, for the timeline (queue/wavelog.h)
+ *-------------------------------------------------------------------------
+ */
+
+/* Milliseconds after which the clock's event is replaced. */
+#define CLOCK_MS	1000
+
+/* Waves that may be logged one after the other, and microseconds after which one more may be. */
+#define MOST_AT_ONCE	256
+#define APART_US		5000
+
+static double may_log = MOST_AT_ONCE;
+static TimestampTz looked_at = 0;
+static u32	unlogged = 0;		/* waves since the one that was logged last */
+
+static void
+clock_start(WaveTable *t)
+{
+	t->clock = gc_worker.ops->event_timed(t->copies, NULL);
+	t->clock_at = GetCurrentTimestamp();
+}
+
+static void
+clock_stop(WaveTable *t)
+{
+	if (t->clock)
+		gc_worker.ops->event_put(gc_worker.dev, t->clock);
+	t->clock = NULL;
+}
+
+static void
+put_forward(WaveTable *t, Wave *w, TimestampTz at)
+{
+	clock_stop(t);
+	t->clock = w->began;
+	t->clock_at = at;
+	w->began = NULL;
+}
+
+/* A wave is about to be made: is it to be logged? */
+void
+gc_wave_log_begin(WaveTable *t, Wave *w)
+{
+	const TimestampTz now = GetCurrentTimestamp();
+
+	may_log = Min(may_log + (double) Max(now - looked_at, 0) / APART_US, MOST_AT_ONCE);
+	looked_at = now;
+	if (t->clock && may_log >= 1)
+		w->began = gc_worker.ops->event_timed(w->stream, NULL);
+	w->logged = w->began != NULL;
+	if (!w->logged)
+	{
+		unlogged++;
+		return;
+	}
+	may_log -= 1;
+	w->unlogged = unlogged;
+	unlogged = 0;
+}
+
+/* The events of the wave are done. */
+static void
+log_wave(WaveTable *t, Wave *w)
+{
+	float		since;
+	GcWaveRecord r = {.chunks = w->nchunks,.requests = list_length(w->served),.bytes = w->bytes,.shared = w->shared,
+	.unlogged = w->unlogged};
+
+	if (t->clock == NULL || w->began == NULL || w->copied == NULL)
+		return;
+	since = gc_worker.ops->event_ms(t->clock, w->began);
+	r.began = t->clock_at + (TimestampTz) (since * 1000.0);
+	r.copies_us = gc_worker.ops->event_ms(w->began, w->copied) * 1000;
+	if (w->over)
+		r.kernels_us = Max(gc_worker.ops->event_ms(w->copied, w->over) * 1000, 0);
+	gc_wavelog_add(&r);
+	if (since > CLOCK_MS)
+		put_forward(t, w, r.began);
+}
+
+/*-------------------------------------------------------------------------
  * Members and their memory
  *-------------------------------------------------------------------------
  */
@@ -53,8 +143,9 @@ block_free(Block *block)
 	pfree(block);
 }
 
-bool
-gc_waves_give_back(void)
+/* Free the memory that is kept for the next waves; false: there was none. */
+static bool
+give_back(void)
 {
 	Block	   *block = kept;
 
@@ -64,11 +155,12 @@ gc_waves_give_back(void)
 	return block != NULL;
 }
 
-void
-gc_waves_keep(u64 most)
+/* So much at most is kept: what is cached, since it is for that. */
+static void
+keep_at_most(u64 most)
 {
 	if (kept && kept->slots * kept->room > most)
-		(void) gc_waves_give_back();
+		(void) give_back();
 }
 
 /* Memory for columns is kept if it is the largest. */
@@ -82,7 +174,7 @@ block_release(Block *block)
 		block_free(block);
 		return;
 	}
-	(void) gc_waves_give_back();
+	(void) give_back();
 	kept = block;
 	kept_in = gc_present_request();
 }
@@ -101,7 +193,7 @@ get_block(u64 room, int slots)
 		return block;
 	}
 	if (slots == SLOTS)
-		(void) gc_waves_give_back();
+		(void) give_back();
 	block = MemoryContextAllocZero(TopMemoryContext, sizeof(Block));
 	block->users = 1;
 	block->room = room;
@@ -160,7 +252,7 @@ describe_more(WaveTable *t)
 
 /*
  * Get memory for waves that are as large as is of use, or else of one chunk each.  Or share the memory of another
- * member, which may then be served by the same waves (wave_prices.c).  Else many members' memory would be in the place
+ * member, which may then be served by the same waves (prices.c).  Else many members' memory would be in the place
  * of columns.
  */
 static bool
@@ -280,7 +372,7 @@ table_wake(WaveTable *t, GcError *err)
 		return false;
 	}
 	t->at = t->number = 0;
-	gc_wave_clock_start(t);
+	clock_start(t);
 	return true;
 }
 
@@ -327,7 +419,7 @@ table_sleep(WaveTable *t)
 	WaveTable  *longest = NULL;
 	int			n = 0;
 
-	gc_wave_clock_stop(t);
+	clock_stop(t);
 	if (t->described)
 		block_release(t->described);
 	t->described = NULL;
@@ -449,7 +541,7 @@ wave_free(WaveTable *t, Wave *w)
 {
 	ListCell   *lc;
 
-	gc_wave_log(t, w);
+	log_wave(t, w);
 	for (u32 i = 0; i < w->nchunks; i++)
 	{
 		for (int n = 0; n < w->ncolumns; n++)
@@ -524,8 +616,9 @@ gc_waves_retire(WaveTable *t)
 	return any;
 }
 
-bool
-gc_waves_await(void)
+/* Wait until the waves that are queued are over; false: there were none. */
+static bool
+await_waves(void)
 {
 	bool		any = false;
 
@@ -549,7 +642,7 @@ gc_waves_await(void)
 static bool
 drop_waves(void)
 {
-	bool		any = gc_present_request() - kept_in > KEPT_REQUESTS && gc_waves_give_back();
+	bool		any = gc_present_request() - kept_in > KEPT_REQUESTS && give_back();
 
 	for (WaveTable *t = wave_tables; t; t = t->next)
 		any = gc_waves_retire(t) || any;
@@ -559,7 +652,7 @@ drop_waves(void)
 void
 gc_waves_init(void)
 {
-	static GcEvictor evictor = {.drop_derived = drop_waves};
+	static GcEvictor evictor = {.drop_derived = drop_waves,.give_back = give_back,.await = await_waves,.cached = keep_at_most};
 
 	gc_evictor_register(&evictor);
 }

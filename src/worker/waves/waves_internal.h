@@ -11,13 +11,13 @@
 #define GC_WAVES_INTERNAL_H
 
 #include "waves.h"
-#include "wave_turns.h"
+#include "turns.h"
 
 #include "datatype/timestamp.h"
 #include "lib/ilist.h"
 #include "nodes/pg_list.h"
 
-#include "regions.h"
+#include "../memory/regions.h"
 
 /* Chunks from a wave's first to its last, at most; and the sources of a member. */
 #define MOST_CHUNKS		64
@@ -53,7 +53,7 @@ typedef struct Block
 	u64			used;			/* of that, by the wave that is being made */
 	int			users;
 
-	/* Of the chunk that is priced (wave_prices.c), for the members chosen until now. */
+	/* Of the chunk that is priced (prices.c), for the members chosen until now. */
 	u64			pricing;		/* in which these were set */
 	int			number;			/* among the blocks of that chunk */
 	u64			missing;		/* bytes that are to be copied */
@@ -264,7 +264,7 @@ extern WaveTable *gc_wave_tables(void);
 extern bool gc_waves_retire(WaveTable *t);
 
 /*
- * wave_prices.c: choose the members that a wave of the leader serves with a chunk, and price its columns (gc_wave_takes).
+ * prices.c: choose the members that a wave of the leader serves with a chunk, and price its columns (gc_wave_takes).
  * What is missing of the chunk is noted in their blocks, t->blocks.
  */
 extern void gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk);
@@ -275,13 +275,7 @@ extern bool gc_wave_stays(WaveTable *t, u32 chunk, int number);
 /* Where a member's first wave begins: with others with which it shares, if there are any. */
 extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
 
-/* wave_describe.c: describe what the wave serves, for each of which it fills a part. */
-extern GcCode gc_wave_describe(WaveTable *t, Wave *w, GcWavePart *parts, GcError *err);
-
-/* wave_log.c: the table's clock, and what its waves did */
-extern void gc_wave_clock_start(WaveTable *t);
-extern void gc_wave_clock_stop(WaveTable *t);
+/* Tell the timeline of it, later; it is about to copy. */
 extern void gc_wave_log_begin(WaveTable *t, Wave *w);
-extern void gc_wave_log(WaveTable *t, Wave *w);
 
 #endif							/* GC_WAVES_INTERNAL_H */
