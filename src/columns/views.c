@@ -33,7 +33,6 @@
 #include "store/columns.h"
 #include "store/ddl.h"
 #include "store/epoch.h"
-#include "store/evict.h"
 #include "store/store.h"
 #include "../compat.h"
 #include "../report.h"

@@ -21,10 +21,10 @@
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "../columns/load/background.h"
+#include "../columns/load/cold_loader.h"
 #include "../columns/load/missing.h"
 #include "../columns/store/epoch.h"
-#include "../columns/store/evict.h"
+#include "../columns/store/store.h"
 #include "../compat.h"
 #include "../force.h"
 #include "../settings.h"

@@ -42,7 +42,7 @@
 #include "text_program.h"
 #include "zone.h"
 #include "../columns/encode/pgkinds.h"
-#include "../columns/store/evict.h"
+#include "../columns/store/store.h"
 
 /* By how many days the offset of a time zone, and rounding, may move the range of dates. */
 #define DAYS_ASIDE		2

@@ -27,7 +27,7 @@
 #include "whole.h"
 #include "../compat.h"
 #include "../columns/encode/spec.h"
-#include "../columns/load/background.h"
+#include "../columns/load/cold_loader.h"
 #include "../columns/load/missing.h"
 #include "../columns/store/epoch.h"
 #include "../force.h"

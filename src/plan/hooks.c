@@ -26,7 +26,6 @@
 #include "base/permitted.h"
 #include "base/planning.h"
 #include "cost/own_time.h"
-#include "cost/path_hooks.h"
 #include "cost/paths.h"
 #include "rewrite/rewrite.h"
 #include "verdict.h"

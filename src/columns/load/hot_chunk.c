@@ -26,7 +26,7 @@
 #include "utils/rel.h"
 
 #include "../serve/bound.h"
-#include "hot_chunk.h"
+#include "chunk_internal.h"
 #include "../../settings.h"
 #include "../serve/patches.h"
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * job.c
- *	  Load jobs: slots, claims, and which process cleans up.
+ *	  Load jobs: slots, claims, which process cleans up, and how large the results will be.
  *
  * Runs in backends and loader workers.  What a process has claimed and has in hand is noted in `mine`.
  * So gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
@@ -26,13 +26,14 @@
 #include "../store/columns.h"
 #include "../store/dict.h"
 #include "../store/epoch.h"
-#include "../store/evict.h"
 #include "job.h"
 #include "../../compat.h"
 #include "../../settings.h"
 #include "../store/lock.h"
 #include "../store/reserve.h"
 #include "../store/store.h"
+#include "../serve/visibility.h"
+#include "../store/past.h"
 
 /* How long a waiter sleeps before it looks after the others' claims. */
 #define WAIT_MS		1000
@@ -696,4 +697,99 @@ gc_job_list(int *njobs, int **ncols)
 	}
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 	return jobs;
+}
+
+/*-------------------------------------------------------------------------
+ * How large the results of a load will be
+ *
+ * Hot chunks say nothing of how large the others will be, since most of their pages are copied.
+ *-------------------------------------------------------------------------
+ */
+
+/* Pages of the heap's chunks, by what has become of them; their chunks' bytes, by column and beside columns. */
+typedef struct Progress
+{
+	uint64		pages;			/* of all that are loaded */
+	uint64		pages_done;
+	uint64		pages_todo;		/* not begun */
+	Size		bytes_done;
+	Size		bytes_hot;		/* of hot chunks that are done */
+	Size	   *column_bytes;	/* done; NULL: not wanted */
+	Size		chunk_bytes;
+} Progress;
+
+/* tells: the chunk stands for others of the heap. */
+static Size
+bytes_of_chunk(const GcJobData *data, uint32 i, bool tells, Progress *p)
+{
+	const Size	own = data->chunks[i].chunk ? gc_arena_bytes(data->chunks[i].chunk->obj.size) : 0;
+	Size		bytes = own;
+
+	for (int c = 0; c < data->ncols; c++)
+	{
+		const GcChunkColumn *cell = data->cells[(Size) i * data->ncols + c];
+		const Size	of_cell = cell ? gc_arena_bytes(cell->obj.size) : 0;
+
+		bytes += of_cell;
+		if (p->column_bytes && tells)
+			p->column_bytes[c] += of_cell;
+	}
+	p->chunk_bytes += tells ? own : 0;
+	return bytes;
+}
+
+/* Under GC_LOCK_JOBS. */
+static void
+look_at_chunks(const GcJobData *data, Progress *p)
+{
+	for (uint32 i = 0; i < data->nchunks; i++)
+	{
+		const bool	heap = i < data->nheap;
+		const uint64 pages = heap ? gc_chunk_length(i, data->nblocks) : 0;
+		const bool	done = data->chunks[i].state == GC_CHUNK_DONE;
+		/* Columns are padded: a last chunk of few pages takes as much as one of many. */
+		const bool	tells = heap && (data->nheap == 1 || pages > gc_chunk_pages / 2);
+
+		if (data->chunks[i].state == GC_CHUNK_IDLE)
+			continue;
+		p->pages += pages;
+		p->pages_todo += data->chunks[i].state == GC_CHUNK_TODO ? pages : 0;
+		p->pages_done += done && tells ? pages : 0;
+		if (done)
+			*(tells ? &p->bytes_done : &p->bytes_hot) += bytes_of_chunk(data, i, tells, p);
+	}
+}
+
+GcProjection
+gc_job_projection(const GcJob *job)
+{
+	Progress	p = {0};
+	double		each;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	look_at_chunks(job->data, &p);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	each = (double) p.bytes_done / Max(p.pages_done, 1);
+	return (GcProjection) {p.bytes_hot + each * (p.pages_done > 0 ? p.pages : 0), each * p.pages_todo};
+}
+
+void
+gc_job_remember_sizes(const GcJob *job)
+{
+	const GcJobData *data = job->data;
+	Progress	p = {.column_bytes = palloc0((data->ncols + 1) * sizeof(Size))};
+	int			nnew = 0;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	look_at_chunks(data, &p);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	for (int c = 0; c < data->ncols; c++)
+		nnew += data->cols[c].base_col < 0;
+	for (int c = 0; c < data->ncols; c++)
+	{
+		const double done = p.column_bytes[c] + (double) p.chunk_bytes / Max(nnew, 1);
+
+		if (data->cols[c].base_col < 0)
+			gc_past_note_failed(&job->key, data->cols[c].spec.attnum, done * p.pages / Max(p.pages_done, 1), data->nblocks);
+	}
 }

@@ -241,4 +241,19 @@ extern GcJob *gc_job_list(int *njobs, int **ncols);
 #define GC_TOO_LARGE_DETAIL \
 	"Table \"%s\" would take about %zu kB, and columns can take %zu kB of gpuconc.host_cache_size."
 
+/* How large the results of a load will be, going by those handed in so far. */
+typedef struct GcProjection
+{
+	Size		bytes;			/* of all results */
+	Size		missing;		/* of chunks that no participant has begun to read */
+} GcProjection;
+
+extern GcProjection gc_job_projection(const GcJob *job);
+
+/* The job found no room: remember what its new columns would take (store/past.h).  In its starter. */
+extern void gc_job_remember_sizes(const GcJob *job);
+
+/* Publish what the job has loaded: one new directory.  In the participant that claimed this (publish.c). */
+extern void gc_job_publish(Relation rel);
+
 #endif							/* GC_JOB_H */

@@ -14,6 +14,8 @@
 
 #include "../store/columns.h"
 #include "../../status.h"
+#include "../serve/visibility.h"
+#include "job.h"
 
 typedef struct GcLoadStats
 {

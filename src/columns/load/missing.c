@@ -22,7 +22,6 @@
 
 #include "../store/arena.h"
 #include "../store/directory.h"
-#include "../store/evict.h"
 #include "job.h"
 #include "../../settings.h"
 #include "../serve/visibility.h"

@@ -20,12 +20,10 @@
 #include "../store/dict.h"
 #include "../store/directory.h"
 #include "../store/epoch.h"
-#include "../store/evict.h"
 #include "../store/lookups.h"
 #include "../store/notes.h"
 #include "../store/store.h"
 #include "job.h"
-#include "publish.h"
 
 #define JOB_CELL(data, chunk, col) \
 	((data)->cells[(Size) (chunk) * (data)->ncols + (col)])
