@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guesses.h"
+#include "costs.h"
 
 #include "access/htup.h"
 #include "catalog/pg_statistic.h"
@@ -30,7 +30,6 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "fallback.h"
 #include "node.h"
 #include "own_time.h"
 #include "../../compat.h"

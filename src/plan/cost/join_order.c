@@ -29,14 +29,11 @@
 #include "utils/memutils.h"
 
 #include "../base/changes.h"
-#include "fallback.h"
+#include "node.h"
 #include "../../compat.h"
 #include "../base/glance.h"
 #include "../base/planning.h"
 #include "../relations/relinfo.h"
-
-/* PostgreSQL's own path must have cost this many times as much. */
-#define MARGIN			2
 
 /* By how much the rows of a relation, and the cost of the joins, may differ from what they were. */
 #define ROWS_DRIFT		1.5
@@ -383,7 +380,6 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
 			(errmsg_internal("gpuconc has %d relations joined in PostgreSQL's last order", search.nrels)));
 	search.root = root;
 	search.replayed = true;
-	search.won = false;
 	*add_search(root, key) = search;
 	return rel;
 }
@@ -392,64 +388,6 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
  * Does the order matter?
  *-------------------------------------------------------------------------
  */
-
-static void
-mark_level(const PlannerInfo *root)
-{
-	ListCell   *lc;
-
-	foreach(lc, gc_planning->searches)
-	{
-		GcJoinSearch *search = lfirst(lc);
-
-		search->won |= search->root == root;
-	}
-}
-
-/* The levels that became a part of a node's program. */
-static void
-mark_leaves(List *leaves)
-{
-	ListCell   *lc,
-			   *la;
-
-	foreach(lc, leaves)
-	{
-		const GcLeaf *leaf = lfirst(lc);
-
-		if (leaf->groups)
-		{
-			mark_level(leaf->groups->root);
-			mark_leaves(leaf->groups->leaves);
-		}
-		foreach(la, leaf->arms ? leaf->arms->arms : NIL)
-		{
-			const GcArm *arm = lfirst(la);
-
-			mark_level(arm->root);
-			mark_leaves(arm->leaves);
-		}
-	}
-}
-
-void
-gc_join_order_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
-{
-	const Path *own = path->own;
-	/* Of the first few rows, PostgreSQL's own path may make no others. */
-	const Cost	cost = (root->tuple_fraction > 0 ? own->startup_cost : own->total_cost) + gc_saved_cost(path->own);
-
-	if (gc_planning == NULL)
-		return;
-	if (cost < MARGIN * path->cpath.path.total_cost)
-	{
-		gc_planning->narrow = true;
-		return;
-	}
-	if (IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)))
-		mark_level(root);
-	mark_leaves(path->tr->leaves);
-}
 
 static void
 note(const GcJoinSearch *search)
@@ -478,10 +416,11 @@ gc_join_order_note(void)
 	foreach(lc, gc_planning->searches)
 	{
 		const GcJoinSearch *search = lfirst(lc);
+		const bool	won = list_member_ptr(gc_planning->won, search->root);
 
-		if (search->won && !search->replayed)
+		if (won && !search->replayed)
 			note(search);
-		else if (!search->won && orders)
+		else if (!won && orders)
 			hash_search(orders, &search->key, HASH_REMOVE, NULL);
 	}
 }

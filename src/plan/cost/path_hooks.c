@@ -17,11 +17,9 @@
 #include "utils/selfuncs.h"
 
 #include "../group/agg.h"
-#include "fallback.h"
+#include "node.h"
 #include "join_order.h"
-#include "ordered.h"
 #include "own_time.h"
-#include "path_hooks.h"
 #include "paths.h"
 #include "../../compat.h"
 #include "../../force.h"

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_cte.h"
+#include "rules.h"
 
 #include "access/transam.h"
 #include "catalog/pg_class.h"

@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_notin.h"
+#include "rules.h"
 
 #include "access/table.h"
 #include "catalog/pg_aggregate.h"

@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_sublink.h"
+#include "rules.h"
 
 #include "catalog/pg_proc.h"
 #include "nodes/makefuncs.h"
@@ -33,8 +33,6 @@
 #include "utils/lsyscache.h"
 
 #include "cannot_raise.h"
-#include "rewrite_keys.h"
-#include "rewrite_notin.h"
 #include "unique_key.h"
 #include "../../compat.h"
 

@@ -24,7 +24,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_union.h"
+#include "rules.h"
 
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
