@@ -20,9 +20,6 @@
 #include "../step/pairs.h"
 #include "pipeline.h"
 #include "prologue.h"
-#include "scan_shape.h"
-#include "shared.h"
-#include "unmatched_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
