@@ -196,4 +196,20 @@ typedef struct GcBinding
 	GcRequest  *request;
 } GcBinding;
 
+/* One attempt, part by part; each is a file of that name.  First, the program's widths, registers and checks. */
+extern GcCode gc_bind(GcBinding *b);
+
+/* One arena block with the bound program and its values. */
+extern GcCode gc_make_request(GcBinding *b);
+
+/* Raw values to datums, row by row. */
+extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
+
+/* Rows in about the order in which PostgreSQL will sort them. */
+extern void gc_order_rows(const GcPlan *plan, GcRows *rows);
+
+/* Parameters and IN lists as raw values (values.c). */
+extern GcCode gc_bind_params(GcBinding *b);
+extern GcCode gc_bind_lists(GcBinding *b);
+
 #endif							/* GC_EXEC_H */

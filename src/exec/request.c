@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "request.h"
+#include "exec.h"
 
 #include "append.h"
 #include "lookup.h"

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "result.h"
+#include "exec.h"
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -19,7 +19,6 @@
 #include "decoder.h"
 #include "fetch.h"
 #include "lookup.h"
-#include "order.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
 #include "../program/tagged.h"

@@ -20,7 +20,6 @@
 #include "utils/rel.h"
 
 #include "ahead.h"
-#include "bind.h"
 #include "cold.h"
 #include "compute.h"
 #include "explain.h"
@@ -30,8 +29,6 @@
 #include "judge.h"
 #include "limit.h"
 #include "lookup.h"
-#include "request.h"
-#include "result.h"
 #include "scan.h"
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
