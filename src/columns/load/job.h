@@ -129,7 +129,7 @@ typedef struct GcJob
 	ConditionVariable cv;		/* something was handed in, given up or finished */
 } GcJob;
 
-/* Hot chunks after the load, behind the others; see hot_plan.c. */
+/* Hot chunks after the load, behind the others; see load.c. */
 typedef struct GcHotPlan
 {
 	uint32		nkept;

@@ -140,7 +140,7 @@ typedef enum GcColProblem
 	GC_COL_NUMERIC_SCALE,		/* numeric values of different scales, too large to be tagged (gc_abi.h) */
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
 	GC_COL_INTERVAL_FORM,		/* interval with months, or a day or more of time */
-	GC_COL_ZONE_RANGE,			/* timetz whose zone is beyond encode/ordinal.h's */
+	GC_COL_ZONE_RANGE,			/* timetz whose zone is beyond encode/pgkinds.c's */
 } GcColProblem;
 
 /* Where a column's problem was met, and when to look whether it has gone (encode/problem.c). */

@@ -78,7 +78,7 @@ typedef struct GcArm
 	List	   *pipelines;		/* int: those that its rows come out of */
 } GcArm;
 
-/* UNION ALL of anything but tables (relations/union.c). */
+/* UNION ALL of anything but tables (relations/subquery.c). */
 typedef struct GcUnion
 {
 	List	   *arms;			/* GcArm; the union's pipeline begins with the first one's */
@@ -168,7 +168,7 @@ typedef struct GcTranslation
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	/*
 	 * Make the subquery that a leaf stands for a part of the program.  False, and the translation is
-	 * as it was, if that cannot be (relations/subquery.c, relations/union.c).
+	 * as it was, if that cannot be (relations/subquery.c).
 	 */
 	bool		(*embed) (struct GcTranslation *tr, GcLeaf *leaf);
 	/* gc_translate_expr(), for the files of which expr/expr.c is made. */

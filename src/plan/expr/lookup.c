@@ -514,7 +514,7 @@ executed_expr(GcTranslation *tr, Expr *expr)
 }
 
 /*
- * Does the executor find out which of an expression's values occur in rows (exec/occurring.c)?  They are a column's, or
+ * Does the executor find out which of an expression's values occur in rows (exec/lookup.c)?  They are a column's, or
  * dates of its timestamps without a time zone.
  */
 static bool
