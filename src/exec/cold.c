@@ -144,7 +144,7 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
  * there is room.
  */
 static GcCode
-fail_for_room(GcError *err, const Cold *cold, GcRoom room)
+fail_for_room(GcError *err, const Cold *cold, GcLoadRoom room)
 {
 	const char *name = RelationGetRelationName(cold->tables[0]->rel);
 	const char *others = cold->ntables > 1 ? " and others" : "";
@@ -162,7 +162,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	GcColdLoad	worst = GC_COLD_LOADING;
 	int			worst_table = 0;
 	Cold		cold;
-	GcRoom		room;
+	GcLoadRoom	room;
 
 	if (loads_anyway())
 		return GC_OK;
@@ -226,7 +226,7 @@ GcCode
 gc_reserve_inputs(GcScanState *node, GcError *err)
 {
 	int			polls = must_wait() ? TURN_POLLS : 0;
-	GcRoom		room;
+	GcLoadRoom	room;
 	Cold		cold;
 
 	for (;;)

@@ -335,7 +335,7 @@ check_map(GcLoader *loader, GcReading *reading)
 static bool
 merge_dictionaries(GcLoader *loader, GcReading *reading)
 {
-	GcJob	   *job = loader->job;
+	GcLoadJob  *job = loader->job;
 	GcColumnSet *set = reading->set;
 	GcEncoder  *encoder = gc_reader_encoder(set->reader);
 
@@ -471,7 +471,7 @@ read_hot_guarded(GcLoader *loader, GcReading *reading)
 static GcOutcome
 read_chunk_guarded(GcLoader *loader, GcReading *reading)
 {
-	GcJob	   *job = loader->job;
+	GcLoadJob  *job = loader->job;
 	GcJobData  *data = job->data;
 
 	if (!gc_store_is_current(&job->key, job->version))
@@ -608,7 +608,7 @@ fail_for_room(GcLoader *loader)
 static void
 check_projection(GcLoader *loader)
 {
-	GcJob	   *job = loader->job;
+	GcLoadJob  *job = loader->job;
 	const GcProjection p = gc_job_projection(job);
 
 	if (p.bytes > gc_store_capacity())

@@ -25,7 +25,7 @@ typedef struct GcColumnSet
 struct GcLoader
 {
 	Relation	rel;
-	GcJob	   *job;
+	GcLoadJob  *job;
 	MemoryContext context;		/* as long as the loader */
 	MemoryContext chunk_context;	/* one chunk's views and maps */
 	GcColumnSet all;			/* for chunks loaded anew */

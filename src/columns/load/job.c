@@ -41,7 +41,7 @@
 typedef struct GcJobsShared
 {
 	uint64		next_serial;
-	GcJob		jobs[GC_MAX_JOBS];
+	GcLoadJob	jobs[GC_MAX_JOBS];
 } GcJobsShared;
 
 static GcJobsShared *shared = NULL;
@@ -51,7 +51,7 @@ pg_atomic_uint64 *gc_pages_loaded = NULL;
 /* What this process has to do with the job it takes part in. */
 static struct
 {
-	GcJob	   *job;			/* NULL: none */
+	GcLoadJob  *job;			/* NULL: none */
 	bool		session;
 	bool		publishing;
 	int64		chunk;			/* claimed, or -1 */
@@ -78,19 +78,19 @@ gc_load_shmem_init(void)
 		ConditionVariableInit(&shared->jobs[i].cv);
 }
 
-GcJob *
+GcLoadJob *
 gc_job_mine(void)
 {
 	return mine.job;
 }
 
 /* The job of a relation, running or not quite gone.  Under GC_LOCK_JOBS. */
-static GcJob *
+static GcLoadJob *
 find_job(Oid dbid, Oid relid)
 {
 	for (int i = 0; i < GC_MAX_JOBS; i++)
 	{
-		GcJob	   *job = &shared->jobs[i];
+		GcLoadJob  *job = &shared->jobs[i];
 
 		/* One that is finished only waits for its participants to notice. */
 		if (job->in_use && !job->finished &&
@@ -101,7 +101,7 @@ find_job(Oid dbid, Oid relid)
 }
 
 static void
-wait_on(GcJob *job)
+wait_on(GcLoadJob *job)
 {
 	static uint32 wait_event = 0;
 
@@ -165,7 +165,7 @@ gc_job_free_in_hand(void)
 
 /* Give the claims of this process back.  Under GC_LOCK_JOBS. */
 static void
-unclaim(GcJob *job)
+unclaim(GcLoadJob *job)
 {
 	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE));
 
@@ -187,7 +187,7 @@ unclaim(GcJob *job)
 void
 gc_job_leave(void)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcJobData  *data = NULL;
 
 	if (job == NULL)
@@ -220,7 +220,7 @@ gc_job_leave(void)
 }
 
 static void
-begin_taking_part(GcJob *job, bool session)
+begin_taking_part(GcLoadJob *job, bool session)
 {
 	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE));
 	mine.job = job;
@@ -353,7 +353,7 @@ make_states(GcJobData *data, TimestampTz since)
 
 /* Fill a free slot.  Under GC_LOCK_JOBS. */
 static void
-fill_slot(GcJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
+fill_slot(GcLoadJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
 		  bool background, const GcLoadPlan *plan, GcJobData *data)
 {
 	job->in_use = true;
@@ -385,7 +385,7 @@ gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, TimestampTz since,
 			 bool background, bool *outdated, GcError *err)
 {
 	uint64		version = plan->version;
-	GcJob	   *job = NULL;
+	GcLoadJob  *job = NULL;
 	GcJobData  *data;
 
 	register_cleanup();
@@ -430,7 +430,7 @@ gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, TimestampTz since,
 bool
 gc_job_join(const GcRelKey *key, bool session)
 {
-	GcJob	   *job;
+	GcLoadJob  *job;
 
 	register_cleanup();
 
@@ -456,7 +456,7 @@ gc_job_exists(const GcRelKey *key)
 bool
 gc_job_loads(const GcRelKey *key, const GcColSpec *spec)
 {
-	const GcJob *job;
+	const GcLoadJob *job;
 	bool		loads = false;
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
@@ -475,7 +475,7 @@ gc_job_wait_gone(const GcRelKey *key)
 {
 	for (;;)
 	{
-		GcJob	   *job;
+		GcLoadJob  *job;
 
 		LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
 		job = find_job(key->dbid, key->relid);
@@ -497,7 +497,7 @@ gc_job_wait_gone(const GcRelKey *key)
 GcClaim
 gc_job_claim(uint32 *chunkno)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcJobData  *data = job->data;
 	GcClaim		claim = GC_CLAIM_WAIT;
 
@@ -535,7 +535,7 @@ gc_job_claim(uint32 *chunkno)
  * TOAST table, say).  The deadlock detector knows nothing of our waiting, so neither would ever go on.
  */
 static void
-take_over_stuck_claims(GcJob *job)
+take_over_stuck_claims(GcLoadJob *job)
 {
 	GcJobData  *data = job->data;
 
@@ -609,7 +609,7 @@ void
 gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 				  uint32 pages_read, uint32 pages_refused)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcJobData  *data = job->data;
 	GcJobChunk *claimed = &data->chunks[mine.chunk];
 	bool		taken = false;
@@ -645,7 +645,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 void
 gc_job_over(bool published)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 
 	Assert(mine.publishing);
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
@@ -661,7 +661,7 @@ gc_job_over(bool published)
 void
 gc_job_fail(GcCode code, const char *fmt,...)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcError		err = {code, ""};
 	va_list		args;
 
@@ -679,10 +679,10 @@ gc_job_fail(GcCode code, const char *fmt,...)
 	gc_job_free_in_hand();
 }
 
-GcJob *
+GcLoadJob *
 gc_job_list(int *njobs, int **ncols)
 {
-	GcJob	   *jobs = palloc(sizeof(shared->jobs));
+	GcLoadJob  *jobs = palloc(sizeof(shared->jobs));
 
 	*ncols = palloc(GC_MAX_JOBS * sizeof(int));
 	*njobs = 0;
@@ -761,7 +761,7 @@ look_at_chunks(const GcJobData *data, Progress *p)
 }
 
 GcProjection
-gc_job_projection(const GcJob *job)
+gc_job_projection(const GcLoadJob *job)
 {
 	Progress	p = {0};
 	double		each;
@@ -774,7 +774,7 @@ gc_job_projection(const GcJob *job)
 }
 
 void
-gc_job_remember_sizes(const GcJob *job)
+gc_job_remember_sizes(const GcLoadJob *job)
 {
 	const GcJobData *data = job->data;
 	Progress	p = {.column_bytes = palloc0((data->ncols + 1) * sizeof(Size))};

@@ -295,7 +295,7 @@ typedef enum GcNext
 } GcNext;
 
 /* A load by one process, for one call. */
-typedef struct GcLoad
+typedef struct Load
 {
 	Relation	rel;
 	GcRelKey	key;
@@ -306,7 +306,7 @@ typedef struct GcLoad
 	bool		hot;			/* for the sake of hot pages */
 	TimestampTz since;
 	GcLoadStats stats;
-} GcLoad;
+} Load;
 
 static bool
 same_spec(const GcColSpec *a, const GcColSpec *b)
@@ -355,7 +355,7 @@ plan_base_column(GcLoadPlan *plan, int base_col)
 
 /* Is this column of the base wanted, and not to be had before, but perhaps now? */
 static bool
-to_be_retried(const GcLoad *load, const GcDirectory *base, int b)
+to_be_retried(const Load *load, const GcDirectory *base, int b)
 {
 	for (int i = 0; i < load->ncols && base->columns[b].problem != GC_COL_OK; i++)
 	{
@@ -367,7 +367,7 @@ to_be_retried(const GcLoad *load, const GcDirectory *base, int b)
 
 /* The base's columns that still are what they were, and the wanted ones. */
 static void
-plan_columns(const GcLoad *load, GcLoadPlan *plan)
+plan_columns(const Load *load, GcLoadPlan *plan)
 {
 	int			max = load->ncols + (plan->base ? plan->base->ncolumns : 0);
 
@@ -406,7 +406,7 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 
 /* What is to be done about one chunk. */
 static GcChunkWork
-chunk_work(const GcLoad *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
+chunk_work(const Load *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
 {
 	bool		there = plan->base && i < plan->base->nheap && plan->base->chunks[i];
 
@@ -431,7 +431,7 @@ rows_per_page(Relation rel)
 }
 
 static void
-plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
+plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 {
 	Size		base_width = 0;
 	double		bytes = 0;
@@ -462,7 +462,7 @@ plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged
 
 /* What the new columns take, of chunks that are not there or are. */
 static void
-estimate_new(const GcLoad *load, GcLoadPlan *plan)
+estimate_new(const Load *load, GcLoadPlan *plan)
 {
 	GcMissing	missing = {0};
 
@@ -475,7 +475,7 @@ estimate_new(const GcLoad *load, GcLoadPlan *plan)
 
 /* Decide what to do; false if there is nothing. */
 static bool
-make_plan(const GcLoad *load, GcLoadPlan *plan)
+make_plan(const Load *load, GcLoadPlan *plan)
 {
 	GcServed	served;
 	GcChunkJudgement *judged;
@@ -565,7 +565,7 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc job",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	GcJob	   *job = gc_job_mine();
+	GcLoadJob  *job = gc_job_mine();
 	GcCode		code;
 
 	PG_TRY();
@@ -602,7 +602,7 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 
 /* Does the job that this process has joined load all that is wanted? */
 static bool
-job_covers(const GcLoad *load)
+job_covers(const Load *load)
 {
 	GcJobData  *data = gc_job_mine()->data;
 
@@ -623,7 +623,7 @@ job_covers(const GcLoad *load)
 
 /* Start a job as planned and work at it. */
 static GcCode
-run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
+run_plan(Load *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 {
 	GcCode		code;
 	int			nworkers = 0;
@@ -664,7 +664,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 
 /* Help with the job that goes on, or else do what is left to do. */
 static GcCode
-load_once(GcLoad *load, GcNext *next, GcError *err)
+load_once(Load *load, GcNext *next, GcError *err)
 {
 	GcLoadPlan	plan;
 	GcCode		code;
@@ -688,7 +688,7 @@ load_once(GcLoad *load, GcNext *next, GcError *err)
 }
 
 static GcCode
-run_load(GcLoad *load, GcError *err)
+run_load(Load *load, GcError *err)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc load plan",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -722,7 +722,7 @@ run_load(GcLoad *load, GcError *err)
 }
 
 static GcCode
-load_timed(GcLoad *load, GcLoadStats *stats, GcError *err)
+load_timed(Load *load, GcLoadStats *stats, GcError *err)
 {
 	const char *reason;
 	instr_time	start;
@@ -747,7 +747,7 @@ GcCode
 gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 				GcLoadStats *stats, GcError *err)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs};
 
 	return load_timed(&load, stats, err);
 }
@@ -755,7 +755,7 @@ gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 GcCode
 gc_load_and_refresh(Relation rel, int ncols, const GcColSpec *specs, GcError *err)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.refresh = true};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.refresh = true};
 
 	return load_timed(&load, NULL, err);
 }
@@ -764,7 +764,7 @@ GcCode
 gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 				  GcLoadStats *stats, GcError *err)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.hot = true};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.hot = true};
 
 	return load_timed(&load, stats, err);
 }
@@ -772,7 +772,7 @@ gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 bool
 gc_load_hot_in_background(Relation rel, GcLoadStats *stats)
 {
-	GcLoad		load = {.rel = rel,.hot = true,.background = true};
+	Load		load = {.rel = rel,.hot = true,.background = true};
 	GcError		err;
 
 	return load_timed(&load, stats, &err) == GC_OK;
@@ -781,7 +781,7 @@ gc_load_hot_in_background(Relation rel, GcLoadStats *stats)
 void
 gc_load_refresh(Relation rel)
 {
-	GcLoad		load = {.rel = rel,.refresh = true,.background = true};
+	Load		load = {.rel = rel,.refresh = true,.background = true};
 	const char *reason;
 	GcError		err;
 
@@ -793,7 +793,7 @@ gc_load_refresh(Relation rel)
 
 /* Sessions have found room for these columns; others' loads may have taken it since. */
 static GcCode
-reserve_room(const GcLoad *load, GcError *err)
+reserve_room(const Load *load, GcError *err)
 {
 	GcMissing	missing = {0};
 	bool		lacking;
@@ -809,7 +809,7 @@ reserve_room(const GcLoad *load, GcError *err)
 bool
 gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
 	GcError		err = {GC_OK, ""};
 	GcCode		code = reserve_room(&load, &err);
 

@@ -237,7 +237,7 @@ found(const GcMissing *missing, bool waits, TimestampTz now)
 	return Max(room, 0);
 }
 
-static GcRoom
+static GcLoadRoom
 look_for_room(const GcMissing *missing, bool waits, double *room)
 {
 	const TimestampTz now = GetCurrentTimestamp();
@@ -250,22 +250,22 @@ look_for_room(const GcMissing *missing, bool waits, double *room)
 	return needed(missing) > *room ? GC_ROOM_TAKEN : GC_ROOM_FITS;
 }
 
-GcRoom
+GcLoadRoom
 gc_missing_room(const GcMissing *missing, bool waits)
 {
 	double		room;
-	const GcRoom answer = look_for_room(missing, waits, &room);
+	const GcLoadRoom answer = look_for_room(missing, waits, &room);
 
 	if (answer == GC_ROOM_FITS && needed(missing) + gc_reserved_by_others() > room)
 		return GC_ROOM_RESERVED;
 	return answer;
 }
 
-GcRoom
+GcLoadRoom
 gc_missing_reserve(const GcMissing *missing, bool waits)
 {
 	double		room;
-	const GcRoom answer = look_for_room(missing, waits, &room);
+	const GcLoadRoom answer = look_for_room(missing, waits, &room);
 
 	if (answer == GC_ROOM_FITS && !gc_reserve(needed(missing), room))
 		return GC_ROOM_RESERVED;

@@ -63,13 +63,13 @@ extern void gc_missing_keep(Relation rel, int ncols, const GcColSpec *specs);
 /* Distinct values of a column, by what ANALYZE found; 0: nothing. */
 extern double gc_analyzed_values(Relation rel, AttrNumber attnum, double rows);
 
-typedef enum GcRoom
+typedef enum GcLoadRoom
 {
 	GC_ROOM_FITS,
 	GC_ROOM_RESERVED,			/* it would fit, but for other loads that go on */
 	GC_ROOM_TAKEN,				/* a load would push out columns that other queries use, or failed lately */
 	GC_ROOM_NEVER				/* it is known not to fit the cache */
-} GcRoom;
+} GcLoadRoom;
 
 /*
  * Is there room for what is missing?  A load that pushes out columns in use would be pushed out by their next load
@@ -78,10 +78,10 @@ typedef enum GcRoom
  * waits: the query is to wait for its columns.  Then recent use protects only from columns that were in vain lately: queries
  * that do not fit together push out each other once.
  */
-extern GcRoom gc_missing_room(const GcMissing *missing, bool waits);
+extern GcLoadRoom gc_missing_room(const GcMissing *missing, bool waits);
 
 /* The same, and reserves room where it fits, or in any case (store/reserve.h). */
-extern GcRoom gc_missing_reserve(const GcMissing *missing, bool waits);
+extern GcLoadRoom gc_missing_reserve(const GcMissing *missing, bool waits);
 extern void gc_missing_reserve_anyway(const GcMissing *missing);
 
 /* May a load begin in the background now?  GC_ROOM_FITS only. */

@@ -298,7 +298,7 @@ touch_new(const GcJobData *data, GcDirectory *dir)
 void
 gc_job_publish(Relation rel)
 {
-	GcJob	   *job = gc_job_mine();
+	GcLoadJob  *job = gc_job_mine();
 	GcJobData  *data = job->data;
 	Size		size = gc_directory_size(data->nchunks, data->ncols);
 	GcDirectory *dir = gc_job_alloc(size, sizeof(GcObject));

@@ -84,7 +84,7 @@ search_key(PlannerInfo *root, List *initial_rels)
  *-------------------------------------------------------------------------
  */
 
-typedef struct Found
+typedef struct FoundSteps
 {
 	GcJoinSearch *search;
 	PlannerInfo *root;
@@ -92,11 +92,11 @@ typedef struct Found
 	int			nsets;
 	Relids		sets[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS]; /* relations of what steps join, and lead to */
 	bool		failed;			/* it is not known how all is joined */
-} Found;
+} FoundSteps;
 
 /* The number of a set of relations; a new one where it is not known yet. */
 static int
-set_number(Found *found, Relids relids)
+set_number(FoundSteps *found, Relids relids)
 {
 	int			i = 0;
 
@@ -114,7 +114,7 @@ set_number(Found *found, Relids relids)
 
 /* Put a step behind those that join as many relations. */
 static void
-add_step(Found *found, Relids outer, Relids inner, Relids result)
+add_step(FoundSteps *found, Relids outer, Relids inner, Relids result)
 {
 	GcJoinSearch *search = found->search;
 	GcJoinStep	step = {.outer = set_number(found, outer),.inner = set_number(found, inner),
@@ -137,7 +137,7 @@ add_step(Found *found, Relids outer, Relids inner, Relids result)
 }
 
 static bool
-is_initial(const Found *found, Relids relids)
+is_initial(const FoundSteps *found, Relids relids)
 {
 	for (int i = 0; i < found->search->nrels; i++)
 	{
@@ -149,7 +149,7 @@ is_initial(const Found *found, Relids relids)
 
 /* The joins that a path is made of. */
 static void
-add_path_steps(Found *found, Path *path)
+add_path_steps(FoundSteps *found, Path *path)
 {
 	JoinPath   *join;
 	Path	  **child;
@@ -174,7 +174,7 @@ add_path_steps(Found *found, Path *path)
 
 /* The joins that a description is made of. */
 static void
-add_described_steps(Found *found, RelOptInfo *rel)
+add_described_steps(FoundSteps *found, RelOptInfo *rel)
 {
 	const GcRelDesc *desc;
 
@@ -227,7 +227,7 @@ gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel)
 	const uint64 key = search_key(root, initial_rels);
 	Path	   *own = key != 0 ? gc_cheapest_own_path(rel) : NULL;
 	GcJoinSearch search = {.root = root,.key = key,.nrels = list_length(initial_rels)};
-	Found		found = {.search = &search,.root = root,.initial_rels = initial_rels};
+	FoundSteps	found = {.search = &search,.root = root,.initial_rels = initial_rels};
 	ListCell   *lc;
 
 	if (own == NULL)

@@ -14,11 +14,11 @@
 
 #include "nodes/nodeFuncs.h"
 
-typedef struct Walk
+typedef struct RaiseWalk
 {
 	GcRaisesOf	of;
 	void	   *context;
-} Walk;
+} RaiseWalk;
 
 static GcRaises
 by_form(const Node *node)
@@ -44,7 +44,7 @@ by_form(const Node *node)
 }
 
 static bool
-raises_walker(Node *node, Walk *walk)
+raises_walker(Node *node, RaiseWalk *walk)
 {
 	GcRaises	raises;
 
@@ -59,7 +59,7 @@ raises_walker(Node *node, Walk *walk)
 bool
 gc_may_raise(Node *node, GcRaisesOf of, void *context)
 {
-	Walk		walk = {of, context};
+	RaiseWalk	walk = {of, context};
 
 	return raises_walker(node, &walk);
 }

@@ -290,15 +290,15 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
  */
 
 /* The arms of a UNION ALL while they are found. */
-typedef struct Walk
+typedef struct ArmWalk
 {
 	List	   *arms;			/* GcArm */
 	bool		filtered;		/* as GcUnion's */
 	const char *reason;
-} Walk;
+} ArmWalk;
 
 static bool
-refuse(Walk *w, const char *reason)
+refuse(ArmWalk *w, const char *reason)
 {
 	w->reason = reason;
 	return false;
@@ -358,7 +358,7 @@ constants_mutator(Node *node, void *context)
 
 /* exprs: the union's columns, as expressions of a relation. */
 static bool
-add_arm(Walk *w, PlannerInfo *root, Index relid, List *exprs)
+add_arm(ArmWalk *w, PlannerInfo *root, Index relid, List *exprs)
 {
 	RelOptInfo *rel = root->simple_rel_array[relid];
 	RangeTblEntry *rte = planner_rt_fetch(relid, root);
@@ -398,7 +398,7 @@ add_arm(Walk *w, PlannerInfo *root, Index relid, List *exprs)
 
 /* The SELECTs are children of the relation. */
 static bool
-add_children(Walk *w, PlannerInfo *root, Index relid)
+add_children(ArmWalk *w, PlannerInfo *root, Index relid)
 {
 	ListCell   *lc;
 
@@ -431,7 +431,7 @@ coerced(List *exprs, const SetOperationStmt *types)
  * innermost first, that the tree is in.
  */
 static bool
-add_selects(Walk *w, PlannerInfo *subroot, Node *tree, List *around)
+add_selects(ArmWalk *w, PlannerInfo *subroot, Node *tree, List *around)
 {
 	Index		relid;
 	List	   *exprs;
@@ -682,7 +682,7 @@ bool
 gc_union_embed(GcTranslation *tr, GcLeaf *leaf)
 {
 	RelOptInfo *rel = leaf->rel;
-	Walk		w = {.filtered = true};
+	ArmWalk		w = {.filtered = true};
 	GcTranslation *before;
 	bool		found;
 
