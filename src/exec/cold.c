@@ -6,7 +6,7 @@
  *
  * gpuconc.cold decides, or else whichever is estimated to be sooner.  Plans are cached, so that
  * it is asked at each execution, before anything is computed that PostgreSQL's plan would compute again.
- * What PostgreSQL's plan takes, the planner has estimated (plan/cost/own_time.c).
+ * What PostgreSQL's plan takes, the planner has estimated (plan/cost/execution_time.c).
  *
  * Where offloading is forced, "auto" waits.
  *

@@ -33,7 +33,7 @@
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/reserve.h"
-#include "../plan/kept.h"
+#include "../plan/cached_plans.h"
 #include "../plan/base/permitted.h"
 #include "../queue/compiling.h"
 #include "../queue/reasons.h"
@@ -392,7 +392,7 @@ start(GcScanState *node)
 	count_reason(node, true, gc_code_name(code));
 	/* Around a node that decides, another plan is no better. */
 	if ((gc_was_cold(code) && node->plan->nguesses == 0) || !gc_device_may_answer())
-		gc_kept_plans_failed();
+		gc_cached_plans_failed();
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));

@@ -33,7 +33,7 @@
 #include "../store/reserve.h"
 #include "../store/store.h"
 #include "../serve/visibility.h"
-#include "../store/past.h"
+#include "../store/ghosts.h"
 
 /* How long a waiter sleeps before it looks after the others' claims. */
 #define WAIT_MS		1000
@@ -790,6 +790,6 @@ gc_job_remember_sizes(const GcLoadJob *job)
 		const double done = p.column_bytes[c] + (double) p.chunk_bytes / Max(nnew, 1);
 
 		if (data->cols[c].base_col < 0)
-			gc_past_note_failed(&job->key, data->cols[c].spec.attnum, done * p.pages / Max(p.pages_done, 1), data->nblocks);
+			gc_ghost_note_failed(&job->key, data->cols[c].spec.attnum, done * p.pages / Max(p.pages_done, 1), data->nblocks);
 	}
 }

@@ -250,7 +250,7 @@ typedef struct GcProjection
 
 extern GcProjection gc_job_projection(const GcLoadJob *job);
 
-/* The job found no room: remember what its new columns would take (store/past.h).  In its starter. */
+/* The job found no room: remember what its new columns would take (store/ghosts.h).  In its starter. */
 extern void gc_job_remember_sizes(const GcLoadJob *job);
 
 /* Publish what the job has loaded: one new directory.  In the participant that claimed this (publish.c). */

@@ -32,7 +32,7 @@
 #include "load.h"
 #include "missing.h"
 #include "../encode/problem.h"
-#include "../store/past.h"
+#include "../store/ghosts.h"
 #include "../../settings.h"
 #include "../encode/spec.h"
 #include "../serve/visibility.h"

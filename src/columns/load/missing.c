@@ -25,7 +25,7 @@
 #include "job.h"
 #include "../../settings.h"
 #include "../serve/visibility.h"
-#include "../store/past.h"
+#include "../store/ghosts.h"
 #include "../store/reserve.h"
 #include "../store/store.h"
 
@@ -159,7 +159,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	for (int c = 0; c < ncols; c++)
 	{
 		const int	have = dir && specs[c].attnum > 0 ? gc_directory_column(dir, &specs[c]) : -1;
-		GcPast		past;
+		GcGhost		ghost;
 
 		if (specs[c].attnum > 0 && !count_once(missing, RelationGetRelid(rel), specs[c].attnum))
 		{
@@ -178,11 +178,11 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 			loading = true;
 			continue;
 		}
-		past = gc_past_ask(&key, specs[c].attnum, npages);
-		missing->bytes += past.bytes > 0 ? past.bytes : usual_bytes(&specs[c], rows, npages);
-		missing->known += past.bytes;
-		missing->in_vain = Max(missing->in_vain, past.in_vain);
-		missing->failed_at = Max(missing->failed_at, past.failed_at);
+		ghost = gc_ghost_ask(&key, specs[c].attnum, npages);
+		missing->bytes += ghost.bytes > 0 ? ghost.bytes : usual_bytes(&specs[c], rows, npages);
+		missing->known += ghost.bytes;
+		missing->in_vain = Max(missing->in_vain, ghost.in_vain);
+		missing->failed_at = Max(missing->failed_at, ghost.failed_at);
 	}
 	/* One load serves all that read the table. */
 	if (lacking && (us > 0 || !again))

@@ -31,7 +31,7 @@ typedef struct GcMissing
 	double		ms;				/* to load what is missing */
 	double		bytes;			/* that it takes then, less what is being loaded already */
 	double		known;			/* of these, what earlier loads have told */
-	int			in_vain;		/* how often lately a column of it was loaded in vain (store/past.h) */
+	int			in_vain;		/* how often lately a column of it was loaded in vain (store/ghosts.h) */
 	TimestampTz failed_at;		/* when its last load failed; 0: it did not */
 	double		present_bytes;	/* of its columns that are there */
 	int			npresent;

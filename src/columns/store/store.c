@@ -37,7 +37,7 @@
 #include "../../settings.h"
 #include "lookups.h"
 #include "notes.h"
-#include "past.h"
+#include "ghosts.h"
 #include "reserve.h"
 
 /* Least time between two refreshes. */
@@ -569,7 +569,7 @@ gc_store_forget(Oid dbid, Oid relid)
 		dir = unlink_directory(entry);
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
 
-	gc_past_forget(dbid, relid);
+	gc_ghost_forget(dbid, relid);
 	if (dir)
 		bytes = gc_directory_retire(dir);
 	if (!columns_cached(dbid))
@@ -607,7 +607,7 @@ gc_store_forget_database(Oid dbid)
 			break;
 		bytes += gc_directory_retire(dir);
 	}
-	gc_past_forget(dbid, InvalidOid);
+	gc_ghost_forget(dbid, InvalidOid);
 	gc_lookups_forget_database(dbid);
 	gc_reclaim();
 	return bytes;
@@ -674,7 +674,7 @@ remember(const GcDirectory *dir, int col)
 		bytes += cell ? gc_arena_bytes(cell->obj.size) : 0;
 		npages += dir->facts[i].npresent;
 	}
-	gc_past_note_evicted(&dir->key, dir->columns[col].spec.attnum, bytes, npages);
+	gc_ghost_note_evicted(&dir->key, dir->columns[col].spec.attnum, bytes, npages);
 }
 
 /*

@@ -85,7 +85,7 @@ typedef struct GcPlanning
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
 	bool		timed;			/* how long the plan takes is wanted */
-	Cost		time;			/* that, as gc_own_time() counts */
+	Cost		time;			/* that, as gc_execution_time() counts */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
 	char	   *refusal;		/* why the largest part is not offloaded; may be empty; GC_REFUSAL_SIZE */
 	GcRowsSeen	seen;			/* of a run without a ceiling; the last member: only its count is set at first */

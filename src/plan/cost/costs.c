@@ -9,7 +9,7 @@
  * devices are settings (gpuconc.*_cost), with defaults per device.
  *
  * PostgreSQL compares paths by costs that are no times.  What it is told of ours is in the proportion to its own path
- * that the times are in (own_time.c).
+ * that the times are in (execution_time.c).
  *
  * The whole result is decoded before the first row is returned, so that all of that is start-up.
  *
@@ -28,7 +28,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../force.h"
 #include "../../queue/queue.h"
@@ -262,7 +262,7 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 	if (leaf->build >= 0)
 		cost += leaf->tuples * leaf->share * costs->build;
 	if (gc_leaf_is_source(leaf))
-		cost += gc_own_time(tr->top, leaf->path) + leaf->rows * encoding_cost(leaf);
+		cost += gc_execution_time(tr->top, leaf->path) + leaf->rows * encoding_cost(leaf);
 	else if (leaf->arms)
 	{
 		foreach(lc, leaf->arms->arms)
@@ -353,7 +353,7 @@ gc_costs(GcTranslation *tr, Path *own)
 {
 	GcCosts		costs = {.device = gc_offload_cost,.row = row_cost(tr),.scale = 1};
 	const DeviceCosts constants = device_costs();
-	Cost		own_time = gc_own_time(tr->top, own);
+	Cost		own_time = gc_execution_time(tr->top, own);
 	ListCell   *lc;
 
 	foreach(lc, tr->leaves)

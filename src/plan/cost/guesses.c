@@ -31,7 +31,7 @@
 #include "utils/selfuncs.h"
 
 #include "node.h"
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../base/planning.h"
@@ -302,9 +302,9 @@ add_scan(PlannerInfo *root, Path *path, Parts *parts)
 		all = searched;
 	guess = all == NIL ? NULL : find_guess(root, parts, rel, all, false);
 	if (guess)
-		guess->time += gc_own_time(root, path);
+		guess->time += gc_execution_time(root, path);
 	else
-		parts->fixed += gc_own_time(root, path);
+		parts->fixed += gc_execution_time(root, path);
 }
 
 /* The inner side of a nested loop is executed for each outer row, unless its rows are kept. */
@@ -322,7 +322,7 @@ add_parts(PlannerInfo *root, Path *path, Parts *parts)
 
 	if (!is_guessed(root, path))
 	{
-		parts->fixed += gc_own_time(root, path);
+		parts->fixed += gc_execution_time(root, path);
 		return;
 	}
 	if (children == NIL)
@@ -369,7 +369,7 @@ path_parts(PlannerInfo *root, Path *path, Parts *parts)
 		return false;
 	add_guesses(root, path, parts);
 	add_parts(root, path, parts);
-	parts->above = gc_own_time(root, path) - parts->fixed;
+	parts->above = gc_execution_time(root, path) - parts->fixed;
 	for (int i = 0; i < parts->n; i++)
 		parts->above -= parts->guesses[i].time;
 	parts->above = Max(parts->above, 0);

@@ -5,7 +5,7 @@
  *
  * A node that takes all of a query level along has PostgreSQL's own plan as its fallback.  To find the best join
  * order for that takes most of the time of planning, though the plan is hardly ever executed.  So the order is
- * remembered for the query without its constants (verdict.c).  The next time, only the joins of that order are made,
+ * remembered for the query without its constants (plan_memory.c).  The next time, only the joins of that order are made,
  * each in the ways that PostgreSQL knows, with the indexes and costs of that time.
  *
  * The order is searched for again if other numbers of rows are joined than before, if the joins have become
@@ -28,10 +28,10 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "../base/changes.h"
+#include "../base/invalidation.h"
 #include "node.h"
 #include "../../compat.h"
-#include "../base/glance.h"
+#include "../base/query_summary.h"
 #include "../base/planning.h"
 #include "../relations/relinfo.h"
 
@@ -48,7 +48,7 @@
 typedef struct Order
 {
 	uint64		key;
-	uint64		since;			/* as gc_changes_watch() */
+	uint64		since;			/* as gc_invalidation_watch() */
 	int			uses;
 	GcJoinSearch search;
 } Order;
@@ -65,14 +65,14 @@ search_key(PlannerInfo *root, List *initial_rels)
 
 	if (key == 0 || list_length(initial_rels) < FEWEST_RELS || list_length(initial_rels) > GC_JOIN_ORDER_RELS)
 		return 0;
-	key = gc_glance_mix(key, root->query_level);
+	key = gc_summary_mix(key, root->query_level);
 	foreach(lc, initial_rels)
 	{
 		const RelOptInfo *rel = lfirst(lc);
 
 		if (!IS_SIMPLE_REL(rel))
 			return 0;
-		key = gc_glance_mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
+		key = gc_summary_mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
 		all = bms_add_member(all, rel->relid);
 	}
 	/* A part of what the level joins is not made in the last order, so it is not worth remembering. */
@@ -278,7 +278,7 @@ find_order(uint64 key)
 {
 	Order	   *order = orders && key != 0 ? hash_search(orders, &key, HASH_FIND, NULL) : NULL;
 
-	if (order == NULL || gc_changed_since(&order->since, order->search.tables, order->search.nrels))
+	if (order == NULL || gc_invalidated_since(&order->since, order->search.tables, order->search.nrels))
 		return NULL;
 	return order->uses++ < MOST_USES ? order : NULL;
 }
@@ -403,7 +403,7 @@ note(const GcJoinSearch *search)
 	if (orders == NULL)
 		orders = hash_create("gpuconc join orders", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	order = hash_search(orders, &search->key, HASH_ENTER, NULL);
-	order->since = gc_changes_watch(search->tables, search->nrels);
+	order->since = gc_invalidation_watch(search->tables, search->nrels);
 	order->uses = 0;
 	order->search = *search;
 }

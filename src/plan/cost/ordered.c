@@ -38,7 +38,7 @@
 #include "../group/choice.h"
 #include "../group/late.h"
 #include "node.h"
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../../force.h"

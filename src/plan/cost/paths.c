@@ -30,7 +30,7 @@
 #include "../expr/expr.h"
 #include "../group/few_values.h"
 #include "node.h"
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../../queue/queue.h"
@@ -410,7 +410,7 @@ too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
 	{
 		Path	   *path = gc_own_path(lfirst(lc));
 
-		if (path->param_info == NULL && gc_own_time(root, path) * wanted_share(root, rel, path) <= least &&
+		if (path->param_info == NULL && gc_execution_time(root, path) * wanted_share(root, rel, path) <= least &&
 			!gc_may_take_longer(root, path, least))
 			return true;
 	}

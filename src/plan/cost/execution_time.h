@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * own_time.h
+ * execution_time.h
  *	  How long PostgreSQL's own path takes; private to plan/.
  *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_OWN_TIME_H
-#define GC_OWN_TIME_H
+#ifndef GC_EXECUTION_TIME_H
+#define GC_EXECUTION_TIME_H
 
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
  * The time that a path takes while its tables are in memory, in units of cost that the CPU takes.  One of ours takes
  * what its costs were before they were put in proportion to PostgreSQL's.
  */
-extern Cost gc_own_time(PlannerInfo *root, Path *path);
+extern Cost gc_execution_time(PlannerInfo *root, Path *path);
 
 /* What of that is for groups of the path that cannot be there: `fewer` is the part of them that can. */
 extern Cost gc_groups_excess(const Path *path, double fewer);
@@ -32,4 +32,4 @@ extern Cost gc_time_above(PlannerInfo *root, Path *path, Path *below);
 /* The time of the level's InitPlans and CTEs, which are in no path: each is executed once at most. */
 extern Cost gc_init_plans_time(PlannerInfo *root);
 
-#endif							/* GC_OWN_TIME_H */
+#endif							/* GC_EXECUTION_TIME_H */

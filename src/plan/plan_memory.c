@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * verdict.c
+ * plan_memory.c
  *	  What planning a query of a shape led to, so that the next one of it is less work.
  *
  * A query of which nothing is offloaded is planned by PostgreSQL, and what that plan cost is remembered for the
- * query without its constants (base/glance.c).  The next time our hooks do nothing for relations that cost no more.
+ * query without its constants (base/query_summary.c).  The next time our hooks do nothing for relations that cost no more.
  *
  * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  The other one is not planned
  * the next time, if numbers of rows and costs are what they were, by as much as the lead allows.
@@ -12,13 +12,13 @@
  * Other constants may select other rows, and tables may grow.  The costs of the plan that is made show both.
  * If they are not what they were, all is looked at, the next time at the latest, and for a while nothing is
  * remembered of the query.  So it is after a number of uses, too.  What invalidates a table (DDL, VACUUM, ANALYZE)
- * has its queries forgotten.  No verdict can make an answer wrong: each says only what not to try.
+ * has its queries forgotten.  Nothing of it can make an answer wrong: it says only what not to try.
  *
  * Planner, in backends; the table is a backend's own.
  *
  *-------------------------------------------------------------------------
  */
-#include "verdict.h"
+#include "plan_memory.h"
 
 #include <math.h>
 
@@ -32,8 +32,8 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "base/changes.h"
-#include "whole.h"
+#include "base/invalidation.h"
+#include "finished_plan.h"
 #include "../columns/store/store.h"
 #include "../queue/compiling.h"
 #include "../queue/queue.h"
@@ -47,35 +47,35 @@
 #define DRIFT			1.5
 #define NARROW_DRIFT	1.25
 
-/* A verdict is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
+/* What is remembered is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
 #define MOST_USES		256
 #define MOST_DOUBTS		1024
 
-#define MOST_VERDICTS	512
+#define MOST_MEMORIES	512
 
-typedef enum Rewriting
+typedef enum KnownRewriting
 {
 	REWRITING_UNKNOWN,
 	REWRITING_LOST,
 	REWRITING_COMPARED			/* it was no worse, and perhaps better by far */
-} Rewriting;
+} KnownRewriting;
 
-typedef struct Verdict
+typedef struct PlanMemory
 {
 	uint64		key;
-	uint64		since;			/* as gc_changes_watch() */
+	uint64		since;			/* as gc_invalidation_watch() */
 	int			uses;
 	int			doubts;			/* how often nothing is to be noted */
 	int			last_doubts;
 	int			ntables;
-	Oid			tables[GC_GLANCE_TABLES];
+	Oid			tables[GC_SUMMARY_TABLES];
 	bool		whole;			/* all of it was offloaded, and cheaper by far */
 	bool		alone;			/* and by one node, of the outermost level */
 	bool		left;			/* to PostgreSQL */
 	Cost		ceiling;		/* up to this cost */
 	char		refusal[GC_REFUSAL_SIZE];
-	GcReasonPlace counts[GC_GLANCE_TABLES]; /* of that, by table */
-	Rewriting	rewriting;
+	GcReasonPlace counts[GC_SUMMARY_TABLES]; /* of that, by table */
+	KnownRewriting	rewriting;
 	Cost		rewritten;
 	Cost		fallback;		/* PostgreSQL's own plans of the rewritten query's parts */
 	Cost		original;
@@ -83,21 +83,21 @@ typedef struct Verdict
 	GcRowsSeen	seen;			/* that the rewritten query reads */
 	double		drift;			/* of the original, where rewriting lost */
 	uint64		warm_as_of;		/* gc_store_losses() when no column was lacking, + 1; 0: not known */
-} Verdict;
+} PlanMemory;
 
-static HTAB *verdicts = NULL;
+static HTAB *memories = NULL;
 
-/* Verdicts that were found lately, by their keys: each statement asks several times.  None leaves the table alone. */
-#define MOST_RECENT		MOST_VERDICTS
-static Verdict *recent[MOST_RECENT];
+/* Entries that were found lately, by their keys: each statement asks several times.  None leaves the table alone. */
+#define MOST_RECENT		MOST_MEMORIES
+static PlanMemory *recent[MOST_RECENT];
 
 /* Has one of its tables changed?  There may be more than were counted. */
 static bool
-is_stale(Verdict *verdict)
+is_stale(PlanMemory *memory)
 {
-	if (verdict->ntables == GC_GLANCE_TABLES)
-		return gc_any_changed_since(verdict->since);
-	return gc_changed_since(&verdict->since, verdict->tables, verdict->ntables);
+	if (memory->ntables == GC_SUMMARY_TABLES)
+		return gc_any_invalidated_since(memory->since);
+	return gc_invalidated_since(&memory->since, memory->tables, memory->ntables);
 }
 
 /*
@@ -140,104 +140,104 @@ hash_of_settings(void)
 					 "settings have holes");
 	memcpy(words, &settings, sizeof(words));
 	for (int i = 0; i < lengthof(words); i++)
-		hash = gc_glance_mix(hash, words[i]);
+		hash = gc_summary_mix(hash, words[i]);
 	return hash;
 }
 
 uint64
-gc_verdict_key(const GcGlance *glance, int options, bool params)
+gc_plan_memory_key(const GcQuerySummary *query, int options, bool params)
 {
 	const char *reason;
 	const bool	writes = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* cost/costs.c */
-	uint64		key = gc_glance_mix(glance->shape, hash_of_settings());
+	uint64		key = gc_summary_mix(query->shape, hash_of_settings());
 
-	key = gc_glance_mix(key, (uint64) GetUserId() << 32 | (uint32) options);
-	key = gc_glance_mix(key, (uint64) gc_worker_state(&reason) << 3 | writes << 2 |
+	key = gc_summary_mix(key, (uint64) GetUserId() << 32 | (uint32) options);
+	key = gc_summary_mix(key, (uint64) gc_worker_state(&reason) << 3 | writes << 2 |
 						gc_device_status()->info.own_processors << 1 | params);
 	return key != 0 ? key : 1;
 }
 
 /* One that was not found lately; NULL: there is none. */
-static pg_noinline Verdict *
+static pg_noinline PlanMemory *
 find_in_table(uint64 key)
 {
-	Verdict    *verdict = verdicts && key != 0 ? hash_search(verdicts, &key, HASH_FIND, NULL) : NULL;
+	PlanMemory *memory = memories && key != 0 ? hash_search(memories, &key, HASH_FIND, NULL) : NULL;
 
-	if (verdict)
-		recent[key % MOST_RECENT] = verdict;
-	return verdict;
+	if (memory)
+		recent[key % MOST_RECENT] = memory;
+	return memory;
 }
 
 /* What was known when it was noted; NULL: nothing. */
-static inline Verdict *
+static inline PlanMemory *
 find_noted(uint64 key)
 {
-	Verdict    *verdict = recent[key % MOST_RECENT];
+	PlanMemory *memory = recent[key % MOST_RECENT];
 
-	return verdict && verdict->key == key ? verdict : find_in_table(key);
+	return memory && memory->key == key ? memory : find_in_table(key);
 }
 
 /* What is known; NULL: nothing. */
-static inline Verdict *
+static inline PlanMemory *
 find(uint64 key)
 {
-	Verdict    *verdict = find_noted(key);
+	PlanMemory *memory = find_noted(key);
 
-	return verdict && !is_stale(verdict) ? verdict : NULL;
+	return memory && !is_stale(memory) ? memory : NULL;
 }
 
-/* The verdict to be noted, or NULL where none is to be. */
-static Verdict *
-enter(uint64 key, const GcGlance *glance)
+/* The entry to be noted in, or NULL where none is to be. */
+static PlanMemory *
+enter(uint64 key, const GcQuerySummary *query)
 {
-	HASHCTL		ctl = {.keysize = sizeof(uint64),.entrysize = sizeof(Verdict),.hcxt = TopMemoryContext};
-	Verdict    *verdict;
+	HASHCTL		ctl = {.keysize = sizeof(uint64),.entrysize = sizeof(PlanMemory),.hcxt = TopMemoryContext};
+	PlanMemory *memory;
 	bool		found;
 
 	if (key == 0)
 		return NULL;
-	if (verdicts && hash_get_num_entries(verdicts) >= MOST_VERDICTS && find(key) == NULL)
+	if (memories && hash_get_num_entries(memories) >= MOST_MEMORIES && find(key) == NULL)
 	{
-		hash_destroy(verdicts);
-		verdicts = NULL;
+		hash_destroy(memories);
+		memories = NULL;
 		memset(recent, 0, sizeof(recent));
 	}
-	if (verdicts == NULL)
-		verdicts = hash_create("gpuconc verdicts", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	verdict = hash_search(verdicts, &key, HASH_ENTER, &found);
-	if (!found || is_stale(verdict))
+	if (memories == NULL)
+		memories = hash_create("gpuconc plan memory", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	memory = hash_search(memories, &key, HASH_ENTER, &found);
+	if (!found || is_stale(memory))
 	{
-		memset(verdict, 0, sizeof(*verdict));
-		verdict->key = key;
-		verdict->since = gc_changes_watch(glance->tables, glance->ntables);
-		verdict->ntables = glance->ntables;
-		memcpy(verdict->tables, glance->tables, sizeof(verdict->tables));
+		memset(memory, 0, sizeof(*memory));
+		memory->key = key;
+		memory->since = gc_invalidation_watch(query->tables, query->ntables);
+		memory->ntables = query->ntables;
+		memcpy(memory->tables, query->tables, sizeof(memory->tables));
 	}
-	if (verdict->doubts > 0)
+	if (memory->doubts > 0)
 	{
-		verdict->doubts--;
+		memory->doubts--;
 		return NULL;
 	}
-	return verdict;
+	return memory;
 }
 
-/* May a verdict be used once more? */
+/* May an entry be used once more? */
 static bool
-usable(Verdict *verdict)
+usable(PlanMemory *memory)
 {
-	return verdict && verdict->doubts == 0 && verdict->uses++ < MOST_USES;
+	return memory && memory->doubts == 0 && memory->uses++ < MOST_USES;
 }
 
 void
-gc_verdict_unsettle(uint64 key)
+gc_plan_memory_unsettle(uint64 key)
 {
-	Verdict    *verdict = find(key);
+	PlanMemory *memory = find(key);
 
-	if (verdict == NULL)
+	if (memory == NULL)
 		return;
-	verdict->left = verdict->whole = false;
-	verdict->rewriting = REWRITING_UNKNOWN;
-	verdict->doubts = verdict->last_doubts = Min(2 * verdict->last_doubts + 4, MOST_DOUBTS);
+	memory->left = memory->whole = false;
+	memory->rewriting = REWRITING_UNKNOWN;
+	memory->doubts = memory->last_doubts = Min(2 * memory->last_doubts + 4, MOST_DOUBTS);
 }
 
 /*-------------------------------------------------------------------------
@@ -246,47 +246,47 @@ gc_verdict_unsettle(uint64 key)
  */
 
 bool
-gc_verdict_leaves(uint64 key, Cost *ceiling)
+gc_plan_memory_leaves(uint64 key, Cost *ceiling)
 {
-	Verdict    *verdict = find(key);
+	PlanMemory *memory = find(key);
 
-	if (verdict == NULL || !verdict->left || !usable(verdict))
+	if (memory == NULL || !memory->left || !usable(memory))
 		return false;
-	*ceiling = verdict->ceiling;
+	*ceiling = memory->ceiling;
 	return true;
 }
 
 const char *
-gc_verdict_count(uint64 key, const GcGlance *glance)
+gc_plan_memory_count(uint64 key, const GcQuerySummary *query)
 {
-	Verdict    *verdict = find_noted(key);
+	PlanMemory *memory = find_noted(key);
 
-	if (verdict == NULL)
+	if (memory == NULL)
 		return "";
-	for (int i = 0; i < glance->ntables && verdict->refusal[0] != '\0'; i++)
+	for (int i = 0; i < query->ntables && memory->refusal[0] != '\0'; i++)
 	{
-		if (verdict->tables[i] != glance->tables[i])
-			(void) gc_reason_count(glance->tables[i], false, verdict->refusal);
-		else if (!gc_reason_count_again(&verdict->counts[i]))
-			verdict->counts[i] = gc_reason_count(glance->tables[i], false, verdict->refusal);
+		if (memory->tables[i] != query->tables[i])
+			(void) gc_reason_count(query->tables[i], false, memory->refusal);
+		else if (!gc_reason_count_again(&memory->counts[i]))
+			memory->counts[i] = gc_reason_count(query->tables[i], false, memory->refusal);
 	}
-	return verdict->refusal;
+	return memory->refusal;
 }
 
 void
-gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *refusal)
+gc_plan_memory_note_left(uint64 key, const GcQuerySummary *query, Cost cost, const char *refusal)
 {
-	Verdict    *verdict = enter(key, glance);
+	PlanMemory *memory = enter(key, query);
 
-	if (verdict == NULL)
+	if (memory == NULL)
 		return;
-	verdict->left = true;
-	verdict->uses = 0;
+	memory->left = true;
+	memory->uses = 0;
 	/* Whatever is offloaded costs that much. */
-	verdict->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
-	if (strcmp(verdict->refusal, refusal) != 0)
-		memset(verdict->counts, 0, sizeof(verdict->counts));
-	strlcpy(verdict->refusal, refusal, sizeof(verdict->refusal));
+	memory->ceiling = Max(cost * NARROW_DRIFT, gc_offload_cost);
+	if (strcmp(memory->refusal, refusal) != 0)
+		memset(memory->counts, 0, sizeof(memory->counts));
+	strlcpy(memory->refusal, refusal, sizeof(memory->refusal));
 }
 
 /*-------------------------------------------------------------------------
@@ -295,31 +295,31 @@ gc_verdict_note_left(uint64 key, const GcGlance *glance, Cost cost, const char *
  */
 
 bool
-gc_verdict_is_whole(uint64 key)
+gc_plan_memory_is_whole(uint64 key)
 {
-	Verdict    *verdict = find(key);
+	PlanMemory *memory = find(key);
 
-	return verdict && verdict->whole && usable(verdict);
+	return memory && memory->whole && usable(memory);
 }
 
 bool
-gc_verdict_is_alone(uint64 key)
+gc_plan_memory_is_alone(uint64 key)
 {
-	const Verdict *verdict = find(key);
+	const PlanMemory *memory = find(key);
 
-	return verdict && verdict->alone;
+	return memory && memory->alone;
 }
 
 void
-gc_verdict_note_whole(uint64 key, const GcGlance *glance, bool alone)
+gc_plan_memory_note_whole(uint64 key, const GcQuerySummary *query, bool alone)
 {
-	Verdict    *verdict = enter(key, glance);
+	PlanMemory *memory = enter(key, query);
 
-	if (verdict == NULL)
+	if (memory == NULL)
 		return;
-	verdict->whole = true;
-	verdict->alone = alone;
-	verdict->uses = 0;
+	memory->whole = true;
+	memory->alone = alone;
+	memory->uses = 0;
 }
 
 /*-------------------------------------------------------------------------
@@ -328,21 +328,21 @@ gc_verdict_note_whole(uint64 key, const GcGlance *glance, bool alone)
  */
 
 bool
-gc_verdict_rewriting_lost(uint64 key)
+gc_plan_memory_rewriting_lost(uint64 key)
 {
-	Verdict    *verdict = find(key);
+	PlanMemory *memory = find(key);
 
-	return verdict && verdict->rewriting == REWRITING_LOST && usable(verdict);
+	return memory && memory->rewriting == REWRITING_LOST && usable(memory);
 }
 
 void
-gc_verdict_check_original(uint64 key, PlannedStmt *original)
+gc_plan_memory_check_original(uint64 key, PlannedStmt *original)
 {
-	const Verdict *verdict = find(key);
+	const PlanMemory *memory = find(key);
 
-	if (verdict && verdict->rewriting == REWRITING_LOST &&
-		original->planTree->total_cost > Max(verdict->original * verdict->drift, gc_offload_cost))
-		gc_verdict_unsettle(key);
+	if (memory && memory->rewriting == REWRITING_LOST &&
+		original->planTree->total_cost > Max(memory->original * memory->drift, gc_offload_cost))
+		gc_plan_memory_unsettle(key);
 }
 
 /* Are as many rows read as before?  The cost of another plan depends on each of them. */
@@ -370,17 +370,17 @@ drift_of_lead(double lead)
 }
 
 bool
-gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *seen)
+gc_plan_memory_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *seen)
 {
-	Verdict    *verdict = find(key);
+	PlanMemory *memory = find(key);
 	const Cost	cost = rewritten->planTree->total_cost;
 	double		drift;
 
-	if (verdict == NULL || verdict->rewriting != REWRITING_COMPARED)
+	if (memory == NULL || memory->rewriting != REWRITING_COMPARED)
 		return false;
-	drift = drift_of_lead(verdict->lead);
-	if (drift < 1 || cost > drift * verdict->rewritten || gc_fallback_cost(rewritten) * drift < verdict->fallback ||
-		!as_many(seen, &verdict->seen, drift) || !usable(verdict))
+	drift = drift_of_lead(memory->lead);
+	if (drift < 1 || cost > drift * memory->rewritten || gc_fallback_cost(rewritten) * drift < memory->fallback ||
+		!as_many(seen, &memory->seen, drift) || !usable(memory))
 		return false;
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc takes the plan of a rewritten query that was compared before")));
@@ -388,26 +388,26 @@ gc_verdict_rewriting_won(uint64 key, PlannedStmt *rewritten, const GcRowsSeen *s
 }
 
 void
-gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewritten, const GcRowsSeen *seen,
+gc_plan_memory_note_rewriting(uint64 key, const GcQuerySummary *query, PlannedStmt *rewritten, const GcRowsSeen *seen,
 						  PlannedStmt *original, double lead)
 {
-	Verdict    *verdict = enter(key, glance);
+	PlanMemory *memory = enter(key, query);
 
-	if (verdict == NULL)
+	if (memory == NULL)
 		return;
-	verdict->uses = 0;
-	verdict->original = original->planTree->total_cost;
-	verdict->lead = lead;
+	memory->uses = 0;
+	memory->original = original->planTree->total_cost;
+	memory->lead = lead;
 	if (lead <= 1)
 	{
-		verdict->rewriting = REWRITING_LOST;
-		verdict->drift = lead * MARGIN < 1 ? DRIFT : NARROW_DRIFT;
+		memory->rewriting = REWRITING_LOST;
+		memory->drift = lead * MARGIN < 1 ? DRIFT : NARROW_DRIFT;
 		return;
 	}
-	verdict->rewriting = REWRITING_COMPARED;
-	verdict->rewritten = rewritten->planTree->total_cost;
-	verdict->fallback = gc_fallback_cost(rewritten);
-	verdict->seen = *seen;
+	memory->rewriting = REWRITING_COMPARED;
+	memory->rewritten = rewritten->planTree->total_cost;
+	memory->fallback = gc_fallback_cost(rewritten);
+	memory->seen = *seen;
 }
 
 /*-------------------------------------------------------------------------
@@ -416,11 +416,11 @@ gc_verdict_note_rewriting(uint64 key, const GcGlance *glance, PlannedStmt *rewri
  */
 
 bool
-gc_verdict_is_warm(uint64 key)
+gc_plan_memory_is_warm(uint64 key)
 {
-	const Verdict *verdict = find(key);
+	const PlanMemory *memory = find(key);
 
-	return verdict && verdict->warm_as_of == gc_store_losses() + 1 && gc_compiling_nothing();
+	return memory && memory->warm_as_of == gc_store_losses() + 1 && gc_compiling_nothing();
 }
 
 /* Does it read children of a table?  Which of them may depend on constants. */
@@ -440,14 +440,14 @@ reads_children(PlannedStmt *stmt)
 }
 
 void
-gc_verdict_note_warm(uint64 key, const GcGlance *glance, PlannedStmt *stmt, uint64 losses)
+gc_plan_memory_note_warm(uint64 key, const GcQuerySummary *query, PlannedStmt *stmt, uint64 losses)
 {
-	Verdict    *verdict = find(key);
+	PlanMemory *memory = find(key);
 
 	if (reads_children(stmt))
 		return;
-	if (verdict == NULL)
-		verdict = enter(key, glance);
-	if (verdict)
-		verdict->warm_as_of = losses + 1;
+	if (memory == NULL)
+		memory = enter(key, query);
+	if (memory)
+		memory->warm_as_of = losses + 1;
 }

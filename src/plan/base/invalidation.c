@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * changes.c
+ * invalidation.c
  *	  Which tables have changed since something was remembered of them.
  *
  * Invalidations are counted, and a table of which something is remembered keeps the count of its last one.  So an
@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "changes.h"
+#include "invalidation.h"
 
 #include "access/transam.h"
 #include "utils/hsearch.h"
@@ -48,7 +48,7 @@ note_change(Datum arg, Oid relid)
 }
 
 uint64
-gc_changes_watch(const Oid *tables, int ntables)
+gc_invalidation_watch(const Oid *tables, int ntables)
 {
 	HASHCTL		ctl = {.keysize = sizeof(Oid),.entrysize = sizeof(Watched),.hcxt = TopMemoryContext};
 
@@ -72,7 +72,7 @@ gc_changes_watch(const Oid *tables, int ntables)
 }
 
 bool
-gc_changed_since(uint64 *then, const Oid *tables, int ntables)
+gc_invalidated_since(uint64 *then, const Oid *tables, int ntables)
 {
 	if (any_changed <= *then)
 		return false;
@@ -90,13 +90,13 @@ gc_changed_since(uint64 *then, const Oid *tables, int ntables)
 }
 
 bool
-gc_any_changed_since(uint64 then)
+gc_any_invalidated_since(uint64 then)
 {
 	return any_changed > then;
 }
 
 void
-gc_changes_install(void)
+gc_invalidation_install(void)
 {
 	CacheRegisterRelcacheCallback(note_change, (Datum) 0);
 }

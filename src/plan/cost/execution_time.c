@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * own_time.c
+ * execution_time.c
  *	  How long PostgreSQL's own path takes.
  *
  * PostgreSQL's costs compare its own paths, and are no times.  A page counts as one that
@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "own_time.h"
+#include "execution_time.h"
 
 #include <math.h>
 
@@ -487,7 +487,7 @@ path_time(PlannerInfo *root, Path *path, Once *once)
 }
 
 Cost
-gc_own_time(PlannerInfo *root, Path *path)
+gc_execution_time(PlannerInfo *root, Path *path)
 {
 	Once		once = {0};
 	const Cost	time = path_time(root, path, &once);
@@ -503,7 +503,7 @@ gc_time_above(PlannerInfo *root, Path *path, Path *below)
 		return 0;
 	if (IsA(path, SortPath) && ((SortPath *) path)->subpath == below)
 		return Max(path->total_cost - below->total_cost - sort_excess(path, below), 0);
-	return Max(gc_own_time(root, path) - gc_own_time(root, below), 0);
+	return Max(gc_execution_time(root, path) - gc_execution_time(root, below), 0);
 }
 
 Cost
@@ -517,7 +517,7 @@ gc_init_plans_time(PlannerInfo *root)
 		PlannerInfo *subroot = subplan_root(root->glob, lfirst_node(SubPlan, lc));
 		Path	   *path = subplan_path(subroot);
 
-		time += path ? gc_own_time(subroot, path) : 0;
+		time += path ? gc_execution_time(subroot, path) : 0;
 	}
 	return time;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * past.c
- *	  What is remembered of columns that are not in the cache.  See past.h.
+ * ghosts.c
+ *	  What is remembered of columns that are not in the cache.  See ghosts.h.
  *
  * Runs in any process that has a PGPROC.  The table belongs to everyone.
  *
@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "past.h"
+#include "ghosts.h"
 
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
@@ -50,19 +50,19 @@ typedef struct PastColumn
 static HTAB *columns = NULL;
 
 Size
-gc_past_shmem_size(void)
+gc_ghost_shmem_size(void)
 {
-	return hash_estimate_size(GC_PAST_COLUMNS, sizeof(PastColumn));
+	return hash_estimate_size(GC_GHOST_COLUMNS, sizeof(PastColumn));
 }
 
 void
-gc_past_shmem_init(void)
+gc_ghost_shmem_init(void)
 {
 	HASHCTL		ctl;
 
 	ctl.keysize = sizeof(PastKey);
 	ctl.entrysize = sizeof(PastColumn);
-	columns = ShmemInitHash("gpuconc columns of the past", GC_PAST_COLUMNS, GC_PAST_COLUMNS, &ctl,
+	columns = ShmemInitHash("gpuconc ghost columns", GC_GHOST_COLUMNS, GC_GHOST_COLUMNS, &ctl,
 							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
 }
 
@@ -108,7 +108,7 @@ note(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 	{
 		/* What another file of the table had goes. */
 		hash_search(columns, &at, HASH_REMOVE, NULL);
-		if (hash_get_num_entries(columns) >= GC_PAST_COLUMNS)
+		if (hash_get_num_entries(columns) >= GC_GHOST_COLUMNS)
 			remove_oldest();
 		column = hash_search(columns, &at, HASH_ENTER_NULL, NULL);
 		if (column == NULL)
@@ -132,7 +132,7 @@ count_in_vain(PastColumn *column, TimestampTz now)
 }
 
 void
-gc_past_note_evicted(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
+gc_ghost_note_evicted(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 {
 	PastColumn *column = note(key, attnum, bytes, npages);
 
@@ -143,7 +143,7 @@ gc_past_note_evicted(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNu
 }
 
 void
-gc_past_note_failed(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
+gc_ghost_note_failed(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 {
 	PastColumn *column;
 
@@ -159,7 +159,7 @@ gc_past_note_failed(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNum
 }
 
 void
-gc_past_forget(Oid dbid, Oid relid)
+gc_ghost_forget(Oid dbid, Oid relid)
 {
 	HASH_SEQ_STATUS seq;
 	PastColumn *column;
@@ -185,11 +185,11 @@ bytes_of(const PastColumn *column, BlockNumber npages, TimestampTz now)
 	return (double) column->bytes * npages / column->npages;
 }
 
-GcPast
-gc_past_ask(const GcRelKey *key, AttrNumber attnum, BlockNumber npages)
+GcGhost
+gc_ghost_ask(const GcRelKey *key, AttrNumber attnum, BlockNumber npages)
 {
 	const TimestampTz now = GetCurrentTimestamp();
-	GcPast		past = {0};
+	GcGhost		ghost = {0};
 	PastColumn *column;
 
 	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
@@ -199,10 +199,10 @@ gc_past_ask(const GcRelKey *key, AttrNumber attnum, BlockNumber npages)
 		if (column->evicted_at != 0 && !TimestampDifferenceExceeds(column->evicted_at, now, FORGET_MS))
 			count_in_vain(column, now);
 		column->evicted_at = 0;
-		past.bytes = bytes_of(column, npages, now);
-		past.failed_at = column->failed_at;
-		past.in_vain = Max(column->in_vain - Max(now - column->in_vain_at, 0) / (FORGET_MS * INT64CONST(1000)), 0);
+		ghost.bytes = bytes_of(column, npages, now);
+		ghost.failed_at = column->failed_at;
+		ghost.in_vain = Max(column->in_vain - Max(now - column->in_vain_at, 0) / (FORGET_MS * INT64CONST(1000)), 0);
 	}
 	LWLockRelease(gc_lock(GC_LOCK_STORE));
-	return past;
+	return ghost;
 }

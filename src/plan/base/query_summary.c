@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * glance.c
+ * query_summary.c
  *	  What one walk over a query, before it is planned, tells of it.
  *
  * Each query is walked, those that nothing is offloaded of included.  So there is one walk for all that
  * must be known at once: the tables, for counts of refusals; calls that see how values are stored; and the
- * query's shape, by which decisions are remembered (verdict.c).
+ * query's shape, by which decisions are remembered (plan_memory.c).
  *
  * Two queries of one shape differ by their constants.  Nothing must rely on the reverse: what is remembered of a
  * shape may only say which work to leave out.
@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "glance.h"
+#include "query_summary.h"
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
@@ -25,25 +25,25 @@
 #include "../../compat.h"
 
 static inline void
-mix(GcGlance *g, uint64 value)
+mix(GcQuerySummary *g, uint64 value)
 {
-	g->shape = gc_glance_mix(g->shape, value);
+	g->shape = gc_summary_mix(g->shape, value);
 }
 
 static void
-add_table(GcGlance *g, Oid relid)
+add_table(GcQuerySummary *g, Oid relid)
 {
 	for (int i = 0; i < g->ntables; i++)
 	{
 		if (g->tables[i] == relid)
 			return;
 	}
-	if (relid >= FirstNormalObjectId && g->ntables < GC_GLANCE_TABLES)
+	if (relid >= FirstNormalObjectId && g->ntables < GC_SUMMARY_TABLES)
 		g->tables[g->ntables++] = relid;
 }
 
 static void
-look_at_entry(GcGlance *g, const RangeTblEntry *rte)
+look_at_entry(GcQuerySummary *g, const RangeTblEntry *rte)
 {
 	mix(g, (uint64) T_RangeTblEntry << 52 | (uint64) rte->rtekind << 48 | (uint64) rte->jointype << 40 |
 		(uint64) rte->inh << 33 | (uint64) rte->lateral << 32 | rte->relid);
@@ -75,7 +75,7 @@ text_class(const Const *c)
 }
 
 static void
-look_at_const(GcGlance *g, const Const *c)
+look_at_const(GcQuerySummary *g, const Const *c)
 {
 	mix(g, (uint64) c->consttype << 1 | c->constisnull);
 	if (c->consttype == BOOLOID)
@@ -86,7 +86,7 @@ look_at_const(GcGlance *g, const Const *c)
 
 /* The lengths of lists may run into each other: then other queries have the same shape. */
 static inline void
-look_at_query(GcGlance *g, const Query *query)
+look_at_query(GcQuerySummary *g, const Query *query)
 {
 	mix(g, (uint64) query->commandType << 60 ^ (uint64) query->hasDistinctOn << 59 ^ (uint64) query->hasRowSecurity << 58 ^
 		(uint64) list_length(query->rowMarks) << 48 ^ (uint64) list_length(query->groupClause) << 32 ^
@@ -137,7 +137,7 @@ told_by(const Node *node)
 static bool
 look_at_function(Oid function, void *context)
 {
-	GcGlance   *g = context;
+	GcQuerySummary *g = context;
 
 	g->storage |= gc_is_storage_function(function);
 	g->users_calls |= function >= FirstNormalObjectId;
@@ -146,7 +146,7 @@ look_at_function(Oid function, void *context)
 
 /* A user's operator may call what sees how values are stored; none of PostgreSQL's own does. */
 static void
-look_at_call(GcGlance *g, Node *node)
+look_at_call(GcQuerySummary *g, Node *node)
 {
 	(void) check_functions_in_node(node, look_at_function, g);
 }
@@ -157,11 +157,11 @@ var_bits(const Var *var)
 	return (uint64) T_Var << 52 ^ ((uint64) var->varno << 32 | (uint16) var->varattno << 8 | var->varlevelsup);
 }
 
-static bool glance_walker(Node *node, void *context);
+static bool summary_walker(Node *node, void *context);
 
 /* Columns are told apart here: there are many of them, and a call takes more than the rest. */
 static inline void
-glance_at_list(GcGlance *g, const List *list)
+walk_list(GcQuerySummary *g, const List *list)
 {
 	const ListCell *cell = list ? list->elements : NULL;
 
@@ -178,20 +178,20 @@ glance_at_list(GcGlance *g, const List *list)
 		else if (IsA(node, RangeTblRef))
 			mix(g, (uint64) T_RangeTblRef << 52 ^ ((RangeTblRef *) node)->rtindex);
 		else
-			(void) glance_walker(node, g);
+			(void) summary_walker(node, g);
 	}
 }
 
 /* Of a part of a query that most do not have. */
 static inline void
-glance_at(GcGlance *g, const void *part)
+walk(GcQuerySummary *g, const void *part)
 {
 	if (part)
-		(void) glance_walker(unconstify(void *, part), g);
+		(void) summary_walker(unconstify(void *, part), g);
 }
 
 static void
-glance_at_tables(GcGlance *g, const List *rtable)
+walk_tables(GcQuerySummary *g, const List *rtable)
 {
 	for (int i = 0; i < list_length(rtable); i++)
 	{
@@ -200,47 +200,47 @@ glance_at_tables(GcGlance *g, const List *rtable)
 		if (rte->rtekind == RTE_RELATION && rte->tablesample == NULL && rte->securityQuals == NIL)
 			look_at_entry(g, rte);
 		else
-			(void) range_table_entry_walker(rte, glance_walker, g,
+			(void) range_table_entry_walker(rte, summary_walker, g,
 											QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
 	}
 }
 
 /* As query_tree_walker(), without calls for what most queries do not have. */
 static void
-glance_at_query(GcGlance *g, const Query *query)
+walk_query(GcQuerySummary *g, const Query *query)
 {
 	look_at_query(g, query);
 	if (query->commandType != CMD_SELECT || query->windowClause != NIL || query->cteList != NIL ||
 		query->setOperations != NULL)
 	{
-		(void) query_tree_walker((Query *) query, glance_walker, g,
+		(void) query_tree_walker((Query *) query, summary_walker, g,
 								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP | QTW_IGNORE_JOINALIASES);
 		return;
 	}
-	glance_at_list(g, query->targetList);
+	walk_list(g, query->targetList);
 	if (query->jointree)
 	{
-		glance_at_list(g, query->jointree->fromlist);
-		glance_at(g, query->jointree->quals);
+		walk_list(g, query->jointree->fromlist);
+		walk(g, query->jointree->quals);
 	}
-	glance_at(g, query->havingQual);
+	walk(g, query->havingQual);
 	if (query->limitOffset)
 	{
 		mix(g, 1);
-		glance_at(g, query->limitOffset);
+		walk(g, query->limitOffset);
 	}
-	glance_at(g, query->limitCount);
-	glance_at(g, query->groupClause);
-	glance_at(g, query->sortClause);
-	glance_at(g, query->distinctClause);
-	glance_at_tables(g, query->rtable);
+	walk(g, query->limitCount);
+	walk(g, query->groupClause);
+	walk(g, query->sortClause);
+	walk(g, query->distinctClause);
+	walk_tables(g, query->rtable);
 }
 
 /* The nodes that most queries consist of are walked here, the others by PostgreSQL. */
 static bool
-glance_walker(Node *node, void *context)
+summary_walker(Node *node, void *context)
 {
-	GcGlance   *g = context;
+	GcQuerySummary *g = context;
 	uint64		kind;
 
 	if (node && IsA(node, TargetEntry))
@@ -268,17 +268,17 @@ glance_walker(Node *node, void *context)
 			if (((OpExpr *) node)->opno >= FirstNormalObjectId)
 				look_at_call(g, node);
 			check_stack_depth();
-			glance_at_list(g, ((OpExpr *) node)->args);
+			walk_list(g, ((OpExpr *) node)->args);
 			return false;
 		case T_BoolExpr:
 			mix(g, kind ^ ((BoolExpr *) node)->boolop);
 			check_stack_depth();
-			glance_at_list(g, ((BoolExpr *) node)->args);
+			walk_list(g, ((BoolExpr *) node)->args);
 			return false;
 		case T_List:
 			mix(g, kind);
 			check_stack_depth();
-			glance_at_list(g, (List *) node);
+			walk_list(g, (List *) node);
 			return false;
 		case T_RangeTblEntry:
 			look_at_entry(g, (RangeTblEntry *) node);
@@ -286,7 +286,7 @@ glance_walker(Node *node, void *context)
 		case T_Query:
 			mix(g, kind);
 			check_stack_depth();
-			glance_at_query(g, (Query *) node);
+			walk_query(g, (Query *) node);
 			return false;
 		case T_Param:
 			mix(g, kind ^ told_by(node));
@@ -295,15 +295,15 @@ glance_walker(Node *node, void *context)
 		default:
 			mix(g, kind ^ told_by(node));
 			look_at_call(g, node);
-			return expression_tree_walker(node, glance_walker, context);
+			return expression_tree_walker(node, summary_walker, context);
 	}
 }
 
 void
-gc_glance(Query *query, GcGlance *glance)
+gc_summarise_query(Query *query, GcQuerySummary *summary)
 {
-	glance->shape = 0;
-	glance->storage = glance->parameters = glance->users_calls = false;
-	glance->ntables = 0;
-	glance_at_query(glance, query);
+	summary->shape = 0;
+	summary->storage = summary->parameters = summary->users_calls = false;
+	summary->ntables = 0;
+	walk_query(summary, query);
 }

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * whole.h
+ * finished_plan.h
  *	  What of a finished plan is offloaded; private to plan/.
  *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_WHOLE_H
-#define GC_WHOLE_H
+#ifndef GC_FINISHED_PLAN_H
+#define GC_FINISHED_PLAN_H
 
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 extern bool gc_has_node(PlannedStmt *stmt);
 
 /* Is there one, and does PostgreSQL itself read no table unless a node falls back? */
-extern bool gc_is_whole(PlannedStmt *stmt);
+extern bool gc_is_fully_offloaded(PlannedStmt *stmt);
 
 /* The node of ours, if there is one only; else NULL. */
 extern const CustomScan *gc_only_node(PlannedStmt *stmt);
@@ -35,4 +35,4 @@ extern void gc_set_other_ms(PlannedStmt *stmt, double ms);
 /* GcPlan of each node of ours; copies. */
 extern List *gc_nodes_of(PlannedStmt *stmt);
 
-#endif							/* GC_WHOLE_H */
+#endif							/* GC_FINISHED_PLAN_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * kept.c
+ * cached_plans.c
  *	  Having plans that a session keeps made again.
  *
  * Prepared statements and functions keep plans.  What the planner found of columns and kernels (cold_choice.c) may be
@@ -19,7 +19,7 @@
  */
 #include "postgres.h"
 
-#include "kept.h"
+#include "cached_plans.h"
 
 #include "executor/executor.h"
 #include "port/atomics.h"
@@ -62,7 +62,7 @@ make_again(TimestampTz now)
 }
 
 void
-gc_kept_plans_later(void)
+gc_cached_plans_later(void)
 {
 	const TimestampTz now = GetCurrentTimestamp();
 
@@ -73,13 +73,13 @@ gc_kept_plans_later(void)
 }
 
 void
-gc_kept_plans_failed(void)
+gc_cached_plans_failed(void)
 {
 	const TimestampTz now = GetCurrentTimestamp();
 
 	if (!TimestampDifferenceExceeds(last_made_again, now, delay_ms))
 	{
-		gc_kept_plans_later();
+		gc_cached_plans_later();
 		return;
 	}
 	set_delay(now);
@@ -93,7 +93,7 @@ worker_with_device(void)
 }
 
 void
-gc_kept_plans_begin(void)
+gc_cached_plans_begin(void)
 {
 	if (plans_beside == 0)
 		plans_beside = worker_with_device();
@@ -129,7 +129,7 @@ start_executor(QueryDesc *query, int eflags)
 }
 
 void
-gc_kept_plans_install(void)
+gc_cached_plans_install(void)
 {
 	prev_start_hook = ExecutorStart_hook;
 	ExecutorStart_hook = start_executor;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * whole.c
+ * finished_plan.c
  *	  What of a finished plan is offloaded.
  *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
  */
-#include "whole.h"
+#include "finished_plan.h"
 
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -118,7 +118,7 @@ gc_has_node(PlannedStmt *stmt)
 }
 
 bool
-gc_is_whole(PlannedStmt *stmt)
+gc_is_fully_offloaded(PlannedStmt *stmt)
 {
 	Found		found = look_everywhere(stmt);
 
