@@ -34,7 +34,7 @@ typedef struct PastKey
 	int32		attnum;
 } PastKey;
 
-typedef struct PastColumn
+typedef struct GhostColumn
 {
 	PastKey		key;			/* hash key */
 	GcRelKey	file;			/* that it was read from */
@@ -45,14 +45,14 @@ typedef struct PastColumn
 	TimestampTz failed_at;		/* 0: its last load did not fail */
 	int			in_vain;
 	TimestampTz in_vain_at;		/* the last of them */
-} PastColumn;
+} GhostColumn;
 
 static HTAB *columns = NULL;
 
 Size
 gc_ghost_shmem_size(void)
 {
-	return hash_estimate_size(GC_GHOST_COLUMNS, sizeof(PastColumn));
+	return hash_estimate_size(GC_GHOST_COLUMNS, sizeof(GhostColumn));
 }
 
 void
@@ -61,16 +61,16 @@ gc_ghost_shmem_init(void)
 	HASHCTL		ctl;
 
 	ctl.keysize = sizeof(PastKey);
-	ctl.entrysize = sizeof(PastColumn);
+	ctl.entrysize = sizeof(GhostColumn);
 	columns = ShmemInitHash("gpuconc ghost columns", GC_GHOST_COLUMNS, GC_GHOST_COLUMNS, &ctl,
 							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
 }
 
-static PastColumn *
+static GhostColumn *
 find(const GcRelKey *key, AttrNumber attnum)
 {
 	const PastKey at = {key->dbid, key->relid, attnum};
-	PastColumn *column = hash_search(columns, &at, HASH_FIND, NULL);
+	GhostColumn *column = hash_search(columns, &at, HASH_FIND, NULL);
 
 	return column && memcmp(&column->file, key, sizeof(GcRelKey)) == 0 ? column : NULL;
 }
@@ -79,7 +79,7 @@ static void
 remove_oldest(void)
 {
 	HASH_SEQ_STATUS seq;
-	PastColumn *column;
+	GhostColumn *column;
 	PastKey		oldest;
 	TimestampTz noted_at = PG_INT64_MAX;
 
@@ -97,11 +97,11 @@ remove_oldest(void)
 }
 
 /* The column's place, made if need be.  Under the lock. */
-static PastColumn *
+static GhostColumn *
 note(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 {
 	const PastKey at = {key->dbid, key->relid, attnum};
-	PastColumn *column = find(key, attnum);
+	GhostColumn *column = find(key, attnum);
 
 	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE));
 	if (column == NULL)
@@ -113,7 +113,7 @@ note(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 		column = hash_search(columns, &at, HASH_ENTER_NULL, NULL);
 		if (column == NULL)
 			return NULL;
-		memset((char *) column + sizeof(PastKey), 0, sizeof(PastColumn) - sizeof(PastKey));
+		memset((char *) column + sizeof(PastKey), 0, sizeof(GhostColumn) - sizeof(PastKey));
 		column->file = *key;
 	}
 	column->bytes = bytes;
@@ -123,7 +123,7 @@ note(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 }
 
 static void
-count_in_vain(PastColumn *column, TimestampTz now)
+count_in_vain(GhostColumn *column, TimestampTz now)
 {
 	const int64 forgotten = Max(now - column->in_vain_at, 0) / (FORGET_MS * INT64CONST(1000));
 
@@ -134,7 +134,7 @@ count_in_vain(PastColumn *column, TimestampTz now)
 void
 gc_ghost_note_evicted(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 {
-	PastColumn *column = note(key, attnum, bytes, npages);
+	GhostColumn *column = note(key, attnum, bytes, npages);
 
 	if (column == NULL)
 		return;
@@ -145,7 +145,7 @@ gc_ghost_note_evicted(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockN
 void
 gc_ghost_note_failed(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 {
-	PastColumn *column;
+	GhostColumn *column;
 
 	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
 	column = note(key, attnum, bytes, npages);
@@ -162,7 +162,7 @@ void
 gc_ghost_forget(Oid dbid, Oid relid)
 {
 	HASH_SEQ_STATUS seq;
-	PastColumn *column;
+	GhostColumn *column;
 
 	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
 	hash_seq_init(&seq, columns);
@@ -176,7 +176,7 @@ gc_ghost_forget(Oid dbid, Oid relid)
 
 /* Scaled to the table's size; 0: not known.  Of much fewer pages than the table has, or had, it says little. */
 static Size
-bytes_of(const PastColumn *column, BlockNumber npages, TimestampTz now)
+bytes_of(const GhostColumn *column, BlockNumber npages, TimestampTz now)
 {
 	if (column->failed_at != 0 && TimestampDifferenceExceeds(column->failed_at, now, BELIEVE_MS << column->in_vain))
 		return 0;
@@ -190,7 +190,7 @@ gc_ghost_ask(const GcRelKey *key, AttrNumber attnum, BlockNumber npages)
 {
 	const TimestampTz now = GetCurrentTimestamp();
 	GcGhost		ghost = {0};
-	PastColumn *column;
+	GhostColumn *column;
 
 	LWLockAcquire(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE);
 	column = find(key, attnum);
