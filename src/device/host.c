@@ -50,7 +50,7 @@
 /* Threads that wait for a pretended link, beside the threads that compute. */
 #define LINK_THREADS		16
 
-/* What kernels report of themselves where the host pretends to be a GPU. */
+/* Kernels' reports of themselves where the host pretends to be a GPU. */
 #define PRETENDED_REGISTERS	40
 #define PRETENDED_THREADS	1024
 

@@ -99,7 +99,7 @@ differences(PreciseSum products, PreciseSum x, PreciseSum y, double n)
 	return d.hi + d.lo;
 }
 
-/* What is lost in the sums counts as nothing: PostgreSQL has 0 for values that are all the same. */
+/* Digits lost in the sums count as nothing: PostgreSQL has 0 for values that are all the same. */
 static double
 beyond_loss(double d, double squares_x, double squares_y, double n)
 {

@@ -108,7 +108,7 @@ gc_was_cold(GcCode code)
 }
 
 /*
- * What a compiler takes is not known before.  A wait of a part of what PostgreSQL's plan takes is no
+ * A compiler's time is not known before.  A wait of a part of what PostgreSQL's plan takes is no
  * great loss, and most kernels are there by then.  But a session waits once, not at each execution until then.
  */
 double
@@ -193,7 +193,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	return fail_cold(err, worst, &cold, worst_table);
 }
 
-/* What the query has of its columns is used from now on. */
+/* Columns that the query has are used from now on. */
 static void
 keep_inputs(GcScanState *node)
 {

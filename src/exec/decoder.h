@@ -53,7 +53,7 @@ typedef struct GcDecoder
  */
 extern Datum gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull);
 
-/* The same of a numeric group key of several display scales: raw, at scale `from`. */
+/* The datum of a numeric group key of several display scales: raw, at scale `from`. */
 extern Datum gc_varying_key(GcDecoder *d, const u64 *g, int64 raw, int16 from, const GcPlanOutput *out);
 
 /* Give back what variances have taken. */

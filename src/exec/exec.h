@@ -103,7 +103,7 @@ typedef enum GcLookupOrigin
 
 #define GC_LOOKUP_ORIGINS	4
 
-/* What EXPLAIN (ANALYZE) tells of the executions of a node. */
+/* Numbers of a node's executions, for EXPLAIN (ANALYZE). */
 typedef struct GcScanStats
 {
 	long		loops;

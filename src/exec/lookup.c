@@ -403,7 +403,7 @@ widen(GcLookup *l, uint32 k, uint32 end)
 	return true;
 }
 
-/* The same of the shared entries.  Entries behind `first` are of values that this request does not have. */
+/* Widen a range by the shared entries.  Entries behind `first` are of values that this request does not have. */
 static void
 widen_by_shared(GcLookup *l)
 {
@@ -468,11 +468,11 @@ use_shared(const GcLookupWork *w, const GcSharedLookup *t)
 }
 
 /*-------------------------------------------------------------------------
- * What is to be had
+ * Shared tables
  *-------------------------------------------------------------------------
  */
 
-/* What the results of immutable functions may depend on all the same, as a hash. */
+/* Settings that results of immutable functions may depend on all the same, as a hash. */
 static GcHash
 session_hash(void)
 {
@@ -873,7 +873,7 @@ is_pair_within(GcBinding *b, const GcPlanLut *lut)
 	return !GC_LUT_IS_PAIR(lut) || b->ranges[sum->arg[1]].hi <= gc_space_values(b, lut->second);
 }
 
-/* Of codes, dictionaries know all. */
+/* Dictionaries know all of their codes. */
 GcCode
 gc_check_lookups(GcBinding *b)
 {

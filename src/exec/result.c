@@ -85,7 +85,7 @@ raw_key(GcDecoder *d, uint64 g, int key, bool *isnull)
 	return *isnull ? 0 : raw;
 }
 
-/* The same of a grouping set's group; NULL if the set leaves the key out. */
+/* The key of a grouping set's group; NULL if the set leaves the key out. */
 static int64
 set_key(const GcDecoder *d, uint64 g, int key, bool *isnull)
 {

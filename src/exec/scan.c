@@ -195,7 +195,7 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	pg_atomic_fetch_add_u64(&s->pages_looked_at, node->stats.pages_looked_at);
 }
 
-/* What a failed attempt teaches; true if another one makes sense. */
+/* Learn from a failed attempt; true if another one makes sense. */
 static bool
 learn(GcHints *hints, GcCode code, const GcError *err)
 {

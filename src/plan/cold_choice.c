@@ -213,7 +213,7 @@ gc_is_cold(PlannedStmt *stmt)
 	return cold;
 }
 
-/* What all of the plan's nodes lack. */
+/* Columns that all of the plan's nodes lack. */
 typedef struct Lack
 {
 	List	   *cold;			/* Table */

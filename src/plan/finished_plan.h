@@ -23,7 +23,7 @@ extern bool gc_is_fully_offloaded(PlannedStmt *stmt);
 /* The node of ours, if there is one only; else NULL. */
 extern const CustomScan *gc_only_node(PlannedStmt *stmt);
 
-/* What PostgreSQL's own plans of the nodes cost, together. */
+/* Cost of PostgreSQL's own plans of the nodes, together. */
 extern Cost gc_fallback_cost(PlannedStmt *stmt);
 
 /*

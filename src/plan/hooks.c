@@ -98,7 +98,7 @@ may_tell(void)
 	return log_min_messages <= DEBUG1 || client_min_messages <= DEBUG1;
 }
 
-/* What a run of the planner was told, and what came of it.  start_run() leaves out what most runs do not fill. */
+/* A run of the planner: what it was told, and what came of it.  start_run() leaves out what most runs do not fill. */
 typedef struct Run
 {
 	const char *query_string;

@@ -40,14 +40,14 @@
 #include "../queue/reasons.h"
 #include "../settings.h"
 
-/* What was not chosen must have cost this many times as much. */
+/* A plan that was not chosen must have cost this many times as much. */
 #define MARGIN			2.5
 
 /* By how much costs may differ from what they were: of what won by far, and of what may have won narrowly. */
 #define DRIFT			1.5
 #define NARROW_DRIFT	1.25
 
-/* What is remembered is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
+/* An entry is looked at again after this many uses, and not noted so many times after it was wrong, at most. */
 #define MOST_USES		256
 #define MOST_DOUBTS		1024
 
@@ -111,7 +111,7 @@ typedef struct Settings
 	bool		flags[24];
 } Settings;
 
-/* What a time zone does decides on what is offloaded (expr/instants.c). */
+/* A time zone's changes decide on what is offloaded (expr/instants.c). */
 static uint64
 hash_of_settings(void)
 {
@@ -168,7 +168,7 @@ find_in_table(uint64 key)
 	return memory;
 }
 
-/* What was known when it was noted; NULL: nothing. */
+/* The entry as it was noted; NULL: none. */
 static inline PlanMemory *
 find_noted(uint64 key)
 {
@@ -177,7 +177,7 @@ find_noted(uint64 key)
 	return memory && memory->key == key ? memory : find_in_table(key);
 }
 
-/* What is known; NULL: nothing. */
+/* The entry, if it still holds; else NULL. */
 static inline PlanMemory *
 find(uint64 key)
 {

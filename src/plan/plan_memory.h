@@ -18,7 +18,7 @@
 #include "base/query_summary.h"
 #include "base/planning.h"
 
-/* What identifies a query but for its constants, with all that it is planned under; never 0. */
+/* A number for a query without its constants, with all that it is planned under; never 0. */
 extern uint64 gc_plan_memory_key(const GcQuerySummary *summary, int options, bool params);
 
 /* Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that holds. */

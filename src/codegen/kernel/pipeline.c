@@ -67,7 +67,7 @@ cg_emit_unmatched_scan(Cg *cg, Text *t)
 }
 
 /*-------------------------------------------------------------------------
- * What a pipeline's kernel has in shared memory: bitmaps of builds, and its groups
+ * Shared memory of a pipeline's kernel: bitmaps of builds, and its groups
  *-------------------------------------------------------------------------
  */
 
@@ -452,7 +452,7 @@ emit_sink(Cg *cg)
 		sink_row(cg);
 		return;
 	}
-	/* What is declared before the loops is there each time. */
+	/* Declarations before the loops are there each time. */
 	if (gc_sink_visits(cg->pl) > 1)
 		sink_require(cg);
 	if (cg->pl->sets > 0)

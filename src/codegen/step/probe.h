@@ -39,7 +39,7 @@ extern void cg_require_step(Cg *cg, const GcPStep *step);
 /* Emit what computes the condition, and write the condition to buf. */
 extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
-/* Of the probe of a dense build: has the row a match, and at which index? */
+/* The probe of a dense build: has the row a match, and at which index? */
 extern void cg_dense_match(Cg *cg, const GcPStep *step, char *cond, size_t cond_size, char *index, size_t index_size);
 
 /*

@@ -28,13 +28,13 @@ typedef struct StepLists
 /* Which steps are tested on whole vectors, and which row by row on the survivors. */
 extern void cg_divide_steps(const GcProgram *p, const GcPPipeline *pl, const GcVariant *variant, StepLists *lists);
 
-/* The same for a kernel that gathers survivors; false if that does not pay. */
+/* Divide them for a kernel that gathers survivors; false if that does not pay. */
 extern bool cg_divide_filtered(const GcProgram *p, const GcPPipeline *pl, StepLists *lists);
 
 /* How the steps of the pipeline's own kernel are divided; *filtered: it gathers survivors. */
 extern void cg_divide_own(const GcProgram *p, const GcPPipeline *pl, StepLists *lists, bool *filtered);
 
-/* Of n steps of the row phase, those before step `edge_step` of the pipeline: how many. */
+/* How many of n steps of the row phase are before step `edge_step` of the pipeline. */
 extern int	cg_before_edge(const GcProgram *p, const GcPPipeline *pl, const GcPStep **steps, int n, int edge_step);
 
 /*

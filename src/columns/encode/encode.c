@@ -259,7 +259,7 @@ text_code(GcStaged *col, Datum datum, int32 *result)
 	return put_code(col, code, result);
 }
 
-/* The same of a value of fixed size. */
+/* Stage a value of fixed size. */
 static inline bool
 fixed_code(GcStaged *col, Datum datum, int32 *result)
 {
@@ -327,7 +327,7 @@ numeric_raw(GcStaged *col, uint32 n, Datum datum, int64 *result)
 	return likely(dscale == col->span.dscale && !col->tagged) || numeric_of_scale(col, n, dscale, result);
 }
 
-/* The same of a value of another type not all of whose values have an integer. */
+/* Stage a value of another type not all of whose values have an integer. */
 static bool
 partial_raw(GcStaged *col, Datum datum, int64 *result)
 {

@@ -86,7 +86,7 @@ number_bytes(uint64 number, int n)
 	return PointerGetDatum(bytes);
 }
 
-/* Of a value whose kind has GC_FORM_ORDINAL; false: it has none. */
+/* The integer of a value whose kind has GC_FORM_ORDINAL; false: it has none. */
 static bool
 datum_to_ordinal(GcKind kind, Datum value, int64 *ordinal)
 {

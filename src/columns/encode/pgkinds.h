@@ -50,7 +50,7 @@ typedef struct GcValueBytes
 	Oid			oid;			/* an enum's */
 } GcValueBytes;
 
-/* Of a kind whose values have codes.  Detoasts what is toasted. */
+/* Bytes of a value whose kind has codes.  Detoasts what is toasted. */
 extern void gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b);
 
 /* The opposite, in CurrentMemoryContext; a text with so many blanks behind it. */

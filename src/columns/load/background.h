@@ -14,7 +14,7 @@
 
 #include "../store/columns.h"
 
-/* What a loader is told, in bgw_extra. */
+/* A loader's task, in bgw_extra. */
 typedef enum GcLoaderTask
 {
 	GC_LOADER_HELP,				/* with the table's job */

@@ -55,7 +55,7 @@ typedef struct GcReading
 	uint32	   *problem_page;	/* per column of the set: first page with a problem */
 	GcColumnSet *set;
 
-	/* Of a hot chunk (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
+	/* A hot chunk's (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
 	GcJobHotPage *wanted;
 	bool	   *refused;		/* per wanted page */
 	GcHotPages *hot;			/* of what is kept, in local memory */

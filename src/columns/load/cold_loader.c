@@ -238,7 +238,7 @@ take_place(const GcRelKey *key)
 	return mine != NULL;
 }
 
-/* What was asked for; none: the place is left in the same moment, so that no wish is lost. */
+/* Columns that were asked for; none: the place is left in the same moment, so that no wish is lost. */
 static int
 take_wishes(AttrNumber *attnums)
 {

@@ -25,7 +25,7 @@
 extern Size gc_cold_loader_shmem_size(void);
 extern void gc_cold_loader_shmem_init(void);
 
-/* What becomes of a wish for columns. */
+/* A wish for columns, and its outcome. */
 typedef enum GcColdLoad
 {
 	GC_COLD_LOADING,			/* the table's loader has been told */
@@ -43,7 +43,7 @@ extern GcColdLoad gc_load_columns_in_background(Relation rel, int ncols, const G
 /* Helpers that the loader of a table may have: it shares gpuconc.loader_workers with those of other tables. */
 extern int	gc_cold_loader_helpers(void);
 
-/* What the loader does, outside of a transaction.  load: these columns; false: they could not be loaded. */
+/* The loader's main loop, outside of a transaction.  load: these columns; false: they could not be loaded. */
 extern void gc_cold_loader_run(const GcLoaderArgs *args,
 							   bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums));
 

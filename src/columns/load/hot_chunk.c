@@ -57,7 +57,7 @@ horizon(Relation rel)
 }
 
 /*
- * What became of a transaction that a tuple names, and is it known for good?  In progress: neither
+ * The outcome of a transaction that a tuple names, if it is known for good.  In progress: neither
  * committed nor aborted.  The order of questions matters: it may end in between.
  */
 static uint32
@@ -176,7 +176,7 @@ let_go(GcReading *reading, uint32 n, uint32 row)
 	note_number(&reading->hot->gone, &reading->gone_size, n, (uint16) row);
 }
 
-/* What has been noted of the pages so far, beside their rows. */
+/* Counts of notes about the pages so far, beside their rows. */
 typedef struct GcNoted
 {
 	uint32		nversions;
@@ -184,7 +184,7 @@ typedef struct GcNoted
 	uint32		ngone;
 } GcNoted;
 
-/* What the heap's chunk has of a page, if that chunk is to stay. */
+/* The heap's chunk's rows of a page, if that chunk is to stay. */
 static void
 begin_patching(const GcLoader *loader, const GcHorizon *h, BlockNumber block, GcPatching *patching)
 {

@@ -48,7 +48,7 @@ static GcJobsShared *shared = NULL;
 
 pg_atomic_uint64 *gc_pages_loaded = NULL;
 
-/* What this process has to do with the job it takes part in. */
+/* This process's part in its job. */
 static struct
 {
 	GcLoadJob  *job;			/* NULL: none */
@@ -581,7 +581,7 @@ gc_job_alloc(Size size, Size header)
 	return object;
 }
 
-/* What was in hand has a new owner, or will have in a moment. */
+/* Objects in hand have a new owner, or will have in a moment. */
 void
 gc_job_let_go_in_hand(void)
 {

@@ -140,7 +140,7 @@ typedef struct GcHotPlan
 	GcJobHotPage *pages;		/* of new hot chunks, ascending by block */
 } GcHotPlan;
 
-/* What a load is to do, in local memory; see load.c. */
+/* A load's plan, in local memory; see load.c. */
 typedef struct GcLoadPlan
 {
 	GcDirectory *base;
@@ -237,7 +237,7 @@ extern void gc_job_leave(void);
 /* Copies of all jobs, for the view; palloc'd.  ncols[i]: columns of job i. */
 extern GcLoadJob *gc_job_list(int *njobs, int **ncols);
 
-/* Of errors for want of room: table, its size in kB, room for columns in kB. */
+/* The detail of errors for want of room: table, its size in kB, room for columns in kB. */
 #define GC_TOO_LARGE_DETAIL \
 	"Table \"%s\" would take about %zu kB, and columns can take %zu kB of gpuconc.host_cache_size."
 

@@ -203,7 +203,7 @@ merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 
 		if (l->nlive == 0)
 			continue;
-		/* What lacks columns cannot be copied. */
+		/* Chunks that lack columns cannot be copied. */
 		if (2 * l->nlive < l->npages)
 			add_pages(hot, l->live, l->nlive, add);
 		else if (!add && l->nlive <= MERGE_FACTOR * hot->npages)
@@ -346,7 +346,7 @@ plan_base_column(GcLoadPlan *plan, int base_col)
 	plan->again[c] = false;
 
 	/*
-	 * What it has of old may be part of a problem that is met now.  It has values of
+	 * Old columns may be part of a problem that is met now.  They have values of
 	 * chunks that have changed since, or of the dictionary.  So it is tried without,
 	 * at once.
 	 */
@@ -404,7 +404,7 @@ plan_columns(const Load *load, GcLoadPlan *plan)
 	}
 }
 
-/* What is to be done about one chunk. */
+/* Work to be done about one chunk. */
 static GcChunkWork
 chunk_work(const Load *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
 {
@@ -460,7 +460,7 @@ plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 	plan->bytes = bytes;
 }
 
-/* What the new columns take, of chunks that are not there or are. */
+/* Bytes that the new columns take, of chunks that are not there or are. */
 static void
 estimate_new(const Load *load, GcLoadPlan *plan)
 {

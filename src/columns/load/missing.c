@@ -29,7 +29,7 @@
 #include "../store/reserve.h"
 #include "../store/store.h"
 
-/* What a load takes for a page, a row, and a value; measured, in microseconds. */
+/* A load's time for a page, a row, and a value; measured, in microseconds. */
 #define PAGE_US			1.0
 #define ROW_US			0.08
 #define WORD_US			0.02
@@ -51,7 +51,7 @@
 #define IDLE_LOADS		8
 #define LEAST_IDLE_MS	5000
 
-/* What may be too large is tried where so much of the cache is free, or idle. */
+/* A load that may be too large is tried where so much of the cache is free, or idle. */
 #define NEARLY_ALL		0.9
 
 /* A page's part of a chunk, beside columns. */
@@ -87,7 +87,7 @@ load_us(Relation rel, double us_of_columns, double rows, BlockNumber pages)
 	return (pages * PAGE_US + rows * ROW_US + us_of_columns) / loaders;
 }
 
-/* What the columns of a chunk take is not known before it is read; as kinds usually do, by whole pages. */
+/* The size of a chunk's columns is not known before it is read; as kinds usually are, by whole pages. */
 static double
 usual_bytes(const GcColSpec *spec, double rows, BlockNumber npages)
 {
@@ -97,7 +97,7 @@ usual_bytes(const GcColSpec *spec, double rows, BlockNumber npages)
 	return nchunks * gc_arena_bytes(sizeof(GcChunkColumn) + (Size) (rows_each * gc_kinds[spec->kind].usual_bytes * USUAL_PART));
 }
 
-/* What chunks take beside their columns: where rows of a page begin, LSNs and the like. */
+/* Bytes of chunks beside their columns: where rows of a page begin, LSNs and the like. */
 static double
 chunks_bytes(BlockNumber npages)
 {

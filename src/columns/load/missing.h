@@ -25,7 +25,7 @@ typedef struct GcPresent
 	TimestampTz used;
 } GcPresent;
 
-/* What a query's tables lack of its columns; begins as zeros. */
+/* Columns of a query that its tables lack; begins as zeros. */
 typedef struct GcMissing
 {
 	double		ms;				/* to load what is missing */
@@ -80,7 +80,7 @@ typedef enum GcLoadRoom
  */
 extern GcLoadRoom gc_missing_room(const GcMissing *missing, bool waits);
 
-/* The same, and reserves room where it fits, or in any case (store/reserve.h). */
+/* Ask that, and reserve room where it fits, or in any case (store/reserve.h). */
 extern GcLoadRoom gc_missing_reserve(const GcMissing *missing, bool waits);
 extern void gc_missing_reserve_anyway(const GcMissing *missing);
 

@@ -70,7 +70,7 @@ merged_cell(const GcJobData *data, uint32 i, int c)
 	return merged_chunk(data, i) ? cell : NULL;
 }
 
-/* What a column's cells say about the column as a whole. */
+/* The column's properties, by all of its cells. */
 static void
 summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 {

@@ -21,7 +21,7 @@
 /* A load in vain counts for so long, and an eviction makes it one when the column is asked for within that time. */
 #define FORGET_MS		600000
 
-/* What a load that failed has told of a column's size is believed for so long. */
+/* A column's size, as a load that failed has told it, is believed for so long. */
 #define BELIEVE_MS		60000
 
 /* A count beyond which waits grow no more. */
@@ -106,7 +106,7 @@ note(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_STORE), LW_EXCLUSIVE));
 	if (column == NULL)
 	{
-		/* What another file of the table had goes. */
+		/* Ghosts of another file of the table go. */
 		hash_search(columns, &at, HASH_REMOVE, NULL);
 		if (hash_get_num_entries(columns) >= GC_GHOST_COLUMNS)
 			remove_oldest();

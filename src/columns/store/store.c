@@ -68,7 +68,7 @@ typedef struct GcRelEntry
 	TimestampTz versions_taken_until;	/* a session is about to load them */
 } GcRelEntry;
 
-/* What was put together to a combined directory, as a hash, and its id. */
+/* Parts of a combined directory, as a hash, and its id. */
 #define GC_STORE_COMBINATIONS	256
 
 typedef struct GcStoredCombination

@@ -106,7 +106,7 @@ extern bool gc_store_make_room(Size bytes, TimestampTz since);
  */
 extern void *gc_store_alloc(Size size, TimestampTz since);
 
-/* The same of what is free already: nothing is evicted or waited for. */
+/* Allocate from what is free already: nothing is evicted or waited for. */
 extern void *gc_store_alloc_now(Size size);
 
 /* Bytes that columns can take at most, and now. */

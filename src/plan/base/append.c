@@ -456,7 +456,7 @@ choose_by_part(const GcAppend *append, List *exprs, Oid type, Oid collation)
 	return result->args == NIL ? result->defresult : (Expr *) result;
 }
 
-/* What a column of the relation is; NULL: it cannot be read. */
+/* A column of the relation, as an expression of the tables; NULL: it cannot be read. */
 static Expr *
 column_expr(Columns *c, Var *var)
 {

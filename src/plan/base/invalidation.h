@@ -24,7 +24,7 @@ extern uint64 gc_invalidation_watch(const Oid *tables, int ntables);
  */
 extern bool gc_invalidated_since(uint64 *then, const Oid *tables, int ntables);
 
-/* The same of any table. */
+/* Has any table been invalidated since then? */
 extern bool gc_any_invalidated_since(uint64 then);
 
 extern void gc_invalidation_install(void);

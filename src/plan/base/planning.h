@@ -31,7 +31,7 @@ typedef struct GcRowsSeen
 #define GC_REFUSAL_SIZE		256
 
 /*
- * What is known of a relation that could be computed by the device.  That is its core,
+ * A relation that could be computed by the device.  That is its core,
  * the relations that it inner-joins; what other joins attach to that; and all clauses
  * to be applied.  Built bottom-up in the join hook; one per RelOptInfo, for
  * the duration of planning.
@@ -50,7 +50,7 @@ typedef struct GcRelDesc
 	RelOptInfo *inner;
 } GcRelDesc;
 
-/* What a join other than an inner one attaches to the relations that it comes after. */
+/* A relation that a join other than an inner one attaches to the relations that it comes after. */
 typedef struct GcAttachedDesc
 {
 	GcJoinKind	join;

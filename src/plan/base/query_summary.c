@@ -94,7 +94,7 @@ look_at_query(GcQuerySummary *g, const Query *query)
 		(query->setOperations == NULL ? list_length(query->groupingSets) : 0));
 }
 
-/* What tells a node from another of its kind, of those that are not in most queries. */
+/* Mix in what tells a node from another of its kind, of those that are not in most queries. */
 static uint64
 told_by(const Node *node)
 {
@@ -182,7 +182,7 @@ walk_list(GcQuerySummary *g, const List *list)
 	}
 }
 
-/* Of a part of a query that most do not have. */
+/* Walk a part of a query that most do not have. */
 static inline void
 walk(GcQuerySummary *g, const void *part)
 {

@@ -38,7 +38,7 @@ typedef struct GcGroups
 	 */
 	bool		(*part) (struct GcTranslation *tr, Expr *expr, int *e);
 
-	/* Of a subquery: one of its columns, in the pipeline of its leaf (relations/subquery.c). */
+	/* A subquery's column, in the pipeline of its leaf (relations/subquery.c). */
 	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcGroups;
 
@@ -141,7 +141,7 @@ typedef struct GcCore
 	Relids		relids;			/* of all leaves here and below */
 	GcLeaf	   *streamed;
 	bool		is_attached;
-	/* Of an attached one: */
+	/* An attached one has: */
 	GcJoinKind	join;
 	List	   *keys;			/* GcJoinKey */
 	List	   *conditions;		/* RestrictInfo */

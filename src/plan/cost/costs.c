@@ -36,7 +36,7 @@
 #include "../../columns/load/seen.h"
 
 /*-------------------------------------------------------------------------
- * What a translation's lookup tables cost
+ * Costs of a translation's lookup tables
  *
  * Tables that are kept for later, and for all sessions, cost a request a small part of what it takes to make them.
  * Others are made for each request: those of expressions with parameters, and those that bring texts of several columns
@@ -47,7 +47,7 @@
 /* Calls of an operator that an entry costs, of a table that is kept: spread over its uses. */
 #define KEPT_OPERATORS		0.2
 
-/* Of a table that is made for each request: evaluated; put into a dictionary; put in order; copied.  Measured. */
+/* An entry of a table that is made for each request: evaluated; put into a dictionary; put in order; copied.  Measured. */
 #define EVALUATED_OPERATORS	15
 #define ADDED_OPERATORS		40
 #define RANKED_OPERATORS	40
@@ -134,7 +134,7 @@ operators(const GcTranslation *tr, int i)
 	}
 }
 
-/* What a request has to do for all of them, in calls of an operator. */
+/* A request's work for all of them, in calls of an operator. */
 static double
 lookup_operators(const GcTranslation *tr)
 {
@@ -162,7 +162,7 @@ lookup_operators(const GcTranslation *tr)
 #define TEXT_OPERATORS		3
 #define OWN_TEXT_OPERATORS	14
 
-/* Of more values than this, the processor's caches do not hold a dictionary. */
+/* The processor's caches hold no dictionary of more values than this. */
 #define MANY_VALUES			50000
 
 /*
@@ -187,7 +187,7 @@ device_costs(void)
 		.pair = gc_pair_cost >= 0 ? gc_pair_cost : fast ? 0.0000005 : 0.0001};
 }
 
-/* Of all pairs that a leaf's rows make with the rows of lists. */
+/* The time of all pairs that a leaf's rows make with the rows of lists. */
 static Cost
 pairs_cost(const GcLeaf *leaf, double pair_cost)
 {
@@ -251,7 +251,7 @@ leaves_cost(GcTranslation *tr, List *leaves, const DeviceCosts *costs)
 	return cost;
 }
 
-/* Of a leaf and, if it is a subquery, all that this reads. */
+/* The time of a leaf and, if it is a subquery, all that this reads. */
 static Cost
 leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 {

@@ -12,7 +12,7 @@
 
 #include "../base/translate.h"
 
-/* Of a translation.  Times are in units of cost that the CPU takes. */
+/* A translation's costs.  Times are in units of cost that the CPU takes. */
 typedef struct GcCosts
 {
 	Cost		device;			/* until the device has its result */
@@ -29,7 +29,7 @@ extern Cost gc_costs_time(const GcCosts *costs, double rows);
 /* The costs of a path that returns so many rows. */
 extern void gc_set_costs(Path *path, const GcCosts *costs, double rows);
 
-/* What of PostgreSQL's estimates is guessed, as values of parameters are not known, is told in guesses.c. */
+/* Estimates of PostgreSQL's that are guesses, as values of parameters are not known (guesses.c): */
 
 /*
  * Is a node that takes `least` clearly faster than a path of PostgreSQL's for some values of parameters?  False where

@@ -170,7 +170,7 @@ merge_share(PlannerInfo *root, const MergePath *join, bool inner)
 #define FETCHED_PAGE	0.05
 #define BITMAP_PAGE		0.2
 
-/* What an aggregate takes for each row and for each group, beyond what it costs, in operators. */
+/* An aggregate's time for each row and for each group, beyond what it costs, in operators. */
 #define ROW_OPERATORS		8
 #define GROUP_OPERATORS		56
 
@@ -212,7 +212,7 @@ scan_leaf_time(const Path *path)
 	}
 }
 
-/* What is done once, however often a path is executed: the hash tables of subqueries in expressions. */
+/* Work that is done once, however often a path is executed: the hash tables of subqueries in expressions. */
 typedef struct Once
 {
 	Bitmapset  *counted;		/* plan_id of subqueries */
@@ -221,7 +221,7 @@ typedef struct Once
 
 static Cost path_time(PlannerInfo *root, Path *path, Once *once);
 
-/* Of the units that a path counts for, the part that is time. */
+/* The part of a path's units that is time. */
 static double
 time_share(PlannerInfo *root, Path *path, Once *once)
 {
@@ -403,7 +403,7 @@ merge_join_time(PlannerInfo *root, const MergePath *join, Once *once)
 	return Min(time, least);
 }
 
-/* What aggregation takes beyond its cost; `sets` times, for grouping sets. */
+/* Time that aggregation takes beyond its cost; `sets` times, for grouping sets. */
 static Cost
 groups_time(const Path *child, double groups, int sets)
 {
@@ -495,7 +495,7 @@ gc_execution_time(PlannerInfo *root, Path *path)
 	return time + once.time;
 }
 
-/* What is below a Sort need not be walked. */
+/* Paths below a Sort need not be walked. */
 Cost
 gc_time_above(PlannerInfo *root, Path *path, Path *below)
 {

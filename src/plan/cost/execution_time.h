@@ -23,7 +23,7 @@
  */
 extern Cost gc_execution_time(PlannerInfo *root, Path *path);
 
-/* What of that is for groups of the path that cannot be there: `fewer` is the part of them that can. */
+/* The part of it that is for groups of the path that cannot be there: `fewer` is the part of them that can. */
 extern Cost gc_groups_excess(const Path *path, double fewer);
 
 /* How much longer a path takes than one that it is made of. */

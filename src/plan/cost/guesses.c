@@ -74,7 +74,7 @@ param_walker(Node *node, void *context)
 	return expression_tree_walker(node, param_walker, context);
 }
 
-/* What only the planner's run that made it knows how to estimate. */
+/* Nodes that only the planner's run that made them knows how to estimate. */
 static bool
 of_run_walker(Node *node, void *context)
 {
@@ -377,7 +377,7 @@ path_parts(PlannerInfo *root, Path *path, Parts *parts)
 }
 
 /*-------------------------------------------------------------------------
- * What comes of it
+ * Decisions by it
  *-------------------------------------------------------------------------
  */
 
@@ -413,7 +413,7 @@ gc_may_take_longer(PlannerInfo *root, Path *path, Cost least)
 	return path_parts(root, path, &parts) && most_time(&parts) >= CLEARLY * least;
 }
 
-/* What the executor needs to estimate anew, once it has values. */
+/* Conditions that the executor is to estimate anew, once it has values. */
 static void
 note_guesses(GcTranslation *tr, const Parts *parts)
 {

@@ -80,7 +80,7 @@ search_key(PlannerInfo *root, List *initial_rels)
 }
 
 /*-------------------------------------------------------------------------
- * What a search found
+ * Orders that a search found
  *-------------------------------------------------------------------------
  */
 
@@ -323,7 +323,7 @@ join_in_order(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
 }
 
 /*
- * The same, without merge joins if there were none: they are costed by looks into indexes.  Functions that are called
+ * Join them without merge joins if there were none: they are costed by looks into indexes.  Functions that are called
  * meanwhile may set the setting, too, so it is set as they do it.  An error takes it back, as it does theirs.
  */
 static RelOptInfo *

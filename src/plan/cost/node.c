@@ -81,7 +81,7 @@ gc_sorted_output(const GcTranslation *tr, const EquivalenceClass *ec, Oid *type)
 }
 
 /*
- * What PostgreSQL will sort by above this node, as far as outputs tell.  Not where
+ * Note the keys that PostgreSQL will sort by above this node, as far as outputs tell.  Not where
  * a LIMIT makes it look for a few rows only, which is cheaper than sorting them all.
  */
 static void
@@ -165,7 +165,7 @@ static void
 note_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
 {
 	const Path *own = path->own;
-	/* Of the first few rows, PostgreSQL's own path may make no others. */
+	/* If only the first few rows are wanted, PostgreSQL's own path may make no others. */
 	const Cost	cost = (root->tuple_fraction > 0 ? own->startup_cost : own->total_cost) + gc_saved_cost(path->own);
 
 	if (gc_planning == NULL)
@@ -562,7 +562,7 @@ source_of(Rewrite *w, const Path *path)
 	return NULL;
 }
 
-/* What stands in the fallback for a row source. */
+/* Stands in the fallback for a row source. */
 static Path *
 replace_source(Rewrite *w, GcLeaf *leaf, Path *path)
 {

@@ -54,7 +54,7 @@ extern Path *gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own);
 /* Is there a path of ours in this path tree? */
 extern bool gc_path_has_ours(Path *path);
 
-/* What paths of ours in a path tree cost less than PostgreSQL's own in their place, if each is executed once. */
+/* Cost that paths of ours in a path tree save against PostgreSQL's own in their place, if each is executed once. */
 extern Cost gc_saved_cost(Path *path);
 
 /* Where a path node of one child keeps it, and one of a list of children these; NULL for others. */

@@ -127,7 +127,7 @@ shows_input_order(PlannerInfo *root)
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000
 
-/* What a node costs that decides when it is executed, of PostgreSQL's own path.  It is there for either to be taken. */
+/* A node that decides when it is executed costs this part of PostgreSQL's own path.  It is there for either to be taken. */
 #define DECIDING_SHARE	0.9
 
 /* And of more groups than this, grouping sets are not made. */
@@ -454,7 +454,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows * tr->fewer, "scan");
 }
 
-/* What is against computing groups of an input at this level; NULL if nothing is. */
+/* The reason against computing groups of an input at this level; NULL: there is none. */
 static const char *
 grouping_refusal(PlannerInfo *root, RelOptInfo *input)
 {
@@ -480,7 +480,7 @@ estimated_groups(PlannerInfo *root, RelOptInfo *input, const RelOptInfo *output,
 	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
 }
 
-/* The same, where no more are possible by what is known of the keys. */
+/* The number of groups, where no more are possible by what is known of the keys. */
 static double
 possible_groups(GcTranslation *tr, double estimate)
 {

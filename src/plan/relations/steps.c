@@ -286,7 +286,7 @@ phase_of(const GcStepPlan *step)
 	return step->probe ? step->probe->phase : 0;
 }
 
-/* What stands behind a full join in SQL must come behind it. */
+/* A step that stands behind a full join in SQL must come behind it. */
 List *
 gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
 {

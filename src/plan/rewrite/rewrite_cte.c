@@ -83,7 +83,7 @@ is_grouped(const Query *query)
 		query->hasWindowFuncs || query->setOperations;
 }
 
-/* Of a query that reads the CTE: may one of its conditions fail once that is inlined? */
+/* A query that reads the CTE: may one of its conditions fail once that is inlined? */
 static bool
 conditions_may_raise(const Readers *readers)
 {

@@ -198,7 +198,7 @@ fill_table(GcKernelWork *work, int table)
 			int			b = o->need[GC_NEED_BLOCKS] + from->block_lo;
 			int			w = o->need[GC_NEED_WARPS] + from->warp_lo;
 
-			/* What lies above the range of `from` does not occur: see layer_range(). */
+			/* Nothing above the range of `from` occurs: see layer_range(). */
 			b = b > to->block_lo ? b : to->block_lo;
 			w = w > to->warp_lo ? w : to->warp_lo;
 
