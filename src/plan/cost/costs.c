@@ -19,8 +19,6 @@
  */
 #include "costs.h"
 
-#include <math.h>
-
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
@@ -365,27 +363,4 @@ gc_costs(GcTranslation *tr, Path *own)
 		costs.scale = own->total_cost / own_time;
 	tr->plan->own_ms = own_time * GC_UNIT_MS;
 	return costs;
-}
-
-/* With settings that are huge, what is infinite would be compared with what is infinite. */
-static Cost
-within_range(Cost cost)
-{
-	return isfinite(cost) ? Min(cost, 1e100) : 1e100;
-}
-
-Cost
-gc_costs_time(const GcCosts *costs, double rows)
-{
-	return within_range(costs->device + rows * (costs->row + 0.5 * cpu_tuple_cost));
-}
-
-void
-gc_set_costs(Path *path, const GcCosts *costs, double rows)
-{
-	path->startup_cost = within_range(costs->scale * (costs->device + rows * costs->row));
-	path->total_cost = within_range(path->startup_cost + costs->scale * rows * 0.5 * cpu_tuple_cost);
-	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
-	if (gc_offload_forced())
-		path->startup_cost = path->total_cost = gc_offload_cost;
 }

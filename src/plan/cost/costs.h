@@ -23,12 +23,6 @@ typedef struct GcCosts
 /* own: the path that the node's is compared with. */
 extern GcCosts gc_costs(GcTranslation *tr, Path *own);
 
-/* The time of a path that returns so many rows. */
-extern Cost gc_costs_time(const GcCosts *costs, double rows);
-
-/* The costs of a path that returns so many rows. */
-extern void gc_set_costs(Path *path, const GcCosts *costs, double rows);
-
 /* Estimates of PostgreSQL's that are guesses, as values of parameters are not known (guesses.c): */
 
 /*

@@ -9,10 +9,13 @@
  */
 #include "node.h"
 
+#include <math.h>
+
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
 #include "utils/builtins.h"
@@ -20,6 +23,8 @@
 #include "../base/builder.h"
 #include "../base/display.h"
 #include "../../compat.h"
+#include "../../force.h"
+#include "../../settings.h"
 #include "../base/permitted.h"
 #include "../base/planning.h"
 #include "../group/sort_keys.h"
@@ -254,6 +259,29 @@ gc_is_node(const Plan *plan)
 			return true;
 	}
 	return false;
+}
+
+/* With settings that are huge, what is infinite would be compared with what is infinite. */
+static Cost
+within_range(Cost cost)
+{
+	return isfinite(cost) ? Min(cost, 1e100) : 1e100;
+}
+
+Cost
+gc_costs_time(const GcCosts *costs, double rows)
+{
+	return within_range(costs->device + rows * (costs->row + 0.5 * cpu_tuple_cost));
+}
+
+void
+gc_set_costs(Path *path, const GcCosts *costs, double rows)
+{
+	path->startup_cost = within_range(costs->scale * (costs->device + rows * costs->row));
+	path->total_cost = within_range(path->startup_cost + costs->scale * rows * 0.5 * cpu_tuple_cost);
+	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
+	if (gc_offload_forced())
+		path->startup_cost = path->total_cost = gc_offload_cost;
 }
 
 /*-------------------------------------------------------------------------

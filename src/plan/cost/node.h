@@ -28,6 +28,12 @@ extern GcPath *gc_make_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *targ
 
 extern bool gc_is_path(const Path *path);
 
+/* The time of a path that returns so many rows. */
+extern Cost gc_costs_time(const GcCosts *costs, double rows);
+
+/* The costs of a path that returns so many rows. */
+extern void gc_set_costs(Path *path, const GcCosts *costs, double rows);
+
 /* PostgreSQL's own path in the place of one of ours; any other path is returned. */
 extern Path *gc_own_path(Path *path);
 
