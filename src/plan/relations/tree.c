@@ -213,7 +213,7 @@ build_tree(GcCore *core, GcEqSet *set)
  *-------------------------------------------------------------------------
  */
 
-/* Of `at` and its children: the one in whose pipeline, or below it, the leaf is.  NULL: none. */
+/* The one of `at` and its children in whose pipeline, or below it, the leaf is.  NULL: none. */
 static GcLeaf *
 towards(const GcLeaf *at, GcLeaf *leaf)
 {
