@@ -27,7 +27,7 @@
 #include "columns/store/lock.h"
 #include "columns/store/lookups.h"
 #include "columns/store/notes.h"
-#include "columns/store/past.h"
+#include "columns/store/ghosts.h"
 #include "columns/store/reserve.h"
 #include "columns/store/store.h"
 #include "exec/hints.h"
@@ -56,7 +56,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_arena_shmem_size());
 	RequestAddinShmemSpace(gc_epoch_shmem_size(gc_request_slots()));
 	RequestAddinShmemSpace(gc_store_shmem_size());
-	RequestAddinShmemSpace(gc_past_shmem_size());
+	RequestAddinShmemSpace(gc_ghost_shmem_size());
 	RequestAddinShmemSpace(gc_reserve_shmem_size());
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
@@ -86,7 +86,7 @@ gc_shmem_startup(void)
 	gc_arena_shmem_init();
 	gc_epoch_shmem_init(gc_request_slots());
 	gc_store_shmem_init();
-	gc_past_shmem_init();
+	gc_ghost_shmem_init();
 	gc_reserve_shmem_init();
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();

@@ -27,7 +27,7 @@
 #include "../program/edge.h"
 #include "../program/program.h"
 
-/* What a word of GcArgs.w holds. */
+/* Meanings of the words of GcArgs.w. */
 typedef enum GcArgType
 {
 	GC_ARG_COLUMN,				/* index: column; part: GC_COLUMN_* */
@@ -82,7 +82,7 @@ enum
 };
 
 /*
- * Of a scan that tries pairs (cuda/gc_pair.h): the launch's first unit and how many it takes; units of a part,
+ * A scan that tries pairs (cuda/gc_pair.h): the launch's first unit and how many it takes; units of a part,
  * parts of a source.  Behind these, of each list that is cut, by its build: slices, and the rows of one.
  */
 enum
@@ -92,7 +92,7 @@ enum
 };
 
 /*
- * Of an edge (cuda/gc_packet.h): address of the slots; address of the counts of their packets, or of the channel's
+ * An edge (cuda/gc_packet.h): address of the slots; address of the counts of their packets, or of the channel's
  * control block.  Packets that a slot has room for; slots of a chunk; all slots.  Of a channel: how many packets are
  * enough for a slot; the most tiles that are scanned for one; the blocks that rather fill slots.
  */
@@ -151,7 +151,7 @@ typedef struct GcArgWord
 } GcArgWord;
 
 /*
- * What of a pipeline is split: the kernel takes the rows of one part only (step/split.c).  No bit is set in
+ * The split parts of a pipeline: the kernel takes the rows of one part only (step/split.c).  No bit is set in
  * kernels of requests that fit into device memory.
  *
  * builds.  Bit b: build b, which the pipeline fills or probes.  ranged.  Bit b: by ranges of its only
@@ -169,7 +169,7 @@ typedef struct GcSplits
 	u16			nkeys;
 } GcSplits;
 
-/* What a kernel does of a pipeline with an edge of GC_EDGE_MATERIALIZE. */
+/* A kernel's half of a pipeline with an edge of GC_EDGE_MATERIALIZE. */
 typedef enum GcEdgeSide
 {
 	GC_EDGE_BOTH = 0,			/* not of such an edge: all of the pipeline */
@@ -258,7 +258,7 @@ typedef struct GcKernelSource
 } GcKernelSource;
 
 /*
- * What the choice of a variant has to know of a pipeline's kernel.  candidates: dense builds that
+ * Traits of a pipeline's kernel, for the choice of a variant.  candidates: dense builds that
  * shared_builds may contain, one bit each: their bitmaps are tested on whole vectors or gathered
  * rows.  gathers: rows are queued (GC_VISIT_SHARED).  pairs: the kernel tries pairs in units.
  * group_key_words: 64-bit words of a hashed group's key.  per_warp_words: most per-warp words, of 32
@@ -282,7 +282,7 @@ extern GcPipelineTraits gc_pipeline_traits(const GcProgram *p, u16 pipeline);
 extern bool gc_pipeline_edges(const GcProgram *p, u16 pipeline, u64 *steps);
 
 /*
- * What passes an edge before a step of the pipeline.  packet_bytes: of a packet.  passed: estimate, 1 in 2^passed
+ * Rows that pass an edge before a step of the pipeline.  packet_bytes: of a packet.  passed: estimate, 1 in 2^passed
  * rows of the scan.  before: steps before it.
  */
 typedef struct GcEdgeShape

@@ -29,7 +29,7 @@ typedef struct GcFusedMember
 } GcFusedMember;
 
 /*
- * What a word holds, and which member it belongs to.  GC_FUSED_ANY is for GC_ARG_MEMBERS, and for
+ * A word's meaning, and the member that it belongs to.  GC_FUSED_ANY is for GC_ARG_MEMBERS, and for
  * GC_ARG_COLUMN, part 0.  Its index is then a physical column, and `readers` are the members that
  * read it, one bit each.
  */

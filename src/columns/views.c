@@ -33,7 +33,6 @@
 #include "store/columns.h"
 #include "store/ddl.h"
 #include "store/epoch.h"
-#include "store/evict.h"
 #include "store/store.h"
 #include "../compat.h"
 #include "../report.h"
@@ -371,7 +370,7 @@ Datum
 gpuconc_load_jobs(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	GcJob	   *jobs;
+	GcLoadJob  *jobs;
 	int		   *ncols;
 	int			njobs;
 
@@ -382,7 +381,7 @@ gpuconc_load_jobs(PG_FUNCTION_ARGS)
 	jobs = gc_job_list(&njobs, &ncols);
 	for (int i = 0; i < njobs; i++)
 	{
-		GcJob	   *job = &jobs[i];
+		GcLoadJob  *job = &jobs[i];
 		Datum		values[PROGRESS_COLUMNS];
 		bool		nulls[PROGRESS_COLUMNS] = {0};
 

@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_open.h"
 
 #define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
 

@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuda_open.h"
+#include "cuda_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "device.h"
 
-/* The same operations on this open device, of which some can be made to fail.  One device per process. */
+/* Operations on this open device, of which some can be made to fail.  One device per process. */
 extern const GcDeviceOps *gc_faults_wrap(GcDevice *dev, const GcDeviceOps *ops);
 
 /*

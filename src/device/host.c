@@ -4,7 +4,7 @@
  *	  Device "host": the Device interface over this machine's own CPUs.
  *
  * A multiprocessor is a thread (host_threads.c).  A kernel is a shared object
- * made by the system's C compiler (host_compile.c, host_module.c).  A block is
+ * made by the system's C compiler (host_compile.c).  A block is
  * one call of its entry point.  Device memory is ordinary memory.  The pool is
  * a range of address space that gets memory when it is touched.  Kernels also
  * read any other memory of the process in place.
@@ -38,7 +38,6 @@
 #include <unistd.h>
 
 #include "host_compile.h"
-#include "host_module.h"
 #include "host_threads.h"
 #include "physical_memory.h"
 
@@ -52,7 +51,7 @@
 /* Threads that wait for a pretended link, beside the threads that compute. */
 #define LINK_THREADS		16
 
-/* What kernels report of themselves where the host pretends to be a GPU. */
+/* Kernels' reports of themselves where the host pretends to be a GPU. */
 #define PRETENDED_REGISTERS	40
 #define PRETENDED_THREADS	1024
 

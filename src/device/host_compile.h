@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * host_compile.h
- *	  Kernels for device host: the C compiler, found and run.
+ *	  Kernels for device host: the C compiler, found and run, and loading what it made.
  *
  * A compiler is found on the worker's main thread; it may run on any thread.
  *
@@ -37,5 +37,8 @@ extern void gc_host_compiler_free(HostCompiler *compiler);
 /* Thread-safe. */
 extern GcCode gc_host_compile(const HostCompiler *compiler, const char *source,
 							  GcImage *image, GcError *err);
+
+/* Load a shared object from memory; *handle is one of dlopen's.  Main thread. */
+extern GcCode gc_host_dlopen(const GcImage *image, void **handle, GcError *err);
 
 #endif							/* GC_HOST_COMPILE_H */

@@ -40,7 +40,7 @@
 #define ENTRY_POINT		"gc_kernel"
 #define MAX_PATIENCE	1023
 
-/* What became of the second compilation of a text that was compiled quickly. */
+/* The second compilation's outcome, of a text that was compiled quickly. */
 typedef enum Improvement
 {
 	BETTER_NOT_WANTED,			/* or: has been loaded, or was impossible */
@@ -137,7 +137,7 @@ typedef enum Work
 	WORK_IMPROVE,
 } Work;
 
-/* What is to be done next.  The lock is held. */
+/* The next job.  The lock is held. */
 static Work
 next_work(const GcKernelCache *cache)
 {
@@ -404,7 +404,7 @@ gc_kcache_close(GcKernelCache *cache)
 
 /* ---------- asking ---------- */
 
-/* The same text for another target is another kernel. */
+/* A text for another target is another kernel. */
 static GcKernelKey
 make_key(const GcDevice *dev, const char *source)
 {

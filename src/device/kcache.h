@@ -80,7 +80,7 @@ extern void gc_kcache_close(GcKernelCache *cache);
  */
 extern GcCachedKernel *gc_kcache_get(GcKernelCache *cache, const char *source);
 
-/* The same for a kernel that no request waits for: those that requests wait for are compiled first. */
+/* The entry of a kernel that no request waits for: those that requests wait for are compiled first. */
 extern GcCachedKernel *gc_kcache_get_ahead(GcKernelCache *cache, const char *source);
 
 /* Compilations that requests have waited for or do, and how many of these have ended.  Both go round. */
@@ -98,7 +98,7 @@ extern GcKernelState gc_kcache_poll(GcKernelCache *cache, GcCachedKernel *entry,
 extern bool gc_kcache_final(const GcCachedKernel *entry);
 
 /*
- * Of an entry that is final: the quick kernel before the full one, which is still loaded.  False: there is none, or
+ * A final entry's quick kernel: the one before the full one, which is still loaded.  False: there is none, or
  * it is the entry's kernel.
  */
 extern bool gc_kcache_quick(const GcCachedKernel *entry, GcKernel **kernel, GcKernelInfo *info);

@@ -519,7 +519,7 @@ gc_kdisk_trim(GcKernelDisk *disk)
 			listing.bytes -= listing.files[i].bytes;
 		}
 	}
-	/* What was written meanwhile may be in the listing, or not: it counts twice rather than not at all. */
+	/* A file that was written meanwhile may be in the listing, or not: it counts twice rather than not at all. */
 	if (whole)
 		atomic_fetch_add(&disk->bytes, listing.bytes - before);
 	free(listing.files);

@@ -39,7 +39,7 @@ enum
 	ORDERS
 };
 
-typedef struct Block
+typedef struct PoolBlock
 {
 	GcAddr		addr;
 	u64			size;
@@ -51,14 +51,14 @@ typedef struct Block
 	u32			priority;		/* of the treaps' heap order */
 	bool		used;
 	u8			kind;			/* if used: what for */
-} Block;
+} PoolBlock;
 
 struct GcPool
 {
 	u64			size;
 	u64			used;
 	u64			used_for[GC_POOL_KINDS];	/* of it */
-	Block	   *blocks;
+	PoolBlock  *blocks;
 	BlockNo		nblocks;		/* numbers given out so far, and 0 */
 	BlockNo		max_blocks;
 	BlockNo		spare;			/* list of numbers that are not in use */
@@ -75,7 +75,7 @@ struct GcPool
 static bool
 reserve_block(GcPool *pool)
 {
-	Block	   *blocks;
+	PoolBlock  *blocks;
 	BlockNo		max_blocks;
 
 	if (pool->spare != NONE || pool->nblocks < pool->max_blocks)
@@ -83,7 +83,7 @@ reserve_block(GcPool *pool)
 	if (pool->max_blocks > UINT32_MAX / 2)
 		return false;
 	max_blocks = pool->max_blocks * 2;
-	blocks = realloc(pool->blocks, max_blocks * sizeof(Block));
+	blocks = realloc(pool->blocks, max_blocks * sizeof(PoolBlock));
 	if (blocks == NULL)
 		return false;
 	pool->blocks = blocks;
@@ -124,7 +124,7 @@ next_random(GcPool *pool)
 }
 
 static bool
-comes_before(const Block *a, const Block *b, int by)
+comes_before(const PoolBlock *a, const PoolBlock *b, int by)
 {
 	return by == BY_SIZE && a->size != b->size ? a->size < b->size : a->addr < b->addr;
 }
@@ -133,7 +133,7 @@ comes_before(const Block *a, const Block *b, int by)
 static void
 sum_up(GcPool *pool, BlockNo no, int by)
 {
-	Block	   *block = &pool->blocks[no];
+	PoolBlock  *block = &pool->blocks[no];
 	const u64	left = pool->blocks[block->left[BY_ADDRESS]].most;
 	const u64	right = pool->blocks[block->right[BY_ADDRESS]].most;
 
@@ -148,9 +148,9 @@ sum_up(GcPool *pool, BlockNo no, int by)
 
 /* Divide a subtree into what comes before a block, and what comes behind it. */
 static void
-tree_divide(GcPool *pool, BlockNo top, const Block *at, int by, BlockNo *left, BlockNo *right)
+tree_divide(GcPool *pool, BlockNo top, const PoolBlock *at, int by, BlockNo *left, BlockNo *right)
 {
-	Block	   *block = &pool->blocks[top];
+	PoolBlock  *block = &pool->blocks[top];
 
 	if (top == NONE)
 	{
@@ -174,7 +174,7 @@ tree_divide(GcPool *pool, BlockNo top, const Block *at, int by, BlockNo *left, B
 static BlockNo
 tree_join(GcPool *pool, BlockNo left, BlockNo right, int by)
 {
-	Block	   *blocks = pool->blocks;
+	PoolBlock  *blocks = pool->blocks;
 
 	if (left == NONE || right == NONE)
 		return left != NONE ? left : right;
@@ -192,8 +192,8 @@ tree_join(GcPool *pool, BlockNo left, BlockNo right, int by)
 static BlockNo
 insert_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 {
-	Block	   *block = &pool->blocks[no];
-	Block	   *above = &pool->blocks[top];
+	PoolBlock  *block = &pool->blocks[no];
+	PoolBlock  *above = &pool->blocks[top];
 
 	if (top == NONE || above->priority < block->priority)
 	{
@@ -220,7 +220,7 @@ tree_insert(GcPool *pool, BlockNo no)
 static BlockNo
 remove_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 {
-	Block	   *above = &pool->blocks[top];
+	PoolBlock  *above = &pool->blocks[top];
 
 	if (top == no)
 		return tree_join(pool, above->left[by], above->right[by], by);
@@ -243,7 +243,7 @@ tree_remove(GcPool *pool, BlockNo no)
 static BlockNo
 tree_end(const GcPool *pool, u64 size, bool highest)
 {
-	const Block *blocks = pool->blocks;
+	const PoolBlock *blocks = pool->blocks;
 	BlockNo		no = pool->root[BY_ADDRESS];
 
 	if (blocks[no].most < size)
@@ -265,7 +265,7 @@ tree_end(const GcPool *pool, u64 size, bool highest)
 static BlockNo
 tree_exact(const GcPool *pool, u64 size)
 {
-	const Block *blocks = pool->blocks;
+	const PoolBlock *blocks = pool->blocks;
 	BlockNo		found = NONE;
 	BlockNo		no = pool->root[BY_SIZE];
 
@@ -372,7 +372,7 @@ gc_pool_create(GcAddr base, u64 size)
 {
 	GcPool	   *pool;
 	u64			skip = base == 0 ? GC_POOL_ALIGN : -base % GC_POOL_ALIGN;
-	Block	   *first;
+	PoolBlock  *first;
 
 	/* Address 0 means none, so it is never given out. */
 	if (size < skip + GC_POOL_ALIGN || base + size < base)
@@ -382,7 +382,7 @@ gc_pool_create(GcAddr base, u64 size)
 	pool = calloc(1, sizeof(GcPool));
 	if (pool == NULL)
 		return NULL;
-	pool->blocks = malloc(FIRST_BLOCKS * sizeof(Block));
+	pool->blocks = malloc(FIRST_BLOCKS * sizeof(PoolBlock));
 	pool->slots = calloc(FIRST_SLOTS, sizeof(BlockNo));
 	if (pool->blocks == NULL || pool->slots == NULL)
 	{
@@ -395,7 +395,7 @@ gc_pool_create(GcAddr base, u64 size)
 	pool->nslots = FIRST_SLOTS;
 	pool->random = 2463534242u;
 
-	memset(pool->blocks, 0, 2 * sizeof(Block));
+	memset(pool->blocks, 0, 2 * sizeof(PoolBlock));
 	first = &pool->blocks[1];
 	first->addr = base + skip;
 	first->size = size;
@@ -418,8 +418,8 @@ static void
 split(GcPool *pool, BlockNo no, u64 size)
 {
 	BlockNo		rest_no = take_block(pool);
-	Block	   *block = &pool->blocks[no];
-	Block	   *rest = &pool->blocks[rest_no];
+	PoolBlock  *block = &pool->blocks[no];
+	PoolBlock  *rest = &pool->blocks[rest_no];
 
 	rest->addr = block->addr + size;
 	rest->size = block->size - size;
@@ -479,7 +479,7 @@ gc_pool_alloc_to_stay(GcPool *pool, u64 size)
 static void
 merge(GcPool *pool, BlockNo no)
 {
-	Block	   *block = &pool->blocks[no];
+	PoolBlock  *block = &pool->blocks[no];
 	BlockNo		gone = block->after;
 
 	block->size += pool->blocks[gone].size;
@@ -534,7 +534,7 @@ void
 gc_pool_label(GcPool *pool, GcAddr addr, u32 kind)
 {
 	const BlockNo no = pool->slots[table_find(pool, addr)];
-	Block	   *block = &pool->blocks[no];
+	PoolBlock  *block = &pool->blocks[no];
 
 	if (no == NONE)
 		return;

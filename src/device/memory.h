@@ -42,7 +42,7 @@ extern GcAddr gc_pool_alloc_to_stay(GcPool *pool, u64 size);
  */
 extern void gc_pool_free(GcPool *pool, GcAddr addr);
 
-/* What a block in use is for, below GC_POOL_KINDS; 0 until it is said.  Another address is ignored. */
+/* A block's purpose, below GC_POOL_KINDS; 0 until it is said.  Another address is ignored. */
 #define GC_POOL_KINDS		8
 
 extern void gc_pool_label(GcPool *pool, GcAddr addr, u32 kind);

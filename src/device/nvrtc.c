@@ -278,7 +278,7 @@ run_compiler(const GcNvrtc *nvrtc, NvProgram program, const char *arch_option, b
 	return result;
 }
 
-/* What the compiler said, malloc'd; NULL when nothing or out of memory. */
+/* The compiler's messages, malloc'd; NULL when nothing or out of memory. */
 static char *
 program_log(const GcNvrtc *nvrtc, NvProgram program)
 {

@@ -23,7 +23,7 @@ typedef struct GcNvrtc GcNvrtc;
 extern const GcNvrtc *gc_nvrtc_open(int prefer_major, GcError *err);
 
 /*
- * What compiling for this architecture produces, as part of a cache key:
+ * The target of this architecture, as part of a cache key:
  * "sm_90 nvrtc 13.0".  Or "sm_130 as compute_121 nvrtc 13.0", where NVRTC is
  * older than the GPU and the driver has to finish the compilation.
  * GC_NO_COMPILER when NVRTC cannot compile for it at all.

@@ -15,15 +15,252 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
+#include "libpq/pqformat.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
+#include "fmgr.h"
+#include "utils/array.h"
 
 #include "lookup.h"
-#include "regression.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
+#include "../compat.h"
+#include "../plan/base/plan.h"
+
+/*-------------------------------------------------------------------------
+ * Variances, covariances and regressions of floats, from precise sums
+ *
+ * PostgreSQL's final functions compute them from a state that float8_accum() or
+ * float8_regr_accum() has made.  That is the number of values, their sum and the sum of squares of
+ * their differences to the mean.  The latter is the sum of squares less the square of the sum
+ * divided by the number.  In doubles, that would lose all digits of values that differ little.  So
+ * the device adds up with about twice a double's digits (cuda/gc_agg.h), and so does this file.
+ *-------------------------------------------------------------------------
+ */
+
+/* A precise sum (cuda/gc_agg.h): what was added up, and what was lost in that. */
+typedef struct PreciseSum
+{
+	double		hi;
+	double		lo;
+} PreciseSum;
+
+/*
+ * While sums of squares are below this, PostgreSQL's way of adding up does not overflow.  It
+ * squares differences of values times their number.
+ */
+#define MOST_SQUARES	1e270
+
+/* A sum of n precise products is off by less than this part of it. */
+#define PART_LOST(n)	(((n) + 4.0) * 0x1p-100)
+
+static PreciseSum
+precise_add(PreciseSum a, PreciseSum b)
+{
+	PreciseSum r = {.hi = a.hi + b.hi};
+	double		c = r.hi - a.hi;
+
+	r.lo = a.lo + b.lo + ((a.hi - (r.hi - c)) + (b.hi - c));
+	return r;
+}
+
+static PreciseSum
+multiply(PreciseSum a, PreciseSum b)
+{
+	PreciseSum r = {.hi = a.hi * b.hi};
+
+	r.lo = fma(a.hi, b.hi, -r.hi) + (a.hi * b.lo + a.lo * b.hi);
+	return r;
+}
+
+static PreciseSum
+divide(PreciseSum a, double n)
+{
+	PreciseSum r = {.hi = a.hi / n};
+
+	r.lo = (fma(-r.hi, n, a.hi) + a.lo) / n;
+	return r;
+}
+
+/* The sum of products of differences to the means. */
+static double
+differences(PreciseSum products, PreciseSum x, PreciseSum y, double n)
+{
+	PreciseSum mean = divide(multiply(x, y), n);
+	PreciseSum d = precise_add(products, (PreciseSum) {-mean.hi, -mean.lo});
+
+	return d.hi + d.lo;
+}
+
+/* Digits lost in the sums count as nothing: PostgreSQL has 0 for values that are all the same. */
+static double
+beyond_loss(double d, double squares_x, double squares_y, double n)
+{
+	return fabs(d) <= PART_LOST(n) * sqrt(squares_x) * sqrt(squares_y) ? 0 : d;
+}
+
+static bool
+in_bounds(const PreciseSum *sums, int nsums)
+{
+	for (int i = 0; i < nsums; i++)
+	{
+		if (!(fabs(sums[i].hi) < MOST_SQUARES) || !isfinite(sums[i].lo))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The result of a final function of PostgreSQL's, of the state for `count` values or pairs with these
+ * sums, of which plan.h has the order.  False if PostgreSQL's own sums may not be finite.
+ */
+static bool
+regression(Oid finalfn, int64 count, const PreciseSum *sums, int nsums, Datum *result, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	FmgrInfo	function;
+	Datum		state[1 + GC_REGRESSION_SUMS];
+	ArrayType  *array;
+	double		n = (double) count;
+	double		value[GC_REGRESSION_SUMS] = {0};
+
+	if (!in_bounds(sums, nsums))
+		return false;
+	for (int i = 0; i < nsums && count > 0; i += 2)
+	{
+		if (i + 1 == nsums)		/* products */
+			value[i] = beyond_loss(differences(sums[i], sums[0], sums[2], n), sums[1].hi, sums[3].hi, n);
+		else
+		{
+			value[i] = sums[i].hi + sums[i].lo;
+			value[i + 1] = beyond_loss(differences(sums[i + 1], sums[i], sums[i], n), sums[i + 1].hi, sums[i + 1].hi, n);
+			value[i + 1] = Max(value[i + 1], 0);
+		}
+	}
+	state[0] = Float8GetDatum(n);
+	for (int i = 0; i < nsums; i++)
+		state[i + 1] = Float8GetDatum(value[i]);
+	fmgr_info(finalfn, &function);
+	InitFunctionCallInfoData(*fcinfo, &function, 1, InvalidOid, NULL, NULL);
+	array = construct_array(state, nsums + 1, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	fcinfo->args[0].value = PointerGetDatum(array);
+	fcinfo->args[0].isnull = false;
+	*result = FunctionCallInvoke(fcinfo);
+	*isnull = fcinfo->isnull;
+	pfree(array);
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Variances and standard deviations, from count, sum and sum of squares
+ *
+ * PostgreSQL's final functions compute them, so that scale and rounding are its own.  They take a
+ * transition state whose layout is numeric.c's own.  But it can be made of its serialized form,
+ * which parallel aggregation sends between processes (numeric_serialize(), the same in PostgreSQL
+ * 15 to 18).  Only an aggregate may call numeric_deserialize(), so it is shown an AggState.
+ *-------------------------------------------------------------------------
+ */
+
+/* Words of numeric_send()'s header: digits, weight, sign, display scale. */
+#define HEADER_WORDS	4
+
+/* As numericvar_serialize(): the words of numeric_send(), with a header of 32-bit integers. */
+static void
+put_numeric(StringInfo buf, Datum value)
+{
+	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
+	const char *words = VARDATA_ANY(sent);
+	int			header = HEADER_WORDS * sizeof(int16);
+
+	for (int i = 0; i < HEADER_WORDS; i++)
+	{
+		int16		word;
+
+		memcpy(&word, words + i * sizeof(int16), sizeof(int16));
+		pq_sendint32(buf, (int32) (int16) pg_ntoh16(word));
+	}
+	appendBinaryStringInfo(buf, words + header, VARSIZE_ANY_EXHDR(sent) - header);
+}
+
+/* As numeric_serialize(); the final functions look at nothing behind the sums but the counts of NaN. */
+static bytea *
+serialized_state(int64 count, Datum sum, Datum squares)
+{
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, count);
+	put_numeric(&buf, sum);
+	put_numeric(&buf, squares);
+	pq_sendint32(&buf, 0);		/* largest display scale */
+	pq_sendint64(&buf, count);	/* how many have it */
+	pq_sendint64(&buf, 0);		/* NaN */
+	pq_sendint64(&buf, 0);		/* Infinity */
+	pq_sendint64(&buf, 0);		/* -Infinity */
+	return pq_endtypsend(&buf);
+}
+
+static void
+begin(GcVariances *v)
+{
+	v->scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc variance", ALLOCSET_DEFAULT_SIZES);
+	v->caller = makeNode(AggState);
+	fmgr_info(F_NUMERIC_DESERIALIZE, &v->deserialize);
+}
+
+/*
+ * The result of a final function of PostgreSQL's for numeric, for `count` values with a sum and a sum
+ * of squares, both numeric.  It is in the current memory context.
+ */
+static Datum
+variance(GcVariances *v, Oid finalfn, int64 count, Datum sum, Datum squares, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	MemoryContext old;
+	Datum		state;
+	Datum		result;
+
+	if (v->scratch == NULL)
+		begin(v);
+	if (v->finish.fn_oid != finalfn)
+		fmgr_info(finalfn, &v->finish);
+	old = MemoryContextSwitchTo(v->scratch);
+	InitFunctionCallInfoData(*fcinfo, &v->deserialize, 2, InvalidOid, (Node *) v->caller, NULL);
+	fcinfo->args[0].value = PointerGetDatum(serialized_state(count, sum, squares));
+	fcinfo->args[0].isnull = false;
+	fcinfo->args[1].value = (Datum) 0;
+	fcinfo->args[1].isnull = false;
+	state = FunctionCallInvoke(fcinfo);
+	InitFunctionCallInfoData(*fcinfo, &v->finish, 1, InvalidOid, (Node *) v->caller, NULL);
+	fcinfo->args[0].value = state;
+	fcinfo->args[0].isnull = false;
+	result = FunctionCallInvoke(fcinfo);
+	*isnull = fcinfo->isnull;
+	MemoryContextSwitchTo(old);
+	if (!*isnull)
+		result = datumCopy(result, false, -1);
+	MemoryContextReset(v->scratch);
+	return result;
+}
+
+void
+gc_variances_end(GcVariances *v)
+{
+	if (v->scratch)
+		MemoryContextDelete(v->scratch);
+}
+
+/*-------------------------------------------------------------------------
+ * Datums of aggregates
+ *-------------------------------------------------------------------------
+ */
 
 static const GcPAgg *
 decoder_agg(GcDecoder *d, u16 ref)
@@ -247,27 +484,27 @@ variance_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull
 	Datum		sum = sum_numeric(d, g, out);
 	Datum		squares = numeric_shown(agg_sum(d, g, out->square_ref), scale, 2 * largest_scale(d, g, out));
 
-	return gc_variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum, squares, isnull);
+	return variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum, squares, isnull);
 }
 
 static Datum
 regression_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {
-	GcPreciseSum sums[GC_REGRESSION_SUMS];
+	PreciseSum sums[GC_REGRESSION_SUMS];
 	const int	nsums = out->in_halves ? out->nsums / 2 : out->nsums;
 	Datum		result = (Datum) 0;
 
 	for (int i = 0; i < nsums; i++)
 	{
-		GcPreciseSum low;
+		PreciseSum low;
 
 		memcpy(&sums[i], &g[decoder_agg(d, out->sums[i])->word], sizeof(sums[i]));
 		if (!out->in_halves)
 			continue;
 		memcpy(&low, &g[decoder_agg(d, out->sums[nsums + i])->word], sizeof(low));
-		sums[i] = gc_precise_add(sums[i], low);
+		sums[i] = precise_add(sums[i], low);
 	}
-	if (!gc_regression(out->finalfn, agg_count(d, g, out->ref), sums, nsums, &result, isnull))
+	if (!regression(out->finalfn, agg_count(d, g, out->ref), sums, nsums, &result, isnull))
 		d->code = gc_fail(&d->b->err, GC_DATA, "A sum of squares of floats is not finite.");
 	return result;
 }

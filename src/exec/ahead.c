@@ -228,7 +228,7 @@ publish_params(EState *estate, EState *outer)
 }
 
 /*-------------------------------------------------------------------------
- * What EXPLAIN ANALYZE shows
+ * Numbers for EXPLAIN ANALYZE
  *-------------------------------------------------------------------------
  */
 

@@ -128,7 +128,7 @@ choose_columns(GcScanState *node, GcInputState *in, const GcPlanInput *pin, GcCo
 		const int	n = c->ncolumns;
 		GcDictView *dict = NULL;
 
-		/* What has no name in the query is another column in each query. */
+		/* A column without a name in the query is another column in each query. */
 		if (!read[a] && GC_PLAN_ATTNUMS(node->plan)[pp->first_attnum + a - 1] <= 0)
 			continue;
 		if (!read[a] && nchunks * pin->natts > MAX_CELLS)
@@ -194,7 +194,7 @@ combination_id(const GcCombination *c, const int16 *attnos)
 	return gc_store_combined_id((uint64 *) all.h);
 }
 
-/* What is served of the input: the parts' chunks by their new numbers. */
+/* Chunks that are served of the input: the parts' by their new numbers. */
 static void
 combine_served(GcInputState *in)
 {

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "bind.h"
+#include "exec.h"
 
 #include <math.h>
 
@@ -19,7 +19,6 @@
 #include "gather.h"
 #include "lookup.h"
 #include "skip.h"
-#include "values.h"
 #include "../columns/store/numeric.h"
 
 /*

@@ -6,7 +6,7 @@
  *
  * gpuconc.cold decides, or else whichever is estimated to be sooner.  Plans are cached, so that
  * it is asked at each execution, before anything is computed that PostgreSQL's plan would compute again.
- * What PostgreSQL's plan takes, the planner has estimated (plan/cost/own_time.c).
+ * What PostgreSQL's plan takes, the planner has estimated (plan/cost/execution_time.c).
  *
  * Where offloading is forced, "auto" waits.
  *
@@ -21,10 +21,10 @@
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "../columns/load/background.h"
+#include "../columns/load/cold_loader.h"
 #include "../columns/load/missing.h"
 #include "../columns/store/epoch.h"
-#include "../columns/store/evict.h"
+#include "../columns/store/store.h"
 #include "../compat.h"
 #include "../force.h"
 #include "../settings.h"
@@ -108,7 +108,7 @@ gc_was_cold(GcCode code)
 }
 
 /*
- * What a compiler takes is not known before.  A wait of a part of what PostgreSQL's plan takes is no
+ * A compiler's time is not known before.  A wait of a part of what PostgreSQL's plan takes is no
  * great loss, and most kernels are there by then.  But a session waits once, not at each execution until then.
  */
 double
@@ -144,7 +144,7 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
  * there is room.
  */
 static GcCode
-fail_for_room(GcError *err, const Cold *cold, GcRoom room)
+fail_for_room(GcError *err, const Cold *cold, GcLoadRoom room)
 {
 	const char *name = RelationGetRelationName(cold->tables[0]->rel);
 	const char *others = cold->ntables > 1 ? " and others" : "";
@@ -162,7 +162,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	GcColdLoad	worst = GC_COLD_LOADING;
 	int			worst_table = 0;
 	Cold		cold;
-	GcRoom		room;
+	GcLoadRoom	room;
 
 	if (loads_anyway())
 		return GC_OK;
@@ -193,7 +193,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	return fail_cold(err, worst, &cold, worst_table);
 }
 
-/* What the query has of its columns is used from now on. */
+/* Columns that the query has are used from now on. */
 static void
 keep_inputs(GcScanState *node)
 {
@@ -226,7 +226,7 @@ GcCode
 gc_reserve_inputs(GcScanState *node, GcError *err)
 {
 	int			polls = must_wait() ? TURN_POLLS : 0;
-	GcRoom		room;
+	GcLoadRoom	room;
 	Cold		cold;
 
 	for (;;)

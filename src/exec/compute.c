@@ -87,7 +87,7 @@ set_argument(TupleTableSlot *slot, int attno, bool isnull, Datum value)
 	slot->tts_values[attno - 1] = value;
 }
 
-/* Of a pair of texts, in the place of a NULL there is one more than the last code. */
+/* A pair of texts has, in the place of a NULL, one more than the last code. */
 static void
 set_text(const GcLookupWork *w, TupleTableSlot *slot, int attno, int k, uint32 code, uint32 null)
 {
@@ -95,7 +95,7 @@ set_text(const GcLookupWork *w, TupleTableSlot *slot, int attno, int k, uint32 c
 				 gc_text_value(w->b, w->lut->kinds[k], k == 0 ? w->lut->space : w->lut->second, code));
 }
 
-/* What entry i is of, in the slot. */
+/* The value of entry i, in the slot. */
 static void
 set_arguments(FillArg *a, uint32 i, TupleTableSlot *slot)
 {
@@ -260,7 +260,7 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
  *-------------------------------------------------------------------------
  */
 
-/* What the other dictionary lacked when t was made, it may have by now: that is looked up again. */
+/* Values that the other dictionary lacked when t was made may be there by now: they are looked up again. */
 static GcLookup *
 compute_translation(GcLookupWork *w, const GcSharedLookup *t)
 {

@@ -11,9 +11,21 @@
 #ifndef GC_DECODER_H
 #define GC_DECODER_H
 
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
 #include "exec.h"
 #include "rollup.h"
-#include "variance.h"
+
+/* State of the variances that PostgreSQL's final functions compute; all zero at first. */
+typedef struct GcVariances
+{
+	MemoryContext scratch;
+	AggState   *caller;
+	FmgrInfo	deserialize;
+	FmgrInfo	finish;			/* the final function called last */
+} GcVariances;
 
 typedef struct GcDecoder
 {
@@ -41,7 +53,10 @@ typedef struct GcDecoder
  */
 extern Datum gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull);
 
-/* The same of a numeric group key of several display scales: raw, at scale `from`. */
+/* The datum of a numeric group key of several display scales: raw, at scale `from`. */
 extern Datum gc_varying_key(GcDecoder *d, const u64 *g, int64 raw, int16 from, const GcPlanOutput *out);
+
+/* Give back what variances have taken. */
+extern void gc_variances_end(GcVariances *v);
 
 #endif							/* GC_DECODER_H */

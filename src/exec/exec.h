@@ -103,7 +103,7 @@ typedef enum GcLookupOrigin
 
 #define GC_LOOKUP_ORIGINS	4
 
-/* What a pipeline did in the last execution, as far as it is counted. */
+/* Counts of a pipeline's last execution. */
 typedef struct GcPipelineStats
 {
 	uint64		rows_in;		/* of its source's chunks that it scanned, and 1; 0: not counted */
@@ -112,7 +112,7 @@ typedef struct GcPipelineStats
 	uint64		group_room;		/* in the group table */
 } GcPipelineStats;
 
-/* What EXPLAIN (ANALYZE) tells of the executions of a node. */
+/* Numbers of a node's executions, for EXPLAIN (ANALYZE). */
 typedef struct GcScanStats
 {
 	long		loops;
@@ -201,5 +201,21 @@ typedef struct GcBinding
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
 	GcRequest  *request;
 } GcBinding;
+
+/* One attempt, part by part; each is a file of that name.  First, the program's widths, registers and checks. */
+extern GcCode gc_bind(GcBinding *b);
+
+/* One arena block with the bound program and its values. */
+extern GcCode gc_make_request(GcBinding *b);
+
+/* Raw values to datums, row by row. */
+extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
+
+/* Rows in about the order in which PostgreSQL will sort them. */
+extern void gc_order_rows(const GcPlan *plan, GcRows *rows);
+
+/* Parameters and IN lists as raw values (values.c). */
+extern GcCode gc_bind_params(GcBinding *b);
+extern GcCode gc_bind_lists(GcBinding *b);
 
 #endif							/* GC_EXEC_H */

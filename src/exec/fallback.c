@@ -5,7 +5,7 @@
  *	  source.
  *
  * The fallback is initialised when it is first needed (scan.c).  What it has in common with a
- * row source was planned as the row source's plan (plan/cost/fallback.c): GpuconcInput
+ * row source was planned as the row source's plan (plan/cost/node.c): GpuconcInput
  * executes that plan.  A node of ours can be scanned backward; PostgreSQL's plan
  * often cannot, so that its rows are kept where that may be asked for.
  *

@@ -122,7 +122,7 @@ open_parts(GcScanState *node, int i, GcError *err)
 		code = open_table(node, &in->parts[k], parts[k].relid, GC_PLAN_ATTNUMS(node->plan) + parts[k].first_attnum,
 						  err);
 	}
-	/* Of a column that some of the tables lack, what another one says. */
+	/* A column that some of the tables lack is as another one has it. */
 	for (int c = 0; c < in->ncols && code == GC_OK; c++)
 	{
 		in->specs[c] = in->parts[0].specs[c];

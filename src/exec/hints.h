@@ -17,7 +17,7 @@
 #include "../program/hash.h"
 #include "../program/program.h"
 
-/* What one program has taught about its data. */
+/* Facts that one program has taught about its data. */
 typedef struct GcHints
 {
 	GcHash		key;			/* logical program, and database */

@@ -92,7 +92,7 @@ estimate(void *arg)
 	}
 }
 
-/* What PostgreSQL's plan and the node take, by that. */
+/* Times of PostgreSQL's plan and the node, by that. */
 static void
 apply(GcPlan *plan, const double *times)
 {
@@ -122,7 +122,7 @@ gc_own_plan_is_sooner(GcScanState *node)
 	{
 		cxt = AllocSetContextCreate(CurrentMemoryContext, "gpuconc estimates", ALLOCSET_SMALL_SIZES);
 		old = MemoryContextSwitchTo(cxt);
-		/* What raises an error in an estimate may do so in the plan, or may not. */
+		/* An expression that raises an error in an estimate may do so in the plan, or may not. */
 		if (gc_guarded(estimate, &judging, &err))
 			apply(node->plan, judging.times);
 		MemoryContextSwitchTo(old);

@@ -11,6 +11,7 @@
 #define GC_EXEC_LOOKUP_H
 
 #include "exec.h"
+#include "compute.h"
 
 /* GC_RETRY_LOAD: a shared table found no room, gc_make_lookup_room() may make some. */
 extern GcCode gc_make_lookups(GcBinding *b);

@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "order.h"
+#include "exec.h"
 
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"

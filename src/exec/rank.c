@@ -387,7 +387,7 @@ merge_sort(Ranking *r, uint32 *order, uint32 n)
  *-------------------------------------------------------------------------
  */
 
-/* What a shared table has sorted of the first n values; how many. */
+/* The first n values that a shared table has sorted; how many. */
 static uint32
 known_order(const GcSharedLookup *t, uint32 n, uint32 *order)
 {

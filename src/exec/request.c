@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "request.h"
+#include "exec.h"
 
 #include "append.h"
 #include "lookup.h"
@@ -350,7 +350,7 @@ mix_rows(GcHash *h, const GcInputState *in)
 	return in->rows.h[0] != 0;
 }
 
-/* What is taken off a payload's values where they are stored as codes. */
+/* The number that is taken off a payload's values where they are stored as codes. */
 static i64
 payload_base(const GcBinding *b, const GcPPayload *pay)
 {

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "result.h"
+#include "exec.h"
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -19,7 +19,6 @@
 #include "decoder.h"
 #include "fetch.h"
 #include "lookup.h"
-#include "order.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
 #include "../program/tagged.h"
@@ -86,7 +85,7 @@ raw_key(GcDecoder *d, uint64 g, int key, bool *isnull)
 	return *isnull ? 0 : raw;
 }
 
-/* The same of a grouping set's group; NULL if the set leaves the key out. */
+/* The key of a grouping set's group; NULL if the set leaves the key out. */
 static int64
 set_key(const GcDecoder *d, uint64 g, int key, bool *isnull)
 {

@@ -20,7 +20,6 @@
 #include "utils/rel.h"
 
 #include "ahead.h"
-#include "bind.h"
 #include "cold.h"
 #include "compute.h"
 #include "explain.h"
@@ -30,14 +29,12 @@
 #include "judge.h"
 #include "limit.h"
 #include "lookup.h"
-#include "request.h"
-#include "result.h"
 #include "skip.h"
 #include "scan.h"
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/reserve.h"
-#include "../plan/kept.h"
+#include "../plan/cached_plans.h"
 #include "../plan/base/permitted.h"
 #include "../queue/compiling.h"
 #include "../queue/reasons.h"
@@ -220,7 +217,7 @@ note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	pg_atomic_fetch_add_u64(&s->pages_looked_at, node->stats.pages_looked_at);
 }
 
-/* What a failed attempt teaches; true if another one makes sense. */
+/* Learn from a failed attempt; true if another one makes sense. */
 static bool
 learn(GcHints *hints, GcCode code, const GcError *err)
 {
@@ -417,7 +414,7 @@ start(GcScanState *node)
 	count_reason(node, true, gc_code_name(code));
 	/* Around a node that decides, another plan is no better. */
 	if ((gc_was_cold(code) && node->plan->nguesses == 0) || !gc_device_may_answer())
-		gc_kept_plans_failed();
+		gc_cached_plans_failed();
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "values.h"
+#include "exec.h"
 
 #include "pgtime.h"
 #include "utils/array.h"

@@ -148,7 +148,7 @@ part_of(const ZoneDay *day, GcZonePart part)
  *-------------------------------------------------------------------------
  */
 
-/* Of all changes: when, and the offsets that PostgreSQL may find on both sides. */
+/* All changes: when, and the offsets that PostgreSQL may find on both sides. */
 static bool
 hash_changes(pg_tz *tz, pg_cryptohash_ctx *ctx)
 {

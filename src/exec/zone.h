@@ -13,7 +13,7 @@
 #include "compute.h"
 
 /*
- * What a table's time zone is known by in all sessions; of an expression's table, the session's zone.  False: not to be
+ * The hash by which a table's time zone is known in all sessions; an expression's is the session's.  False: not to be
  * had.
  */
 extern bool gc_zone_hash(const GcBinding *b, const GcPlanLut *lut, GcHash *hash);

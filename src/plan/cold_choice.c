@@ -10,7 +10,7 @@
  * session has asked for.  That they are not there only the worker knows, so the first execution after the columns are
  * loaded still finds out.  A node that has all it needs may still pay for another one that falls back.
  *
- * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (kept.c).
+ * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (cached_plans.c).
  *
  * Planner, in backends.
  *
@@ -22,12 +22,12 @@
 #include "executor/executor.h"
 #include "utils/rel.h"
 
-#include "kept.h"
+#include "cached_plans.h"
 #include "base/plan.h"
-#include "whole.h"
+#include "finished_plan.h"
 #include "../compat.h"
 #include "../columns/encode/spec.h"
-#include "../columns/load/background.h"
+#include "../columns/load/cold_loader.h"
 #include "../columns/load/missing.h"
 #include "../columns/store/epoch.h"
 #include "../force.h"
@@ -213,7 +213,7 @@ gc_is_cold(PlannedStmt *stmt)
 	return cold;
 }
 
-/* What all of the plan's nodes lack. */
+/* Columns that all of the plan's nodes lack. */
 typedef struct Lack
 {
 	List	   *cold;			/* Table */
@@ -316,7 +316,7 @@ gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms
 		refusal = begin_loads(&lack, other);
 	close_nodes(nodes);
 	if (refusal)
-		gc_kept_plans_later();
+		gc_cached_plans_later();
 	else if (rewritten && lack.cold != NIL)
 		gc_set_other_ms(stmt, other_ms);
 	return refusal;

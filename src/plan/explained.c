@@ -26,7 +26,7 @@
 #include "utils/plancache.h"
 
 #include "explained.h"
-#include "whole.h"
+#include "finished_plan.h"
 #include "base/planning.h"
 #include "../compat.h"
 #include "../force.h"

@@ -15,22 +15,21 @@
 #include "utils/float.h"
 #include "utils/hsearch.h"
 
-#include "base/changes.h"
+#include "base/invalidation.h"
 #include "cold_choice.h"
 #include "base/distributed.h"
 #include "explained.h"
-#include "base/glance.h"
+#include "base/query_summary.h"
 #include "hooks.h"
 #include "cost/join_order.h"
-#include "kept.h"
+#include "cached_plans.h"
 #include "base/permitted.h"
 #include "base/planning.h"
-#include "cost/own_time.h"
-#include "cost/path_hooks.h"
+#include "cost/execution_time.h"
 #include "cost/paths.h"
 #include "rewrite/rewrite.h"
-#include "verdict.h"
-#include "whole.h"
+#include "plan_memory.h"
+#include "finished_plan.h"
 #include "../compat.h"
 #include "../columns/store/store.h"
 #include "../queue/queue.h"
@@ -99,13 +98,13 @@ may_tell(void)
 	return log_min_messages <= DEBUG1 || client_min_messages <= DEBUG1;
 }
 
-/* What a run of the planner was told, and what came of it.  start_run() leaves out what most runs do not fill. */
+/* A run of the planner: what it was told, and what came of it.  start_run() leaves out what most runs do not fill. */
 typedef struct Run
 {
 	const char *query_string;
 	int			options;
 	ParamListInfo params;
-	const GcGlance *glance;
+	const GcQuerySummary *summary;
 	bool		required;		/* no other plan is to come */
 	bool		told;			/* messages may tell of the run; else no level is asked for */
 	uint64		key;			/* for what is remembered; 0: nothing is */
@@ -124,13 +123,13 @@ typedef struct Run
 } Run;
 
 static void
-start_run(Run *run, const char *query_string, int options, ParamListInfo params, const GcGlance *glance)
+start_run(Run *run, const char *query_string, int options, ParamListInfo params, const GcQuerySummary *summary)
 {
 	memset(run, 0, offsetof(Run, seen));
 	run->query_string = query_string;
 	run->options = options;
 	run->params = params;
-	run->glance = glance;
+	run->summary = summary;
 	run->seen.n = 0;
 	run->refusal[0] = '\0';
 }
@@ -154,15 +153,15 @@ tell_refusal(const char *reason)
 static void
 note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
 {
-	if (mine->whole && (!run->has_node || mine->narrow || !gc_is_whole(stmt)))
+	if (mine->whole && (!run->has_node || mine->narrow || !gc_is_fully_offloaded(stmt)))
 	{
-		gc_verdict_unsettle(run->key);
+		gc_plan_memory_unsettle(run->key);
 		/* A plan that is kept may lack the nodes of subqueries that were not offered. */
 		if (mine->went_along)
-			gc_kept_plans_later();
+			gc_cached_plans_later();
 	}
-	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_whole(stmt))
-		gc_verdict_note_whole(run->key, run->glance, mine->outermost && gc_only_node(stmt) == mine->outermost);
+	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_fully_offloaded(stmt))
+		gc_plan_memory_note_whole(run->key, run->summary, mine->outermost && gc_only_node(stmt) == mine->outermost);
 }
 
 /* One run of the planner, with a state of its own. */
@@ -177,15 +176,15 @@ run_planner(Query *parse, Run *run)
 	mine.outer = gc_planning;
 	mine.context = CurrentMemoryContext;
 	mine.cursor = (run->options & CURSOR_OPT_FAST_PLAN) != 0;
-	mine.storage_seen = run->glance->storage;
-	mine.parameters = run->glance->parameters;
-	mine.users_calls = run->glance->users_calls;
+	mine.storage_seen = run->summary->storage;
+	mine.parameters = run->summary->parameters;
+	mine.users_calls = run->summary->users_calls;
 	mine.ceiling = run->ceiling;
 	mine.refusal = run->refusal;
 	mine.timed = run->timed;
 	mine.key = run->key;
-	mine.whole = run->ceiling <= 0 && may_pass_over() && gc_verdict_is_whole(run->key);
-	mine.alone = mine.whole && gc_verdict_is_alone(run->key);
+	mine.whole = run->ceiling <= 0 && may_pass_over() && gc_plan_memory_is_whole(run->key);
+	mine.alone = mine.whole && gc_plan_memory_is_alone(run->key);
 	gc_planning = &mine;
 	PG_TRY();
 	{
@@ -227,17 +226,17 @@ worth_rewriting(void)
 
 /* Count a refusal for each table that the query named before it was planned. */
 static void
-count_refusal(const GcGlance *glance, const char *refusal)
+count_refusal(const GcQuerySummary *summary, const char *refusal)
 {
-	for (int i = 0; i < glance->ntables && refusal[0] != '\0'; i++)
-		(void) gc_reason_count(glance->tables[i], false, refusal);
+	for (int i = 0; i < summary->ntables && refusal[0] != '\0'; i++)
+		(void) gc_reason_count(summary->tables[i], false, refusal);
 }
 
 /* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
 static bool
 worth_comparing(PlannedStmt *rewritten)
 {
-	return gc_offload_forced() ? gc_has_node(rewritten) : gc_is_whole(rewritten);
+	return gc_offload_forced() ? gc_has_node(rewritten) : gc_is_fully_offloaded(rewritten);
 }
 
 /* A statement that no node of ours may be part of, though others that are planned meanwhile may have some. */
@@ -289,7 +288,7 @@ is_cold(Run *run, PlannedStmt *stmt)
 		return false;
 	if (gc_is_cold(stmt))
 		return true;
-	gc_verdict_note_warm(run->key, run->glance, stmt, losses);
+	gc_plan_memory_note_warm(run->key, run->summary, stmt, losses);
 	return false;
 }
 
@@ -308,7 +307,7 @@ plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, Planne
 		own = *run;
 	else
 	{
-		start_run(&own, run->query_string, run->options, run->params, run->glance);
+		start_run(&own, run->query_string, run->options, run->params, run->summary);
 		own.ceiling = get_float8_infinity();
 		own.timed = true;
 		other = run_planner(query, &own);
@@ -325,7 +324,7 @@ plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, Planne
 /*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
  * offloaded as a whole and takes less time: PostgreSQL itself would often be slower with it.  Where it is known
- * from before which is, the other is not planned (verdict.c).  The planner scribbles on its input, so the rewritten
+ * from before which is, the other is not planned (plan_memory.c).  The planner scribbles on its input, so the rewritten
  * query is a copy.  copy: another one, where nodes may lack columns or kernels.
  */
 static PlannedStmt *
@@ -333,7 +332,7 @@ plan_both(Query *parse, Run *run, Query *copy)
 {
 	const uint64 key = run->key;
 	const bool	forced = gc_rewriting_forced() || gc_offload_forced();
-	const bool	lost = gc_verdict_rewriting_lost(key);
+	const bool	lost = gc_plan_memory_rewriting_lost(key);
 	Run			other = *run;
 	Query	   *rewritten = NULL;
 	PlannedStmt *first = NULL;
@@ -359,7 +358,7 @@ plan_both(Query *parse, Run *run, Query *copy)
 	}
 	/* While columns are not loaded the original may still be sooner. */
 	cold = first && !forced && is_cold(run, first);
-	if (first && (forced || (!cold && gc_verdict_rewriting_won(key, first, &other.seen))))
+	if (first && (forced || (!cold && gc_plan_memory_rewriting_won(key, first, &other.seen))))
 	{
 		*run = other;
 		run->settled = true;
@@ -368,9 +367,9 @@ plan_both(Query *parse, Run *run, Query *copy)
 	stmt = run_planner(parse, run);
 	lead = lead_of(first, other.time, run->time);
 	if (rewritten)
-		gc_verdict_note_rewriting(key, run->glance, first, &other.seen, stmt, lead);
+		gc_plan_memory_note_rewriting(key, run->summary, first, &other.seen, stmt, lead);
 	if (lost)
-		gc_verdict_check_original(key, stmt);
+		gc_plan_memory_check_original(key, stmt);
 	if (first == NULL || lead <= 1)
 		return stmt;
 	/* Nodes in the original would lack what the rewritten query's lack. */
@@ -399,7 +398,7 @@ plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
 static bool
 is_warm(const Run *run)
 {
-	return run->glance->ntables == 0 || !gc_may_answer_meanwhile() || !gc_device_may_answer() || gc_verdict_is_warm(run->key);
+	return run->summary->ntables == 0 || !gc_may_answer_meanwhile() || !gc_device_may_answer() || gc_plan_memory_is_warm(run->key);
 }
 
 /* Why the statement is not offloaded, for EXPLAIN and counts; empty if it is. */
@@ -408,7 +407,7 @@ note_refusal(const Run *run)
 {
 	if (run->of_all && run->refusal[0] != '\0')
 		tell_refusal(run->refusal);
-	count_refusal(run->glance, run->refusal);
+	count_refusal(run->summary, run->refusal);
 	gc_explained_refusal(run->refusal, run->query_string);
 }
 
@@ -424,9 +423,9 @@ plan_as_before(Query *parse, Run *run)
 	if (run->has_node || run->refusal[0] != '\0')
 		note_refusal(run);
 	else
-		gc_explained_refusal(gc_verdict_count(run->key, run->glance), run->query_string);
+		gc_explained_refusal(gc_plan_memory_count(run->key, run->summary), run->query_string);
 	if (run->looked || stmt->planTree->total_cost > run->ceiling)
-		gc_verdict_unsettle(run->key);
+		gc_plan_memory_unsettle(run->key);
 	return stmt;
 }
 
@@ -437,7 +436,7 @@ plan_anew(Query *parse, Run *run)
 	Query	   *copy = NULL;
 	PlannedStmt *stmt;
 
-	gc_kept_plans_begin();
+	gc_cached_plans_begin();
 	run->warm = is_warm(run);
 	if (!run->warm)
 	{
@@ -448,7 +447,7 @@ plan_anew(Query *parse, Run *run)
 	if (copy && run->has_node && !run->settled)
 		stmt = plan_while_cold(copy, run, stmt);
 	if (!run->has_node && !run->passing)
-		gc_verdict_note_left(run->key, run->glance, Max(stmt->planTree->total_cost, run->most), run->refusal);
+		gc_plan_memory_note_left(run->key, run->summary, Max(stmt->planTree->total_cost, run->most), run->refusal);
 	note_refusal(run);
 	return stmt;
 }
@@ -456,28 +455,28 @@ plan_anew(Query *parse, Run *run)
 static PlannedStmt *
 gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
-	GcGlance	glance;
+	GcQuerySummary summary;
 	Run			run;
 
 	if (!gc_offload_active())
 		return call_planner(parse, query_string, options, params);
 
-	gc_glance(parse, &glance);
+	gc_summarise_query(parse, &summary);
 	if (gc_reads_distributed(parse))
 	{
 		PlannedStmt *stmt = leave_alone(parse, query_string, options, params);
 
-		count_refusal(&glance, GC_ELSEWHERE);
+		count_refusal(&summary, GC_ELSEWHERE);
 		return stmt;
 	}
-	start_run(&run, query_string, options, params, &glance);
+	start_run(&run, query_string, options, params, &summary);
 	run.required = true;
 	if (may_remember())
-		run.key = gc_verdict_key(&glance, options, params != NULL);
+		run.key = gc_plan_memory_key(&summary, options, params != NULL);
 	run.told = may_tell();
 	if (run.told && !may_pass_over())
 		return plan_anew(parse, &run);
-	if (gc_verdict_leaves(run.key, &run.ceiling))
+	if (gc_plan_memory_leaves(run.key, &run.ceiling))
 		return plan_as_before(parse, &run);
 	return plan_anew(parse, &run);
 }
@@ -486,8 +485,8 @@ void
 gc_plan_install_hooks(void)
 {
 	gc_distributed_install();
-	gc_changes_install();
-	gc_kept_plans_install();
+	gc_invalidation_install();
+	gc_cached_plans_install();
 	gc_explained_install();
 	gc_path_hooks_install();
 	prev_planner_hook = planner_hook;

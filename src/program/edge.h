@@ -20,7 +20,7 @@ typedef enum GcEdge
 								 * comes behind it */
 } GcEdge;
 
-/* What the cost model chooses, where an edge is asked for. */
+/* Edges that the cost model chooses, where an edge is asked for. */
 #define GC_EDGE_AUTO	(-1)
 
 #endif							/* GC_EDGE_H */

@@ -17,7 +17,7 @@
 #define GC_USECS_PER_DAY	USECS_PER_DAY
 #include "../../cuda/gc_calendar.h"
 
-/* The same function of 64 bits, for the range of its result. */
+/* A function's form of 64 bits, for the range of its result. */
 #define OF_64_BITS(function) \
 	static i64 function##_64(i64 ts) { return function(ts); }
 
@@ -98,7 +98,7 @@ range_of_age(const GcRange *a, const GcRange *b, GcRange *r)
 	*r = (GcRange) {least / 28 * 31 - 62 * (i128) USECS_PER_DAY, most / 28 * 31 + 62 * (i128) USECS_PER_DAY};
 }
 
-/* What is computed of several arguments that may be any: the function itself looks at them. */
+/* Functions of several arguments that may be any: the function itself looks at them. */
 static void
 range_of_times(GcTyper *t, const GcExpr *e, GcRange *r)
 {

@@ -52,7 +52,7 @@ typedef enum GcFunction
 	GC_CALL_ADD_MONTHS,			/* timestamp, int4 */
 	GC_CALL_AGE,				/* of two timestamps */
 	GC_CALL_BIN,				/* int8, timestamp, timestamp: date_bin() */
-	/* Of float8. */
+	/* Functions of float8. */
 	GC_CALL_FLOOR,
 	GC_CALL_CEIL,
 	GC_CALL_TRUNC,
@@ -70,7 +70,7 @@ typedef enum GcFunction
 	GC_NCALLS
 } GcFunction;
 
-/* What the function of an infinite timestamp is. */
+/* The function's result for an infinite timestamp. */
 typedef enum GcOfInfinite
 {
 	GC_INFINITE_ASKED = 0,		/* PostgreSQL decides */

@@ -42,7 +42,7 @@ typedef enum GcKind
 	GC_BYTES,					/* code into a dictionary: bytea, inet, cidr */
 	GC_NAME,					/* code into a dictionary */
 	GC_MONEY,					/* of the smallest unit, as Cash */
-	GC_TIMETZ,					/* integers in the type's order (columns/encode/ordinal.h) */
+	GC_TIMETZ,					/* integers in the type's order (columns/encode/pgkinds.c) */
 	GC_MACADDR,
 	GC_MACADDR8,
 	GC_LSN,
@@ -63,7 +63,7 @@ typedef enum GcForm
 	GC_FORM_UINT32,
 	GC_FORM_NUMERIC,
 	GC_FORM_INTERVAL,
-	GC_FORM_ORDINAL,			/* in the type's order (columns/encode/ordinal.h) */
+	GC_FORM_ORDINAL,			/* in the type's order (columns/encode/pgkinds.c) */
 	GC_FORM_AGE,
 	GC_FORM_CODE,				/* of a dictionary */
 } GcForm;

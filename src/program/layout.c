@@ -41,7 +41,7 @@ gc_lay_out_values(GcTyper *t)
 		const GcFact *f = &t->facts->columns[i];
 		GcRange		r = f->range.lo <= f->range.hi ? f->range : gc_empty_as_zero;
 
-		/* What groups have is known when the expressions behind them are (groups.c). */
+		/* Columns of groups are known when the expressions behind them are (groups.c). */
 		if (gc_inputs(p)[c->input].groups_of)
 			continue;
 		c->width = f->width;

@@ -134,7 +134,7 @@ op_nargs(const GcExpr *e)
 	}
 }
 
-/* What a column of groups stands for comes before expression i, which reads it. */
+/* The expression that a column of groups stands for comes before expression i, which reads it. */
 static GcCode
 check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
 {

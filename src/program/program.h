@@ -189,7 +189,7 @@ typedef enum GcStepType
 } GcStepType;
 
 /*
- * What a probe does with a row.  A match is a row of the build with equal keys for which
+ * Kinds of probes, by what becomes of a row.  A match is a row of the build with equal keys for which
  * the step's condition, if it has one, is true.  An inner probe has none: a filter behind
  * it is the same.
  */
@@ -439,7 +439,7 @@ gc_sink_owner(const GcProgram *p, u16 pipeline)
 	return rest_of ? rest_of - 1 : pipeline;
 }
 
-/* What was bound of pipelines' sinks holds for the rests of them, too. */
+/* Pipelines' sinks, as they are bound, hold for the rests of them, too. */
 extern void gc_bind_rests(GcProgram *p);
 
 /* Is pipeline n an arm of UNION ALL whose rows go to the sink of another one, `owner`? */
@@ -456,7 +456,7 @@ gc_is_arm_of(const GcProgram *p, u16 n, u16 owner)
  */
 extern u16	gc_origin_column(const GcProgram *p, u16 e, bool sums);
 
-/* What a column of groups has the values of, as an expression of the pipeline whose groups they are; GC_NONE: of none. */
+/* The values of a column of groups, as an expression of the pipeline whose groups they are; GC_NONE: of none. */
 extern u16	gc_group_origin(const GcProgram *p, const GcPColumn *c, bool sums);
 
 /* Has a pipeline arms besides itself? */

@@ -13,7 +13,7 @@
 #include "program.h"
 #include "range.h"
 
-/* What the executor knows about a column, parameter or lookup table. */
+/* A fact: the executor's knowledge of a column, parameter or lookup table. */
 typedef struct GcFact
 {
 	GcRange		range;			/* of raw values; not for floats */
@@ -24,7 +24,7 @@ typedef struct GcFact
 	u8			width;			/* column: code width, 0 if it varies */
 } GcFact;
 
-/* What the executor knows about the row ids of an input. */
+/* The executor's knowledge of the row ids of an input. */
 typedef struct GcRowIds
 {
 	GcRange		range;

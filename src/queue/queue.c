@@ -391,7 +391,7 @@ patience_left(instr_time start, double patience_ms)
 	return ceil(Max(Min(patience_ms - INSTR_TIME_GET_MILLISEC(now), 60000), 0));
 }
 
-/* What is left of the time that the device may take; all of it as long as it has not begun. */
+/* The rest of the time that the device may take; all of it as long as it has not begun. */
 static double
 limit_left(GcSlot *s, double limit_ms)
 {

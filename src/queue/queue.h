@@ -160,7 +160,7 @@ typedef struct GcRequest
 } GcRequest;
 
 /*
- * What the worker sends back; the data follows the header.  Requests that compute the same hold the same one, and do not
+ * The worker's answer; the data follows the header.  Requests that compute the same hold the same one, and do not
  * change it any more.
  */
 typedef struct GcResult
@@ -176,7 +176,7 @@ typedef struct GcResult
 	bool		gathered;
 } GcResult;
 
-/* What happened on the way, for EXPLAIN and the statistics. */
+/* Events on the way, for EXPLAIN and the statistics. */
 typedef struct GcRunInfo
 {
 	float		queue_ms;		/* submitted .. taken by the worker */
@@ -315,7 +315,7 @@ typedef enum GcWorkerState
 /* Programs whose kernels are being compiled; each has one place. */
 #define GC_MOST_COMPILING	256
 
-/* What device memory is taken for. */
+/* Purposes of device memory. */
 typedef enum GcMemoryKind
 {
 	GC_MEMORY_OTHER,			/* requests' parameters and visible rows, packets, selections */

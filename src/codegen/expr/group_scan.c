@@ -62,7 +62,7 @@ check_float_sums(const Cg *cg, const GcPPipeline *from, Text *t)
 
 		if (gc_merge_of(agg) == GC_MERGE_ADDF)
 			text_addf(t, "GC_CHECK(GC_ISFINITE(GC_BITS_F64((i64) gc_w[%d])));\n", agg->word);
-		/* PostgreSQL adds up the squares of differences (exec/regression.c). */
+		/* PostgreSQL adds up the squares of differences (exec/aggregates.c). */
 		if (gc_merge_of(agg) == GC_MERGE_PRECISE)
 			text_addf(t, "GC_CHECK(GC_FABS(GC_BITS_F64((i64) gc_w[%d])) < 1e270);\n", agg->word);
 	}

@@ -111,7 +111,7 @@ typedef struct Cg
 	bool		parts;			/* ungrouped, each row at most once: sums of one vector
 								 * are added up apart (sN), counts have 32 bits */
 
-	/* An edge that is not fused (step/edge.c). */
+	/* An edge that is not fused (step/steps.c). */
 	bool		produces;		/* rows go into packets */
 	bool		consumes;		/* rows come out of packets */
 	u32			passed;			/* builds whose matches are in packets */

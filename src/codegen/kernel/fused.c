@@ -31,7 +31,6 @@
 #include "../sink/sink.h"
 #include "pipeline.h"
 #include "prologue.h"
-#include "shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,9 +20,6 @@
 #include "../step/pairs.h"
 #include "pipeline.h"
 #include "prologue.h"
-#include "scan_shape.h"
-#include "shared.h"
-#include "unmatched_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +118,7 @@ define_lane_rows(Text *t, int rows)
 	text_addf(t, "#undef GC_LANE_ROWS\n#define GC_LANE_ROWS %d\n", rows);
 }
 
-/* What comes before the loops of a producer. */
+/* The text before the loops of a producer. */
 static void
 begin_producer(const Cg *cg, Text *t)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pipeline.c
- *	  What a kernel does with one vector of rows.
+ *	  The body of a pipeline's kernel: one vector of rows, shared memory, rows that nothing matched.
  *
  * The body has two phases.  The vector phase tests steps that need only the scanned table's own
  * columns and dense builds.  The row phase takes the survivors row by row through the other steps
@@ -23,18 +23,116 @@
 #include "../sink/packets.h"
 #include "../sink/sink.h"
 #include "../step/batched_lookup.h"
-#include "../step/condition.h"
-#include "../step/edge.h"
-#include "../step/match.h"
 #include "../step/packed.h"
 #include "../step/pairs.h"
 #include "../step/probe.h"
 #include "../step/split.h"
 #include "../step/steps.h"
-#include "scan_shape.h"
-#include "unmatched_scan.h"
 
 #include <string.h>
+
+#include "../sink/cells.h"
+
+/*-------------------------------------------------------------------------
+ * The rest of a full or right join: the build's rows that nothing matched
+ *
+ * The pipeline with the join has noted each match (step/probe.c).  This one takes the other rows through
+ * the steps behind the join, into the same sink.  What came before the join is NULL here
+ * (GC_OP_OUTER); the build's payloads are read at the row's own number, as after a match.
+ *
+ * As in a group scan, a thread takes one row after another.
+ *-------------------------------------------------------------------------
+ */
+
+void
+cg_declare_unmatched(Cg *cg)
+{
+	const int	b = cg_build(cg, cg->unmatched);
+	const int	flags = cg_word(cg, GC_ARG_BUILD, cg->unmatched, GC_BUILD_PART_FLAGS);
+	const int	matched = cg_word(cg, GC_ARG_BUILD, cg->unmatched, GC_BUILD_PART_MATCHED);
+
+	text_addf(&cg->decls, "const u8 *gc_matched = (const u8 *) gc_a.w[%d];\n", matched);
+	text_addf(&cg->decls, "u64 gc_nbuilt = ((const u32 *) gc_a.w[%d])[GC_FLAG_BUILT];\n"
+			  "if (gc_nbuilt > b%d_cap) gc_nbuilt = b%d_cap;\n", flags, b, b);
+	cg->index[cg->unmatched] = true;
+}
+
+void
+cg_emit_unmatched_scan(Cg *cg, Text *t)
+{
+	const int	b = cg_build(cg, cg->unmatched);
+
+	text_addf(t, "GC_NO_UNROLL for (u64 x%d = (u64) block * nthreads + thread; x%d < gc_nbuilt; x%d += (u64) nblocks * nthreads) {\n"
+			  "if (!GC_GO_ON) break;\nif (gc_matched[x%d]) continue;\n%s", b, b, b, b, text_of(&cg->body));
+}
+
+/*-------------------------------------------------------------------------
+ * Shared memory of a pipeline's kernel: bitmaps of builds, and its groups
+ *-------------------------------------------------------------------------
+ */
+
+/* Must agree with gc_shared_bytes, and so must the tables of the sinks. */
+void
+cg_scope(Cg *cg, Text *t, const char *top)
+{
+	text_addf(t, "%su64 gc_top = %s; (void) gc_top;\n", text_of(&cg->decls), top);
+	for (u16 b = 0; b < cg->p->nbuilds; b++)
+	{
+		int			k = cg->build[b];
+
+		if (!(cg->variant->shared_builds & 1u << b))
+			continue;
+		text_addf(t, "u32 *b%d_at = (u32 *) (gc_shared + gc_top);\n", k);
+		text_addf(t, "gc_top += (b%d_range + 63) / 64;\n", k);
+	}
+	sink_table(cg, t);
+}
+
+/* Copy the bitmaps that the variant keeps in shared memory; empty the group table. */
+void
+cg_fill_shared(Cg *cg, Text *t)
+{
+	for (u16 b = 0; b < cg->p->nbuilds; b++)
+	{
+		int			k = cg->build[b];
+
+		if (cg->variant->shared_builds & 1u << b)
+			text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < (u32) ((b%d_range + 31) / 32); i += nthreads)\n"
+					  "b%d_at[i] = ((const u32 *) b%d_bits)[i];\n", k, k, k);
+	}
+	sink_clear(cg, t);
+}
+
+bool
+cg_uses_shared(const Cg *cg)
+{
+	return cg->variant->shared_builds != 0 || sink_uses_shared(cg);
+}
+
+u64
+gc_shared_bytes(const GcProgram *p, u16 pipeline, const GcVariant *variant, const u64 *ranges, u64 ngroups)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
+	u64			words = 0;
+
+	for (u16 b = 0; b < p->nbuilds; b++)
+	{
+		if (variant->shared_builds & 1u << b)
+			words += (ranges[b] + 63) / 64;
+	}
+	/* Packets are no groups. */
+	if (variant->edge_side == GC_EDGE_PRODUCER)
+		return words * 8;
+	if (variant->group_local)
+		words += (variant->group_copies * ngroups + GC_SPARE_CELLS) * pl->group_words;
+	words += variant->group_cells * (pl->group_words + cg_cell_key_words(p, pl)) + variant->group_cells / 2;
+	return words * 8;
+}
+
+/*-------------------------------------------------------------------------
+ * One vector of rows
+ *-------------------------------------------------------------------------
+ */
 
 /* Steps of the vector phase that are tested before live rows are settled. */
 #define FIRST_STAGE_STEPS	3
@@ -354,7 +452,7 @@ emit_sink(Cg *cg)
 		sink_row(cg);
 		return;
 	}
-	/* What is declared before the loops is there each time. */
+	/* Declarations before the loops are there each time. */
 	if (gc_sink_visits(cg->pl) > 1)
 		sink_require(cg);
 	if (cg->pl->sets > 0)
@@ -465,7 +563,7 @@ emit_filter_aggregate(Cg *cg)
 
 /*
  * A group of an earlier pipeline is one row, which the row phase takes (expr/group_scan.c).  So is a row of
- * a build (unmatched_scan.c).
+ * a build.
  */
 static void
 emit_single_rows(Cg *cg)

@@ -26,7 +26,6 @@
 #include "../selection.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
-#include "../step/condition.h"
 #include "../step/probe.h"
 #include "prologue.h"
 

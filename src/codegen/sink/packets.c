@@ -10,7 +10,7 @@
 #include "packets.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
-#include "../step/edge.h"
+#include "../step/steps.h"
 #include "sinks.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *
  * A list's rows are numbered, and all threads of a warp read the same row at a time.  Lists of inner and
  * left joins are cut into slices: a unit of the scan tries one slice of each (cuda/gc_pair.h).  What left,
- * semi and anti joins do with lists is in match.c.
+ * semi and anti joins do with lists is in probe.c.
  *
  * Pure C, called on the worker's main thread.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * probe.h
- *	  Probes of hash builds: by hashing the keys, or by direct lookup.
+ *	  Steps, row by row: conditions of filters, inner probes of hash builds, and other joins' probes.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -30,5 +30,23 @@ extern void cg_hash_find(Cg *cg, const GcPStep *step);
  * `at`.
  */
 extern void cg_direct_write(Cg *cg, const GcPStep *step, const char *at);
+
+/*
+ * Make available what a step reads.  Called for all steps of a stage before any of them is tested.
+ */
+extern void cg_require_step(Cg *cg, const GcPStep *step);
+
+/* Emit what computes the condition, and write the condition to buf. */
+extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
+
+/* The probe of a dense build: has the row a match, and at which index? */
+extern void cg_dense_match(Cg *cg, const GcPStep *step, char *cond, size_t cond_size, char *index, size_t index_size);
+
+/*
+ * Emit statements that take the current row through a left, semi or anti probe.  Semi and anti
+ * drop the row or not.  Left declares xN, the match's row or GC_NO_MATCH; where there may be
+ * several matches, a loop over them does.  Returns the number of loops opened.
+ */
+extern int	cg_match_probe(Cg *cg, const GcPStep *step);
 
 #endif							/* GC_PROBE_H */

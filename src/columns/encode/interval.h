@@ -24,13 +24,13 @@
 /* False: it has not this form. */
 extern bool gc_interval_to_int64(const Interval *interval, int64 *us);
 
-/* What it is in comparisons, whatever its form; false: beyond 64 bits. */
+/* The interval's value in comparisons, whatever its form; false: beyond 64 bits. */
 extern bool gc_interval_compared(const Interval *interval, int64 *us);
 
 /* In CurrentMemoryContext. */
 extern Interval *gc_int64_to_interval(int64 us);
 
-/* Of what age() returns: it has at most 30 days beside its months, and all of its parts have one sign. */
+/* A result of age(): it has at most 30 days beside its months, and all of its parts have one sign. */
 extern Interval *gc_age_to_interval(int64 age);
 
 #endif							/* GC_INTERVAL_H */

@@ -12,14 +12,124 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "datatype/timestamp.h"
+#include "utils/date.h"
+#include "utils/inet.h"
 #include "utils/lsyscache.h"
+#include "utils/pg_lsn.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
 #include "../store/numeric.h"
 #include "interval.h"
-#include "ordinal.h"
 #include "pgkinds.h"
+
+/*-------------------------------------------------------------------------
+ * Values of small types as 64-bit integers in the order of their type
+ *
+ * Equal values have equal integers and one spelling, and the lesser value has the lesser integer.  So
+ * kernels compare, group, join and take extremes of these as of any integer, and know nothing of the type.
+ *
+ * A "time with time zone" is compared by the instant it is in UTC, then by its zone.  It is equal to another
+ * only if both are.  Zones of more than about 18 hours, which AT TIME ZONE can make, have no integer.
+ *-------------------------------------------------------------------------
+ */
+
+/* Puts unsigned integers of 64 bits in the order of signed ones. */
+#define SIGN_BIT		UINT64CONST(0x8000000000000000)
+
+/* A zone's seconds, made positive, lie in the low bits. */
+#define ZONE_BITS		17
+#define ZONE_BIAS		(1 << (ZONE_BITS - 1))
+#define ZONE_MASK		((1 << ZONE_BITS) - 1)
+
+#define BYTE_BITS		8
+
+static bool
+timetz_ordinal(const TimeTzADT *t, int64 *ordinal)
+{
+	if (t->zone < -ZONE_BIAS || t->zone >= ZONE_BIAS)
+		return false;
+	/* timetz_cmp_internal() */
+	*ordinal = (t->time + t->zone * USECS_PER_SEC) * (1 << ZONE_BITS) + (t->zone + ZONE_BIAS);
+	return true;
+}
+
+static TimeTzADT *
+ordinal_timetz(int64 ordinal)
+{
+	TimeTzADT  *t = palloc(sizeof(TimeTzADT));
+
+	t->zone = (int32) (ordinal & ZONE_MASK) - ZONE_BIAS;
+	t->time = (ordinal >> ZONE_BITS) - t->zone * USECS_PER_SEC;
+	return t;
+}
+
+/* Bytes of an address as a number, the first one highest: their order is that of macaddr_cmp_internal(). */
+static uint64
+bytes_number(const unsigned char *bytes, int n)
+{
+	uint64		number = 0;
+
+	for (int i = 0; i < n; i++)
+		number = number << BYTE_BITS | bytes[i];
+	return number;
+}
+
+static Datum
+number_bytes(uint64 number, int n)
+{
+	unsigned char *bytes = palloc(n);
+
+	for (int i = n - 1; i >= 0; i--, number >>= BYTE_BITS)
+		bytes[i] = number & 0xff;
+	return PointerGetDatum(bytes);
+}
+
+/* The integer of a value whose kind has GC_FORM_ORDINAL; false: it has none. */
+static bool
+datum_to_ordinal(GcKind kind, Datum value, int64 *ordinal)
+{
+	switch (kind)
+	{
+		case GC_TIMETZ:
+			return timetz_ordinal(DatumGetTimeTzADTP(value), ordinal);
+		case GC_MACADDR:
+			*ordinal = bytes_number((const unsigned char *) DatumGetMacaddrP(value), sizeof(macaddr));
+			return true;
+		case GC_MACADDR8:
+			*ordinal = bytes_number((const unsigned char *) DatumGetMacaddr8P(value), sizeof(macaddr8)) ^ SIGN_BIT;
+			return true;
+		case GC_LSN:
+			*ordinal = DatumGetLSN(value) ^ SIGN_BIT;
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The opposite, in CurrentMemoryContext. */
+static Datum
+ordinal_to_datum(GcKind kind, int64 ordinal)
+{
+	switch (kind)
+	{
+		case GC_TIMETZ:
+			return TimeTzADTPGetDatum(ordinal_timetz(ordinal));
+		case GC_MACADDR:
+			return number_bytes(ordinal, sizeof(macaddr));
+		case GC_MACADDR8:
+			return number_bytes(ordinal ^ SIGN_BIT, sizeof(macaddr8));
+		default:
+			Assert(kind == GC_LSN);
+			return LSNGetDatum(ordinal ^ SIGN_BIT);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Kinds of types, and raw values
+ *-------------------------------------------------------------------------
+ */
 
 static const struct
 {
@@ -148,7 +258,7 @@ gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
 		case GC_FORM_INTERVAL:
 			return gc_interval_to_int64(DatumGetIntervalP(value), raw);
 		case GC_FORM_ORDINAL:
-			return gc_datum_to_ordinal(kind, value, raw);
+			return datum_to_ordinal(kind, value, raw);
 		default:
 			return false;
 	}
@@ -172,7 +282,7 @@ gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
 		case GC_FORM_INTERVAL:
 			return IntervalPGetDatum(gc_int64_to_interval(raw));
 		case GC_FORM_ORDINAL:
-			return gc_ordinal_to_datum(kind, raw);
+			return ordinal_to_datum(kind, raw);
 		case GC_FORM_AGE:
 			return IntervalPGetDatum(gc_age_to_interval(raw));
 		case GC_FORM_UINT8:

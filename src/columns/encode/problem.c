@@ -87,7 +87,7 @@ gc_evidence(GcColProblem problem, int32 chunk, BlockNumber block, XLogRecPtr map
 	GcEvidence	evidence = {.chunk = chunk, .block = block, .stamp = map_lsn};
 
 	Assert(problem != GC_COL_OK && problem != GC_COL_MANY_VALUES);
-	/* Of two scales in a chunk, it could be either page that is to change. */
+	/* With two scales in a chunk, it could be either page that is to change. */
 	if (problem == GC_COL_NUMERIC_SCALE)
 		evidence.block = InvalidBlockNumber;
 	return evidence;

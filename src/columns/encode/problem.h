@@ -15,15 +15,15 @@
 #include "../store/columns.h"
 
 /*
- * What a VACUUM changes that sets a bit: the LSN of the map page over a chunk.
+ * The stamp that a VACUUM changes when it sets a bit: the LSN of the map page over a chunk.
  * For -1, a hash of the LSNs of all map pages.
  */
 extern uint64 gc_map_stamp(Relation rel, int32 chunk);
 
-/* Of a problem that no single chunk has; stamp: of all map pages, before reading. */
+/* Evidence of a problem that no single chunk has; stamp: of all map pages, before reading. */
 extern GcEvidence gc_no_evidence(uint64 stamp);
 
-/* Of a problem that was met on that page of a chunk, read under that map LSN. */
+/* Evidence of a problem that was met on that page of a chunk, read under that map LSN. */
 extern GcEvidence gc_evidence(GcColProblem problem, int32 chunk, BlockNumber block,
 							  XLogRecPtr map_lsn);
 

@@ -14,9 +14,7 @@
 
 #include "../encode/spec.h"
 #include "../store/columns.h"
-#include "../store/evict.h"
 #include "../store/store.h"
-#include "cold_loader.h"
 
 StaticAssertDecl(sizeof(GcLoaderArgs) <= BGW_EXTRALEN, "GcLoaderArgs has outgrown bgw_extra");
 
@@ -77,23 +75,4 @@ gc_load_in_background(Relation rel)
 	gc_rel_key(rel, &key);
 	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&key))
 		(void) start_for(&key, GC_LOADER_REFRESH);
-}
-
-bool
-gc_may_load_in_background(Relation rel)
-{
-	const char *reason;
-
-	return gc_rel_loadable(rel, &reason);
-}
-
-GcColdLoad
-gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
-{
-	GcRelKey	key;
-
-	if (!gc_may_load_in_background(rel))
-		return GC_COLD_NO_WORKER;
-	gc_rel_key(rel, &key);
-	return gc_ask_cold_load(rel, &key, ncols, specs);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * background.h
- *	  Starting loader workers.
+ *	  Loader workers: what they are told, and how they are started.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 
 #include "../store/columns.h"
 
-/* What a loader is told, in bgw_extra. */
+/* A loader's task, in bgw_extra. */
 typedef enum GcLoaderTask
 {
 	GC_LOADER_HELP,				/* with the table's job */
@@ -43,19 +43,7 @@ extern void gc_load_in_background(Relation rel);
 extern bool gc_loader_start_hot(const GcRelKey *key);
 extern bool gc_loader_start_cold(const GcRelKey *key);
 
-/* What becomes of a wish for columns. */
-typedef enum GcColdLoad
-{
-	GC_COLD_LOADING,			/* the table's loader has been told */
-	GC_COLD_BUSY,				/* as many other tables are being loaded as may be */
-	GC_COLD_RESTS,				/* it could not be loaded a moment ago */
-	GC_COLD_NO_WORKER			/* no worker is free, or a load may not be tried (gc_may_load_in_background()) */
-} GcColdLoad;
-
-/* May a load be tried: is the table not changed by this transaction, say? */
-extern bool gc_may_load_in_background(Relation rel);
-
-/* Have columns of rel loaded, without waiting. */
-extern GcColdLoad gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);
+/* Entry point of loader workers (bgw_function_name). */
+extern PGDLLEXPORT void gc_loader_main(Datum main_arg);
 
 #endif							/* GC_BACKGROUND_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * chunk_internal.h
- *	  A chunk that is being read, as chunk.c, hot_chunk.c and write_chunk.c see it.
+ *	  A chunk that is being read, as chunk.c and hot_chunk.c see it.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,6 @@
 #include "../store/dict.h"
 #include "chunk.h"
 #include "job.h"
-
 /* A set of the job's columns that is read together. */
 typedef struct GcColumnSet
 {
@@ -26,7 +25,7 @@ typedef struct GcColumnSet
 struct GcLoader
 {
 	Relation	rel;
-	GcJob	   *job;
+	GcLoadJob  *job;
 	MemoryContext context;		/* as long as the loader */
 	MemoryContext chunk_context;	/* one chunk's views and maps */
 	GcColumnSet all;			/* for chunks loaded anew */
@@ -56,7 +55,7 @@ typedef struct GcReading
 	uint32	   *problem_page;	/* per column of the set: first page with a problem */
 	GcColumnSet *set;
 
-	/* Of a hot chunk (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
+	/* A hot chunk's (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
 	GcJobHotPage *wanted;
 	bool	   *refused;		/* per wanted page */
 	GcHotPages *hot;			/* of what is kept, in local memory */
@@ -66,7 +65,17 @@ typedef struct GcReading
 } GcReading;
 
 /* Has a column of the set met a problem, apart from those given up before? */
-extern bool gc_met_problem(const GcLoader *loader, const GcColumnSet *set);
+static inline bool
+gc_met_problem(const GcLoader *loader, const GcColumnSet *set)
+{
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if (gc_encoder_problem(gc_reader_encoder(set->reader), i) != GC_COL_OK &&
+			pg_atomic_read_u32(&loader->job->data->cols[set->job_cols[i]].problem) == GC_COL_OK)
+			return true;
+	}
+	return false;
+}
 
 /* Hot pages that were wanted and are not kept. */
 static inline uint32
@@ -75,7 +84,24 @@ gc_pages_refused(const GcReading *reading)
 	return reading->wanted ? reading->npages - reading->npresent : 0;
 }
 
-/* Put what was read into the cache's memory and hand it in, or fail the job.  Without a guard. */
-extern void gc_chunk_write(GcLoader *loader, const GcReading *reading);
+/* Hot pages are read in hot_chunk.c. */
+
+/* Begin to read a hot chunk of reading->npages pages, which is in chunk_context. */
+extern void gc_hot_begin(GcReading *reading, GcJobHotPage *wanted);
+
+/*
+ * Read or copy the pages that are not refused into the set's encoder, which is empty.  False if a
+ * page had a value that a column cannot take; it is refused from now on.  Needs a guard.
+ */
+extern bool gc_hot_read(GcLoader *loader, GcReading *reading);
+
+/*
+ * Read the set's columns for the rows of a hot chunk of the base.  False if that
+ * cannot be, or a column cannot take a value.  Needs a guard.
+ */
+extern bool gc_hot_add(GcLoader *loader, GcReading *reading);
+
+/* The chunk of what was read, without its columns; NULL without memory. */
+extern GcChunk *gc_hot_make_chunk(const GcReading *reading);
 
 #endif							/* GC_CHUNK_INTERNAL_H */

@@ -19,6 +19,7 @@
 
 #include "cold_loader.h"
 #include "../../settings.h"
+#include "../encode/spec.h"
 #include "../store/directory.h"
 #include "../store/epoch.h"
 #include "../store/store.h"
@@ -128,8 +129,8 @@ give_back(GcColdLoader *place, TimestampTz since)
 	SpinLockRelease(&shared->lock);
 }
 
-GcColdLoad
-gc_ask_cold_load(Relation rel, const GcRelKey *key, int ncols, const GcColSpec *specs)
+static GcColdLoad
+ask_for_columns(Relation rel, const GcRelKey *key, int ncols, const GcColSpec *specs)
 {
 	const TimestampTz now = GetCurrentTimestamp();
 	GcColdLoad	answer = GC_COLD_BUSY;
@@ -161,6 +162,25 @@ gc_ask_cold_load(Relation rel, const GcRelKey *key, int ncols, const GcColSpec *
 	}
 	give_back(place, now);
 	return answer;
+}
+
+bool
+gc_may_load_in_background(Relation rel)
+{
+	const char *reason;
+
+	return gc_rel_loadable(rel, &reason);
+}
+
+GcColdLoad
+gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
+{
+	GcRelKey	key;
+
+	if (!gc_may_load_in_background(rel))
+		return GC_COLD_NO_WORKER;
+	gc_rel_key(rel, &key);
+	return ask_for_columns(rel, &key, ncols, specs);
 }
 
 /*-------------------------------------------------------------------------
@@ -218,7 +238,7 @@ take_place(const GcRelKey *key)
 	return mine != NULL;
 }
 
-/* What was asked for; none: the place is left in the same moment, so that no wish is lost. */
+/* Columns that were asked for; none: the place is left in the same moment, so that no wish is lost. */
 static int
 take_wishes(AttrNumber *attnums)
 {

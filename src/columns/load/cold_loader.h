@@ -25,13 +25,25 @@
 extern Size gc_cold_loader_shmem_size(void);
 extern void gc_cold_loader_shmem_init(void);
 
-/* Ask for columns of rel, of this key, without waiting.  No guard is held. */
-extern GcColdLoad gc_ask_cold_load(Relation rel, const GcRelKey *key, int ncols, const GcColSpec *specs);
+/* A wish for columns, and its outcome. */
+typedef enum GcColdLoad
+{
+	GC_COLD_LOADING,			/* the table's loader has been told */
+	GC_COLD_BUSY,				/* as many other tables are being loaded as may be */
+	GC_COLD_RESTS,				/* it could not be loaded a moment ago */
+	GC_COLD_NO_WORKER			/* no worker is free, or a load may not be tried (gc_may_load_in_background()) */
+} GcColdLoad;
+
+/* May a load be tried: is the table not changed by this transaction, say? */
+extern bool gc_may_load_in_background(Relation rel);
+
+/* Have columns of rel loaded, without waiting. */
+extern GcColdLoad gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs);
 
 /* Helpers that the loader of a table may have: it shares gpuconc.loader_workers with those of other tables. */
 extern int	gc_cold_loader_helpers(void);
 
-/* What the loader does, outside of a transaction.  load: these columns; false: they could not be loaded. */
+/* The loader's main loop, outside of a transaction.  load: these columns; false: they could not be loaded. */
 extern void gc_cold_loader_run(const GcLoaderArgs *args,
 							   bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums));
 

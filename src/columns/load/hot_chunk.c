@@ -24,7 +24,7 @@
 #include "utils/rel.h"
 
 #include "../serve/bound.h"
-#include "hot_chunk.h"
+#include "chunk_internal.h"
 #include "../../settings.h"
 #include "../serve/patches.h"
 
@@ -88,7 +88,7 @@ let_go(GcReading *reading, uint32 n, uint32 row)
 	note_number(&reading->hot->gone, &reading->gone_size, n, (uint16) row);
 }
 
-/* What has been noted of the pages so far, beside their rows. */
+/* Counts of notes about the pages so far, beside their rows. */
 typedef struct GcNoted
 {
 	uint32		nversions;
@@ -96,7 +96,7 @@ typedef struct GcNoted
 	uint32		ngone;
 } GcNoted;
 
-/* What the heap's chunk has of a page, if that chunk is to stay. */
+/* The heap's chunk's rows of a page, if that chunk is to stay. */
 static void
 begin_patching(const GcLoader *loader, const GcHorizon *h, BlockNumber block, GcPatching *patching)
 {

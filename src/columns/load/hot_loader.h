@@ -23,7 +23,7 @@ extern void gc_hot_loader_shmem_init(void);
 /* Ask for a load of the hot pages of a directory's table, soon; false: there can be no loader. */
 extern bool gc_ask_hot_load(GcDirectory *dir);
 
-/* What the loader does, outside of a transaction.  load: one load; ms until the next one may begin. */
+/* The loader's main loop, outside of a transaction.  load: one load; ms until the next one may begin. */
 extern void gc_hot_loader_run(const GcLoaderArgs *args, double (*load) (const GcLoaderArgs *args));
 
 #endif							/* GC_HOT_LOADER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * job.c
- *	  Load jobs: slots, claims, and which process cleans up.
+ *	  Load jobs: slots, claims, which process cleans up, and how large the results will be.
  *
  * Runs in backends and loader workers.  What a process has claimed and has in hand is noted in `mine`.
  * So gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
@@ -26,13 +26,14 @@
 #include "../store/columns.h"
 #include "../store/dict.h"
 #include "../store/epoch.h"
-#include "../store/evict.h"
 #include "job.h"
 #include "../../compat.h"
 #include "../../settings.h"
 #include "../store/lock.h"
 #include "../store/reserve.h"
 #include "../store/store.h"
+#include "../serve/visibility.h"
+#include "../store/ghosts.h"
 
 /* How long a waiter sleeps before it looks after the others' claims. */
 #define WAIT_MS		1000
@@ -40,17 +41,17 @@
 typedef struct GcJobsShared
 {
 	uint64		next_serial;
-	GcJob		jobs[GC_MAX_JOBS];
+	GcLoadJob	jobs[GC_MAX_JOBS];
 } GcJobsShared;
 
 static GcJobsShared *shared = NULL;
 
 pg_atomic_uint64 *gc_pages_loaded = NULL;
 
-/* What this process has to do with the job it takes part in. */
+/* This process's part in its job. */
 static struct
 {
-	GcJob	   *job;			/* NULL: none */
+	GcLoadJob  *job;			/* NULL: none */
 	bool		session;
 	bool		publishing;
 	int64		chunk;			/* claimed, or -1 */
@@ -77,19 +78,19 @@ gc_load_shmem_init(void)
 		ConditionVariableInit(&shared->jobs[i].cv);
 }
 
-GcJob *
+GcLoadJob *
 gc_job_mine(void)
 {
 	return mine.job;
 }
 
 /* The job of a relation, running or not quite gone.  Under GC_LOCK_JOBS. */
-static GcJob *
+static GcLoadJob *
 find_job(Oid dbid, Oid relid)
 {
 	for (int i = 0; i < GC_MAX_JOBS; i++)
 	{
-		GcJob	   *job = &shared->jobs[i];
+		GcLoadJob  *job = &shared->jobs[i];
 
 		/* One that is finished only waits for its participants to notice. */
 		if (job->in_use && !job->finished &&
@@ -100,7 +101,7 @@ find_job(Oid dbid, Oid relid)
 }
 
 static void
-wait_on(GcJob *job)
+wait_on(GcLoadJob *job)
 {
 	static uint32 wait_event = 0;
 
@@ -164,7 +165,7 @@ gc_job_free_in_hand(void)
 
 /* Give the claims of this process back.  Under GC_LOCK_JOBS. */
 static void
-unclaim(GcJob *job)
+unclaim(GcLoadJob *job)
 {
 	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE));
 
@@ -186,7 +187,7 @@ unclaim(GcJob *job)
 void
 gc_job_leave(void)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcJobData  *data = NULL;
 
 	if (job == NULL)
@@ -219,7 +220,7 @@ gc_job_leave(void)
 }
 
 static void
-begin_taking_part(GcJob *job, bool session)
+begin_taking_part(GcLoadJob *job, bool session)
 {
 	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE));
 	mine.job = job;
@@ -352,7 +353,7 @@ make_states(GcJobData *data, TimestampTz since)
 
 /* Fill a free slot.  Under GC_LOCK_JOBS. */
 static void
-fill_slot(GcJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
+fill_slot(GcLoadJob *job, const GcRelKey *key, uint64 version, TimestampTz since,
 		  bool background, const GcLoadPlan *plan, GcJobData *data)
 {
 	job->in_use = true;
@@ -384,7 +385,7 @@ gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, TimestampTz since,
 			 bool background, bool *outdated, GcError *err)
 {
 	uint64		version = plan->version;
-	GcJob	   *job = NULL;
+	GcLoadJob  *job = NULL;
 	GcJobData  *data;
 
 	register_cleanup();
@@ -429,7 +430,7 @@ gc_job_start(const GcRelKey *key, const GcLoadPlan *plan, TimestampTz since,
 bool
 gc_job_join(const GcRelKey *key, bool session)
 {
-	GcJob	   *job;
+	GcLoadJob  *job;
 
 	register_cleanup();
 
@@ -455,7 +456,7 @@ gc_job_exists(const GcRelKey *key)
 bool
 gc_job_loads(const GcRelKey *key, const GcColSpec *spec)
 {
-	const GcJob *job;
+	const GcLoadJob *job;
 	bool		loads = false;
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
@@ -474,7 +475,7 @@ gc_job_wait_gone(const GcRelKey *key)
 {
 	for (;;)
 	{
-		GcJob	   *job;
+		GcLoadJob  *job;
 
 		LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
 		job = find_job(key->dbid, key->relid);
@@ -496,7 +497,7 @@ gc_job_wait_gone(const GcRelKey *key)
 GcClaim
 gc_job_claim(uint32 *chunkno)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcJobData  *data = job->data;
 	GcClaim		claim = GC_CLAIM_WAIT;
 
@@ -534,7 +535,7 @@ gc_job_claim(uint32 *chunkno)
  * TOAST table, say).  The deadlock detector knows nothing of our waiting, so neither would ever go on.
  */
 static void
-take_over_stuck_claims(GcJob *job)
+take_over_stuck_claims(GcLoadJob *job)
 {
 	GcJobData  *data = job->data;
 
@@ -580,7 +581,7 @@ gc_job_alloc(Size size, Size header)
 	return object;
 }
 
-/* What was in hand has a new owner, or will have in a moment. */
+/* Objects in hand have a new owner, or will have in a moment. */
 void
 gc_job_let_go_in_hand(void)
 {
@@ -608,7 +609,7 @@ void
 gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 				  uint32 pages_read, uint32 pages_refused)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcJobData  *data = job->data;
 	GcJobChunk *claimed = &data->chunks[mine.chunk];
 	bool		taken = false;
@@ -644,7 +645,7 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 void
 gc_job_over(bool published)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 
 	Assert(mine.publishing);
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
@@ -660,7 +661,7 @@ gc_job_over(bool published)
 void
 gc_job_fail(GcCode code, const char *fmt,...)
 {
-	GcJob	   *job = mine.job;
+	GcLoadJob  *job = mine.job;
 	GcError		err = {code, ""};
 	va_list		args;
 
@@ -678,10 +679,10 @@ gc_job_fail(GcCode code, const char *fmt,...)
 	gc_job_free_in_hand();
 }
 
-GcJob *
+GcLoadJob *
 gc_job_list(int *njobs, int **ncols)
 {
-	GcJob	   *jobs = palloc(sizeof(shared->jobs));
+	GcLoadJob  *jobs = palloc(sizeof(shared->jobs));
 
 	*ncols = palloc(GC_MAX_JOBS * sizeof(int));
 	*njobs = 0;
@@ -696,4 +697,99 @@ gc_job_list(int *njobs, int **ncols)
 	}
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 	return jobs;
+}
+
+/*-------------------------------------------------------------------------
+ * How large the results of a load will be
+ *
+ * Hot chunks say nothing of how large the others will be, since most of their pages are copied.
+ *-------------------------------------------------------------------------
+ */
+
+/* Pages of the heap's chunks, by what has become of them; their chunks' bytes, by column and beside columns. */
+typedef struct Progress
+{
+	uint64		pages;			/* of all that are loaded */
+	uint64		pages_done;
+	uint64		pages_todo;		/* not begun */
+	Size		bytes_done;
+	Size		bytes_hot;		/* of hot chunks that are done */
+	Size	   *column_bytes;	/* done; NULL: not wanted */
+	Size		chunk_bytes;
+} Progress;
+
+/* tells: the chunk stands for others of the heap. */
+static Size
+bytes_of_chunk(const GcJobData *data, uint32 i, bool tells, Progress *p)
+{
+	const Size	own = data->chunks[i].chunk ? gc_arena_bytes(data->chunks[i].chunk->obj.size) : 0;
+	Size		bytes = own;
+
+	for (int c = 0; c < data->ncols; c++)
+	{
+		const GcChunkColumn *cell = data->cells[(Size) i * data->ncols + c];
+		const Size	of_cell = cell ? gc_arena_bytes(cell->obj.size) : 0;
+
+		bytes += of_cell;
+		if (p->column_bytes && tells)
+			p->column_bytes[c] += of_cell;
+	}
+	p->chunk_bytes += tells ? own : 0;
+	return bytes;
+}
+
+/* Under GC_LOCK_JOBS. */
+static void
+look_at_chunks(const GcJobData *data, Progress *p)
+{
+	for (uint32 i = 0; i < data->nchunks; i++)
+	{
+		const bool	heap = i < data->nheap;
+		const uint64 pages = heap ? gc_chunk_length(i, data->nblocks) : 0;
+		const bool	done = data->chunks[i].state == GC_CHUNK_DONE;
+		/* Columns are padded: a last chunk of few pages takes as much as one of many. */
+		const bool	tells = heap && (data->nheap == 1 || pages > gc_chunk_pages / 2);
+
+		if (data->chunks[i].state == GC_CHUNK_IDLE)
+			continue;
+		p->pages += pages;
+		p->pages_todo += data->chunks[i].state == GC_CHUNK_TODO ? pages : 0;
+		p->pages_done += done && tells ? pages : 0;
+		if (done)
+			*(tells ? &p->bytes_done : &p->bytes_hot) += bytes_of_chunk(data, i, tells, p);
+	}
+}
+
+GcProjection
+gc_job_projection(const GcLoadJob *job)
+{
+	Progress	p = {0};
+	double		each;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	look_at_chunks(job->data, &p);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	each = (double) p.bytes_done / Max(p.pages_done, 1);
+	return (GcProjection) {p.bytes_hot + each * (p.pages_done > 0 ? p.pages : 0), each * p.pages_todo};
+}
+
+void
+gc_job_remember_sizes(const GcLoadJob *job)
+{
+	const GcJobData *data = job->data;
+	Progress	p = {.column_bytes = palloc0((data->ncols + 1) * sizeof(Size))};
+	int			nnew = 0;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_SHARED);
+	look_at_chunks(data, &p);
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+	for (int c = 0; c < data->ncols; c++)
+		nnew += data->cols[c].base_col < 0;
+	for (int c = 0; c < data->ncols; c++)
+	{
+		const double done = p.column_bytes[c] + (double) p.chunk_bytes / Max(nnew, 1);
+
+		if (data->cols[c].base_col < 0)
+			gc_ghost_note_failed(&job->key, data->cols[c].spec.attnum, done * p.pages / Max(p.pages_done, 1), data->nblocks);
+	}
 }

@@ -99,7 +99,7 @@ typedef struct GcJobData
 	GcChunkColumn **cells;		/* new ones: nchunks * ncols */
 } GcJobData;
 
-typedef struct GcJob
+typedef struct GcLoadJob
 {
 	bool		in_use;
 	bool		finished;
@@ -127,9 +127,9 @@ typedef struct GcJob
 	GcError		err;			/* code is GC_OK unless failed */
 	GcJobData  *data;
 	ConditionVariable cv;		/* something was handed in, given up or finished */
-} GcJob;
+} GcLoadJob;
 
-/* Hot chunks after the load, behind the others; see hot_plan.c. */
+/* Hot chunks after the load, behind the others; see load.c. */
 typedef struct GcHotPlan
 {
 	uint32		nkept;
@@ -140,7 +140,7 @@ typedef struct GcHotPlan
 	GcJobHotPage *pages;		/* of new hot chunks, ascending by block */
 } GcHotPlan;
 
-/* What a load is to do, in local memory; see load.c. */
+/* A load's plan, in local memory; see load.c. */
 typedef struct GcLoadPlan
 {
 	GcDirectory *base;
@@ -212,7 +212,7 @@ extern bool gc_job_loads(const GcRelKey *key, const GcColSpec *spec);
 extern void gc_job_wait_gone(const GcRelKey *key);
 
 /* The job, while taking part. */
-extern GcJob *gc_job_mine(void);
+extern GcLoadJob *gc_job_mine(void);
 
 extern GcClaim gc_job_claim(uint32 *chunkno);
 extern void gc_job_wait(void);
@@ -235,10 +235,25 @@ extern void gc_job_fail(GcCode code, const char *fmt,...) pg_attribute_printf(2,
 extern void gc_job_leave(void);
 
 /* Copies of all jobs, for the view; palloc'd.  ncols[i]: columns of job i. */
-extern GcJob *gc_job_list(int *njobs, int **ncols);
+extern GcLoadJob *gc_job_list(int *njobs, int **ncols);
 
-/* Of errors for want of room: table, its size in kB, room for columns in kB. */
+/* The detail of errors for want of room: table, its size in kB, room for columns in kB. */
 #define GC_TOO_LARGE_DETAIL \
 	"Table \"%s\" would take about %zu kB, and columns can take %zu kB of gpuconc.host_cache_size."
+
+/* How large the results of a load will be, going by those handed in so far. */
+typedef struct GcProjection
+{
+	Size		bytes;			/* of all results */
+	Size		missing;		/* of chunks that no participant has begun to read */
+} GcProjection;
+
+extern GcProjection gc_job_projection(const GcLoadJob *job);
+
+/* The job found no room: remember what its new columns would take (store/ghosts.h).  In its starter. */
+extern void gc_job_remember_sizes(const GcLoadJob *job);
+
+/* Publish what the job has loaded: one new directory.  In the participant that claimed this (publish.c). */
+extern void gc_job_publish(Relation rel);
 
 #endif							/* GC_JOB_H */

@@ -28,20 +28,258 @@
 #include "../store/ddl.h"
 #include "../store/directory.h"
 #include "../store/epoch.h"
-#include "../store/evict.h"
-#include "hot_plan.h"
 #include "job.h"
 #include "load.h"
 #include "missing.h"
 #include "../encode/problem.h"
-#include "../store/past.h"
-#include "projection.h"
-#include "publish.h"
+#include "../store/ghosts.h"
 #include "../../settings.h"
 #include "../encode/spec.h"
 #include "../serve/visibility.h"
 #include "../store/reserve.h"
 #include "../store/store.h"
+#include "../serve/fresh.h"
+#include "../serve/patches.h"
+#include "../serve/versions.h"
+
+/*-------------------------------------------------------------------------
+ * Which hot pages a load reads, and which hot chunks it merges
+ *
+ * A page that was changed since is read into a new hot chunk, and its place in the old one is
+ * void.  So hot chunks would become many and hollow.  They are merged as in a log-structured
+ * merge tree (O'Neil, Cheng, Gawlick, O'Neil 1996).  A chunk that is not much larger than what is
+ * merged anyway, or is half hollow, is copied into the new one.  Copying does not read the table.
+ *-------------------------------------------------------------------------
+ */
+
+/* A chunk is merged if it has at most this many times the pages that are merged without it. */
+#define MERGE_FACTOR	2
+
+/* A hot chunk of the base, and what of it is still good. */
+typedef struct GcHotLive
+{
+	uint32		chunk;
+	uint32		npages;			/* of the chunk */
+	uint32		nlive;
+	GcJobHotPage *live;			/* ascending by block */
+} GcHotLive;
+
+static int
+by_live(const void *a, const void *b)
+{
+	const GcHotLive *x = a;
+	const GcHotLive *y = b;
+
+	return x->nlive < y->nlive ? -1 : x->nlive > y->nlive;
+}
+
+static int
+by_block(const void *a, const void *b)
+{
+	const GcJobHotPage *x = a;
+	const GcJobHotPage *y = b;
+
+	return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* Take out what the load puts into chunks of the heap: all-visible pages of chunks loaded anew. */
+static void
+take_reloaded(Relation rel, const GcLoadPlan *plan, GcBlockSet *delta)
+{
+	for (uint32 c = 0; c < plan->nchunks; c++)
+	{
+		uint32		npages = gc_chunk_length(c, plan->nblocks);
+		uint8	   *bits;
+		XLogRecPtr	lsn;
+
+		if (plan->work[c] != GC_WORK_FULL)
+			continue;
+		bits = palloc(GC_PRESENT_BYTES(npages));
+		gc_map_copy(rel, c, npages, bits, &lsn);
+		for (uint32 page = 0; lsn != InvalidXLogRecPtr && page < npages; page++)
+		{
+			int64		n;
+
+			if (!((bits[page / 4] >> (page % 4 * 2)) & 1))
+				continue;
+			n = gc_blocks_find(delta, c * (BlockNumber) gc_chunk_pages + page);
+			if (n >= 0)
+				GC_BLOCK_TAKE(delta, n);
+		}
+		pfree(bits);
+	}
+}
+
+/* Will the heap's chunk still be there that has the page's other rows? */
+static bool
+stays_patched(const GcLoadPlan *plan, const GcHotPages *hot, uint32 page)
+{
+	const uint32 c = GC_HEAP_CHUNK(hot->blocks[page]);
+
+	return gc_patch_holds(plan->base, hot, page) &&
+		(hot->patches[page].chunk_id == 0 || (c < plan->nchunks && plan->work[c] != GC_WORK_FULL));
+}
+
+/* The pages of a hot chunk that are wanted, not known to have changed, and not had from another one. */
+static void
+find_live(const GcLoadPlan *plan, uint32 chunkno, GcBlockSet *delta, GcHotLive *live)
+{
+	const GcChunk *chunk = plan->base->chunks[chunkno];
+
+	live->chunk = chunkno;
+	live->npages = chunk->npages;
+	live->nlive = 0;
+	live->live = palloc_extended((chunk->npages + 1) * sizeof(GcJobHotPage), MCXT_ALLOC_HUGE);
+	gc_blocks_rewind(delta);
+	for (uint32 page = 0; page < chunk->npages; page++)
+	{
+		BlockNumber block = chunk->hot->blocks[page];
+		int64		n = gc_blocks_find(delta, block);
+
+		if (n < 0 || GC_BLOCK_TAKEN(delta, n) || chunk->hot->changed[page] || !stays_patched(plan, chunk->hot, page))
+			continue;
+		GC_BLOCK_TAKE(delta, n);
+		live->live[live->nlive++] = (GcJobHotPage) {block, (int32) chunkno, page};
+	}
+}
+
+static uint32
+find_all_live(const GcLoadPlan *plan, GcBlockSet *delta, GcHotLive *lives)
+{
+	const GcDirectory *base = plan->base;
+	uint32		n = 0;
+
+	for (uint32 c = base ? base->nchunks : 0; base && c > base->nheap; c--)
+	{
+		if (base->chunks[c - 1])
+			find_live(plan, c - 1, delta, &lives[n++]);
+	}
+	return n;
+}
+
+static void
+add_pages(GcHotPlan *hot, const GcJobHotPage *pages, uint32 n, bool read)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		GcJobHotPage *page = &hot->pages[hot->npages++];
+
+		*page = pages[i];
+		if (read)
+			page->chunk = -1;
+	}
+}
+
+/* Pages that no chunk has: to be read. */
+static void
+add_unread(GcHotPlan *hot, GcBlockSet *delta)
+{
+	BlockNumber n = 0;
+
+	for (uint32 r = 0; r < delta->nranges; r++)
+	{
+		for (BlockNumber i = 0; i < delta->ranges[r].count; i++, n++)
+		{
+			if (!GC_BLOCK_TAKEN(delta, n))
+				hot->pages[hot->npages++] = (GcJobHotPage) {delta->ranges[r].first + i, -1, 0};
+		}
+	}
+}
+
+/*
+ * Keep the hot chunks that are worth it; the live pages of the others come into new ones.  New columns
+ * are added to those that are kept.
+ */
+static void
+merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
+{
+	GcHotPlan  *hot = &plan->hot;
+	const bool	add = plan->nnew > 0;
+
+	qsort(lives, nlives, sizeof(GcHotLive), by_live);
+	for (uint32 i = 0; i < nlives; i++)
+	{
+		const GcHotLive *l = &lives[i];
+
+		if (l->nlive == 0)
+			continue;
+		/* Chunks that lack columns cannot be copied. */
+		if (2 * l->nlive < l->npages)
+			add_pages(hot, l->live, l->nlive, add);
+		else if (!add && l->nlive <= MERGE_FACTOR * hot->npages)
+			add_pages(hot, l->live, l->nlive, false);
+		else
+		{
+			hot->kept_pages[hot->nkept] = l->npages;
+			hot->kept[hot->nkept++] = l->chunk;
+			plan->pages += add ? l->npages : 0;
+			plan->ntodo += add;
+		}
+	}
+	qsort(hot->pages, hot->npages, sizeof(GcJobHotPage), by_block);
+}
+
+/* Keep all hot chunks as they are. */
+static void
+keep_all(GcLoadPlan *plan)
+{
+	const GcDirectory *base = plan->base;
+
+	plan->hot.nkept = plan->hot.npages = 0;
+	for (uint32 c = base ? base->nheap : 0; base && plan->nnew == 0 && c < base->nchunks; c++)
+	{
+		if (base->chunks[c])
+		{
+			plan->hot.kept_pages[plan->hot.nkept] = base->chunks[c]->npages;
+			plan->hot.kept[plan->hot.nkept++] = c;
+		}
+	}
+}
+
+/*
+ * Decide on the hot chunks after a load: `delta` is what chunks of plan->base do not serve,
+ * plan->work what is to be done about the chunks of the heap.  Counts what is to be done in plan.
+ * Needs a guard.
+ */
+static void
+plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
+{
+	const GcDirectory *base = plan->base;
+	const uint32 nhot = base ? base->nchunks - base->nheap : 0;
+	GcHotPlan  *hot = &plan->hot;
+	GcHotLive  *lives = palloc((nhot + 1) * sizeof(GcHotLive));
+	GcBlockSet	set;
+	uint32		nlives;
+
+	hot->kept = palloc((nhot + 1) * sizeof(int32));
+	hot->kept_pages = palloc((nhot + 1) * sizeof(uint32));
+	if (!gc_debug_versioned_pages)
+	{
+		keep_all(plan);
+		return;
+	}
+	gc_blocks_init(&set, delta->ranges, delta->nranges);
+	hot->pages = palloc_extended((Size) (set.npages + 1) * sizeof(GcJobHotPage), MCXT_ALLOC_HUGE);
+	take_reloaded(proof->rel, plan, &set);
+	if (base)
+		gc_prove_hot(proof);
+	nlives = find_all_live(plan, &set, lives);
+	add_unread(hot, &set);
+	if (hot->npages < plan->least_hot && plan->nnew == 0 && plan->ntodo == 0 && base != NULL)
+	{
+		keep_all(plan);
+		return;
+	}
+	hot->nunread = hot->npages;
+	merge(plan, lives, nlives);
+	plan->pages += hot->npages;
+	plan->ntodo += gc_hot_chunks(hot->npages);
+}
+
+/*-------------------------------------------------------------------------
+ * Planning a load, and working at it
+ *-------------------------------------------------------------------------
+ */
 
 /* How often a load is begun again because the relation was forgotten during the load. */
 #define MAX_TRIES		5
@@ -57,7 +295,7 @@ typedef enum GcNext
 } GcNext;
 
 /* A load by one process, for one call. */
-typedef struct GcLoad
+typedef struct Load
 {
 	Relation	rel;
 	GcRelKey	key;
@@ -68,7 +306,7 @@ typedef struct GcLoad
 	bool		hot;			/* for the sake of hot pages */
 	TimestampTz since;
 	GcLoadStats stats;
-} GcLoad;
+} Load;
 
 static bool
 same_spec(const GcColSpec *a, const GcColSpec *b)
@@ -108,7 +346,7 @@ plan_base_column(GcLoadPlan *plan, int base_col)
 	plan->again[c] = false;
 
 	/*
-	 * What it has of old may be part of a problem that is met now.  It has values of
+	 * Old columns may be part of a problem that is met now.  They have values of
 	 * chunks that have changed since, or of the dictionary.  So it is tried without,
 	 * at once.
 	 */
@@ -117,7 +355,7 @@ plan_base_column(GcLoadPlan *plan, int base_col)
 
 /* Is this column of the base wanted, and not to be had before, but perhaps now? */
 static bool
-to_be_retried(const GcLoad *load, const GcDirectory *base, int b)
+to_be_retried(const Load *load, const GcDirectory *base, int b)
 {
 	for (int i = 0; i < load->ncols && base->columns[b].problem != GC_COL_OK; i++)
 	{
@@ -129,7 +367,7 @@ to_be_retried(const GcLoad *load, const GcDirectory *base, int b)
 
 /* The base's columns that still are what they were, and the wanted ones. */
 static void
-plan_columns(const GcLoad *load, GcLoadPlan *plan)
+plan_columns(const Load *load, GcLoadPlan *plan)
 {
 	int			max = load->ncols + (plan->base ? plan->base->ncolumns : 0);
 
@@ -166,9 +404,9 @@ plan_columns(const GcLoad *load, GcLoadPlan *plan)
 	}
 }
 
-/* What is to be done about one chunk. */
+/* Work to be done about one chunk. */
 static GcChunkWork
-chunk_work(const GcLoad *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
+chunk_work(const Load *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
 {
 	bool		there = plan->base && i < plan->base->nheap && plan->base->chunks[i];
 
@@ -193,7 +431,7 @@ rows_per_page(Relation rel)
 }
 
 static void
-plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
+plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 {
 	Size		base_width = 0;
 	double		bytes = 0;
@@ -222,9 +460,9 @@ plan_chunks(const GcLoad *load, GcLoadPlan *plan, const GcChunkJudgement *judged
 	plan->bytes = bytes;
 }
 
-/* What the new columns take, of chunks that are not there or are. */
+/* Bytes that the new columns take, of chunks that are not there or are. */
 static void
-estimate_new(const GcLoad *load, GcLoadPlan *plan)
+estimate_new(const Load *load, GcLoadPlan *plan)
 {
 	GcMissing	missing = {0};
 
@@ -237,7 +475,7 @@ estimate_new(const GcLoad *load, GcLoadPlan *plan)
 
 /* Decide what to do; false if there is nothing. */
 static bool
-make_plan(const GcLoad *load, GcLoadPlan *plan)
+make_plan(const Load *load, GcLoadPlan *plan)
 {
 	GcServed	served;
 	GcChunkJudgement *judged;
@@ -260,7 +498,7 @@ make_plan(const GcLoad *load, GcLoadPlan *plan)
 	plan_columns(load, plan);
 	plan_chunks(load, plan, judged);
 	estimate_new(load, plan);
-	gc_plan_hot(&proof, plan, &served);
+	plan_hot(&proof, plan, &served);
 	gc_guard_leave();
 	return plan->ntodo > 0 || plan->nnew > 0 || plan->base == NULL;
 }
@@ -327,7 +565,7 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc job",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	GcJob	   *job = gc_job_mine();
+	GcLoadJob  *job = gc_job_mine();
 	GcCode		code;
 
 	PG_TRY();
@@ -364,7 +602,7 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 
 /* Does the job that this process has joined load all that is wanted? */
 static bool
-job_covers(const GcLoad *load)
+job_covers(const Load *load)
 {
 	GcJobData  *data = gc_job_mine()->data;
 
@@ -385,7 +623,7 @@ job_covers(const GcLoad *load)
 
 /* Start a job as planned and work at it. */
 static GcCode
-run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
+run_plan(Load *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 {
 	GcCode		code;
 	int			nworkers = 0;
@@ -426,7 +664,7 @@ run_plan(GcLoad *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 
 /* Help with the job that goes on, or else do what is left to do. */
 static GcCode
-load_once(GcLoad *load, GcNext *next, GcError *err)
+load_once(Load *load, GcNext *next, GcError *err)
 {
 	GcLoadPlan	plan;
 	GcCode		code;
@@ -450,7 +688,7 @@ load_once(GcLoad *load, GcNext *next, GcError *err)
 }
 
 static GcCode
-run_load(GcLoad *load, GcError *err)
+run_load(Load *load, GcError *err)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc load plan",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -484,7 +722,7 @@ run_load(GcLoad *load, GcError *err)
 }
 
 static GcCode
-load_timed(GcLoad *load, GcLoadStats *stats, GcError *err)
+load_timed(Load *load, GcLoadStats *stats, GcError *err)
 {
 	const char *reason;
 	instr_time	start;
@@ -509,7 +747,7 @@ GcCode
 gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 				GcLoadStats *stats, GcError *err)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs};
 
 	return load_timed(&load, stats, err);
 }
@@ -517,7 +755,7 @@ gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 GcCode
 gc_load_and_refresh(Relation rel, int ncols, const GcColSpec *specs, GcError *err)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.refresh = true};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.refresh = true};
 
 	return load_timed(&load, NULL, err);
 }
@@ -526,7 +764,7 @@ GcCode
 gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 				  GcLoadStats *stats, GcError *err)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.hot = true};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.hot = true};
 
 	return load_timed(&load, stats, err);
 }
@@ -534,7 +772,7 @@ gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 bool
 gc_load_hot_in_background(Relation rel, GcLoadStats *stats)
 {
-	GcLoad		load = {.rel = rel,.hot = true,.background = true};
+	Load		load = {.rel = rel,.hot = true,.background = true};
 	GcError		err;
 
 	return load_timed(&load, stats, &err) == GC_OK;
@@ -543,7 +781,7 @@ gc_load_hot_in_background(Relation rel, GcLoadStats *stats)
 void
 gc_load_refresh(Relation rel)
 {
-	GcLoad		load = {.rel = rel,.refresh = true,.background = true};
+	Load		load = {.rel = rel,.refresh = true,.background = true};
 	const char *reason;
 	GcError		err;
 
@@ -555,7 +793,7 @@ gc_load_refresh(Relation rel)
 
 /* Sessions have found room for these columns; others' loads may have taken it since. */
 static GcCode
-reserve_room(const GcLoad *load, GcError *err)
+reserve_room(const Load *load, GcError *err)
 {
 	GcMissing	missing = {0};
 	bool		lacking;
@@ -571,7 +809,7 @@ reserve_room(const GcLoad *load, GcError *err)
 bool
 gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
 {
-	GcLoad		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
 	GcError		err = {GC_OK, ""};
 	GcCode		code = reserve_room(&load, &err);
 

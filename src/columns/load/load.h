@@ -14,6 +14,8 @@
 
 #include "../store/columns.h"
 #include "../../status.h"
+#include "../serve/visibility.h"
+#include "job.h"
 
 typedef struct GcLoadStats
 {
@@ -37,12 +39,12 @@ extern GcCode gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 							  GcLoadStats *stats, GcError *err);
 
 /*
- * The same, and what a refresh in the background would load anew.  So queries that come next ask for no such
+ * Load these columns, and what a refresh in the background would load anew.  So queries that come next ask for no such
  * refresh, whose new directory could come between two of them.
  */
 extern GcCode gc_load_and_refresh(Relation rel, int ncols, const GcColSpec *specs, GcError *err);
 
-/* The same as gc_load_columns() for the sake of hot pages, however few they are. */
+/* Do as gc_load_columns() for the sake of hot pages, however few they are. */
 extern GcCode gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 								GcLoadStats *stats, GcError *err);
 
@@ -53,7 +55,7 @@ extern GcCode gc_load_hot_pages(Relation rel, int ncols, const GcColSpec *specs,
 extern GcCode gc_job_participate(Relation rel, bool session, int nworkers,
 								 GcLoadStats *stats, GcError *err);
 
-/* The same for a loader, of a table that is cached; false: it could not be done. */
+/* Load hot pages in a loader, of a table that is cached; false: it could not be done. */
 extern bool gc_load_hot_in_background(Relation rel, GcLoadStats *stats);
 
 /* Bring what is cached of rel up to date (gc_load_in_background). */

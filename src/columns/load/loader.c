@@ -37,7 +37,6 @@
 #include "hot_loader.h"
 #include "job.h"
 #include "load.h"
-#include "loader.h"
 
 /*
  * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of what it

@@ -22,15 +22,14 @@
 
 #include "../store/arena.h"
 #include "../store/directory.h"
-#include "../store/evict.h"
 #include "job.h"
 #include "../../settings.h"
 #include "../serve/visibility.h"
-#include "../store/past.h"
+#include "../store/ghosts.h"
 #include "../store/reserve.h"
 #include "../store/store.h"
 
-/* What a load takes for a page, a row, and a value; measured, in microseconds. */
+/* A load's time for a page, a row, and a value; measured, in microseconds. */
 #define PAGE_US			1.0
 #define ROW_US			0.08
 #define WORD_US			0.02
@@ -52,7 +51,7 @@
 #define IDLE_LOADS		8
 #define LEAST_IDLE_MS	5000
 
-/* What may be too large is tried where so much of the cache is free, or idle. */
+/* A load that may be too large is tried where so much of the cache is free, or idle. */
 #define NEARLY_ALL		0.9
 
 /* A page's part of a chunk, beside columns. */
@@ -88,7 +87,7 @@ load_us(Relation rel, double us_of_columns, double rows, BlockNumber pages)
 	return (pages * PAGE_US + rows * ROW_US + us_of_columns) / loaders;
 }
 
-/* What the columns of a chunk take is not known before it is read; as kinds usually do, by whole pages. */
+/* The size of a chunk's columns is not known before it is read; as kinds usually are, by whole pages. */
 static double
 usual_bytes(const GcColSpec *spec, double rows, BlockNumber npages)
 {
@@ -98,7 +97,7 @@ usual_bytes(const GcColSpec *spec, double rows, BlockNumber npages)
 	return nchunks * gc_arena_bytes(sizeof(GcChunkColumn) + (Size) (rows_each * gc_kinds[spec->kind].usual_bytes * USUAL_PART));
 }
 
-/* What chunks take beside their columns: where rows of a page begin, LSNs and the like. */
+/* Bytes of chunks beside their columns: where rows of a page begin, LSNs and the like. */
 static double
 chunks_bytes(BlockNumber npages)
 {
@@ -160,7 +159,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	for (int c = 0; c < ncols; c++)
 	{
 		const int	have = dir && specs[c].attnum > 0 ? gc_directory_column(dir, &specs[c]) : -1;
-		GcPast		past;
+		GcGhost		ghost;
 
 		if (specs[c].attnum > 0 && !count_once(missing, RelationGetRelid(rel), specs[c].attnum))
 		{
@@ -179,11 +178,11 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 			loading = true;
 			continue;
 		}
-		past = gc_past_ask(&key, specs[c].attnum, npages);
-		missing->bytes += past.bytes > 0 ? past.bytes : usual_bytes(&specs[c], rows, npages);
-		missing->known += past.bytes;
-		missing->in_vain = Max(missing->in_vain, past.in_vain);
-		missing->failed_at = Max(missing->failed_at, past.failed_at);
+		ghost = gc_ghost_ask(&key, specs[c].attnum, npages);
+		missing->bytes += ghost.bytes > 0 ? ghost.bytes : usual_bytes(&specs[c], rows, npages);
+		missing->known += ghost.bytes;
+		missing->in_vain = Max(missing->in_vain, ghost.in_vain);
+		missing->failed_at = Max(missing->failed_at, ghost.failed_at);
 	}
 	/* One load serves all that read the table. */
 	if (lacking && (us > 0 || !again))
@@ -238,7 +237,7 @@ found(const GcMissing *missing, bool waits, TimestampTz now)
 	return Max(room, 0);
 }
 
-static GcRoom
+static GcLoadRoom
 look_for_room(const GcMissing *missing, bool waits, double *room)
 {
 	const TimestampTz now = GetCurrentTimestamp();
@@ -251,22 +250,22 @@ look_for_room(const GcMissing *missing, bool waits, double *room)
 	return needed(missing) > *room ? GC_ROOM_TAKEN : GC_ROOM_FITS;
 }
 
-GcRoom
+GcLoadRoom
 gc_missing_room(const GcMissing *missing, bool waits)
 {
 	double		room;
-	const GcRoom answer = look_for_room(missing, waits, &room);
+	const GcLoadRoom answer = look_for_room(missing, waits, &room);
 
 	if (answer == GC_ROOM_FITS && needed(missing) + gc_reserved_by_others() > room)
 		return GC_ROOM_RESERVED;
 	return answer;
 }
 
-GcRoom
+GcLoadRoom
 gc_missing_reserve(const GcMissing *missing, bool waits)
 {
 	double		room;
-	const GcRoom answer = look_for_room(missing, waits, &room);
+	const GcLoadRoom answer = look_for_room(missing, waits, &room);
 
 	if (answer == GC_ROOM_FITS && !gc_reserve(needed(missing), room))
 		return GC_ROOM_RESERVED;

@@ -25,13 +25,13 @@ typedef struct GcPresent
 	TimestampTz used;
 } GcPresent;
 
-/* What a query's tables lack of its columns; begins as zeros. */
+/* Columns of a query that its tables lack; begins as zeros. */
 typedef struct GcMissing
 {
 	double		ms;				/* to load what is missing */
 	double		bytes;			/* that it takes then, less what is being loaded already */
 	double		known;			/* of these, what earlier loads have told */
-	int			in_vain;		/* how often lately a column of it was loaded in vain (store/past.h) */
+	int			in_vain;		/* how often lately a column of it was loaded in vain (store/ghosts.h) */
 	TimestampTz failed_at;		/* when its last load failed; 0: it did not */
 	double		present_bytes;	/* of its columns that are there */
 	int			npresent;
@@ -63,13 +63,13 @@ extern void gc_missing_keep(Relation rel, int ncols, const GcColSpec *specs);
 /* Distinct values of a column, by what ANALYZE found; 0: nothing. */
 extern double gc_analyzed_values(Relation rel, AttrNumber attnum, double rows);
 
-typedef enum GcRoom
+typedef enum GcLoadRoom
 {
 	GC_ROOM_FITS,
 	GC_ROOM_RESERVED,			/* it would fit, but for other loads that go on */
 	GC_ROOM_TAKEN,				/* a load would push out columns that other queries use, or failed lately */
 	GC_ROOM_NEVER				/* it is known not to fit the cache */
-} GcRoom;
+} GcLoadRoom;
 
 /*
  * Is there room for what is missing?  A load that pushes out columns in use would be pushed out by their next load
@@ -78,10 +78,10 @@ typedef enum GcRoom
  * waits: the query is to wait for its columns.  Then recent use protects only from columns that were in vain lately: queries
  * that do not fit together push out each other once.
  */
-extern GcRoom gc_missing_room(const GcMissing *missing, bool waits);
+extern GcLoadRoom gc_missing_room(const GcMissing *missing, bool waits);
 
-/* The same, and reserves room where it fits, or in any case (store/reserve.h). */
-extern GcRoom gc_missing_reserve(const GcMissing *missing, bool waits);
+/* Ask that, and reserve room where it fits, or in any case (store/reserve.h). */
+extern GcLoadRoom gc_missing_reserve(const GcMissing *missing, bool waits);
 extern void gc_missing_reserve_anyway(const GcMissing *missing);
 
 /* May a load begin in the background now?  GC_ROOM_FITS only. */

@@ -20,12 +20,10 @@
 #include "../store/dict.h"
 #include "../store/directory.h"
 #include "../store/epoch.h"
-#include "../store/evict.h"
 #include "../store/lookups.h"
 #include "../store/notes.h"
 #include "../store/store.h"
 #include "job.h"
-#include "publish.h"
 
 #define JOB_CELL(data, chunk, col) \
 	((data)->cells[(Size) (chunk) * (data)->ncols + (col)])
@@ -72,7 +70,7 @@ merged_cell(const GcJobData *data, uint32 i, int c)
 	return merged_chunk(data, i) ? cell : NULL;
 }
 
-/* What a column's cells say about the column as a whole. */
+/* The column's properties, by all of its cells. */
 static void
 summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 {
@@ -300,7 +298,7 @@ touch_new(const GcJobData *data, GcDirectory *dir)
 void
 gc_job_publish(Relation rel)
 {
-	GcJob	   *job = gc_job_mine();
+	GcLoadJob  *job = gc_job_mine();
 	GcJobData  *data = job->data;
 	Size		size = gc_directory_size(data->nchunks, data->ncols);
 	GcDirectory *dir = gc_job_alloc(size, sizeof(GcObject));

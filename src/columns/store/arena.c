@@ -27,19 +27,19 @@
 #include "../../settings.h"
 
 /* A part of the arena, with its FreePageManager in its first pages. */
-typedef struct GcPool
+typedef struct GcArenaPart
 {
 	char	   *base;			/* FPM_PAGE_SIZE-aligned */
 	Size		size;
 	pg_atomic_uint64 free;		/* bytes that can be handed out */
-} GcPool;
+} GcArenaPart;
 
 typedef struct GcArena
 {
 	char	   *base;
 	Size		size;
-	GcPool		main;
-	GcPool		reserve;
+	GcArenaPart	main;
+	GcArenaPart	reserve;
 } GcArena;
 
 static GcArena *arena = NULL;
@@ -65,7 +65,7 @@ gc_arena_shmem_size(void)
 }
 
 static void
-init_pool(GcPool *pool, char *base, Size size)
+init_pool(GcArenaPart *pool, char *base, Size size)
 {
 	pool->base = base;
 	pool->size = size;
@@ -100,7 +100,7 @@ gc_arena_shmem_init(void)
 }
 
 static void *
-take(GcPool *pool, Size size)
+take(GcArenaPart *pool, Size size)
 {
 	Size		npages = fpm_size_to_pages(size);
 	Size		page;
@@ -139,7 +139,7 @@ void
 gc_arena_free(void *ptr, Size size)
 {
 	Size		npages = fpm_size_to_pages(size);
-	GcPool	   *pool = (char *) ptr < arena->reserve.base ? &arena->main : &arena->reserve;
+	GcArenaPart *pool = (char *) ptr < arena->reserve.base ? &arena->main : &arena->reserve;
 
 	Assert(fpm_pointer_is_page_aligned(pool->base, ptr));
 	Assert((char *) ptr >= pool->base + POOL_HEADER &&

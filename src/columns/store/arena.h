@@ -28,10 +28,10 @@ extern void gc_arena_shmem_init(void);
  */
 extern void *gc_arena_take(Size size);
 
-/* The same from the pages that are kept in reserve. */
+/* Allocate from the pages that are kept in reserve. */
 extern void *gc_arena_take_reserved(Size size);
 
-/* What an allocation of that size takes: whole pages. */
+/* Bytes of an allocation of that size: whole pages. */
 extern Size gc_arena_bytes(Size size);
 
 /* Give back what was taken, of the same size. */
@@ -42,7 +42,7 @@ extern char *gc_arena_base(void);
 extern Size gc_arena_size(void);
 extern Size gc_arena_used(void);
 
-/* What gc_arena_take() can hand out: at most, and now (in pieces). */
+/* Bytes that gc_arena_take() can hand out: at most, and now (in pieces). */
 extern Size gc_arena_capacity(void);
 extern Size gc_arena_available(void);
 

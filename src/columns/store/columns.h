@@ -52,7 +52,7 @@ typedef struct GcRelKey
 	Oid			relnumber;
 } GcRelKey;
 
-/* What a column must be for cached data to stand for it (pg-internals, E). */
+/* Properties that a column must have for cached data to stand for it (pg-internals, E). */
 typedef struct GcColSpec
 {
 	int16		attnum;
@@ -97,7 +97,7 @@ typedef struct GcChunk
 	XLogRecPtr *lsns;			/* of the present pages, when they were read */
 	pg_atomic_uint32 *buffers;	/* where pages were last found; a hint */
 
-	/* What hot pages are told by that have most rows here (serve/patches.h). */
+	/* Identity of a chunk, for hot pages that have most rows here (serve/patches.h). */
 	uint64		id;				/* never reused */
 	FullTransactionId before;	/* whatever earlier ones had to insert was there when it was read; or invalid */
 	uint32	   *first_missing;	/* npages + 1: by page, in missing */
@@ -140,7 +140,7 @@ typedef enum GcColProblem
 	GC_COL_NUMERIC_SCALE,		/* numeric values of different scales, too large to be tagged (gc_abi.h) */
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
 	GC_COL_INTERVAL_FORM,		/* interval with months, or a day or more of time */
-	GC_COL_ZONE_RANGE,			/* timetz whose zone is beyond encode/ordinal.h's */
+	GC_COL_ZONE_RANGE,			/* timetz whose zone is beyond encode/pgkinds.c's */
 } GcColProblem;
 
 /* Where a column's problem was met, and when to look whether it has gone (encode/problem.c). */
@@ -175,7 +175,7 @@ typedef struct GcCellRange
 	int64		max;
 } GcCellRange;
 
-/* What judging asks of a chunk, once more, side by side; all 0 where there is no chunk. */
+/* Facts of a chunk that judging asks for, once more, side by side; all 0 where there is no chunk. */
 typedef struct GcChunkFacts
 {
 	XLogRecPtr	map_lsn;

@@ -25,7 +25,6 @@
 #include "columns.h"
 #include "ddl.h"
 #include "epoch.h"
-#include "evict.h"
 #include "store.h"
 
 typedef struct GcDrop

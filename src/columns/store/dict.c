@@ -35,7 +35,7 @@
 #include "epoch.h"
 #include "lock.h"
 
-/* What a new dictionary takes. */
+/* Sizes of a new dictionary. */
 #define DICT_FIRST_VALUES	256
 #define DICT_FIRST_BYTES	4096
 

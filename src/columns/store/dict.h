@@ -70,7 +70,7 @@ extern uint64 gc_dict_shared_id(const GcDictView *view);
 /* The shared dictionary that a view shows; NULL: none. */
 extern const GcDict *gc_dict_shared(const GcDictView *view);
 
-/* What a shared dictionary has, for all codes below a count that a view has shown. */
+/* A shared dictionary's values, for all codes below a count that a view has shown. */
 typedef struct GcDictContents
 {
 	uint64		id;

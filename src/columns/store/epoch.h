@@ -60,7 +60,7 @@ extern Size gc_reclaim(void);
  */
 extern void *gc_arena_alloc(Size size);
 
-/* The same for eviction, which may use the pages that are kept in reserve. */
+/* Allocate for eviction, which may use the pages that are kept in reserve. */
 extern void *gc_arena_alloc_reserved(Size size);
 
 /* Bytes retired but still guarded. */

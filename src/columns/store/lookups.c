@@ -35,13 +35,13 @@
 
 StaticAssertDecl(sizeof(GcSharedLookup) <= TABLE_HEADER, "GcSharedLookup has outgrown its room");
 
-typedef struct LookupEntry
+typedef struct SharedLookup
 {
 	GcLookupKey key;			/* hash key */
 	GcSharedLookup *table;		/* NULL: being filled for the first time */
 	int			maker;			/* process that fills or extends it; 0: none */
 	pg_atomic_uint64 last_used;
-} LookupEntry;
+} SharedLookup;
 
 typedef struct LookupsShared
 {
@@ -55,13 +55,13 @@ Size
 gc_lookups_shmem_size(void)
 {
 	return add_size(MAXALIGN(sizeof(LookupsShared)),
-					hash_estimate_size(GC_MAX_SHARED_LOOKUPS, sizeof(LookupEntry)));
+					hash_estimate_size(GC_MAX_SHARED_LOOKUPS, sizeof(SharedLookup)));
 }
 
 void
 gc_lookups_shmem_init(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(GcLookupKey),.entrysize = sizeof(LookupEntry)};
+	HASHCTL		ctl = {.keysize = sizeof(GcLookupKey),.entrysize = sizeof(SharedLookup)};
 	bool		found;
 
 	shared = ShmemInitStruct("gpuconc shared lookup tables", sizeof(LookupsShared), &found);
@@ -71,7 +71,7 @@ gc_lookups_shmem_init(void)
 							&ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
 }
 
-static LookupEntry *
+static SharedLookup *
 find_entry(const GcLookupKey *key)
 {
 	return hash_search(entries, key, HASH_FIND, NULL);
@@ -79,7 +79,7 @@ find_entry(const GcLookupKey *key)
 
 /* Forget an entry's table, and the entry unless a process is at work for it. */
 static void
-drop_table(LookupEntry *entry)
+drop_table(SharedLookup *entry)
 {
 	GcSharedLookup *table = entry->table;
 
@@ -94,7 +94,7 @@ const GcSharedLookup *
 gc_lookups_find(const GcLookupKey *key)
 {
 	const GcSharedLookup *table = NULL;
-	LookupEntry *entry;
+	SharedLookup *entry;
 
 	Assert(gc_guard_held());
 	LWLockAcquire(gc_lock(GC_LOCK_LOOKUPS), LW_SHARED);
@@ -238,8 +238,8 @@ static bool
 drop_oldest(TimestampTz since)
 {
 	HASH_SEQ_STATUS seq;
-	LookupEntry *entry;
-	LookupEntry *oldest = NULL;
+	SharedLookup *entry;
+	SharedLookup *oldest = NULL;
 	TimestampTz used = since;
 
 	hash_seq_init(&seq, entries);
@@ -259,10 +259,10 @@ drop_oldest(TimestampTz since)
 }
 
 /* The entry of a key, made if need be; NULL where there is no room for one. */
-static LookupEntry *
+static SharedLookup *
 make_entry(const GcLookupKey *key)
 {
-	LookupEntry *entry = find_entry(key);
+	SharedLookup *entry = find_entry(key);
 
 	if (entry)
 		return entry;
@@ -283,7 +283,7 @@ const GcSharedLookup *
 gc_lookups_publish(GcSharedLookup *table, const GcDictView *from, const GcDictView *to)
 {
 	const GcSharedLookup *result = table;
-	LookupEntry *entry;
+	SharedLookup *entry;
 
 	Assert(gc_guard_held());
 	LWLockAcquire(gc_lock(GC_LOCK_LOOKUPS), LW_EXCLUSIVE);
@@ -320,7 +320,7 @@ gc_lookups_begin(const GcLookupKey *key)
 
 	for (;;)
 	{
-		LookupEntry *entry;
+		SharedLookup *entry;
 		bool		busy = false;
 
 		LWLockAcquire(gc_lock(GC_LOCK_LOOKUPS), LW_EXCLUSIVE);
@@ -346,7 +346,7 @@ gc_lookups_begin(const GcLookupKey *key)
 void
 gc_lookups_end(const GcLookupKey *key)
 {
-	LookupEntry *entry;
+	SharedLookup *entry;
 
 	LWLockAcquire(gc_lock(GC_LOCK_LOOKUPS), LW_EXCLUSIVE);
 	entry = find_entry(key);
@@ -370,7 +370,7 @@ static void
 forget(uint64 dict, Oid dbid)
 {
 	HASH_SEQ_STATUS seq;
-	LookupEntry *entry;
+	SharedLookup *entry;
 
 	LWLockAcquire(gc_lock(GC_LOCK_LOOKUPS), LW_EXCLUSIVE);
 	hash_seq_init(&seq, entries);
@@ -398,7 +398,7 @@ Size
 gc_lookups_idle(TimestampTz since)
 {
 	HASH_SEQ_STATUS seq;
-	LookupEntry *entry;
+	SharedLookup *entry;
 	Size		bytes = 0;
 
 	LWLockAcquire(gc_lock(GC_LOCK_LOOKUPS), LW_SHARED);

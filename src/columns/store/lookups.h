@@ -26,7 +26,7 @@
 /* Tables at a time; the least recently used makes room. */
 #define GC_MAX_SHARED_LOOKUPS	512
 
-/* What a table is known by, compared as bytes. */
+/* A table's key, compared as bytes. */
 typedef struct GcLookupKey
 {
 	uint64		function[2];	/* what is computed: expression, ranking, translation */
@@ -69,7 +69,7 @@ extern void gc_lookups_shmem_init(void);
 /* The newest table of a key, or NULL.  Needs a guard. */
 extern const GcSharedLookup *gc_lookups_find(const GcLookupKey *key);
 
-/* What a table takes of the arena. */
+/* Bytes of a table in the arena. */
 extern Size gc_lookups_size(const GcLookupShape *shape);
 
 /*
@@ -89,7 +89,7 @@ gc_lookups_value(const GcSharedLookup *table, uint32 k)
 	return ((const int64 *) table->data)[k];
 }
 
-/* What is known of the first entries of a table. */
+/* The first entries of a table, as far as they are known. */
 typedef struct GcLookupPart
 {
 	uint64		table;			/* its region_id */

@@ -14,7 +14,7 @@
 
 #include "columns.h"
 
-/* Of each kind, a directory has one. */
+/* Kinds of notes, of each of which a directory has one. */
 typedef enum GcNoteKind
 {
 	GC_NOTE_BASE,
@@ -23,7 +23,7 @@ typedef enum GcNoteKind
 	GC_NOTE_KINDS
 } GcNoteKind;
 
-/* What an object that is noted begins with. */
+/* The beginning of an object that is noted. */
 typedef struct GcNote
 {
 	GcObject	obj;

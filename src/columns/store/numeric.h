@@ -38,7 +38,7 @@ extern bool gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale);
 extern Datum gc_int128_to_numeric(i128 value, int16 dscale);
 
 /*
- * What is known of values: their range, min > max: none, and their display scales.  The range is that of integers at the
+ * Ranges and scales of values: their range, min > max: none, and their display scales.  The range is of integers at the
  * largest scale.  Scales of -1: the values are no numerics, or there are none.
  */
 typedef struct GcSpan

@@ -46,11 +46,11 @@
 
 #define MAX_UNNAMED		100
 
-typedef struct Walk
+typedef struct AppendWalk
 {
 	List	   *parts;
 	const char *reason;
-} Walk;
+} AppendWalk;
 
 /* A relation on the way from the topmost one to a table. */
 typedef struct Step
@@ -61,10 +61,10 @@ typedef struct Step
 	List	   *quals;
 } Step;
 
-static bool add_children(Walk *w, const Step *parent);
+static bool add_children(AppendWalk *w, const Step *parent);
 
 static bool
-refuse(Walk *w, const char *reason)
+refuse(AppendWalk *w, const char *reason)
 {
 	w->reason = reason;
 	return false;
@@ -101,7 +101,7 @@ clauses_of(List *rinfos)
 }
 
 static bool
-add_table(Walk *w, const Step *s)
+add_table(AppendWalk *w, const Step *s)
 {
 	RangeTblEntry *rte = planner_rt_fetch(s->relid, s->root);
 	GcAppendPart *part;
@@ -183,7 +183,7 @@ gc_inline_columns(List *exprs, Index relid, List *tlist)
 
 /* A SELECT of UNION ALL that PostgreSQL has planned for itself, as it has conditions. */
 static bool
-add_subquery(Walk *w, const Step *s)
+add_subquery(AppendWalk *w, const Step *s)
 {
 	RelOptInfo *rel = s->root->simple_rel_array[s->relid];
 	PlannerInfo *subroot = rel->subroot;
@@ -208,7 +208,7 @@ add_subquery(Walk *w, const Step *s)
 
 /* Add the children of a relation. */
 static bool
-add_children(Walk *w, const Step *parent)
+add_children(AppendWalk *w, const Step *parent)
 {
 	ListCell   *lc;
 
@@ -268,7 +268,7 @@ gc_union_columns(PlannerInfo *subroot, Index relid, const SetOperationStmt *type
  * of their own.
  */
 static bool
-add_selects(Walk *w, PlannerInfo *subroot, Node *tree, const SetOperationStmt *types)
+add_selects(AppendWalk *w, PlannerInfo *subroot, Node *tree, const SetOperationStmt *types)
 {
 	Step		s = {.root = subroot};
 
@@ -456,7 +456,7 @@ choose_by_part(const GcAppend *append, List *exprs, Oid type, Oid collation)
 	return result->args == NIL ? result->defresult : (Expr *) result;
 }
 
-/* What a column of the relation is; NULL: it cannot be read. */
+/* A column of the relation, as an expression of the tables; NULL: it cannot be read. */
 static Expr *
 column_expr(Columns *c, Var *var)
 {
@@ -572,7 +572,7 @@ note_other_columns(GcAppend *append)
 GcAppend *
 gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 {
-	Walk		w = {NIL};
+	AppendWalk	w = {NIL};
 	Step		top = {.root = root,.relid = rel->relid};
 	GcAppend   *append = palloc0(sizeof(GcAppend));
 	Columns		c = {.append = append,.relid = rel->relid};

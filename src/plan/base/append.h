@@ -36,13 +36,13 @@ extern List *gc_columns_read(RelOptInfo *rel);
 extern double gc_append_tuples(const GcAppend *append);
 
 /*
- * What a column of the relation is: the Var itself if it is a column of each table, else an
+ * A column of the relation: the Var itself if it is a column of each table, else an
  * expression of such columns.  NULL if it cannot be read.
  */
 extern Expr *gc_append_expr(const GcAppend *append, Var *var);
 
 /*
- * What an expression of the input, column or condition, is of the rows of each table; *relids: of which tables.  NIL: of
+ * An expression of the input, column or condition, for the rows of each table; *relids: of which tables.  NIL: of
  * all the same.
  */
 extern List *gc_append_choices(const GcAppend *append, const Expr *expr, List **relids);

@@ -209,7 +209,7 @@ gc_core_attach(GcTranslation *tr, GcCore *core, GcCore *attached, const GcEqSet 
 
 	if (gc_join_keeps(attached->join))
 		core->phase++;
-	/* Of an outer join, PostgreSQL keeps the clause. */
+	/* For an outer join, PostgreSQL keeps the clause. */
 	if (attached->keys == NIL && attached->join == GC_JOIN_SEMI && core->phase == 0 &&
 		(key = gc_constant_key(tr, attached, core)) != NULL)
 		attached->keys = list_make1(key);

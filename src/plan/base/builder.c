@@ -428,7 +428,7 @@ gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg)
 	return add_agg(tr, (GcPAgg) {.fn = fn,.arg = arg < 0 ? GC_NONE : arg,.factor = GC_NONE});
 }
 
-/* Of products with a factor, or GC_NO_EXPR. */
+/* The sum of products with a factor, or GC_NO_EXPR. */
 int
 gc_build_precise_sum(GcTranslation *tr, int arg, int factor)
 {

@@ -57,7 +57,7 @@ gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
 }
 
 /*-------------------------------------------------------------------------
- * What may have made a Var NULL
+ * Joins that may have made a Var NULL
  *
  * setrefs.c insists that a Var is said to be made NULL by the same outer joins in custom_scan_tlist and in
  * what refers to it.  But clauses of different places in the join tree say so differently, and results most.
@@ -99,7 +99,7 @@ settle_expr(Node *node, void *context)
 			GC_SET_NULLED_BY(copy, bms_copy(GC_NULLED_BY(first)));
 		return (Node *) copy;
 	}
-	/* What is an entry as a whole is found as a whole. */
+	/* An expression that is an entry is found as one. */
 	foreach(lc, scan_tlist)
 	{
 		if (equal(lfirst_node(TargetEntry, lc)->expr, node))

@@ -18,7 +18,7 @@ extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *ex
 /* One of another level. */
 extern void gc_build_display_of(GcTranslation *tr, PlannerInfo *root, int pipeline, int what, Expr *expr);
 
-/* What custom_private has of clauses of lower levels (plan.h); pipelines: their numbers in the program. */
+/* Entries of custom_private for clauses of lower levels (plan.h); pipelines: their numbers in the program. */
 extern List *gc_lower_display(const GcTranslation *tr, const int *pipelines);
 
 /*

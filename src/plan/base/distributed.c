@@ -90,7 +90,7 @@ gc_distributed_install(void)
 	CacheRegisterSyscacheCallback(RELNAMENSP, forget_absence, (Datum) 0);
 }
 
-/* The same, where that is not known. */
+/* Ask the catalogs, where that is not known. */
 static pg_noinline bool
 look_for_distributed(Query *query)
 {

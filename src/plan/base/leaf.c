@@ -31,7 +31,7 @@
 #include "../../columns/encode/spec.h"
 #include "../../compat.h"
 
-/* What a relation is that is not a table. */
+/* Kinds of relations that are no tables. */
 static const char *
 no_table(const RangeTblEntry *rte)
 {
@@ -55,7 +55,7 @@ no_table(const RangeTblEntry *rte)
 	}
 }
 
-/* What a join is that the node can only have the rows of. */
+/* A join that the node can only have the rows of. */
 static const char *
 no_join(PlannerInfo *root, const RelOptInfo *rel)
 {

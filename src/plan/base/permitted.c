@@ -59,7 +59,7 @@ note_level(PlannerInfo *root, List **functions)
 	check_stack_depth();
 	(void) query_tree_walker(root->parse, note_functions, functions,
 							 QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES | QTW_EXAMINE_SORTGROUP);
-	/* What arms of UNION ALL select was pulled up to there. */
+	/* The lists that arms of UNION ALL select were pulled up to there. */
 	(void) note_functions((Node *) root->append_rel_list, functions);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{

@@ -36,7 +36,7 @@
 #include "../../program/hash.h"
 #include "../../program/program.h"
 
-/* What a printed clause is: a filter of the pipeline, a key of build b, a condition on its matches, a group key. */
+/* Roles of a printed clause: a filter of the pipeline, a key of build b, a condition on its matches, a group key. */
 #define GC_DISPLAY_FILTER			0
 #define GC_DISPLAY_KEY(b)			(1 + (b))
 #define GC_DISPLAY_CONDITION(b)		(32 + (b))
@@ -190,7 +190,7 @@ typedef struct GcPlanOutput
 } GcPlanOutput;
 
 /*
- * What a grouping set leaves out is an integer.  It has a bit for each key by its number, others for constants, and
+ * A grouping set's omissions are an integer.  It has a bit for each key by its number, others for constants, and
  * this one if it is the set of nothing, which has a group even if there is no row.
  */
 #define GC_EMPTY_SET	((uint32) 1 << 31)

@@ -31,7 +31,7 @@ typedef struct GcRowsSeen
 #define GC_REFUSAL_SIZE		256
 
 /*
- * What is known of a relation that could be computed by the device.  That is its core,
+ * A relation that could be computed by the device.  That is its core,
  * the relations that it inner-joins; what other joins attach to that; and all clauses
  * to be applied.  Built bottom-up in the join hook; one per RelOptInfo, for
  * the duration of planning.
@@ -50,7 +50,7 @@ typedef struct GcRelDesc
 	RelOptInfo *inner;
 } GcRelDesc;
 
-/* What a join other than an inner one attaches to the relations that it comes after. */
+/* A relation that a join other than an inner one attaches to the relations that it comes after. */
 typedef struct GcAttachedDesc
 {
 	GcJoinKind	join;
@@ -79,12 +79,13 @@ typedef struct GcPlanning
 	bool		narrow;			/* a node of the plan is not cheaper by far */
 	bool		replaying;		/* joins are made in the order of before */
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (cost/join_order.c) */
+	List	   *won;			/* PlannerInfo: levels all of which a node takes along, and is cheaper by far */
 	List	   *spare;			/* GcPath: too dear but for the first few of their rows */
 	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */
 	bool		timed;			/* how long the plan takes is wanted */
-	Cost		time;			/* that, as gc_own_time() counts */
+	Cost		time;			/* that, as gc_execution_time() counts */
 	PlannerInfo *unseeing;		/* a query level that does not look at how values are stored, nor those above it */
 	char	   *refusal;		/* why the largest part is not offloaded; may be empty; GC_REFUSAL_SIZE */
 	GcRowsSeen	seen;			/* of a run without a ceiling; the last member: only its count is set at first */

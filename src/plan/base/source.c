@@ -198,7 +198,7 @@ check_part(PlannerInfo *root, Node *part, SourceContext *context)
 }
 
 /*
- * What one base relation reads, and the conditions that PostgreSQL applies to it.  Fields of its entry are those of
+ * Tables that one base relation reads, and the conditions that PostgreSQL applies to it.  Fields of its entry are those of
  * its kind alone: another planner hook may keep numbers of its own in the others, as Citus does in values_lists.
  */
 static void
@@ -289,7 +289,7 @@ gc_looks_at_storage(Node *node)
 }
 
 /*
- * The same of a query level and those above it, once they are prepared for planning:
+ * Ask that of a query level and those above it, once they are prepared for planning:
  * an SQL function that was inlined may have brought such a call along.
  */
 bool

@@ -38,7 +38,7 @@ typedef struct GcGroups
 	 */
 	bool		(*part) (struct GcTranslation *tr, Expr *expr, int *e);
 
-	/* Of a subquery: one of its columns, in the pipeline of its leaf (relations/subquery.c). */
+	/* A subquery's column, in the pipeline of its leaf (relations/subquery.c). */
 	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcGroups;
 
@@ -78,7 +78,7 @@ typedef struct GcArm
 	List	   *pipelines;		/* int: those that its rows come out of */
 } GcArm;
 
-/* UNION ALL of anything but tables (relations/union.c). */
+/* UNION ALL of anything but tables (relations/subquery.c). */
 typedef struct GcUnion
 {
 	List	   *arms;			/* GcArm; the union's pipeline begins with the first one's */
@@ -141,7 +141,7 @@ typedef struct GcCore
 	Relids		relids;			/* of all leaves here and below */
 	GcLeaf	   *streamed;
 	bool		is_attached;
-	/* Of an attached one: */
+	/* An attached one has: */
 	GcJoinKind	join;
 	List	   *keys;			/* GcJoinKey */
 	List	   *conditions;		/* RestrictInfo */
@@ -168,7 +168,7 @@ typedef struct GcTranslation
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	/*
 	 * Make the subquery that a leaf stands for a part of the program.  False, and the translation is
-	 * as it was, if that cannot be (relations/subquery.c, relations/union.c).
+	 * as it was, if that cannot be (relations/subquery.c).
 	 */
 	bool		(*embed) (struct GcTranslation *tr, GcLeaf *leaf);
 	/* gc_translate_expr(), for the files of which expr/expr.c is made. */

@@ -9,7 +9,7 @@
  * devices are settings (gpuconc.*_cost), with defaults per device.
  *
  * PostgreSQL compares paths by costs that are no times.  What it is told of ours is in the proportion to its own path
- * that the times are in (own_time.c).
+ * that the times are in (execution_time.c).
  *
  * The whole result is decoded before the first row is returned, so that all of that is start-up.
  *
@@ -19,8 +19,6 @@
  */
 #include "costs.h"
 
-#include <math.h>
-
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
@@ -28,12 +26,127 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
-#include "lookup_cost.h"
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../force.h"
 #include "../../queue/queue.h"
 #include "../../settings.h"
+#include "../../columns/load/seen.h"
+
+/*-------------------------------------------------------------------------
+ * Costs of a translation's lookup tables
+ *
+ * Tables that are kept for later, and for all sessions, cost a request a small part of what it takes to make them.
+ * Others are made for each request: those of expressions with parameters, and those that bring texts of several columns
+ * into one dictionary.  These take about a microsecond for each value, as long as PostgreSQL takes for a few rows.
+ *-------------------------------------------------------------------------
+ */
+
+/* Calls of an operator that an entry costs, of a table that is kept: spread over its uses. */
+#define KEPT_OPERATORS		0.2
+
+/* An entry of a table that is made for each request: evaluated; put into a dictionary; put in order; copied.  Measured. */
+#define EVALUATED_OPERATORS	15
+#define ADDED_OPERATORS		40
+#define RANKED_OPERATORS	40
+#define COPIED_OPERATORS	0.5
+
+/* Values of a table's or an append input's text column. */
+static double
+column_values(const GcTranslation *tr, int c)
+{
+	const GcLeaf *leaf = tr->column_leaf[c];
+	const int	attnum = tr->columns[c].attnum;
+	GcSeenColumn seen;
+	double		n = 0;
+	ListCell   *lc;
+
+	if (leaf == NULL || attnum <= 0)
+		return 0;
+	if (OidIsValid(leaf->relid))
+	{
+		(void) gc_column_seen(leaf->relid, attnum, &seen);
+		return seen.values;
+	}
+	foreach(lc, leaf->append ? leaf->append->parts : NIL)
+	{
+		const GcAppendPart *part = lfirst(lc);
+
+		if (part->attnums == NULL || part->attnums[attnum - 1] <= 0)
+			continue;
+		(void) gc_column_seen(part->relid, part->attnums[attnum - 1], &seen);
+		n += seen.values;
+	}
+	return n;
+}
+
+/* Values of a dictionary before a table adds others; added_values(): the values that tables add. */
+static double
+own_values(const GcTranslation *tr, uint16 space)
+{
+	const GcPlanLut *lut;
+
+	if (space == GC_SPACE_NONE || space == GC_SPACE_CONSTANTS)
+		return 0;
+	if (space < GC_SPACE_LUT)
+		return column_values(tr, space);
+	lut = &tr->plan->luts[space - GC_SPACE_LUT];
+	return lut->type == GC_LUT_UNIFY ? own_values(tr, lut->space) : tr->lut_values[space - GC_SPACE_LUT];
+}
+
+static double
+added_values(const GcTranslation *tr, uint16 space)
+{
+	double		n = 0;
+
+	for (int i = 0; i < tr->nluts; i++)
+	{
+		const GcPlanLut *lut = &tr->plan->luts[i];
+
+		if (lut->type == GC_LUT_ADD && lut->to_space == space)
+			n += own_values(tr, lut->space);
+	}
+	return n;
+}
+
+static double
+operators(const GcTranslation *tr, int i)
+{
+	const GcPlanLut *lut = &tr->plan->luts[i];
+	double		added;
+
+	switch (lut->type)
+	{
+		case GC_LUT_EXPR:
+			return tr->lut_values[i] * (lut->cacheable ? KEPT_OPERATORS : EVALUATED_OPERATORS);
+		case GC_LUT_ADD:
+		case GC_LUT_UNIFY:
+			return own_values(tr, lut->space) * ADDED_OPERATORS;
+		case GC_LUT_RANK:
+			added = added_values(tr, lut->space);
+			return added > 0 ? (own_values(tr, lut->space) + added) * RANKED_OPERATORS : 0;
+		case GC_LUT_RANKED:
+			return (own_values(tr, lut->space) + added_values(tr, lut->space)) * COPIED_OPERATORS;
+		default:
+			return own_values(tr, lut->space) * KEPT_OPERATORS;
+	}
+}
+
+/* A request's work for all of them, in calls of an operator. */
+static double
+lookup_operators(const GcTranslation *tr)
+{
+	double		n = 0;
+
+	for (int i = 0; i < tr->nluts; i++)
+		n += operators(tr, i);
+	return n;
+}
+
+/*-------------------------------------------------------------------------
+ * Costs of a node
+ *-------------------------------------------------------------------------
+ */
 
 /* To encode a value of a row source, in operators. */
 #define ENCODE_OPERATORS	4
@@ -47,7 +160,7 @@
 #define TEXT_OPERATORS		3
 #define OWN_TEXT_OPERATORS	14
 
-/* Of more values than this, the processor's caches do not hold a dictionary. */
+/* The processor's caches hold no dictionary of more values than this. */
 #define MANY_VALUES			50000
 
 /*
@@ -72,7 +185,7 @@ device_costs(void)
 		.pair = gc_debug_pair_cost >= 0 ? gc_debug_pair_cost : fast ? 0.0000005 : 0.0001};
 }
 
-/* Of all pairs that a leaf's rows make with the rows of lists. */
+/* The time of all pairs that a leaf's rows make with the rows of lists. */
 static Cost
 pairs_cost(const GcLeaf *leaf, double pair_cost)
 {
@@ -136,7 +249,7 @@ leaves_cost(GcTranslation *tr, List *leaves, const DeviceCosts *costs)
 	return cost;
 }
 
-/* Of a leaf and, if it is a subquery, all that this reads. */
+/* The time of a leaf and, if it is a subquery, all that this reads. */
 static Cost
 leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 {
@@ -147,7 +260,7 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 	if (leaf->build >= 0)
 		cost += leaf->tuples * leaf->share * costs->build;
 	if (gc_leaf_is_source(leaf))
-		cost += gc_own_time(tr->top, leaf->path) + leaf->rows * encoding_cost(leaf);
+		cost += gc_execution_time(tr->top, leaf->path) + leaf->rows * encoding_cost(leaf);
 	else if (leaf->arms)
 	{
 		foreach(lc, leaf->arms->arms)
@@ -238,39 +351,16 @@ gc_costs(GcTranslation *tr, Path *own)
 {
 	GcCosts		costs = {.device = gc_offload_cost,.row = row_cost(tr),.scale = 1};
 	const DeviceCosts constants = device_costs();
-	Cost		own_time = gc_own_time(tr->top, own);
+	Cost		own_time = gc_execution_time(tr->top, own);
 	ListCell   *lc;
 
 	foreach(lc, tr->leaves)
 		costs.device += leaf_cost(tr, lfirst(lc), &constants);
-	costs.device += gc_lookup_operators(tr) * cpu_operator_cost;
+	costs.device += lookup_operators(tr) * cpu_operator_cost;
 	costs.device += sets_cost(tr, &constants);
 	own_time -= gc_groups_excess(own, tr->fewer);
 	if (own_time > 0 && own->total_cost > 0)
 		costs.scale = own->total_cost / own_time;
 	tr->plan->own_ms = own_time * GC_UNIT_MS;
 	return costs;
-}
-
-/* With settings that are huge, what is infinite would be compared with what is infinite. */
-static Cost
-within_range(Cost cost)
-{
-	return isfinite(cost) ? Min(cost, 1e100) : 1e100;
-}
-
-Cost
-gc_costs_time(const GcCosts *costs, double rows)
-{
-	return within_range(costs->device + rows * (costs->row + 0.5 * cpu_tuple_cost));
-}
-
-void
-gc_set_costs(Path *path, const GcCosts *costs, double rows)
-{
-	path->startup_cost = within_range(costs->scale * (costs->device + rows * costs->row));
-	path->total_cost = within_range(path->startup_cost + costs->scale * rows * 0.5 * cpu_tuple_cost);
-	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
-	if (gc_offload_forced())
-		path->startup_cost = path->total_cost = gc_offload_cost;
 }

@@ -12,7 +12,7 @@
 
 #include "../base/translate.h"
 
-/* Of a translation.  Times are in units of cost that the CPU takes. */
+/* A translation's costs.  Times are in units of cost that the CPU takes. */
 typedef struct GcCosts
 {
 	Cost		device;			/* until the device has its result */
@@ -23,10 +23,18 @@ typedef struct GcCosts
 /* own: the path that the node's is compared with. */
 extern GcCosts gc_costs(GcTranslation *tr, Path *own);
 
-/* The time of a path that returns so many rows. */
-extern Cost gc_costs_time(const GcCosts *costs, double rows);
+/* Estimates of PostgreSQL's that are guesses, as values of parameters are not known (guesses.c): */
 
-/* The costs of a path that returns so many rows. */
-extern void gc_set_costs(Path *path, const GcCosts *costs, double rows);
+/*
+ * Is a node that takes `least` clearly faster than a path of PostgreSQL's for some values of parameters?  False where
+ * nothing is guessed.
+ */
+extern bool gc_may_take_longer(PlannerInfo *root, Path *path, Cost least);
+
+/*
+ * May either of PostgreSQL's own path and the node be faster, by the values of parameters?  The plan then has what the
+ * executor needs to tell.
+ */
+extern bool gc_decided_by_values(GcTranslation *tr, Path *own, const GcCosts *costs, double rows);
 
 #endif							/* GC_COSTS_H */

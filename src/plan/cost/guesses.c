@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guesses.h"
+#include "costs.h"
 
 #include "access/htup.h"
 #include "catalog/pg_statistic.h"
@@ -30,9 +30,8 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "fallback.h"
 #include "node.h"
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../base/planning.h"
@@ -75,7 +74,7 @@ param_walker(Node *node, void *context)
 	return expression_tree_walker(node, param_walker, context);
 }
 
-/* What only the planner's run that made it knows how to estimate. */
+/* Nodes that only the planner's run that made them knows how to estimate. */
 static bool
 of_run_walker(Node *node, void *context)
 {
@@ -303,9 +302,9 @@ add_scan(PlannerInfo *root, Path *path, Parts *parts)
 		all = searched;
 	guess = all == NIL ? NULL : find_guess(root, parts, rel, all, false);
 	if (guess)
-		guess->time += gc_own_time(root, path);
+		guess->time += gc_execution_time(root, path);
 	else
-		parts->fixed += gc_own_time(root, path);
+		parts->fixed += gc_execution_time(root, path);
 }
 
 /* The inner side of a nested loop is executed for each outer row, unless its rows are kept. */
@@ -323,7 +322,7 @@ add_parts(PlannerInfo *root, Path *path, Parts *parts)
 
 	if (!is_guessed(root, path))
 	{
-		parts->fixed += gc_own_time(root, path);
+		parts->fixed += gc_execution_time(root, path);
 		return;
 	}
 	if (children == NIL)
@@ -370,7 +369,7 @@ path_parts(PlannerInfo *root, Path *path, Parts *parts)
 		return false;
 	add_guesses(root, path, parts);
 	add_parts(root, path, parts);
-	parts->above = gc_own_time(root, path) - parts->fixed;
+	parts->above = gc_execution_time(root, path) - parts->fixed;
 	for (int i = 0; i < parts->n; i++)
 		parts->above -= parts->guesses[i].time;
 	parts->above = Max(parts->above, 0);
@@ -378,7 +377,7 @@ path_parts(PlannerInfo *root, Path *path, Parts *parts)
 }
 
 /*-------------------------------------------------------------------------
- * What comes of it
+ * Decisions by it
  *-------------------------------------------------------------------------
  */
 
@@ -414,7 +413,7 @@ gc_may_take_longer(PlannerInfo *root, Path *path, Cost least)
 	return path_parts(root, path, &parts) && most_time(&parts) >= CLEARLY * least;
 }
 
-/* What the executor needs to estimate anew, once it has values. */
+/* Conditions that the executor is to estimate anew, once it has values. */
 static void
 note_guesses(GcTranslation *tr, const Parts *parts)
 {

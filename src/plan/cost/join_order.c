@@ -5,7 +5,7 @@
  *
  * A node that takes all of a query level along has PostgreSQL's own plan as its fallback.  To find the best join
  * order for that takes most of the time of planning, though the plan is hardly ever executed.  So the order is
- * remembered for the query without its constants (verdict.c).  The next time, only the joins of that order are made,
+ * remembered for the query without its constants (plan_memory.c).  The next time, only the joins of that order are made,
  * each in the ways that PostgreSQL knows, with the indexes and costs of that time.
  *
  * The order is searched for again if other numbers of rows are joined than before, if the joins have become
@@ -28,15 +28,12 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "../base/changes.h"
-#include "fallback.h"
+#include "../base/invalidation.h"
+#include "node.h"
 #include "../../compat.h"
-#include "../base/glance.h"
+#include "../base/query_summary.h"
 #include "../base/planning.h"
 #include "../relations/relinfo.h"
-
-/* PostgreSQL's own path must have cost this many times as much. */
-#define MARGIN			2
 
 /* By how much the rows of a relation, and the cost of the joins, may differ from what they were. */
 #define ROWS_DRIFT		1.5
@@ -51,7 +48,7 @@
 typedef struct Order
 {
 	uint64		key;
-	uint64		since;			/* as gc_changes_watch() */
+	uint64		since;			/* as gc_invalidation_watch() */
 	int			uses;
 	GcJoinSearch search;
 } Order;
@@ -68,14 +65,14 @@ search_key(PlannerInfo *root, List *initial_rels)
 
 	if (key == 0 || list_length(initial_rels) < FEWEST_RELS || list_length(initial_rels) > GC_JOIN_ORDER_RELS)
 		return 0;
-	key = gc_glance_mix(key, root->query_level);
+	key = gc_summary_mix(key, root->query_level);
 	foreach(lc, initial_rels)
 	{
 		const RelOptInfo *rel = lfirst(lc);
 
 		if (!IS_SIMPLE_REL(rel))
 			return 0;
-		key = gc_glance_mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
+		key = gc_summary_mix(key, (uint64) rel->relid << 32 | root->simple_rte_array[rel->relid]->relid);
 		all = bms_add_member(all, rel->relid);
 	}
 	/* A part of what the level joins is not made in the last order, so it is not worth remembering. */
@@ -83,11 +80,11 @@ search_key(PlannerInfo *root, List *initial_rels)
 }
 
 /*-------------------------------------------------------------------------
- * What a search found
+ * Orders that a search found
  *-------------------------------------------------------------------------
  */
 
-typedef struct Found
+typedef struct FoundSteps
 {
 	GcJoinSearch *search;
 	PlannerInfo *root;
@@ -95,11 +92,11 @@ typedef struct Found
 	int			nsets;
 	Relids		sets[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS]; /* relations of what steps join, and lead to */
 	bool		failed;			/* it is not known how all is joined */
-} Found;
+} FoundSteps;
 
 /* The number of a set of relations; a new one where it is not known yet. */
 static int
-set_number(Found *found, Relids relids)
+set_number(FoundSteps *found, Relids relids)
 {
 	int			i = 0;
 
@@ -117,7 +114,7 @@ set_number(Found *found, Relids relids)
 
 /* Put a step behind those that join as many relations. */
 static void
-add_step(Found *found, Relids outer, Relids inner, Relids result)
+add_step(FoundSteps *found, Relids outer, Relids inner, Relids result)
 {
 	GcJoinSearch *search = found->search;
 	GcJoinStep	step = {.outer = set_number(found, outer),.inner = set_number(found, inner),
@@ -140,7 +137,7 @@ add_step(Found *found, Relids outer, Relids inner, Relids result)
 }
 
 static bool
-is_initial(const Found *found, Relids relids)
+is_initial(const FoundSteps *found, Relids relids)
 {
 	for (int i = 0; i < found->search->nrels; i++)
 	{
@@ -152,7 +149,7 @@ is_initial(const Found *found, Relids relids)
 
 /* The joins that a path is made of. */
 static void
-add_path_steps(Found *found, Path *path)
+add_path_steps(FoundSteps *found, Path *path)
 {
 	JoinPath   *join;
 	Path	  **child;
@@ -177,7 +174,7 @@ add_path_steps(Found *found, Path *path)
 
 /* The joins that a description is made of. */
 static void
-add_described_steps(Found *found, RelOptInfo *rel)
+add_described_steps(FoundSteps *found, RelOptInfo *rel)
 {
 	const GcRelDesc *desc;
 
@@ -230,7 +227,7 @@ gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel)
 	const uint64 key = search_key(root, initial_rels);
 	Path	   *own = key != 0 ? gc_cheapest_own_path(rel) : NULL;
 	GcJoinSearch search = {.root = root,.key = key,.nrels = list_length(initial_rels)};
-	Found		found = {.search = &search,.root = root,.initial_rels = initial_rels};
+	FoundSteps	found = {.search = &search,.root = root,.initial_rels = initial_rels};
 	ListCell   *lc;
 
 	if (own == NULL)
@@ -281,7 +278,7 @@ find_order(uint64 key)
 {
 	Order	   *order = orders && key != 0 ? hash_search(orders, &key, HASH_FIND, NULL) : NULL;
 
-	if (order == NULL || gc_changed_since(&order->since, order->search.tables, order->search.nrels))
+	if (order == NULL || gc_invalidated_since(&order->since, order->search.tables, order->search.nrels))
 		return NULL;
 	return order->uses++ < MOST_USES ? order : NULL;
 }
@@ -326,7 +323,7 @@ join_in_order(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search)
 }
 
 /*
- * The same, without merge joins if there were none: they are costed by looks into indexes.  Functions that are called
+ * Join them without merge joins if there were none: they are costed by looks into indexes.  Functions that are called
  * meanwhile may set the setting, too, so it is set as they do it.  An error takes it back, as it does theirs.
  */
 static RelOptInfo *
@@ -383,7 +380,6 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
 			(errmsg_internal("gpuconc has %d relations joined in PostgreSQL's last order", search.nrels)));
 	search.root = root;
 	search.replayed = true;
-	search.won = false;
 	*add_search(root, key) = search;
 	return rel;
 }
@@ -392,64 +388,6 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
  * Does the order matter?
  *-------------------------------------------------------------------------
  */
-
-static void
-mark_level(const PlannerInfo *root)
-{
-	ListCell   *lc;
-
-	foreach(lc, gc_planning->searches)
-	{
-		GcJoinSearch *search = lfirst(lc);
-
-		search->won |= search->root == root;
-	}
-}
-
-/* The levels that became a part of a node's program. */
-static void
-mark_leaves(List *leaves)
-{
-	ListCell   *lc,
-			   *la;
-
-	foreach(lc, leaves)
-	{
-		const GcLeaf *leaf = lfirst(lc);
-
-		if (leaf->groups)
-		{
-			mark_level(leaf->groups->root);
-			mark_leaves(leaf->groups->leaves);
-		}
-		foreach(la, leaf->arms ? leaf->arms->arms : NIL)
-		{
-			const GcArm *arm = lfirst(la);
-
-			mark_level(arm->root);
-			mark_leaves(arm->leaves);
-		}
-	}
-}
-
-void
-gc_join_order_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
-{
-	const Path *own = path->own;
-	/* Of the first few rows, PostgreSQL's own path may make no others. */
-	const Cost	cost = (root->tuple_fraction > 0 ? own->startup_cost : own->total_cost) + gc_saved_cost(path->own);
-
-	if (gc_planning == NULL)
-		return;
-	if (cost < MARGIN * path->cpath.path.total_cost)
-	{
-		gc_planning->narrow = true;
-		return;
-	}
-	if (IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)))
-		mark_level(root);
-	mark_leaves(path->tr->leaves);
-}
 
 static void
 note(const GcJoinSearch *search)
@@ -465,7 +403,7 @@ note(const GcJoinSearch *search)
 	if (orders == NULL)
 		orders = hash_create("gpuconc join orders", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	order = hash_search(orders, &search->key, HASH_ENTER, NULL);
-	order->since = gc_changes_watch(search->tables, search->nrels);
+	order->since = gc_invalidation_watch(search->tables, search->nrels);
 	order->uses = 0;
 	order->search = *search;
 }
@@ -478,10 +416,11 @@ gc_join_order_note(void)
 	foreach(lc, gc_planning->searches)
 	{
 		const GcJoinSearch *search = lfirst(lc);
+		const bool	won = list_member_ptr(gc_planning->won, search->root);
 
-		if (search->won && !search->replayed)
+		if (won && !search->replayed)
 			note(search);
-		else if (!search->won && orders)
+		else if (!won && orders)
 			hash_search(orders, &search->key, HASH_REMOVE, NULL);
 	}
 }

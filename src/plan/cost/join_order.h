@@ -33,7 +33,6 @@ typedef struct GcJoinSearch
 	Cost		own;			/* of PostgreSQL's own path */
 	bool		merges;			/* that has a merge join */
 	bool		replayed;		/* it was known from before */
-	bool		won;			/* a path of ours for all of the level was taken, and is cheaper by far */
 	int			nrels;
 	double		rows[GC_JOIN_ORDER_RELS];
 	Oid			tables[GC_JOIN_ORDER_RELS]; /* 0: it is none */
@@ -46,9 +45,6 @@ extern RelOptInfo *gc_join_order_replay(PlannerInfo *root, List *initial_rels);
 
 /* PostgreSQL has searched, and this is the join of them all. */
 extern void gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel);
-
-/* A path of ours has become a part of the plan. */
-extern void gc_join_order_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path);
 
 /* The statement is planned: remember which orders do not matter. */
 extern void gc_join_order_note(void);

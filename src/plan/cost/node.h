@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * node.h
- *	  Paths of ours, and the plan nodes that are made of them; private to plan/.
+ *	  Paths of ours, the plan nodes that are made of them, and PostgreSQL's own paths in their place; private to plan/.
  *
  * Planner, in backends.
  *
@@ -28,6 +28,12 @@ extern GcPath *gc_make_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *targ
 
 extern bool gc_is_path(const Path *path);
 
+/* The time of a path that returns so many rows. */
+extern Cost gc_costs_time(const GcCosts *costs, double rows);
+
+/* The costs of a path that returns so many rows. */
+extern void gc_set_costs(Path *path, const GcCosts *costs, double rows);
+
 /* PostgreSQL's own path in the place of one of ours; any other path is returned. */
 extern Path *gc_own_path(Path *path);
 
@@ -39,5 +45,26 @@ extern bool gc_is_node(const Plan *plan);
  * sorted; -1 if there is none.
  */
 extern int	gc_sorted_output(const GcTranslation *tr, const EquivalenceClass *ec, Oid *type);
+
+/* The cheapest of PostgreSQL's own unparameterised paths; NULL if there is none. */
+extern Path *gc_cheapest_own_path(RelOptInfo *rel);
+
+/*
+ * The cheapest of PostgreSQL's own unparameterised paths of rel that can be a fallback
+ * of tr's node; NULL if there is none.  *own is that path as the planner made it.  Both
+ * are copies, since add_path() frees what a path of ours dominates.  The paths of tr's
+ * row sources become those of the fallback.
+ */
+extern Path *gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own);
+
+/* Is there a path of ours in this path tree? */
+extern bool gc_path_has_ours(Path *path);
+
+/* Cost that paths of ours in a path tree save against PostgreSQL's own in their place, if each is executed once. */
+extern Cost gc_saved_cost(Path *path);
+
+/* Where a path node of one child keeps it, and one of a list of children these; NULL for others. */
+extern Path **gc_single_child(Path *path);
+extern List **gc_child_list(Path *path);
 
 #endif							/* GC_NODE_H */

@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "ordered.h"
+#include "paths.h"
 
 #include <math.h>
 
@@ -38,7 +38,7 @@
 #include "../group/choice.h"
 #include "../group/late.h"
 #include "node.h"
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../../force.h"
@@ -339,7 +339,7 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 	return (Path *) create_sort_path(root, output, &again->cpath.path, keys, wanted);
 }
 
-/* Of what PostgreSQL sorted, leave out our nodes. */
+/* Nodes of ours are left out of what PostgreSQL sorted. */
 static void
 drop_sorted_nodes(RelOptInfo *output)
 {
@@ -381,7 +381,7 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 			path = ((ProjectionPath *) path)->subpath;
 		if (!gc_is_path(path) || (foreach_current_index(lc) >= list_length(input->pathlist) && path->parent != input))
 			continue;
-		/* Of rows that other nodes, or DISTINCT, are still to take, none may be missing. */
+		/* No row may be missing that other nodes, or DISTINCT, are still to take. */
 		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);
 		sorted = ordered_path(root, output, (GcPath *) path, keys, above ? -1 : wanted);
 		if (sorted == NULL && apart)

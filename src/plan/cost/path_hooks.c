@@ -17,11 +17,9 @@
 #include "utils/selfuncs.h"
 
 #include "../group/agg.h"
-#include "fallback.h"
+#include "node.h"
 #include "join_order.h"
-#include "ordered.h"
-#include "own_time.h"
-#include "path_hooks.h"
+#include "execution_time.h"
 #include "paths.h"
 #include "../../compat.h"
 #include "../../force.h"
@@ -179,7 +177,7 @@ note_time(PlannerInfo *root, RelOptInfo *output)
 		if (best == NULL || ((Path *) lfirst(lc))->total_cost < best->total_cost)
 			best = lfirst(lc);
 	}
-	gc_planning->time = best ? gc_own_time(root, best) + gc_init_plans_time(root) : 0;
+	gc_planning->time = best ? gc_execution_time(root, best) + gc_init_plans_time(root) : 0;
 }
 
 static void

@@ -28,12 +28,9 @@
 #include "../group/choice.h"
 #include "costs.h"
 #include "../expr/expr.h"
-#include "fallback.h"
 #include "../group/few_values.h"
-#include "guesses.h"
-#include "input_order.h"
 #include "node.h"
-#include "own_time.h"
+#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../../queue/queue.h"
@@ -45,7 +42,83 @@
 #include "../relations/relinfo.h"
 #include "../relations/subquery.h"
 #include "../relations/tree.h"
-#include "../relations/union.h"
+
+/*-------------------------------------------------------------------------
+ * Whether a query level shows the order of the subquery that it reads
+ *
+ * SQL says nothing of the order of rows above a subquery's ORDER BY.  But PostgreSQL keeps it where the level
+ * reads that subquery alone, and its manual has array_agg() and the like rely on it.  LIMIT without
+ * an ORDER BY of its own, DISTINCT ON and row_number() OVER () are used alike.
+ *
+ * A join of such a subquery keeps the order in some of PostgreSQL's plans only, so that is not looked at.
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Has what this level reads, if that is one subquery, an ORDER BY?  Rows of a CTE, and of a subquery that is not part of
+ * a node, stay PostgreSQL's where they are read alone.
+ */
+static bool
+reads_in_order(PlannerInfo *root)
+{
+	const RangeTblEntry *rte;
+	int			rti;
+
+	if (!bms_get_singleton_member(root->all_baserels, &rti))
+		return false;
+	rte = planner_rt_fetch(rti, root);
+	return rte->rtekind == RTE_SUBQUERY && rte->subquery && rte->subquery->sortClause != NIL;
+}
+
+/* Does an expression hold an aggregate or a window function that takes rows as they come? */
+static bool
+takes_as_they_come(Node *node, void *context)
+{
+	const Query *query = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		const Aggref *agg = (Aggref *) node;
+
+		if (agg->agglevelsup == 0 && agg->aggorder == NIL && agg->aggdistinct == NIL &&
+			!gc_is_orderless(agg->aggfnoid, agg->aggtype))
+			return true;
+	}
+	if (IsA(node, WindowFunc))
+	{
+		const WindowFunc *func = (WindowFunc *) node;
+		const WindowClause *window = list_nth(query->windowClause, func->winref - 1);
+
+		if (window->orderClause == NIL && !gc_is_orderless(func->winfnoid, func->wintype))
+			return true;
+	}
+	return expression_tree_walker(node, takes_as_they_come, context);
+}
+
+/*
+ * Does the level read nothing but a subquery that has an ORDER BY, and do its rows, or what it computes of them,
+ * depend on that order?  Rows that the device returns come in any order.
+ */
+static bool
+shows_input_order(PlannerInfo *root)
+{
+	Query	   *query = root->parse;
+
+	if (!reads_in_order(root))
+		return false;
+	if (query->hasDistinctOn ||
+		takes_as_they_come((Node *) query->targetList, query) || takes_as_they_come(query->havingQual, query))
+		return true;
+	return !query->hasAggs && query->groupClause == NIL && query->groupingSets == NIL && query->distinctClause == NIL &&
+		query->sortClause == NIL;
+}
+
+/*-------------------------------------------------------------------------
+ * Whether a path of ours is offered
+ *-------------------------------------------------------------------------
+ */
 
 /*
  * A node for all of a query level may cost more than a plan with a node for a part of it, by this factor
@@ -54,7 +127,7 @@
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000
 
-/* What a node costs that decides when it is executed, of PostgreSQL's own path.  It is there for either to be taken. */
+/* A node that decides when it is executed costs this part of PostgreSQL's own path.  It is there for either to be taken. */
 #define DECIDING_SHARE	0.9
 
 /* And of more groups than this, grouping sets are not made. */
@@ -337,7 +410,7 @@ too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
 	{
 		Path	   *path = gc_own_path(lfirst(lc));
 
-		if (path->param_info == NULL && gc_own_time(root, path) * wanted_share(root, rel, path) <= least &&
+		if (path->param_info == NULL && gc_execution_time(root, path) * wanted_share(root, rel, path) <= least &&
 			!gc_may_take_longer(root, path, least))
 			return true;
 	}
@@ -358,7 +431,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	/* apply_scanjoin_target_to_paths() makes its paths anew, of those of the partitions. */
 	if (reason == NULL && IS_PARTITIONED_REL(rel) && bms_equal(rel->relids, GC_ALL_RELIDS(root)))
 		reason = "rows of a partitioned table are neither joined nor aggregated";
-	if (reason == NULL && gc_shows_input_order(root))
+	if (reason == NULL && shows_input_order(root))
 		reason = "rows come in the order of a subquery";
 	if (reason)
 	{
@@ -381,7 +454,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	add_gc_path(tr, rel, rel->reltarget, NIL, rel->rows * tr->fewer, "scan");
 }
 
-/* What is against computing groups of an input at this level; NULL if nothing is. */
+/* The reason against computing groups of an input at this level; NULL: there is none. */
 static const char *
 grouping_refusal(PlannerInfo *root, RelOptInfo *input)
 {
@@ -407,7 +480,7 @@ estimated_groups(PlannerInfo *root, RelOptInfo *input, const RelOptInfo *output,
 	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
 }
 
-/* The same, where no more are possible by what is known of the keys. */
+/* The number of groups, where no more are possible by what is known of the keys. */
 static double
 possible_groups(GcTranslation *tr, double estimate)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paths.h
- *	  Offering custom paths, and what they cost; private to plan/.
+ *	  Offering custom paths; private to plan/.
  *
  * Planner, in backends.
  *
@@ -30,5 +30,17 @@ extern void gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInf
  * relations, might win by its order.
  */
 extern void gc_keep_only_offer(RelOptInfo *rel);
+
+/* Offer paths from now on (path_hooks.c). */
+extern void gc_path_hooks_install(void);
+
+/*
+ * Offer the paths of ours for a query level again, for its ORDER BY: with rows in that order, so
+ * that no Sort stands above; and where LIMIT takes the first few, with little more than these.
+ */
+extern void gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
+
+/* Offer a path of ours for groups again, in the order in which window functions take them. */
+extern void gc_add_window_order(PlannerInfo *root, RelOptInfo *output);
 
 #endif							/* GC_PATHS_H */

@@ -32,7 +32,7 @@
 #include "../base/builder.h"
 #include "../base/builtins.h"
 #include "dates.h"
-#include "../base/glance.h"
+#include "../base/query_summary.h"
 #include "instants.h"
 #include "../base/source.h"
 #include "text_calls.h"
@@ -177,20 +177,20 @@ place_walker(Node *node, uint64 *place)
 {
 	if (node == NULL)
 		return false;
-	*place = gc_glance_mix(*place, nodeTag(node));
+	*place = gc_summary_mix(*place, nodeTag(node));
 	if (IsA(node, OpExpr))
-		*place = gc_glance_mix(*place, ((OpExpr *) node)->opno);
+		*place = gc_summary_mix(*place, ((OpExpr *) node)->opno);
 	else if (IsA(node, FuncExpr))
-		*place = gc_glance_mix(*place, ((FuncExpr *) node)->funcid);
+		*place = gc_summary_mix(*place, ((FuncExpr *) node)->funcid);
 	else if (IsA(node, Const))
 	{
 		const Const *c = (const Const *) node;
 
-		*place = gc_glance_mix(*place, c->consttype);
+		*place = gc_summary_mix(*place, c->consttype);
 		if (c->constbyval && !c->constisnull)
-			*place = gc_glance_mix(*place, c->constvalue);
+			*place = gc_summary_mix(*place, c->constvalue);
 		else if (c->constlen == -1 && !c->constisnull)
-			*place = gc_glance_mix(*place, hash_bytes((const unsigned char *) DatumGetPointer(c->constvalue), VARSIZE_ANY(c->constvalue)));
+			*place = gc_summary_mix(*place, hash_bytes((const unsigned char *) DatumGetPointer(c->constvalue), VARSIZE_ANY(c->constvalue)));
 	}
 	return expression_tree_walker(node, place_walker, place);
 }
@@ -508,7 +508,7 @@ executed_expr(GcTranslation *tr, Expr *expr)
 }
 
 /*
- * Does the executor find out which of an expression's values occur in rows (exec/occurring.c)?  They are a column's, or
+ * Does the executor find out which of an expression's values occur in rows (exec/lookup.c)?  They are a column's, or
  * dates of its timestamps without a time zone.
  */
 static bool

@@ -19,11 +19,11 @@
 
 #define IS_WITHIN(value, limit)	((value) >= -(limit) && (value) <= (limit))
 
-typedef struct Walk
+typedef struct RaiseWalk
 {
 	GcRaisesOf	of;
 	void	   *context;
-} Walk;
+} RaiseWalk;
 
 static GcRaises
 by_form(const Node *node)
@@ -49,7 +49,7 @@ by_form(const Node *node)
 }
 
 static bool
-raises_walker(Node *node, Walk *walk)
+raises_walker(Node *node, RaiseWalk *walk)
 {
 	GcRaises	raises;
 
@@ -98,7 +98,7 @@ gc_are_harmless(const GcBuiltin *b, const List *args)
 bool
 gc_may_raise(Node *node, GcRaisesOf of, void *context)
 {
-	Walk		walk = {of, context};
+	RaiseWalk	walk = {of, context};
 
 	return raises_walker(node, &walk);
 }

@@ -247,7 +247,7 @@ add_precise_sums(GcTranslation *tr, const Aggref *agg, GcPlanOutput *out, int y,
 }
 
 /*
- * An aggregate of floats that PostgreSQL computes from a state of sums (exec/regression.c); y: of
+ * An aggregate of floats that PostgreSQL computes from a state of sums (exec/aggregates.c); y: of
  * pairs, or GC_NO_EXPR.
  */
 static bool

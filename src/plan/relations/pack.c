@@ -215,7 +215,7 @@ pack_rests(GcTranslation *tr, GcProgram *p, const Maps *maps, int n)
 
 	for (int i = 0; i < tr->npipelines; i++)
 		packed[i] = tr->rest_of[i] == 0;
-	/* What an arm is an arm of may have a higher number. */
+	/* The pipeline that an arm belongs to may have a higher number. */
 	for (int i = 0; i < tr->npipelines; i++)
 	{
 		const int	of = tr->rest_of[i] - 1;
@@ -506,7 +506,7 @@ mapped_tags(const GcTranslation *tr, const Maps *maps)
 	return list_make2(tags, gc_lower_display(tr, maps->pipeline));
 }
 
-/* What a flat plan is made of, but for its variable parts: the translation's own stays as it is. */
+/* Parts of a flat plan, but for the variable ones: the translation's own stays as it is. */
 static GcPlan
 separate_head(const GcTranslation *tr)
 {

@@ -227,7 +227,7 @@ emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 	int			n = 0;
 	int			condition;
 
-	/* What a condition on its match reads of it comes behind the full joins so far. */
+	/* Columns of it that a condition on its match reads come behind the full joins so far. */
 	child->after_full = list_length(leaf->full);
 	foreach(lc, child->keys)
 	{

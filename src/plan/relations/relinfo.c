@@ -266,7 +266,7 @@ full_joined(GcRelDesc *desc, RelOptInfo *rel)
 	return full == NULL || full->above == NIL ? desc : as_leaf(rel);
 }
 
-/* What is attached so far; of its full joins, what is put behind them may change. */
+/* A copy of what is attached so far; what is put behind its full joins may change. */
 static List *
 copy_attached(const GcRelDesc *desc)
 {

@@ -199,13 +199,13 @@ compare_steps(const ListCell *a, const ListCell *b)
 	return l < r ? -1 : l > r;
 }
 
-typedef struct Search
+typedef struct StepSearch
 {
 	GcStepPlan *steps[MAX_TRIED];	/* the first `depth` of them: the order being tried */
 	GcStepPlan *best[MAX_TRIED];
 	double		best_cost;
 	int			n;
-} Search;
+} StepSearch;
 
 /* The share of vectors of which a row is left, if this is the share of rows. */
 static double
@@ -220,7 +220,7 @@ vectors_left(double share)
 
 /* Try all orders of the steps from `depth` on; cost: of those before, which leave `share`. */
 static void
-search(Search *s, int depth, double cost, double share)
+search(StepSearch *s, int depth, double cost, double share)
 {
 	double		active;
 
@@ -249,7 +249,7 @@ static List *
 cheapest_order(GcTranslation *tr, GcLeaf *leaf)
 {
 	List	   *steps = list_copy(filter_steps(tr, leaf));
-	Search		s = {.best_cost = DBL_MAX};
+	StepSearch	s = {.best_cost = DBL_MAX};
 	ListCell   *lc;
 
 	foreach(lc, leaf->children)
@@ -286,7 +286,7 @@ phase_of(const GcStepPlan *step)
 	return step->probe ? step->probe->phase : 0;
 }
 
-/* What stands behind a full join in SQL must come behind it. */
+/* A step that stands behind a full join in SQL must come behind it. */
 List *
 gc_order_steps(GcTranslation *tr, GcLeaf *leaf)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subquery.c
- *	  Aggregated subqueries in FROM, as leaves of the join tree.
+ *	  Aggregated subqueries in FROM, and UNION ALL of joins and aggregates, as leaves of the join tree.
  *
  * PostgreSQL has planned the subquery as a query level of its own.  Its join tree and
  * its aggregation become pipelines of the outer query's program, before the outer query's
@@ -14,6 +14,16 @@
  * PostgreSQL's plan of the subquery is in the node's fallback, so that permissions are
  * checked as always.  Its row sources are not: they would need plans of another level.
  *
+ * UNION ALL: where all SELECTs read tables, it is an append input (base/append.c).  Else each is an *arm*.
+ * Its joins are pipelines of the outer query's program, the last of which ends in the sink of the
+ * leaf's pipeline.  That one is the first arm's, whose rows are the most.  What the outer query does
+ * with the rows is done in each of them, by the same expressions.  A column of the union is what it is
+ * in the pipeline's own arm (GC_OP_ARM).
+ *
+ * An arm that joins tables is translated as the query level that PostgreSQL planned it as.  Any other is
+ * one relation of the level above: a table, an append input, an aggregated subquery, or a UNION ALL
+ * again.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
@@ -24,12 +34,15 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "../base/builder.h"
@@ -43,13 +56,17 @@
 #include "relinfo.h"
 #include "tree.h"
 #include "../../compat.h"
+#include "../base/append.h"
+#include "../expr/lookup.h"
+#include "../../columns/encode/pgkinds.h"
 
 /* bigint > integer; pg_operator.dat has no symbol for it */
 #define INT84_GREATER	419
 
 /* A CTE's plan is among the InitPlans of its level, and may be what another one reads. */
-bool
-gc_has_plain_init_plans(PlannerInfo *subroot)
+/* Are the level's InitPlans no CTEs? */
+static bool
+has_plain_init_plans(PlannerInfo *subroot)
 {
 	ListCell   *lc;
 
@@ -71,7 +88,7 @@ is_aggregation(PlannerInfo *subroot)
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
 		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
-		!q->hasModifyingCTE && gc_has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
+		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
 }
@@ -264,4 +281,436 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	leaf->rows = Max(leaf->rel->rows * fewer, 1);
 	tr->fewer = before->fewer * fewer;
 	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Arms
+ *-------------------------------------------------------------------------
+ */
+
+/* The arms of a UNION ALL while they are found. */
+typedef struct ArmWalk
+{
+	List	   *arms;			/* GcArm */
+	bool		filtered;		/* as GcUnion's */
+	const char *reason;
+} ArmWalk;
+
+static bool
+refuse(ArmWalk *w, const char *reason)
+{
+	w->reason = reason;
+	return false;
+}
+
+/* Has PostgreSQL planned the SELECT as a query level that joins tables, and does nothing else with their rows? */
+static bool
+is_join_select(PlannerInfo *subroot)
+{
+	return gc_is_plain_query(subroot) && has_plain_init_plans(subroot) && subroot->parse->setOperations == NULL &&
+		!bms_is_empty(subroot->all_baserels) && !contain_volatile_functions((Node *) subroot->processed_tlist);
+}
+
+static Node *
+strip_placeholders(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, PlaceHolderVar))
+		return strip_placeholders((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	return expression_tree_mutator(node, strip_placeholders, context);
+}
+
+/* Does a subquery group no rows, so that it has none? */
+static bool
+is_empty_grouping(PlannerInfo *subroot)
+{
+	RelOptInfo *rel = subroot->parse->setOperations ? NULL : gc_joined_rel(subroot);
+
+	return rel && IS_DUMMY_REL(rel) && subroot->parse->groupingSets == NIL &&
+		(subroot->parse->groupClause != NIL || subroot->parse->distinctClause != NIL);
+}
+
+/* A subquery whose columns are looked at. */
+typedef struct Subquery
+{
+	Index		relid;
+	List	   *tlist;
+} Subquery;
+
+/* Columns that are constants, as these. */
+static Node *
+constants_mutator(Node *node, void *context)
+{
+	const Subquery *s = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == s->relid)
+	{
+		TargetEntry *tle = get_tle_by_resno(s->tlist, ((Var *) node)->varattno);
+
+		return (Node *) copyObject(tle && IsA(tle->expr, Const) ? (Node *) tle->expr : node);
+	}
+	return expression_tree_mutator(node, constants_mutator, context);
+}
+
+/* exprs: the union's columns, as expressions of a relation. */
+static bool
+add_arm(ArmWalk *w, PlannerInfo *root, Index relid, List *exprs)
+{
+	RelOptInfo *rel = root->simple_rel_array[relid];
+	RangeTblEntry *rte = planner_rt_fetch(relid, root);
+	GcArm	   *arm;
+
+	if (rel == NULL || IS_DUMMY_REL(rel))
+		return true;
+	if (rel->subplan_params != NIL || rte->securityQuals != NIL || !bms_is_empty(rel->lateral_relids))
+		return refuse(w, "a SELECT of it depends on other relations");
+	arm = palloc0(sizeof(GcArm));
+	arm->root = root;
+	arm->rel = rel;
+	arm->exprs = (List *) strip_placeholders((Node *) exprs, NULL);
+	if (rte->rtekind == RTE_SUBQUERY && !rte->inh && rel->subroot && is_join_select(rel->subroot))
+	{
+		/* Conditions that PostgreSQL did not push down are applied above. */
+		w->filtered &= rel->baserestrictinfo == NIL;
+		arm->root = rel->subroot;
+		arm->rel = gc_joined_rel(rel->subroot);
+		arm->exprs = gc_inline_columns(arm->exprs, relid, rel->subroot->processed_tlist);
+		if (arm->rel && IS_DUMMY_REL(arm->rel))
+			return true;
+	}
+	else if (rte->rtekind == RTE_SUBQUERY && !rte->inh && rel->subroot)
+	{
+		Subquery	s = {relid, rel->subroot->processed_tlist};
+
+		if (is_empty_grouping(rel->subroot))
+			return true;
+		arm->exprs = (List *) constants_mutator((Node *) arm->exprs, &s);
+	}
+	if (arm->rel == NULL)
+		return refuse(w, "a SELECT of it has no plan of its own");
+	w->arms = lappend(w->arms, arm);
+	return true;
+}
+
+/* The SELECTs are children of the relation. */
+static bool
+add_children(ArmWalk *w, PlannerInfo *root, Index relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+
+		if (appinfo->parent_relid == relid && !add_arm(w, root, appinfo->child_relid, appinfo->translated_vars))
+			return false;
+	}
+	return true;
+}
+
+/* Columns of an inner UNION ALL in the types of the one that it is in. */
+static List *
+coerced(List *exprs, const SetOperationStmt *types)
+{
+	List	   *result = NIL;
+	ListCell   *lc,
+			   *lt;
+
+	forboth(lc, exprs, lt, types->colTypes)
+		result = lappend(result, exprType(lfirst(lc)) == lfirst_oid(lt) ? lfirst(lc) :
+						 coerce_to_common_type(NULL, lfirst(lc), lfirst_oid(lt), "UNION"));
+	return result;
+}
+
+/*
+ * The SELECTs are in a query level of their own, as they differ in type.  around: SetOperationStmt, the
+ * innermost first, that the tree is in.
+ */
+static bool
+add_selects(ArmWalk *w, PlannerInfo *subroot, Node *tree, List *around)
+{
+	Index		relid;
+	List	   *exprs;
+	ListCell   *lc;
+
+	if (IsA(tree, SetOperationStmt))
+	{
+		SetOperationStmt *op = (SetOperationStmt *) tree;
+
+		if (op->op != SETOP_UNION || !op->all)
+			return refuse(w, "it is another set operation than UNION ALL");
+		around = lcons(op, list_copy(around));
+		return add_selects(w, subroot, op->larg, around) && add_selects(w, subroot, op->rarg, around);
+	}
+	relid = ((RangeTblRef *) tree)->rtindex;
+	if (subroot->simple_rel_array[relid] == NULL || subroot->simple_rel_array[relid]->subroot == NULL)
+		return refuse(w, "a SELECT of it has no plan of its own");
+	exprs = gc_union_columns(subroot, relid, linitial(around));
+	if (exprs == NIL)
+		return refuse(w, "a SELECT of it has other columns");
+	for_each_from(lc, around, 1)
+		exprs = coerced(exprs, lfirst(lc));
+	return add_arm(w, subroot, relid, exprs);
+}
+
+/*-------------------------------------------------------------------------
+ * Columns
+ *-------------------------------------------------------------------------
+ */
+
+/* A column of the union in one arm's pipelines. */
+static int
+arm_column(GcTranslation *tr, GcArm *arm, Expr *expr)
+{
+	const GcKind kind = gc_type_kind(exprType((Node *) expr));
+	GcLevel		level;
+	int			e;
+
+	level = gc_level_enter(tr, arm->root, arm->leaves, arm->streamed, NULL);
+	if (!GC_KIND_IS_CODE(kind) || contain_var_clause((Node *) expr))
+		e = gc_translate_expr(tr, arm->streamed, expr);
+	else if (IsA(expr, Const) && ((Const *) expr)->constisnull)
+		e = gc_build_null(tr, kind);
+	/* It belongs to the constants' dictionary. */
+	else if (gc_base_type(exprType((Node *) expr)) == BPCHAROID)
+		e = gc_refuse(tr, "a constant of type character is a column of UNION ALL");
+	else if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr))
+		e = gc_refuse(tr, "a volatile function or a subplan is a column of UNION ALL");
+	else
+		e = gc_build_param(tr, expr, kind, GC_SPACE_CONSTANTS);
+	gc_level_leave(tr, &level);
+	return e < 0 || !gc_no_quotient(tr, e, "a column of UNION ALL") ? GC_NO_EXPR : e;
+}
+
+/* Is a text padded with blanks alike, whichever of the two columns its code is of? */
+static bool
+padded_alike(const GcTranslation *tr, uint16 a, uint16 b)
+{
+	return a < GC_SPACE_LUT && b < GC_SPACE_LUT && tr->plan->columns[a].typmod == tr->plan->columns[b].typmod;
+}
+
+/* Give texts of two arms codes of one dictionary. */
+static bool
+join_texts(GcTranslation *tr, int *a, int *b, Oid type)
+{
+	const uint16 x = tr->space[*a];
+	const uint16 y = tr->space[*b];
+
+	if (x == y || tr->pexprs[*a].op == GC_OP_NULL || tr->pexprs[*b].op == GC_OP_NULL)
+		return true;
+	if (x == GC_SPACE_NONE || y == GC_SPACE_NONE || (gc_base_type(type) == BPCHAROID && !padded_alike(tr, x, y)))
+	{
+		gc_refuse(tr, "texts of a column of UNION ALL have no common dictionary");
+		return false;
+	}
+	*a = gc_add_to_space(tr, *a, x == GC_SPACE_CONSTANTS ? y : x);
+	*b = *a < 0 ? GC_NO_EXPR : gc_add_to_space(tr, *b, tr->space[*a]);
+	return *b >= 0;
+}
+
+/* `e` in an arm's pipelines, and what it was so far in others. */
+static int
+choose_arm(GcTranslation *tr, const GcArm *arm, int e, int others)
+{
+	ListCell   *lc;
+	int			result = others;
+
+	if (e == others)
+		return e;
+	foreach(lc, arm->pipelines)
+	{
+		result = gc_build_expr(tr, GC_OP_ARM, tr->pexprs[e].kind, e, result, -1, lfirst_int(lc));
+		if (result < 0)
+			return result;
+		tr->space[result] = tr->space[tr->pexprs[e].op == GC_OP_NULL ? others : e];
+	}
+	return result;
+}
+
+/* A column of the union, in the pipeline of its leaf. */
+static int
+union_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
+{
+	int			result = GC_NO_EXPR;
+	ListCell   *lc;
+
+	foreach(lc, leaf->arms->arms)
+	{
+		GcArm	   *arm = lfirst(lc);
+		Expr	   *expr;
+		int			e;
+
+		if (!IsA(var, Var) || var->varattno <= 0 || var->varattno > list_length(arm->exprs))
+			return gc_refuse(tr, "a whole-row reference is used");
+		expr = list_nth(arm->exprs, var->varattno - 1);
+		e = expr ? arm_column(tr, arm, expr) : gc_refuse(tr, "a column of UNION ALL is none of a SELECT");
+		if (e < 0)
+			return e;
+		if (result >= 0 && tr->pexprs[e].kind != tr->pexprs[result].kind)
+			return gc_refuse(tr, "a column of UNION ALL differs in type");
+		if (result >= 0 && GC_KIND_IS_CODE(tr->pexprs[e].kind) && !join_texts(tr, &e, &result, var->vartype))
+			return GC_NO_EXPR;
+		result = result < 0 ? e : choose_arm(tr, arm, e, result);
+		if (result < 0)
+			return result;
+	}
+	return result;
+}
+
+/*-------------------------------------------------------------------------
+ * The union
+ *-------------------------------------------------------------------------
+ */
+
+/* Translate what an arm joins; false, with a reason, if that cannot be. */
+static bool
+translate_arm(GcTranslation *tr, GcArm *arm)
+{
+	GcLevel		level = gc_level_enter(tr, arm->root, NIL, NULL, NULL);
+	GcRelDesc  *desc = gc_rel_desc(arm->root, arm->rel);
+	const int	first = tr->npipelines;
+	ListCell   *lc;
+
+	if (!desc->ok)
+		gc_refuse(tr, "%s", desc->reason);
+	else if (gc_translate_tree(tr, desc))
+	{
+		foreach(lc, tr->leaves)
+		{
+			if (gc_leaf_is_source(lfirst(lc)))
+				gc_refuse(tr, "something other than tables is read");
+		}
+		if (tr->reason == NULL)
+			(void) gc_translate_steps(tr);
+	}
+	arm->leaves = tr->leaves;
+	arm->streamed = tr->streamed;
+	gc_level_leave(tr, &level);
+	for (int n = first; n < tr->npipelines && tr->reason == NULL; n++)
+	{
+		if (gc_sink_pipeline(tr, n) == arm->streamed->pipeline)
+			arm->pipelines = lappend_int(arm->pipelines, n);
+	}
+	return tr->reason == NULL;
+}
+
+/* Does an arm read more rows than the others before it?  A table's, if one can be had. */
+static bool
+is_larger(const GcArm *arm, const GcArm *than)
+{
+	const bool	groups = arm->streamed->groups != NULL;
+
+	if (groups != (than->streamed->groups != NULL))
+		return !groups;
+	return arm->streamed->tuples > than->streamed->tuples;
+}
+
+/* All arms end in the sink of the largest one, which comes first. */
+static void
+join_arms(GcTranslation *tr, GcUnion *u)
+{
+	GcArm	   *first = linitial(u->arms);
+	ListCell   *lc;
+
+	foreach(lc, u->arms)
+	{
+		if (is_larger(lfirst(lc), first))
+			first = lfirst(lc);
+	}
+	u->arms = lcons(first, list_delete_ptr(u->arms, first));
+	for_each_from(lc, u->arms, 1)
+	{
+		const int	n = ((GcArm *) lfirst(lc))->streamed->pipeline;
+
+		tr->rest_of[n] = 1 + first->streamed->pipeline;
+		tr->rest_steps[n] = list_length(tr->steps[first->streamed->pipeline]);
+	}
+}
+
+/* Why an arm cannot be had: of its only relation, say. */
+static const char *
+arm_refusal(const char *reason)
+{
+	const int	n = strlen(GC_NONE_CACHED);
+
+	return strncmp(reason, GC_NONE_CACHED, n) == 0 ? reason + n : reason;
+}
+
+/* Translate the arms, and see whether all columns that are read can be computed. */
+static bool
+translate_union(GcTranslation *tr, GcLeaf *leaf)
+{
+	GcUnion    *u = leaf->arms;
+	ListCell   *lc;
+
+	foreach(lc, u->arms)
+	{
+		if (!translate_arm(tr, lfirst(lc)))
+		{
+			leaf->refusal = psprintf("UNION ALL, SELECT %d: %s", foreach_current_index(lc) + 1,
+									 arm_refusal(tr->reason));
+			return false;
+		}
+	}
+	join_arms(tr, u);
+	foreach(lc, gc_columns_read(leaf->rel))
+	{
+		if (union_column(tr, leaf, lfirst(lc)) < 0)
+		{
+			leaf->refusal = psprintf("UNION ALL: %s", tr->reason);
+			return false;
+		}
+	}
+	foreach(lc, u->arms)
+	{
+		GcArm	   *arm = lfirst(lc);
+
+		leaf->tuples += Max(arm->rel->rows, 1);
+		if (arm->root != tr->root)
+			tr->init_plans = list_concat(tr->init_plans, list_copy(arm->root->init_plans));
+	}
+	leaf->input = ((GcArm *) linitial(u->arms))->streamed->input;
+	leaf->rows = Max(leaf->rel->rows, 1);
+	return true;
+}
+
+bool
+gc_union_embed(GcTranslation *tr, GcLeaf *leaf)
+{
+	RelOptInfo *rel = leaf->rel;
+	ArmWalk		w = {.filtered = true};
+	GcTranslation *before;
+	bool		found;
+
+	if (tr->reason || !IS_SIMPLE_REL(rel) || rel->rtekind != RTE_SUBQUERY)
+		return false;
+	if (gc_is_union(rel))
+	{
+		/* PostgreSQL has pushed down what it could, and the relation's own conditions are the others. */
+		w.filtered = false;
+		found = add_selects(&w, rel->subroot, rel->subroot->parse->setOperations, NIL);
+	}
+	else if (planner_rt_fetch(rel->relid, tr->root)->inh)
+		found = add_children(&w, tr->root, rel->relid);
+	else
+		return false;
+	if (!found || w.arms == NIL)
+	{
+		leaf->refusal = w.reason ? w.reason : "it has no rows";
+		return false;
+	}
+	before = gc_builder_save(tr);
+	leaf->arms = palloc0(sizeof(GcUnion));
+	*leaf->arms = (GcUnion) {w.arms, w.filtered, union_column};
+	leaf->tuples = 0;
+	if (translate_union(tr, leaf))
+		return true;
+	ereport(DEBUG1,
+			(errmsg_internal("gpuconc leaves a UNION ALL to PostgreSQL: %s", leaf->refusal)));
+	leaf->arms = NULL;
+	gc_builder_restore(tr, before);
+	return false;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subquery.h
- *	  Aggregated subqueries in FROM, as leaves of the join tree; private to plan/.
+ *	  Aggregated subqueries in FROM, and UNION ALL, as leaves of the join tree; private to plan/.
  *
  * Planner, in backends.
  *
@@ -21,7 +21,11 @@ extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
 /* The relation of all that a query level joins; NULL if that has none. */
 extern RelOptInfo *gc_joined_rel(PlannerInfo *subroot);
 
-/* Are the level's InitPlans no CTEs? */
-extern bool gc_has_plain_init_plans(PlannerInfo *subroot);
+/*
+ * Make the UNION ALL that a leaf stands for a part of the program: each SELECT has pipelines of its
+ * own, which end in the leaf's sink.  False, and the translation is as it was, if that cannot be;
+ * leaf->refusal says why.
+ */
+extern bool gc_union_embed(GcTranslation *tr, GcLeaf *leaf);
 
 #endif							/* GC_SUBQUERY_H */

@@ -161,7 +161,7 @@ attach_crossed(GcCore *core, GcLeaf *leaf)
 	leaf->pipeline = 0;
 }
 
-/* Of the leaves that are not in the tree, the one with most rows: others may be joined to it. */
+/* The leaf with most rows of those that are not in the tree: others may be joined to it. */
 static GcLeaf *
 largest_unplaced(GcCore *core)
 {
@@ -213,7 +213,7 @@ build_tree(GcCore *core, GcEqSet *set)
  *-------------------------------------------------------------------------
  */
 
-/* Of `at` and its children: the one in whose pipeline, or below it, the leaf is.  NULL: none. */
+/* The one of `at` and its children in whose pipeline, or below it, the leaf is.  NULL: none. */
 static GcLeaf *
 towards(const GcLeaf *at, GcLeaf *leaf)
 {
@@ -326,7 +326,7 @@ place_residuals(GcCore *core, List *equi, List *residuals)
 	core->streamed->residuals = residuals;
 }
 
-/* What can be streamed goes by this first: tables before groups, row sources last. */
+/* Leaves are streamed by this first: tables before groups, row sources last. */
 static int
 stream_rank(const GcLeaf *leaf)
 {
@@ -596,7 +596,7 @@ refuse_streaming(GcTranslation *tr, const GcCore *core, const GcRelDesc *desc)
 	{
 		const GcLeaf *leaf = lfirst(lc);
 
-		/* Of a UNION ALL. */
+		/* A UNION ALL's. */
 		if (leaf->refusal)
 		{
 			gc_refuse(tr, "%s", leaf->refusal);

@@ -234,7 +234,7 @@ is_comparison(Oid opno, Oid collation)
 		get_op_index_interpretation(opno) != NIL;
 }
 
-/* Of a function's or operator's arguments themselves, nothing is said. */
+/* Nothing is said of a function's or operator's arguments themselves. */
 static bool
 function_may_raise(Node *node, Oid funcid, List *args, Oid collation, const GcQueryLevel *level)
 {
@@ -297,7 +297,7 @@ sublink_may_raise(const SubLink *sublink, Context *context)
 		query_may_raise(query, context->level, context->queries);
 }
 
-/* What an operator, function or aggregate does itself, apart from its arguments. */
+/* Can an operator, function or aggregate itself raise an error, apart from its arguments? */
 static bool
 call_may_raise(Node *node, const GcQueryLevel *level)
 {

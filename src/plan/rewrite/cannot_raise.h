@@ -18,10 +18,10 @@
  */
 extern bool gc_cannot_raise(Node *node, const GcQueryLevel *level);
 
-/* The same of a query that stands in that level; its rows repeat, too. */
+/* Can a query that stands in that level raise none, if its rows repeat, too? */
 extern bool gc_query_cannot_raise(Query *query, const GcQueryLevel *parent);
 
-/* The same of those conditions of a level that other joins may cause to be evaluated for more rows. */
+/* Can those conditions of a level raise none that other joins may cause to be evaluated for more rows? */
 extern bool gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level);
 
 #endif							/* GC_CANNOT_RAISE_H */

@@ -18,12 +18,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "rewrite_cte.h"
-#include "rewrite_notin.h"
-#include "rewrite_sets.h"
-#include "rewrite_sublink.h"
+#include "rules.h"
 #include "rewrite_tree.h"
-#include "rewrite_union.h"
 #include "../../compat.h"
 
 /*-------------------------------------------------------------------------

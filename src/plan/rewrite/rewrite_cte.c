@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_cte.h"
+#include "rules.h"
 
 #include "access/transam.h"
 #include "catalog/pg_class.h"
@@ -83,7 +83,7 @@ is_grouped(const Query *query)
 		query->hasWindowFuncs || query->setOperations;
 }
 
-/* Of a query that reads the CTE: may one of its conditions fail once that is inlined? */
+/* A query that reads the CTE: may one of its conditions fail once that is inlined? */
 static bool
 conditions_may_raise(const Readers *readers)
 {

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_keys.h"
+#include "rules.h"
 
 #include "catalog/pg_class.h"
 #include "nodes/makefuncs.h"

@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_notin.h"
+#include "rules.h"
 
 #include "access/table.h"
 #include "catalog/pg_aggregate.h"
@@ -44,7 +44,7 @@
 #include "../../compat.h"
 
 /*-------------------------------------------------------------------------
- * What cannot be NULL
+ * Values that cannot be NULL
  *-------------------------------------------------------------------------
  */
 
@@ -311,7 +311,7 @@ gc_rows_of_in(const SubLink *sublink)
 }
 
 /*-------------------------------------------------------------------------
- * What NULLs add
+ * Conditions for NULLs
  *-------------------------------------------------------------------------
  */
 
@@ -423,7 +423,7 @@ admitted(Query *sub, const Compared *compared)
 	return (Expr *) sublink;
 }
 
-/* Of a subquery that does not refer to the outer query, by one column. */
+/* NOT IN by one column, of a subquery that does not refer to the outer query. */
 static List *
 turn_independent(Query *sub, const Compared *compared)
 {
@@ -437,7 +437,7 @@ turn_independent(Query *sub, const Compared *compared)
 	return list_make2(differs, compare_int8(">=", admitted(sub, compared), needed));
 }
 
-/* Of a subquery that refers to the outer query, by one column. */
+/* NOT IN by one column, of a subquery that refers to the outer query. */
 static List *
 turn_dependent(Query *sub, const Compared *compared)
 {

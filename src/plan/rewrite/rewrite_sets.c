@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_sets.h"
+#include "rules.h"
 
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"

@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_sublink.h"
+#include "rules.h"
 
 #include "catalog/pg_proc.h"
 #include "nodes/makefuncs.h"
@@ -33,8 +33,6 @@
 
 #include "cannot_raise.h"
 #include "../base/builtins.h"
-#include "rewrite_keys.h"
-#include "rewrite_notin.h"
 #include "unique_key.h"
 #include "../../compat.h"
 
@@ -417,7 +415,7 @@ add_groups(Unnest *u, Query *sub, List *correlations, bool inner)
 	return rti;
 }
 
-/* What stands in the place of a scalar subquery, which becomes a join; NULL if it must stay. */
+/* The expression in the place of a scalar subquery, which becomes a join; NULL if it must stay. */
 static Node *
 unnest_scalar(Unnest *u, SubLink *sublink)
 {
@@ -444,7 +442,7 @@ unnest_scalar(Unnest *u, SubLink *sublink)
 					otherwise, is_never_null(output));
 }
 
-/* The same of EXISTS and, where NULL is as good as false, of IN. */
+/* The expression in the place of EXISTS and, where NULL is as good as false, of IN. */
 static Node *
 unnest_membership(Unnest *u, SubLink *sublink)
 {
@@ -459,7 +457,7 @@ unnest_membership(Unnest *u, SubLink *sublink)
 	sub = sublink->subLinkType == ANY_SUBLINK ? gc_rows_of_in(sublink) : copyObject(sub);
 	if (sub == NULL)
 		return NULL;
-	/* What is returned, how often and in which order, does not matter. */
+	/* The output, its order and its repetition do not matter. */
 	sub->distinctClause = sub->sortClause = NIL;
 	if (!is_plain(sub) || sub->hasAggs)
 		return NULL;

@@ -48,7 +48,7 @@ extern Bitmapset *gc_relations_of(Node *node);
 /* Does it refer to columns or aggregates of the query levels above the one that it belongs to? */
 extern bool gc_refers_above(Node *node);
 
-/* The same of a whole query. */
+/* Does a whole query refer to such? */
 extern bool gc_query_refers_above(Query *query);
 
 /* Does a query read CTEs of the levels above it?  A copy would be one reference more than is counted. */
@@ -66,7 +66,7 @@ extern Node *gc_quals(List *conjuncts);
  */
 extern List *gc_take_conjuncts(Query *query);
 
-/* The same conditions, left where they are. */
+/* Conjuncts, left where they are. */
 extern List *gc_list_conjuncts(Query *query);
 
 /* These and the conditions of outer joins. */

@@ -5,7 +5,7 @@
  *
  * PostgreSQL plans a UNION by putting the plans of its SELECTs together, and no hook can take them
  * apart again.  SELECT DISTINCT * FROM (... UNION ALL ...) is the same query, and its
- * UNION ALL is an input that a node of ours reads (relations/union.c, base/append.c).  A UNION below another one, or a
+ * UNION ALL is an input that a node of ours reads (relations/subquery.c, base/append.c).  A UNION below another one, or a
  * UNION ALL below one, is merged into it.  A UNION below UNION ALL becomes such a SELECT in its place.
  *
  * GROUP BY takes NULLs as equal, as set operations do.  So whether a row is in a result without duplicates is asked of its
@@ -24,7 +24,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rewrite_union.h"
+#include "rules.h"
 
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"

@@ -371,7 +371,7 @@ gc_longest_first(const double *us, int n, int *order)
 	}
 }
 
-/* What members of m's signature took on average; *known: how many of them have a known time. */
+/* Time that members of m's signature took on average; *known: how many of them have a known time. */
 static double
 mean_took(double *const *us, const double *took_us, int n, int m, int *known)
 {

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of one device; times in microseconds, bandwidths in bytes per microsecond. */
+/* Constants of one device; times in microseconds, bandwidths in bytes per microsecond. */
 typedef struct GcCalibration
 {
 	double		read_bandwidth; /* of device memory */
@@ -47,7 +47,7 @@ typedef struct GcCalibration
 } GcCalibration;
 
 /*
- * What kernels in sequence take, as a part of the sum of their times, until it is learned:
+ * Time of kernels in sequence, as a part of the sum of their times, until it is learned:
  * overlap_other_tables, but at most 1.  Scans side by side may take longer than in sequence, since
  * they disturb each other.  (An H100: eight scans of eight tables took 1.06 times as long.)
  */
@@ -134,7 +134,7 @@ extern void gc_scan_refused(GcScanTimes *t, uint32_t columns);
 extern double gc_forget_refused(double estimate, double first, bool sure);
 
 /*
- * What each of n members of a selection scan took, from the times at which their kernels began and
+ * Time that each of n members of a selection scan took, from the times at which their kernels began and
  * ended.  0: not known; its took_us is negative.  Members that are on the device at the same time
  * share that time evenly.  So the sum is the time in which any member was on the device.
  */
@@ -192,7 +192,7 @@ extern double gc_host_pressure(double slowness, double part);
 extern double gc_residual_part(double time_us, double own_us, double residual_us);
 
 /*
- * What a selection scan of one request costs besides its predicted time: the predicate kernel, and
+ * Costs of a selection scan of one request besides its predicted time: the predicate kernel, and
  * the worker's time for more launches (an H200).
  */
 #define GC_SCAN_OF_ONE_US	150

@@ -21,7 +21,7 @@
 #define ACCESS_INSTRUCTIONS		5.0
 #define ATOMIC_INSTRUCTIONS		2.0
 
-/* Of a vector's row: to read a column, and to test it. */
+/* Instructions for a vector's row: to read a column, and to test it. */
 #define SCAN_INSTRUCTIONS		2.0
 #define TEST_INSTRUCTIONS		2.0
 
@@ -72,7 +72,7 @@
 /* Rows of the scan from which a block fills a slot, at most: two tiles. */
 #define SLOT_ROWS				32768.0
 
-/* What some part of a pipeline needs, in microseconds of the whole device. */
+/* Needs of some part of a pipeline, in microseconds of the whole device. */
 typedef struct Needs
 {
 	double		memory;
@@ -129,7 +129,7 @@ longest(const GcProfile *profile, const GcEdgePipeline *p, const Needs *n)
 		fmax(n->latency, n->lone) * (profile->scalar ? 1 : LATENCY_PART) * imbalance(profile, p);
 }
 
-/* Of n rows side by side, of which each is left with this probability: that any is. */
+/* Probability that any of n rows side by side is left, of which each is with this one. */
 static double
 any_of(double left, double n, double cluster)
 {
@@ -372,7 +372,7 @@ resident_blocks(const GcProfile *profile, const GcEdgePipeline *p)
 	return profile->sms * fmax(p->warps * lanes_of(profile) / 256, 1);
 }
 
-/* What a pipeline that is cut before a stage needs, whatever the edge is. */
+/* Needs of a pipeline that is cut before a stage, whatever the edge is. */
 typedef struct Cut
 {
 	Needs		both;

@@ -85,7 +85,7 @@ typedef struct GcEdgePlan
 } GcEdgePlan;
 
 /*
- * What a plan other than fuse must be predicted to gain at least, to be chosen: a factor, and microseconds.  A plan that
+ * Gain that a plan other than fuse must be predicted to have, to be chosen: a factor, and microseconds.  A plan that
  * is chosen is only tried, and what was measured decides.  So little is enough.
  */
 #define GC_EDGE_LEAST_GAIN	1.1
@@ -134,11 +134,11 @@ typedef struct GcEdgeTried
 #define GC_EDGE_NEAR_US		30
 #define GC_EDGE_SPENT_US	2000
 
-/* Of edges that were measured: the part of fuse's time that one must take at most. */
+/* Edges that were measured: the part of fuse's time that one must take at most. */
 #define GC_EDGE_WINS		0.95
 
 /*
- * What to launch next where the model chose fuse: that, or one of the edges (tried[e] of GcEdge e).  spent_us: in all
+ * The next launch where the model chose fuse: that, or one of the edges (tried[e] of GcEdge e).  spent_us: in all
  * launches of fuse.  *compile: an edge whose kernel is to be compiled meanwhile, or GC_EDGE_FUSE.  One after another, so
  * that at most one is compiled.
  */

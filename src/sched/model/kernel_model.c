@@ -32,7 +32,7 @@ item_ok(const GcKernelItem *item)
 		item->shared_per_warp >= 0 && item->warps >= 1;
 }
 
-/* What is free, at most what the device has. */
+/* Free resources, at most what the device has. */
 static void
 free_of(const GcProfile *p, const int *given, int free[GC_NEEDS])
 {

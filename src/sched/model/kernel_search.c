@@ -198,7 +198,7 @@ fill_table(GcKernelWork *work, int table)
 			int			b = o->need[GC_NEED_BLOCKS] + from->block_lo;
 			int			w = o->need[GC_NEED_WARPS] + from->warp_lo;
 
-			/* What lies above the range of `from` does not occur: see layer_range(). */
+			/* Nothing above the range of `from` occurs: see layer_range(). */
 			b = b > to->block_lo ? b : to->block_lo;
 			w = w > to->warp_lo ? w : to->warp_lo;
 
@@ -323,7 +323,7 @@ count_worse(const GcKernelLabels *labels, int n, int32_t cost, const int left[GC
 }
 
 /* State of the second stage. */
-typedef struct Search
+typedef struct KernelSearch
 {
 	GcKernelWork *work;
 	int			layer;			/* item whose option is being chosen */
@@ -334,10 +334,10 @@ typedef struct Search
 	int64_t		extended;		/* extensions of a label by an option so far */
 	int			most;			/* labels that this layer keeps */
 	bool		truncated;		/* labels were given up that might have led to a plan */
-} Search;
+} KernelSearch;
 
 static void
-copy_label(Search *s, GcKernelLabels *to, int dst, int src)
+copy_label(KernelSearch *s, GcKernelLabels *to, int dst, int src)
 {
 	GcKernelWork *work = s->work;
 
@@ -350,7 +350,7 @@ copy_label(Search *s, GcKernelLabels *to, int dst, int src)
 }
 
 static void
-remove_worse(Search *s, GcKernelLabels *to, int32_t cost, const int left[GC_NEEDS])
+remove_worse(KernelSearch *s, GcKernelLabels *to, int32_t cost, const int left[GC_NEEDS])
 {
 	int			n = 0;
 
@@ -371,7 +371,7 @@ remove_worse(Search *s, GcKernelLabels *to, int32_t cost, const int left[GC_NEED
 
 /* Where to put a label of this score; -1: nowhere. */
 static int
-find_place(Search *s, GcKernelLabels *to, int32_t score)
+find_place(KernelSearch *s, GcKernelLabels *to, int32_t score)
 {
 	int			most = s->effort > EFFORT && s->most > HURRY_LABELS ? HURRY_LABELS : s->most;
 	int			worst = 0;
@@ -393,7 +393,7 @@ find_place(Search *s, GcKernelLabels *to, int32_t score)
  * tables can tell.
  */
 static void
-extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLabels *to)
+extend(KernelSearch *s, const GcKernelLabels *from, int label, int option, GcKernelLabels *to)
 {
 	GcKernelWork *work = s->work;
 	const GcKernelLayer *l = &work->layer[s->layer];
@@ -456,7 +456,7 @@ extend(Search *s, const GcKernelLabels *from, int label, int option, GcKernelLab
 
 /* Add an item's greatest needs `times` times (-1: subtract them). */
 static void
-add_greatest(Search *s, int item, int times)
+add_greatest(KernelSearch *s, int item, int times)
 {
 	for (int k = 0; k < GC_NEEDS; k++)
 	{
@@ -473,7 +473,7 @@ add_greatest(Search *s, int item, int times)
  * labels that differ in nothing else are equal.  Blocks and warps stay in the layer's range.
  */
 static void
-enter_layer(Search *s)
+enter_layer(KernelSearch *s)
 {
 	const GcKernelLayer *l = &s->work->layer[s->layer];
 
@@ -486,7 +486,7 @@ enter_layer(Search *s)
 }
 
 static int64_t
-steps_left(const Search *s)
+steps_left(const KernelSearch *s)
 {
 	return s->work->steps - s->extended - s->effort / GC_KERNEL_STEP;
 }
@@ -497,7 +497,7 @@ steps_left(const Search *s)
  * labels of the next layer about four times.
  */
 static int
-most_labels(const Search *s)
+most_labels(const KernelSearch *s)
 {
 	int64_t		share;
 	int64_t		most = GC_KERNEL_LABELS;
@@ -514,7 +514,7 @@ most_labels(const Search *s)
 static GcKernelStatus
 search_labels(GcKernelWork *work, int32_t best)
 {
-	Search		s = {.work = work,.best = best};
+	KernelSearch s = {.work = work,.best = best};
 	GcKernelLabels *from = &work->labels[0];
 	GcKernelLabels *to = &work->labels[1];
 	int			at = -1;

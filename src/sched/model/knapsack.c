@@ -32,10 +32,10 @@
 /* How far a multiplier follows the use of its resource. */
 #define ADJUST				1.0
 
-static GcRoom
+static GcKnapsackRoom
 pack(const int64_t *amount)
 {
-	GcRoom		room;
+	GcKnapsackRoom room;
 
 	room.a = (uint64_t) amount[GC_ROOM_REGISTERS] |
 		(uint64_t) amount[GC_ROOM_BLOCKS] << SHIFT_BLOCKS |
@@ -47,7 +47,7 @@ pack(const int64_t *amount)
 
 /* Take one item out of the room; false, and nothing done, if it does not fit. */
 static inline bool
-take(GcRoom *room, GcRoom need)
+take(GcKnapsackRoom *room, GcKnapsackRoom need)
 {
 	uint64_t	a = room->a - need.a;
 	uint64_t	b = room->b - need.b;
@@ -174,7 +174,7 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 
 /* The candidates that fit the room.  Without a branch, since none could be predicted. */
 static inline uint64_t
-fitting(const GcKnapsack *ks, uint64_t candidates, GcRoom room)
+fitting(const GcKnapsack *ks, uint64_t candidates, GcKnapsackRoom room)
 {
 	uint64_t	fits = 0;
 
@@ -278,20 +278,20 @@ record(const GcKnapsack *ks, int depth, int more, GcKnapsackResult *result)
 }
 
 /* State of a search. */
-typedef struct Search
+typedef struct KnapsackSearch
 {
-	GcRoom		room;			/* that is left */
+	GcKnapsackRoom room;			/* that is left */
 	double		best;			/* of the patterns so far */
 	double		worth;			/* of what is taken */
 	double		left;			/* of the batch's weight, with room for rounding */
 	int			depth;			/* branches */
 	int			steps;
 	uint64_t	candidates;		/* items that may still be taken */
-} Search;
+} KnapsackSearch;
 
 /* Go down: take as many of the first item that fits as fit, and so on. */
 static inline void
-descend(GcKnapsack *ks, Search *s, GcKnapsackResult *result)
+descend(GcKnapsack *ks, KnapsackSearch *s, GcKnapsackResult *result)
 {
 	for (;;)
 	{
@@ -332,7 +332,7 @@ descend(GcKnapsack *ks, Search *s, GcKnapsackResult *result)
 
 /* Go up: take one less of the last item, and go on with the items after it. */
 static inline void
-climb(GcKnapsack *ks, Search *s)
+climb(GcKnapsack *ks, KnapsackSearch *s)
 {
 	GcKnapsackBranch *b = &ks->branch[s->depth - 1];
 
@@ -349,7 +349,7 @@ void
 gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double threshold,
 				   int patience, int max_steps, GcKnapsackResult *result)
 {
-	Search		s = {.room = ks->capacity,.best = threshold,.left = 1.0 + 1e-9};
+	KnapsackSearch s = {.room = ks->capacity,.best = threshold,.left = 1.0 + 1e-9};
 	double		bound;
 
 	arrange(ks, value, limit);
@@ -378,7 +378,7 @@ void
 gc_knapsack_fill(const GcKnapsack *ks, const int *order, int norder, const int *limit,
 				 uint16_t *count)
 {
-	GcRoom		room = ks->capacity;
+	GcKnapsackRoom room = ks->capacity;
 
 	for (int i = 0; i < ks->n; i++)
 	{

@@ -45,11 +45,11 @@ enum
 #define GC_ROOM_MAX_ITEMS		65535
 
 /* All resources of an item or of a batch in two words; a guard bit above each. */
-typedef struct GcRoom
+typedef struct GcKnapsackRoom
 {
 	uint64_t	a;				/* registers, blocks, warps */
 	uint64_t	b;				/* shared memory, items */
-} GcRoom;
+} GcKnapsackRoom;
 
 /* One level of the search: `taken` items of one type, and the types that may come after it. */
 typedef struct GcKnapsackBranch
@@ -62,8 +62,8 @@ typedef struct GcKnapsackBranch
 typedef struct GcKnapsack
 {
 	int			n;
-	GcRoom		capacity;
-	GcRoom		need[GC_KNAPSACK_MAX];
+	GcKnapsackRoom capacity;
+	GcKnapsackRoom need[GC_KNAPSACK_MAX];
 	int			fit[GC_KNAPSACK_MAX];	/* most of one type in a batch, at most 65535 */
 	double		share[GC_KNAPSACK_MAX][GC_NROOM];	/* need / capacity, 0 .. 1 */
 	double		multiplier[GC_NROOM];	/* of the relaxation; they add up to 1 */
@@ -78,7 +78,7 @@ typedef struct GcKnapsack
 	double		all_value[GC_KNAPSACK_MAX]; /* of limit_i of them */
 	double		all_load[GC_KNAPSACK_MAX];
 	int			limit[GC_KNAPSACK_MAX];
-	GcRoom		room[GC_KNAPSACK_MAX];
+	GcKnapsackRoom room[GC_KNAPSACK_MAX];
 	GcKnapsackBranch branch[GC_KNAPSACK_MAX];
 } GcKnapsack;
 

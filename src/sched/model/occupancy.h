@@ -19,7 +19,7 @@
 
 #include "profile.h"
 
-/* What a kernel asks for. */
+/* A kernel's demands. */
 typedef struct GcDemand
 {
 	int			registers;		/* per thread */
@@ -49,13 +49,13 @@ extern int	gc_warp_registers(const GcProfile *profile, int registers);
 extern int	gc_block_shared(const GcProfile *profile, int64_t shared_bytes);
 
 /*
- * What an empty multiprocessor has.  Registers that do not divide evenly among its parts are left
+ * Resources of an empty multiprocessor.  Registers that do not divide evenly among its parts are left
  * out, since no warp can get them.
  */
 extern void gc_sm_limits(const GcProfile *profile, int limit[GC_NEEDS]);
 
 /*
- * What `blocks` (1 or more) blocks of one kernel take of a multiprocessor together.
+ * Resources that `blocks` (1 or more) blocks of one kernel take of a multiprocessor together.
  * False, and INT_MAX for each, if not one block can run on the device.
  *
  * A multiprocessor's registers are divided into warp_unit parts, and a warp has all of its
@@ -68,7 +68,7 @@ extern void gc_sm_limits(const GcProfile *profile, int limit[GC_NEEDS]);
 extern bool gc_blocks_need(const GcProfile *profile, int registers, int threads,
 						   int64_t shared_bytes, int blocks, int need[GC_NEEDS]);
 
-/* What one block of a kernel takes. */
+/* Resources of one block of a kernel. */
 extern bool gc_block_needs(const GcProfile *profile, int registers, int threads,
 						   int64_t shared_bytes, int need[GC_NEEDS]);
 

@@ -18,7 +18,7 @@ typedef struct GcGrid
 	uint32_t	threads;		/* per block */
 } GcGrid;
 
-/* What the choice of a variant depends on. */
+/* Inputs of the choice of a variant. */
 typedef struct GcPipelineDemand
 {
 	uint64_t	rows;			/* to be scanned */

@@ -45,7 +45,7 @@
  */
 #define GC_CORESIDENT_MAX		8
 
-/* What memory and what issue take for n co-resident candidates. */
+/* Times of memory and issue for n co-resident candidates. */
 typedef struct GcCoresidentTimes
 {
 	double		memory_us;
@@ -78,7 +78,7 @@ extern int	gc_coresident_warps(const GcSchedule *s, int i, double latency_us, in
 extern double gc_coresident_us(const GcCoresidentTimes *t, double latency_us);
 
 /*
- * What issue took of a batch's time, when memory and latency took shared_us (GcStart) of it.
+ * Issue's part of a batch's time, when memory and latency took shared_us (GcStart) of it.
  * Never 0.
  */
 extern double gc_coresident_issue(double time_us, double shared_us);

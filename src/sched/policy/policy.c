@@ -24,7 +24,7 @@ gc_decide_work_size(void)
 	return sizeof(GcDecideWork);
 }
 
-/* What the active launches leave of a multiprocessor. */
+/* Resources that the active launches leave of a multiprocessor. */
 static void
 free_room(const GcSchedule *s, int room[GC_NEEDS])
 {

@@ -19,7 +19,7 @@
 #define FAIR_LEAST	8
 
 /*
- * What a second block in the place of one costs its kernel, in microseconds.  That is a constant, and
+ * Cost of a second block in the place of one, in microseconds.  That is a constant, and
  * a part for each byte of shared memory that its blocks fill and empty on a multiprocessor.  Measured
  * with a pool's kernels on an H200: one to three without shared memory, nine with 150 kB, twelve with
  * 50 kB of groups.

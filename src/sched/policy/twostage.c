@@ -255,7 +255,7 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 	return st->s->utilisation >= UTILISATION_TO_GATHER && n < (enough < SCAN_ENOUGH ? enough : SCAN_ENOUGH);
 }
 
-/* What several candidates ask for, alone and in a shared scan. */
+/* Demands of several candidates, alone and in a shared scan. */
 typedef struct Asked
 {
 	double		alone_us;		/* sum */

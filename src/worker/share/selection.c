@@ -79,7 +79,7 @@ selection_variant(const GcScanShape *s, const GcProfile *profile)
 	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
 	v.selection = s->predicates.steps;
 	v.direct = s->predicates.direct;
-	v.packed_rows = gc_enable_packed_rows;
+	v.packed_rows = gc_debug_packed_rows;
 	v.vec = profile->scalar ? 0 : 8;
 	return v;
 }
@@ -195,7 +195,7 @@ tables_bytes(const GcScanSet *set, const GcFused *f)
 static u8
 key_group_width(const GcSetColumn *c)
 {
-	return c->group_coded && gc_enable_key_groups ? c->group_coded->width : 0;
+	return c->group_coded && gc_debug_key_groups ? c->group_coded->width : 0;
 }
 
 /*
@@ -370,8 +370,8 @@ gc_selection_improve(GcScanSet *set)
 	uint64		least = gc_shape_least_uses();
 	bool		wanted = !knows_key_groups(set, set->selector);
 
-	set->selection_dirty = set->selection_dirty || set->key_groups_on != gc_enable_key_groups;
-	set->key_groups_on = gc_enable_key_groups;
+	set->selection_dirty = set->selection_dirty || set->key_groups_on != gc_debug_key_groups;
+	set->key_groups_on = gc_debug_key_groups;
 	if (!set->selection_dirty || set->selector_pending || !gc_selection_allowed())
 		return;
 	set->selection_dirty = false;

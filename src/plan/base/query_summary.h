@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * query_summary.h
+ *	  What one walk over a query, before it is planned, tells of it; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_QUERY_SUMMARY_H
+#define GC_QUERY_SUMMARY_H
+
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+
+/* Tables of a query, counted at most. */
+#define GC_SUMMARY_TABLES	16
+
+typedef struct GcQuerySummary
+{
+	uint64		shape;			/* hash of the query without its constants */
+	bool		storage;		/* it looks at how values are stored */
+	bool		parameters;		/* it has some, $1 and so on */
+	bool		users_calls;	/* it calls functions of users, which may be planned in */
+	int			ntables;		/* not of the system; each once */
+	Oid			tables[GC_SUMMARY_TABLES];
+} GcQuerySummary;
+
+/* Add a value to a hash of what is remembered of planning. */
+static inline uint64
+gc_summary_mix(uint64 hash, uint64 value)
+{
+	hash = (hash ^ value) * UINT64CONST(0x9E3779B97F4A7C15);
+	return hash ^ hash >> 29;
+}
+
+/* A floating-point number as such a value. */
+static inline uint64
+gc_summary_bits(double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+extern void gc_summarise_query(Query *query, GcQuerySummary *summary);
+
+#endif							/* GC_QUERY_SUMMARY_H */

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * finished_plan.h
+ *	  What of a finished plan is offloaded; private to plan/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_FINISHED_PLAN_H
+#define GC_FINISHED_PLAN_H
+
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+
+/* Is there a node of ours anywhere in this plan? */
+extern bool gc_has_node(PlannedStmt *stmt);
+
+/* Is there one, and does PostgreSQL itself read no table unless a node falls back? */
+extern bool gc_is_fully_offloaded(PlannedStmt *stmt);
+
+/* The node of ours, if there is one only; else NULL. */
+extern const CustomScan *gc_only_node(PlannedStmt *stmt);
+
+/* Cost of PostgreSQL's own plans of the nodes, together. */
+extern Cost gc_fallback_cost(PlannedStmt *stmt);
+
+/*
+ * Instead of these nodes, a plan could have been taken that takes `ms`.  They are to wait for what it is worth to wait
+ * for then.  But a fallback answers that is sooner by far.
+ */
+extern void gc_set_other_ms(PlannedStmt *stmt, double ms);
+
+/* GcPlan of each node of ours; copies. */
+extern List *gc_nodes_of(PlannedStmt *stmt);
+
+#endif							/* GC_FINISHED_PLAN_H */

@@ -1,0 +1,96 @@
+/*-------------------------------------------------------------------------
+ *
+ * rules.h
+ *	  The rules by which rewrite.c rewrites a query level, each in a file of its own; private to plan/rewrite/.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_REWRITE_RULES_H
+#define GC_REWRITE_RULES_H
+
+#include "rewrite_tree.h"
+
+/*-------------------------------------------------------------------------
+ * Correlated scalar subqueries, and EXISTS and IN that are no conjuncts (rewrite_sublink.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* Is there such a subquery in one of a query's own conditions?  Cheap: it says so of too many. */
+extern bool gc_may_unnest(Node *condition);
+
+/*
+ * Turn the correlated scalar subqueries, and EXISTS and IN that are no conjuncts themselves, in the conjuncts, which were taken out of WHERE, and in
+ * the target list into joins.  Returns the conjuncts that are to take their place;
+ * *changed is set if anything was turned.
+ */
+extern List *gc_unnest_sublinks(const GcQueryLevel *level, List *conjuncts, bool *changed);
+
+/*-------------------------------------------------------------------------
+ * NOT IN (rewrite_notin.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* The subquery of a NOT IN or <> ALL; NULL if the condition is neither. */
+extern SubLink *gc_not_in(Node *node);
+
+/* Is there NOT IN or <> ALL in a condition, below no more than AND and OR? */
+extern bool gc_has_not_in(Node *node);
+
+/*
+ * Turn NOT IN among the conjuncts, which were taken out of WHERE, into NOT EXISTS and what else it needs.
+ * Returns the conjuncts that are to take their place; *changed is set if any was turned.
+ */
+extern List *gc_turn_not_in(const GcQueryLevel *level, List *conjuncts, bool *changed);
+
+/* A copy of an IN's subquery, with what IN tests added to its conditions; NULL if that cannot be said. */
+extern Query *gc_rows_of_in(const SubLink *sublink);
+
+/*-------------------------------------------------------------------------
+ * Keys that the outer query asks for (rewrite_keys.c)
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * `inner` is a group key of `sub`, which is to be joined to `level`'s query where
+ * `inner` op `outer`.  Add conditions to `sub` that keep only keys which may find a row,
+ * as far as the conjuncts of the outer query tell in a cheap way.
+ */
+extern void gc_restrict_key(Query *sub, Node *inner, Node *outer, OpExpr *op,
+							const GcQueryLevel *level, List *conjuncts);
+
+/*-------------------------------------------------------------------------
+ * CTEs that are read more than once (rewrite_cte.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* Could this CTE be inlined although PostgreSQL would materialize it?  Cheap: it says so of too many. */
+extern bool gc_may_inline(const CommonTableExpr *cte);
+
+/* Let PostgreSQL inline the CTEs of this level where nobody can tell; *changed is set if there is one. */
+extern void gc_inline_ctes(const GcQueryLevel *level, bool *changed);
+
+/*-------------------------------------------------------------------------
+ * UNION, INTERSECT and EXCEPT (rewrite_union.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* Is there something that gc_turn_unions() would change in this query itself?  within: in FROM of another one. */
+extern bool gc_has_union(const Query *query, bool within);
+
+/* Make subqueries in FROM of a level's set operations. */
+extern void gc_turn_unions(const GcQueryLevel *level, bool *changed);
+
+/*-------------------------------------------------------------------------
+ * Constants in grouping sets (rewrite_sets.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* Has the query itself grouping sets with an output that is a constant? */
+extern bool gc_has_constant_sets(Query *query);
+
+/* Have GROUPING() say where such an output is NULL. */
+extern void gc_turn_constant_sets(Query *query, bool *changed);
+
+#endif							/* GC_REWRITE_RULES_H */
