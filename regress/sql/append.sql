@@ -93,6 +93,7 @@ SELECT check_one('SELECT place, count(*), sum(amount), min(day), max(k) FROM mea
 SELECT check_one('SELECT place, code, v, count(*) FROM measure GROUP BY place, code, v');
 SELECT check_one('SELECT min(place), max(place), min(code), max(v) FROM measure');
 SELECT check_one('SELECT code, count(DISTINCT place), count(*) FROM measure GROUP BY code');
+SELECT check_one('SELECT code <> '''', count(*), count(*) FILTER (WHERE code = ''a  '') FROM measure WHERE code IS DISTINCT FROM ''ccc'' GROUP BY 1');
 SELECT check_one('SELECT k % 4, min(place), max(v) FROM measure WHERE place <> ''Rome'' GROUP BY 1');
 SELECT check_one('SELECT upper(place), length(v), count(*) FROM measure WHERE place LIKE ''%o%'' AND v NOT LIKE ''v1%'' GROUP BY 1, 2');
 SELECT check_one('SELECT sum(amount) FROM measure WHERE place IN (''Bonn0'', ''Kyiv'', ''nowhere'') OR v = ''w3'' AND place > ''M''');

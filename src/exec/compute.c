@@ -312,11 +312,11 @@ compute_addition(GcLookupWork *w, GcLookup **result)
 	return GC_OK;
 }
 
-/* One code for each text of several dictionaries, in one of the request's own. */
+/* One code for each text of several dictionaries, in one of the request's own, which is asked for what theirs are asked for. */
 static GcCode
 compute_unification(GcLookupWork *w, GcLookup **result)
 {
-	w->to = gc_dict_view(NULL, false);
+	w->to = gc_dict_view(NULL, gc_columns(w->b->program)[w->lut->space].rtrim);
 	return compute_addition(w, result);
 }
 

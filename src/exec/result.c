@@ -124,7 +124,7 @@ grouping_datum(GcDecoder *d, uint64 g, const GcPlanOutput *out)
 	uint32		bits = 0;
 	ListCell   *lc;
 
-	foreach(lc, list_nth_node(List, d->b->node->groupings, out->ref))
+	foreach(lc, (List *) list_nth(d->b->node->groupings, out->ref))
 		bits = bits << 1 | (omitted >> lfirst_int(lc) & 1);
 	return Int32GetDatum((int32) bits);
 }

@@ -1,5 +1,6 @@
 """beside.py: queries about tables that a writer changes meanwhile, asked by new snapshots and by an old one."""
 import random
+import re
 import time
 
 from compare import rows_differ
@@ -8,6 +9,11 @@ from session import Lost, Session
 
 MIN_SHARE = 0.40
 LAYOUTS = ("table", "partitions", "partitions", "inherited")
+# A query is asked many times, so those that take PostgreSQL long are left out.
+MAX_COST, OWN_TIMEOUT = 20000, "1s"
+QUOTED = re.compile(r"('(?:[^']|'')*')")
+# Neither part of a name or a fraction, nor what an argument list or a type begins with.
+NUMBER = re.compile(r"(?<![\w.$,\"])(?<!\w\()\d+(?![\w.])")
 
 
 def rows_of(rng, most):
@@ -36,6 +42,18 @@ def change(rng, table):
     return "INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s;" % (table.name, columns, values, name, where)
 
 
+def with_other_numbers(rng, query):
+    """The query with other constants in WHERE and other parameters: mostly, its kernels stay."""
+    def other(text):
+        parts = QUOTED.split(text)
+        parts[::2] = [NUMBER.sub(lambda m: str(rng.randint(0, 2 * int(m[0]) + 20)), p) for p in parts[::2]]
+        return "".join(parts)
+    query = query.copy()
+    query.where = [other(w) for w in query.where]
+    query.params = [(other(v), t) for v, t in query.params]
+    return query
+
+
 class Beside:
     """Mixed into the fuzzer, which has the sessions and ask()."""
 
@@ -44,8 +62,7 @@ class Beside:
         self.old = Session(self.on.settings)
         for session in (self.on, self.old):
             session.must("SET gpuconc.debug_hot_pages = 1;")
-        # A query is asked many times.
-        self.off.must("SET statement_timeout = '4s';")
+        self.off.must("SET statement_timeout = '%s';" % OWN_TIMEOUT)
 
     def versioned(self):
         return int(self.off.must("SELECT rows_versioned FROM gpuconc_stat;")[0][0])
@@ -53,28 +70,34 @@ class Beside:
     def changes(self, rng, tables):
         """What cannot be done is undone, and now and then what can."""
         for _ in range(rng.randint(1, 4)):
-            self.writer.must("SAVEPOINT s;")
-            _, error = self.writer.run(change(rng, rng.choice(tables)))
+            _, (_, error) = self.writer.run_all(["SAVEPOINT s;", change(rng, rng.choice(tables))])
             if error or rng.random() < 0.1:
                 self.writer.must("ROLLBACK TO s;")
 
     def old_difference(self, query):
         """None if the old snapshot's answers agree, else what is wrong."""
-        answers = []
+        steps, places = [], []
         for mode in ("forbid", "prefer", "prefer"):
-            self.old.must("SAVEPOINT s;")
-            answers.append(self.ask(self.old, query, mode))
-            self.old.must("ROLLBACK TO s;")
+            asking, at = self.steps_of(query, mode)
+            places.append((len(steps) + 1, at))
+            steps += ["SAVEPOINT s;", *asking, "ROLLBACK TO s;"]
+        all_answers = self.old.run_all(steps)
+        answers = [self.answer_of(all_answers[start:], at) for start, at in places]
         (expected, error), others = answers[0], answers[1:]
         for got, got_error in others:
             if error is None:
+                self.counts["of an old snapshot"] += 1
                 wrong = "error %s" % (got_error,) if got_error else rows_differ(expected, got, query.compare())
                 if wrong:
                     return "an old snapshot: " + wrong
         return None
 
+    def takes_long(self, query):
+        """By cost; what has parameters is asked, and given up."""
+        return not query.params and self.too_large(query, MAX_COST)
+
     def states(self, rng, query, tables):
-        """What is wrong in the first state of the tables in which something is."""
+        """What is wrong in the first state of the tables in which something is; the transactions end if nothing is."""
         self.old.must("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;")
         self.writer.must("BEGIN;")
         self.changes(rng, tables)
@@ -82,28 +105,37 @@ class Beside:
         for state in ("in progress", "in progress, again", "ended", "ended, again"):
             if state == "ended":
                 self.writer.must("COMMIT;" if rng.random() < 0.8 else "ROLLBACK;")
-            wrong = self.difference(query, note=True)
+            wrong = self.difference(query, note=True, fits=True)
             if not wrong and "again" in state:
                 wrong = self.old_difference(query)
             if wrong:
                 return "%s: %s" % (state, wrong)
+        self.old.must("COMMIT;")
         return None
 
     def one_beside(self, seed, n, tables):
         rng = random.Random("%s/%d/beside" % (seed, n))
-        query = Generator(rng, tables, unions=0.25).query()
+        # Hot pages come after the others.
+        query = Generator(rng, tables, unions=0.25).query().in_any_order()
         if self.options.verbose:
             print("-- seed %s query %d\n%s" % (seed, n, query), flush=True)
         read = [t for t in tables if t.name + " " in str(query)]
-        if not read or self.ask(self.off, query)[1] or (not query.params and self.too_large(query)):
+        if not read or self.takes_long(query) or self.ask(self.off, query)[1]:
             return
-        wrong = self.states(rng, query, read)
-        if wrong:
-            self.mismatches += 1
-            print("MISMATCH: seed %s, beside a writer, query %d: %s\n%s" % (seed, n, wrong, query), flush=True)
-            self.diagnose(self.on, query, [t.name for t in read])
-        self.writer.must("ROLLBACK;")
-        self.old.must("COMMIT;")
+        self.counts["shapes"] += 1
+        before = self.counts["offloaded"]
+        for number in range(self.options.rounds):
+            if number and self.counts["offloaded"] == before:
+                break
+            wrong = self.states(rng, query, read)
+            if wrong:
+                self.mismatches += 1
+                print("MISMATCH: seed %s, beside a writer, query %d: %s\n%s" % (seed, n, wrong, query), flush=True)
+                self.diagnose(self.on, query, [t.name for t in read])
+                self.writer.must("ROLLBACK;")
+                self.old.must("ROLLBACK;")
+                break
+            query = with_other_numbers(rng, query)
         if rng.random() < 0.3:
             self.writer.must("VACUUM %s;" % rng.choice(rng.choice(tables).stored))
 
@@ -111,6 +143,8 @@ class Beside:
         for table in tables:
             self.off.must("VACUUM (FREEZE, ANALYZE) %s;" % ", ".join(table.stored))
         self.start_beside()
+        if self.versioned_before is None:
+            self.versioned_before = self.versioned()
         try:
             for n in range(self.options.per_schema):
                 if time.monotonic() > deadline or self.counts["queries"] >= self.options.queries:
@@ -132,10 +166,14 @@ class Beside:
         return True
 
     def report_beside(self, started):
-        versioned = self.versioned() - self.versioned_before
-        print("%d queries, beside a writer, from seed %d in %d s: %d offloaded, %d fell back at execution, %d rows versioned" % (
-            self.counts["queries"], self.options.seed, time.monotonic() - started, self.counts["offloaded"],
-            self.counts["fell back"], versioned))
+        versioned = self.versioned() - (self.versioned_before or 0)
+        print("%d queries, beside a writer, from seed %d in %d s: %d offloaded, %d fell back at execution, %d rows versioned; "
+              "%d shapes, %d answers of an old snapshot, %d raised errors (%d only without gpuconc)" % (
+                  self.counts["queries"], self.options.seed, time.monotonic() - started, self.counts["offloaded"],
+                  self.counts["fell back"], versioned, self.counts["shapes"], self.counts["of an old snapshot"],
+                  self.counts["errors"], self.counts["missed errors"]))
+        for reason, count in self.refusals.most_common(8):
+            print("  %5d  %s" % (count, reason))
         print("%d mismatches" % self.mismatches)
         few = self.counts["offloaded"] + self.counts["fell back"] < MIN_SHARE * self.counts["queries"] or versioned == 0
         return 1 if self.mismatches or (self.counts["queries"] >= 50 and few) else 0

@@ -1,7 +1,8 @@
 """compare.py: are two answers the same, as far as SQL defines them?"""
 import math
+import re
 
-from queries import EXACT, TOLERANT
+from queries import EXACT, TOLERANT, VALUE
 from tables import NULL
 
 
@@ -29,6 +30,11 @@ def near(a, b):
     return abs(x - y) <= tolerance * max(abs(x), abs(y)) + 1e-6
 
 
+def value_of(text):
+    """A number without the zeros at its end."""
+    return re.sub(r"^(-?\d+)\.(\d*?)0*$", lambda m: m[1] + "." + m[2] if m[2] else m[1], text)
+
+
 def loose_key(value):
     """Sorts values that may differ a little; what is no number sorts as its text."""
     n = number(value)
@@ -39,8 +45,12 @@ def rows_differ(expected, got, how):
     """None, or what is wrong."""
     if len(expected) != len(got):
         return "%d rows, not %d" % (len(got), len(expected))
-    exact = [i for i, h in enumerate(how) if h is EXACT]
-    loose = [i for i, h in enumerate(how) if h is not EXACT]
+    if sorted(expected) == sorted(got):
+        return None
+    if VALUE in how:
+        expected, got = [[[value_of(v) if h is VALUE else v for v, h in zip(row, how)] for row in rows] for rows in (expected, got)]
+    exact = [i for i, h in enumerate(how) if h in (EXACT, VALUE)]
+    loose = [i for i, h in enumerate(how) if h not in (EXACT, VALUE)]
 
     def key(row):
         return [row[i] for i in exact], [loose_key(row[i]) for i in loose]

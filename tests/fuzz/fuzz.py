@@ -28,8 +28,8 @@ held back until all are ready, and share scans wherever they can, fused and mark
 turns (gpuconc.debug_hold_requests, gpuconc.debug_force_shared_scan; the settings are
 changed for the whole server, by a superuser, and reset at the end).
 
-    fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--together K] [--beside] [--verbose]
-            [--shapes SHARE] [--construct TEXT] [--only N] [--max-mismatches N] [--no-reduce]
+    fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--rows N] [--together K] [--beside] [--rounds N]
+            [--verbose] [--shapes SHARE] [--construct TEXT] [--only N] [--max-mismatches N] [--no-reduce]
 
 Connects as psql does (PG* environment); the server must have gpuconc preloaded.
 Exit status: 0 all right; 1 a mismatch, a lost connection, or fewer than 40 % of the
@@ -38,6 +38,7 @@ queries offloaded.
 import argparse
 import collections
 import json
+import math
 import random
 import select
 import sys
@@ -56,6 +57,8 @@ from together import Together
 from world import make_world
 
 SCHEMA = "gpuconc_fuzz"
+COUNTERS = ("SELECT offloaded, fallbacks, (SELECT coalesce(sum(count), 0) FROM gpuconc_stat_get_fallbacks() "
+            "WHERE reason = 'compilation failed') FROM gpuconc_stat_get();")
 MIN_SHARE, GOOD_SHARE = 0.40, 0.60
 MAX_ROWS = 100000
 
@@ -111,44 +114,43 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
             if session.run("SELECT 1;")[0] != [["1"]]:
                 raise Lost("the session does not answer")
 
-    def offloaded(self):
-        rows, error = self.on.run("SELECT offloaded, fallbacks FROM gpuconc_stat_get();")
+    def counters(self):
+        return self.counts_of(self.on.run(COUNTERS))
+
+    def counts_of(self, answer):
+        """How many requests were offloaded, how many fell back, and how many of these for a kernel that could not be compiled."""
+        rows, error = answer
         if error:
             raise Lost("the session does not answer: %s" % error[1])
         return [int(v) for v in rows[0]]
 
-    def uncompiled(self):
-        """How often PostgreSQL's plan answered since a kernel could not be compiled."""
-        rows, error = self.on.run("SELECT coalesce(sum(count), 0) FROM gpuconc_stat_get_fallbacks() WHERE reason = 'compilation failed';")
-        if error:
-            raise Lost("the session does not answer: %s" % error[1])
-        return int(rows[0][0])
-
-    def ask(self, session, query, mode=None):
+    def steps_of(self, query, mode=None):
+        """Statements that ask it, and which of them is the query itself."""
         before, text, after = query.statements()
         if mode:
-            session.run("SET gpuconc.debug_offload = %s;" % mode)
-            session.run("SET gpuconc.debug_pipeline_edge = %s; SET gpuconc.debug_edge_step = %d;" % edge_of(text))
-        error = None
-        for statement in before:
-            _, error = session.run(statement)
-            if error:
-                break
-        rows = None
-        if error is None:
-            rows, error = session.run(text)
-        for statement in after:
-            session.run(statement)
-        return rows, error
+            before = ["SET gpuconc.debug_offload = %s; SET gpuconc.debug_pipeline_edge = %s; SET gpuconc.debug_edge_step = %d;" % (mode, *edge_of(text))] + before
+        return before + [text] + after, len(before)
+
+    def answer_of(self, answers, at):
+        """The first error, or the query's rows."""
+        return next((a for a in answers[:at] if a[1]), answers[at])
+
+    def ask(self, session, query, mode=None):
+        steps, at = self.steps_of(query, mode)
+        return self.answer_of(session.run_all(steps), at)
+
+    def ask_counted(self, query, mode):
+        """(rows, error), and the counters before and after it."""
+        steps, at = self.steps_of(query, mode)
+        answers = self.on.run_all([COUNTERS] + steps + [COUNTERS])
+        return self.answer_of(answers[1:-1], at), self.counts_of(answers[0]), self.counts_of(answers[-1])
 
     def ask_gpuconc(self, query, note=False):
-        """First required, so that costs do not decide; if refused, allowed."""
-        used = self.offloaded()
-        rows, error = self.ask(self.on, query, "require")
+        """First required, so that costs do not decide; if refused, allowed.  Also says whether a kernel could not be compiled."""
+        (rows, error), used, now = self.ask_counted(query, "require")
         refused = error is not None and "is not offloaded although" in error[1]
         if refused:
-            rows, error = self.ask(self.on, query, "allow")
-        now = self.offloaded()
+            (rows, error), _, now = self.ask_counted(query, "allow")
         if note:
             if now[0] > used[0]:
                 self.counts["offloaded"] += 1
@@ -159,7 +161,7 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
                 self.counts["not offloaded"] += 1
                 if refused:
                     self.note_refusal(query)
-        return rows, error
+        return rows, error, now[2] > used[2]
 
     def note_refusal(self, query):
         """Why; asked again, with the detail."""
@@ -189,16 +191,17 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
         if self.options.verbose:
             print("-- " + reason)
 
-    def too_large(self, query):
-        """Would it return more rows than are worth comparing?"""
+    def too_large(self, query, max_cost=math.inf):
+        """Would it return more rows than are worth comparing, or cost more?"""
         rows, error = self.off.run("EXPLAIN (FORMAT JSON) %s;" % query.body())
         if error or not rows:
             return False
-        return json.loads("\n".join(FIELD.join(r) for r in rows))[0]["Plan"]["Plan Rows"] > MAX_ROWS
+        plan = json.loads("\n".join(FIELD.join(r) for r in rows))[0]["Plan"]
+        return plan["Plan Rows"] > MAX_ROWS or plan["Total Cost"] > max_cost
 
-    def difference(self, query, note=False):
-        """None if both agree, else what is wrong."""
-        if not query.params and self.too_large(query):
+    def difference(self, query, note=False, fits=False):
+        """None if both agree, else what is wrong.  fits: known not to be too large."""
+        if not fits and not query.params and self.too_large(query):
             self.counts["too large"] += note
             return None
         expected, error = self.ask(self.off, query)
@@ -211,12 +214,11 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
         if error and error[0] == "57014":
             self.counts["too slow"] += note
             return None
-        uncompiled = self.uncompiled()
-        got, got_error = self.ask_gpuconc(query, note)
+        got, got_error, uncompiled = self.ask_gpuconc(query, note)
         if note:
             self.counts["queries"] += 1
             self.counts["errors"] += error is not None
-        if self.uncompiled() > uncompiled:
+        if uncompiled:
             return "a kernel could not be compiled"
         if error is None and got_error is None:
             return rows_differ(expected, got, query.compare())
@@ -251,7 +253,7 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
     def make_schema(self, seed):
         """(tables of queries within what is offloaded, tables of statements of many shapes)"""
         rng = random.Random(seed)
-        tables = make_tables(rng, self.options.tables)
+        tables = make_tables(rng, self.options.tables, self.options.rows)
         layouts = LAYOUTS if self.options.beside else ("table", "table", "table", "partitions", "inherited")
         self.off.must("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS gpuconc SCHEMA public; DROP SCHEMA IF EXISTS %s CASCADE; CREATE SCHEMA %s;"
                       "CREATE DOMAIN fuzz_int AS int4; CREATE TYPE fuzz_enum AS ENUM ('one', 'two', 'three', 'last'); ALTER TYPE fuzz_enum ADD VALUE 'before' BEFORE 'two'; CREATE DOMAIN fuzz_text AS varchar(200); SET statement_timeout = '50s';" % (SCHEMA, SCHEMA))
@@ -326,13 +328,13 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
         started = time.monotonic()
         deadline = started + self.options.seconds
         seed = self.options.seed
-        self.versioned_before = self.versioned() if self.options.beside else 0
+        self.versioned_before = None
         try:
             while self.one_schema(seed, deadline):
                 if self.options.only is not None:
                     break
                 seed += 1
-        except Lost:
+        except (Lost, KeyboardInterrupt):
             pass
         if self.options.together:
             return self.report_together(started)
@@ -362,11 +364,13 @@ def main():
     parser.add_argument("--queries", type=int, default=1 << 30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", type=int, default=6)
+    parser.add_argument("--rows", type=int, default=12000, help="of a table, at most")
     parser.add_argument("--per-schema", type=int, default=150, help="queries before new tables are made")
     parser.add_argument("--only", type=int, help="only this query of the seed's first tables")
     parser.add_argument("--max-mismatches", type=int, default=10)
     parser.add_argument("--together", type=int, default=0, metavar="K", help="so many queries at the same time, by shared scans of both kinds")
     parser.add_argument("--beside", action="store_true", help="queries beside a writer, of tables and of several tables as one")
+    parser.add_argument("--rounds", type=int, default=2, help="transactions of the writer beside each query, with other constants each time")
     parser.add_argument("--shapes", type=float, default=0.6, metavar="SHARE", help="share of statements of many shapes")
     parser.add_argument("--construct", default="", metavar="TEXT", help="only statements with a construct whose name contains this")
     parser.add_argument("--reduce-seconds", type=float, default=30)

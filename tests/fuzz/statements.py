@@ -120,12 +120,12 @@ class Statements:
         if error and error[0] == "57014":
             self.counts["too slow"] += note
             return None
-        used = self.offloaded()
-        uncompiled = self.uncompiled()
+        used = self.counters()
         got = self.ask_mode(case)
+        now = self.counters()
         if note:
-            self.note_case(case, used, expected)
-        if self.uncompiled() > uncompiled:
+            self.note_case(case, used, now, expected)
+        if now[2] > used[2]:
             return "a kernel could not be compiled"
         return self.judge(case, expected, got, note) or self.explains(case)
 
@@ -156,8 +156,7 @@ class Statements:
             return None
         return wrong
 
-    def note_case(self, case, used, expected):
-        now = self.offloaded()
+    def note_case(self, case, used, now, expected):
         requests = now[0] - used[0]
         self.counts["queries"] += 1
         self.counts["statements"] += 1

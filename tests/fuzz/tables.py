@@ -264,10 +264,10 @@ class Table:
         self.data = None
 
 
-def make_tables(rng, count):
+def make_tables(rng, count, most):
     sizes = [0, 1, 31, 32, 33, 100, 300, 1000, 2000, 5000, 8191, 8192, 8193, 12000]
     tables = []
     for n in range(count):
-        size = rng.choice(sizes[4:]) if n < 2 else rng.choice(sizes)
+        size = min(rng.choice(sizes[4:]) if n < 2 else rng.choice(sizes), most)
         tables.append(Table(rng, "t%d" % n, size))
     return tables

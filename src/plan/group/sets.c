@@ -198,7 +198,7 @@ gc_sets_groups(PlannerInfo *root, List *more, double rows)
 	{
 		List	   *exprs = list_copy(more);
 
-		foreach(lc2, lfirst_node(List, lc))
+		foreach(lc2, (List *) lfirst(lc))
 		{
 			SortGroupClause *clause = get_sortgroupref_clause(lfirst_int(lc2), root->parse->groupClause);
 
@@ -235,7 +235,7 @@ gc_translate_sets(GcTranslation *tr)
 	{
 		int			omitted = all;
 
-		foreach(lc2, lfirst_node(List, lc))
+		foreach(lc2, (List *) lfirst(lc))
 			omitted &= ~(1 << key_of(tr, lfirst_int(lc2)));
 		if (lfirst(lc) == NIL)
 			omitted |= (int) GC_EMPTY_SET;
