@@ -83,7 +83,7 @@ EXECUTE pairs(-2, 10);
 RESET plan_cache_mode;
 SET gpuconc.debug_offload = allow;
 
--- pieces: more pairs than one launch tries (t/013_schedule.pl: one that is cancelled)
+-- pieces: more pairs than one launch tries (t/schedule.pl: one that is cancelled)
 CREATE TABLE many AS SELECT g AS id, g * 37 % 1001 AS v FROM generate_series(1, 15000) g;
 VACUUM ANALYZE many;
 SELECT check_here('SELECT count(*), sum(a.v + b.v) FROM many a, many b WHERE a.v < b.v');

@@ -122,7 +122,7 @@ $copy->stop;
 
 #-------------------------------------------------------------------------
 # pg_upgrade, of a server whose tables are cached, and that has settings of databases and roles.  From this major to
-# itself: t/025_major_upgrade.pl needs another one.
+# itself: t/major_upgrade.pl needs another one.
 #-------------------------------------------------------------------------
 my $settings = q{
 SELECT coalesce(datname, '-'), coalesce(rolname, '-'), setting
