@@ -125,7 +125,7 @@ restart_after_crash = on
 	$node = $scan->node;
 	new_tables();
 	$scan->alone(map { $_ => $query{$_}->(5) } @sinks);
-	like($scan->sql('SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) ' . $query{$_}->(5)), qr/Group Mode: "$_"/, "$_: the group table")
+	like($scan->sql('SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, FORMAT YAML) ' . $query{$_}->(5)), qr/Group Mode: "$_/, "$_: the group table")
 	  foreach ('dense', 'hash');
 	of_kind($which);
 	$scan->new_sessions;
