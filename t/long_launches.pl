@@ -97,7 +97,7 @@ foreach my $what (sort keys %before)
 # Members of a shared scan leave: the scan ends with the last one.
 my @members = map { $long[0][1] =~ s/c\.v$/c.v WHERE a.v > $_/r } (5, 6);
 my @scan = map { session($node, "member$_", q{SET statement_timeout = '2h'}) } (0, 1);
-my $launches = 'SELECT main_launches FROM gpuconc_stat';
+my $launches = 'SELECT main_launches FROM gpuconc_stat_sharing';
 is_offloaded($node, few($_), 'members of a shared scan: few rows') foreach (@members);
 configure($node, 'gpuconc.debug_force_shared_scan' => 'fused');
 configure($node, 'gpuconc.debug_hold_requests' => 2);
