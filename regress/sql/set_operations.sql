@@ -75,6 +75,12 @@ SET gpuconc.debug_offload = require;
 CREATE TABLE made AS SELECT x AS one, v, t FROM a WHERE x = 1 EXCEPT SELECT y, w, u FROM b WHERE y = 2;
 RESET gpuconc.debug_offload;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'made'::regclass AND attnum > 0 ORDER BY attnum;
+-- conditions above stay above EXCEPT: one that fails for a row that is taken away, one that tells equal values apart
+CREATE TABLE zeros AS SELECT i AS x, CASE WHEN i % 2 = 0 THEN 1.0 ELSE 1.00 END * (i % 7 - 1) AS v FROM generate_series(0, 40) i;
+VACUUM (FREEZE, ANALYZE) zeros;
+SELECT q, check_here(q) FROM unnest(ARRAY[
+	'SELECT * FROM (SELECT x FROM zeros EXCEPT SELECT 0) s WHERE 100 / x > 3', 'SELECT * FROM (SELECT x FROM zeros EXCEPT SELECT 0 FROM zeros WHERE x = 3) s WHERE 100 / x > 3', 'SELECT count(*) FROM (SELECT 1 AS x FROM zeros UNION ALL (SELECT x FROM zeros EXCEPT SELECT 0 FROM zeros)) s WHERE 100 / x > 3'
+]) AS q;
 -- errors, in one SELECT only
 SELECT check_error('SELECT 100 / x FROM a EXCEPT SELECT y FROM b', '{sets}');
 
@@ -96,6 +102,7 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT x FROM a EXCEPT SELECT 1 EXCEPT SELECT 2 EXCEPT SELECT 3 EXCEPT SELECT 5 EXCEPT SELECT 6 EXCEPT SELECT 7 EXCEPT SELECT 8 EXCEPT SELECT 9', 'SELECT c FROM a INTERSECT SELECT c FROM b', '(SELECT c FROM a INTERSECT SELECT ''c1  ''::char(4)) INTERSECT SELECT c::text FROM b',
 	'SELECT f FROM a INTERSECT SELECT f FROM b', 'SELECT f FROM b EXCEPT SELECT ''NaN''::float8', 'SELECT EXCEPT SELECT', 'SELECT INTERSECT SELECT FROM a', 'VALUES (1), (1), (NULL) EXCEPT VALUES (2), (NULL)', 'SELECT ARRAY[x] FROM a INTERSECT SELECT ARRAY[y::int] FROM b',
 	'SELECT 1 INTERSECT SELECT 1.0', 'SELECT ''x'' EXCEPT SELECT NULL', 'SELECT NULL INTERSECT SELECT NULL', 'WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT n % 5 + 1 FROM r) SELECT n FROM r EXCEPT SELECT x FROM a WHERE x > 3',
+	'SELECT * FROM (SELECT 1.0 AS v EXCEPT SELECT 1.00) s WHERE scale(v) = 1', '(SELECT ''-0''::float8 INTERSECT SELECT 7) UNION SELECT 0', 'SELECT 1.0 EXCEPT (SELECT 1.00 EXCEPT SELECT 1.000)', 'SELECT * FROM (SELECT x FROM zeros EXCEPT SELECT 0) s WHERE 100 / x > 3',
 	'SELECT generate_series(1, 5) INTERSECT SELECT generate_series(4, 9)', 'SELECT x, row_number() OVER (ORDER BY x, k, v, t) FROM a EXCEPT SELECT y, 3 FROM b', 'SELECT id FROM d FOR UPDATE', '(SELECT x AS n, t AS m FROM a ORDER BY v, k, x, t LIMIT 20) EXCEPT SELECT y, u FROM b ORDER BY m, n'
 ]) AS q;
 
@@ -112,6 +119,21 @@ GRANT SELECT ON few TO regress_sets_reader;
 SET ROLE regress_sets_reader;
 SELECT count(*) > 0 FROM few;
 RESET ROLE;
+-- a policy hides rows of each SELECT, and a barrier keeps a function from rows that a view hides
+GRANT SELECT ON a, b TO regress_sets_reader;
+ALTER TABLE a ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON a USING (k % 2 = 0);
+CREATE FUNCTION tells(bigint) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN RAISE NOTICE 'sees %', $1; RETURN true; END $$;
+CREATE VIEW barred WITH (security_barrier) AS SELECT x FROM a WHERE x < 3 EXCEPT SELECT y FROM b WHERE y = 1;
+GRANT SELECT ON barred TO regress_sets_reader;
+SET ROLE regress_sets_reader;
+SELECT (SELECT count(*) FROM (SELECT k FROM a EXCEPT SELECT k FROM b) s), (SELECT count(*) FROM (SELECT k FROM a INTERSECT SELECT k FROM b) s);
+SELECT x FROM barred WHERE tells(x) ORDER BY x;
+SET gpuconc.debug_offload = forbid;
+SELECT (SELECT count(*) FROM (SELECT k FROM a EXCEPT SELECT k FROM b) s), (SELECT count(*) FROM (SELECT k FROM a INTERSECT SELECT k FROM b) s);
+SELECT x FROM barred WHERE tells(x) ORDER BY x;
+RESET ROLE;
+RESET gpuconc.debug_offload;
 RESET gpuconc.debug_rewrite;
 
 \set ECHO none

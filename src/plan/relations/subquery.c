@@ -63,8 +63,7 @@
 /* bigint > integer; pg_operator.dat has no symbol for it */
 #define INT84_GREATER	419
 
-/* A CTE's plan is among the InitPlans of its level, and may be what another one reads. */
-/* Are the level's InitPlans no CTEs? */
+/* Are the level's InitPlans no CTEs?  A CTE's plan is among them, and may be what another one reads. */
 static bool
 has_plain_init_plans(PlannerInfo *subroot)
 {
@@ -78,6 +77,16 @@ has_plain_init_plans(PlannerInfo *subroot)
 	return true;
 }
 
+/* Does OFFSET leave out no row?  OFFSET 0 keeps conditions out of a subquery. */
+static bool
+is_no_offset(const Node *offset)
+{
+	const Const *c = (const Const *) offset;
+
+	return offset == NULL ||
+		(IsA(c, Const) && c->consttype == INT8OID && !c->constisnull && DatumGetInt64(c->constvalue) == 0);
+}
+
 /* Is the query one aggregation of a join, and nothing else that changes its rows? */
 static bool
 is_aggregation(PlannerInfo *subroot)
@@ -87,7 +96,7 @@ is_aggregation(PlannerInfo *subroot)
 	return q->commandType == CMD_SELECT && (q->hasAggs || q->groupClause != NIL || q->distinctClause != NIL) &&
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
-		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
+		q->limitCount == NULL && is_no_offset(q->limitOffset) && !q->hasTargetSRFs && q->rowMarks == NIL &&
 		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);

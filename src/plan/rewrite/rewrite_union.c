@@ -15,6 +15,10 @@
  *   SELECT x FROM (SELECT x, 0 AS side FROM a UNION ALL SELECT y, 1 FROM b UNION ALL SELECT z, 2 FROM c) u
  *   GROUP BY x HAVING bool_or(side = 0) AND bool_or(side = 1) AND NOT bool_or(side = 2)
  *
+ * A group has rows of all SELECTs.  Of equal values that do not look alike, as 1.0 and 1.00, it may show one that PostgreSQL
+ * could not.  So set operations of such columns are grouped only if the result's rows can come from any SELECT of the group.
+ * PostgreSQL moves no condition below EXCEPT; OFFSET 0 keeps it from moving one below these groups.
+ *
  * INTERSECT ALL and EXCEPT ALL are left to PostgreSQL, but an INTERSECT ALL below others, where only membership counts.
  *
  * UNION ALL whose SELECTs differ in type, and that is not in FROM already, becomes SELECT * FROM it,
@@ -38,6 +42,7 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 /* SELECTs of one set operation, of which each is an aggregate of the groups. */
 #define MAX_SELECTS		8
@@ -111,6 +116,61 @@ has_other_than_union(Node *tree)
 	return !IsA(tree, RangeTblRef) && (op == NULL || has_other_than_union(op->larg) || has_other_than_union(op->rarg));
 }
 
+/* Are equal values of all columns the same bytes? */
+static bool
+look_alike(const SetOperationStmt *op)
+{
+	ListCell   *lt,
+			   *lc;
+
+	forboth(lt, op->colTypes, lc, op->colCollations)
+	{
+		switch (lfirst_oid(lt))
+		{
+			case BOOLOID:
+			case INT2OID:
+			case INT4OID:
+			case INT8OID:
+			case OIDOID:
+			case CHAROID:
+			case DATEOID:
+			case TIMEOID:
+			case TIMESTAMPOID:
+			case TIMESTAMPTZOID:
+			case UUIDOID:
+				break;
+			case TEXTOID:
+			case VARCHAROID:
+				if (!OidIsValid(lfirst_oid(lc)) || !get_collation_isdeterministic(lfirst_oid(lc)))
+					return false;
+				break;
+			default:
+				if (!type_is_enum(lfirst_oid(lt)))
+					return false;
+		}
+	}
+	return true;
+}
+
+/* Is it INTERSECT of SELECTs, or one that others are taken from by EXCEPT?  Then all rows of a group can be the result's. */
+static bool
+is_flat(const SetOperationStmt *op)
+{
+	const SetOperationStmt *left = (const SetOperationStmt *) op->larg;
+
+	return op->op != SETOP_UNION && !op->all && IsA(op->rarg, RangeTblRef) &&
+		(IsA(left, RangeTblRef) || (left->op == op->op && is_flat(left)));
+}
+
+/* Is there an EXCEPT? */
+static bool
+has_except(Node *tree)
+{
+	const SetOperationStmt *op = (const SetOperationStmt *) tree;
+
+	return !IsA(tree, RangeTblRef) && (op->op == SETOP_EXCEPT || has_except(op->larg) || has_except(op->rarg));
+}
+
 /* Is it a set operation with INTERSECT or EXCEPT that becomes GROUP BY? */
 static bool
 is_set(Node *tree)
@@ -119,7 +179,7 @@ is_set(Node *tree)
 	int			selects = 0;
 
 	return tree && IsA(tree, SetOperationStmt) && !op->all && has_groups(op) && has_other_than_union(tree) &&
-		is_membership(op, tree, &selects);
+		is_membership(op, tree, &selects) && (look_alike(op) || is_flat(op));
 }
 
 /* Does it become DISTINCT or GROUP BY, or does something below nothing but UNION ALL? */
@@ -442,9 +502,12 @@ membership(Node *tree, Var *side, int *selects)
 	return make_andclause(list_make2(left, op->op == SETOP_EXCEPT ? make_notclause(right) : right));
 }
 
-/* Have the query, whose columns are those of these set operations, be SELECT ... GROUP BY ... HAVING.  deeper: as query_of()'s. */
+/*
+ * Have the query, whose columns are those of these set operations, be SELECT ... GROUP BY ... HAVING.  deeper: as query_of()'s.
+ * within: another query reads it.
+ */
 static void
-group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper)
+group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper, bool within)
 {
 	Query	   *all = query_of(from, op, deeper);
 	int			columns = list_length(all->targetList);
@@ -465,6 +528,8 @@ group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper)
 	selects = 0;
 	query->havingQual = (Node *) membership((Node *) op, gc_output_var(query, list_length(query->rtable), columns + 1), &selects);
 	query->hasAggs = true;
+	if (within && has_except((Node *) op) && query->limitOffset == NULL)
+		query->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
 }
 
 /*-------------------------------------------------------------------------
@@ -482,10 +547,10 @@ leftmost(Node *tree)
 
 /* Have the query, whose columns are theirs, be a SELECT over the UNION ALL of these set operations. */
 static void
-select_from(Query *query, Query *from, SetOperationStmt *op, int deeper)
+select_from(Query *query, Query *from, SetOperationStmt *op, int deeper, bool within)
 {
 	if (is_set((Node *) op))
-		group_by_sides(query, from, op, deeper);
+		group_by_sides(query, from, op, deeper, within);
 	else
 	{
 		read_from(query, query_of(from, op, deeper));
@@ -514,7 +579,7 @@ turn_lower(Query *query, Node *tree)
 	distinct->commandType = CMD_SELECT;
 	distinct->canSetTag = true;
 	distinct->targetList = copyObject(query_of(query, op, 0)->targetList);
-	select_from(distinct, query, op, 2);
+	select_from(distinct, query, op, 2, true);
 	forget_selects(query, tree);
 	(void) gc_add_subquery(query, distinct, "union");
 	lfirst(list_nth_cell(query->rtable, ref->rtindex - 1)) = llast(query->rtable);
@@ -533,7 +598,7 @@ gc_turn_unions(const GcQueryLevel *level, bool *changed)
 	*changed = true;
 	if (!op->all)
 	{
-		select_from(query, query, op, 1);
+		select_from(query, query, op, 1, level->parent != NULL);
 		return;
 	}
 	(void) turn_lower(query, query->setOperations);
