@@ -163,7 +163,9 @@ typedef struct GcScanState
 	bool		started;
 	bool		judged;			/* what was guessed was estimated by the values of parameters (judge.c) */
 	bool		falling_back;	/* PostgreSQL's own plan answers */
-	instr_time	own_plan_began; /* as a request took too long (limit.h); 0: it did not, or that plan has ended */
+	double		limit_ms;		/* how long the request may take (limit.h); -1: as long as it does */
+	bool		own_plan_timed; /* as a request took longer; false: it did not, or that plan has ended */
+	instr_time	own_plan_time;	/* that it has taken so far */
 	int			loads;			/* times that columns were loaded for this execution */
 	Size		lookup_room;	/* what a shared lookup table found no room for */
 	bool		made_lookup_room;	/* room was made for one in this execution */

@@ -7,7 +7,8 @@
  * where ten rows are expected and a million come.  So a request that takes many times what PostgreSQL's own plan was
  * expected to take is stopped, and that plan answers.  That may have been the wrong estimate instead.  So the own plan is
  * timed, too.  For ten minutes, it answers if it took less than the request had.  Else the limit is many times
- * what it took.  A plan that never came to its end, as its user was tired of it, sets no limit.
+ * what it took.  A plan that never came to its end, as its user was tired of it, sets no limit.  One of which
+ * a LIMIT above wants no more rows has come to its end.
  *
  *   expected 20 ms, stopped after 5 s, own plan took 30 ms		own plan answers
  *   expected 20 ms, stopped after 5 s, own plan took 60 s		limit of 10 minutes
@@ -64,22 +65,22 @@ gc_own_plan_has_won(const GcHints *hints)
 void
 gc_limit_reached(GcScanState *node, GcHints *hints)
 {
-	hints->stopped_after_ms = gc_device_limit(node, hints);
+	hints->stopped_after_ms = node->limit_ms;
 	hints->own_plan_ms = -1;
 	hints->stopped_at = GetCurrentTimestamp();
 	gc_hints_share(hints);
-	INSTR_TIME_SET_CURRENT(node->own_plan_began);
+	node->own_plan_timed = true;
+	INSTR_TIME_SET_ZERO(node->own_plan_time);
 }
 
 void
 gc_limit_own_plan_ended(GcScanState *node)
 {
 	GcHints    *hints = gc_hints(node->logical);
-	instr_time	now;
 
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, node->own_plan_began);
-	INSTR_TIME_SET_ZERO(node->own_plan_began);
-	hints->own_plan_ms = INSTR_TIME_GET_MILLISEC(now);
+	node->own_plan_timed = false;
+	hints->own_plan_ms = INSTR_TIME_GET_MILLISEC(node->own_plan_time);
+	/* It may have taken longer than that is remembered. */
+	hints->stopped_at = GetCurrentTimestamp();
 	gc_hints_share(hints);
 }

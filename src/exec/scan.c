@@ -270,7 +270,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 		code = gc_slot_submit(slot, b.request, &b.err);
 	if (code == GC_OK)
 	{
-		code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), gc_device_limit(node, hints), &b.err);
+		code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), node->limit_ms, &b.err);
 		if (code == GC_LOADING)
 			gc_compiling_note(&hints->key);
 		else
@@ -319,6 +319,7 @@ run_on_device(GcScanState *node, GcError *err)
 	GcHints    *hints = gc_hints(node->logical);
 	GcCode		code = GC_OK;
 
+	node->limit_ms = gc_device_limit(node, hints);
 	if (gc_own_plan_has_won(hints))
 		return gc_fail(err, GC_TOO_SLOW, "It took longer than PostgreSQL's own plan, less than ten minutes ago.");
 	code = gc_open_inputs(node, err);
@@ -382,7 +383,7 @@ start(GcScanState *node)
 
 	node->started = true;
 	node->falling_back = false;
-	INSTR_TIME_SET_ZERO(node->own_plan_began);
+	node->own_plan_timed = false;
 	node->stats.loops++;
 	code = check_execution(node, &err);
 	/* No device is asked, so it is neither a request nor a fallback. */
@@ -471,6 +472,23 @@ recheck_tuple(ScanState *ss, TupleTableSlot *slot)
 	return true;
 }
 
+/* PostgreSQL's own plan, timed. */
+static TupleTableSlot *
+next_of_own_plan(GcScanState *node)
+{
+	TupleTableSlot *slot;
+	instr_time	from,
+				to;
+
+	INSTR_TIME_SET_CURRENT(from);
+	slot = gc_fallback_next(node);
+	INSTR_TIME_SET_CURRENT(to);
+	INSTR_TIME_ACCUM_DIFF(node->own_plan_time, to, from);
+	if (TupIsNull(slot) && ScanDirectionIsForward(node->css.ss.ps.state->es_direction))
+		gc_limit_own_plan_ended(node);
+	return slot;
+}
+
 static TupleTableSlot *
 exec_scan(CustomScanState *css)
 {
@@ -479,13 +497,7 @@ exec_scan(CustomScanState *css)
 	if (!node->started)
 		start(node);
 	if (node->falling_back)
-	{
-		TupleTableSlot *slot = gc_fallback_next(node);
-
-		if (TupIsNull(slot) && !INSTR_TIME_IS_ZERO(node->own_plan_began))
-			gc_limit_own_plan_ended(node);
-		return slot;
-	}
+		return node->own_plan_timed ? next_of_own_plan(node) : gc_fallback_next(node);
 	return ExecScan(&css->ss, next_tuple, recheck_tuple);
 }
 
@@ -517,7 +529,7 @@ end_scan(CustomScanState *css)
 	ListCell   *lc;
 
 	/* It has returned all rows that are wanted.  After an error nobody comes here. */
-	if (!INSTR_TIME_IS_ZERO(node->own_plan_began))
+	if (node->own_plan_timed && node->plan->limit > 0)
 		gc_limit_own_plan_ended(node);
 	gc_close_inputs(node);
 	foreach(lc, node->shown_sources)

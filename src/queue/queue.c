@@ -420,10 +420,12 @@ gc_slot_wait(int slot, double patience_ms, double limit_ms, GcError *err)
 			return gc_fail(err, GC_TOO_SLOW, "The device did not answer in %.0f ms, and PostgreSQL's own plan was expected to take far less.", limit_ms);
 		if (patience_ms >= 0 && pg_atomic_read_u32(&s->compiling))
 		{
-			left = patience_left(start, patience_ms);
-			limited = true;
-			if (left == 0)
+			const double patience = patience_left(start, patience_ms);
+
+			if (patience == 0)
 				return gc_fail(err, GC_LOADING, "Kernels are being compiled.");
+			left = limited ? Min(left, patience) : patience;
+			limited = true;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (limited ? WL_TIMEOUT : 0), (long) Min(ceil(left), 60000),
 						 GC_WAIT_EVENT(wait_event, "GpuconcRequest"));

@@ -147,7 +147,7 @@ typedef struct GcRequest
 	u64			best;			/* rows: no key's image is larger (cuda/gc_top.h) */
 	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
 								 * this request's alone */
-	i32			edge;			/* gpuconc.debug_pipeline_edge, pipeline_tile, debug_edge_step */
+	i32			edge;			/* gpuconc.debug_pipeline_edge, debug_pipeline_tile, debug_edge_step */
 	u32			edge_tile;
 	i32			edge_step;
 	char	   *device_part;
