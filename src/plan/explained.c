@@ -21,6 +21,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "nodes/makefuncs.h"
+#include "parser/parse_node.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
 #include "utils/plancache.h"
@@ -101,7 +102,8 @@ end_executor(QueryDesc *desc)
 	/* EXPLAIN has printed this plan, and nothing else until now. */
 	if (explained && explained->es->verbose && explained->es->pstmt == desc->plannedstmt && !gc_has_node(desc->plannedstmt))
 	{
-		if (explained->execute && !explained->planned && gc_offload_active())
+		/* Within ANALYZE, planning would count as execution. */
+		if (explained->execute && !explained->planned && !explained->es->analyze && gc_offload_active())
 			plan_for_refusal();
 		if (explained->refusal[0])
 			explain_refusal(explained->refusal, explained->es);
@@ -137,6 +139,22 @@ explain_standard(Query *query, int cursorOptions, IntoClause *into, ExplainState
 #endif
 }
 
+static void
+explain_execute(ExecuteStmt *execute, IntoClause *into, ExplainState *es, const char *queryString, ParamListInfo params,
+				QueryEnvironment *queryEnv)
+{
+#if PG_VERSION_NUM >= 180000
+	ParseState *pstate = make_parsestate(NULL);
+
+	pstate->p_sourcetext = queryString;
+	pstate->p_queryEnv = queryEnv;
+	ExplainExecuteQuery(execute, into, es, pstate, params);
+	free_parsestate(pstate);
+#else
+	ExplainExecuteQuery(execute, into, es, queryString, params, queryEnv);
+#endif
+}
+
 /* EXECUTE, if this is the query that stands for it; else NULL. */
 static const ExecuteStmt *
 execute_of(const Query *query)
@@ -157,7 +175,7 @@ explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainStat
 	PG_TRY();
 	{
 		if (mine.execute)
-			ExplainExecuteQuery((ExecuteStmt *) query->utilityStmt, into, es, queryString, params, queryEnv);
+			explain_execute((ExecuteStmt *) query->utilityStmt, into, es, queryString, params, queryEnv);
 		else if (prev_explain_hook)
 			prev_explain_hook(query, cursorOptions, into, es, queryString, params, queryEnv);
 		else
