@@ -517,11 +517,6 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 		if (in->unmatched_of > p->nbuilds || (in->unmatched_of && (in->groups_of || in->ncolumns > 0)))
 			return bad(err, "input of rows without a match");
 	}
-	for (u16 i = 0; i < p->nexprs; i++)
-	{
-		if ((code = check_expr(p, i, err)) != GC_OK)
-			return code;
-	}
 	for (u16 i = 0; i < p->naggs; i++)
 	{
 		const GcPAgg *agg = &gc_aggs(p)[i];
@@ -530,6 +525,11 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 			(agg->arg == GC_NONE ? agg->fn != GC_AGG_COUNT : agg->arg >= p->nexprs) ||
 			(agg->factor != GC_NONE && agg->factor >= p->nexprs))
 			return bad(err, "aggregate");
+	}
+	for (u16 i = 0; i < p->nexprs; i++)
+	{
+		if ((code = check_expr(p, i, err)) != GC_OK)
+			return code;
 	}
 	if ((code = check_builds(p, err)) != GC_OK)
 		return code;

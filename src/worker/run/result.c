@@ -6,7 +6,7 @@
  * The block lies in the arena.  The run holds it until gc_slot_finish hands it to the session, and so do the sessions
  * of its followers.
  * What can be had at once is copied behind the main kernel (gc_run_queue_result).  The rest of a
- * hashed or row result is copied once its size is known (gc_run_fetch_rest).
+ * hashed or row result is copied once its size is known (fetch_rest()).
  *
  * The worker's main thread.
  *
@@ -102,7 +102,7 @@ group_keys_at(const GcRun *run)
 	return run->result.gather || run->result.choose ? run->memory.gathered_keys : run->memory.sinks[run->p->npipelines - 1].group_keys;
 }
 
-/* As GcRun.delivers. */
+/* GcRunResult.delivers. */
 static u32
 words_delivered(const GcRun *run)
 {

@@ -530,6 +530,28 @@ have_builds(GcRun *run, int pipeline)
 	return code;
 }
 
+/* Is a build read by anything but what fills builds that are there? */
+static bool
+is_wanted(const GcRun *run, int b)
+{
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(run->p)[n];
+		const GcPPipeline *owner = &gc_pipelines(run->p)[gc_sink_owner(run->p, n)];
+
+		if (owner->sink == GC_SINK_BUILD && gc_build_known(run->request->builds[owner->build].share))
+			continue;
+		for (int s = 0; s < pl->nsteps; s++)
+		{
+			const GcPStep *step = &gc_steps(run->p)[pl->first_step + s];
+
+			if (step->type == GC_STEP_PROBE && step->build == b)
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Others may share a build that is being filled, if it rests on no other.  So these come first: what comes behind them on
  * the stream may take long.  Parts of builds come with the passes that want them.
@@ -541,7 +563,7 @@ gc_run_first_builds(GcRun *run)
 
 	for (int b = 0; b < run->p->nbuilds && !run->scan.passes && code == GC_OK; b++)
 	{
-		if (!gc_build_rests(run->p, b))
+		if (!gc_build_rests(run->p, b) && is_wanted(run, b))
 			code = do_build(run, b);
 	}
 	return code;
