@@ -1,4 +1,4 @@
-# Plans that sessions keep, while there is no device and after it is back (src/plan/kept.h).  The worker has no device
+# Plans that sessions keep, while there is no device and after it is back (src/plan/cached_plans.h).  The worker has no device
 # while a file says that its compiler fails.
 
 use strict;

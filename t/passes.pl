@@ -62,7 +62,7 @@ foreach my $query (@passing)
 like($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) $passing[0]"),
 	qr/passes=[2-9]/, 'EXPLAIN shows passes');
 unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) SELECT count(*) FROM a WHERE m = 3'),
-	qr/Passes/, 'what fits has one');
+	qr/passes=/, 'what fits has one');
 
 # One key in most rows of a build: hashing does not help, and PostgreSQL answers.
 $node->safe_psql('postgres', 'CREATE TABLE skewed AS SELECT CASE WHEN i % 10 = 0 THEN i ELSE 5 END * 1000003::bigint AS k, i FROM generate_series(1, 30000) AS i; VACUUM ANALYZE skewed');

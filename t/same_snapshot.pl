@@ -1,5 +1,5 @@
 # What was wholly served from chunks is served again to whoever sees the same transactions
-# (columns/serve/serve.c), and to nobody else.
+# (columns/serve/serving.c), and to nobody else.
 
 use strict;
 use warnings;

@@ -58,7 +58,7 @@ DECLARE
 BEGIN
 	PERFORM set_config('gpuconc.debug_offload', 'require', true);
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line ~ 'Passes:' THEN
+		IF line ~ 'passes=' THEN
 			RETURN NEXT line;
 		END IF;
 	END LOOP;

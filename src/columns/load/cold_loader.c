@@ -4,7 +4,7 @@
  *	  Loading columns in the background.  See cold_loader.h.
  *
  * A table's loader has a place in shared memory, from the moment that a session asks for it.  Sessions run
- * gc_ask_cold_load(); the rest runs in loaders.  The places' spinlock is held for a few instructions only.
+ * what asks for a load; the rest runs in loaders.  The places' spinlock is held for a few instructions only.
  *
  *-------------------------------------------------------------------------
  */

@@ -292,6 +292,8 @@ gc_read_pages(GcProof *proof, const BlockNumber *blocks, uint32 n)
 
 	for (uint32 i = 0; i < n; i++)
 		lacking += gc_read_pages_find(proof->read, blocks[i], &at) < 0 && is_patched(proof->dir, blocks[i]);
-	if (lacking >= LEAST_READ + noted / LEAST_READ_PART)
+	/* Pages are read in vain where there is no room for a note. */
+	if (lacking >= LEAST_READ + noted / LEAST_READ_PART && !gc_note_too_large(gc_retired_bytes()) &&
+		!gc_note_too_large((Size) n * BLCKSZ / 8))
 		read_blocks(proof, blocks, n);
 }

@@ -5,7 +5,7 @@
  *
  * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but for
  * what anyone may find out.  That is what became of a transaction, where a page is buffered, and
- * that it has changed (fresh.c).  Takes no lock.
+ * that it has changed (fresh.c).  Takes no lock but XactTruncationLock, shared.
  *
  *-------------------------------------------------------------------------
  */

@@ -106,7 +106,7 @@ typedef enum GcBuiltinIf
 {
 	GC_IF_ANY = 0,
 	GC_IF_TEXTS,				/* of other types it calls output functions */
-	GC_IF_PATTERN,				/* a constant pattern that does not end with an escape */
+	GC_IF_PATTERN,				/* a constant pattern without an escape */
 	GC_IF_POSITIVE,				/* a constant number */
 	GC_IF_LENGTH,				/* a constant length that is not negative */
 	GC_IF_MODEST				/* constant dates and intervals near us */

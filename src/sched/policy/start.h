@@ -14,7 +14,7 @@
 
 /*
  * Fewest warps per multiprocessor that a kernel is given next to others.  Measured on an
- * H200 (design.md, section 1): eight co-resident scans are fastest with 4 warps each.
+ * H200 (docs/results.md): eight co-resident scans are fastest with 4 warps each.
  */
 #define GC_LEAST_WARPS	4
 
