@@ -77,16 +77,6 @@ has_plain_init_plans(PlannerInfo *subroot)
 	return true;
 }
 
-/* Does OFFSET leave out no row?  OFFSET 0 keeps conditions out of a subquery. */
-static bool
-is_no_offset(const Node *offset)
-{
-	const Const *c = (const Const *) offset;
-
-	return offset == NULL ||
-		(IsA(c, Const) && c->consttype == INT8OID && !c->constisnull && DatumGetInt64(c->constvalue) == 0);
-}
-
 /* Is the query one aggregation of a join, and nothing else that changes its rows? */
 static bool
 is_aggregation(PlannerInfo *subroot)
@@ -96,7 +86,7 @@ is_aggregation(PlannerInfo *subroot)
 	return q->commandType == CMD_SELECT && (q->hasAggs || q->groupClause != NIL || q->distinctClause != NIL) &&
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
-		q->limitCount == NULL && is_no_offset(q->limitOffset) && !q->hasTargetSRFs && q->rowMarks == NIL &&
+		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
 		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
