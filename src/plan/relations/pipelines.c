@@ -423,7 +423,7 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 		/* Packing takes that back where a condition reads a payload. */
 		tr->builds[leaf->build].set = leaf->keys != NIL && (leaf->join == GC_JOIN_SEMI || leaf->join == GC_JOIN_ANTI);
 		tr->plan->build_duplicates[leaf->build] = leaf->keys != NIL && !gc_leaf_unique(leaf) && duplicates_likely(tr, leaf);
-		tr->plan->build_finds_once[leaf->build] = finds_once(leaf);
+		tr->plan->build_finds_once[leaf->build] = !tr->builds[leaf->build].unique && finds_once(leaf);
 		tr->plan->build_rows[leaf->build] = leaf->tuples * leaf->share;
 	}
 	return true;

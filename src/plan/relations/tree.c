@@ -260,8 +260,9 @@ extend_key(const GcEqSet *set, const GcLeaf *at, GcLeaf *build, const GcLeaf *fr
 	GcJoinKey  *key;
 
 	/* A row that is found alone is filtered as soon.  The scales of numerics, which may differ, are not known yet. */
-	if (build == at || gc_type_kind(exprType((Node *) inner)) == GC_NUMERIC || gc_leaf_unique(build) || list_length(build->keys) == GC_MAX_KEYS ||
-		!gc_kinds_compare(inner, outer) || (from != at && waits_for(set, at, from, build)))
+	if (build == at || gc_leaf_unique(build) || gc_type_kind(exprType((Node *) inner)) == GC_NUMERIC ||
+		list_length(build->keys) == GC_MAX_KEYS || !gc_kinds_compare(inner, outer) ||
+		(from != at && waits_for(set, at, from, build)))
 		return false;
 	key = palloc0(sizeof(GcJoinKey));
 	key->build_side = inner;
@@ -271,44 +272,31 @@ extend_key(const GcEqSet *set, const GcLeaf *at, GcLeaf *build, const GcLeaf *fr
 	return true;
 }
 
-/* Make equalities that do not follow from the join keys part of the key of a build that has several rows for one. */
-static void
-extend_keys(GcCore *core, const GcEqSet *set, List *equi)
+/* Make l = r part of the key of a build that has several rows for one. */
+static bool
+extend_keys(const GcEqSet *set, Expr *l, Expr *r)
 {
-	ListCell   *lc;
+	GcLeaf	   *at = leaf_of(set, l);
+	GcLeaf	   *left,
+			   *right;
 
-	foreach(lc, equi)
-	{
-		OpExpr	   *op = (OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
-		Expr	   *l = linitial(op->args);
-		Expr	   *r = lsecond(op->args);
-		GcEqSet		enforced = {NIL, 0};
-		GcLeaf	   *at = leaf_of(set, l);
-		GcLeaf	   *left,
-				   *right;
-
-		enforced_equalities(core, &enforced);
-		if (gc_eq_member(&enforced, l, NULL)->class == gc_eq_member(&enforced, r, NULL)->class)
-			continue;
-		while (at && towards(at, leaf_of(set, r)) == NULL)
-			at = at->parent;
-		if (at == NULL)
-			continue;
-		left = towards(at, leaf_of(set, l));
-		right = towards(at, leaf_of(set, r));
-		if (left->tuples < right->tuples)
-			(void) (extend_key(set, at, right, left, r, l) || extend_key(set, at, left, right, l, r));
-		else
-			(void) (extend_key(set, at, left, right, l, r) || extend_key(set, at, right, left, r, l));
-	}
+	while (at && towards(at, leaf_of(set, r)) == NULL)
+		at = at->parent;
+	if (at == NULL)
+		return false;
+	left = towards(at, leaf_of(set, l));
+	right = towards(at, leaf_of(set, r));
+	if (left->tuples < right->tuples)
+		return extend_key(set, at, right, left, r, l) || extend_key(set, at, left, right, l, r);
+	return extend_key(set, at, left, right, l, r) || extend_key(set, at, right, left, r, l);
 }
 
 /*
  * Clauses over several leaves are applied in the streamed pipeline, where all of
- * them are at hand; equalities only if they do not follow from the join keys.
+ * them are at hand; equalities only if they neither follow from the join keys nor become a part of one.
  */
 static void
-place_residuals(GcCore *core, List *equi, List *residuals)
+place_residuals(GcCore *core, const GcEqSet *set, List *equi, List *residuals)
 {
 	GcEqSet		enforced = {NIL, 0};
 	ListCell   *lc;
@@ -317,10 +305,15 @@ place_residuals(GcCore *core, List *equi, List *residuals)
 	foreach(lc, equi)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		OpExpr	   *op = (OpExpr *) rinfo->clause;
+		List	   *args = ((OpExpr *) rinfo->clause)->args;
+		GcEqMember *l = gc_eq_member(&enforced, linitial(args), NULL);
+		GcEqMember *r = gc_eq_member(&enforced, lsecond(args), NULL);
 
-		if (gc_eq_member(&enforced, linitial(op->args), NULL)->class !=
-			gc_eq_member(&enforced, lsecond(op->args), NULL)->class)
+		if (l->class == r->class)
+			continue;
+		if (extend_keys(set, l->expr, r->expr))
+			gc_eq_merge(&enforced, l, r);
+		else
 			residuals = lappend(residuals, rinfo);
 	}
 	core->streamed->residuals = residuals;
@@ -556,8 +549,7 @@ translate_core(GcTranslation *tr, GcCore *core)
 	if (tr->reason)
 		return false;
 	build_tree(core, &set);
-	extend_keys(core, &set, equi);
-	place_residuals(core, equi, residuals);
+	place_residuals(core, &set, equi, residuals);
 	foreach(lc, core->attached)
 	{
 		if (!translate_core(tr, lfirst(lc)) || !gc_core_attach(tr, core, lfirst(lc), &set))
