@@ -228,42 +228,6 @@ is_simple(const Query *query)
 	return !query->hasAggs && !query->groupClause && !query->havingQual && !query->cteList && !query->setOperations;
 }
 
-/* SELECT * FROM (query), with it one level further down. */
-static Query *
-wrap(Query *query)
-{
-	Query	   *outer = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
-	int			rti;
-
-	foreach(lc, query->targetList)
-	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
-		if (tle->resname == NULL)
-			tle->resname = psprintf("value%d", tle->resno);
-	}
-	/* Only CTEs are named from outside. */
-	IncrementVarSublevelsUp((Node *) query, 1, 1);
-	rti = gc_add_subquery(outer, query, "excluded");
-	ref->rtindex = rti;
-	outer->commandType = CMD_SELECT;
-	outer->querySource = QSRC_ORIGINAL;
-	outer->canSetTag = true;
-	outer->jointree = makeFromExpr(list_make1(ref), NULL);
-	foreach(lc, query->targetList)
-	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
-		if (!tle->resjunk)
-			outer->targetList = lappend(outer->targetList,
-										makeTargetEntry((Expr *) gc_output_var(outer, rti, tle->resno),
-														tle->resno, tle->resname, false));
-	}
-	return outer;
-}
-
 static Node *
 output_mutator(Node *node, List *targets)
 {
@@ -288,7 +252,7 @@ restrict_rows(Query *sub, List *conditions)
 	{
 		if (gc_query_refers_above(sub))
 			return NULL;
-		sub = wrap(sub);
+		sub = gc_select_all(sub, "excluded");
 	}
 	quals = gc_conjuncts(sub->jointree->quals);
 	foreach(lc, conditions)
@@ -353,21 +317,7 @@ is_not_false(Node *arg)
 static Expr *
 count_of(Node *arg)
 {
-	Aggref	   *agg = makeNode(Aggref);
-
-	agg->aggfnoid = arg ? F_COUNT_ANY : F_COUNT_;
-	agg->aggtype = INT8OID;
-	if (arg)
-	{
-		agg->aggargtypes = list_make1_oid(exprType(arg));
-		agg->args = list_make1(makeTargetEntry((Expr *) arg, 1, NULL, false));
-	}
-	agg->aggstar = arg == NULL;
-	agg->aggkind = AGGKIND_NORMAL;
-	agg->aggsplit = AGGSPLIT_SIMPLE;
-	agg->aggno = agg->aggtransno = -1;
-	agg->location = -1;
-	return (Expr *) agg;
+	return (Expr *) gc_make_aggregate(arg ? F_COUNT_ANY : F_COUNT_, INT8OID, arg);
 }
 
 static Expr *
@@ -407,7 +357,7 @@ static Expr *
 admitted(Query *sub, const Compared *compared)
 {
 	SubLink    *sublink = makeNode(SubLink);
-	Query	   *facts = wrap(copyObject(sub));
+	Query	   *facts = gc_select_all(copyObject(sub), "excluded");
 	Param	   *param = (Param *) strip_relabel(lsecond(compared->op->args));
 	Expr	   *unless_empty = int8_const(1);
 

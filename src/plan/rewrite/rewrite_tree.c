@@ -9,10 +9,12 @@
  */
 #include "rewrite_tree.h"
 
+#include "catalog/pg_aggregate.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
 /*-------------------------------------------------------------------------
@@ -340,4 +342,58 @@ gc_output_var(Query *query, int rti, int resno)
 	TargetEntry *tle = list_nth_node(TargetEntry, rt_fetch(rti, query->rtable)->subquery->targetList, resno - 1);
 
 	return makeVarFromTargetEntry(rti, tle);
+}
+
+Query *
+gc_select_all(Query *query, const char *name)
+{
+	Query	   *outer = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+	int			rti;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (tle->resname == NULL)
+			tle->resname = psprintf("value%d", tle->resno);
+	}
+	IncrementVarSublevelsUp((Node *) query, 1, 1);
+	rti = gc_add_subquery(outer, query, name);
+	ref->rtindex = rti;
+	outer->commandType = CMD_SELECT;
+	outer->querySource = QSRC_ORIGINAL;
+	outer->canSetTag = true;
+	outer->jointree = makeFromExpr(list_make1(ref), NULL);
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (!tle->resjunk)
+			outer->targetList = lappend(outer->targetList,
+										makeTargetEntry((Expr *) gc_output_var(outer, rti, tle->resno),
+														tle->resno, tle->resname, false));
+	}
+	return outer;
+}
+
+Aggref *
+gc_make_aggregate(Oid function, Oid type, Node *arg)
+{
+	Aggref	   *agg = makeNode(Aggref);
+
+	agg->aggfnoid = function;
+	agg->aggtype = type;
+	if (arg)
+	{
+		agg->aggargtypes = list_make1_oid(exprType(arg));
+		agg->args = list_make1(makeTargetEntry((Expr *) arg, 1, NULL, false));
+	}
+	agg->aggstar = arg == NULL;
+	agg->aggkind = AGGKIND_NORMAL;
+	agg->aggsplit = AGGSPLIT_SIMPLE;
+	agg->aggno = agg->aggtransno = -1;
+	agg->location = -1;
+	return agg;
 }

@@ -84,4 +84,10 @@ extern int	gc_add_left_join(Query *query);
 /* A Var for output `resno` of the subquery that is entry `rti` of the range table. */
 extern Var *gc_output_var(Query *query, int rti, int resno);
 
+/* SELECT * FROM (query) AS name, with the query one level further down. */
+extern Query *gc_select_all(Query *query, const char *name);
+
+/* An aggregate of a query level before planning; without an argument: of rows, as count(*). */
+extern Aggref *gc_make_aggregate(Oid function, Oid type, Node *arg);
+
 #endif							/* GC_REWRITE_TREE_H */

@@ -407,30 +407,6 @@ takes_column(const Query *select)
 	return select->setOperations == NULL && select->distinctClause == NIL;
 }
 
-/* SELECT * FROM (select) */
-static Query *
-select_all_of(Query *select)
-{
-	Query	   *query = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
-
-	query->commandType = CMD_SELECT;
-	query->canSetTag = true;
-	IncrementVarSublevelsUp((Node *) select, 1, 1);
-	ref->rtindex = gc_add_subquery(query, select, "select");
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
-	foreach(lc, select->targetList)
-	{
-		const TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
-		if (!tle->resjunk)
-			query->targetList = lappend(query->targetList, makeTargetEntry((Expr *) gc_output_var(query, ref->rtindex, tle->resno),
-																		   tle->resno, tle->resname, false));
-	}
-	return query;
-}
-
 /* Have each SELECT of the set operations say which one it is, in one more column. */
 static void
 add_sides(Query *query, Node *tree, int *selects)
@@ -458,7 +434,7 @@ add_sides(Query *query, Node *tree, int *selects)
 	if (!select->hasDistinctOn && select->limitCount == NULL && select->limitOffset == NULL)
 		select->distinctClause = NIL;
 	if (!takes_column(select))
-		select = rte->subquery = select_all_of(select);
+		select = rte->subquery = gc_select_all(select, "select");
 	side = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum((*selects)++), false, true);
 	select->targetList = lappend(select->targetList, makeTargetEntry(side, list_length(select->targetList) + 1, "side", false));
 	rte->eref->colnames = lappend(rte->eref->colnames, makeString("side"));
@@ -468,21 +444,12 @@ add_sides(Query *query, Node *tree, int *selects)
 static Expr *
 is_in(Var *side, int select)
 {
-	Aggref	   *agg = makeNode(Aggref);
 	OpExpr	   *op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) copyObject(side),
 											  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(select), false, true),
 											  InvalidOid, InvalidOid);
 
 	op->opfuncid = F_INT4EQ;
-	agg->aggfnoid = F_BOOL_OR;
-	agg->aggtype = BOOLOID;
-	agg->aggargtypes = list_make1_oid(BOOLOID);
-	agg->args = list_make1(makeTargetEntry((Expr *) op, 1, NULL, false));
-	agg->aggkind = AGGKIND_NORMAL;
-	agg->aggsplit = AGGSPLIT_SIMPLE;
-	agg->aggno = agg->aggtransno = -1;
-	agg->location = -1;
-	return (Expr *) agg;
+	return (Expr *) gc_make_aggregate(F_BOOL_OR, BOOLOID, (Node *) op);
 }
 
 /* Is a group's row in the result of these set operations? */
