@@ -633,6 +633,8 @@ note_prediction(SignatureKernels *s, int pipeline, GcPipelineKernel *k, const Gc
 	k->predicted_us = off->samples > 0 ? model_us * off->value : model_us;
 }
 
+static void choose_effort(GcPipelineKernel *k);
+
 GcPipelineKernel *
 gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits, bool *fresh, GcError *err)
 {
@@ -661,7 +663,7 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	k = find_kernel(s, pipeline, &v);
 	if (k)
 	{
-		gc_kernel_choose_effort(k);
+		choose_effort(k);
 		*fresh = !k->final && gc_kcache_retry(k->entry);
 		if (k->consumer && !k->consumer->final)
 			(void) gc_kcache_retry(k->consumer->entry);
@@ -784,8 +786,9 @@ exchange(GcPipelineKernel *k)
 	return true;
 }
 
-void
-gc_kernel_choose_effort(GcPipelineKernel *k)
+/* Before a launch: have the kernel be the one of its text that is to be launched. */
+static void
+choose_effort(GcPipelineKernel *k)
 {
 	if (!k->final || k->consumer)
 		return;

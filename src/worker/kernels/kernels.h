@@ -48,7 +48,7 @@ typedef struct GcPipelineKernel
 		GcKernel   *kernel;		/* NULL: was never asked for */
 		GcKernelInfo info;
 		GcLearned	alone_us;
-	}			other;			/* the kernel of the other effort (gc_kernel_choose_effort) */
+	}			other;			/* the kernel of the other effort (kernels.c, choose_effort()) */
 	int			occupancy;		/* -1: not asked yet */
 	u32			occupancy_shared;	/* for so many bytes of shared memory */
 	int			occupancy_threads;	/* and blocks of so many threads */
@@ -128,9 +128,6 @@ extern GcKernelState gc_kernel_poll(GcPipelineKernel *k, GcError *err);
 extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);
 /* A main kernel, or one that makes groups, ran alone on the device. */
 extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles);
-
-/* Before a launch: have the kernel be the one of its text that is to be launched. */
-extern void gc_kernel_choose_effort(GcPipelineKernel *k);
 
 extern void gc_kernels_init(void);
 extern void gc_kernels_trim(void);

@@ -75,8 +75,9 @@ gc_evictor_register(GcEvictor *evictor)
 	evictors = evictor;
 }
 
-u64
-gc_next_request(void)
+/* Another request begins, by which uses are counted. */
+static u64
+next_request(void)
 {
 	return ++requests;
 }
@@ -87,8 +88,8 @@ gc_present_request(void)
 	return requests;
 }
 
-void
-gc_keep_uses(u64 key, const GcUses *uses)
+static void
+keep_uses(u64 key, const GcUses *uses)
 {
 	if (history)
 		gc_history_keep(history, key, uses);
@@ -293,15 +294,16 @@ void
 gc_request_begins(int slot)
 {
 	FILE	   *file = trace_file();
-	const u64	request = gc_next_request();
+	const u64	request = next_request();
 
 	if (file)
 		fprintf(file, "r %llu %llu %d\n", (unsigned long long) request,
 				(unsigned long long) (GetCurrentTimestamp() / 1000), slot);
 }
 
-u64
-gc_place_key(const GcColumnUses *uses, u32 place)
+/* The key under which the uses of a place are kept (gc_uses_of). */
+static u64
+place_key(const GcColumnUses *uses, u32 place)
 {
 	return gc_history_key(uses->key, place, 3);
 }
@@ -324,7 +326,7 @@ gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col)
 	uses->key = gc_column_key(dir, col);
 	uses->of.nplaces = Min(dir->nchunks, GC_PLACES);
 	for (u32 place = 0; place < uses->of.nplaces; place++)
-		uses->of.place[place] = gc_uses_of(gc_place_key(uses, place));
+		uses->of.place[place] = gc_uses_of(place_key(uses, place));
 	gc_place_uses_filled(&uses->of);
 }
 
@@ -336,7 +338,7 @@ gc_column_uses_keep(const GcColumnUses *uses)
 		const GcUses *of = gc_uses_of_place(&uses->of, place);
 
 		if (of->count > 0)
-			gc_keep_uses(gc_place_key(uses, place), of);
+			keep_uses(place_key(uses, place), of);
 	}
 }
 

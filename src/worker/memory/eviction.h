@@ -64,14 +64,12 @@ extern bool gc_evictors_give_back(void);
 extern bool gc_evictors_await(void);
 extern void gc_evictors_cached(u64 bytes);
 
-/* Uses are counted by requests: another one begins.  Returns its number. */
-extern u64	gc_next_request(void);
+/* The number of the request by which uses are counted now. */
 extern u64	gc_present_request(void);
 
 /* The present request uses what has this key (gc_history_key), which is remembered after it has gone. */
 extern void gc_note_use(u64 key);
 extern GcUses gc_uses_of(u64 key);
-extern void gc_keep_uses(u64 key, const GcUses *uses);
 
 extern void gc_eviction_init(void);
 
@@ -102,9 +100,6 @@ extern u64	gc_column_key(const GcDirectory *dir, int col);
 
 /* The key of a chunk's place, of a column that has no table. */
 extern u64	gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk);
-
-/* The key under which the uses of a place are kept (gc_uses_of). */
-extern u64	gc_place_key(const GcColumnUses *uses, u32 place);
 
 /* A request begins to have data in device memory: the present request of all uses. */
 extern void gc_request_begins(int slot);

@@ -12,7 +12,7 @@
  * its run, and for the launch of a shared scan that begins with it.  A word is the ticket of what was stopped
  * last, and never cleared, as no later run has that ticket.
  *
- * What a stopped run was filling is worth nothing.  So a run is not stopped while another one, for which a session
+ * Tables that a stopped run was filling are worth nothing.  So a run is not stopped while another one, for which a session
  * waits, uses a build or lookup table that is being filled; and later runs do not find these.
  *
  * Kernels of a device with a memory of its own read that, as one that reads the host's would be slowed down.  The words are
@@ -30,8 +30,9 @@
 
 const GcRunHooks *gc_run_hooks = NULL;
 
-void
-gc_main_launch_strip(GcMainLaunch *launch)
+/* Give back memory that only the kernel needed, once its requests are done with that. */
+static void
+main_launch_strip(GcMainLaunch *launch)
 {
 	if (launch->ops)
 		launch->ops->strip(launch);
@@ -74,7 +75,7 @@ gc_main_launch_release(GcMainLaunch *launch)
 {
 	if (--launch->users > 0)
 		return;
-	gc_main_launch_strip(launch);
+	main_launch_strip(launch);
 	if (launch->gang)
 		gc_gang_launch_release(launch->gang);
 	if (launch->ops)
@@ -325,7 +326,7 @@ gc_run_leave_launch(GcRun *run)
 	if (run->schedule.launch == NULL)
 		return;
 	if (--run->schedule.launch->runs == 0)
-		gc_main_launch_strip(run->schedule.launch);
+		main_launch_strip(run->schedule.launch);
 	gc_main_launch_release(run->schedule.launch);
 	run->schedule.launch = NULL;
 	run->schedule.ganged = false;

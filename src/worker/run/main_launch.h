@@ -152,8 +152,6 @@ extern void gc_main_launch_release(GcMainLaunch *launch);
 extern void gc_run_begin_schedule(GcRun *run);
 extern void gc_run_leave_launch(GcRun *run);
 
-/* Give back what only its kernel needed, once its requests are done with that. */
-extern void gc_main_launch_strip(GcMainLaunch *launch);
 extern void gc_main_launch_forget(GcMainLaunch *launch);
 
 /* Bytes of device memory for the words, and what writes them there for the first time. */

@@ -143,8 +143,8 @@ gc_bytes_of_request(const GcRequest *r, bool gather, bool choose)
 }
 
 /* Of the columns that are read, NULL bitmaps included. */
-u64
-gc_bytes_of_columns(const GcRequest *r)
+static u64
+bytes_of_columns(const GcRequest *r)
 {
 	const GcProgram *p = r->program;
 	u64			bytes = 0;
@@ -454,11 +454,11 @@ mark_wanted(void)
 	ListCell   *lc;
 
 	foreach(lc, waiting)
-		mean += (double) gc_bytes_of_columns(((GcRun *) lfirst(lc))->request) / list_length(waiting);
+		mean += (double) bytes_of_columns(((GcRun *) lfirst(lc))->request) / list_length(waiting);
 	foreach(lc, waiting)
 	{
 		const GcRun *run = lfirst(lc);
-		const double requests = (double) gc_bytes_of_columns(run->request) / mean * in_flight;
+		const double requests = (double) bytes_of_columns(run->request) / mean * in_flight;
 
 		for (int c = 0; c < run->p->ncolumns; c++)
 		{

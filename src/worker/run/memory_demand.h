@@ -13,7 +13,7 @@
 #include "../../queue/queue.h"
 #include "main_launch.h"
 
-/* What a request is counted with for admission, by how far it is. */
+/* The phases of a request, of which each has its demand for admission. */
 typedef enum GcRunDemand
 {
 	GC_DEMAND_WHOLE,			/* until its main kernel is launched */
@@ -22,7 +22,7 @@ typedef enum GcRunDemand
 	GC_NDEMANDS
 } GcRunDemand;
 
-/* What it is counted with for admission (admission.h). */
+/* A request's demand for device memory (admission.h). */
 typedef struct GcRunClaim
 {
 	bool		admitted;
@@ -69,7 +69,6 @@ extern GcChosenMemory gc_chosen_memory(const GcRequest *request, bool gather, bo
 extern u64	gc_bytes_of_build(const GcRequest *r, int b);
 extern u64	gc_bytes_of_sink(const GcRequest *r, int pipeline, bool gather, bool choose);
 extern u64	gc_bytes_of_request(const GcRequest *r, bool gather, bool choose);
-extern u64	gc_bytes_of_columns(const GcRequest *r);
 extern u64	gc_bytes_of_waves(const GcRequest *r);
 
 /* Operator state that is still to be allocated when a request has its own part and its main sink. */

@@ -32,8 +32,8 @@
 #define EARLY_GROUPS	1024
 
 /* Does the result come as groups with keys (or numbers), in no order? */
-bool
-gc_run_keyed(const GcRun *run)
+static bool
+is_keyed(const GcRun *run)
 {
 	return run->result.gather || run->result.choose || (run->main->sink == GC_SINK_AGGREGATE &&
 										  run->main->group_mode == GC_GROUP_HASH);
@@ -59,7 +59,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 		word_bytes = gc_row_words(run->main) * stride * 8;
 	else
 		word_bytes = n * run->main->group_words * 8;
-	if (gc_run_keyed(run))
+	if (is_keyed(run))
 		key_bytes = n * key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
 	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_PACKETS_AT && GC_HELD_AT < GC_DONE_AT,
@@ -114,7 +114,7 @@ words_delivered(const GcRun *run)
 		if (gc_pipelines(run->p)[n].rest_of == run->p->npipelines)
 			return 0;
 	}
-	if (gc_run_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->result.flags, bytes))
+	if (is_keyed(run) || bytes > DELIVER_MOST || !gc_kernels_reach(run->result.flags, bytes))
 		return 0;
 	return bytes / 8;
 }
@@ -123,7 +123,7 @@ words_delivered(const GcRun *run)
 GcCode
 gc_run_make_result(GcRun *run)
 {
-	bool		keyed = gc_run_keyed(run);
+	bool		keyed = is_keyed(run);
 
 	run->result.early = run->main->sink == GC_SINK_ROWS ? 0
 		: keyed ? Min(run->result.choose ? gc_run_main_sink(run)->rows_cap : gc_run_main_sink(run)->ngroups, EARLY_GROUPS)
@@ -150,7 +150,7 @@ fetch_first(GcRun *run)
 					   run->result.gather || run->result.choose ? GC_FLAGS_ROOM : GC_FLAGS_ROOM + words, &run->err);
 	if (code == GC_OK && (run->result.gather || run->result.choose) && n > 0)
 		code = gc_copy_out(run->memory.stream, run->result.block->words, run->memory.gathered, words, &run->err);
-	if (code == GC_OK && gc_run_keyed(run))
+	if (code == GC_OK && is_keyed(run))
 		code = gc_copy_out(run->memory.stream, run->result.block->keys, group_keys_at(run),
 						   n * key_words(run) * 8, &run->err);
 	return code;
@@ -419,9 +419,9 @@ gc_run_take_result(GcRun *run, bool *fetching)
 	note_all_times(run);
 	code = check_all_flags(run);
 	n = rows || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
-	if (code == GC_OK && !rows && gc_run_keyed(run) && n <= run->result.early)
+	if (code == GC_OK && !rows && is_keyed(run) && n <= run->result.early)
 		run->result.block->count = n;
-	else if (code == GC_OK && (rows || gc_run_keyed(run)))
+	else if (code == GC_OK && (rows || is_keyed(run)))
 	{
 		code = fetch_rest(run, n);
 		if (code != GC_OK)

@@ -33,9 +33,6 @@ typedef struct GcRunResult
 								 * it is done; 0: not known */
 } GcRunResult;
 
-/* Does the result come as groups with keys (or numbers), in no order? */
-extern bool gc_run_keyed(const GcRun *run);
-
 /* Make the block for flags and what can be had of the result at once: run->result.block, run->result.flags. */
 extern GcCode gc_run_make_result(GcRun *run);
 

@@ -539,13 +539,12 @@ is_wanted(const GcRun *run, int b)
 		const GcPPipeline *pl = &gc_pipelines(run->p)[n];
 		const GcPPipeline *owner = &gc_pipelines(run->p)[gc_sink_owner(run->p, n)];
 
-		if (owner->sink == GC_SINK_BUILD && gc_build_known(run->request->builds[owner->build].share))
-			continue;
 		for (int s = 0; s < pl->nsteps; s++)
 		{
 			const GcPStep *step = &gc_steps(run->p)[pl->first_step + s];
 
-			if (step->type == GC_STEP_PROBE && step->build == b)
+			if (step->type == GC_STEP_PROBE && step->build == b &&
+				(owner->sink != GC_SINK_BUILD || !gc_build_known(run->request->builds[owner->build].share)))
 				return true;
 		}
 	}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * run_memory.h
- *	  What a request has in device memory, and the stream to which all of that is queued.
+ *	  A request's device memory, and the stream to which everything is queued.
  *
  * The worker's main thread.
  *
