@@ -207,7 +207,7 @@ check_host_cache_size(int *newval, void **extra, GucSource source)
 	return true;
 }
 
-/* What users set: whether and when queries are offloaded. */
+/* Settings of users: whether and when queries are offloaded. */
 static void
 define_session_settings(void)
 {
@@ -235,7 +235,7 @@ define_session_settings(void)
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
-/* What users set: the device, and what the extension takes of the machine. */
+/* Settings of users: the device, and memory, cores and files of the machine. */
 static void
 define_server_settings(void)
 {
@@ -283,7 +283,7 @@ define_server_settings(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 
-/* What users set: how concurrent requests share the device.  The worker reads these again on a reload. */
+/* Settings of users: how concurrent requests share the device.  The worker reads these again on a reload. */
 static void
 define_schedule_settings(void)
 {

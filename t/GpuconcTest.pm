@@ -123,7 +123,7 @@ sub stop_server
 	return;
 }
 
-# What hangs fails after half an hour.  A file in which that has happened waits a minute for anything else, so that its other
+# A test that hangs fails after half an hour.  A file in which that has happened waits a minute for anything else, so that its other
 # tests do not take half an hour each.
 my $patience = $PostgreSQL::Test::Utils::timeout_default;
 

@@ -24,7 +24,7 @@
 
 #include "../force.h"
 
-/* So many times what PostgreSQL's own plan takes. */
+/* The limit, as a multiple of the time of PostgreSQL's own plan. */
 #define TIMES		10
 
 /* No request is stopped sooner, as others on the device may be what takes so long. */

@@ -108,7 +108,7 @@ gc_merge_doubles(u64 *to, const u64 *from, int n)
 	memcpy(to, a, n * sizeof(u64));
 }
 
-/* What kernels do with words of two accumulators (cuda/gc_agg.h). */
+/* Merge words of two accumulators, as kernels do (cuda/gc_agg.h). */
 static inline void
 gc_merge(GcMerge merge, u64 *to, const u64 *from)
 {

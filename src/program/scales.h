@@ -28,7 +28,7 @@ typedef enum GcScaleRule
 	GC_SCALE_CHOSEN				/* that of one of two, of which a NULL constant has none */
 } GcScaleRule;
 
-/* Of a numeric expression. */
+/* The rule of a numeric expression. */
 extern GcScaleRule gc_scale_rule(const GcExpr *e);
 
 /* GC_SCALE_LARGER, GC_SCALE_SUM: the scale, of those of two arguments. */

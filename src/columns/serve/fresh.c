@@ -296,7 +296,9 @@ drop_named(GcProof *proof, GcChunk *chunk)
 {
 	const XLogRecPtr since = pg_atomic_read_u64(&chunk->proven_to);
 
-	if (!know_changes(proof, since, proof->known == InvalidXLogRecPtr || proof->from > since ? first_of_heap(proof->dir) : since, proof->nblocks))
+	const bool	asks = proof->known == InvalidXLogRecPtr || proof->from > since;
+
+	if (!know_changes(proof, since, asks ? first_of_heap(proof->dir) : since, proof->nblocks))
 		return false;
 	for (uint32 i = gc_first_from(&proof->changes->block, sizeof(GcWalChange), proof->nchanges, chunk->first);
 		 i < proof->nchanges; i++)

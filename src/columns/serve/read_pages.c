@@ -24,7 +24,7 @@
 #define LEAST_READ		8
 #define LEAST_READ_PART	64
 
-/* What is to be noted. */
+/* Pages of a note that is being made. */
 typedef struct GcReadingPages
 {
 	Relation	rel;
@@ -108,7 +108,7 @@ read_tuples(GcReadingPages *to, Page page, BlockNumber block, GcPatching *patchi
 	return true;
 }
 
-/* Of a page that cannot be noted, that is noted. */
+/* A page that cannot be noted has chunk_id 0: each session reads it. */
 static void
 read_page(GcReadingPages *to, BlockNumber block)
 {
@@ -175,7 +175,7 @@ end_page(GcReadingPages *to)
  *-------------------------------------------------------------------------
  */
 
-/* Could the heap's chunk have rows of a page?  Of others, the note says nothing. */
+/* Could the heap's chunk have rows of a page?  Other pages are not noted. */
 static bool
 is_patched(const GcDirectory *dir, BlockNumber block)
 {
@@ -195,7 +195,7 @@ gc_read_pages_find(const GcReadPages *read, BlockNumber block, uint32 *at)
 	return *at < npages && read->chunk.hot->blocks[*at] == block && !read->chunk.hot->changed[*at] ? (int64) *at : -1;
 }
 
-/* Note what was read, which is proven so far. */
+/* Note pages that were read, and are proven so far. */
 static void
 note_pages(GcProof *proof, const GcReadingPages *from, XLogRecPtr proven_to)
 {

@@ -6,7 +6,8 @@
  * A page that has changed since the last load of hot pages is to be read by each session, until the next load.  Beside many
  * writers that is hundreds of pages for each query.  So a session that finds more than a few of them notes what it has read:
  * the tuples that the heap's chunk does not have, byte by byte, and the transactions of each row version.  Others judge these by
- * their own snapshots, as they judge versions of hot chunks.  The next note also has those pages of this one that its session needs, too.
+ * their own snapshots, as they judge versions of hot chunks.  The next note also has
+ * those pages of this one that its session needs.
  *
  * Proof.  It is that of hot chunks (versions.h).  Such a note is a hot chunk without columns, with marks and `proven_to`
  * (fresh.h).  Its pages are read after gc_wal_now() was asked, or copied with their marks.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * builtins.c
- *	  What is known of PostgreSQL's built-in functions, aggregates and operators' functions: one table, by their Oids.
+ *	  Properties of PostgreSQL's built-in functions, aggregates and operators' functions: one table, by their Oids.
  *
  * The compiler warns of a row that is there twice (-Woverride-init).  What not all servers have is between #ifdef.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * builtins.h
- *	  What is known of PostgreSQL's built-in functions, aggregates and operators' functions: one table, by their Oids.
+ *	  Properties of PostgreSQL's built-in functions, aggregates and operators' functions: one table, by their Oids.
  *
  * Who decides by an Oid has a column of it here, and asks gc_builtin().  Of a function that is not in the table nothing
  * is known: all its columns are 0.
@@ -22,7 +22,7 @@
 typedef enum GcBuiltinHow
 {
 	GC_HOW_UNKNOWN = 0,
-	/* Of the values of one argument; the others are constants (expr/functions.c). */
+	/* Functions of one argument; the others are constants (expr/functions.c). */
 	GC_HOW_CALL,				/* GcFunction `with` */
 	GC_HOW_ABS,
 	GC_HOW_SIGN,				/* of numeric */
@@ -38,7 +38,7 @@ typedef enum GcBuiltinHow
 	GC_HOW_LOCAL,				/* timestamptz to timestamp */
 	GC_HOW_INSTANT,				/* the other way */
 	GC_HOW_FINITE,
-	/* Of the values of several. */
+	/* Functions of several arguments. */
 	GC_HOW_WIDTH_BUCKET,
 	GC_HOW_DATE_BIN,
 	GC_HOW_AGE,
@@ -82,7 +82,7 @@ typedef enum GcBuiltinNear
 	GC_NEAR_IF_SHORT			/* if the first is, and the second is short */
 } GcBuiltinNear;
 
-/* What a text program's operation is of, if not of a text (exec/text_program.c). */
+/* The argument of a text program's operation, if it is no text (exec/text_program.c). */
 typedef enum GcBuiltinText
 {
 	GC_OF_TEXT = 0,
@@ -90,7 +90,7 @@ typedef enum GcBuiltinText
 	GC_OF_BYTES
 } GcBuiltinText;
 
-/* Of a text, itself: beside the operations of cuda/gc_text.h. */
+/* The text itself: beside the operations of cuda/gc_text.h. */
 #define GC_TEXT_SAME	15
 
 /* Where its calls raise no error; GcBuiltinIf says of which arguments. */
@@ -144,7 +144,7 @@ typedef struct GcBuiltin
 /* Never NULL. */
 extern const GcBuiltin *gc_builtin(Oid function);
 
-/* The same of what a node calls, and its arguments; of other nodes nothing is known. */
+/* gc_builtin() of the function that a node calls, and its arguments; of other nodes nothing is known. */
 extern const GcBuiltin *gc_builtin_called(const Node *node, List **args);
 
 /* A constant among arguments; NULL: it is none, or NULL. */
