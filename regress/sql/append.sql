@@ -217,20 +217,28 @@ RESET gpuconc.debug_offload;
 CREATE TABLE many (id int, t text) PARTITION BY RANGE (id);
 SELECT format('CREATE TABLE many_%s PARTITION OF many FOR VALUES FROM (%s) TO (%s)', i, i * 10, i * 10 + 10) FROM generate_series(0, 99) AS i \gexec
 INSERT INTO many SELECT i, 't' || i % 37 FROM generate_series(0, 999) AS i;
+CREATE TABLE in_c AS SELECT i AS n, ('x' || i % 5) COLLATE "C" AS t, 'a'::char(5) AS c FROM generate_series(1, 300) AS i;
+CREATE TABLE in_default AS SELECT i AS n, 'y' || i % 7 AS t, 'b'::char(3) AS c FROM generate_series(1, 200) AS i;
 SELECT settle();
-VACUUM (FREEZE, ANALYZE) many;
+VACUUM (FREEZE, ANALYZE) many, in_c, in_default;
 \o
 \set ECHO all
 SELECT plan_of('SELECT t, count(*) FROM many GROUP BY t');
 SELECT check_one('SELECT t, count(*), sum(id) FROM many GROUP BY t', '{cached}');
 SELECT check_one('SELECT count(*), min(t) FROM many JOIN customer ON c_id = id WHERE id > 15', '{cached}');
+-- a text of another collation or length than the column: the only table left is read for it
+CREATE VIEW one_left AS SELECT n, t, c FROM in_c WHERE false UNION ALL SELECT n, t, c FROM in_default;
+SELECT check_one('SELECT count(*), count(t), count(DISTINCT t), max(c) FROM one_left WHERE n > 10', '{cached}');
+SELECT check_one('SELECT t, count(*) FROM one_left GROUP BY t', '{cached}');
+SELECT check_one($$SELECT count(*) FROM in_c WHERE NOT EXISTS (SELECT FROM one_left u WHERE u.t = 'y' || in_c.n % 9)$$, '{cached}');
 -- ... too many for CASE, so that each SELECT is an arm
 SELECT check_one('SELECT x, count(*) FROM (SELECT 1 AS x FROM many UNION ALL SELECT 2 FROM measure) s GROUP BY 1', '{cached}');
 
 \set ECHO none
 \o /dev/null
 SET client_min_messages = warning;
-DROP TABLE many;
+DROP VIEW one_left;
+DROP TABLE many, in_c, in_default;
 DROP VIEW public.paid;
 DROP TABLE cached.measure, delta.measure, mixed.measure, cached.bucket, delta.bucket, mixed.bucket, cached.web, delta.web, mixed.web,
 	cached.store, delta.store, mixed.store, cached.refund, delta.refund, mixed.refund;

@@ -321,7 +321,8 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 
 		if (column == NULL)
 			return gc_refuse(tr, "a column is not one of all tables");
-		if (!IsA(column, Var))
+		/* Another column of the input may stand for it, as for an arm's text of another collation. */
+		if (!IsA(column, Var) || ((Var *) column)->varattno != ((Var *) node)->varattno)
 		{
 			e = translate_any(tr, from, column);
 			return e < 0 ? e : gc_bring(tr, leaf, from, e);
