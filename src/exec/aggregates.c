@@ -538,6 +538,20 @@ gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 	}
 }
 
+/* Sums are at one scale, however many of its digits are shown. */
+bool
+gc_agg_is_integer(const GcDecoder *d, const GcPlanOutput *out)
+{
+	return out->type == GC_OUT_COUNT || (out->type == GC_OUT_SUM && !GC_KIND_IS_FLOAT(gc_type_kind(out->argtype)));
+}
+
+i128
+gc_agg_integer(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
+{
+	*isnull = out->type == GC_OUT_SUM && agg_count(d, g, out->ref2) == 0;
+	return out->type == GC_OUT_COUNT ? agg_count(d, g, out->ref) : agg_sum(d, g, out->ref);
+}
+
 Datum
 gc_varying_key(GcDecoder *d, const u64 *g, int64 raw, int16 from, const GcPlanOutput *out)
 {

@@ -16,6 +16,7 @@
 #include "nodes/execnodes.h"
 
 #include "exec.h"
+#include "order.h"
 #include "rollup.h"
 
 /* State of the variances that PostgreSQL's final functions compute; all zero at first. */
@@ -30,6 +31,7 @@ typedef struct GcVariances
 typedef struct GcDecoder
 {
 	GcBinding  *b;
+	MemoryContext scratch;		/* of what is not returned */
 	const GcProgram *p;
 	const GcExpr *exprs;
 	const GcPAgg *aggs;
@@ -37,11 +39,12 @@ typedef struct GcDecoder
 	const GcPPipeline *pl;
 	const GcGroupKeyValue *keys;	/* of the main pipeline */
 	const GcResult *result;
-	const GcSetGroups *set;		/* of the grouping set that is decoded; NULL: as delivered */
+	const GcSetGroups *sets;	/* groups of grouping sets, nsets of them; NULL: as delivered */
+	int			nsets;
+	const GcSetGroups *set;		/* that of the row that is decoded */
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint64		nrows;
-	int64		raw;			/* of the key or value decoded last */
-	const bool *columns;		/* outputs to be decoded; NULL: all */
+	const GcOrderColumn **ordered;	/* per output: it is sorted by; or NULL */
 	GcVariances variances;
 	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
 	GcCode		code;
@@ -52,6 +55,10 @@ typedef struct GcDecoder
  * PostgreSQL has to compute it.
  */
 extern Datum gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull);
+
+/* Can an aggregate be sorted by an integer?  And this is it, of a group that has one. */
+extern bool gc_agg_is_integer(const GcDecoder *d, const GcPlanOutput *out);
+extern i128 gc_agg_integer(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull);
 
 /* The datum of a numeric group key of several display scales: raw, at scale `from`. */
 extern Datum gc_varying_key(GcDecoder *d, const u64 *g, int64 raw, int16 from, const GcPlanOutput *out);

@@ -81,15 +81,13 @@ typedef struct GcLookup
 	GcHash		function;		/* and this is its identity there */
 } GcLookup;
 
-/* Rows that the device delivered, decoded. */
+/* Rows that the device delivered, decoded, as they are to be returned. */
 typedef struct GcRows
 {
 	uint64		count;
 	int			ncols;
 	Datum	   *values;			/* count * ncols */
 	bool	   *isnull;
-	uint32	  **ranks;			/* of each output that is sorted by ranks, by row; or NULL */
-	uint32	   *order;			/* in which to return them; NULL: as they are */
 } GcRows;
 
 /* Where the entries of a lookup table come from. */
@@ -210,11 +208,8 @@ extern GcCode gc_bind(GcBinding *b);
 /* One arena block with the bound program and its values. */
 extern GcCode gc_make_request(GcBinding *b);
 
-/* Raw values to datums, row by row. */
+/* Raw values to datums, in the order in which rows are returned. */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
-
-/* Rows in about the order in which PostgreSQL will sort them. */
-extern void gc_order_rows(const GcPlan *plan, GcRows *rows);
 
 /* Parameters and IN lists as raw values (values.c). */
 extern GcCode gc_bind_params(GcBinding *b);

@@ -3,9 +3,10 @@
  * order.c
  *	  Returning rows in the order in which PostgreSQL will sort them.
  *
- * The order is that of a few machine words per row, much quicker to compare than datums.
- * Values of fixed size are taken as they are, numeric as scaled integers.  Text is taken by
- * its rank in the collation if that is at hand, else by its first bytes.
+ * Rows are sorted before they are decoded, so that they are decoded in the order in which they are
+ * returned.  The order is that of a few machine words per row.  Values of fixed size are taken as
+ * they are, numeric as scaled integers.  Text is taken by its rank in the collation if that is at
+ * hand, else by its first bytes.
  *
  * Where the plan says that rows are sorted, there is no Sort above the node.  If the words
  * are not quite in the types' order, PostgreSQL's comparisons decide here.  Else a Sort
@@ -16,8 +17,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "exec.h"
+#include "order.h"
 
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
@@ -33,6 +35,9 @@
 /* More rows are left to PostgreSQL, which may spill them to disk. */
 #define MAX_ORDERED_ROWS		1000000
 
+/* Of so many times the rows that are wanted, those that come behind are not sorted. */
+#define FEW_ROWS				4
+
 /* Digits behind the point with which numerics are compared. */
 #define NUMERIC_DIGITS			20
 
@@ -41,49 +46,44 @@ static const int64 powers_of_10[MOST_DIGITS + 1] = {
 	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, INT64CONST(10000000000)
 };
 
-/* Words of a row's sort key for one column: NULL or not, then two of the value. */
-#define WORDS					3
+/*-------------------------------------------------------------------------
+ * Words of values
+ *-------------------------------------------------------------------------
+ */
 
-static uint64
-order_int(int64 value)
-{
-	return (uint64) value ^ SIGN_BIT;
-}
-
-static uint64
+static GcOrderWord
 order_float(double value)
 {
 	uint64		bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	return bits >> 63 ? ~bits : bits | SIGN_BIT;
+	return (GcOrderWord) {.low = bits >> 63 ? ~bits : bits | SIGN_BIT};
 }
 
-static void
-order_bytes(const char *bytes, Size len, uint64 *words)
+static GcOrderWord
+order_bytes(const char *bytes, Size len)
 {
-	words[0] = words[1] = 0;
-	memcpy(words, bytes, Min(len, 2 * sizeof(uint64)));
-	words[0] = pg_ntoh64(words[0]);
-	words[1] = pg_ntoh64(words[1]);
+	uint64		words[2] = {0, 0};
+
+	memcpy(words, bytes, Min(len, sizeof(words)));
+	return (GcOrderWord) {pg_ntoh64(words[0]), pg_ntoh64(words[1])};
 }
 
-static void
-order_text(Datum value, uint64 *words)
+static GcOrderWord
+order_text(Datum value)
 {
 	text	   *t = DatumGetTextPP(value);
 
-	order_bytes(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t), words);
+	return order_bytes(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
 }
 
-/* False if the words cannot tell the value from others: it is too large, or has too many digits. */
+/* False if the word cannot tell the value from others: it is too large, or has too many digits. */
 static bool
-order_numeric(Datum value, uint64 *words)
+order_numeric(Datum value, GcOrderWord *word)
 {
 	i128		scaled = 0;
 	int16		dscale = 0;
 
-	words[0] = words[1] = 0;
 	if (!gc_numeric_to_int128(value, &scaled, &dscale))
 		return false;
 	if (dscale > NUMERIC_DIGITS)
@@ -94,117 +94,191 @@ order_numeric(Datum value, uint64 *words)
 		if (__builtin_mul_overflow(scaled, (i128) powers_of_10[Min(left, MOST_DIGITS)], &scaled))
 			return false;
 	}
-	words[0] = order_int((int64) (scaled >> 64));
-	words[1] = (uint64) scaled;
+	*word = gc_order_integer(scaled);
 	return true;
 }
 
-/* False for types that are not worth it.  *exact: are the words in the type's order? */
-static bool
-order_words(GcKind kind, Datum value, uint64 *words, bool *exact)
+void
+gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n)
 {
+	const Datum value = column->values[n];
+	GcOrderWord *word = &column->words[n];
 	int64		raw;
 	int16		scale;
 
-	words[1] = 0;
+	*word = (GcOrderWord) {0, 0};
+	if (column->isnull[n])
+		return;
 	switch (kind)
 	{
 		case GC_KIND_NONE:
-			return false;
+			column->exact = false;
+			break;
 		case GC_FLOAT4:
-			words[0] = order_float(DatumGetFloat4(value));
-			*exact = false;		/* two zeros, many NaNs */
-			return true;
+			*word = order_float(DatumGetFloat4(value));
+			column->exact = false;	/* two zeros, many NaNs */
+			break;
 		case GC_FLOAT8:
-			words[0] = order_float(DatumGetFloat8(value));
-			*exact = false;
-			return true;
+			*word = order_float(DatumGetFloat8(value));
+			column->exact = false;
+			break;
 		case GC_NUMERIC:
-			*exact &= order_numeric(value, words);
-			return true;
+			column->exact &= order_numeric(value, word);
+			break;
 		case GC_UUID:
-			memcpy(words, DatumGetUUIDP(value)->data, UUID_LEN);
-			words[0] = pg_ntoh64(words[0]);
-			words[1] = pg_ntoh64(words[1]);
-			return true;
+			*word = order_bytes((const char *) DatumGetUUIDP(value)->data, UUID_LEN);
+			break;
 		case GC_ENUM:
-			words[0] = DatumGetObjectId(value);
-			*exact = false;		/* unless all labels were made together */
-			return true;
+			*word = gc_order_integer(DatumGetObjectId(value));
+			column->exact = false;	/* unless all labels were made together */
+			break;
 		case GC_NAME:
-			order_bytes(NameStr(*DatumGetName(value)), strlen(NameStr(*DatumGetName(value))), words);
-			*exact = false;
-			return true;
+			*word = order_bytes(NameStr(*DatumGetName(value)), strlen(NameStr(*DatumGetName(value))));
+			column->exact = false;
+			break;
 		case GC_TEXT:
 		case GC_BYTES:
-			order_text(value, words);
-			*exact = false;
-			return true;
+			*word = order_text(value);
+			column->exact = false;
+			break;
 		default:
-			if (!gc_datum_to_raw(kind, value, &raw, &scale))
-				return false;
-			words[0] = order_int(raw);
-			return true;
+			if (gc_datum_to_raw(kind, value, &raw, &scale))
+				*word = gc_order_integer(raw);
+			else
+				column->exact = false;
+			break;
 	}
 }
 
-/*
- * Pack the words of each row, in place, into as few as hold the bits in which rows
- * differ; returns how many.  Often one is enough.
+/*-------------------------------------------------------------------------
+ * Rows by all columns' words
+ *-------------------------------------------------------------------------
  */
-static int
-pack_words(uint64 *words, uint64 count, int nwords)
-{
-	uint64		min[GC_MAX_ORDER * WORDS];
-	uint64		differ[GC_MAX_ORDER * WORDS];
-	int			npacked = 0;
-	int			left = 0;
-	int			width[GC_MAX_ORDER * WORDS];
-	int			low[GC_MAX_ORDER * WORDS];
 
-	for (int w = 0; w < nwords; w++)
-	{
-		min[w] = PG_UINT64_MAX;
-		differ[w] = 0;
-		for (uint64 n = 0; n < count; n++)
-			min[w] = Min(min[w], words[n * nwords + w]);
-		for (uint64 n = 0; n < count; n++)
-			differ[w] |= words[n * nwords + w] - min[w];
-		low[w] = differ[w] ? pg_rightmost_one_pos64(differ[w]) : 0;
-		width[w] = differ[w] ? pg_leftmost_one_pos64(differ[w]) - low[w] + 1 : 0;
-		if (width[w] == 0)
-			continue;
-		if (width[w] > left)
-		{
-			npacked++;
-			left = 64;
-		}
-		left -= width[w];
-	}
+/* Where bits are in the packed words of a row. */
+typedef struct Place
+{
+	int			word;
+	int			shift;
+} Place;
+
+/* The bits in which a column's words differ, and where they go. */
+typedef struct Bits
+{
+	u128		base;			/* smallest word; of a descending column the largest */
+	int			low;			/* of what is the distance to it */
+	int			width;
+	bool		has_null;
+	Place		null;
+	Place		upper;			/* beyond 64 bits */
+	Place		lower;
+} Bits;
+
+static u128
+word_of(const GcOrderColumn *column, uint64 n)
+{
+	return (u128) column->words[n].high << 64 | column->words[n].low;
+}
+
+static u128
+distance(u128 base, const GcOrderColumn *column, uint64 n)
+{
+	return column->order->descending ? base - word_of(column, n) : word_of(column, n) - base;
+}
+
+static Bits
+find_bits(const GcOrderColumn *column, uint64 count)
+{
+	u128		least = ~(u128) 0;
+	u128		most = 0;
+	u128		differ = 0;
+	Bits		bits = {.has_null = false};
+
 	for (uint64 n = 0; n < count; n++)
 	{
-		const uint64 *from = words + n * nwords;
-		uint64	   *to = words + n * npacked;
-		uint64		packed = 0;
+		const u128	word = word_of(column, n);
 
-		/* A packed word is complete, and written, only after its parts were read. */
-		left = 64;
-		for (int w = 0; w < nwords; w++)
-		{
-			if (width[w] > left)
-			{
-				*to++ = packed;
-				packed = 0;
-				left = 64;
-			}
-			left -= width[w];
-			if (width[w] > 0)
-				packed |= ((from[w] - min[w]) >> low[w]) << left;
-		}
-		if (npacked > 0)
-			*to = packed;
+		bits.has_null |= column->isnull[n];
+		if (column->isnull[n])
+			continue;
+		least = Min(least, word);
+		most = Max(most, word);
 	}
-	return npacked;
+	bits.base = column->order->descending ? most : least;
+	for (uint64 n = 0; n < count; n++)
+	{
+		if (!column->isnull[n])
+			differ |= distance(bits.base, column, n);
+	}
+	if (differ != 0)
+	{
+		const uint64 high = (uint64) (differ >> 64);
+		const uint64 low = (uint64) differ;
+
+		bits.low = low ? pg_rightmost_one_pos64(low) : 64 + pg_rightmost_one_pos64(high);
+		bits.width = (high ? 64 + pg_leftmost_one_pos64(high) : pg_leftmost_one_pos64(low)) - bits.low + 1;
+	}
+	return bits;
+}
+
+/* The place of the next bits; in another word if they do not fit in the last one, of which so many bits are left. */
+static Place
+next_place(int *nwords, int *left, int width)
+{
+	if (width > *left)
+	{
+		++*nwords;
+		*left = 64;
+	}
+	*left -= width;
+	return (Place) {*nwords - 1, *left};
+}
+
+/* The bits of all columns; how many words a row has. */
+static int
+lay_out(const GcPlan *plan, const GcOrderColumn *columns, uint64 count, Bits *bits)
+{
+	int			nwords = 0;
+	int			left = 0;
+
+	for (int i = 0; i < plan->norder; i++)
+	{
+		bits[i] = find_bits(&columns[i], count);
+		if (bits[i].has_null)
+			bits[i].null = next_place(&nwords, &left, 1);
+		if (bits[i].width > 64)
+			bits[i].upper = next_place(&nwords, &left, bits[i].width - 64);
+		if (bits[i].width > 0)
+			bits[i].lower = next_place(&nwords, &left, Min(bits[i].width, 64));
+	}
+	return nwords;
+}
+
+/* Add a column's bits to the words of all rows. */
+static void
+pack_column(const Bits *bits, const GcOrderColumn *column, uint64 *words, int nwords, uint64 count)
+{
+	const bool	nulls_first = column->order->nulls_first;
+	const bool	descending = column->order->descending;
+
+	for (uint64 n = 0; n < count && bits->has_null; n++)
+		words[n * nwords + bits->null.word] |= (uint64) (column->isnull[n] != nulls_first) << bits->null.shift;
+	for (uint64 n = 0; n < count && bits->width > 64; n++)
+	{
+		if (!column->isnull[n])
+			words[n * nwords + bits->upper.word] |= (uint64) (distance(bits->base, column, n) >> bits->low >> 64) << bits->upper.shift;
+	}
+	/* Of distances below 2^64, the lower halves are enough. */
+	for (uint64 n = 0; n < count && bits->width > 0; n++)
+	{
+		const uint64 base = (uint64) bits->base;
+		const uint64 word = column->words[n].low;
+		const uint64 value = bits->low + bits->width > 64 ? (uint64) (distance(bits->base, column, n) >> bits->low) :
+			(descending ? base - word : word - base) >> bits->low;
+
+		if (!column->isnull[n])
+			words[n * nwords + bits->lower.word] |= value << bits->lower.shift;
+	}
 }
 
 typedef struct KeyedRow
@@ -213,73 +287,115 @@ typedef struct KeyedRow
 	uint32		row;
 } KeyedRow;
 
-#define ST_SORT sort_keyed_rows
-#define ST_ELEMENT_TYPE KeyedRow
-#define ST_COMPARE(a, b) ((a)->key < (b)->key ? -1 : (a)->key > (b)->key)
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
+#define DIGIT_BITS		8
+#define DIGITS			(64 / DIGIT_BITS)
+#define DIGIT_VALUES	(1 << DIGIT_BITS)
 
-/* Rows by a key of one word, which is sorted together with them. */
+/* Sort by the key, digit by digit from the lowest; equal keys stay as they are.  Returns which of the arrays has the rows. */
+static KeyedRow *
+sort_by_key(KeyedRow *rows, KeyedRow *spare, uint64 count)
+{
+	uint32		counts[DIGITS][DIGIT_VALUES] = {0};
+
+	for (uint64 n = 0; n < count; n++)
+	{
+		for (int digit = 0; digit < DIGITS; digit++)
+			counts[digit][rows[n].key >> (digit * DIGIT_BITS) & (DIGIT_VALUES - 1)]++;
+	}
+	for (int digit = 0; digit < DIGITS; digit++)
+	{
+		const int	shift = digit * DIGIT_BITS;
+		uint32	   *next = counts[digit];
+		uint32		sum = 0;
+		KeyedRow   *sorted = spare;
+
+		if (next[rows[0].key >> shift & (DIGIT_VALUES - 1)] == count)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		for (int v = 0; v < DIGIT_VALUES; v++)
+		{
+			const uint32 here = next[v];
+
+			next[v] = sum;
+			sum += here;
+		}
+		for (uint64 n = 0; n < count; n++)
+			sorted[next[rows[n].key >> shift & (DIGIT_VALUES - 1)]++] = rows[n];
+		spare = rows;
+		rows = sorted;
+	}
+	return rows;
+}
+
+/*
+ * The rows that may be among the first ones that are wanted, by their first word alone; returns how many.
+ * The word of the last of these is found digit by digit from the highest.
+ */
+static uint64
+keep_first(const uint64 *words, int nwords, uint32 *order, uint64 count, uint64 wanted)
+{
+	uint64		last = 0;
+	uint64		kept = 0;
+
+	for (int shift = 64 - DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS)
+	{
+		uint32		counts[DIGIT_VALUES] = {0};
+		int			digit = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 n = 0; n < count; n++)
+		{
+			const uint64 word = words[n * nwords];
+
+			if ((word ^ last) >> shift >> DIGIT_BITS == 0)
+				counts[word >> shift & (DIGIT_VALUES - 1)]++;
+		}
+		for (; counts[digit] < wanted; digit++)
+			wanted -= counts[digit];
+		last |= (uint64) digit << shift;
+	}
+	for (uint64 n = 0; n < count; n++)
+	{
+		if (words[n * nwords] <= last)
+			order[kept++] = n;
+	}
+	return kept;
+}
+
+/* By words of which each row has nwords, the last one first. */
 static void
-order_by_word(const uint64 *words, uint32 *order, uint64 count)
+order_by_words(const uint64 *words, int nwords, uint32 *order, uint64 count)
 {
 	KeyedRow   *rows = palloc_extended(count * sizeof(KeyedRow), MCXT_ALLOC_HUGE);
+	KeyedRow   *spare = palloc_extended(count * sizeof(KeyedRow), MCXT_ALLOC_HUGE);
 
-	for (uint64 n = 0; n < count; n++)
-		rows[n] = (KeyedRow) {words[n], n};
-	sort_keyed_rows(rows, count);
-	for (uint64 n = 0; n < count; n++)
-		order[n] = rows[n].row;
+	for (int w = nwords - 1; w >= 0; w--)
+	{
+		KeyedRow   *sorted;
+
+		for (uint64 n = 0; n < count; n++)
+			rows[n] = (KeyedRow) {words[order[n] * (Size) nwords + w], order[n]};
+		sorted = sort_by_key(rows, spare, count);
+		for (uint64 n = 0; n < count; n++)
+			order[n] = sorted[n].row;
+	}
 	pfree(rows);
+	pfree(spare);
 }
 
-typedef struct OrderKeys
+static void
+order_by_columns(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count, uint64 wanted)
 {
-	const uint64 *words;
-	int			nwords;			/* per row */
-} OrderKeys;
+	Bits		bits[GC_MAX_ORDER];
+	const int	nwords = lay_out(plan, columns, count, bits);
+	uint64	   *words = palloc_extended((count * nwords + 1) * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-static int
-compare_rows(const void *a, const void *b, void *arg)
-{
-	const OrderKeys *keys = arg;
-	const uint64 *l = keys->words + (Size) *(const uint32 *) a * keys->nwords;
-	const uint64 *r = keys->words + (Size) *(const uint32 *) b * keys->nwords;
-
-	for (int i = 0; i < keys->nwords; i++)
-	{
-		if (l[i] != r[i])
-			return l[i] < r[i] ? -1 : 1;
-	}
-	return 0;
-}
-
-/* The words of one column of all rows; false if its type has none. */
-static bool
-fill_column(const GcPlanOrder *o, GcKind kind, const GcRows *rows, uint64 *words, int nwords, bool *exact)
-{
-	const uint32 *ranks = rows->ranks[o->output];
-
-	for (uint64 n = 0; n < rows->count; n++, words += nwords)
-	{
-		bool		isnull = rows->isnull[n * rows->ncols + o->output];
-
-		words[0] = isnull != o->nulls_first;
-		words[1] = words[2] = 0;
-		if (isnull)
-			continue;
-		if (ranks)
-			words[1] = ranks[n];
-		else if (!order_words(kind, rows->values[n * rows->ncols + o->output], words + 1, exact))
-			return false;
-		if (o->descending)
-		{
-			words[1] = ~words[1];
-			words[2] = ~words[2];
-		}
-	}
-	return true;
+	for (int i = 0; i < plan->norder; i++)
+		pack_column(&bits[i], &columns[i], words, nwords, count);
+	if (nwords > 0 && wanted > 0 && wanted < count / FEW_ROWS)
+		count = keep_first(words, nwords, order, count, wanted);
+	order_by_words(words, nwords, order, count);
+	pfree(words);
 }
 
 /*-------------------------------------------------------------------------
@@ -290,12 +406,30 @@ fill_column(const GcPlanOrder *o, GcKind kind, const GcRows *rows, uint64 *words
 typedef struct Comparisons
 {
 	const GcPlan *plan;
-	const GcRows *rows;
+	const GcOrderColumn *columns;
 	SortSupportData keys[GC_MAX_ORDER];
 } Comparisons;
 
+/* Two words, as values whose comparison is that of these. */
 static int
-compare_values(const void *a, const void *b, void *arg)
+compare_words(Datum x, Datum y, SortSupport ssup)
+{
+	const GcOrderWord *a = (const GcOrderWord *) DatumGetPointer(x);
+	const GcOrderWord *b = (const GcOrderWord *) DatumGetPointer(y);
+
+	if (a->high != b->high)
+		return a->high < b->high ? -1 : 1;
+	return a->low < b->low ? -1 : a->low > b->low;
+}
+
+static Datum
+compared(const GcOrderColumn *column, uint32 n)
+{
+	return column->values ? column->values[n] : PointerGetDatum(&column->words[n]);
+}
+
+static int
+compare_rows(const void *a, const void *b, void *arg)
 {
 	Comparisons *c = arg;
 	const uint32 l = *(const uint32 *) a;
@@ -303,10 +437,9 @@ compare_values(const void *a, const void *b, void *arg)
 
 	for (int i = 0; i < c->plan->norder; i++)
 	{
-		const Size	x = (Size) l * c->rows->ncols + c->plan->order[i].output;
-		const Size	y = (Size) r * c->rows->ncols + c->plan->order[i].output;
-		int			cmp = ApplySortComparator(c->rows->values[x], c->rows->isnull[x],
-											  c->rows->values[y], c->rows->isnull[y], &c->keys[i]);
+		const GcOrderColumn *column = &c->columns[i];
+		int			cmp = ApplySortComparator(compared(column, l), column->isnull[l],
+											  compared(column, r), column->isnull[r], &c->keys[i]);
 
 		if (cmp != 0)
 			return cmp;
@@ -316,24 +449,30 @@ compare_values(const void *a, const void *b, void *arg)
 
 /* Put the rows, which may be in about the right order, in exactly that. */
 static void
-order_exactly(const GcPlan *plan, GcRows *rows)
+order_exactly(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count)
 {
 	Comparisons *c = palloc0(sizeof(Comparisons));
 	bool		sorted = true;
 
 	c->plan = plan;
-	c->rows = rows;
+	c->columns = columns;
 	for (int i = 0; i < plan->norder; i++)
 	{
 		c->keys[i].ssup_cxt = CurrentMemoryContext;
 		c->keys[i].ssup_collation = plan->order[i].collation;
 		c->keys[i].ssup_nulls_first = plan->order[i].nulls_first;
-		PrepareSortSupportFromOrderingOp(plan->order[i].operator, &c->keys[i]);
+		if (columns[i].values)
+			PrepareSortSupportFromOrderingOp(plan->order[i].operator, &c->keys[i]);
+		else
+		{
+			c->keys[i].ssup_reverse = plan->order[i].descending;
+			c->keys[i].comparator = compare_words;
+		}
 	}
-	for (uint64 n = 1; n < rows->count && sorted; n++)
-		sorted = compare_values(&rows->order[n - 1], &rows->order[n], c) <= 0;
+	for (uint64 n = 1; n < count && sorted; n++)
+		sorted = compare_rows(&order[n - 1], &order[n], c) <= 0;
 	if (!sorted)
-		qsort_arg(rows->order, rows->count, sizeof(uint32), compare_values, c);
+		qsort_arg(order, count, sizeof(uint32), compare_rows, c);
 }
 
 /*-------------------------------------------------------------------------
@@ -341,54 +480,25 @@ order_exactly(const GcPlan *plan, GcRows *rows)
  *-------------------------------------------------------------------------
  */
 
-/* The order by words; false if there are none for a column. */
-static bool
-order_by_words(const GcPlan *plan, GcRows *rows, bool *exact)
+bool
+gc_are_ordered(const GcPlan *plan, uint64 count)
 {
-	OrderKeys	keys = {.nwords = plan->norder * WORDS};
-	uint64	   *words = palloc_extended(rows->count * keys.nwords * sizeof(uint64), MCXT_ALLOC_HUGE);
-	bool		filled = true;
-
-	keys.words = words;
-	for (int i = 0; i < plan->norder && filled; i++)
-	{
-		const GcPlanOrder *o = &plan->order[i];
-
-		filled = fill_column(o, gc_type_kind(plan->outputs[o->output].typid), rows, words + i * WORDS, keys.nwords,
-							 exact);
-	}
-	if (filled)
-	{
-		keys.nwords = pack_words(words, rows->count, keys.nwords);
-		if (keys.nwords == 1)
-			order_by_word(words, rows->order, rows->count);
-		else
-			qsort_arg(rows->order, rows->count, sizeof(uint32), compare_rows, &keys);
-	}
-	pfree(words);
-	return filled;
+	return plan->norder > 0 && count > 1 && (count <= MAX_ORDERED_ROWS || plan->sorted);
 }
 
-/* Set rows->order; in the memory context of the caller. */
-void
-gc_order_rows(const GcPlan *plan, GcRows *rows)
+uint32 *
+gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count, uint64 wanted)
 {
+	uint32	   *order;
 	bool		exact = true;
-	bool		ordered = false;
 
-	rows->order = NULL;
-	if (plan->norder == 0 || rows->count < 2 || (rows->count > MAX_ORDERED_ROWS && !plan->sorted))
-		return;
-	rows->order = palloc_extended(rows->count * sizeof(uint32), MCXT_ALLOC_HUGE);
-	for (uint64 n = 0; n < rows->count; n++)
-		rows->order[n] = n;
-	if (rows->count <= MAX_ORDERED_ROWS)
-		ordered = order_by_words(plan, rows, &exact);
-	if (plan->sorted && !(ordered && exact))
-		order_exactly(plan, rows);
-	else if (!ordered)
-	{
-		pfree(rows->order);
-		rows->order = NULL;
-	}
+	order = palloc_extended(count * sizeof(uint32), MCXT_ALLOC_HUGE);
+	for (uint64 n = 0; n < count; n++)
+		order[n] = n;
+	for (int i = 0; i < plan->norder; i++)
+		exact &= columns[i].exact;
+	order_by_columns(plan, columns, order, count, exact ? wanted : count);
+	if (plan->sorted && !exact)
+		order_exactly(plan, columns, order, count);
+	return order;
 }

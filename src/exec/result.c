@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * result.c
- *	  From raw values to datums, row by row.
+ *	  From raw values to datums.
+ *
+ * Rows are sorted by what the device delivered, and then decoded in their order, some rows at a time
+ * and column by column.
  *
  * Everything is decoded at once, into the node's memory, while the request slot
  * (and with it the dictionaries) is still held.  Aggregates are aggregates.c's.
@@ -39,9 +42,9 @@ text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
 	if (ncodes > d->nrows)
 		return gc_text_value(d->b, kind, out->space, code);
 	if (d->texts == NULL)
-		d->texts = palloc0(d->b->plan->noutputs * sizeof(Datum *));
+		d->texts = MemoryContextAllocZero(d->scratch, d->b->plan->noutputs * sizeof(Datum *));
 	if (d->texts[c] == NULL)
-		d->texts[c] = palloc_extended(ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		d->texts[c] = MemoryContextAllocExtended(d->scratch, ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	if (d->texts[c][code] == (Datum) 0)
 		d->texts[c][code] = gc_text_value(d->b, kind, out->space, code);
 	return d->texts[c][code];
@@ -70,10 +73,14 @@ raw_key(GcDecoder *d, uint64 g, int key, bool *isnull)
 	{
 		const GcGroupKeyValue *k = &d->keys[key];
 		uint64		number = d->result->gathered ? (uint64) d->result->keys[g] : g;
-		int64		code = (number / k->stride) % d->dims[key];
+		uint64		code = number;
 
+		if (k->stride > 1)
+			code /= k->stride;
+		if (key > 0)			/* the first key is what is left */
+			code %= d->dims[key];
 		*isnull = nullable && code == 0;
-		raw = k->base + code - nullable;
+		raw = k->base + (int64) code - nullable;
 	}
 	else
 	{
@@ -91,18 +98,6 @@ set_key(const GcDecoder *d, uint64 g, int key, bool *isnull)
 {
 	*isnull = (d->set->omitted | d->set->nulls[g]) >> key & 1;
 	return d->set->keys[g * d->pl->nkeys + key];
-}
-
-static Datum
-key_datum(GcDecoder *d, uint64 g, const u64 *words, const GcPlanOutput *out, bool *isnull)
-{
-	const GcExpr *e = decoder_expr(d, d->pl->first_key, out->ref);
-	int64		raw = d->set ? set_key(d, g, out->ref, isnull) : raw_key(d, g, out->ref, isnull);
-
-	d->raw = raw;
-	if (*isnull)
-		return (Datum) 0;
-	return gc_is_varying(e) ? gc_varying_key(d, words, raw, e->scale, out) : raw_datum(d, e->kind, raw, e->scale, out);
 }
 
 /* The keys that a group's grouping set leaves out. */
@@ -144,16 +139,42 @@ is_row_null(GcDecoder *d, uint64 row, u16 ref)
 		(d->result->words[(d->pl->nouts + ref / 64) * d->result->stride + row] >> ref % 64 & 1);
 }
 
-static Datum
-row_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
+static const GcExpr *
+value_expr(GcDecoder *d, const GcPlanOutput *out)
 {
-	const GcExpr *e = decoder_expr(d, d->pl->first_out, out->ref);
+	return decoder_expr(d, d->pl->sink == GC_SINK_AGGREGATE ? d->pl->first_key : d->pl->first_out, out->ref);
+}
 
-	*isnull = is_row_null(d, row, out->ref);
+/* A key of group n, or a value of row n, as the device delivered it. */
+static int64
+raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
+{
+	if (d->set)
+		return set_key(d, n, out->ref, isnull);
+	if (d->pl->sink == GC_SINK_AGGREGATE)
+		return raw_key(d, n, out->ref, isnull);
+	*isnull = is_row_null(d, n, out->ref);
+	return *isnull ? 0 : (int64) d->result->words[out->ref * d->result->stride + n];
+}
+
+/* The accumulators of group n. */
+static const u64 *
+accumulators(const GcDecoder *d, uint64 n)
+{
+	return (d->set ? d->set->words : d->result->words) + n * d->pl->group_words;
+}
+
+static Datum
+value_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
+{
+	const GcExpr *e = value_expr(d, out);
+	const int64 raw = raw_value(d, n, out, isnull);
+
 	if (*isnull)
 		return (Datum) 0;
-	d->raw = (int64) d->result->words[out->ref * d->result->stride + row];
-	return raw_datum(d, e->kind, d->raw, stored_scale(e), out);
+	if (d->pl->sink == GC_SINK_ROWS)
+		return raw_datum(d, e->kind, raw, stored_scale(e), out);
+	return gc_is_varying(e) ? gc_varying_key(d, accumulators(d, n), raw, e->scale, out) : raw_datum(d, e->kind, raw, e->scale, out);
 }
 
 /* A column that was left where it is, of the row whose id came along; NULL without such a row. */
@@ -217,143 +238,89 @@ quotient_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 }
 
 /*-------------------------------------------------------------------------
- * All rows
+ * Rows
  *-------------------------------------------------------------------------
  */
 
-/* Decode group or row n of the result as `row`; only the columns in d->columns, if that is set. */
-static void
-decode_row(GcDecoder *d, uint64 n, GcRows *rows, uint64 row)
+static Datum
+output_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
-	Datum	   *values = rows->values + row * rows->ncols;
-	bool	   *isnull = rows->isnull + row * rows->ncols;
-	bool		grouped = d->pl->sink == GC_SINK_AGGREGATE;
-	const u64  *g = (d->set ? d->set->words : d->result->words) + n * d->pl->group_words;
-
-	for (int c = 0; c < d->b->plan->noutputs; c++)
+	*isnull = false;
+	switch (out->type)
 	{
-		const GcPlanOutput *out = &d->b->plan->outputs[c];
-
-		if (d->columns && !d->columns[c])
-			continue;
-		switch (out->type)
-		{
-			case GC_OUT_NONE:
-				values[c] = (Datum) 0;
-				isnull[c] = true;
-				break;
-			case GC_OUT_VALUE:
-				values[c] = grouped ? key_datum(d, n, g, out, &isnull[c]) : row_datum(d, n, out, &isnull[c]);
-				if (rows->ranks[c] && !isnull[c])
-					rows->ranks[c][row] = (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) d->raw + 1);
-				break;
-			case GC_OUT_FETCHED:
-				values[c] = fetched_datum(d, n, out, &isnull[c]);
-				break;
-			case GC_OUT_QUOTIENT:
-				values[c] = quotient_datum(d, n, out, &isnull[c]);
-				break;
-			case GC_OUT_GROUPING:
-				values[c] = grouping_datum(d, n, out);
-				isnull[c] = false;
-				break;
-			default:
-				values[c] = gc_agg_datum(d, g, out, &isnull[c]);
-				break;
-		}
+		case GC_OUT_NONE:
+			*isnull = true;
+			return (Datum) 0;
+		case GC_OUT_VALUE:
+			return value_datum(d, n, out, isnull);
+		case GC_OUT_FETCHED:
+			return fetched_datum(d, n, out, isnull);
+		case GC_OUT_QUOTIENT:
+			return quotient_datum(d, n, out, isnull);
+		case GC_OUT_GROUPING:
+			return grouping_datum(d, n, out);
+		default:
+			return gc_agg_datum(d, accumulators(d, n), out, isnull);
 	}
 }
 
 /* A group exists if any row fell into it; without GROUP BY, always. */
 static bool
-row_exists(GcDecoder *d, uint64 n)
+row_exists(const GcDecoder *d, uint64 n)
 {
 	return d->pl->sink == GC_SINK_ROWS || !d->b->plan->grouped ||
 		d->result->words[n * d->pl->group_words] != 0;
 }
 
-/* Room for so many rows. */
-static void
-open_rows(GcDecoder *d, uint64 count, GcRows *rows)
+static uint64
+count_rows(const GcDecoder *d)
 {
-	int			ncols = d->b->plan->noutputs;
-
-	d->nrows = count;
-	rows->ncols = ncols;
-	rows->count = 0;
-	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (count * ncols + 1) * sizeof(Datum));
-	rows->isnull = MemoryContextAllocHuge(d->b->node->cxt, (count * ncols + 1) * sizeof(bool));
-	rows->ranks = palloc0((rows->ncols + 1) * sizeof(uint32 *));
-	for (int c = 0; c < rows->ncols; c++)
-	{
-		if (d->b->plan->outputs[c].type == GC_OUT_VALUE && d->b->plan->outputs[c].lut != GC_NONE)
-			rows->ranks[c] = MemoryContextAllocHuge(d->b->node->cxt, (count + 1) * sizeof(uint32));
-	}
-}
-
-static void
-add_row(GcDecoder *d, uint64 n, GcRows *rows)
-{
-	if ((n & 0xffff) == 0)
-		CHECK_FOR_INTERRUPTS();
-	decode_row(d, n, rows, rows->count);
-	rows->count++;
-}
-
-/*
- * Decode the first rows in the plan's order alone.  What they are sorted by is decoded of all rows,
- * the other columns of the returned rows.
- */
-static void
-decode_first(GcDecoder *d, uint64 limit, GcRows *rows)
-{
-	const GcPlan *plan = d->b->plan;
-	bool	   *columns = palloc0((plan->noutputs + 1) * sizeof(bool));
-	uint64	   *from = palloc_extended((d->nrows + 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
-
-	for (int i = 0; i < plan->norder; i++)
-		columns[plan->order[i].output] = true;
-	d->columns = columns;
-	for (uint64 n = 0; n < d->result->count && d->code == GC_OK; n++)
-	{
-		if (!row_exists(d, n))
-			continue;
-		from[rows->count] = n;
-		add_row(d, n, rows);
-	}
-	if (d->code != GC_OK)
-		return;
-	gc_order_rows(plan, rows);
-	for (int c = 0; c < plan->noutputs; c++)
-		columns[c] = !columns[c];
-	rows->count = Min(limit, rows->count);
-	for (uint64 i = 0; i < rows->count && d->code == GC_OK; i++)
-		decode_row(d, from[rows->order[i]], rows, rows->order[i]);
-	d->columns = NULL;
-}
-
-static void
-decode_result(GcDecoder *d, GcRows *rows)
-{
-	const GcPlan *plan = d->b->plan;
 	uint64		count = 0;
 
-	for (uint64 n = 0; n < d->result->count; n++)
+	for (int i = 0; i < d->nsets; i++)
+		count += d->sets[i].count;
+	for (uint64 n = 0; d->sets == NULL && n < d->result->count; n++)
 		count += row_exists(d, n);
-	open_rows(d, count, rows);
-	if (plan->sorted && plan->limit > 0 && plan->limit < count / 2)
+	return count;
+}
+
+/* A row's place: its number, and in the higher bits that of its grouping set. */
+#define SET_SHIFT	48
+
+/* The places of all rows; NULL if each row of the result is one. */
+static uint64 *
+list_places(const GcDecoder *d)
+{
+	uint64	   *places;
+	uint64		count = 0;
+
+	if (d->sets == NULL && d->nrows == d->result->count)
+		return NULL;
+	places = MemoryContextAllocHuge(d->scratch, (d->nrows + 1) * sizeof(uint64));
+	for (int i = 0; i < d->nsets; i++)
 	{
-		decode_first(d, plan->limit, rows);
-		return;
+		for (uint64 n = 0; n < d->sets[i].count; n++)
+			places[count++] = (uint64) i << SET_SHIFT | n;
 	}
-	for (uint64 n = 0; n < d->result->count && d->code == GC_OK; n++)
+	for (uint64 n = 0; d->sets == NULL && n < d->result->count; n++)
 	{
 		if (row_exists(d, n))
-			add_row(d, n, rows);
+			places[count++] = n;
 	}
-	/* A row that could not be decoded has no value to sort by. */
-	if (d->code == GC_OK)
-		gc_order_rows(plan, rows);
+	return places;
+}
+
+/* The number of a row that is decoded next. */
+static uint64
+go_to(GcDecoder *d, const uint64 *places, uint64 at)
+{
+	const uint64 place = places ? places[at] : at;
+
+	if ((at & 0xffff) == 0)
+		CHECK_FOR_INTERRUPTS();
+	if (d->sets)
+		d->set = &d->sets[place >> SET_SHIFT];
+	return place & (((uint64) 1 << SET_SHIFT) - 1);
 }
 
 /*-------------------------------------------------------------------------
@@ -395,14 +362,12 @@ add_group_of_none(GcDecoder *d, GcSetGroups *set)
 		(void) gc_set_add(set, d->pl);
 }
 
-/* All sets' groups, in memory of their own. */
 static GcSetGroups *
-make_sets(GcDecoder *d, List *sets, uint64 *count)
+roll_up(GcDecoder *d, List *sets)
 {
 	GcSetGroups finest = {0};
 	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
 
-	*count = 0;
 	finest_groups(d, &finest);
 	if (!gc_roll_up(d->pl, d->aggs, &finest, sets, made))
 	{
@@ -410,61 +375,230 @@ make_sets(GcDecoder *d, List *sets, uint64 *count)
 		return made;
 	}
 	for (int i = 0; i < list_length(sets); i++)
-	{
 		add_group_of_none(d, &made[i]);
-		*count += made[i].count;
+	return made;
+}
+
+static GcSetGroups *
+groups_of_none(GcDecoder *d, List *sets)
+{
+	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
+
+	for (int i = 0; i < list_length(sets); i++)
+	{
+		made[i].omitted = (uint32) list_nth_int(sets, i);
+		add_group_of_none(d, &made[i]);
 	}
 	return made;
 }
 
-static void
-decode_sets(GcDecoder *d, GcRows *rows)
-{
-	List	   *sets = d->b->node->sets;
-	MemoryContext groups = AllocSetContextCreate(d->b->node->cxt, "gpuconc grouping sets", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(groups);
-	uint64		count;
-	GcSetGroups *made = make_sets(d, sets, &count);
-
-	MemoryContextSwitchTo(old);
-	if (d->code == GC_OK)
-		open_rows(d, count, rows);
-	for (int i = 0; i < list_length(sets) && d->code == GC_OK; i++)
-	{
-		d->set = &made[i];
-		for (uint64 g = 0; g < made[i].count && d->code == GC_OK; g++)
-			add_row(d, g, rows);
-	}
-	MemoryContextDelete(groups);
-	if (d->code == GC_OK)
-		gc_order_rows(d->b->plan, rows);
-}
-
 /*
- * Groups that have the number of their set among their keys.  If there is no row, sets without
- * other keys have a group each.
+ * The groups of grouping sets, if they are not to be decoded as delivered.  Those that were, have the number of
+ * their set among their keys: but if there is no row, sets without other keys have a group each.
  */
 static void
-decode_numbered_sets(GcDecoder *d, GcRows *rows)
+make_sets(GcDecoder *d)
 {
-	ListCell   *lc;
+	List	   *sets = d->b->node->sets;
+	MemoryContext old;
 
-	decode_result(d, rows);
-	if (rows->count > 0 || d->code != GC_OK)
+	if (sets == NIL || (d->b->plan->numbered_sets && count_rows(d) > 0))
 		return;
-	open_rows(d, list_length(d->b->node->sets), rows);
-	foreach(lc, d->b->node->sets)
-	{
-		GcSetGroups set = {.omitted = (uint32) lfirst_int(lc)};
+	old = MemoryContextSwitchTo(d->scratch);
+	d->sets = d->b->plan->numbered_sets ? groups_of_none(d, sets) : roll_up(d, sets);
+	d->nsets = list_length(sets);
+	MemoryContextSwitchTo(old);
+}
 
-		if ((set.omitted & GC_EMPTY_SET) == 0)
-			continue;
-		(void) gc_set_add(&set, d->pl);
-		d->set = &set;
-		add_row(d, 0, rows);
+/*-------------------------------------------------------------------------
+ * What rows are sorted by
+ *-------------------------------------------------------------------------
+ */
+
+/* Is a value in the order of the integers that the device delivers? */
+static bool
+is_integer(GcDecoder *d, const GcPlanOutput *out)
+{
+	const GcExpr *e;
+
+	if (out->type != GC_OUT_VALUE)
+		return gc_agg_is_integer(d, out);
+	if (out->lut != GC_NONE)
+		return true;
+	e = value_expr(d, out);
+	if (e->kind != gc_type_kind(out->typid) || GC_KIND_IS_FLOAT(e->kind) || gc_is_varying(e))
+		return false;
+	switch (gc_kinds[e->kind].form)
+	{
+		case GC_FORM_BOOL:
+		case GC_FORM_INT16:
+		case GC_FORM_INT32:
+		case GC_FORM_INT64:
+		case GC_FORM_NUMERIC:
+			return true;
+		default:
+			return false;
 	}
-	d->set = NULL;
-	gc_order_rows(d->b->plan, rows);
+}
+
+/* That integer; of a text that has a table of ranks, its rank. */
+static i128
+integer_of(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
+{
+	int64		raw;
+
+	if (out->type != GC_OUT_VALUE)
+		return gc_agg_integer(d, accumulators(d, n), out, isnull);
+	raw = raw_value(d, n, out, isnull);
+	return out->lut == GC_NONE || *isnull ? raw : (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) raw + 1);
+}
+
+static void
+fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
+{
+	const GcPlanOutput *out = &d->b->plan->outputs[column->order->output];
+	const GcKind kind = gc_type_kind(out->typid);
+
+	column->exact = true;
+	column->words = MemoryContextAllocHuge(d->scratch, d->nrows * sizeof(GcOrderWord));
+	column->isnull = MemoryContextAllocHuge(d->scratch, d->nrows * sizeof(bool));
+	if (is_integer(d, out))
+	{
+		for (uint64 at = 0; at < d->nrows; at++)
+			column->words[at] = gc_order_integer(integer_of(d, go_to(d, places, at), out, &column->isnull[at]));
+		return;
+	}
+	column->values = MemoryContextAllocHuge(d->scratch, d->nrows * sizeof(Datum));
+	/* A row that could not be decoded has no value to sort by. */
+	for (uint64 at = 0; at < d->nrows && d->code == GC_OK; at++)
+	{
+		column->values[at] = output_datum(d, go_to(d, places, at), out, &column->isnull[at]);
+		if (d->code == GC_OK)
+			gc_order_value(column, kind, at);
+	}
+	d->ordered[column->order->output] = column;
+}
+
+/* The order of the rows that are wanted; NULL: as they are. */
+static uint32 *
+find_order(GcDecoder *d, const uint64 *places, uint64 wanted)
+{
+	const GcPlan *plan = d->b->plan;
+	GcOrderColumn *columns = MemoryContextAllocZero(d->scratch, GC_MAX_ORDER * sizeof(GcOrderColumn));
+	MemoryContext old;
+	uint32	   *order;
+
+	d->ordered = MemoryContextAllocZero(d->scratch, (plan->noutputs + 1) * sizeof(GcOrderColumn *));
+	if (!gc_are_ordered(plan, d->nrows))
+		return NULL;
+	for (int i = 0; i < plan->norder && d->code == GC_OK; i++)
+	{
+		columns[i].order = &plan->order[i];
+		fill_order_column(d, places, &columns[i]);
+	}
+	if (d->code != GC_OK)
+		return NULL;
+	old = MemoryContextSwitchTo(d->scratch);
+	order = gc_order_rows(plan, columns, d->nrows, wanted);
+	MemoryContextSwitchTo(old);
+	return order;
+}
+
+/*-------------------------------------------------------------------------
+ * All of it
+ *-------------------------------------------------------------------------
+ */
+
+/* So many rows are decoded together, column by column. */
+#define BLOCK_ROWS		64
+
+/* A column of the next nrows rows, which are at these places; the first value, of each row that many columns on. */
+static void
+decode_column(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nrows, Datum *values, bool *isnull)
+{
+	const int	ncols = d->b->plan->noutputs;
+	const GcPlanOutput *out = &d->b->plan->outputs[c];
+
+	for (int i = 0; i < nrows; i++)
+		values[i * ncols] = output_datum(d, go_to(d, places, at[i]), out, &isnull[i * ncols]);
+}
+
+/* The same of texts. */
+static void
+decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nrows, Datum *values, bool *isnull)
+{
+	const int	ncols = d->b->plan->noutputs;
+	const GcPlanOutput *out = &d->b->plan->outputs[c];
+	const GcKind kind = value_expr(d, out)->kind;
+	int64		codes[BLOCK_ROWS];
+	int			ncodes = 0;
+
+	for (int i = 0; i < nrows; i++)
+	{
+		const int64 code = raw_value(d, go_to(d, places, at[i]), out, &isnull[i * ncols]);
+
+		if (!isnull[i * ncols])
+			codes[ncodes++] = code;
+	}
+	gc_dict_prefetch(gc_space_dict(d->b, out->space), codes, ncodes);
+	ncodes = 0;
+	for (int i = 0; i < nrows; i++)
+		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : text_datum(d, kind, out, (uint32) codes[ncodes++]);
+}
+
+static void
+decode_block(GcDecoder *d, const uint64 *places, const uint32 *at, int nrows, GcRows *rows)
+{
+	for (int c = 0; c < rows->ncols; c++)
+	{
+		const GcPlanOutput *out = &d->b->plan->outputs[c];
+		Datum	   *values = rows->values + rows->count * rows->ncols + c;
+		bool	   *isnull = rows->isnull + rows->count * rows->ncols + c;
+		const GcOrderColumn *column = d->ordered[c];
+
+		if (column)
+		{
+			for (int i = 0; i < nrows; i++)
+			{
+				values[i * rows->ncols] = column->values[at[i]];
+				isnull[i * rows->ncols] = column->isnull[at[i]];
+			}
+		}
+		else if (out->type == GC_OUT_VALUE && GC_KIND_IS_CODE(value_expr(d, out)->kind))
+			decode_texts(d, c, places, at, nrows, values, isnull);
+		else
+			decode_column(d, c, places, at, nrows, values, isnull);
+	}
+	rows->count += nrows;
+}
+
+/* Rows are decoded in their order, so that they lie in memory in the order in which they are read. */
+static void
+decode_rows(GcDecoder *d, GcRows *rows)
+{
+	const GcPlan *plan = d->b->plan;
+	const uint64 *places;
+	const uint32 *order;
+	uint64		wanted;
+
+	d->nrows = count_rows(d);
+	places = list_places(d);
+	wanted = plan->sorted && plan->limit > 0 ? Min(plan->limit, d->nrows) : d->nrows;
+	order = find_order(d, places, wanted);
+	rows->ncols = plan->noutputs;
+	rows->count = 0;
+	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(Datum));
+	rows->isnull = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(bool));
+	while (rows->count < wanted && d->code == GC_OK)
+	{
+		uint32		at[BLOCK_ROWS];
+		const int	nrows = Min(wanted - rows->count, BLOCK_ROWS);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < nrows; i++)
+			at[i] = order ? order[rows->count + i] : rows->count + i;
+		decode_block(d, places, at, nrows, rows);
+	}
 }
 
 GcCode
@@ -479,12 +613,11 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	d.keys = &b->group_keys[GC_GROUP_KEY_INDEX(d.p->npipelines - 1, 0)];
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
 		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
-	if (b->plan->numbered_sets)
-		decode_numbered_sets(&d, rows);
-	else if (b->node->sets != NIL)
-		decode_sets(&d, rows);
-	else
-		decode_result(&d, rows);
+	d.scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc decoding", ALLOCSET_DEFAULT_SIZES);
+	make_sets(&d);
+	if (d.code == GC_OK)
+		decode_rows(&d, rows);
 	gc_variances_end(&d.variances);
+	MemoryContextDelete(d.scratch);
 	return d.code;
 }

@@ -460,7 +460,7 @@ next_tuple(ScanState *ss)
 	ExecClearTuple(slot);
 	if (!step(node, ScanDirectionIsForward(ss->ps.state->es_direction), &row))
 		return slot;
-	at = (rows->order ? rows->order[row] : row) * (Size) rows->ncols;
+	at = row * (Size) rows->ncols;
 	memcpy(slot->tts_values, &rows->values[at], rows->ncols * sizeof(Datum));
 	memcpy(slot->tts_isnull, &rows->isnull[at], rows->ncols * sizeof(bool));
 	return ExecStoreVirtualTuple(slot);

@@ -95,6 +95,8 @@ class Maker(Sources, Subqueries):
             return "avg(%s)%s" % (leaves.small(), filtered), Col(name, "ratio")
         if kind == "int":
             return self.int_aggregate(scope, leaves) + filtered, Col(name, "int", [1, 2, 5, 100], distinct=50)
+        if kind in ("text", "date", "float") and rng.random() < 0.15:
+            return self.ordered_set(leaves, kind) + filtered, Col(name, kind)
         if kind in ("numeric", "float") and rng.random() < 0.5:
             found = leaves.column(kind, lambda c: c.small)
             if found:
@@ -103,8 +105,20 @@ class Maker(Sources, Subqueries):
         argument = col[0] if col and rng.random() < 0.8 else leaves.of(kind, 1)
         return "%s(%s)%s" % (rng.choice(["min", "max"]), argument, filtered), Col(name, kind, col[1].consts if col else ())
 
+    def ordered_set(self, leaves, kind):
+        """An aggregate of values in an order, of which equal ones are the same."""
+        rng = self.rng
+        self.tags.add("ordered-set aggregate")
+        if kind == "float":
+            return "percentile_cont(%s) WITHIN GROUP (ORDER BY %s)" % (rng.choice(["0.5", "0.9", "0"]), leaves.small())
+        direction = rng.choice(["", "", " DESC", " NULLS FIRST"])
+        argument = leaves.small() if kind == "int" else leaves.of(kind, 0)
+        return "%s WITHIN GROUP (ORDER BY %s%s)" % (rng.choice(["percentile_disc(0.5)", "percentile_disc(0.99)", "mode()"]), argument, direction)
+
     def int_aggregate(self, scope, leaves):
         rng = self.rng
+        if rng.random() < 0.06:
+            return self.ordered_set(leaves, "int")
         roll = rng.random()
         if self.wants_hazards and roll < 0.4:
             return "sum(%s)" % self.guarded(scope)
@@ -257,12 +271,32 @@ class Maker(Sources, Subqueries):
         made = [(rng.choice(["rank() OVER (ORDER BY %s)" % by, "sum(%s) OVER %s" % (leaves.small(), window), "count(*) OVER " + window,
                              "max(%s) OVER %s" % (by, window), "dense_rank() OVER (PARTITION BY %s ORDER BY %s)" % (part, by)]))]
         made = [(made[0], Col("w", "int" if "max" not in made[0] else dict((n, c.kind) for n, c in scope)[by]))]
+        if rng.random() < 0.5 and all(c.kind in ("int", "text", "date") for _, c in scope):
+            made = [(self.window_by_rows(leaves, part, scope), Col("w", "int"))]
         if not kinds:
             made += [(col.name, col) for _, col in outputs[:2]]
         else:
             made = [made[0] if made[0][1].kind == kind else (Leaves(self, scope).of(kind, 0), Col("", kind)) for kind in kinds]
         made = [(t, c.named("c%d" % i)) for i, (t, c) in enumerate(made)]
         return "SELECT %s FROM (%s) AS %s" % (self.listed(made), text, self.alias()), made
+
+    def window_by_rows(self, leaves, part, scope):
+        """What depends on each row's place, in an order in which equal rows are the same."""
+        rng = self.rng
+        self.tags.add("windows by rows")
+        names = [name for name, _ in scope]
+        order = "ORDER BY " + ", ".join(n + rng.choice(["", "", " DESC", " NULLS FIRST"]) for n in rng.sample(names, len(names)))
+        over = rng.choice(["", "PARTITION BY %s " % part]) + order
+        frame = rng.choice(["ROWS BETWEEN %d PRECEDING AND CURRENT ROW" % rng.randint(0, 3), "ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING",
+                            "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "ROWS UNBOUNDED PRECEDING", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+                            "GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE UNBOUNDED PRECEDING",
+                            "ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW"])
+        argument = leaves.small()
+        return rng.choice(["row_number() OVER (%s)" % over, "ntile(%d) OVER (%s)" % (rng.randint(1, 5), over),
+                           "lag(%s%s) OVER (%s)" % (argument, rng.choice(["", ", 2", ", 1, -1"]), over), "lead(%s) OVER (%s)" % (argument, over),
+                           "first_value(%s) OVER (%s)" % (argument, over), "last_value(%s) OVER (%s %s)" % (argument, over, frame),
+                           "nth_value(%s, 2) OVER (%s %s)" % (argument, over, frame), "sum(%s) OVER (%s %s)" % (argument, over, frame),
+                           "count(*) OVER (%s %s)" % (over, frame), "max(%s) OVER (%s %s)" % (argument, over, frame)])
 
     def plain_rows(self, depth, outer):
         """As most plain selects, for windows above it."""

@@ -571,18 +571,44 @@ gc_dict_shared_count(const GcDictView *view)
 	return view->nshared;
 }
 
+/* Where a value is, and its code there. */
+static inline const GcValues *
+values_of(const GcDictView *view, uint32 *code)
+{
+	Assert(*code < gc_dict_count(view));
+	if (*code < view->nshared)
+		return view->nparts > 0 ? part_values(view, code) : &view->dict->values;
+	*code -= view->nshared;
+	return &view->own;
+}
+
 const char *
 gc_dict_get(const GcDictView *view, uint32 code, uint32 *len)
 {
-	const GcValues *v = &view->own;
+	const GcValues *v = values_of(view, &code);
 
-	Assert(code < gc_dict_count(view));
-	if (code < view->nshared)
-		v = view->nparts > 0 ? part_values(view, &code) : &view->dict->values;
-	else
-		code -= view->nshared;
 	*len = v->start[code + 1] - v->start[code];
 	return v->bytes + v->start[code];
+}
+
+/* Codes come in any order, so both loads would wait for memory, value by value. */
+void
+gc_dict_prefetch(const GcDictView *view, const int64 *codes, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		uint32		code = (uint32) codes[i];
+
+		__builtin_prefetch(&values_of(view, &code)->start[code]);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		uint32		code = (uint32) codes[i];
+		const GcValues *v = values_of(view, &code);
+
+		__builtin_prefetch(v->bytes + v->start[code]);
+		__builtin_prefetch(v->bytes + v->start[code + 1]);
+	}
 }
 
 static inline uint32

@@ -46,6 +46,9 @@ extern uint32 gc_dict_shared_count(const GcDictView *view);
 /* The bytes of a code; not NUL-terminated. */
 extern const char *gc_dict_get(const GcDictView *view, uint32 code, uint32 *len);
 
+/* Values that will be asked for soon. */
+extern void gc_dict_prefetch(const GcDictView *view, const int64 *codes, int n);
+
 /* Code of these bytes, or -1. */
 extern int64 gc_dict_lookup(GcDictView *view, const char *bytes, uint32 len);
 

@@ -1,0 +1,45 @@
+-- What ClickBench's 43 queries ask, in their order.  Orders are total here, so that answers can be compared; what is in
+-- braces, clickbench takes from the rows, or from their number.
+select count(*) from hits;
+select count(*) from hits where adv_engine_id <> 0;
+select sum(adv_engine_id), count(*), avg(resolution_width) from hits;
+select avg(user_id) from hits;
+select count(distinct user_id) from hits;
+select count(distinct search_phrase) from hits;
+select min(event_date), max(event_date) from hits;
+select adv_engine_id, count(*) from hits where adv_engine_id <> 0 group by adv_engine_id order by count(*) desc, adv_engine_id;
+select region_id, count(distinct user_id) as users from hits group by region_id order by users desc, region_id limit 10;
+select region_id, sum(adv_engine_id), count(*) as hits, avg(resolution_width), count(distinct user_id) from hits group by region_id order by hits desc, region_id limit 10;
+select mobile_phone_model, count(distinct user_id) as users from hits where mobile_phone_model <> '' group by mobile_phone_model order by users desc, mobile_phone_model limit 10;
+select mobile_phone, mobile_phone_model, count(distinct user_id) as users from hits where mobile_phone_model <> '' group by mobile_phone, mobile_phone_model order by users desc, mobile_phone, mobile_phone_model limit 10;
+select search_phrase, count(*) as hits from hits where search_phrase <> '' group by search_phrase order by hits desc, search_phrase limit 10;
+select search_phrase, count(distinct user_id) as users from hits where search_phrase <> '' group by search_phrase order by users desc, search_phrase limit 10;
+select search_engine_id, search_phrase, count(*) as hits from hits where search_phrase <> '' group by search_engine_id, search_phrase order by hits desc, search_engine_id, search_phrase limit 10;
+select user_id, count(*) as hits from hits group by user_id order by hits desc, user_id limit 10;
+select user_id, search_phrase, count(*) as hits from hits group by user_id, search_phrase order by hits desc, user_id, search_phrase limit 10;
+select user_id, search_phrase, count(*) from hits group by user_id, search_phrase limit 10; -- any rows
+select user_id, extract(minute from event_time) as minute, search_phrase, count(*) as hits from hits group by user_id, minute, search_phrase order by hits desc, user_id, minute, search_phrase limit 10;
+select user_id from hits where user_id = {user_id};
+select count(*) from hits where url like '%google%';
+select search_phrase, min(url), count(*) as hits from hits where url like '%google%' and search_phrase <> '' group by search_phrase order by hits desc, search_phrase limit 10;
+select search_phrase, min(url), min(title), count(*) as hits, count(distinct user_id) from hits where title like '%Google%' and url not like '%.google.%' and search_phrase <> '' group by search_phrase order by hits desc, search_phrase limit 10;
+select * from hits where url like '%google%' order by event_time, watch_id limit 10;
+select search_phrase from hits where search_phrase <> '' order by event_time, search_phrase limit 10;
+select search_phrase from hits where search_phrase <> '' order by search_phrase limit 10;
+select search_phrase from hits where search_phrase <> '' order by event_time, search_phrase limit 10;
+select counter_id, avg(length(url)) as length, count(*) as hits from hits where url <> '' group by counter_id having count(*) > {many} order by length desc, counter_id limit 25;
+select regexp_replace(referer, '^https?://(?:www\.)?([^/]+)/.*$', '\1') as site, avg(length(referer)) as length, count(*) as hits, min(referer) from hits where referer <> '' group by site having count(*) > {many} order by length desc, site limit 25;
+select {sums} from hits;
+select search_engine_id, client_ip, count(*) as hits, sum(is_refresh), avg(resolution_width) from hits where search_phrase <> '' group by search_engine_id, client_ip order by hits desc, search_engine_id, client_ip limit 10;
+select watch_id, client_ip, count(*) as hits, sum(is_refresh), avg(resolution_width) from hits where search_phrase <> '' group by watch_id, client_ip order by hits desc, watch_id, client_ip limit 10;
+select watch_id, client_ip, count(*) as hits, sum(is_refresh), avg(resolution_width) from hits group by watch_id, client_ip order by hits desc, watch_id, client_ip limit 10;
+select url, count(*) as hits from hits group by url order by hits desc, url limit 10;
+select 1, url, count(*) as hits from hits group by 1, url order by hits desc, url limit 10;
+select client_ip, client_ip - 1, client_ip - 2, client_ip - 3, count(*) as hits from hits group by client_ip, client_ip - 1, client_ip - 2, client_ip - 3 order by hits desc, client_ip limit 10;
+select url, count(*) as views from hits where {july} and not_counted = 0 and is_refresh = 0 and url <> '' group by url order by views desc, url limit 10;
+select title, count(*) as views from hits where {july} and not_counted = 0 and is_refresh = 0 and title <> '' group by title order by views desc, title limit 10;
+select url, count(*) as views from hits where {july} and is_refresh = 0 and is_link <> 0 and is_download = 0 group by url order by views desc, url limit 10 offset 100;
+select traffic_source_id, search_engine_id, adv_engine_id, case when search_engine_id = 0 and adv_engine_id = 0 then referer else '' end as source, url as target, count(*) as views from hits where {july} and is_refresh = 0 group by traffic_source_id, search_engine_id, adv_engine_id, source, target order by views desc, traffic_source_id, search_engine_id, adv_engine_id, source, target limit 10 offset 1000;
+select url_hash, event_date, count(*) as views from hits where {july} and is_refresh = 0 and traffic_source_id in (-1, 6) and referer_hash = {referer_hash} group by url_hash, event_date order by views desc, url_hash, event_date limit 10 offset 10;
+select window_width, window_height, count(*) as views from hits where {july} and is_refresh = 0 and not_counted = 0 and url_hash = {url_hash} group by window_width, window_height order by views desc, window_width, window_height limit 10 offset 10;
+select date_trunc('minute', event_time) as minute, count(*) as views from hits where counter_id = 1 and event_date between '2013-07-14' and '2013-07-15' and is_refresh = 0 and not_counted = 0 group by minute order by minute limit 10 offset 100;

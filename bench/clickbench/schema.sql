@@ -1,0 +1,32 @@
+-- One row is a page that a browser asked for.  These are the columns that the queries name, and a few that only SELECT * reads.
+drop table if exists hits;
+create table hits (
+	watch_id bigint not null,
+	user_id bigint not null,
+	event_time timestamp not null,
+	event_date date not null,
+	counter_id integer not null,
+	region_id integer not null,
+	client_ip integer not null,
+	url_hash bigint not null,
+	referer_hash bigint not null,
+	search_engine_id smallint not null,
+	adv_engine_id smallint not null,
+	traffic_source_id smallint not null,
+	resolution_width smallint not null,
+	resolution_height smallint not null,
+	window_width smallint not null,
+	window_height smallint not null,
+	mobile_phone smallint not null,
+	is_refresh smallint not null,
+	is_link smallint not null,
+	is_download smallint not null,
+	not_counted smallint not null,
+	age smallint not null,
+	operating_system smallint not null,
+	mobile_phone_model text not null,
+	search_phrase text not null,
+	title text not null,
+	url text not null,
+	referer text not null
+);

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * order.h
+ *	  What the rows of a result are sorted by, before they are decoded; private to exec/.
+ *
+ * Runs in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ORDER_H
+#define GC_ORDER_H
+
+#include "exec.h"
+
+/* 128 bits, unsigned, in memory that is aligned for 64. */
+typedef struct GcOrderWord
+{
+	uint64		high;
+	uint64		low;
+} GcOrderWord;
+
+/* One column of the plan's order, of all rows. */
+typedef struct GcOrderColumn
+{
+	const GcPlanOrder *order;
+	GcOrderWord *words;			/* in the order of the type, or in about that */
+	bool	   *isnull;
+	Datum	   *values;			/* NULL: words are in the order of the type */
+	bool		exact;			/* they are, of those values that were added */
+} GcOrderColumn;
+
+/* The word of an integer. */
+static inline GcOrderWord
+gc_order_integer(i128 value)
+{
+	return (GcOrderWord) {(uint64) (value >> 64) ^ UINT64CONST(0x8000000000000000), (uint64) value};
+}
+
+/* The word of row n's value, whose kind is that of the column. */
+extern void gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n);
+
+/* The order of the first rows, so many as are wanted, in the memory context of the caller. */
+extern uint32 *gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count, uint64 wanted);
+
+/* Are so many rows to be sorted here? */
+extern bool gc_are_ordered(const GcPlan *plan, uint64 count);
+
+#endif							/* GC_ORDER_H */
