@@ -110,6 +110,9 @@ attach_leaf(GcCore *core, GcEqSet *set, GcLeaf *leaf)
 			parent = probe->leaf;
 			break;
 		}
+		/* Others filter what these find. */
+		if (list_length(leaf->keys) == GC_MAX_KEYS)
+			continue;
 		leaf->keys = lappend(leaf->keys, key);
 		if (parent && parent != probe->leaf)
 			several = true;
