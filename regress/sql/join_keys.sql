@@ -44,6 +44,10 @@ SELECT check_whole('SELECT count(*), sum(a.qty), sum(b.shop) FROM stock t, sold 
 SELECT check_whole('SELECT count(*), sum(a.qty), sum(b.shop) FROM stock t, sold a, sold b, days d1, days d2 WHERE a.item = t.item AND b.item = t.item AND a.sday = d1.dkey AND b.sday = d2.dkey AND d1.week = d2.week AND a.shop = b.shop AND wh = a.shop');
 -- nor for one that waits for it
 SELECT check_whole('SELECT count(*), sum(t.onhand), sum(a.qty * c.shop) FROM stock t, sold a, sold b, sold c, days d1, days d2 WHERE a.item = t.item AND b.item = t.wh AND b.qty = a.qty AND c.item = t.item AND c.shop = b.shop AND a.sday = d1.dkey AND c.sday = d2.dkey AND d1.week = d2.week AND t.wh = 1');
+-- a filter: of these types no key is made
+SET timezone = 'UTC';
+SELECT check_whole('SELECT count(*), sum(onhand), min(qty) FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.wtime = d2.wtime AT TIME ZONE ''UTC''');
+RESET timezone;
 -- numerics of several scales are no keys
 SELECT plan_of('SELECT count(*) FROM sold s, stock t, days d1, days d2 WHERE s.item = t.item AND sday = d1.dkey AND iday = d2.dkey AND d1.nweek = d2.week');
 -- below and beside other joins
