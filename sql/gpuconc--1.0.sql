@@ -407,7 +407,7 @@ SELECT oid, nullif(greatest(reltuples, -1), -1)::bigint,
 			THEN 'its columns do not fit gpuconc.host_cache_size all at once' END,
 		'cannot be cached: ' || refused,
 		'has values that cannot be cached: ' || problems,
-		CASE WHEN r.fallbacks IS NOT NULL THEN 'see docs/operating.md for what to do about its fallbacks' END), '')
+		CASE WHEN r.fallbacks - 'not ready yet' <> '{}' THEN 'see docs/operating.md for what to do about its fallbacks' END), '')
 FROM relations AS r
 ORDER BY bytes DESC NULLS LAST, oid
 $$;

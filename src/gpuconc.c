@@ -74,6 +74,10 @@ gc_shmem_request(void)
 	RequestNamedLWLockTranche("gpuconc_batchlog", 2);
 	RequestNamedLWLockTranche("gpuconc_reasons", 1);
 	RequestNamedLWLockTranche("gpuconc_hints", 1);
+	/* Before it is taken: of what cannot be had, PostgreSQL tells the sum alone. */
+	ereport(LOG,
+			(errmsg("gpuconc asks for %d MB of shared memory for columns, requests and results",
+					gc_host_cache_size_mb)));
 }
 
 static void

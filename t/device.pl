@@ -79,7 +79,7 @@ is($node->safe_psql('postgres', 'SELECT device FROM gpuconc_devices'), 'host', '
 my $why = $node->safe_psql('postgres', 'SELECT detail FROM gpuconc_devices');
 is_offloaded($node, $_, "auto: $_") foreach (@queries);
 is(log_has($node, qr/gpuconc/, $offset), log_has($node, qr/gpuconc uses device host/, $offset)
-	  + log_has($node, qr/gpuconc has 64 MB of shared memory/, $offset) + log_has($node, qr/statement: .*gpuconc/, $offset), 'auto: a line in the log for the device, and one for the cache');
+	  + log_has($node, qr/gpuconc asks for 64 MB of shared memory/, $offset) + log_has($node, qr/statement: .*gpuconc/, $offset), 'auto: a line in the log for the device, and one for the cache');
 
 SKIP:
 {

@@ -66,7 +66,7 @@ foreach my $command (
 my ($megabytes, $boot) = split /\|/, $node->safe_psql('postgres', q{SELECT setting, boot_val FROM pg_settings WHERE name = 'gpuconc.host_cache_size'});
 cmp_ok($megabytes, '>=', 64, 'memory by default');
 is($boot, -1, '... which is chosen');
-is(log_has($node, qr/LOG:  gpuconc has $megabytes MB of shared memory/), 1, '... and logged');
+is(log_has($node, qr/LOG:  gpuconc asks for $megabytes MB of shared memory/), 1, '... and logged');
 $node->append_conf('postgresql.conf', "gpuconc.host_cache_size = -1\ngpuconc.loader_workers = 3");
 $node->reload;
 $node->poll_query_until('postgres', 'SHOW gpuconc.loader_workers', '3') or die 'no reload';
@@ -77,6 +77,8 @@ my @postgres = ($node->config_data('--bindir') . '/postgres', '-D', $node->data_
 my ($total, $errors) = run_command([ 'bash', '-c', 'ulimit -v 1500000 && exec "$@"', '-', @postgres, '-C', 'shared_memory_size' ]);
 cmp_ok($total, '<', 1465, "less where the server cannot have so much: $total");
 cmp_ok($total, '>', 64, '... but some');
+(undef, $errors) = run_command([ 'bash', '-c', 'ulimit -v 1500000 && exec "$@"', '-', @postgres, '-c', 'gpuconc.host_cache_size=3GB' ]);
+like($errors, qr/LOG:  gpuconc asks for 3072 MB of shared memory.*FATAL:  could not map/s, 'the log says what was asked for where the server cannot have it');
 $node->start;
 
 # created

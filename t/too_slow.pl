@@ -29,6 +29,20 @@ sub too_slow
 	return $node->safe_psql('postgres', q{SELECT coalesce((fallback_reasons ->> 'too slow')::int, 0) FROM gpuconc_stat});
 }
 
+# Is the device asked for this, and not PostgreSQL's own plan?  Then it is cancelled.  And the rows.
+sub device_is_asked
+{
+	my ($session, $asked) = @_;
+	my ($launches, $slow) = (stat_of($node, 'main_launches'), too_slow());
+
+	ask($session, $asked);
+	wait_until($node, "SELECT main_launches > $launches OR (fallback_reasons ->> 'too slow')::int > $slow FROM gpuconc_stat, gpuconc_stat_sharing",
+		'who answers is decided');
+	my $is_asked = stat_of($node, 'main_launches') > $launches;
+	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'slow'}) if $is_asked;
+	return ($is_asked, rows_of($session));
+}
+
 # In one session; those of others follow.
 my $session = session($node, 'slow');
 my $allow = 'SET gpuconc.debug_offload = allow;';
@@ -51,6 +65,39 @@ is(stat_of($node, 'main_launches'), $launches, 'the device was not asked');
 # It is always asked where that is forced, and what comes in time is taken.
 is(answer_of($node, $few, 'require'), $few_expected, 'a forced request has no limit');
 is(too_slow(), 3, 'nor is it left to PostgreSQL');
+
+# A LIMIT wants no more rows than its plan has given: that one has come to its end.
+my $first = 'SELECT span.id FROM span, point WHERE span.x = point.x ORDER BY span.id LIMIT 5';
+my $first_expected = answer_of($node, $first, 'forbid');
+
+like(answer_of($node, "EXPLAIN $first", 'allow'), qr/Custom Scan \(GpuconcJoin\)/, 'the device is chosen for the first rows');
+is(answer_of($node, $first, 'allow'), $first_expected, 'the first rows of a request that was stopped');
+is(too_slow(), 4, 'it was too slow');
+wait_until($node, 'SELECT running = 0 FROM gpuconc_devices', 'the device is free again');
+my ($asked, $rows) = device_is_asked($session, $first);
+is($asked, '', "PostgreSQL's own plan has won here, too");
+is($rows, $first_expected, 'the first rows, again');
+
+# Of a cursor that is closed early nobody knows how long its plan would have taken.
+my $all = 'SELECT span.id FROM span, point WHERE span.x = point.x';
+
+$session->query_safe('SET cursor_tuple_fraction = 1');
+like($session->query_safe("EXPLAIN DECLARE c CURSOR FOR $all"), qr/Custom Scan \(GpuconcJoin\)/, 'the device is chosen for a cursor');
+isnt($session->query_safe("BEGIN; DECLARE c CURSOR FOR $all; FETCH 1 FROM c"), '', 'a row of a request that was stopped');
+is(too_slow(), 6, 'it was too slow');
+$session->query_safe('CLOSE c; COMMIT');
+wait_until($node, 'SELECT running = 0 FROM gpuconc_devices', 'the device is free once more');
+($asked, $rows) = device_is_asked($session, $all);
+ok($asked, 'the device is asked again');
+like($rows, qr/canceling statement due to user request/, 'until it is cancelled');
+
+# With few rows the device is soon done.  It is asked where that is forced, though PostgreSQL's plan is known to be sooner.
+$node->safe_psql('postgres', 'DELETE FROM span WHERE id > 1000');
+$launches = stat_of($node, 'main_launches');
+is(answer_of($node, $query, 'require'), $few_expected, 'a request that is forced, though the own plan has won');
+cmp_ok(stat_of($node, 'main_launches'), '>', $launches, 'the device was asked');
+is(answer_of($node, $query, 'allow'), $few_expected, 'the answer of one that is not forced');
+is(too_slow(), 7, "it is PostgreSQL's");
 $session->quit;
 nothing_held($node, 'in the end');
 $node->stop;

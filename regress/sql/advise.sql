@@ -63,6 +63,18 @@ SET ROLE regress_gpuconc_owner;
 SELECT relation, refusals IS NOT NULL AS refusals, fallbacks FROM gpuconc_advise() WHERE relation::text LIKE 'advised.%';
 RESET ROLE;
 
+-- nothing is to be done about what was not ready yet
+CREATE TABLE advised.late AS SELECT i FROM generate_series(1, 1000) AS i;
+VACUUM ANALYZE advised.late;
+SET gpuconc.enabled = on;
+SET gpuconc.cold = fallback;
+SET gpuconc.debug_offload = prefer;
+SELECT sum(i) FROM advised.late;
+RESET gpuconc.debug_offload;
+RESET gpuconc.cold;
+RESET gpuconc.enabled;
+SELECT fallbacks, advice FROM advised.shown WHERE relation = 'advised.late'::regclass;
+
 SELECT gpuconc_stat_reset();
 SELECT count(*) FROM gpuconc_stat_get_reasons();
 DROP SCHEMA advised CASCADE;

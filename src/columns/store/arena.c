@@ -94,9 +94,6 @@ gc_arena_shmem_init(void)
 	reserve = TYPEALIGN(FPM_PAGE_SIZE, Max(arena->size / RESERVE_SHARE, RESERVE_MIN));
 	init_pool(&arena->main, arena->base, arena->size - reserve);
 	init_pool(&arena->reserve, arena->base + arena->main.size, reserve);
-	ereport(LOG,
-			(errmsg("gpuconc has %d MB of shared memory for columns, requests and results",
-					gc_host_cache_size_mb)));
 }
 
 static void *

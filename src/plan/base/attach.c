@@ -80,7 +80,7 @@ attached_core(GcTranslation *tr, const GcAttachedDesc *desc)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		GcJoinKey  *key = join_key(tr, core, rinfo);
 
-		if (key)
+		if (key && list_length(core->keys) < GC_MAX_KEYS)
 			core->keys = lappend(core->keys, key);
 		else
 			core->conditions = lappend(core->conditions, rinfo);

@@ -110,6 +110,9 @@ attach_leaf(GcCore *core, GcEqSet *set, GcLeaf *leaf)
 			parent = probe->leaf;
 			break;
 		}
+		/* Others filter what these find. */
+		if (list_length(leaf->keys) == GC_MAX_KEYS)
+			continue;
 		leaf->keys = lappend(leaf->keys, key);
 		if (parent && parent != probe->leaf)
 			several = true;
@@ -293,7 +296,7 @@ extend_keys(const GcEqSet *set, Expr *l, Expr *r)
 
 /*
  * Clauses over several leaves are applied in the streamed pipeline, where all of
- * them are at hand; equalities only if they neither follow from the join keys nor become a part of one.
+ * them are at hand; equalities only if they neither follow from join keys and each other nor become a part of a key.
  */
 static void
 place_residuals(GcCore *core, const GcEqSet *set, List *equi, List *residuals)
@@ -311,10 +314,9 @@ place_residuals(GcCore *core, const GcEqSet *set, List *equi, List *residuals)
 
 		if (l->class == r->class)
 			continue;
-		if (extend_keys(set, l->expr, r->expr))
-			gc_eq_merge(&enforced, l, r);
-		else
+		if (!extend_keys(set, l->expr, r->expr))
 			residuals = lappend(residuals, rinfo);
+		gc_eq_merge(&enforced, l, r);
 	}
 	core->streamed->residuals = residuals;
 }
