@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * gc_numeric.h
- *	  Division of numerics, as numeric_div() has it, floats as numerics, and numerics of several scales.
+ *	  Division of numerics, as numeric_div() has it, comparison beyond 128 bits, floats as numerics, and numerics of
+ *	  several scales.
  *
  * A numeric is an integer, the value times 10^scale.
  *
@@ -44,6 +45,29 @@ gc_tag(i64 value, int scale, int shown)
 	GC_NO_UNROLL for (; scale > shown; scale--)
 		value /= 10;
 	return GC_TAGGED(value, shown);
+}
+
+/* cmp_numerics() of x * 10^digits and y, as -1, 0 or 1.  The product, which may leave 128 bits, is not made. */
+GC_FN_ONCE i32
+gc_compare_scaled(i128 x, int digits, i128 y)
+{
+	const u128	a = x < 0 ? -(u128) x : (u128) x;
+	const u128	b = y < 0 ? -(u128) y : (u128) y;
+	const i32	sign = (x > 0) - (x < 0);
+	const i32	other = (y > 0) - (y < 0);
+	u128		power;
+	u128		q;
+
+	if (sign != other || sign == 0)
+		return (sign > other) - (sign < other);
+	/* 10^39 is above 2^127. */
+	if (digits > 38)
+		return sign;
+	power = (u128) gc_power_of_10(digits);
+	q = b / power;
+	if (a != q)
+		return a > q ? sign : -sign;
+	return q * power == b ? 0 : -sign;
 }
 
 /*

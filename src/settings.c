@@ -47,6 +47,7 @@ double		gc_offload_cost = 50;
 double		gc_debug_tuple_cost = -1;
 double		gc_debug_build_cost = -1;
 double		gc_debug_pair_cost = -1;
+int			gc_debug_least_limit = 5000;
 char	   *gc_kernel_cache_directory = NULL;
 int			gc_kernel_cache_size_mb = 1024;
 char	   *gc_calibration_file = NULL;
@@ -336,6 +337,10 @@ define_debug_plan_settings(void)
 							 "-1 means a default that depends on the device.",
 							 &gc_debug_pair_cost, -1, -1, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_least_limit",
+							"Sets how long a request is on the device at least before PostgreSQL's own plan answers instead.",
+							NULL, &gc_debug_least_limit, 5000, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
 /* For tests and experiments: what is cached of a table, and how it is known to be fresh. */

@@ -108,6 +108,7 @@ extern double gc_offload_cost;
 extern double gc_debug_tuple_cost;
 extern double gc_debug_build_cost;
 extern double gc_debug_pair_cost;
+extern int	gc_debug_least_limit;
 
 /* A GcPolicy's name in gpuconc.schedule; static storage. */
 extern const char *gc_schedule_name(int policy);

@@ -99,6 +99,27 @@ cmp_ok(stat_of($node, 'main_launches'), '>', $launches, 'the device was asked');
 is(answer_of($node, $query, 'allow'), $few_expected, 'the answer of one that is not forced');
 is(too_slow(), 7, "it is PostgreSQL's");
 $session->quit;
+
+# PostgreSQL's own plan may be the one that was estimated too low: its tables have 10^5 rows, and 1 is expected.  So it takes
+# longer than the request had, which was too little.
+$node->safe_psql('postgres', q{
+CREATE TABLE left_rows AS SELECT i AS id, (i * 7)::float8 AS x FROM generate_series(1, 30000) AS i;
+CREATE TABLE right_rows AS SELECT i AS id, (i * 5)::float8 AS x FROM generate_series(1, 120000) AS i;
+VACUUM (FREEZE, ANALYZE) left_rows, right_rows});
+my $hashed = 'SELECT count(*), sum(l.id), sum(r.id) FROM left_rows AS l, right_rows AS r WHERE l.x = r.x';
+my $hashed_expected = answer_of($node, $hashed, 'forbid');
+
+$node->safe_psql('postgres', q{UPDATE pg_class SET reltuples = 1 WHERE relname IN ('left_rows', 'right_rows')});
+
+$session = session($node, 'estimated');
+$session->query_safe("$allow SET gpuconc.debug_least_limit = 0; SET enable_nestloop = off; SET enable_mergejoin = off");
+is($session->query_safe($hashed), $hashed_expected, 'the answer of a request that had too little time');
+is(too_slow(), 4, 'it was too slow');
+wait_until($node, 'SELECT running = 0 FROM gpuconc_devices', 'the device is free again');
+$launches = stat_of($node, 'main_launches');
+is($session->query_safe($hashed), $hashed_expected, 'the answer, again');
+cmp_ok(stat_of($node, 'main_launches'), '>', $launches, "the device is asked again, as PostgreSQL's own plan took longer");
+$session->quit;
 nothing_held($node, 'in the end');
 $node->stop;
 done_testing();

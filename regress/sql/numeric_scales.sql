@@ -35,3 +35,22 @@ SELECT q, check_same(q) FROM unnest(ARRAY[
 SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 	'SELECT max(s), count(*) FROM (SELECT v, sum(CASE WHEN g > 1 THEN n::numeric(9,1) % 2.125 ELSE same::numeric(9,3) END) s FROM scales GROUP BY v) x'
 ]) AS q;
+
+-- compared at a scale at which 128 bits do not hold them: a * a and b are equal in some rows, and nearly so in others
+SET client_min_messages = warning;
+DROP TABLE IF EXISTS cached.squares, delta.squares, mixed.squares;
+RESET client_min_messages;
+CREATE TABLE cached.squares (id int, g int, a numeric(18, 2), b numeric(18, 8), c numeric(14, 2)) WITH (autovacuum_enabled = off);
+INSERT INTO cached.squares SELECT i, i % 7, x, CASE WHEN i % 13 = 0 THEN NULL ELSE least(x * x, 9e9) + (i % 3 - 1) * 1e-8 * (i % 2) END, (i - 1400) * 6e8
+FROM (SELECT i, CASE WHEN i % 11 = 0 THEN NULL WHEN i % 50 = 0 THEN (i - 1500) * 6e12 ELSE (i - 1500) / 4.0 END AS x FROM generate_series(1, 3000) AS i) AS q;
+SELECT copy_states('squares', 'id');
+SELECT settle();
+VACUUM (FREEZE, ANALYZE) cached.squares, mixed.squares;
+SELECT mix('squares', 'id % 300 = 3');
+SELECT q, check_aggregated(q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM squares WHERE a * a = b', 'SELECT count(*), sum(id) FROM squares WHERE a * a <> b', 'SELECT g, count(*) FROM squares WHERE a * a > b GROUP BY g', 'SELECT g, count(*) FROM squares WHERE b > a * a GROUP BY g', 'SELECT count(*), sum(id) FROM squares WHERE a * a <= b OR b < 0',
+	'SELECT g, count(*) FILTER (WHERE a * a IS DISTINCT FROM b), count(*) FILTER (WHERE b IS NOT DISTINCT FROM a * a), count(*) FILTER (WHERE a * a >= b), count(*) FILTER (WHERE a * a < b) FROM squares GROUP BY g', 'SELECT count(*) FROM squares WHERE NOT (a * a < b)', 'SELECT sum(CASE WHEN -(a * a) < -b THEN 1 ELSE -id END) FROM squares',
+	'SELECT count(*), sum(id) FROM squares WHERE a * a > 12345678901234567890123456.000000005', 'SELECT count(*) FROM squares WHERE a * a BETWEEN 6.250000001 AND 81e24', 'SELECT count(*) FROM squares WHERE a * a > 1e-30', 'SELECT count(*) FROM squares WHERE a * a * 1.00 < 0.00000000000000000000000000000000000000000000001', 'SELECT count(*) FROM squares x JOIN squares y ON x.id = y.id WHERE x.a * y.a > x.b',
+	'SELECT g, sum(c) FROM squares GROUP BY g HAVING sum(c) > 1.2 * avg(c)', 'SELECT id % 40, sum(c) FROM squares GROUP BY 1 HAVING avg(c) * 75 = sum(c) OR avg(c) * 7.5 > sum(c) + 1e15'
+]) AS q;
+DROP TABLE cached.squares, delta.squares, mixed.squares;

@@ -199,6 +199,8 @@ typedef struct GcBinding
 	GcGroupKeyValue *group_keys;	/* npipelines * GC_MAX_KEYS */
 	GcSinkValue *sinks;			/* npipelines */
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
+	GcHash		share;			/* GcRequest's */
+	GcHash		identity;		/* of the request with its program: equal ones, equal answers; 0: it has none */
 	GcRequest  *request;
 } GcBinding;
 

@@ -16,6 +16,7 @@
 
 #include "../program/hash.h"
 #include "../program/program.h"
+#include "../status.h"
 
 /* Facts that one program has taught about its data. */
 typedef struct GcHints
@@ -25,6 +26,8 @@ typedef struct GcHints
 	uint8		build_boost[GC_MAX_BUILDS]; /* powers of 8, by which an estimate was too small */
 	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
 	uint64		rows_needed;	/* of a row sink, or of chosen groups */
+	GcHash		refused;		/* the last request that was the device's in vain (GcBinding.identity); 0: none */
+	GcCode		refused_code;
 	TimestampTz stopped_at;		/* a request that took too long (limit.h); 0: none */
 	double		stopped_after_ms;
 	double		own_plan_ms;	/* what PostgreSQL's own plan took then; -1: it has not ended */

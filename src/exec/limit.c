@@ -23,12 +23,10 @@
 #include "utils/timestamp.h"
 
 #include "../force.h"
+#include "../settings.h"
 
 /* The limit, as a multiple of the time of PostgreSQL's own plan. */
 #define TIMES		10
-
-/* No request is stopped sooner, as others on the device may be what takes so long. */
-#define LEAST_MS	5000
 
 /* How long that is remembered, in ms. */
 #define LIFE_MS		(10 * 60 * 1000)
@@ -52,7 +50,8 @@ gc_device_limit(const GcScanState *node, const GcHints *hints)
 			return -1;
 		own_ms = Max(own_ms, hints->own_plan_ms);
 	}
-	return Max(TIMES * own_ms, LEAST_MS);
+	/* Others on the device may be what takes so long. */
+	return Max(TIMES * own_ms, gc_debug_least_limit);
 }
 
 bool

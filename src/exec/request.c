@@ -19,6 +19,7 @@
 #include "text_program.h"
 #include "../columns/serve/rows_key.h"
 #include "../columns/store/epoch.h"
+#include "../force.h"
 #include "../program/tagged.h"
 #include "../settings.h"
 
@@ -533,7 +534,7 @@ write_values(GcBinding *b, Cursor *c)
 	r->edge = gc_debug_pipeline_edge;
 	r->edge_tile = gc_debug_pipeline_tile;
 	r->edge_step = gc_debug_edge_step;
-	r->share = share_request(b);
+	r->share = b->share;
 	return r;
 }
 
@@ -582,6 +583,17 @@ write_request(GcBinding *b, Cursor *c)
 	return r;
 }
 
+/* Has such a request been the device's in vain?  Which it is becomes known here. */
+static bool
+known_refusal(GcBinding *b)
+{
+	b->identity = b->share;
+	if (b->share.h[0] == 0)
+		return false;
+	gc_hash_mix(&b->identity, b->program, b->program->size);
+	return !gc_offload_forced() && memcmp(&b->hints->refused, &b->identity, sizeof(GcHash)) == 0;
+}
+
 GcCode
 gc_make_request(GcBinding *b)
 {
@@ -593,6 +605,10 @@ gc_make_request(GcBinding *b)
 		inputs[i].rows = gc_rows_key(inputs[i].dir, &inputs[i].served, inputs[i].private_rows);
 	for (int i = 0; i < b->program->nbuilds; i++)
 		b->builds[i].share = share_hash(b, i);
+
+	b->share = share_request(b);
+	if (known_refusal(b))
+		return gc_fail(&b->err, b->hints->refused_code, "PostgreSQL had to answer when this was asked for before, of the same rows.");
 
 	(void) write_request(b, &c);
 	size = c.at;

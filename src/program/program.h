@@ -128,6 +128,7 @@ typedef enum GcOp
 #define GC_CHECKED		0x02	/* bound: may leave its type's range, or divide by 0 */
 #define GC_LIST_NULL	0x04	/* bound: the IN list contains a NULL */
 #define GC_LIST_EMPTY	0x08	/* bound: it has no element: nothing is in it, not even NULL */
+#define GC_COMPARE_WIDE	0x08	/* bound: an argument of a comparison leaves 128 bits where it is rescaled */
 #define GC_CAST_SCALE	0x08	/* CAST to numeric(p,s): round to cast_scale */
 #define GC_CAST_FINITE	0x10	/* bound: date/timestamp argument is never infinite */
 #define GC_CAST_DOWN	0x20	/* with GC_CAST_SCALE: round down; */

@@ -25,12 +25,15 @@
 #include "tagged.h"
 #include "typer.h"
 
+/* More digits than 128 bits hold. */
+#define MANY_DIGITS		39
+
 /*
  * Bring both numeric arguments to the larger scale; ra, rb receive the ranges of
- * the rescaled values.  Does nothing for other kinds.
+ * the rescaled values.  False if 128 bits do not hold these.  Does nothing for other kinds.
  */
-static GcCode
-align_scales(GcTyper *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
+static bool
+scale_alike(const GcTyper *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
 {
 	const GcExpr *a = &t->exprs[e->arg[first]];
 	const GcExpr *b = &t->exprs[e->arg[first + 1]];
@@ -39,14 +42,17 @@ align_scales(GcTyper *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
 	*ra = t->ranges[e->arg[first]];
 	*rb = t->ranges[e->arg[first + 1]];
 	if (a->kind != GC_NUMERIC)
-		return GC_OK;
-	if (scale - a->scale > 38 || scale - b->scale > 38)
-		return gc_too_wide(t);
-	e->rescale[0] = scale - a->scale;
-	e->rescale[1] = scale - b->scale;
-	if (!gc_range_scale_up(ra, e->rescale[0]) || !gc_range_scale_up(rb, e->rescale[1]))
-		return gc_too_wide(t);
-	return GC_OK;
+		return true;
+	e->rescale[0] = scale - a->scale < MANY_DIGITS ? scale - a->scale : MANY_DIGITS;
+	e->rescale[1] = scale - b->scale < MANY_DIGITS ? scale - b->scale : MANY_DIGITS;
+	return e->rescale[0] < MANY_DIGITS && e->rescale[1] < MANY_DIGITS &&
+		gc_range_scale_up(ra, e->rescale[0]) && gc_range_scale_up(rb, e->rescale[1]);
+}
+
+static GcCode
+align_scales(GcTyper *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
+{
+	return scale_alike(t, e, first, ra, rb) ? GC_OK : gc_too_wide(t);
 }
 
 static GcCode
@@ -218,15 +224,20 @@ type_neg_abs(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
-static GcCode
+/* Numerics are brought to one scale where 128 bits hold both then; else gc_compare_scaled() compares them as they are. */
+static void
 type_comparison(GcTyper *t, GcExpr *e)
 {
 	GcRange		ra,
 				rb;
-	GcCode		code = align_scales(t, e, 0, &ra, &rb);
 
-	e->opreg = gc_range_common_reg(&ra, &rb, &gc_empty_as_zero);
-	return code;
+	if (scale_alike(t, e, 0, &ra, &rb))
+		e->opreg = gc_range_common_reg(&ra, &rb, &gc_empty_as_zero);
+	else
+	{
+		e->flags |= GC_COMPARE_WIDE;
+		e->opreg = GC_I128;
+	}
 }
 
 static GcCode
@@ -467,7 +478,7 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_GT:
 		case GC_OP_GE:
 		case GC_OP_DISTINCT:
-			code = type_comparison(t, e);
+			type_comparison(t, e);
 			break;
 		case GC_OP_IF:
 		case GC_OP_COALESCE:

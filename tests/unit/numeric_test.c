@@ -405,6 +405,71 @@ test_shown(void)
 	ok(!bad, "and the quotient is known");
 }
 
+/* a * 10^digits and b, in limbs of 64 bits: -1, 0 or 1. */
+static int
+compare_magnitudes(u128 a, int digits, u128 b)
+{
+	u64			limbs[4] = {(u64) a, (u64) (a >> 64)};
+	const u64	other[4] = {(u64) b, (u64) (b >> 64)};
+
+	for (; digits > 0; digits--)
+	{
+		u128		carry = 0;
+
+		for (int i = 0; i < 4; i++)
+		{
+			carry += (u128) limbs[i] * 10;
+			limbs[i] = (u64) carry;
+			carry >>= 64;
+		}
+	}
+	for (int i = 3; i >= 0; i--)
+	{
+		if (limbs[i] != other[i])
+			return limbs[i] > other[i] ? 1 : -1;
+	}
+	return 0;
+}
+
+/* As many bits as may be, of either sign. */
+static i128
+draw_wide(void)
+{
+	const u128	bits = ((u128) draw() << 64 | draw()) >> (1 + draw() % 127);
+
+	return draw() % 2 ? -(i128) bits : (i128) bits;
+}
+
+/* Products that leave 128 bits, compared. */
+static void
+test_compared(void)
+{
+	const i128	most = (i128) (((u128) 1 << 127) - 1);
+	u64			wrong = 0;
+	u64			equal = 0;
+
+	for (int i = 0; i < NRANDOM / 4 && wrong < 10; i++)
+	{
+		const int	digits = (int) (draw() % 39);
+		const i128	y = draw_wide();
+		const i128	x = draw() % 2 ? draw_wide() : y / power_of_10(digits) + (i128) (draw() % 3) - 1;
+		const i128	rounded = draw() % 2 ? y : y / power_of_10(digits) * power_of_10(digits);
+		const int	sign = (x > 0) - (x < 0);
+		const int	other = (rounded > 0) - (rounded < 0);
+		const int	expected = sign != other ? (sign > other) - (sign < other) :
+			sign * compare_magnitudes((u128) (x < 0 ? -x : x), digits, (u128) (rounded < 0 ? -rounded : rounded));
+
+		wrong += gc_compare_scaled(x, digits, rounded) != expected;
+		equal += expected == 0 && x != 0;
+	}
+	ok(wrong == 0, "numerics compared at a scale that 128 bits do not hold");
+	ok(equal > 1000, "some were equal");
+	ok(gc_compare_scaled(most, 38, most) == 1 && gc_compare_scaled(-most - 1, 38, most) == -1 &&
+	   gc_compare_scaled(1, 38, most) == -1 && gc_compare_scaled(-1, 38, -most - 1) == 1 && gc_compare_scaled(1, 39, most) == 1 &&
+	   gc_compare_scaled(-1, 39, -most - 1) == -1 && gc_compare_scaled(0, 39, 0) == 0 && gc_compare_scaled(0, 39, 1) == -1,
+	   "the largest values, and more digits than there are");
+}
+
 /* Any value that may be tagged. */
 static i64
 draw_taggable(int more)
@@ -518,6 +583,7 @@ main(void)
 	test_large();
 	test_quotients();
 	test_shown();
+	test_compared();
 	test_tags();
 	float_test();
 	return tap_done();

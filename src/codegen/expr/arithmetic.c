@@ -165,6 +165,14 @@ compare_text(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, u8 op,
 	char		x[192],
 				y[192];
 
+	if (e->flags & GC_COMPARE_WIDE)
+	{
+		if (e->rescale[0] > 0)
+			snprintf(buf, size, "gc_compare_scaled((i128) %s, %d, (i128) %s) %s 0", a->v, e->rescale[0], b->v, ops[op]);
+		else
+			snprintf(buf, size, "0 %s gc_compare_scaled((i128) %s, %d, (i128) %s)", ops[op], b->v, e->rescale[1], a->v);
+		return;
+	}
 	if (areg != GC_F32 && areg != GC_F64)
 	{
 		cg_as(cg, x, sizeof(x), e->arg[0], a, e->opreg, e->rescale[0]);
