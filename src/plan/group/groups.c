@@ -584,27 +584,46 @@ groups_part(GcTranslation *tr, Expr *expr, int *e)
  *-------------------------------------------------------------------------
  */
 
+/* Have a later pipeline's input of the groups. */
+static bool
+open_input(GcTranslation *tr, GcGroups *groups)
+{
+	if (tr->ninputs == GC_MAX_INPUTS)
+	{
+		gc_refuse(tr, "too many relations are joined");
+		return false;
+	}
+	groups->input = tr->ninputs++;
+	tr->groups_of[groups->input] = groups->pipeline + 1;
+	tr->plan->inputs[groups->input] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	return true;
+}
+
 GcGroups *
 gc_groups_open(GcTranslation *tr)
 {
 	GcGroups   *groups = palloc0(sizeof(GcGroups));
 
-	if (tr->ninputs == GC_MAX_INPUTS)
-	{
-		gc_refuse(tr, "too many relations are joined");
-		return NULL;
-	}
 	groups->part = groups_part;
 	groups->root = tr->root;
 	groups->leaves = tr->leaves;
 	groups->streamed = tr->streamed;
 	groups->over = tr->groups;
 	groups->pipeline = tr->streamed->pipeline;
-	groups->input = tr->ninputs++;
-	tr->groups_of[groups->input] = groups->pipeline + 1;
-	tr->plan->inputs[groups->input] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	if (!open_input(tr, groups))
+		return NULL;
 	tr->pipelines[groups->pipeline].sink = GC_SINK_AGGREGATE;
 	return groups;
+}
+
+GcGroups *
+gc_groups_again(GcTranslation *tr, const GcGroups *groups)
+{
+	GcGroups   *again = palloc(sizeof(GcGroups));
+
+	*again = *groups;
+	again->shared = true;
+	return open_input(tr, again) ? again : NULL;
 }
 
 int
