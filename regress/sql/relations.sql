@@ -61,3 +61,23 @@ SELECT check_shared('WITH g AS (SELECT k, sum(v) AS n FROM one GROUP BY k) SELEC
 SELECT check_shared('WITH g AS (SELECT k, sum(v) AS n FROM big GROUP BY k) SELECT count(*), sum(a.n), sum(b.n) FROM g a JOIN g b ON a.k = b.k + 1');
 -- not the same: conditions that PostgreSQL pushes down differ
 SELECT check_shared('SELECT a.k, a.n, b.n FROM (SELECT k, sum(v) AS n FROM s GROUP BY k) a JOIN (SELECT k, sum(v) AS n FROM s WHERE c > 5 GROUP BY k) b ON a.k = b.k');
+-- different conditions of a CTE's readers on its keys: it has the rows for all of them
+SELECT plan_of('WITH g AS (SELECT d.yr, s.c, sum(v) AS n FROM s JOIN d ON s.k = d.id GROUP BY d.yr, s.c) SELECT a.c, a.n, b.n FROM g a JOIN g b ON a.c = b.c WHERE a.yr = 1992 AND b.yr = 1993 AND b.n > 5');
+SELECT check_shared('WITH g AS (SELECT d.yr, s.c, sum(v) AS n FROM s JOIN d ON s.k = d.id GROUP BY d.yr, s.c) SELECT a.c, a.n, b.n FROM g a JOIN g b ON a.c = b.c WHERE a.yr = 1992 AND b.yr = 1993 AND b.n > 5');
+SELECT check_shared('WITH g AS (SELECT d.yr, d.m, s.c, sum(v) AS n FROM s JOIN d ON s.k = d.id GROUP BY d.yr, d.m, s.c) SELECT x.c, x.n, y.n, z.n FROM g x JOIN g y ON x.c = y.c JOIN g z ON z.c = x.c WHERE x.yr = 1992 AND y.yr = 1992 AND z.yr = 1992 AND x.m = 2 AND y.m = 4 AND z.m IN (6, 8)');
+SELECT check_shared('WITH g AS (SELECT DISTINCT c, t, k FROM s) SELECT a.k, a.c, b.c FROM g a JOIN g b ON a.k = b.k WHERE a.t = ''t1'' AND b.t IS NULL');
+SELECT check_shared('WITH g AS (SELECT k, t, count(*) AS n FROM s GROUP BY k, t HAVING count(*) > 1) SELECT k, n FROM g WHERE t = ''t1'' UNION ALL SELECT k, n FROM g WHERE t = ''t2''');
+-- one reader asks for all, or by another key; outer joins; an expression
+SELECT check_shared('WITH g AS (SELECT k, c, sum(v) AS n FROM s GROUP BY k, c) SELECT a.k, a.n, b.n FROM g a JOIN g b ON a.k = b.k WHERE a.c = 3');
+SELECT check_shared('WITH g AS (SELECT k, c, sum(v) AS n FROM s GROUP BY k, c) SELECT a.k, a.n, b.n FROM g a JOIN g b ON a.k = b.k WHERE a.c = 3 AND b.k = 23');
+SELECT check_shared('WITH g AS (SELECT k, c, sum(v) AS n FROM s GROUP BY k, c) SELECT a.k, a.n, b.n FROM g a LEFT JOIN g b ON a.k = b.k AND b.c = 13 WHERE a.c = 3');
+SELECT check_shared('WITH g AS (SELECT k, c, sum(v) AS n FROM s GROUP BY k, c) SELECT a.k, a.n, b.n FROM g a LEFT JOIN g b ON a.k = b.k WHERE a.c = 3 AND coalesce(b.c, 13) = 13');
+SELECT check_shared('WITH g AS (SELECT k, c % 5 AS r, sum(v) AS n FROM s GROUP BY k, c % 5) SELECT a.k, a.n, b.n FROM g a JOIN g b ON a.k = b.k + 1 WHERE a.r > 3 AND b.r = 3');
+SELECT check_shared('WITH g AS (SELECT k, c, sum(v) AS n FROM s GROUP BY k, c) SELECT count(*) FROM w WHERE k IN (SELECT k FROM g WHERE c = 3) AND k NOT IN (SELECT k FROM g WHERE c = 4 AND k IS NOT NULL)');
+-- LIMIT ALL
+SELECT check_shared('SELECT d.name, g.n FROM d JOIN (SELECT k, sum(v) AS n FROM s GROUP BY k LIMIT ALL) g ON g.k = d.id');
+-- a column that a primary key among the keys determines, above and below
+SELECT check_shared('WITH g AS (SELECT d.id, d.name, d.m, sum(v) AS n FROM s JOIN d ON s.k = d.id GROUP BY d.id, d.name, d.m) SELECT a.name, a.m, a.n, b.name, b.n FROM g a JOIN g b ON a.id = b.id + 1');
+SELECT check_shared('SELECT w.c, sum(g.n), max(g.name) FROM w JOIN (SELECT d.id, d.name, count(DISTINCT s.c) AS n FROM s JOIN d ON s.k = d.id GROUP BY d.id) g ON w.k = g.id GROUP BY w.c');
+SELECT check_shared('SELECT d.id, d.name, count(DISTINCT s.c), count(DISTINCT s.t) FROM s JOIN d ON s.k = d.id GROUP BY d.id');
+SELECT check_shared('SELECT d.id, d.name, count(DISTINCT s.c) FROM s JOIN d ON s.k = d.id GROUP BY d.id, d.name');

@@ -31,8 +31,8 @@ typedef struct GcGroups
 	List	   *distinct;		/* GcDistinct: values that are among its keys, for a second level of
 								 * groups (group/groups.c) */
 	const Query *query;			/* of a subquery: as it was before it was planned, */
-	List	   *by;				/* Node, what it groups by, */
-	List	   *tlist;			/* and TargetEntry, its columns */
+	List	   *tlist;			/* TargetEntry, its columns */
+	List	   *by;				/* Node, what it groups by, of a subquery or where `distinct` is */
 	bool		shared;			/* they are another subquery's, too, for which they were opened */
 
 	/*

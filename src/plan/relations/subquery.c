@@ -48,6 +48,7 @@
 #include "../base/builder.h"
 #include "../base/display.h"
 #include "../base/leaf.h"
+#include "../base/source.h"
 #include "../expr/expr.h"
 #include "../group/few_values.h"
 #include "../group/groups.h"
@@ -86,7 +87,7 @@ is_aggregation(PlannerInfo *subroot)
 	return q->commandType == CMD_SELECT && (q->hasAggs || q->groupClause != NIL || q->distinctClause != NIL) &&
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
-		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
+		!gc_has_limit(q) && !q->hasTargetSRFs && q->rowMarks == NIL &&
 		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
