@@ -8,6 +8,9 @@
  * own.  The leaf's own pipeline scans the groups, applies HAVING and the outer
  * query's conditions, and fills a build, or is streamed.
  *
+ * A subquery may stand in the statement several times: PostgreSQL plans each mention of an inlined CTE anew.
+ * Where its plan joins and filters the same, the groups are made once, and each leaf is an input of them.
+ *
  * Outputs of the subquery's InitPlans are parameters of the program.  So these plans are attached to the
  * node's own query level, too (cost/node.c).
  *
