@@ -19,7 +19,7 @@ CREATE TABLE a AS SELECT i AS id, (i * 7919::bigint) % 26003 AS k, i % 11 AS m,
 	CASE WHEN i % 50 <> 0 THEN i % 45000 END AS n, 'text ' || i % 30000 AS t
 	FROM generate_series(1, 40000) AS i;
 CREATE TABLE b AS SELECT i * 1000003::bigint AS wide, i % 23000 AS twice, i % 11 AS m,
-	CASE WHEN i % 40 <> 0 THEN i END AS n, 'text ' || i AS t, i AS id, i * 31::bigint AS v
+	CASE WHEN i % 40 <> 0 THEN i END AS n, 'text ' || i AS t, i AS id, i * 31::bigint AS v, i % 5001 * 1000003::bigint AS sparse
 	FROM generate_series(1, 50000) AS i;
 VACUUM ANALYZE a, b});
 
@@ -50,7 +50,9 @@ my @passing = (
 	# groups of subqueries: scanned, joined, with others like them
 	'SELECT sum(c), count(*) FROM (SELECT k, count(*) AS c FROM a GROUP BY k) AS g',
 	'SELECT m, sum(c), sum(s), count(*) FROM a LEFT JOIN (SELECT twice, count(*) AS c, sum(id) AS s FROM b GROUP BY twice) AS g ON twice = k GROUP BY m ORDER BY 1',
-	'SELECT count(*), sum(a.id), sum(s) FROM a JOIN (SELECT c.k, sum(b.id) AS s FROM a AS c JOIN b ON c.n = b.n GROUP BY c.k HAVING sum(b.id) > 3000) AS x ON x.k = a.k');
+	'SELECT count(*), sum(a.id), sum(s) FROM a JOIN (SELECT c.k, sum(b.id) AS s FROM a AS c JOIN b ON c.n = b.n GROUP BY c.k HAVING sum(b.id) > 3000) AS x ON x.k = a.k',
+	# groups that several pipelines scan are whole in each pass
+	'WITH g AS (SELECT sparse AS x, sum(id) AS s FROM b GROUP BY sparse) SELECT count(*), sum(p.s), sum(q.s), sum(a.id) FROM g AS p JOIN g AS q ON p.x = q.x + 1000003 JOIN a ON a.k * 1000003 = p.x JOIN b ON a.id * 1000003::bigint = b.wide');
 
 foreach my $query (@passing)
 {

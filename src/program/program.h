@@ -8,7 +8,7 @@
  * a row source, or the groups of an earlier pipeline.  It applies its steps to each
  * row: filters, and probes of earlier pipelines' builds.  It ends in a sink: a build
  * (hash table or direct-address array), an aggregate, or rows.  An aggregate that is
- * not the main pipeline's is read by a later pipeline, as that one's input.
+ * not the main pipeline's is read by later pipelines, as an input of each.
  *
  * One pipeline, `select`, may come after the main one in execution, though not in
  * order.  It reads the main pipeline's groups, and says which of them are returned

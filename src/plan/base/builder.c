@@ -567,6 +567,7 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 {
 	to->leaves = list_copy(from->leaves);
 	to->appends = list_copy(from->appends);
+	to->subqueries = list_copy(from->subqueries);
 	to->lower = list_copy(from->lower);
 	to->init_plans = list_copy(from->init_plans);
 	to->outputs = list_copy(from->outputs);

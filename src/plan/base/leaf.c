@@ -287,7 +287,7 @@ gc_covers_groups(GcLeaf *leaf, List *keys)
 		foreach(lk, keys)
 		{
 			Var		   *var = (Var *) ((GcJoinKey *) lfirst(lk))->build_side;
-			TargetEntry *tle = IsA(var, Var) ? get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno) : NULL;
+			TargetEntry *tle = IsA(var, Var) ? get_tle_by_resno(leaf->groups->tlist, var->varattno) : NULL;
 
 			covered |= tle && equal(tle->expr, lfirst(lc));
 		}

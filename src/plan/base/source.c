@@ -81,6 +81,14 @@ gc_is_orderless(Oid funcid, Oid type)
  * snapshot?  So may a sample, a LIMIT, and what takes rows in the order in which they
  * come.
  */
+bool
+gc_has_limit(const Query *query)
+{
+	const Node *count = query->limitCount;
+
+	return query->limitOffset != NULL || (count != NULL && !(IsA(count, Const) && ((const Const *) count)->constisnull));
+}
+
 static bool
 repeats_differ(Node *node, void *context)
 {
@@ -96,7 +104,7 @@ repeats_differ(Node *node, void *context)
 			if (lfirst_node(WindowClause, lc)->frameOptions & FRAMEOPTION_ROWS)
 				return true;
 		}
-		return query->limitCount || query->limitOffset || query->hasDistinctOn ||
+		return gc_has_limit(query) || query->hasDistinctOn ||
 			query_tree_walker(query, repeats_differ, context, QTW_EXAMINE_RTES_BEFORE);
 	}
 	if (IsA(node, RangeTblEntry))

@@ -30,7 +30,10 @@ typedef struct GcGroups
 	struct GcGroups *over;		/* groups that it aggregates, with `streamed` over them; or NULL */
 	List	   *distinct;		/* GcDistinct: values that are among its keys, for a second level of
 								 * groups (group/groups.c) */
-	List	   *by;				/* of a subquery: Node, what it groups by */
+	const Query *query;			/* of a subquery: as it was before it was planned, */
+	List	   *tlist;			/* TargetEntry, its columns */
+	List	   *by;				/* Node, what it groups by, of a subquery or where `distinct` is */
+	bool		shared;			/* they are another subquery's, too, for which they were opened */
 
 	/*
 	 * While an expression over groups is translated: is this part of it a key, or an aggregate?  *e
@@ -164,6 +167,7 @@ typedef struct GcTranslation
 	List	   *init_plans;		/* SubPlan: InitPlans of levels below the node's */
 	List	   *leaves;			/* GcLeaf, of all cores */
 	List	   *appends;		/* GcLeaf: append inputs of all levels */
+	List	   *subqueries;		/* GcGroups: of aggregated subqueries of all levels, each once */
 	GcLeaf	   *streamed;
 	GcGroups   *groups;			/* expressions are over its keys and aggregates; NULL: over rows */
 	/*

@@ -266,13 +266,13 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 		foreach(lc, leaf->arms->arms)
 			cost += leaves_cost(tr, ((GcArm *) lfirst(lc))->leaves, costs);
 	}
-	else if (leaf->groups)
+	else if (leaf->groups && !leaf->groups->shared)
 	{
 		/* Each row is entered into a group table at most. */
 		cost += leaves_cost(tr, leaf->groups->leaves, costs);
 		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
 	}
-	else
+	else if (leaf->groups == NULL)
 	{
 		/* Priced as the sequential scan that it is. */
 		if (!enable_seqscan)

@@ -35,6 +35,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "agg.h"
 #include "aggregates.h"
 #include "../base/builder.h"
 #include "../base/display.h"
@@ -563,6 +564,18 @@ aggregate_column(GcTranslation *tr, Aggref *agg)
 	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name));
 }
 
+/* A column that a primary key among the grouping columns determines: a key as well, which splits no group. */
+static int
+determined_column(GcTranslation *tr, Expr *expr)
+{
+	const GcGroups *groups = tr->groups;
+	GcLevel		here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	int			key = gc_group_key(tr, (Node *) expr);
+
+	gc_level_leave(tr, &here);
+	return key < 0 ? GC_NO_EXPR : gc_groups_key(tr, key);
+}
+
 static bool
 groups_part(GcTranslation *tr, Expr *expr, int *e)
 {
@@ -572,6 +585,8 @@ groups_part(GcTranslation *tr, Expr *expr, int *e)
 		*e = gc_groups_key(tr, key);
 	else if (IsA(expr, Aggref))
 		*e = aggregate_column(tr, (Aggref *) expr);
+	else if (gc_groups_determine(tr, tr->groups->by, (Node *) expr))
+		*e = determined_column(tr, expr);
 	else if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))
 		*e = gc_refuse(tr, "a column is used that the groups do not determine");
 	else
@@ -584,27 +599,46 @@ groups_part(GcTranslation *tr, Expr *expr, int *e)
  *-------------------------------------------------------------------------
  */
 
+/* Have a later pipeline's input of the groups. */
+static bool
+open_input(GcTranslation *tr, GcGroups *groups)
+{
+	if (tr->ninputs == GC_MAX_INPUTS)
+	{
+		gc_refuse(tr, "too many relations are joined");
+		return false;
+	}
+	groups->input = tr->ninputs++;
+	tr->groups_of[groups->input] = groups->pipeline + 1;
+	tr->plan->inputs[groups->input] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	return true;
+}
+
 GcGroups *
 gc_groups_open(GcTranslation *tr)
 {
 	GcGroups   *groups = palloc0(sizeof(GcGroups));
 
-	if (tr->ninputs == GC_MAX_INPUTS)
-	{
-		gc_refuse(tr, "too many relations are joined");
-		return NULL;
-	}
 	groups->part = groups_part;
 	groups->root = tr->root;
 	groups->leaves = tr->leaves;
 	groups->streamed = tr->streamed;
 	groups->over = tr->groups;
 	groups->pipeline = tr->streamed->pipeline;
-	groups->input = tr->ninputs++;
-	tr->groups_of[groups->input] = groups->pipeline + 1;
-	tr->plan->inputs[groups->input] = (GcPlanInput) {.relid = InvalidOid,.child = -1};
+	if (!open_input(tr, groups))
+		return NULL;
 	tr->pipelines[groups->pipeline].sink = GC_SINK_AGGREGATE;
 	return groups;
+}
+
+GcGroups *
+gc_groups_again(GcTranslation *tr, const GcGroups *groups)
+{
+	GcGroups   *again = palloc(sizeof(GcGroups));
+
+	*again = *groups;
+	again->shared = true;
+	return open_input(tr, again) ? again : NULL;
 }
 
 int
@@ -736,6 +770,7 @@ gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
 	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
 		return gc_refuse(tr, "too many relations are joined") >= 0;
 	groups->distinct = values;
+	groups->by = tr->root->parse->groupingSets ? NIL : group_exprs;
 	tr->pipelines[groups->pipeline].rounds = alone ? 0 : list_length(values);
 	tr->plan->groups[groups->pipeline] = number_of_groups(tr, group_exprs, values, rows);
 	open_second_level(tr, groups);

@@ -41,6 +41,9 @@ extern int	gc_group_key_expr(GcTranslation *tr, int e, Node *expr);
  */
 extern GcGroups *gc_groups_open(GcTranslation *tr);
 
+/* The same groups, as something that one more pipeline scans. */
+extern GcGroups *gc_groups_again(GcTranslation *tr, const GcGroups *groups);
+
 /*
  * An expression over keys and aggregates, computed where the groups are scanned.  GC_NO_EXPR,
  * with a reason, if it cannot be.

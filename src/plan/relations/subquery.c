@@ -8,6 +8,9 @@
  * own.  The leaf's own pipeline scans the groups, applies HAVING and the outer
  * query's conditions, and fills a build, or is streamed.
  *
+ * A subquery may stand in the statement several times: PostgreSQL plans each mention of an inlined CTE anew.
+ * Where its plan joins and filters the same, the groups are made once, and each leaf is an input of them.
+ *
  * Outputs of the subquery's InitPlans are parameters of the program.  So these plans are attached to the
  * node's own query level, too (cost/node.c).
  *
@@ -48,6 +51,7 @@
 #include "../base/builder.h"
 #include "../base/display.h"
 #include "../base/leaf.h"
+#include "../base/source.h"
 #include "../expr/expr.h"
 #include "../group/few_values.h"
 #include "../group/groups.h"
@@ -86,7 +90,7 @@ is_aggregation(PlannerInfo *subroot)
 	return q->commandType == CMD_SELECT && (q->hasAggs || q->groupClause != NIL || q->distinctClause != NIL) &&
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
 		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
-		q->limitCount == NULL && q->limitOffset == NULL && !q->hasTargetSRFs && q->rowMarks == NIL &&
+		!gc_has_limit(q) && !q->hasTargetSRFs && q->rowMarks == NIL &&
 		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
@@ -139,12 +143,9 @@ has_rows(void)
 	return (Expr *) op;
 }
 
-/*
- * Translate the level below the leaf.  Its groups, or NULL with a reason.  *constant: it groups by nothing
- * but constants.
- */
+/* Translate the level below the leaf.  Its groups, or NULL with a reason. */
 static GcGroups *
-translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, bool *constant)
+translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
 	GcRelDesc  *desc = gc_rel_desc(subroot, rel);
 	List	   *exprs = group_exprs(subroot);
@@ -179,10 +180,11 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, bool *
 			return NULL;
 		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
 	}
-	*constant = exprs != NIL && tr->group_keys[tr->streamed->pipeline] == NIL;
 	groups = gc_groups_open(tr);
-	if (groups)
-		tr->plan->groups[groups->pipeline] = Min(number_of_groups(subroot, rel, exprs), gc_most_groups(tr, groups->pipeline));
+	if (groups == NULL)
+		return NULL;
+	groups->by = exprs;
+	tr->plan->groups[groups->pipeline] = Min(number_of_groups(subroot, rel, exprs), gc_most_groups(tr, groups->pipeline));
 	return groups;
 }
 
@@ -227,7 +229,7 @@ divide_always(GcTranslation *tr, const GcLeaf *leaf, int e)
 static int
 subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 {
-	TargetEntry *tle = get_tle_by_resno(leaf->groups->root->processed_tlist, var->varattno);
+	TargetEntry *tle = get_tle_by_resno(leaf->groups->tlist, var->varattno);
 	int			e;
 
 	if (tle == NULL)
@@ -238,6 +240,114 @@ subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 	return e;
 }
 
+/*-------------------------------------------------------------------------
+ * A subquery that is read several times
+ *-------------------------------------------------------------------------
+ */
+
+/* An expression without the planner's numbers of aggregates, which depend on the columns that are read. */
+static Node *
+unnumbered(Node *node, void *context)
+{
+	Aggref	   *agg;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Aggref))
+		return expression_tree_mutator(node, unnumbered, context);
+	agg = copyObject((Aggref *) node);
+	agg->aggno = agg->aggtransno = -1;
+	return (Node *) agg;
+}
+
+static bool
+equal_unnumbered(Node *a, Node *b)
+{
+	return equal(unnumbered(a, NULL), unnumbered(b, NULL));
+}
+
+/* Does a query level join tables only, and all that another one of the same query joins? */
+static bool
+joins_as_much(PlannerInfo *root, PlannerInfo *other)
+{
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		if (root->simple_rel_array[i] && root->simple_rel_array[i]->subroot)
+			return false;
+	}
+	return bms_equal(root->all_baserels, other->all_baserels);
+}
+
+/*
+ * Can the columns of a subquery be had of the groups of another one, whose query is the same?  PostgreSQL has put NULL
+ * in place of columns that are not read.  What below it was left out with them is lost.
+ */
+static bool
+has_columns(const GcGroups *groups, PlannerInfo *subroot)
+{
+	ListCell   *lc,
+			   *ln;
+
+	if (list_length(groups->tlist) != list_length(subroot->processed_tlist))
+		return false;
+	forboth(lc, groups->tlist, ln, subroot->processed_tlist)
+	{
+		Node	   *had = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		Node	   *wanted = (Node *) lfirst_node(TargetEntry, ln)->expr;
+
+		if (equal_unnumbered(had, wanted) || (IsA(wanted, Const) && ((Const *) wanted)->constisnull))
+			continue;
+		if (!IsA(had, Const) || !((Const *) had)->constisnull || subroot->numOrderedAggs > 0 ||
+			!joins_as_much(groups->root, subroot))
+			return false;
+	}
+	return true;
+}
+
+/* Groups of a subquery with the same rows, or NULL.  The conditions of its reader that PostgreSQL pushed down are the same, too. */
+static GcGroups *
+find_same(const GcTranslation *tr, PlannerInfo *subroot, const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, tr->subqueries)
+	{
+		GcGroups   *groups = lfirst(lc);
+		const Query *parse = groups->root->parse;
+
+		if (equal(groups->query, query) && equal(parse->jointree, subroot->parse->jointree) &&
+			equal_unnumbered(parse->havingQual, subroot->parse->havingQual) && has_columns(groups, subroot))
+			return groups;
+	}
+	return NULL;
+}
+
+/* The subquery's groups: those of the same subquery elsewhere in the statement, or its own.  NULL with a reason. */
+static GcGroups *
+have_groups(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Query *query)
+{
+	GcGroups   *same = find_same(tr, subroot, query);
+	GcGroups   *groups;
+	GcLevel		level;
+
+	if (same)
+		groups = gc_groups_again(tr, same);
+	else
+	{
+		level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
+		groups = translate_level(tr, subroot, rel);
+		gc_level_leave(tr, &level);
+	}
+	if (groups == NULL)
+		return NULL;
+	groups->query = query;
+	groups->tlist = subroot->processed_tlist;
+	groups->column = subquery_column;
+	if (!same)
+		tr->subqueries = lappend(tr->subqueries, groups);
+	return groups;
+}
+
 bool
 gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 {
@@ -245,8 +355,6 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	RelOptInfo *rel;
 	GcTranslation *before;
 	GcGroups   *groups;
-	GcLevel		level;
-	bool		constant;
 	double		fewer;
 
 	if (tr->reason || !IS_SIMPLE_REL(leaf->rel) || leaf->rel->rtekind != RTE_SUBQUERY || subroot == NULL ||
@@ -256,9 +364,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	if (rel == NULL || IS_DUMMY_REL(rel))
 		return false;
 	before = gc_builder_save(tr);
-	level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
-	groups = translate_level(tr, subroot, rel, &constant);
-	gc_level_leave(tr, &level);
+	groups = have_groups(tr, subroot, rel, planner_rt_fetch(leaf->rel->relid, tr->root)->subquery);
 	if (groups == NULL)
 	{
 		ereport(DEBUG1,
@@ -267,13 +373,11 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 		return false;
 	}
 	tr->init_plans = list_concat(tr->init_plans, list_copy(subroot->init_plans));
-	groups->by = group_exprs(subroot);
-	groups->column = subquery_column;
 	leaf->groups = groups;
 	leaf->input = groups->input;
 	leaf->having = (List *) subroot->parse->havingQual;
 	/* A pipeline without keys has a group always. */
-	if (constant)
+	if (groups->by != NIL && tr->group_keys[groups->pipeline] == NIL)
 		leaf->having = lappend(list_copy(leaf->having), has_rows());
 	leaf->tuples = Max(tr->plan->groups[groups->pipeline], 1);
 	fewer = Min(leaf->tuples / Max(leaf->rel->tuples, 1), 1);

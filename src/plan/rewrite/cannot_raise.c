@@ -31,6 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
+#include "../base/source.h"
 #include "../expr/raises.h"
 #include "unique_key.h"
 #include "../../columns/store/numeric.h"
@@ -479,7 +480,7 @@ query_may_raise(Query *query, const GcQueryLevel *parent, int *queries)
 		return true;
 	if (query->commandType != CMD_SELECT || query->hasWindowFuncs ||
 		(query->setOperations && !is_append(query->setOperations)) ||
-		query->hasTargetSRFs || query->limitCount || query->limitOffset || query->rowMarks ||
+		query->hasTargetSRFs || gc_has_limit(query) || query->rowMarks ||
 		query->groupingSets || query->hasModifyingCTE || query->hasRecursive || query->hasDistinctOn)
 		return true;
 	if (clauses_may_raise(query->groupClause, query->targetList) ||

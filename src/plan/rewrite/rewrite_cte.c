@@ -7,6 +7,10 @@
  * is part of the join or aggregate that is offloaded.  Its rows must repeat exactly, and
  * conditions of its readers must not fail where they are applied to more rows than before.
  *
+ * PostgreSQL pushes conditions of each reader down into the subquery.  Where readers ask for different values
+ * of the same group keys, that makes different subqueries of it.  They stay one, which is computed once
+ * (relations/subquery.c), if the CTE itself has all rows that any reader asks for, and LIMIT ALL.
+ *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
  *-------------------------------------------------------------------------
@@ -15,8 +19,12 @@
 
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 
 #include "../base/source.h"
 #include "cannot_raise.h"
@@ -29,6 +37,10 @@ typedef struct Readers
 	ParamListInfo params;		/* of the statement, if no level is above */
 	bool		grouped;		/* the CTE is a planning unit of its own */
 	bool		may_raise;
+	int			sublinks;		/* that the query which is looked at is in */
+	const Query *query;			/* the CTE's, if one grouping can serve all readers; else NULL */
+	Bitmapset  *asked;			/* its outputs that the first reader's conditions are on */
+	List	   *wanted;			/* what each reader asks for: Node, over the rows that the CTE groups */
 } Readers;
 
 bool
@@ -100,6 +112,100 @@ conditions_may_raise(const Readers *readers)
 	return false;
 }
 
+/*-------------------------------------------------------------------------
+ * Rows that readers ask for
+ *-------------------------------------------------------------------------
+ */
+
+/* Does it group, and nothing else that conditions on its keys would change the rows of? */
+static bool
+is_plain_grouping(const Query *query)
+{
+	return (query->groupClause || query->distinctClause) && !query->groupingSets && !query->hasWindowFuncs &&
+		!query->setOperations && !query->hasDistinctOn && !query->hasTargetSRFs && !query->limitCount && !query->limitOffset;
+}
+
+/* A condition on the CTE's outputs, over the rows that it groups. */
+static Node *
+output_mutator(Node *node, void *context)
+{
+	const Query *query = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		TargetEntry *tle = get_tle_by_resno(query->targetList, ((Var *) node)->varattno);
+
+		/* A whole row stays one, which is_on_keys() refuses. */
+		return (Node *) copyObject(tle ? (Node *) tle->expr : node);
+	}
+	return expression_tree_mutator(node, output_mutator, context);
+}
+
+/* Is this condition of a reader, whose entry rti the CTE is, one on group keys alone? */
+static bool
+is_on_keys(Node *condition, int rti, const Query *query)
+{
+	ListCell   *lc;
+
+	if (contain_subplans(condition) || contain_volatile_functions(condition) || gc_refers_above(condition) ||
+		bms_membership(gc_relations_of(condition)) != BMS_SINGLETON || !bms_is_member(rti, gc_relations_of(condition)))
+		return false;
+	foreach(lc, pull_var_clause(condition, 0))
+	{
+		TargetEntry *tle = get_tle_by_resno(query->targetList, lfirst_node(Var, lc)->varattno);
+
+		if (tle == NULL || contain_agg_clause((Node *) tle->expr) || contain_subplans((Node *) tle->expr) ||
+			gc_refers_above((Node *) tle->expr))
+			return false;
+	}
+	return true;
+}
+
+/* Note what a reader asks for; it is no use if that is all rows, or if another one asks by other keys. */
+static void
+add_wanted(Readers *readers, Query *reader, int rti)
+{
+	List	   *conditions = NIL;
+	Bitmapset  *asked = NULL;
+	ListCell   *lc,
+			   *lv;
+
+	foreach(lc, gc_is_inner(reader, rti) ? gc_list_conjuncts(reader) : NIL)
+	{
+		if (!is_on_keys(lfirst(lc), rti, readers->query))
+			continue;
+		conditions = lappend(conditions, output_mutator(lfirst(lc), (void *) readers->query));
+		foreach(lv, pull_var_clause(lfirst(lc), 0))
+			asked = bms_add_member(asked, lfirst_node(Var, lv)->varattno);
+	}
+	if (conditions == NIL || (readers->wanted != NIL && !bms_equal(asked, readers->asked)))
+		readers->query = NULL;
+	readers->asked = asked;
+	readers->wanted = lappend(readers->wanted, gc_quals(conditions));
+}
+
+/* Make the CTE all rows that any reader asks for, and keep PostgreSQL from asking for each reader's own. */
+static void
+ask_for_all(Query *query, List *wanted)
+{
+	List	   *different = NIL;
+	ListCell   *lc;
+	Node	   *any;
+
+	foreach(lc, wanted)
+		different = list_append_unique(different, lfirst(lc));
+	if (list_length(different) < 2)
+		return;
+	any = (Node *) makeBoolExpr(OR_EXPR, different, -1);
+	if (query->groupClause)
+		query->havingQual = gc_quals(lappend(gc_conjuncts(query->havingQual), any));
+	else
+		query->jointree->quals = gc_quals(lappend(gc_conjuncts(query->jointree->quals), any));
+	query->limitCount = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
+}
+
 static bool
 readers_walker(Node *node, Readers *readers)
 {
@@ -110,8 +216,15 @@ readers_walker(Node *node, Readers *readers)
 
 	if (node == NULL || readers->may_raise)
 		return readers->may_raise;
+	/* What becomes of the conditions of a subquery in an expression is other rules' affair. */
+	if (IsA(node, SubLink))
+		readers->sublinks++;
 	if (!IsA(node, Query))
-		return expression_tree_walker(node, readers_walker, readers);
+	{
+		(void) expression_tree_walker(node, readers_walker, readers);
+		readers->sublinks -= IsA(node, SubLink);
+		return readers->may_raise;
+	}
 	level = (GcQueryLevel) {query, outer, outer ? NULL : readers->params};
 	readers->level = &level;
 	readers->depth++;
@@ -121,7 +234,13 @@ readers_walker(Node *node, Readers *readers)
 
 		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == readers->depth &&
 			strcmp(rte->ctename, readers->name) == 0)
+		{
 			readers->may_raise |= conditions_may_raise(readers);
+			if (readers->sublinks > 0)
+				readers->query = NULL;
+			if (readers->query)
+				add_wanted(readers, query, foreach_current_index(lc) + 1);
+		}
 	}
 	(void) query_tree_walker(query, readers_walker, readers, 0);
 	readers->depth--;
@@ -129,18 +248,23 @@ readers_walker(Node *node, Readers *readers)
 	return readers->may_raise;
 }
 
-/* Is what the CTE returns, and what its readers do with it, the same if it is inlined? */
+/* Let it be inlined, if what the CTE returns, and what its readers do with it, is the same then. */
 static bool
-is_repeatable(const CommonTableExpr *cte, const GcQueryLevel *level)
+inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 {
 	Query	   *query = (Query *) cte->ctequery;
 	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1,.params = level->params,
-	.grouped = is_grouped(query)};
+	.grouped = is_grouped(query),.query = is_plain_grouping(query) ? query : NULL};
 
-	return reads_tables(query) && !gc_locks_rows((Node *) query) && !gc_repeats_differ((Node *) query) &&
-		!contain_volatile_functions((Node *) query) &&
-		(readers.grouped || gc_query_cannot_raise(query, level)) &&
-		!readers_walker((Node *) level->query, &readers);
+	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
+		contain_volatile_functions((Node *) query) ||
+		(!readers.grouped && !gc_query_cannot_raise(query, level)) ||
+		readers_walker((Node *) level->query, &readers))
+		return false;
+	if (readers.query)
+		ask_for_all(query, readers.wanted);
+	cte->ctematerialized = CTEMaterializeNever;
+	return true;
 }
 
 void
@@ -152,10 +276,7 @@ gc_inline_ctes(const GcQueryLevel *level, bool *changed)
 	{
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
 
-		if (gc_may_inline(cte) && is_repeatable(cte, level))
-		{
-			cte->ctematerialized = CTEMaterializeNever;
+		if (gc_may_inline(cte) && inline_cte(cte, level))
 			*changed = true;
-		}
 	}
 }

@@ -194,9 +194,20 @@ split_range(KeySplit *s, const GcBuildValue *v)
 	s->ranged = true;
 }
 
-/* How many pipelines probe a build, or scan the groups of one (groups_of as in GcPInput)? */
+/* How many pipelines scan the groups of one (groups_of as in GcPInput)? */
 static int
-count_users(const GcProgram *p, int build, int groups_of)
+count_readers(const GcProgram *p, int groups_of)
+{
+	int			n = 0;
+
+	for (int i = 0; i < p->npipelines; i++)
+		n += gc_inputs(p)[gc_pipelines(p)[i].input].groups_of == groups_of;
+	return n;
+}
+
+/* How many pipelines probe a build? */
+static int
+count_users(const GcProgram *p, int build)
 {
 	int			n = 0;
 
@@ -206,7 +217,6 @@ count_users(const GcProgram *p, int build, int groups_of)
 
 		if (!has_passes(p, i))
 			continue;
-		n += groups_of > 0 && gc_inputs(p)[pl->input].groups_of == groups_of;
 		for (int s = 0; s < pl->nsteps; s++)
 		{
 			const GcPStep *step = &gc_steps(p)[pl->first_step + s];
@@ -252,9 +262,10 @@ find_group_split(GcPasses *ps, int n)
 	const GcProgram *p = ps->p;
 	const GcPPipeline *pl = &gc_pipelines(p)[n];
 	const int	from = gc_inputs(p)[pl->input].groups_of - 1;
-	const bool	alone = from >= 0 && !has_rest(p, n) && count_users(p, GC_NONE, from + 1) == 1;
+	const bool	alone = !has_rest(p, n);
 
-	if (from < 0 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || ps->of_groups[from] != GC_NOT_SPLIT ||
+	/* Each part is there in the passes of one pipeline. */
+	if (from < 0 || count_readers(p, from + 1) != 1 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || ps->of_groups[from] != GC_NOT_SPLIT ||
 		is_small(gc_bytes_of_sink(ps->r, from, false, false)))
 		return;
 	if (alone && pl->sink == GC_SINK_BUILD && ps->of_build[pl->build] != GC_NOT_SPLIT &&
@@ -290,7 +301,7 @@ find_build_splits(GcPasses *ps, int n)
 		const GcPStep *step = &gc_steps(p)[pl->first_step + i];
 		const GcPBuild *build = &gc_builds(p)[step->build];
 
-		if (step->type != GC_STEP_PROBE || build->nkeys == 0 || count_users(p, step->build, 0) != 1 ||
+		if (step->type != GC_STEP_PROBE || build->nkeys == 0 || count_users(p, step->build) != 1 ||
 			is_small(gc_bytes_of_build(ps->r, step->build)))
 			continue;
 		ps->of_build[step->build] = split_by(ps, n, step->first_key, build->nkeys);
