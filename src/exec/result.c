@@ -540,7 +540,9 @@ decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nr
 		if (!isnull[i * ncols])
 			codes[ncodes++] = code;
 	}
-	gc_dict_prefetch(gc_space_dict(d->b, out->space), codes, ncodes);
+	/* What is always NULL has no dictionary. */
+	if (ncodes > 0)
+		gc_dict_prefetch(gc_space_dict(d->b, out->space), codes, ncodes);
 	ncodes = 0;
 	for (int i = 0; i < nrows; i++)
 		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : text_datum(d, kind, out, (uint32) codes[ncodes++]);
