@@ -263,6 +263,16 @@ EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE
 EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND id < 190;
 EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND id < 1;
 RESET client_min_messages;
+-- a subquery that scans a CTE of more rows than are estimated, with and without LIMIT: the join is sooner by far
+CREATE TABLE days AS SELECT n AS id, n / 100 AS yr FROM generate_series(1, 20000) n;
+CREATE TABLE people (id int PRIMARY KEY, name text);
+INSERT INTO people SELECT n, 'p' || n || repeat('x', 60) FROM generate_series(1, 40000) n;
+CREATE TABLE bought AS SELECT 500 + n % 90 AS day, n % 1100 AS who, n % 9 AS place, (n % 100)::numeric(8,2) AS v FROM generate_series(1, 4000) n;
+SELECT settle();
+VACUUM ANALYZE days, people, bought;
+RESET gpuconc.offload_cost;
+SELECT bounds, explained(q || bounds) ~ 'SubPlan' AS subplan, check_here(q || bounds) FROM unnest(ARRAY['', ' ORDER BY 1, 2 LIMIT 5']) AS bounds,
+	(SELECT 'WITH w AS (SELECT who, place, sum(v) AS s FROM bought JOIN days ON day = id WHERE yr = 5 GROUP BY who, place) SELECT name, s FROM w AS w1 JOIN people ON who = id WHERE s > (SELECT 1.2 * avg(s) FROM w AS w2 WHERE w1.place = w2.place)' AS q) AS s;
 SET gpuconc.enabled = off;
 SELECT explained('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k)') ~ 'SubPlan' AS subplan;
 
