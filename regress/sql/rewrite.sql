@@ -86,6 +86,20 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT id, (SELECT count(*) FROM i WHERE i.k = o.k), (SELECT max(v) FROM i WHERE i.k = o.k) FROM o', 'SELECT id FROM o ORDER BY (SELECT sum(v) FROM i WHERE i.k = o.k) NULLS FIRST, id', 'SELECT DISTINCT (SELECT count(*) FROM i WHERE i.k = o.k AND q > 3) FROM o',
 	'SELECT k, (SELECT count(*) FROM i WHERE i.k = o.k) FROM o GROUP BY k', 'SELECT sum((SELECT count(*) FROM i WHERE i.k = o.k)) FROM o', 'SELECT count(*) OVER (), (SELECT count(*) FROM i WHERE i.k = o.k) FROM o', 'SELECT generate_series(1, (SELECT count(*) FROM i WHERE i.k = o.k)) FROM o'
 ]) AS q;
+-- conditions that all sides of an OR have
+SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
+	'n > (SELECT count(*) FROM i WHERE (i.k = o.k AND q > 3) OR (q < -9 AND i.k = o.k AND i.kt = ''t1''))', 'x < (SELECT avg(v) FROM i WHERE (i.k = o.k AND q > 3 AND i.kt = o.kt) OR (i.k = o.k AND i.kt = o.kt AND q < -3))', 'x < (SELECT avg(v) FROM i WHERE (i.k = o.k AND q > 3) OR i.k = o.k)', 'n < 4 OR EXISTS (SELECT FROM i WHERE (i.k = o.k AND q > 13) OR (q < -13 AND i.k = o.k))',
+	'x < (SELECT avg(v) FROM i WHERE (i.k = o.k AND q > 3) OR (i.k = o.n AND q > 3))'
+]) AS q;
+-- beside a subquery that may have two rows: as long as it is of no column that the join is by
+SELECT q, rewritten('SELECT id FROM o WHERE ' || q) FROM unnest(ARRAY[
+	'n = (SELECT DISTINCT k FROM j WHERE id < 2) AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)', 'x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND n > (SELECT k FROM j)', 'id < 0 AND n = (SELECT k FROM j) AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)', 'id < 0 AND k = (SELECT k FROM j) AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)',
+	'id < 0 AND n = (SELECT k FROM j) AND n = k8 AND x < (SELECT avg(v) FROM i WHERE i.k = o.k8)', 'n = (SELECT w FROM j WHERE j.id = 3 + o.n * 0) AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)', 'id < 0 AND n = (SELECT w FROM j WHERE j.k = o.k) AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)'
+]) AS q;
+SELECT q, rewritten(q) FROM unnest(ARRAY[
+	'SELECT id, (SELECT count(*) FROM i WHERE i.k = o.k) FROM o WHERE id < 0 AND k = (SELECT k FROM j)', 'SELECT o.id FROM o JOIN j USING (k) WHERE o.id < 0 AND o.k = (SELECT k FROM j) AND x < (SELECT avg(v) FROM i WHERE i.k = o.n)', 'SELECT o.id FROM o, j WHERE o.n = j.id AND j.w = (SELECT DISTINCT w FROM j WHERE w = 2) AND o.x < (SELECT avg(v) FROM i WHERE i.k = o.k)',
+	'SELECT id FROM o WHERE EXISTS (SELECT FROM j WHERE j.k = o.k AND o.n > (SELECT k FROM j WHERE id < 2) AND j.w < (SELECT avg(v) FROM i WHERE i.k = j.k))'
+]) AS q;
 -- a row by its key
 CREATE TABLE l (a int, b int, c text, d int UNIQUE DEFERRABLE, e int, f int, UNIQUE (a, b));
 INSERT INTO l SELECT i % 20, i / 20, 'c' || i % 5, i, i, i FROM generate_series(0, 99) i;
@@ -228,7 +242,7 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 ]) AS q;
 -- what is offloaded is the rewritten query, if it is wanted, or a whole
 SELECT check_here(q) FROM unnest(ARRAY[
-	'SELECT sum(i.v) FROM i, j WHERE j.id = i.k AND j.name = ''name 3'' AND i.v < (SELECT 0.9 * avg(v) FROM i i2 WHERE i2.k = j.id)', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT k FROM w WHERE s = (SELECT max(s) FROM w)', 'SELECT count(*) FROM o WHERE n NOT IN (SELECT nn FROM i WHERE q > 10)'
+	'SELECT sum(i.v) FROM i, j WHERE j.id = i.k AND j.name = ''name 3'' AND i.v < (SELECT 0.9 * avg(v) FROM i i2 WHERE i2.k = j.id)', 'SELECT count(*), sum(n) FROM o WHERE n < (SELECT count(*) FROM i WHERE (i.k = o.k AND q > 3) OR (i.k = o.k AND kt = ''t1''))', 'SELECT count(*), sum(n) FROM o WHERE n >= (SELECT DISTINCT k FROM j WHERE id < 2) AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT k FROM w WHERE s = (SELECT max(s) FROM w)', 'SELECT count(*) FROM o WHERE n NOT IN (SELECT nn FROM i WHERE q > 10)'
 ]) AS q;
 SET gpuconc.offload_cost = 1e9;
 SELECT explained('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k)') ~ 'SubPlan' AS subplan;
@@ -249,6 +263,16 @@ EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE
 EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND id < 190;
 EXPLAIN (COSTS OFF) SELECT sum(o.n) FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k) AND id < 1;
 RESET client_min_messages;
+-- a subquery that scans a CTE of more rows than are estimated, with and without LIMIT: the join is sooner by far
+CREATE TABLE days AS SELECT n AS id, n / 100 AS yr FROM generate_series(1, 20000) n;
+CREATE TABLE people (id int PRIMARY KEY, name text);
+INSERT INTO people SELECT n, 'p' || n || repeat('x', 60) FROM generate_series(1, 40000) n;
+CREATE TABLE bought AS SELECT 500 + n % 90 AS day, n % 1100 AS who, n % 9 AS place, (n % 100)::numeric(8,2) AS v FROM generate_series(1, 4000) n;
+SELECT settle();
+VACUUM ANALYZE days, people, bought;
+RESET gpuconc.offload_cost;
+SELECT bounds, explained(q || bounds) ~ 'SubPlan' AS subplan, check_here(q || bounds) FROM unnest(ARRAY['', ' ORDER BY 1, 2 LIMIT 5']) AS bounds,
+	(SELECT 'WITH w AS (SELECT who, place, sum(v) AS s FROM bought JOIN days ON day = id WHERE yr = 5 GROUP BY who, place) SELECT name, s FROM w AS w1 JOIN people ON who = id WHERE s > (SELECT 1.2 * avg(s) FROM w AS w2 WHERE w1.place = w2.place)' AS q) AS s;
 SET gpuconc.enabled = off;
 SELECT explained('SELECT id FROM o WHERE x < (SELECT avg(v) FROM i WHERE i.k = o.k)') ~ 'SubPlan' AS subplan;
 

@@ -60,6 +60,12 @@ SELECT q, check_set(q) FROM unnest(ARRAY[
 	'SELECT yr, count(*) FROM d WHERE id IN (SELECT k FROM a EXCEPT SELECT k + 1 FROM b WHERE w > 3) GROUP BY yr', 'WITH p AS (SELECT x FROM a EXCEPT SELECT y FROM b WHERE y < 9) SELECT l.x, r.x FROM p l JOIN p r ON l.x = r.x + 1',
 	'SELECT count(*), count(k), sum(k) FROM (SELECT k FROM a EXCEPT SELECT k FROM b) s', 'SELECT x FROM a INTERSECT SELECT y FROM b ORDER BY 1 LIMIT (SELECT min(yr) - 1985 FROM d)'
 ]) AS q;
+-- read in FROM by joins, groups, HAVING, an order, and by another one; conditions on it, and NULLs
+SELECT q, check_set(q) FROM unnest(ARRAY[
+	'SELECT t, count(*), max(x) FROM (SELECT t, x FROM a EXCEPT SELECT u, y FROM b) s WHERE x > 3 OR t IS NULL GROUP BY t HAVING count(*) > 1', 'SELECT a.t, count(*), sum(s.k) FROM (SELECT k FROM a EXCEPT SELECT k FROM b WHERE y < 20) s JOIN a USING (k) WHERE s.k % 3 > 0 GROUP BY a.t',
+	'SELECT yr, count(s.k), count(*) FROM d LEFT JOIN (SELECT k FROM a EXCEPT SELECT k FROM b) s ON s.k = d.id + 40 GROUP BY yr', 'SELECT count(*), sum(k) FROM a WHERE NOT EXISTS (SELECT FROM (SELECT k FROM a EXCEPT SELECT k FROM b WHERE y > 3) s WHERE s.k = a.k)',
+	'SELECT s.x FROM (SELECT x FROM a EXCEPT SELECT y FROM b WHERE y < 9) s JOIN d ON d.id = s.x ORDER BY s.x DESC LIMIT 3', 'SELECT count(*) FROM (SELECT t FROM a EXCEPT SELECT u FROM b) s JOIN (SELECT name FROM d EXCEPT SELECT u FROM b) r ON r.name = s.t'
+]) AS q;
 SELECT check_here('SELECT id, (SELECT count(*) FROM (SELECT x FROM a WHERE a.k = d.id EXCEPT SELECT y FROM b WHERE b.k = d.id) u) FROM d');
 SELECT check_here('SELECT id FROM d WHERE EXISTS (SELECT x FROM a WHERE a.k = d.id INTERSECT SELECT y FROM b WHERE b.k = d.id)');
 SET gpuconc.debug_offload = require;

@@ -65,6 +65,12 @@ SELECT q, check_union(q) FROM unnest(ARRAY[
 	'SELECT x, count(*) FROM a WHERE NOT EXISTS (SELECT FROM (SELECT k, w FROM b JOIN d ON k = id WHERE yr = 1993 UNION ALL SELECT k, count(*) FROM c GROUP BY k) u WHERE u.k = a.k) GROUP BY x',
 	'SELECT x, count(*), sum(v) FROM (SELECT x, v FROM a, d WHERE a.k < d.id AND d.id < 9 UNION ALL SELECT y, w FROM b, d WHERE b.k < d.id AND d.id < 5) u, (SELECT id FROM d WHERE id > 290) e WHERE u.x < e.id - 280 GROUP BY x'
 ]) AS q;
+-- one UNION ALL joined to others, whichever is streamed
+SELECT q, check_union(q) FROM unnest(ARRAY[
+	'SELECT u.x, count(*), sum(u.v + r.w) FROM (SELECT x, k, v FROM a JOIN d ON k = id UNION ALL SELECT y, k, w FROM b JOIN d ON k = id) u JOIN (SELECT id AS k, 1.5 AS w FROM d WHERE yr = 1993 UNION ALL SELECT d.id, m FROM c JOIN d ON k = id WHERE q = 3) r ON r.k = u.k GROUP BY u.x',
+	'SELECT r.t, d.c, count(*) FROM d JOIN (SELECT x AS k, t FROM a UNION ALL SELECT b.k, u FROM b JOIN d ON d.id = b.k WHERE yr < 1992) u ON u.k = d.id LEFT JOIN (SELECT d.id AS k, name AS t FROM c JOIN d ON k = id WHERE q < 2 UNION ALL SELECT d.id, d.name FROM b JOIN d ON d.id = b.y) r ON r.k = u.k GROUP BY r.t, d.c',
+	'SELECT s.yr, count(*), sum(u.v) FROM (SELECT k, v FROM a JOIN d ON k = id UNION ALL SELECT k, w FROM b JOIN d ON k = id) u JOIN (SELECT k, q FROM c JOIN d ON k = id WHERE yr < 1992 UNION ALL SELECT id, yr - 1990 FROM d) r ON r.k = u.k FULL JOIN (SELECT id, yr FROM d WHERE yr > 1994 UNION ALL SELECT id + 200, yr FROM d JOIN c ON k = id WHERE q = 1) s ON s.id = r.q GROUP BY s.yr'
+]) AS q;
 -- outer, semi and anti joins in the arms, also such as are followed by rows without a match
 SELECT q, check_union(q) FROM unnest(ARRAY[
 	'SELECT x, yr, sum(v), count(*) FROM (SELECT x, yr, v FROM a LEFT JOIN d ON k = id AND yr > 1992 UNION ALL SELECT y, yr, w FROM b JOIN d ON k = id) u GROUP BY x, yr',

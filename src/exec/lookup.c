@@ -177,8 +177,17 @@ mark_results(Occurring *o, const GcBinding *b, const GcExpr *x)
 	return args != NULL;
 }
 
+/* May a group have no row, so that its extremes are NULL? */
+static bool
+may_be_empty(const GcProgram *p, const GcPColumn *c)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1];
+
+	return pl->nkeys == 0 || pl->sets > 0;
+}
+
 /*
- * False where the values are not known.  There is a NULL besides where rows may lack a partner, or groups a value, no
+ * False where the values are not known.  There is a NULL besides where rows may lack a partner, or a group rows, no
  * matter whether one does.  The planner knows what is known here (plan/expr/lookup.c).
  */
 static bool
@@ -210,7 +219,7 @@ mark_values(Occurring *o, const GcBinding *b, u16 e)
 				mark_column(o, b, x->ref);
 				return true;
 			}
-			o->entries[0] |= c->agg != GC_NONE;
+			o->entries[0] |= c->agg != GC_NONE && may_be_empty(p, c);
 			e = gc_group_origin(p, c, false);
 			return e != GC_NONE && mark_values(o, b, e);
 		default:

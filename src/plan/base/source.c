@@ -76,19 +76,21 @@ gc_is_orderless(Oid funcid, Oid type)
 	return false;
 }
 
+bool
+gc_has_limit(const Query *query)
+{
+	const Const *count = (const Const *) query->limitCount;
+	const Const *offset = (const Const *) query->limitOffset;
+
+	return (count != NULL && !(IsA(count, Const) && count->constisnull)) ||
+		(offset != NULL && !(IsA(offset, Const) && (offset->constisnull || DatumGetInt64(offset->constvalue) == 0)));
+}
+
 /*
  * May this query return other rows when it is executed once more under the same
  * snapshot?  So may a sample, a LIMIT, and what takes rows in the order in which they
  * come.
  */
-bool
-gc_has_limit(const Query *query)
-{
-	const Node *count = query->limitCount;
-
-	return query->limitOffset != NULL || (count != NULL && !(IsA(count, Const) && ((const Const *) count)->constisnull));
-}
-
 static bool
 repeats_differ(Node *node, void *context)
 {

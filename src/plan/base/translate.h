@@ -16,6 +16,9 @@
 /* Levels of one expression.  Compilers take seconds for deeper ones. */
 #define GC_MAX_DEPTH	500
 
+/* Where a pipeline comes among the others: behind `n` of them, and `nth` of those that were put there. */
+#define GC_PLACE(n, nth)	((n) * (GC_MAX_PIPELINES + 1) + (nth))
+
 struct GcLeaf;
 struct GcTranslation;
 
@@ -223,7 +226,8 @@ typedef struct GcTranslation
 	u16			unmatched_of[GC_MAX_INPUTS];	/* the same */
 	int			rest_of[GC_MAX_PIPELINES];	/* 1 + pipeline that it is an arm or the rest of; 0: none */
 	int			rest_steps[GC_MAX_PIPELINES];	/* steps of that one which it does not have */
-	int			place[GC_MAX_PIPELINES];	/* 1 + pipelines that come before it; 0: those with lower numbers */
+	int			place[GC_MAX_PIPELINES];	/* GC_PLACE(), of an arm that was resumed; 0: GC_PLACE(number + 1, 0) */
+	int			nresumed;		/* unions whose pipelines were resumed */
 	int			choice;			/* 1 + pipeline that chooses among the main one's groups */
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */

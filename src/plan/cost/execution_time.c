@@ -189,7 +189,7 @@ scanned_rows(const Path *path)
 {
 	if (IsA(path, IndexPath))
 		return ((const IndexPath *) path)->indexselectivity * path->parent->tuples;
-	return path->pathtype == T_SeqScan ? path->parent->tuples : path->rows;
+	return path->pathtype == T_SeqScan || path->pathtype == T_CteScan ? path->parent->tuples : path->rows;
 }
 
 static Cost
@@ -273,6 +273,25 @@ chosen_alternative(const List *alternatives, double evaluations)
 	return best;
 }
 
+/*
+ * A subquery that scans a CTE is executed for each row of another scan of it, mostly.  How many rows a CTE has is a guess,
+ * without statistics.  Where it is too low, a join takes longer by as much, and this by the square.
+ */
+#define CTE_DOUBT	10
+
+static bool
+scans_cte(const PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root ? root->parse->rtable : NIL)
+	{
+		if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_CTE)
+			return true;
+	}
+	return false;
+}
+
 static void
 add_subplan_time(const SubPlan *subplan, Subplans *found)
 {
@@ -280,7 +299,7 @@ add_subplan_time(const SubPlan *subplan, Subplans *found)
 	Path	   *path = subplan_path(root);
 	const double share = path ? time_share(root, path, found->once) : 1;
 
-	found->time += subplan->per_call_cost * (subplan->useHashTable ? 1 : share);
+	found->time += subplan->per_call_cost * (subplan->useHashTable ? 1 : scans_cte(root) ? share * CTE_DOUBT : share);
 	if (bms_is_member(subplan->plan_id, found->once->counted))
 		return;
 	found->once->counted = bms_add_member(found->once->counted, subplan->plan_id);
@@ -476,6 +495,8 @@ path_time(PlannerInfo *root, Path *path, Once *once)
 	if (IsA(path, HashPath))
 		return list_time(root, path, list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath),
 						 once);
+	if (IsA(path, LimitPath))
+		return list_time(root, path, list_make1(((LimitPath *) path)->subpath), once);
 	if (IsA(path, SubqueryScanPath))
 		return list_time(path->parent->subroot ? path->parent->subroot : root, path,
 						 list_make1(((SubqueryScanPath *) path)->subpath), once);

@@ -358,7 +358,7 @@ pack_exprs(GcTranslation *tr, GcProgram *p, const Maps *maps)
 static int
 place_of(const GcTranslation *tr, int i)
 {
-	return i == tr->main ? 2 * GC_MAX_PIPELINES : tr->place[i] ? 2 * (tr->place[i] - 1) - 1 : 2 * i;
+	return i == tr->main ? GC_PLACE(GC_MAX_PIPELINES + 1, 0) : tr->place[i] ? tr->place[i] : GC_PLACE(i + 1, 0);
 }
 
 /* The main pipeline goes to the end; aggregates of one pipeline stand together. */

@@ -381,16 +381,17 @@ finds_once(const GcLeaf *leaf)
 
 /*
  * The pipeline of a UNION ALL is its first arm's, with more steps.  It, and all whose rows come to its
- * sink, follow what these steps probe.
+ * sink, follow what these steps probe, which may be a UNION ALL that was resumed before.
  */
 static void
 resume_arm(GcTranslation *tr, GcLeaf *leaf)
 {
+	tr->nresumed++;
 	leaf->pipeline = ((GcArm *) linitial(leaf->arms->arms))->streamed->pipeline;
 	for (int n = 0; n < tr->npipelines; n++)
 	{
 		if (gc_sink_pipeline(tr, n) == leaf->pipeline)
-			tr->place[n] = 1 + tr->npipelines;
+			tr->place[n] = GC_PLACE(tr->npipelines, tr->nresumed);
 	}
 }
 

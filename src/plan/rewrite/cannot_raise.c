@@ -25,6 +25,7 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "port/pg_bitutils.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -530,14 +531,63 @@ is_users_function(Oid funcid, void *context)
 	return funcid >= FirstNormalObjectId;
 }
 
+/* Does it become an InitPlan?  For rows, its value is a parameter then. */
+static bool
+is_init_plan(const SubLink *sublink)
+{
+	return (sublink->subLinkType == EXPR_SUBLINK || sublink->subLinkType == EXISTS_SUBLINK) &&
+		!contain_vars_of_level(sublink->subselect, 1);
+}
+
 /* May it cost more than a subquery, so that PostgreSQL evaluates it after that? */
 static bool
 is_costly(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return IsA(node, SubLink) || check_functions_in_node(node, is_users_function, NULL) ||
-		expression_tree_walker(node, is_costly, context);
+	if (IsA(node, SubLink))
+		return !is_init_plan((SubLink *) node);
+	return check_functions_in_node(node, is_users_function, NULL) || expression_tree_walker(node, is_costly, context);
+}
+
+/* Does it speak, at any depth, of one of these columns, or of one of a named join, which may stand for one? */
+static bool
+speaks_of(Node *node, List *vars, const Query *query)
+{
+	ListCell   *lc,
+			   *lv;
+
+	foreach(lc, pull_vars_of_level(node, 0))
+	{
+		const Var  *var = lfirst_node(Var, lc);
+
+		if (rt_fetch(var->varno, query->rtable)->rtekind == RTE_JOIN)
+			return true;
+		foreach(lv, vars)
+		{
+			if (lfirst_node(Var, lv)->varno == var->varno && lfirst_node(Var, lv)->varattno == var->varattno)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * May PostgreSQL apply a condition with a subquery to a relation that is joined, since that has a column that is equal to
+ * one of the condition's?  An InitPlan, which fails if it has two rows, would be executed for that one's rows.
+ */
+static bool
+may_spread(Node *condition, List *conjuncts, const Query *query)
+{
+	List	   *vars = pull_vars_of_level(condition, 0);
+	ListCell   *lc;
+
+	foreach(lc, conjuncts)
+	{
+		if (lfirst(lc) != condition && speaks_of(lfirst(lc), vars, query))
+			return true;
+	}
+	return checkExprHasSubLink((Node *) query->targetList) && speaks_of((Node *) query->targetList, vars, query);
 }
 
 bool
@@ -547,7 +597,8 @@ gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level)
 
 	foreach(lc, conjuncts)
 	{
-		if ((is_of_join(gc_relations_of(lfirst(lc)), level->query) || is_costly(lfirst(lc), NULL)) &&
+		if ((is_of_join(gc_relations_of(lfirst(lc)), level->query) || is_costly(lfirst(lc), NULL) ||
+			 (checkExprHasSubLink(lfirst(lc)) && may_spread(lfirst(lc), conjuncts, level->query))) &&
 			!gc_cannot_raise(lfirst(lc), level))
 			return false;
 	}

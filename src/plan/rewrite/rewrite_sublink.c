@@ -167,6 +167,19 @@ correlation_of(Node *conjunct)
 	return correlation;
 }
 
+/* The conditions of a subquery, taken out of it.  What all sides of an OR have is one of them, as PostgreSQL's planner has it. */
+static List *
+take_conditions(Query *sub)
+{
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, gc_take_conjuncts(sub))
+		conditions = list_concat(conditions, !is_orclause(lfirst(lc)) ? list_make1(lfirst(lc)) :
+								 gc_conjuncts((Node *) canonicalize_qual(lfirst(lc), false)));
+	return conditions;
+}
+
 /* Take the correlations out of a subquery; what else refers to the outer query stays. */
 static List *
 take_correlations(Query *sub, const GcQueryLevel *level)
@@ -176,7 +189,7 @@ take_correlations(Query *sub, const GcQueryLevel *level)
 	List	   *rest = NIL;
 	ListCell   *lc;
 
-	foreach(lc, gc_take_conjuncts(sub))
+	foreach(lc, take_conditions(sub))
 	{
 		Correlation *correlation = gc_cannot_raise(lfirst(lc), &mine) ? correlation_of(lfirst(lc)) : NULL;
 
