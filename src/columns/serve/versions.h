@@ -28,6 +28,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -76,7 +77,13 @@ extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions, ui
  * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be
  * later.
  */
-extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
+static inline FullTransactionId
+gc_full_xid(TransactionId xid, FullTransactionId next)
+{
+	const uint64 near = U64FromFullTransactionId(next);
+
+	return FullTransactionIdFromU64(near + (int64) (int32) (xid - (uint32) near));
+}
 
 typedef enum GcTupleFate
 {

@@ -68,7 +68,7 @@ typedef struct GcServed
 	const GcNewRows *new_rows;	/* ascending */
 	uint32		noffsets;
 	const uint16 *offsets;
-	uint32		ntuples;		/* and these, which another session has read (read_pages.h) */
+	uint32		ntuples;		/* and these, which another session has read (amend.h) */
 	HeapTuple const *tuples;
 	BlockNumber nblocks;		/* of the relation */
 	BlockNumber pages_served;
@@ -92,6 +92,20 @@ static inline bool
 gc_has_delta(const GcServed *served)
 {
 	return served->nranges > 0 || served->noffsets > 0 || served->ntuples > 0;
+}
+
+/* The hash of those at `holes`. */
+static inline GcHash
+gc_holes_hash(const GcServedChunk *chunk)
+{
+	GcHash		set = chunk->holes_hash;
+
+	if (set.h[0] == 0)
+	{
+		set = (GcHash) {{0, 0}};
+		gc_hash_add(&set, chunk->holes, chunk->nbase);
+	}
+	return set;
 }
 
 /* Put a chunk's nholes holes there. */
