@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 
 #include "../../codegen/key_groups.h"
-#include "../../codegen/packed_rows.h"
 #include "../../codegen/selection.h"
 #include "../../force.h"
 #include "../../settings.h"
@@ -45,7 +44,6 @@ static GcPipelineKernel compactor;
 static GcPipelineKernel merge_kernel;
 static GcPipelineKernel refiner;
 static GcPipelineKernel key_group_writer;
-static GcPipelineKernel packed_row_writer;
 static GcPipelineKernel text_kernel;
 static GcPipelineKernel holes_kernel;
 static GcPipelineKernel link_kernel;
@@ -168,7 +166,6 @@ gc_kernels_init(void)
 	ask_fixed(&merge_kernel, gc_generate_merge_kernel);
 	ask_fixed(&refiner, gc_generate_refiner);
 	ask_fixed(&key_group_writer, gc_generate_key_group_writer);
-	ask_fixed(&packed_row_writer, gc_generate_packed_row_writer);
 	ask_fixed(&text_kernel, gc_generate_text_kernel);
 	ask_fixed(&holes_kernel, gc_generate_holes_kernel);
 	ask_fixed(&link_kernel, gc_generate_link_kernel);
@@ -223,12 +220,6 @@ const GcPipelineKernel *
 gc_key_group_writer(GcError *err, bool *failed)
 {
 	return poll_fixed(&key_group_writer, err, failed);
-}
-
-const GcPipelineKernel *
-gc_packed_row_writer(GcError *err, bool *failed)
-{
-	return poll_fixed(&packed_row_writer, err, failed);
 }
 
 const GcPipelineKernel *

@@ -113,7 +113,6 @@ extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_merge_kernel(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_refiner(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_key_group_writer(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_packed_row_writer(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_text_kernel(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_holes_kernel(GcError *err, bool *failed);
 extern const GcPipelineKernel *gc_link_kernel(GcError *err, bool *failed);

@@ -166,8 +166,6 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_COLUMN:
 			if (w->part == GC_COLUMN_PRIVATE)
 				return device_address(src, r->columns[w->index].private_off);
-			if (w->part == GC_COLUMN_PACKED_ROWS)
-				return src->run->hooks->arg_word(src->run->schedule.share, w);
 			if (src->wave && src->wave[w->index])
 				return src->wave[w->index];
 			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;

@@ -459,7 +459,7 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 
 	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->schedule.scan_chunks) * c->width, 1), true);
 	gc_device_label(c->data, GC_MEMORY_COLUMNS);
-	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->schedule.scan_chunks, c->width, c->data, c->width))
+	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->schedule.scan_chunks, c->width, c->data))
 		return true;
 	gc_device_free(c->data);
 	c->data = 0;

@@ -265,7 +265,6 @@ gc_selection_prepare(GcScanMembers *scan)
 		if (readers(scan, scan->f->physical[k], &accepting))
 			gc_key_groups_reserve(scan, k);
 	}
-	gc_packed_rows_reserve(scan);
 	if ((code = allocate(scan)) != GC_OK ||
 		(code = gc_scan_upload(scan, NULL, size + MISMATCHES_BYTES, &tables, fill_tables, NULL)) != GC_OK)
 		return code;
@@ -280,8 +279,7 @@ gc_selection_prepare(GcScanMembers *scan)
 		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
-	if ((code = gc_scan_complete(scan)) != GC_OK || (code = write_key_groups(scan)) != GC_OK ||
-		(code = gc_packed_rows_write(scan)) != GC_OK)
+	if ((code = gc_scan_complete(scan)) != GC_OK || (code = write_key_groups(scan)) != GC_OK)
 		return code;
 	return gc_worker.ops->fill(scan->run[0]->memory.stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err);
 }

@@ -39,8 +39,6 @@ typedef struct GcShareRun
 	u64			sel_bitmap_bytes;
 	GcAddr		summary;
 	int			sel_bitmap_bit;
-	GcAddr	   *packed_rows;	/* once it is in a selection scan, per column of p: its GcCols
-								 * in packed rows, or 0; or NULL */
 } GcShareRun;
 
 /* As GcRunHooks's. */
