@@ -529,7 +529,7 @@ sort_holes(GcAmendment *a)
  *-------------------------------------------------------------------------
  */
 
-/* What a snapshot sees of a page of the table, beside what the heap's chunk has of it. */
+/* A page of the table as a snapshot sees it, beside what the heap's chunk has of it. */
 typedef struct GcPageSeen
 {
 	uint32		ngone;

@@ -41,7 +41,7 @@ typedef struct GcSnapshotKey
 	TransactionId ids[GC_SERVING_MAX_IDS];	/* the rest is 0 */
 } GcSnapshotKey;
 
-/* What one snapshot was served.  Rows of open versions are in no hole of `served`. */
+/* A base: what one snapshot was served.  Rows of open versions are in no hole of `served`. */
 typedef struct GcBase
 {
 	GcNote		note;
@@ -84,7 +84,7 @@ typedef struct GcAmendment
  */
 extern bool gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
-/* The same for the base's own snapshot, which has just been served. */
+/* Find out what is open for the base's own snapshot, which has just been served. */
 extern void gc_amend_open(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
 #endif							/* GC_AMEND_H */

@@ -49,7 +49,7 @@ gc_heap_chunk(const GcDirectory *dir, BlockNumber block)
 	return dir && c < dir->nheap ? dir->chunks[c] : NULL;
 }
 
-/* What the heap's chunk has of a hot page. */
+/* Rows of a hot page in the heap's chunk. */
 struct GcPatch
 {
 	uint64		chunk_id;		/* 0: nothing */

@@ -47,7 +47,7 @@ extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed
 /* Make the base of a directory that is about to be published, for all sessions. */
 extern void gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot);
 
-/* What is served of a base by its amendment. */
+/* Serve a base by its amendment. */
 extern void gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *amendment, GcServed *served);
 
 #endif							/* GC_SERVING_H */

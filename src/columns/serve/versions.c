@@ -199,7 +199,7 @@ typedef enum GcSight
 	GC_SIGHT_OPEN				/* not, but a later snapshot may */
 } GcSight;
 
-/* What became of a transaction that has ended. */
+/* Ask the log for the fate of a transaction that has ended. */
 static uint32
 ask_log(FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint32 aborted)
 {
@@ -505,7 +505,7 @@ serve_patched(const GcSeer *seer, const GcDirectory *dir, GcServed *served, uint
  *-------------------------------------------------------------------------
  */
 
-/* What is left of the delta. */
+/* Leave in the delta only pages that are not served. */
 static void
 shorten_delta(GcServed *served, const GcBlockSet *delta)
 {

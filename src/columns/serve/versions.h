@@ -35,7 +35,7 @@
 #include "../store/columns.h"
 #include "visibility.h"
 
-/* What has been found out about a version's transactions, for all sessions. */
+/* Fates of a version's transactions, found out for all sessions. */
 #define GC_XMIN_COMMITTED	0x01
 #define GC_XMIN_ABORTED		0x02
 #define GC_XMAX_COMMITTED	0x04
@@ -52,7 +52,7 @@ typedef struct GcVersion
 
 typedef struct GcPatch GcPatch; /* patches.h */
 
-/* What a hot chunk knows of its pages beside their rows; npages is the chunk's. */
+/* A hot chunk's pages, beside their rows; npages is the chunk's. */
 struct GcHotPages
 {
 	BlockNumber *blocks;		/* ascending */
@@ -141,7 +141,7 @@ typedef struct GcOpenVersion
 	uint32		version;
 } GcOpenVersion;
 
-/* What is noted of a serving, for later snapshots (serving.h). */
+/* Part of a base, for later snapshots (serving.h). */
 typedef struct GcKept
 {
 	GcServedMaps maps;

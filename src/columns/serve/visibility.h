@@ -180,7 +180,7 @@ typedef struct GcServedMaps
 
 #define GC_MAP_STRIDE	BLCKSZ
 
-/* What has become of them. */
+/* Changes of served pages. */
 typedef struct GcMapChanges
 {
 	uint32		ncleared;
@@ -191,7 +191,7 @@ typedef struct GcMapChanges
 /* For pages served from the proof's directory; false if nothing is proven. */
 extern bool gc_maps_changes(GcProof *proof, const GcServedMaps *maps, GcMapChanges *changes);
 
-/* What gc_serve() is collecting. */
+/* The result of gc_serve(), as it is collected. */
 typedef struct GcServing
 {
 	GcServed   *served;
@@ -219,7 +219,7 @@ extern void gc_add_hole(GcHoles *holes, uint32 from, uint32 to);
 /* Serve a chunk, if not all of its rows are in holes. */
 extern void gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *holes);
 
-/* What gc_serve() found out about one chunk of the relation as it is now. */
+/* Judgement of one chunk of the relation as it is now. */
 typedef struct GcChunkJudgement
 {
 	uint32		pages;

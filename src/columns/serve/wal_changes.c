@@ -83,7 +83,7 @@ typedef struct GcWalChanges
 static GcWalChanges *shared = NULL;
 static bool pending = false;	/* this process is counted */
 
-/* What this process reads the WAL with; made at first need. */
+/* This process's reader of the WAL; made at first need. */
 static XLogReaderState *reader = NULL;
 static MemoryContext reader_context = NULL;
 static bool reading = false;	/* still set at the next use: an error was thrown, and the reader is of no use */

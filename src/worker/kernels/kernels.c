@@ -613,7 +613,7 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 	return us[next];
 }
 
-/* What is shown: the model's prediction, by what is known of how far it is off. */
+/* Note the prediction that is shown: the model's, by what is known of how far it is off. */
 static void
 note_prediction(SignatureKernels *s, int pipeline, GcPipelineKernel *k, const GcVariant *fused, double model_us)
 {

@@ -93,7 +93,7 @@ extern bool gc_gang_kernels_poll(void);
 /* Can the request's program be executed?  Else err is set. */
 extern bool gc_signature_check(const GcRequest *request, GcError *err);
 
-/* What the choice of a variant depends on, and the choice (kernels.c). */
+/* Demands that the choice of a variant depends on, and the choice (kernels.c). */
 typedef struct GcVariantDemand
 {
 	GcPipelineDemand demand;
@@ -131,7 +131,7 @@ extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 t
 extern void gc_kernels_init(void);
 extern void gc_kernels_trim(void);
 
-/* What it costs that kernels read the host's memory, measured once (link_costs.c): to be called before the first of the next. */
+/* Costs of reading the host's memory in kernels, measured once (link_costs.c): to be called before the first of the next. */
 extern void gc_link_costs_init(void);
 
 /*

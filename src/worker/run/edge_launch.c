@@ -288,7 +288,7 @@ launch_tiles(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, 
 	return code;
 }
 
-/* What EXPLAIN says of the main pipeline's edge. */
+/* Note the main pipeline's edge for EXPLAIN. */
 static void
 note_edge(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, const EdgePlan *plan)
 {

@@ -12,7 +12,7 @@
 
 #include "run.h"
 
-/* What the words of a kernel's parameter are taken from. */
+/* Sources of the words of a kernel's parameter. */
 typedef struct GcArgSource
 {
 	const GcRequest *request;

@@ -232,7 +232,7 @@ gc_run_queue_result(GcRun *run)
 	return GC_OK;
 }
 
-/* What the flags of a pipeline's kernel say; build is -1 where it fills none. */
+/* Status by the flags of a pipeline's kernel; build is -1 where it fills none. */
 static GcCode
 check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 {

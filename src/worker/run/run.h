@@ -85,7 +85,7 @@ typedef struct GcRunHooks
 	void		(*ends) (GcRun *run);
 } GcRunHooks;
 
-/* What runs that start have as their hooks. */
+/* Hooks of the runs that start. */
 extern const GcRunHooks *gc_run_hooks;
 
 extern GcRun *gc_run_start(int slot);

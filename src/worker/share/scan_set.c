@@ -64,7 +64,7 @@ set_free(GcScanSet *set)
 	pfree(set);
 }
 
-/* What the first nchunks chunks say of a column. */
+/* Facts of a column by the first nchunks chunks. */
 static void
 set_column(GcSetColumn *column, const GcDirectory *dir, u32 nchunks, uint32 c)
 {
@@ -97,7 +97,7 @@ set_column(GcSetColumn *column, const GcDirectory *dir, u32 nchunks, uint32 c)
 		column->range = (u64) max - (u64) min + 1;
 }
 
-/* What is known of a table before any row is read.  Shared scans read its first nchunks chunks. */
+/* Facts of a table that are known before any row is read.  Shared scans read its first nchunks chunks. */
 static void
 set_columns(GcScanSet *set, const GcDirectory *dir, u32 nchunks)
 {

@@ -54,7 +54,7 @@ typedef struct GcScanShape
 	bool		selection_sure;	/* measured where nothing else was on the device */
 } GcScanShape;
 
-/* What is known of a directory's column before any row is read. */
+/* A directory's column, as it is known before any row is read. */
 typedef struct GcSetColumn
 {
 	i64			base;			/* smallest value */

@@ -13,7 +13,7 @@
 #include "../../codegen/codegen.h"
 #include "../run/run.h"
 
-/* What a request's predicate kernel computes for one column (codegen/selection.h). */
+/* Result of a request's predicate kernel for one column (codegen/selection.h). */
 typedef struct GcPredicateBitmap
 {
 	GcAddr		bits;
