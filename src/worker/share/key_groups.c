@@ -364,8 +364,8 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 }
 
 /* Columns with few values are tested by value. */
-bool
-gc_key_groups_worth(const GcSetColumn *column)
+static bool
+is_worth_groups(const GcSetColumn *column)
 {
 	const u64	least = gc_selection_forced() ? LEAST_VALUES_FORCED : LEAST_VALUES;
 
@@ -408,7 +408,7 @@ gc_key_groups_look(GcRun *run)
 			(c = plain_column(run->p, gc_refs(run->p)[step->first_key])) < 0)
 			continue;
 		column = &s->set->column[s->columns[c]];
-		if (column->refining == NULL && gc_key_groups_worth(column) && !look_at_probe(run, column, step))
+		if (column->refining == NULL && is_worth_groups(column) && !look_at_probe(run, column, step))
 			return false;
 		again = again || column->refining;
 		s->set->selection_asked = s->set->selection_asked || column->refining;
