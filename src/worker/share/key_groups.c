@@ -225,7 +225,7 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 	const GcInputValue *in = &run->request->inputs[input];
 	GcError		err;
 	bool		failed;
-	const GcPipelineKernel *k = gc_refiner(&err, &failed);
+	const GcPipelineKernel *k = gc_fixed_kernel(GC_FIXED_REFINER, &err, &failed);
 	GcRefinement *r;
 	GcArgs		args = {0};
 	u64			work = aligned((column->range + 1) * sizeof(u32)) +
@@ -397,7 +397,7 @@ gc_key_groups_look(GcRun *run)
 
 	if (run->schedule.share->key_groups_seen)
 		return true;
-	again = gc_refiner(&err, &failed) == NULL && !failed;
+	again = gc_fixed_kernel(GC_FIXED_REFINER, &err, &failed) == NULL && !failed;
 	for (int i = 0; i < pl->nsteps && i < 64 && gc_debug_key_groups; i++)
 	{
 		const GcPStep *step = &gc_steps(run->p)[pl->first_step + i];
@@ -476,7 +476,7 @@ gc_key_groups_reserve(GcScanMembers *scan, int k)
 
 	if (c == NULL || c->width != scan->f->column[k].key_group_width || c->n > scan->f->entries[k] ||
 		!gc_debug_key_groups ||
-		gc_key_group_writer(&err, &failed) == NULL ||
+		gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, &err, &failed) == NULL ||
 		(c->data == 0 && !lay_out(c, scan->run[0])))
 		return;
 	scan->launch->share->group_coded[k] = c;
@@ -495,6 +495,6 @@ gc_key_groups_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 	args.w[2] = (u64) column->base;
 	args.w[3] = column->range;
 	args.w[4] = c->key_groups;
-	return gc_derived_write(scan, &c->column, readers, gc_key_group_writer(scan->err, &failed), &args,
+	return gc_derived_write(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed), &args,
 							GC_KEY_GROUP_WRITER_WORDS);
 }

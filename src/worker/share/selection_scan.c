@@ -193,7 +193,7 @@ GcCode
 gc_selection_describe_merge(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {
 	bool		failed;
-	const GcPipelineKernel *merge_kernel = gc_merge_kernel(scan->err, &failed);
+	const GcPipelineKernel *merge_kernel = gc_fixed_kernel(GC_FIXED_MERGE, scan->err, &failed);
 
 	if (merge_kernel == NULL)
 		return scan->err->code;
@@ -308,7 +308,7 @@ launch_scan(GcScanMembers *scan)
 
 	if ((code = gc_selection_prepare(scan)) != GC_OK ||
 		(code = gc_selection_describe_merge(scan, &launch, &args)) != GC_OK ||
-		(code = ops->launch(stream, gc_merge_kernel(scan->err, &failed)->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
+		(code = ops->launch(stream, gc_fixed_kernel(GC_FIXED_MERGE, scan->err, &failed)->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
 		return code;
 	gc_selection_describe(scan, &launch, &args);
 	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
