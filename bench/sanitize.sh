@@ -41,7 +41,7 @@ for arg; do
 	printf -v "${arg%%=*}" '%s' "${arg#*=}"
 done
 : "${OUT:=$PWD/sanitize-results}" "${SANITIZER:=compute-sanitizer}" "${DEVICE:=cuda}" "${TOOLS:=memcheck,racecheck}"
-: "${UNITS:=link_kernel_test,gang_test,edge_test,holes_test,text_test,join_test,packed_test,groups_test,rows_test,fused_test,filter_aggregate_test,selection_test,key_groups_test,key_groups_scan_test,packed_rows_test,device_test}"
+: "${UNITS:=link_kernel_test,gang_test,edge_test,holes_test,text_test,join_test,packed_test,groups_test,rows_test,fused_test,filter_aggregate_test,selection_test,key_groups_test,key_groups_scan_test,device_test}"
 : "${TESTS:=refill,edges,group_lookups,documents,instants,everyday,more_types,joins,grouping,pair_groups,late_fetch,topk,distinct_aggs,unions,full_join,text_functions,scans,sizes}"
 : "${SECONDS_EACH:=60}" "${SECONDS_MAX:=500}" "${JOBS:=$(nproc)}"
 : "${EXTRA_CONF=gpuconc.device_memory_limit = 4MB

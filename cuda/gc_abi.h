@@ -38,9 +38,6 @@ typedef unsigned __int128 u128;
 /* Rows of one unit of a scan that tries pairs (gc_pair.h). */
 #define GC_PAIR_ROWS		512
 
-/* Bytes of a packed row (gc_packed_row.h): a sector of a GPU's memory, so aligned. */
-#define GC_PACKED_ROW_BYTES		32
-
 /*
  * One column of one chunk.  value(row) = base + code(row) for integers, dates, dictionary codes;
  * floats are stored as they are and ignore base.  Codes are unsigned and 1, 2, 4 or 8 bytes wide.

@@ -62,7 +62,7 @@ gc_f64x2(double x)
 	return r;
 }
 
-/* What a + b loses, if that comes to sum. */
+/* The part of a + b that is lost, if that comes to sum. */
 GC_FN double
 gc_lost(double a, double b, double sum)
 {

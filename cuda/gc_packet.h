@@ -199,7 +199,7 @@ enum
 	GC_JOB_EMPTY				/* a slot, of packets of a chunk */
 };
 
-/* What a block knows of the channel, and which chunks it has yet to look at. */
+/* A block's view of the channel, and chunks that it has yet to look at. */
 typedef struct GcChannel
 {
 	u64		   *used;

@@ -20,9 +20,6 @@
 #define GC_FABS(x)			((x) < 0 ? -(x) : (x) == 0 ? 0 : (x))
 #define GC_FABSF(x)			GC_FABS(x)
 
-/* Integer and numeric results that must lie in [lo, hi]. */
-#define GC_CHECK_RANGE(x, lo, hi)	GC_CHECK((x) >= (lo) && (x) <= (hi))
-
 /* int4div and its like; b != 0 and no overflow were checked. */
 #define GC_DIV(x, y)		((y) == 0 ? 0 : (y) == -1 ? -(x) : (x) / (y))
 #define GC_MOD(x, y)		((y) == 0 || (y) == -1 ? 0 : (x) % (y))

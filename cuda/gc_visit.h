@@ -215,7 +215,6 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_find_part(&gc_a.scan, gc_t, gc_part_rows, &gc_first)]; \
 		if (gc_first >= gc_src.nrows) continue;
 #define GC_SELECTION_OF(words)	gc_warp_sum(__popc((words)[0]) + __popc((words)[1]) + __popc((words)[2]) + __popc((words)[3]))
-#define GC_IF_FEW			const u32 gc_few = gc_count <= GC_WARP_ROWS / GC_FEW_PART; (void) gc_few;
 
 /* sel_bitmap, bytes, summary, bit: as GC_ARG_SELECTION's parts (codegen.h). */
 #define GC_SELECTED_TILES(threads, sel_bitmap, bytes, summary, bit) \
@@ -230,8 +229,7 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 		__syncwarp(); \
 		u32 gc_some = 0, gc_from, gc_words[GC_LANE_WORDS]; \
 		GC_TAKE_SELECTED \
-		u32 gc_count = GC_SELECTION_OF(gc_words); \
-		GC_IF_FEW
+		u32 gc_count = GC_SELECTION_OF(gc_words);
 
 /* Take the selection bitmap's words for the next GC_WARP_ROWS that have selected rows. */
 #define GC_TAKE_SELECTED \
@@ -293,7 +291,6 @@ gc_find_selected(u8 *selection, const u32 *summary, u32 bit, u32 first, u32 end,
 		__syncwarp(); \
 		u32 gc_count = GC_SELECTION_OF(gc_words); \
 		if (!gc_count) continue; \
-		GC_IF_FEW \
 		GC_QUEUED_VECTORS(0,)
 #define GC_END_FILTERED_VECTORS		GC_END_QUEUED_VECTORS
 
@@ -317,9 +314,9 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 #define GC_KEEP_VISITED_IF(j, cond)	gc_m &= ~((u32) !(cond) << j)
 #define GC_END_VISITED			} if (!gc_m) continue;
 #define GC_SELECTED_ARRAY(type, name)	type name[GC_LANE_ROWS]
-#define GC_GATHER(W, SUFFIX, v, d, pitch) \
+#define GC_GATHER(W, SUFFIX, v, d) \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
-		if (gc_m >> gc_v & 1) v[gc_v] = GC_PITCHED(W, SUFFIX, d, pitch, gc_visited[gc_v])
+		if (gc_m >> gc_v & 1) v[gc_v] = GC_AT(W, SUFFIX, d, gc_visited[gc_v])
 #define GC_TAG_GATHERED(v, d) \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
 		if (gc_m >> gc_v & 1) v[gc_v] = GC_WITH_SCALE(v[gc_v], d);
@@ -347,14 +344,11 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 
 /*
  * Copy a tile's part of the selection bitmap, from row first to end, to memory with room for as
- * many rows.  It is zero where the block summary has no rows.  Returns the number of selected rows.
- * sel_bitmap, summary: of the chunk.
+ * many rows.  It is zero where the block summary has no rows.  sel_bitmap, summary: of the chunk.
  */
-GC_FN u32
+GC_FN void
 gc_take_selection(u8 *to, const u8 *sel_bitmap, const u32 *summary, u32 bit, u32 first, u32 end)
 {
-	u32			n = 0;
-
 	for (u32 row = first; row < end; row += GC_SUMMARY_ROWS)
 	{
 		u8		   *here = to + (row - first) / 8;
@@ -364,18 +358,13 @@ gc_take_selection(u8 *to, const u8 *sel_bitmap, const u32 *summary, u32 bit, u32
 		else
 			__builtin_memset(here, 0, GC_SUMMARY_ROWS / 8);
 	}
-	for (u32 i = 0; i < (end - first + 7) / 8; i++)
-		n += __builtin_popcount(to[i]);
-	return n;
 }
 
 #define GC_SELECTED_TILES(threads, sel_bitmap, bytes, summary, bit) \
 	GC_TILES \
 		u8 gc_selection[GC_TILE_ROWS / 8]; \
-		const u32 gc_few = gc_take_selection(gc_selection, (const u8 *) (sel_bitmap) + gc_src.chunk * (bytes), \
-										 (const u32 *) ((summary) + gc_src.chunk * GC_SUMMARY_BYTES(bytes)), (u32) (bit), \
-										 gc_first, gc_end) <= GC_TILE_ROWS / GC_FEW_PART; \
-		(void) gc_few;
+		gc_take_selection(gc_selection, (const u8 *) (sel_bitmap) + gc_src.chunk * (bytes), \
+						  (const u32 *) ((summary) + gc_src.chunk * GC_SUMMARY_BYTES(bytes)), (u32) (bit), gc_first, gc_end);
 #define GC_SELECTED_VECTORS \
 		GC_VECTORS \
 			GC_EACH(gc_v) gc_m[gc_v] &= gc_selection[(gc_row - gc_first + gc_v) >> 3] >> \
@@ -389,9 +378,9 @@ gc_take_selection(u8 *to, const u8 *sel_bitmap, const u32 *summary, u32 bit, u32
 #define GC_KEEP_VISITED_IF(j, cond)	GC_KEEP_LIVE_IF(j, cond)
 #define GC_END_VISITED				GC_END_LIVE
 #define GC_SELECTED_ARRAY(type, name)	GC_ARRAY(type, name)
-#define GC_GATHER(W, SUFFIX, v, d, pitch) \
+#define GC_GATHER(W, SUFFIX, v, d) \
 	for (u32 gc_v = 0; gc_v < gc_n; gc_v++) \
-		v[gc_sel[gc_v]] = GC_PITCHED(W, SUFFIX, d, pitch, gc_row + gc_sel[gc_v])
+		v[gc_sel[gc_v]] = GC_AT(W, SUFFIX, d, gc_row + gc_sel[gc_v])
 #define GC_TAG_GATHERED(v, d)		GC_TAG_LATE(v, d)
 #define GC_GATHER_NULLS(n, d)		GC_NULLS(n, d)
 #define GC_LOOK_UP(j)				for (u32 gc_v = 0; gc_v < gc_n; gc_v++) { const u32 j = gc_sel[gc_v];

@@ -19,7 +19,7 @@ CREATE FUNCTION gpuconc_stat_get(
 	OUT rows_versioned bigint, OUT pages_delta bigint, OUT pages_looked_at bigint,
 	OUT pages_loaded bigint,
 	OUT key_group_scans bigint, OUT key_group_mismatches bigint,
-	OUT direct_lookups bigint, OUT packed_row_scans bigint,
+	OUT direct_lookups bigint,
 	OUT in_passes bigint, OUT lookups_made bigint, OUT lookups_shared bigint,
 	OUT waves bigint, OUT wave_bytes bigint, OUT wave_bytes_shared bigint,
 	OUT link_bytes bigint, OUT link_reads bigint, OUT link_read_bytes bigint,
@@ -102,7 +102,6 @@ SELECT s.kernels,
 	s.direct_lookups,
 	s.key_group_scans,
 	s.key_group_mismatches,
-	s.packed_row_scans,
 	s.stats_reset
 FROM gpuconc_stat_get() AS s;
 COMMENT ON VIEW gpuconc_stat_sharing IS

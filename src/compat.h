@@ -301,7 +301,7 @@ typedef int16 GcDirection;
 #define F_REVERSE_TEXT	F_REVERSE
 #endif
 
-/* What is known of transaction ids in shared memory. */
+/* PostgreSQL's transaction ids in shared memory. */
 #if PG_VERSION_NUM >= 170000
 #define GC_TRANSAM_VARIABLES	TransamVariables
 #else

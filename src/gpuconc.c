@@ -19,7 +19,6 @@
 #include "columns/load/cold_loader.h"
 #include "columns/load/hot_loader.h"
 #include "columns/load/job.h"
-#include "columns/serve/bound.h"
 #include "columns/serve/wal_changes.h"
 #include "columns/store/arena.h"
 #include "columns/store/ddl.h"
@@ -61,7 +60,6 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
 	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
-	RequestAddinShmemSpace(gc_bound_shmem_size());
 	RequestAddinShmemSpace(gc_wal_changes_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
@@ -95,7 +93,6 @@ gc_shmem_startup(void)
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();
 	gc_cold_loader_shmem_init();
-	gc_bound_shmem_init();
 	gc_wal_changes_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();

@@ -9,8 +9,9 @@
  */
 #include "report.h"
 
-int
-gc_code_sqlstate(GcCode code)
+/* The SQLSTATE that describes a code best. */
+static int
+code_sqlstate(GcCode code)
 {
 	switch (code)
 	{
@@ -33,8 +34,9 @@ gc_code_sqlstate(GcCode code)
 	}
 }
 
-const char *
-gc_code_hint(GcCode code)
+/* A sentence of advice for a code, or NULL. */
+static const char *
+code_hint(GcCode code)
 {
 	switch (code)
 	{
@@ -55,10 +57,10 @@ gc_code_hint(GcCode code)
 void
 gc_report_required(GcCode code, const GcError *err)
 {
-	const char *hint = gc_code_hint(code);
+	const char *hint = code_hint(code);
 
 	ereport(ERROR,
-			(errcode(gc_code_sqlstate(code)),
+			(errcode(code_sqlstate(code)),
 			 errmsg("query is not offloaded although \"%s\" is \"%s\": %s",
 					"gpuconc.debug_offload", "require", gc_code_name(code)),
 			 err->detail[0] ? errdetail("%s", err->detail) : 0,

@@ -17,12 +17,6 @@
 #include "compat.h"
 #include "status.h"
 
-/* The SQLSTATE that describes a code best. */
-extern int	gc_code_sqlstate(GcCode code);
-
-/* A sentence of advice for a code, or NULL. */
-extern const char *gc_code_hint(GcCode code);
-
 /*
  * Under gpuconc.debug_offload = require: the query could not be answered by the
  * device for this reason.

@@ -63,7 +63,6 @@ int			gc_debug_hold_requests = 0;
 int			gc_debug_force_shared_scan = GC_FORCE_NONE;
 bool		gc_debug_shared_selection = true;
 bool		gc_debug_key_groups = true;
-bool		gc_debug_packed_rows = true;
 bool		gc_debug_force_coresident = false;
 int			gc_debug_gang = GC_GANG_AUTO;
 int			gc_replacement = GC_REPLACE_VALUE;
@@ -409,11 +408,6 @@ define_debug_sharing_settings(void)
 							 "Lets selection scans read what requests tell apart of a column instead of its values.",
 							 "Takes device memory that is free.",
 							 &gc_debug_key_groups, true,
-							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_packed_rows",
-							 "Lets requests of selection scans read a row's columns from one place.",
-							 "Takes 32 bytes per row of device memory that is free.",
-							 &gc_debug_packed_rows, true,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.debug_force_shared_scan",
 							 "Forces requests over the same table to be answered by one scan of this kind.",

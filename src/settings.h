@@ -79,7 +79,6 @@ extern int	gc_batch_log_size;
 extern int	gc_debug_hold_requests;
 extern bool gc_debug_shared_selection;
 extern bool gc_debug_key_groups;
-extern bool gc_debug_packed_rows;
 extern bool gc_debug_force_coresident;
 extern int	gc_replacement;		/* GcReplacement */
 extern int	gc_admission;		/* GcAdmissionPolicy */

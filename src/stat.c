@@ -45,7 +45,7 @@ nanoseconds(pg_atomic_uint64 *c)
 	return Float8GetDatum(pg_atomic_read_u64(c) / 1e6);
 }
 
-#define STAT_COLUMNS	46
+#define STAT_COLUMNS	45
 
 Datum
 gpuconc_stat_get(PG_FUNCTION_ARGS)
@@ -71,7 +71,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
 			counter(&s->rows_delta), counter(&s->rows_versioned), counter(&s->pages_delta),
 			counter(&s->pages_looked_at), counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
-			counter(&s->direct_lookups), counter(&s->packed_row_scans),
+			counter(&s->direct_lookups),
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
 			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),
 			counter(&s->link_bytes), counter(&s->link_reads), counter(&s->link_read_bytes),

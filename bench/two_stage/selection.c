@@ -11,8 +11,7 @@
  * Visiting: a kernel that adds up 0 to 3 columns of the rows that have a mark, for densities
  * of marks from 1 in 10,000 to 4 in 10; alone, and eight of them side by side, each with
  * marks of its own.  The same with the sum kept per group in global memory, 280 groups: what
- * atomic additions to few addresses take.  Columns are read as they are, and from records; also
- * what it takes to write these.  And with two lookups for each row, by the first column and by the second,
+ * atomic additions to few addresses take.  And with two lookups for each row, by the first column and by the second,
  * in places of 8 MB, of each row by itself or of all that a thread has gathered together
  * (codegen/step/batched_lookup.c).
  *
@@ -21,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/packed_rows.h"
 #include "codegen/selection.h"
 #include "common.h"
 
@@ -175,9 +173,6 @@ static const BenchColumn visited[] = {{4, VALUES, 0}, {4, VALUES, 0}, {2, 2500, 
 
 #define NVISITED	((int) (sizeof(visited) / sizeof(visited[0])))
 
-/* Where its code is in a record. */
-static const u32 record_place[NVISITED] = {0, 4, 8};
-
 typedef enum LookUp
 {
 	NO_LOOKUP, ROW_BY_ROW, TOGETHER
@@ -188,22 +183,18 @@ typedef struct Visit
 {
 	int			columns;
 	bool		groups;
-	bool		packed_rows;
 	LookUp		look_up;		/* by the first two columns */
 } Visit;
 
 static const Visit visits[] = {
-	{0, false, false, NO_LOOKUP}, {1, false, false, NO_LOOKUP}, {2, false, false, NO_LOOKUP}, {3, false, false, NO_LOOKUP},
-	{3, true, false, NO_LOOKUP}, {1, false, true, NO_LOOKUP}, {2, false, true, NO_LOOKUP}, {3, false, true, NO_LOOKUP},
-	{3, true, true, NO_LOOKUP}, {3, false, false, ROW_BY_ROW}, {3, false, false, TOGETHER}, {3, false, true, ROW_BY_ROW},
-	{3, false, true, TOGETHER}
+	{0, false, NO_LOOKUP}, {1, false, NO_LOOKUP}, {2, false, NO_LOOKUP}, {3, false, NO_LOOKUP}, {3, true, NO_LOOKUP},
+	{3, false, ROW_BY_ROW}, {3, false, TOGETHER}
 };
 
 #define NVISITS		((int) (sizeof(visits) / sizeof(visits[0])))
 
 /*
- * w0 and w1 the marks, w2 to w4 the columns, w5 results, w6 to w8 the columns in records.  These are
- * read however many rows have marks.  w9 the marks' block summary, w10 the places.
+ * w0 and w1 the marks, w2 to w4 the columns, w5 results, w9 the marks' block summary, w10 the places.
  */
 static BenchKernel
 visiting_kernel(const Visit *v)
@@ -215,20 +206,13 @@ visiting_kernel(const Visit *v)
 	size_t		n = 0;
 
 #define ADD(...)	n += (size_t) snprintf(body + n, sizeof(body) - n, __VA_ARGS__)
-	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n#define GC_FEW_PART 1\n"
+	ADD("GC_KERNEL(%d)\n{\nGC_PROLOGUE\nu64 sum = 0;\n#define GC_LANE_ROWS 4\n"
 		"GC_SELECTED_TILES(%d, gc_a.w[0], gc_a.w[1], gc_a.w[9], 0)\n", THREADS, THREADS);
 	for (int c = 0; c < columns; c++)
-	{
-		ADD("GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 2 + c);
-		if (v->packed_rows)
-			ADD("const u32 pitch%d = gc_use_packed_row(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n", c, c,
-				visited[c].width, 6 + c);
-		else
-			ADD("const u32 pitch%d = %d;\n", c, visited[c].width);
-	}
+		ADD("const GcCol d%d = gc_column(gc_a.w[%d], 0, gc_src.chunk);\n", c, 2 + c);
 	ADD("GC_SELECTED_VECTORS\n");
 	for (int c = 0; c < columns; c++)
-		ADD("GC_SELECTED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d, pitch%d);\n", c, visited[c].width, c, c, c);
+		ADD("GC_SELECTED_ARRAY(i32, c%d);\nGC_GATHER(%d, i32, c%d, d%d);\n", c, visited[c].width, c, c);
 	for (int c = 0; c < 2 && v->look_up == TOGETHER; c++)
 		ADD("GC_SELECTED_ARRAY(u64, z%d);\nGC_LOOK_UP(gc_j)\nz%d[gc_j] = ((const u64 *) gc_a.w[10])[c%d[gc_j]];\n"
 			"GC_END_LOOK_UP\n", c, c, c);
@@ -251,49 +235,9 @@ visiting_kernel(const Visit *v)
 	ADD("GC_END_SELECTED_ROWS\nGC_END_SELECTED_VECTORS\nGC_END_TILES\n"
 		"sum = gc_block_add(sum);\nif (thread == 0 && sum) GC_ATOMIC_ADD64((u64 *) gc_a.w[5], sum);\n}\n");
 #undef ADD
-	snprintf(name, sizeof(name), "%d column%s%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
-			 v->packed_rows ? ", packed rows" : "", how[v->look_up]);
+	snprintf(name, sizeof(name), "%d column%s%s%s", columns, columns == 1 ? "" : "s", v->groups ? ", groups" : "",
+			 how[v->look_up]);
 	return bench_kernel_for(name, 8, GC_SELECTED_BLOCKS(THREADS), body);
-}
-
-/* Write the columns' codes to records; to[c] is then where those of column c are. */
-static void
-write_records(const BenchTable *table, GcAddr to[NVISITED])
-{
-	char	   *text = gc_generate_packed_row_writer();
-	GcSource   *sources = malloc(table->scan.nsources * sizeof(GcSource));
-	GcCol	   *cols = calloc(table->scan.nsources, sizeof(GcCol));
-	const GcAddr data = bench_memory(table->rows * GC_PACKED_ROW_BYTES);
-	BenchKernel k;
-
-	if (text == NULL || sources == NULL || cols == NULL || !bench_try_text("record writer", text, &k))
-		bench_fail("the record writer cannot be had");
-	free(text);
-	bench_copy_out(sources, table->scan.sources, table->scan.nsources * sizeof(GcSource));
-	bench_fill_bytes(data, 0, table->rows * GC_PACKED_ROW_BYTES);
-	bench_say("### Writing packed_rows, %.1f million rows\n\n| bytes | grid | us |\n| ---: | ---: | ---: |\n",
-			  (double) table->rows / 1e6);
-	for (int c = 0; c < NVISITED; c++)
-	{
-		GcArgs		args = {.scan = table->scan};
-		BenchLaunch l = {&k, &args, bench_full(THREADS, 8, 0, table->scan.ntiles), 0};
-		u64			rows = 0;
-
-		for (u32 i = 0; i < table->scan.nsources; i++)
-		{
-			cols[i].data = data + rows * GC_PACKED_ROW_BYTES + record_place[c];
-			rows += sources[i].nrows;
-		}
-		to[c] = bench_memory(table->scan.nsources * sizeof(GcCol));
-		bench_copy_in(to[c], cols, table->scan.nsources * sizeof(GcCol));
-		args.w[0] = table->columns[c];
-		args.w[1] = to[c];
-		bench_say("| %d | %u x %u | %.1f |\n", visited[c].width, l.grid.blocks, l.grid.threads,
-				  bench_median_us(&l, 1, BENCH_ONE_STREAM, 3));
-	}
-	bench_say("\n");
-	free(sources);
-	free(cols);
 }
 
 /* Bits are set at random; the block summary says where there are any. */
@@ -343,14 +287,12 @@ part_visiting(u64 rows)
 	unsigned char *bits = malloc(per_chunk);
 	u32		   *summary = malloc(digest_bytes);
 	BenchKernel kernels[NVISITS];
-	GcAddr		packed_rows[NVISITED];
 	GcArgs		args[SIDE];
 
 	if (bits == NULL || summary == NULL)
 		bench_fail("out of memory");
 	for (int k = 0; k < NVISITS; k++)
 		kernels[k] = visiting_kernel(&visits[k]);
-	write_records(&table, packed_rows);
 	memset(args, 0, sizeof(args));
 	for (int i = 0; i < SIDE; i++)
 	{
@@ -358,10 +300,7 @@ part_visiting(u64 rows)
 		args[i].w[0] = bench_memory(per_chunk * table.scan.nsources);
 		args[i].w[1] = per_chunk;
 		for (int c = 0; c < NVISITED; c++)
-		{
 			args[i].w[2 + c] = table.columns[c];
-			args[i].w[6 + c] = packed_rows[c];
-		}
 		args[i].w[5] = bench_memory(GROUPS * 2 * sizeof(u64));
 		args[i].w[9] = bench_memory(digest_bytes * table.scan.nsources);
 		args[i].w[10] = bench_memory(VALUES * sizeof(u64));

@@ -35,7 +35,7 @@ SELECT gpuconc_stat_reset();
 \x on
 SELECT requests, offloaded, fallbacks, fallback_reasons, retries, queue_time, compile_time, copy_time, run_time, kernels_compiled, rows_delta, rows_versioned, pages_delta, pages_looked_at, pages_loaded, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat;
 SELECT read_bytes, copied_bytes, link_bytes, link_reads, link_read_bytes, region_hits, region_misses, evictions, evicted_bytes, evict_decisions, evict_decision_time, evict_decision_max, admissions, admission_time, admission_max, in_passes, waves, wave_bytes, wave_bytes_shared, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat_memory;
-SELECT kernels, main_launches, ganged, results_shared, builds_run, builds_shared, lookups_made, lookups_shared, direct_lookups, key_group_scans, key_group_mismatches, packed_row_scans, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat_sharing;
+SELECT kernels, main_launches, ganged, results_shared, builds_run, builds_shared, lookups_made, lookups_shared, direct_lookups, key_group_scans, key_group_mismatches, now() - stats_reset < interval '1 hour' AS recent FROM gpuconc_stat_sharing;
 \x off
 -- each counter is in one of the views
 SELECT column_name, count(*) FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'gpuconc_stat_get') AS c (column_name) LEFT JOIN information_schema.columns USING (column_name) WHERE table_name IN ('gpuconc_stat', 'gpuconc_stat_memory', 'gpuconc_stat_sharing') OR table_name IS NULL GROUP BY 1 HAVING count(*) <> 1;

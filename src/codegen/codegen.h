@@ -58,13 +58,10 @@ typedef enum GcArgType
 								 * lookup table */
 } GcArgType;
 
-/*
- * GcCols of cached chunks and of private chunks.  Kernels that can read packed rows also have
- * their GcCols, by cached chunk, or 0.  Of those only data is read (0: the chunk has none).
- */
+/* GcCols of cached chunks and of private chunks. */
 enum
 {
-	GC_COLUMN_CACHED, GC_COLUMN_PRIVATE, GC_COLUMN_PACKED_ROWS
+	GC_COLUMN_CACHED, GC_COLUMN_PRIVATE
 };
 
 enum
@@ -186,9 +183,6 @@ typedef enum GcEdgeSide
  * direct, only with selection.  Bit s: step s finds its row in a direct lookup table
  * (GC_ARG_DIRECT), not by hashing.
  *
- * packed_rows, only with selection: the kernel can read columns in packed rows
- * (GC_COLUMN_PACKED_ROWS).
- *
  * shared_builds.  Bit b: the bitmap of dense build b (a candidate) is copied into shared memory at
  * kernel start.
  *
@@ -209,7 +203,6 @@ typedef struct GcVariant
 	u64			selection;
 	u64			direct;
 	u32			shared_builds;
-	bool		packed_rows;
 	bool		group_local;
 	u8			group_copies;
 	u16			group_cells;
@@ -234,7 +227,7 @@ static inline bool
 gc_same_variant(const GcVariant *a, const GcVariant *b)
 {
 	return a->selection == b->selection && a->direct == b->direct && a->shared_builds == b->shared_builds &&
-		a->packed_rows == b->packed_rows && a->group_local == b->group_local && a->group_copies == b->group_copies &&
+		a->group_local == b->group_local && a->group_copies == b->group_copies &&
 		a->group_cells == b->group_cells && a->vec == b->vec && a->edge == b->edge && a->edge_step == b->edge_step &&
 		a->edge_side == b->edge_side && a->threads == b->threads && gc_same_splits(&a->splits, &b->splits);
 }

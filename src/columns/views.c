@@ -259,7 +259,7 @@ served_share(const GcDirectory *dir)
 	return share;
 }
 
-/* What the columns of one directory have in common. */
+/* Facts of a directory, for the rows of all of its columns. */
 typedef struct GcDirSummary
 {
 	int64		chunks;

@@ -67,7 +67,7 @@ input_name(GcScanState *node, int input)
 	return OidIsValid(in->relid) ? table_name(in->relid) : "row source";
 }
 
-/* What clauses are printed with. */
+/* The context that clauses are printed with. */
 typedef struct Printer
 {
 	GcScanState *node;

@@ -14,7 +14,7 @@
 
 #include "commands/explain.h"
 
-/* What happened, under ANALYZE. */
+/* Explain the run, under ANALYZE. */
 extern void gc_explain_run(const GcScanState *node, ExplainState *es);
 
 extern void gc_explain(CustomScanState *css, List *ancestors, ExplainState *es);

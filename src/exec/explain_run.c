@@ -146,7 +146,7 @@ text_pages(const GcScanStats *s, ExplainState *es)
 	end_line(&line, "Rows", es);
 }
 
-/* What did not fit into device memory, and under VERBOSE what did. */
+/* Use of device memory: what did not fit, and under VERBOSE what did. */
 static void
 text_memory(const GcRunInfo *r, ExplainState *es)
 {

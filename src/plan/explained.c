@@ -114,7 +114,7 @@ end_executor(QueryDesc *desc)
 		standard_ExecutorEnd(desc);
 }
 
-/* What EXPLAIN does without a hook. */
+/* EXPLAIN as it is without a hook. */
 static void
 explain_standard(Query *query, int cursorOptions, IntoClause *into, ExplainState *es,
 				 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)

@@ -385,7 +385,6 @@ typedef struct GcStats
 	pg_atomic_uint64 key_group_mismatches;	/* such columns that were read by value: key groups
 											 * did not agree with the predicates */
 	pg_atomic_uint64 direct_lookups;	/* hash builds that requests probed by direct lookup */
-	pg_atomic_uint64 packed_row_scans;	/* requests of selection scans that could read packed rows */
 	pg_atomic_uint64 in_passes;		/* requests that ran in passes, for want of device memory */
 	pg_atomic_uint64 lookups_made;	/* lookup tables that PostgreSQL filled, in part or as a whole */
 	pg_atomic_uint64 lookups_shared;	/* tables that requests found complete in shared memory */

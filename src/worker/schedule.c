@@ -3,7 +3,7 @@
  * schedule.c
  *	  From READY requests to launches: asks sched/ what to start, and starts it.
  *
- * What one decision starts is a batch (batch.c).  The requests' hooks (run/main_launch.h) are filled
+ * What one decision starts is a batch (batch.c).  The requests' hooks (run/run.h) are filled
  * here, since only this room includes both batches and shared scans.
  *
  * The worker's main thread.

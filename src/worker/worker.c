@@ -55,6 +55,7 @@
 #include "memory/state.h"
 #include "meter.h"
 #include "run/run.h"
+#include "run/stop.h"
 #include "schedule.h"
 #include "share/share.h"
 #include "waves/waves.h"

@@ -50,7 +50,6 @@ typedef struct TableColumn
 	GcAddr		array;			/* those, on the device */
 	i64		   *value[NCHUNKS];
 	u8		   *null[NCHUNKS];
-	GcAddr		packed_rows;		/* GcCol[NCHUNKS], or 0: there are none */
 } TableColumn;
 
 /*
@@ -58,21 +57,21 @@ typedef struct TableColumn
  * has other values in every chunk, C_GAPS none at all in some.
  */
 static TableColumn table[] = {
-	{C_KEY, GC_INT4, 4, false, 0, 5999, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_SMALL, GC_INT4, 1, false, 0, 49, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_NULL, GC_INT4, 2, true, -300, 300, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_BIG, GC_INT8, 8, false, -1000000000000, 1000000000000, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_VARY, GC_INT4, 0, false, 0, 1000000, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_FLOAT, GC_FLOAT8, 8, false, -100, 100, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_NUM, GC_NUMERIC, 4, true, -5000000, 5000000, 2, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_GROUP, GC_INT4, 1, true, 0, 9, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_DKEY, GC_INT4, 2, false, 2, 5001, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_DVAL, GC_INT4, 1, true, 0, 6, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_HKEY, GC_INT4, 1, false, 0, 79, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_HVAL, GC_INT4, 2, false, 0, 999, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_WIDE, GC_INT8, 8, true, 5000000000, 5000000900, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_SHIFT, GC_INT4, 0, false, -70000, 70000, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_GAPS, GC_INT4, 2, true, 1000, 3000, 0, {{0}}, 0, {NULL}, {NULL}, 0},
+	{C_KEY, GC_INT4, 4, false, 0, 5999, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_SMALL, GC_INT4, 1, false, 0, 49, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_NULL, GC_INT4, 2, true, -300, 300, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_BIG, GC_INT8, 8, false, -1000000000000, 1000000000000, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_VARY, GC_INT4, 0, false, 0, 1000000, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_FLOAT, GC_FLOAT8, 8, false, -100, 100, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_NUM, GC_NUMERIC, 4, true, -5000000, 5000000, 2, {{0}}, 0, {NULL}, {NULL}},
+	{C_GROUP, GC_INT4, 1, true, 0, 9, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_DKEY, GC_INT4, 2, false, 2, 5001, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_DVAL, GC_INT4, 1, true, 0, 6, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_HKEY, GC_INT4, 1, false, 0, 79, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_HVAL, GC_INT4, 2, false, 0, 999, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_WIDE, GC_INT8, 8, true, 5000000000, 5000000900, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_SHIFT, GC_INT4, 0, false, -70000, 70000, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_GAPS, GC_INT4, 2, true, 1000, 3000, 0, {{0}}, 0, {NULL}, {NULL}},
 };
 
 #define NTABLE	((int) (sizeof(table) / sizeof(table[0])))

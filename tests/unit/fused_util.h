@@ -165,8 +165,6 @@ member_word(const Member *m, const GcArgWord *w)
 	switch (w->type)
 	{
 		case GC_ARG_COLUMN:
-			if (w->part == GC_COLUMN_PACKED_ROWS)
-				return find_column(m->maker.source[w->index])->packed_rows;
 			return find_column(m->maker.source[w->index])->array;
 		case GC_ARG_PARAM:
 			return (u64) m->maker.values[w->index];

@@ -21,7 +21,7 @@ macros()
 
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
-macros cuda/gc_target.h cuda/gc_tile.h cuda/gc_selection.h cuda/gc_packed_row.h cuda/gc_agg.h >"$directory/macros"
+macros cuda/gc_target.h cuda/gc_tile.h cuda/gc_selection.h cuda/gc_agg.h >"$directory/macros"
 declared "$directory/macros" >"$directory/library"
 declared src/codegen/*/*.c >"$directory/generated"
 both=$(comm -12 "$directory/library" "$directory/generated")

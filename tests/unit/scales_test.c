@@ -579,7 +579,7 @@ test_ranges(void)
 static void
 test_texts(void)
 {
-	static const char *const loads[NSHAPES] = {"\nGC_TAG_VECTOR(", "\nGC_TAG_LATE(", "= GC_WITH_SCALE(GC_PITCHED(", "\nGC_TAG_VECTOR(",
+	static const char *const loads[NSHAPES] = {"\nGC_TAG_VECTOR(", "\nGC_TAG_LATE(", "= GC_WITH_SCALE(GC_AT(", "\nGC_TAG_VECTOR(",
 	"\nGC_TAG_GATHERED(", "\nGC_TAG_VECTOR("};
 	GcError		err = {GC_OK, ""};
 	const GcNvrtc *nvrtc = gc_nvrtc_open(13, &err);

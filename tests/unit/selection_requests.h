@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * selection_requests.h
- *	  For selection_test.c, key_groups_test.c and packed_rows_test.c: sixteen requests
+ *	  For selection_test.c and key_groups_test.c: sixteen requests
  *	  (selection_dense_requests.h) and some with hash builds, and which rows pass the tests of each.
  *
  *-------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * selection_scan.h
- *	  For selection_test.c, key_groups_test.c and packed_rows_test.c: selection scans of the sixteen requests.
+ *	  For selection_test.c and key_groups_test.c: selection scans of the sixteen requests.
  *
  * What a scan takes is made once (make_all): per request the predicate kernel and the kernel that
  * visits marks, and the result that its ordinary kernel leaves.  A scan then goes through
@@ -37,7 +37,6 @@ static Loaded selection[NALL];
 static GcKernelSource marked_source[NALL];
 static GcVariant selection_variant[NALL];
 static u64	skipped = 0;			/* parts of chunks of which a request has no marks */
-static bool visit_records = false;	/* in these kernels */
 static Loaded merge_kernel;
 
 /* Columns of the selection kernels, smallest first; of the last, tables are too large to share. */
@@ -109,7 +108,6 @@ make_kernels(int i)
 	selection_variant[i].shared_builds = 0;
 	selection_variant[i].selection = m->tests.steps;
 	selection_variant[i].direct = m->tests.direct;
-	selection_variant[i].packed_rows = visit_records;
 	if (gc_pipelines(m->p)[m->pipeline].group_mode == GC_GROUP_DENSE && !m->variant.group_local)
 		selection_variant[i].group_cells = FEW_CELLS;
 	generate_kernel(m, m->pipeline, &selection_variant[i], &marked_source[i], &selection[i]);
@@ -299,23 +297,23 @@ add_classes(GcSelectTable *record, ScanClasses *key_groups)
 static void __attribute__((unused))
 run_merge_kernel(Scan *scan)
 {
-	GcSelectTable packed_rows[NTESTED];
+	GcSelectTable select[NTESTED];
 	GcArgs		args;
 
 	memset(&args, 0, sizeof(args));
-	memset(packed_rows, 0, sizeof(packed_rows));
+	memset(select, 0, sizeof(select));
 	for (int k = 0; k < NTESTED; k++)
 	{
 		const u64	range = range_of(find_column(tested[k]));
 
 		scan->tables[k] = take_garbage(GC_SELECT_TABLE_BYTES(range));
-		packed_rows[k].table = scan->tables[k];
-		packed_rows[k].range = range;
+		select[k].table = scan->tables[k];
+		select[k].range = range;
 		for (int b = 0; b < GC_MAX_SELECTED; b++)
-			packed_rows[k].bits[b] = scan->mask >> b & 1 ? bits_of(&members[scan->who[b]], tested[k]) : 0;
-		add_classes(&packed_rows[k], &scan->key_groups[k]);
+			select[k].bits[b] = scan->mask >> b & 1 ? bits_of(&members[scan->who[b]], tested[k]) : 0;
+		add_classes(&select[k], &scan->key_groups[k]);
 	}
-	args.w[0] = put(packed_rows, sizeof(packed_rows));
+	args.w[0] = put(select, sizeof(select));
 	args.w[1] = NTESTED;
 	run_plain(&merge_kernel, &args, GC_MERGE_WORDS);
 }

@@ -8,7 +8,7 @@
  * without a lock.  All orders of steps are gone through.  A reader is to see what its snapshot sees by the rules of
  * MVCC, which the model knows from the history of all tuples.
  *
- * The steps are those of src/columns: bound.h, fresh.h and versions.h have the arguments.  Each argument can be left out
+ * The steps are those of src/columns: wal_changes.h, fresh.h and versions.h have the arguments.  Each argument can be left out
  * (GcBreak), and then the model must find an order that goes wrong.  What the WAL names is simply known here;
  * wal_changes_model_test.c has how.
  *

@@ -38,7 +38,6 @@
 #define MARKS_BYTES		(PADDED / 8)	/* of a chunk */
 #define SUMMARY_WORDS	(PADDED / GC_SUMMARY_ROWS)
 #define BIT				13		/* the request's in the block summary */
-#define FEW_PART		12
 
 static const u32 chunk_rows[NCHUNKS] = {CHUNK_MOST, 1, 32768, 32769, 255, 256, 4096, 40000, 16384, 31, 65536};
 
@@ -49,7 +48,6 @@ static GcSource sources[NCHUNKS];
 static u8	visited[NCHUNKS][PADDED];
 static u32	gathers;			/* of a warp, together */
 static u32	spans;				/* in which it had a row */
-static u32	few_spans;			/* of them, with few */
 
 /* One launch; the warp that runs now. */
 typedef struct Launch
@@ -63,7 +61,7 @@ typedef struct Launch
 } Launch;
 
 /* A column's description stands behind GC_SELECTED_TILES; here, what it is told. */
-#define NOTE_SPAN		if (gc_lane == 0) spans++, few_spans += gc_few;
+#define NOTE_SPAN		if (gc_lane == 0) spans++;
 #define VISIT_ROWS \
 	if (gc_lane == 0) gathers++; \
 	GC_SELECTED_ARRAY(u32, found); \
@@ -101,7 +99,6 @@ filtered_##name(const Launch *l, u32 lane) \
 	} \
 }
 
-#define GC_FEW_PART			FEW_PART
 #define GC_FILTERED_ROUNDS	1
 #define GC_LANE_ROWS		1
 KERNELS(one)
@@ -199,7 +196,7 @@ launch(const Kernel *k, u32 nblocks, u32 nwarps, u32 first_tile)
 	l.args.w[1] = MARKS_BYTES;
 	l.args.w[2] = (u64) summary;
 	memset(visited, 0, sizeof(visited));
-	gathers = spans = few_spans = 0;
+	gathers = spans = 0;
 	for (l.block = 0; l.block < nblocks; l.block++)
 	{
 		for (l.warp = 0; l.warp < nwarps; l.warp++)
@@ -254,11 +251,6 @@ test_density(u32 one_of)
 			if (!kernels[k].selection)
 				continue;
 			ok(gathers <= rows / (32 * kernels[k].lane_rows) * 2 + spans, "%u gathers, in %u spans", gathers, spans);
-			if (one_of >= 100)
-				ok(few_spans == spans, "all of %u spans have few", spans);
-			/* but for a chunk of one row, and its like */
-			if (one_of == 1 || one_of == 2)
-				ok(few_spans <= spans / 2, "%u of %u spans have few", few_spans, spans);
 		}
 	}
 }

@@ -74,7 +74,7 @@ reads_one_column(const GcProgram *p, u16 e, u16 *column)
  *-------------------------------------------------------------------------
  */
 
-/* What a step computes for a row: n expressions. */
+/* A step's work for a row: n expressions. */
 static const u16 *
 step_exprs(const GcProgram *p, const GcPStep *step, int *n)
 {

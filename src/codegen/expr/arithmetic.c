@@ -52,7 +52,7 @@ emit_float_arith(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, co
 	return o;
 }
 
-/* What was computed in e->opreg, as expression e has it. */
+/* The value computed in e->opreg, as expression e has it. */
 static Operand
 result_of(const GcExpr *e, Operand o)
 {

@@ -61,7 +61,7 @@ emit_to_float(Cg *cg, const GcExpr *e, const GcExpr *from, const Operand *a)
 	return o;
 }
 
-/* What divides by a power of ten, and rounds. */
+/* A function that divides by a power of ten, and rounds. */
 static const char *
 rounding(const GcExpr *e, u8 reg)
 {

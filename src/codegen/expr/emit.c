@@ -134,11 +134,7 @@ cg_column(Cg *cg, u16 column)
 		.rows = cg->gather || cg->in_rows || cg->variant->vec == 0 ? 1 : cg->variant->vec};
 		cached = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_CACHED);
 		private = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PRIVATE);
-		text_addf(&cg->descs, "%sGcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n",
-				  cg->variant->packed_rows ? "" : "const ", k, cached, private);
-		if (cg->variant->packed_rows)
-			text_addf(&cg->descs, "const u32 pitch%d = gc_use_packed_row(&d%d, %d, gc_a.w[%d], gc_src.chunk, gc_few);\n",
-					  k, k, gc_columns(cg->p)[column].width, cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PACKED_ROWS));
+		text_addf(&cg->descs, "const GcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n", k, cached, private);
 	}
 	return k;
 }

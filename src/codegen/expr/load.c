@@ -32,29 +32,12 @@ cg_load_words(Text *t, u8 width, int k, const char *condition)
 	text_addf(t, "GC_WORD_ARRAY(%d, w%d);\n%sGC_LOAD_WORDS(%d, w%d, d%d);\n", width, k, condition, width, k, k);
 }
 
-/* Distance in bytes between two rows' codes of a column, as an expression. */
-static const char *
-pitch_of(Cg *cg, u16 column, char *buf, size_t size)
-{
-	const u8	width = gc_columns(cg->p)[column].width;
-	int			k = cg_column(cg, column);
-
-	if (cg->variant->packed_rows)
-		snprintf(buf, size, "pitch%d", k);
-	else if (width == 0)
-		snprintf(buf, size, "d%d.width", k);
-	else
-		snprintf(buf, size, "%d", width);
-	return buf;
-}
-
 void
 cg_require_vector(Cg *cg, u16 column)
 {
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	const bool	tagged = c->min_scale < c->scale;
 	int			k = cg_column(cg, column);
-	char		pitch[32];
 
 	if (cg->array[k])
 		return;
@@ -64,8 +47,7 @@ cg_require_vector(Cg *cg, u16 column)
 		return;
 	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_SELECTED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
 	if (cg->gather)
-		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d, %s);\n", c->width, cg_suffix[c->reg], k, k,
-				  pitch_of(cg, column, pitch, sizeof(pitch)));
+		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d);\n", c->width, cg_suffix[c->reg], k, k);
 	else
 		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
 	if (tagged)
@@ -82,7 +64,6 @@ cg_require_scalar(Cg *cg, u16 column)
 {
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	int			k = cg_column(cg, column);
-	char		pitch[32];
 
 	if (cg->scalar[k])
 		return;
@@ -99,12 +80,11 @@ cg_require_scalar(Cg *cg, u16 column)
 			text_addf(cg->out, "const i32 vn%d = GC_IS_NULL(n%d, gc_j);\n", k, k);
 		return;
 	}
-	pitch_of(cg, column, pitch, sizeof(pitch));
 	if (c->min_scale < c->scale)
-		text_addf(cg->out, "const i64 v%d = GC_WITH_SCALE(GC_PITCHED(%d, i64, d%d, %s, gc_r), d%d);\n", k, c->width, k, pitch, k);
+		text_addf(cg->out, "const i64 v%d = GC_WITH_SCALE(GC_AT(%d, i64, d%d, gc_r), d%d);\n", k, c->width, k, k);
 	else
-		text_addf(cg->out, "const %s v%d = GC_PITCHED(%d, %s, d%d, %s, gc_r);\n", cg_ctype[c->reg], k, c->width,
-				  cg_suffix[c->reg], k, pitch);
+		text_addf(cg->out, "const %s v%d = GC_AT(%d, %s, d%d, gc_r);\n", cg_ctype[c->reg], k, c->width,
+				  cg_suffix[c->reg], k);
 	if (c->nullable)
 		text_addf(cg->out, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", k, k);
 }

@@ -28,7 +28,7 @@ extern void text_add(Text *t, const char *s, size_t n);
 
 extern void text_addf(Text *t, const char *fmt,...) __attribute__((format(printf, 2, 3)));
 
-/* What was added so far, at least "". */
+/* The text so far, at least "". */
 extern const char *text_of(const Text *t);
 
 extern void text_free(Text *t);

@@ -14,7 +14,6 @@
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
 #include "../expr/group_scan.h"
-#include "../packed_rows.h"
 #include "../sink/packets.h"
 #include "../sink/sink.h"
 #include "../step/pairs.h"
@@ -24,19 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Packed rows are read where at most 1 row in so many is visited.  On an H200
- * (bench/two_stage/selection.c) they are faster there.  A column's own codes are narrower, and
- * packed rows of two columns save less.
- */
-static int
-few_part(const Cg *cg)
-{
-	if (!cg->variant->packed_rows || cg->ncolumns < GC_LEAST_PACKED_ROW_COLUMNS)
-		return 1 << 20;
-	return cg->ncolumns == 2 ? 24 : 12;
-}
 
 static void
 emit_reads_ahead(const AheadColumn *ahead, int n, Text *t, const char *row)
@@ -73,9 +59,9 @@ begin_vectors(const AheadColumn *ahead, int n, Text *t)
 static void
 emit_selected_scan(const Cg *cg, Text *t, int word)
 {
-	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n"
+	text_addf(t, "#define GC_LANE_ROWS %d\n"
 			  "GC_SELECTED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_SELECTED_VECTORS\n"
-			  "%sGC_END_SELECTED_VECTORS\n", cg_lane_rows(cg), few_part(cg), cg->variant->threads, word,
+			  "%sGC_END_SELECTED_VECTORS\n", cg_lane_rows(cg), cg->variant->threads, word,
 			  word + GC_SELECTION_BYTES, word + GC_SELECTION_SUMMARY, word + GC_SELECTION_BIT, text_of(&cg->descs), text_of(&cg->body));
 }
 
@@ -83,8 +69,8 @@ emit_selected_scan(const Cg *cg, Text *t, int word)
 static void
 emit_filtered_scan(const Cg *cg, Text *t)
 {
-	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\n"
-			  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", cg_lane_rows(cg), few_part(cg),
+	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FILTERED_ROUNDS %d\n"
+			  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", cg_lane_rows(cg),
 			  cg_filtered_rounds(cg), cg->variant->threads, text_of(&cg->descs), text_of(&cg->body));
 }
 
@@ -124,8 +110,8 @@ begin_producer(const Cg *cg, Text *t)
 {
 	define_lane_rows(t, cg->producer.lane_rows);
 	if (cg->producer.filtered)
-		text_addf(t, "#define GC_FEW_PART %d\n#define GC_FILTERED_ROUNDS %d\nGC_PART_QUEUES(%d)\n", few_part(cg),
-				  cg->producer.rounds, cg->variant->threads);
+		text_addf(t, "#define GC_FILTERED_ROUNDS %d\nGC_PART_QUEUES(%d)\n", cg->producer.rounds,
+				  cg->variant->threads);
 }
 
 /*

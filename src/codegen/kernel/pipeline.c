@@ -44,8 +44,9 @@
  *-------------------------------------------------------------------------
  */
 
-void
-cg_declare_unmatched(Cg *cg)
+/* Declare, at the kernel's scope, where the build's rows are. */
+static void
+declare_unmatched(Cg *cg)
 {
 	const int	b = cg_build(cg, cg->unmatched);
 	const int	flags = cg_word(cg, GC_ARG_BUILD, cg->unmatched, GC_BUILD_PART_FLAGS);
@@ -573,7 +574,7 @@ emit_single_rows(Cg *cg)
 	if (cg->unmatched == GC_NONE)
 		cg_declare_groups(cg);
 	else
-		cg_declare_unmatched(cg);
+		declare_unmatched(cg);
 	cg->in_rows = true;
 	cg->once = gc_sink_visits(cg->pl) == 1;
 	for (int s = 0; s < cg->pl->nsteps; s++)

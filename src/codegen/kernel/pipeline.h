@@ -29,9 +29,6 @@ extern void cg_fill_shared(Cg *cg, Text *t);
 
 extern bool cg_uses_shared(const Cg *cg);
 
-/* Declare, at the kernel's scope, where the build's rows are. */
-extern void cg_declare_unmatched(Cg *cg);
-
 /* Emit the loop over its rows without a match around the kernel's body. */
 extern void cg_emit_unmatched_scan(Cg *cg, Text *t);
 

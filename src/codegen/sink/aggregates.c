@@ -75,7 +75,7 @@ agg_require(Cg *cg)
 	}
 }
 
-/* What a precise sum is given, as two doubles. */
+/* Input of a precise sum, as two doubles. */
 static Operand
 precise_operand(Cg *cg, const GcPAgg *agg)
 {

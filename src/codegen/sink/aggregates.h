@@ -47,7 +47,7 @@ extern bool agg_checked(const Cg *cg, const GcPAgg *agg);
 /* Require the keys, and what is aggregated. */
 extern void agg_require(Cg *cg);
 
-/* What aggregate i is given: 1 if its argument is not looked at. */
+/* Input of aggregate i: 1 if its argument is not looked at. */
 extern Operand agg_operand(Cg *cg, u16 i);
 
 /* Image of what an accumulator is given, but for counts. */

@@ -12,7 +12,7 @@
 
 #include "../expr/state.h"
 
-/* What a sink does at each point (sink.h has more); NULL: it does nothing. */
+/* A sink's steps at each point (sink.h has more); NULL: it does nothing. */
 typedef struct Sink
 {
 	void		(*prepare) (Cg *cg);

@@ -132,8 +132,9 @@ cg_require_step(Cg *cg, const GcPStep *step)
 	}
 }
 
-void
-cg_dense_match(Cg *cg, const GcPStep *step, char *cond, size_t cond_size, char *index, size_t index_size)
+/* The probe of a dense build: has the row a match, and at which index? */
+static void
+dense_match(Cg *cg, const GcPStep *step, char *cond, size_t cond_size, char *index, size_t index_size)
 {
 	const u16	key = gc_refs(cg->p)[step->first_key];
 	const Operand o = cg_expr(cg, key);
@@ -163,7 +164,7 @@ cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
 	/* Keys of other passes are out of the build's range, so that they have no match. */
 	if (step->join == GC_JOIN_ANTI && cg_is_split(cg, step->build))
 		cg_probed_part(cg, step, part, sizeof(part));
-	cg_dense_match(cg, step, found, sizeof(found), index, sizeof(index));
+	dense_match(cg, step, found, sizeof(found), index, sizeof(index));
 	if (part[0])
 		snprintf(buf, size, "%s && !(%s)", part, found);
 	else
@@ -281,7 +282,7 @@ find_match(Cg *cg, const GcPStep *step)
 		return;
 	}
 	cg_require_step(cg, step);
-	cg_dense_match(cg, step, cond, sizeof(cond), index, sizeof(index));
+	dense_match(cg, step, cond, sizeof(cond), index, sizeof(index));
 	text_addf(cg->out, "u64 x%d = (%s) ? (u64) %s : GC_NO_MATCH;\n", b, cond, index);
 }
 

@@ -39,9 +39,6 @@ extern void cg_require_step(Cg *cg, const GcPStep *step);
 /* Emit what computes the condition, and write the condition to buf. */
 extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
-/* The probe of a dense build: has the row a match, and at which index? */
-extern void cg_dense_match(Cg *cg, const GcPStep *step, char *cond, size_t cond_size, char *index, size_t index_size);
-
 /*
  * Emit statements that take the current row through a left, semi or anti probe.  Semi and anti
  * drop the row or not.  Left declares xN, the match's row or GC_NO_MATCH; where there may be

@@ -27,7 +27,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "../serve/bound.h"
+#include "../serve/wal_changes.h"
 #include "../store/arena.h"
 #include "chunk.h"
 #include "chunk_internal.h"

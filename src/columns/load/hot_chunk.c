@@ -23,7 +23,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
-#include "../serve/bound.h"
+#include "../serve/wal_changes.h"
 #include "chunk_internal.h"
 #include "../../settings.h"
 #include "../serve/patches.h"

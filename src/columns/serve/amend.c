@@ -1,15 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * amend.c
- *	  What has changed between a base and what a later snapshot is served.  See serving.h.
+ *	  What has changed between a base and what a later snapshot is served (serving.h); and hot pages that a session has
+ *	  read, for the sessions behind it.  See amend.h for the proof.
  *
- * Runs in backends, under a guard.  A base never changes.
+ * Runs in backends, under a guard.  A base never changes.  A note of pages is in the arena, and never changes but for
+ * marks and what became of transactions.  Sessions that read the same pages at a time replace each other's notes; any of
+ * them is good.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/transam.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -17,7 +22,7 @@
 
 #include "amend.h"
 #include "patches.h"
-#include "read_pages.h"
+#include "../store/store.h"
 #include "../../settings.h"
 
 /* If more than so many pages, or this part of all, have changed, there is better to be a new base. */
@@ -27,6 +32,285 @@
 /* If VACUUM has made this part of all pages all-visible, or fewer in so long, there is to be a new base. */
 #define VACUUMED_PART		64
 #define VACUUMED_MS			1000
+
+/* A new note is made for so many pages, and this part of those that are noted.  Fewer are less work than a note. */
+#define LEAST_READ		8
+#define LEAST_READ_PART	64
+
+/*-------------------------------------------------------------------------
+ * Pages that a session reads for others
+ *-------------------------------------------------------------------------
+ */
+
+/* Pages of a note that is being made. */
+typedef struct GcReadingPages
+{
+	Relation	rel;
+	const GcDirectory *dir;
+	GcHorizon	horizon;
+	uint32		npages;
+	GcHotPages *hot;			/* all but these, which grow: */
+	StringInfoData versions;	/* GcVersion */
+	StringInfoData gone;		/* uint16 */
+	StringInfoData tuples;		/* HeapTupleData, without t_data */
+	StringInfoData bytes;		/* of the tuples, each from an aligned place on */
+} GcReadingPages;
+
+#define COUNT_OF(list, type) ((uint32) ((list).len / sizeof(type)))
+
+static void
+put_tuple(GcReadingPages *to, const HeapTupleData *tuple)
+{
+	static const char padding[MAXIMUM_ALIGNOF] = {0};
+
+	appendBinaryStringInfo(&to->tuples, (const char *) tuple, sizeof(HeapTupleData));
+	appendBinaryStringInfo(&to->bytes, (const char *) tuple->t_data, tuple->t_len);
+	appendBinaryStringInfo(&to->bytes, padding, MAXALIGN(tuple->t_len) - tuple->t_len);
+}
+
+static void
+put_version(GcReadingPages *to, const GcVersion *v)
+{
+	appendBinaryStringInfo(&to->versions, (const char *) v, sizeof(GcVersion));
+}
+
+/* A row of the heap's chunk, by its number in the page. */
+static void
+put_gone(GcReadingPages *to, uint32 row)
+{
+	const uint16 number = (uint16) row;
+
+	appendBinaryStringInfo(&to->gone, (const char *) &number, sizeof(uint16));
+}
+
+/* The tuples of a page under its lock; false if they cannot be told by two transactions each. */
+static bool
+read_tuples(GcReadingPages *to, Page page, BlockNumber block, GcPatching *patching)
+{
+	const OffsetNumber last = PageIsNew(page) ? InvalidOffsetNumber : PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
+	{
+		ItemId		item = PageGetItemId(page, i);
+		HeapTupleData tuple = {.t_tableOid = RelationGetRelid(to->rel)};
+		GcTupleFate fate = GC_TUPLE_OF_NONE;
+		GcVersion	v;
+		int32		row;
+		bool		is_row;
+
+		if (ItemIdIsNormal(item))
+		{
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+			tuple.t_len = ItemIdGetLength(item);
+			ItemPointerSet(&tuple.t_self, block, i);
+			fate = gc_judge_tuple(&to->horizon, tuple.t_data, &v);
+		}
+		if (fate == GC_TUPLE_REFUSED)
+			return false;
+		is_row = gc_patching_next(patching, i, tuple.t_data, &row);
+		if (row >= 0 && (!is_row || fate == GC_TUPLE_OF_NONE))
+			put_gone(to, row);
+		if (fate == GC_TUPLE_OF_NONE || (is_row && fate == GC_TUPLE_OF_ALL))
+			continue;
+		v.row = is_row ? (patching->patch.first + row) | GC_HEAP_ROW : COUNT_OF(to->tuples, HeapTupleData);
+		put_version(to, &v);
+		if (!is_row)
+			put_tuple(to, &tuple);
+	}
+	while (patching->row < patching->patch.rows)
+		put_gone(to, patching->row++);
+	return true;
+}
+
+/* A page that cannot be noted has chunk_id 0: each session reads it. */
+static void
+read_page(GcReadingPages *to, BlockNumber block)
+{
+	const uint32 n = to->npages;
+	const int	versions = to->versions.len;
+	const int	gone = to->gone.len;
+	const int	tuples = to->tuples.len;
+	const int	bytes = to->bytes.len;
+	GcPatching	patching;
+	Buffer		buffer;
+
+	gc_patching_begin(&patching, to->dir, block, to->horizon.next);
+	buffer = ReadBuffer(to->rel, block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	to->hot->lsns[n] = BufferGetLSNAtomic(buffer);
+	pg_atomic_init_u32(&to->hot->buffers[n], (uint32) buffer);
+	to->hot->patches[n] = patching.patch;
+	if (to->hot->lsns[n] == InvalidXLogRecPtr || !read_tuples(to, BufferGetPage(buffer), block, &patching))
+	{
+		to->hot->patches[n].chunk_id = 0;
+		to->versions.len = versions;
+		to->gone.len = gone;
+		to->tuples.len = tuples;
+		to->bytes.len = bytes;
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+static void
+copy_page(GcReadingPages *to, const GcReadPages *from, uint32 page)
+{
+	const GcHotPages *old = from->chunk.hot;
+	const uint32 n = to->npages;
+	const uint32 gone = old->first_gone[page];
+
+	to->hot->lsns[n] = old->lsns[page];
+	to->hot->changed[n] = old->changed[page];
+	pg_atomic_init_u32(&to->hot->buffers[n], pg_atomic_read_u32(&old->buffers[page]));
+	to->hot->patches[n] = old->patches[page];
+	for (uint32 i = old->first_version[page]; i < old->first_version[page + 1]; i++)
+	{
+		GcVersion	v = old->versions[i];
+
+		if (!GC_VERSION_IN_HEAP(&v))
+		{
+			v.row = COUNT_OF(to->tuples, HeapTupleData);
+			put_tuple(to, &from->tuples[old->versions[i].row]);
+		}
+		put_version(to, &v);
+	}
+	appendBinaryStringInfo(&to->gone, (const char *) (old->gone + gone), (old->first_gone[page + 1] - gone) * sizeof(uint16));
+}
+
+static void
+end_page(GcReadingPages *to)
+{
+	to->hot->first_version[to->npages] = COUNT_OF(to->versions, GcVersion);
+	to->hot->first_gone[to->npages] = COUNT_OF(to->gone, uint16);
+	to->hot->first_left_out[to->npages] = 0;
+}
+
+/* Could the heap's chunk have rows of a page?  Other pages are not noted. */
+static bool
+is_patched(const GcDirectory *dir, BlockNumber block)
+{
+	GcPatching	patching;
+
+	gc_patching_begin(&patching, dir, block, InvalidFullTransactionId);
+	return patching.patch.chunk_id != 0;
+}
+
+/* The number of a page in the note, or -1: each session is to read it.  Blocks must ascend, and *at begin with 0. */
+static int64
+find_read_page(const GcReadPages *read, BlockNumber block, uint32 *at)
+{
+	const uint32 npages = read ? read->chunk.npages : 0;
+
+	while (*at < npages && read->chunk.hot->blocks[*at] < block)
+		(*at)++;
+	return *at < npages && read->chunk.hot->blocks[*at] == block && !read->chunk.hot->changed[*at] ? (int64) *at : -1;
+}
+
+/* Note pages that were read, and are proven so far. */
+static void
+note_pages(GcProof *proof, const GcReadingPages *from, XLogRecPtr proven_to)
+{
+	const Size	header = MAXALIGN(sizeof(GcReadPages));
+	const uint32 nversions = COUNT_OF(from->versions, GcVersion);
+	const uint32 ntuples = COUNT_OF(from->tuples, HeapTupleData);
+	const Size	hot_size = MAXALIGN(gc_hot_size(from->npages, nversions, 0, COUNT_OF(from->gone, uint16)));
+	const Size	size = header + hot_size + MAXALIGN(from->tuples.len) + from->bytes.len;
+	GcReadPages *read = gc_note_alloc(size);
+	GcHotPages *hot;
+	char	   *bytes;
+
+	if (read == NULL)
+		return;
+	memset(read, 0, header);
+	read->note.obj.size = size;
+	read->id = gc_store_new_id();
+	read->chunk.npages = from->npages;
+	read->chunk.hot = hot = gc_hot_init((char *) read + header, from->npages, nversions, 0);
+	memcpy(hot->blocks, from->hot->blocks, from->npages * sizeof(BlockNumber));
+	memcpy(hot->lsns, from->hot->lsns, from->npages * sizeof(XLogRecPtr));
+	memcpy(hot->buffers, from->hot->buffers, from->npages * sizeof(pg_atomic_uint32));
+	memcpy(hot->changed, from->hot->changed, from->npages);
+	memcpy(hot->patches, from->hot->patches, from->npages * sizeof(GcPatch));
+	memcpy(hot->first_version, from->hot->first_version, (from->npages + 1) * sizeof(uint32));
+	memcpy(hot->first_left_out, from->hot->first_left_out, (from->npages + 1) * sizeof(uint32));
+	memcpy(hot->first_gone, from->hot->first_gone, (from->npages + 1) * sizeof(uint32));
+	memcpy(hot->versions, from->versions.data, from->versions.len);
+	memcpy(hot->gone, from->gone.data, from->gone.len);
+	pg_atomic_init_u64(&hot->proven_to, proven_to);
+	read->tuples = (HeapTupleData *) ((char *) read + header + hot_size);
+	memcpy(read->tuples, from->tuples.data, from->tuples.len);
+	bytes = (char *) read->tuples + MAXALIGN(from->tuples.len);
+	memcpy(bytes, from->bytes.data, from->bytes.len);
+	for (uint32 i = 0; i < ntuples; i++)
+	{
+		read->tuples[i].t_data = (HeapTupleHeader) bytes;
+		bytes += MAXALIGN(read->tuples[i].t_len);
+	}
+	gc_note_put(proof->dir, GC_NOTE_READ, &read->note);
+	if (!gc_store_has_directory(proof->dir))
+		gc_note_forget(proof->dir);
+	proof->read = read;
+}
+
+/* Read the blocks that the note lacks, and copy the others. */
+static void
+read_blocks(GcProof *proof, const BlockNumber *blocks, uint32 n)
+{
+	const GcReadPages *old = proof->read;
+	GcReadingPages to = {.rel = proof->rel,.dir = proof->dir};
+	XLogRecPtr	proven_to = gc_wal_now();
+	uint32		at = 0;
+
+	if (old)
+		proven_to = Min(proven_to, pg_atomic_read_u64(&old->chunk.hot->proven_to));
+	pg_read_barrier();
+	to.horizon = gc_horizon(proof->rel);
+	to.hot = gc_hot_init(palloc_extended(gc_hot_size(n, 0, 0, 0), MCXT_ALLOC_HUGE), n, 0, 0);
+	initStringInfo(&to.versions);
+	initStringInfo(&to.gone);
+	initStringInfo(&to.tuples);
+	initStringInfo(&to.bytes);
+	for (uint32 i = 0; i < n; i++)
+	{
+		const int64 page = find_read_page(old, blocks[i], &at);
+
+		CHECK_FOR_INTERRUPTS();
+		if (page < 0 && !is_patched(proof->dir, blocks[i]))
+			continue;
+		end_page(&to);
+		to.hot->blocks[to.npages] = blocks[i];
+		if (page >= 0)
+			copy_page(&to, old, (uint32) page);
+		else
+			read_page(&to, blocks[i]);
+		to.npages++;
+	}
+	end_page(&to);
+	note_pages(proof, &to, proven_to);
+	pfree(to.hot);
+	pfree(to.versions.data);
+	pfree(to.gone.data);
+	pfree(to.tuples.data);
+	pfree(to.bytes.data);
+}
+
+/*
+ * Have the directory's note of pages that have been read, in proof->read.  Of the blocks, which ascend, those are read
+ * that it lacks, if they are many.
+ */
+static void
+read_pages(GcProof *proof, const BlockNumber *blocks, uint32 n)
+{
+	const uint32 noted = proof->read ? proof->read->chunk.npages : 0;
+	uint32		lacking = 0;
+	uint32		at = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		lacking += find_read_page(proof->read, blocks[i], &at) < 0 && is_patched(proof->dir, blocks[i]);
+	/* Pages are read in vain where there is no room for a note. */
+	if (lacking >= LEAST_READ + noted / LEAST_READ_PART && !gc_note_too_large(gc_retired_bytes()) &&
+		!gc_note_too_large((Size) n * BLCKSZ / 8))
+		read_blocks(proof, blocks, n);
+}
 
 /*-------------------------------------------------------------------------
  * Finding
@@ -240,6 +524,65 @@ sort_holes(GcAmendment *a)
 	a->nholes = n + 1;
 }
 
+/*-------------------------------------------------------------------------
+ * Looking at pages
+ *-------------------------------------------------------------------------
+ */
+
+/* A page of the table as a snapshot sees it, beside what the heap's chunk has of it. */
+typedef struct GcPageSeen
+{
+	uint32		ngone;
+	uint32		gone[MaxHeapTuplesPerPage]; /* rows of the chunk that it does not see, ascending */
+	uint32		nnew;
+	OffsetNumber offsets[MaxHeapTuplesPerPage]; /* tuples that it sees and that are no rows of the chunk */
+} GcPageSeen;
+
+/* Look at a page, as heapgetpage() does; false if the heap's chunk is of no use for it. */
+static bool
+look_at(Relation rel, const GcDirectory *dir, BlockNumber block, Snapshot snapshot, FullTransactionId next,
+		GcPageSeen *seen)
+{
+	GcPatching	patching;
+	OffsetNumber last;
+	Buffer		buffer;
+	Page		page;
+
+	seen->ngone = seen->nnew = 0;
+	gc_patching_begin(&patching, dir, block, next);
+	if (patching.patch.chunk_id == 0)
+		return false;
+	buffer = ReadBuffer(rel, block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	last = PageIsNew(page) ? InvalidOffsetNumber : PageGetMaxOffsetNumber(page);
+	for (OffsetNumber i = FirstOffsetNumber; i <= last; i++)
+	{
+		ItemId		item = PageGetItemId(page, i);
+		HeapTupleData tuple = {.t_tableOid = RelationGetRelid(rel)};
+		int32		row;
+		bool		is_row;
+		bool		visible = false;
+
+		if (ItemIdIsNormal(item))
+		{
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+			tuple.t_len = ItemIdGetLength(item);
+			ItemPointerSet(&tuple.t_self, block, i);
+			visible = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		}
+		is_row = gc_patching_next(&patching, i, tuple.t_data, &row);
+		if (row >= 0 && !(is_row && visible))
+			seen->gone[seen->ngone++] = patching.patch.first + row;
+		if (visible && !is_row && seen->nnew < MaxHeapTuplesPerPage)
+			seen->offsets[seen->nnew++] = i;
+	}
+	UnlockReleaseBuffer(buffer);
+	while (patching.row < patching.patch.rows)
+		seen->gone[seen->ngone++] = patching.patch.first + patching.row++;
+	return true;
+}
+
 /* Note which tuples of a page are to be read. */
 static void
 add_new_rows(GcFinding *f, BlockNumber block, const GcPageSeen *seen)
@@ -315,7 +658,7 @@ look_at_page(GcFinding *f, Relation rel, BlockNumber block, FullTransactionId ne
 	const uint32 page = block % (BlockNumber) gc_chunk_pages;
 	GcPageSeen	seen;
 
-	if (gc_patch_look(rel, f->dir, block, f->seer.snapshot, next, &seen))
+	if (look_at(rel, f->dir, block, f->seer.snapshot, next, &seen))
 	{
 		for (uint32 i = 0; i < seen.ngone; i++)
 			add_hole(f, c, seen.gone[i], seen.gone[i] + 1);
@@ -365,16 +708,21 @@ look_at_pages(GcFinding *f, GcProof *proof)
 
 	f->amendment->blocks = NULL;
 	f->amendment->nblocks = f->blocks_size = 0;
-	gc_read_pages(proof, blocks, n);
+	read_pages(proof, blocks, n);
 	for (uint32 i = 0; i < n; i++)
 	{
-		const int64 page = gc_read_pages_find(proof->read, blocks[i], &at);
+		const int64 page = find_read_page(proof->read, blocks[i], &at);
 
 		CHECK_FOR_INTERRUPTS();
 		if (page < 0 || !judge_read_page(f, proof->read, (uint32) page))
 			look_at_page(f, proof->rel, blocks[i], next);
 	}
 }
+
+/*-------------------------------------------------------------------------
+ * What has changed
+ *-------------------------------------------------------------------------
+ */
 
 bool
 gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment)
@@ -419,149 +767,4 @@ gc_amend_open(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment
 	sort_blocks(amendment);
 	look_at_pages(&f, proof);
 	sort_holes(amendment);
-}
-
-/*-------------------------------------------------------------------------
- * Applying
- *-------------------------------------------------------------------------
- */
-
-/* Holes of the base that an edit's hole touches become part of it. */
-static void
-swallow_holes(const GcServedChunk *chunk, GcHoleEdit *edit, GcHoles *holes)
-{
-	for (; edit->to < chunk->nholes && chunk->holes[edit->to].from <= edit->hole.to; edit->to++)
-	{
-		const GcHole *h = &chunk->holes[edit->to];
-
-		edit->hole.from = Min(edit->hole.from, h->from);
-		edit->hole.to = Max(edit->hole.to, h->to);
-		holes->n--;
-		holes->rows -= h->to - h->from;
-	}
-}
-
-/*
- * What n holes of the amendment, from *more on, make of a chunk's holes.  These are many, and hardly any is changed, so
- * they are not copied.  Says how many holes there are then, and how many edits.
- */
-static GcHoleEdit *
-edit_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHoles *holes, uint32 *nedits)
-{
-	GcHoleEdit *edits = palloc_extended((Size) n * sizeof(GcHoleEdit), MCXT_ALLOC_HUGE);
-	GcHoleEdit *last = NULL;
-
-	*holes = (GcHoles) {.n = chunk->nholes,.holes = chunk->holes,.rows = chunk->hole_rows};
-	for (uint32 i = 0; i < n; i++)
-	{
-		const GcHole h = more[i].hole;
-
-		if (last && h.from <= last->hole.to)
-			last->hole.to = Max(last->hole.to, h.to);
-		else
-		{
-			const uint32 passed = last ? last->to : 0;
-			const uint32 left = chunk->nholes - passed;
-			const uint32 at = passed + (left > 0 ? gc_first_from(&chunk->holes[passed].to, sizeof(GcHole), left, h.from) : 0);
-
-			last = last ? last + 1 : edits;
-			*last = (GcHoleEdit) {at, at, h};
-		}
-		swallow_holes(chunk, last, holes);
-	}
-	*nedits = last - edits + 1;
-	holes->n += *nedits;
-	for (uint32 i = 0; i < *nedits; i++)
-		holes->rows += edits[i].hole.to - edits[i].hole.from;
-	return edits;
-}
-
-/* Add blocks that are to be read to the ranges of the base, unless they have those already. */
-static void
-merge_ranges(const GcBase *base, const GcAmendment *a, GcServed *served)
-{
-	const GcBlockRange *range = base->served.ranges;
-	const GcBlockRange *end = base->kept.delta_open ? range : range + base->served.nranges;
-	GcServing	serving = {.served = served};
-
-	served->ranges = NULL;
-	served->nranges = 0;
-	served->pages_delta = 0;
-	for (uint32 i = 0; i < a->nblocks || range < end;)
-	{
-		if (i == a->nblocks || (range < end && range->first < a->blocks[i]))
-		{
-			gc_add_delta(&serving, range->first, range->count);
-			range++;
-		}
-		else
-			gc_add_delta(&serving, a->blocks[i++], 1);
-	}
-	if (a->end > base->served.nblocks)
-		gc_add_delta(&serving, base->served.nblocks, a->end - base->served.nblocks);
-}
-
-/* The served chunks, of which some have more holes. */
-static void
-merge_chunks(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcServed *served)
-{
-	const GcServed *was = &base->served;
-	uint32		at = 0;
-
-	served->chunks = palloc_extended((was->nchunks + 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
-	served->nchunks = 0;
-	served->rows_served = served->rows_versioned = 0;
-	for (uint32 k = 0; k < was->nchunks; k++)
-	{
-		const GcServedChunk *chunk = &was->chunks[k];
-		const uint64 before = served->rows_served;
-		const uint32 nchunks = served->nchunks;
-		GcHoles		holes = {.n = chunk->nholes,.holes = chunk->holes,.rows = chunk->hole_rows};
-		GcHoleEdit *edits = NULL;
-		uint32		nedits = 0;
-		uint32		first;
-
-		/* A chunk of which no row is served is not among them. */
-		while (at < a->nholes && a->holes[at].chunk < chunk->chunk)
-			at++;
-		first = at;
-		while (at < a->nholes && a->holes[at].chunk == chunk->chunk)
-			at++;
-		if (at > first)
-			edits = edit_holes(chunk, a->holes + first, at - first, &holes, &nedits);
-		gc_append_chunk(served, chunk->chunk, chunk->nrows, &holes);
-		if (served->nchunks > nchunks)
-		{
-			served->chunks[nchunks].nbase = chunk->nholes;
-			served->chunks[nchunks].nedits = nedits;
-			served->chunks[nchunks].edits = edits;
-			served->chunks[nchunks].holes_hash = chunk->holes_hash;
-		}
-		if (chunk->chunk >= dir->nheap)
-			served->rows_versioned += served->rows_served - before;
-	}
-}
-
-void
-gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcServed *served)
-{
-	*served = base->served;
-	served->amended = true;
-	if (a->nholes > 0)
-		merge_chunks(dir, base, a, served);
-	if (a->taken == 0 && !base->kept.delta_open && a->end == base->served.nblocks)
-		return;
-	merge_ranges(base, a, served);
-	served->nnew = a->nnew;
-	served->new_rows = a->new_rows;
-	served->noffsets = a->noffsets;
-	served->offsets = a->offsets;
-	served->ntuples = a->ntuples;
-	served->tuples = a->tuples;
-	served->pages_read_before = a->nread;
-	served->pages_delta += a->nnew + a->nread;
-	served->nblocks = a->end;
-	served->pages_served -= a->from_heap;
-	served->pages_versioned -= a->taken - a->from_heap;
-	served->pages_own += a->own;
 }

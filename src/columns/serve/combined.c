@@ -99,7 +99,7 @@ moved_cell(GcChunkColumn *cell, uint32 first_code, char **copies)
 	return copy;
 }
 
-/* What is known of column k of all parts. */
+/* Facts of column k of all parts. */
 static void
 describe_column(GcDirectory *dir, const GcCombination *c, int k)
 {

@@ -11,7 +11,7 @@
 #include "../store/columns.h"
 #include "visibility.h"
 
-/* What is put together.  Column c of part i is at [i * ncolumns + c]. */
+/* Parts that are put together.  Column c of part i is at [i * ncolumns + c]. */
 typedef struct GcCombination
 {
 	uint64		id;

@@ -14,9 +14,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
-#include "bound.h"
 #include "fresh.h"
-#include "read_pages.h"
 #include "versions.h"
 #include "visibility.h"
 #include "../../compat.h"

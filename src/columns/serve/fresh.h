@@ -7,7 +7,7 @@
  * chunk.  Marks are only ever set.  Each chunk says up to which LSN they are complete, `proven_to`.
  *
  * Claim.  Take a record that has changed a page of the chunk, and ends at proven_to or before it.  The page was read with
- * its change, or is marked.  So with a proven_to of a session's bound (bound.h) or more, a page without a mark
+ * its change, or is marked.  So with a proven_to of a session's bound (wal_changes.h) or more, a page without a mark
  * lacks no change of a transaction that its snapshot sees.
  *
  * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by
@@ -45,9 +45,11 @@
 
 #include "postgres.h"
 
+#include "access/htup.h"
 #include "utils/relcache.h"
 
 #include "../store/columns.h"
+#include "../store/notes.h"
 #include "wal_changes.h"
 #include "../../settings.h"
 
@@ -58,7 +60,14 @@ gc_same_map_lsn(XLogRecPtr a, XLogRecPtr b)
 	return a == b && gc_debug_map_lsns;
 }
 
-typedef struct GcReadPages GcReadPages; /* read_pages.h */
+/* Hot pages that a session has read, for the sessions behind it (amend.h). */
+typedef struct GcReadPages
+{
+	GcNote		note;
+	uint64		id;				/* never reused */
+	GcChunk		chunk;			/* only npages and hot count */
+	HeapTupleData *tuples;		/* rows of versions that are not in the heap's chunk are numbers of these */
+} GcReadPages;
 
 /* A session's proof of a directory: how far it must reach, and what was learnt for it. */
 typedef struct GcProof

@@ -24,13 +24,32 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "utils/snapshot.h"
 
 #include "versions.h"
+#include "../../settings.h"
 
 /* Transactions before this one have ended for a snapshot of this session; invalid: unknown. */
-extern FullTransactionId gc_all_before(Snapshot snapshot);
+static inline FullTransactionId
+gc_all_before(Snapshot snapshot)
+{
+	if (snapshot == NULL || snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return InvalidFullTransactionId;
+	return gc_full_xid(snapshot->xmin, ReadNextFullTransactionId());
+}
 
-/* What the heap's chunk has of a hot page. */
+/* The heap's chunk of a block. */
+#define GC_HEAP_CHUNK(block)	((block) / (BlockNumber) gc_chunk_pages)
+
+static inline const GcChunk *
+gc_heap_chunk(const GcDirectory *dir, BlockNumber block)
+{
+	const uint32 c = GC_HEAP_CHUNK(block);
+
+	return dir && c < dir->nheap ? dir->chunks[c] : NULL;
+}
+
+/* Rows of a hot page in the heap's chunk. */
 struct GcPatch
 {
 	uint64		chunk_id;		/* 0: nothing */
@@ -38,11 +57,26 @@ struct GcPatch
 	uint32		rows;			/* of the page */
 };
 
+/* Has the heap's chunk rows of a page that hot pages can be told by? */
+static inline bool
+gc_patch_usable(const GcChunk *chunk, uint32 page)
+{
+	return chunk && page < chunk->npages && FullTransactionIdIsValid(chunk->before) &&
+		chunk->row_start[page] != chunk->row_start[page + 1];
+}
+
 /*
  * Is the chunk that a hot page needs still the directory's?  If it needs none, none must have rows of it: what has
  * changed since is looked for only among other rows than those.
  */
-extern bool gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page);
+static inline bool
+gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page)
+{
+	const uint64 id = hot->patches[page].chunk_id;
+	const GcChunk *chunk = gc_heap_chunk(dir, hot->blocks[page]);
+
+	return id == 0 ? !gc_patch_usable(chunk, hot->blocks[page] % (BlockNumber) gc_chunk_pages) : chunk && chunk->id == id;
+}
 
 /* A page of the table, beside what the heap's chunk has of it. */
 typedef struct GcPatching
@@ -56,7 +90,22 @@ typedef struct GcPatching
 } GcPatching;
 
 /* Begin with a page; patch.chunk_id is 0 if the heap's chunk is of no use for it. */
-extern void gc_patching_begin(GcPatching *patching, const GcDirectory *dir, BlockNumber block, FullTransactionId next);
+static inline void
+gc_patching_begin(GcPatching *patching, const GcDirectory *dir, BlockNumber block, FullTransactionId next)
+{
+	const GcChunk *chunk = gc_heap_chunk(dir, block);
+	const uint32 page = block % (BlockNumber) gc_chunk_pages;
+
+	memset(patching, 0, sizeof(GcPatching));
+	if (!gc_patch_usable(chunk, page))
+		return;
+	patching->patch = (GcPatch) {.chunk_id = chunk->id,.first = chunk->row_start[page]};
+	patching->patch.rows = chunk->row_start[page + 1] - patching->patch.first;
+	patching->before = chunk->before;
+	patching->next = next;
+	patching->missing = chunk->missing + chunk->first_missing[page];
+	patching->end = chunk->missing + chunk->first_missing[page + 1];
+}
 
 /*
  * Tell of the page's offsets one by one, from the first on, with the tuple that is there now, or NULL.
@@ -82,38 +131,9 @@ gc_patching_next(GcPatching *patching, OffsetNumber offset, HeapTupleHeader tupl
 	return TransactionIdIsNormal(xmin) && FullTransactionIdPrecedes(gc_full_xid(xmin, patching->next), patching->before);
 }
 
-/* The heap's chunk of a block, and the row there of a version. */
-#define GC_HEAP_CHUNK(block)	((block) / (BlockNumber) gc_chunk_pages)
+/* The row of a version in the heap's chunk. */
 #define GC_HEAP_ROW				0x80000000
 #define GC_VERSION_IN_HEAP(v)	(((v)->row & GC_HEAP_ROW) != 0)
 #define GC_VERSION_ROW(v)		((v)->row & ~GC_HEAP_ROW)
-
-/* What a snapshot sees of a page of the table, beside what the heap's chunk has of it. */
-typedef struct GcPageSeen
-{
-	uint32		ngone;
-	uint32		gone[MaxHeapTuplesPerPage]; /* rows of the chunk that it does not see, ascending */
-	uint32		nnew;
-	OffsetNumber offsets[MaxHeapTuplesPerPage]; /* tuples that it sees and that are no rows of the chunk */
-} GcPageSeen;
-
-/* Look at a page; false if the heap's chunk is of no use for it. */
-extern bool gc_patch_look(Relation rel, const GcDirectory *dir, BlockNumber block, Snapshot snapshot,
-						  FullTransactionId next, GcPageSeen *seen);
-
-/* Which hot page each block of a delta is served from. */
-typedef struct GcServedPage
-{
-	int32		chunk;			/* -1: none */
-	uint32		page;
-} GcServedPage;
-
-/*
- * Serve the heap's rows of patched pages.  The first nheap chunks of `served` are the heap's, as judged, and
- * pages are the pages of its delta, which has not been shortened yet.  kept: open versions are left to the
- * caller, and so are other pages of the delta with kept->delta_open.
- */
-extern void gc_serve_patched(const GcSeer *seer, const GcDirectory *dir, GcServed *served, uint32 nheap,
-							 const GcServedPage *pages, const GcKept *kept);
 
 #endif							/* GC_PATCHES_H */

@@ -11,25 +11,11 @@
 
 StaticAssertDecl(sizeof(GcHole) == sizeof(uint64), "a hole must be a word of a set");
 
-/* The hash of those at `holes`. */
-static GcHash
-hash_base(const GcServedChunk *chunk)
-{
-	GcHash		set = chunk->holes_hash;
-
-	if (set.h[0] == 0)
-	{
-		set = (GcHash) {{0, 0}};
-		gc_hash_add(&set, chunk->holes, chunk->nbase);
-	}
-	return set;
-}
-
 /* The hash of a chunk's holes. */
 static GcHash
 hash_holes(const GcServedChunk *chunk)
 {
-	GcHash		set = hash_base(chunk);
+	GcHash		set = gc_holes_hash(chunk);
 
 	for (uint32 i = 0; i < chunk->nedits; i++)
 	{
@@ -67,11 +53,4 @@ gc_rows_key(const GcDirectory *dir, const GcServed *served, uint64 delta_rows)
 	}
 	Assert(k == served->nchunks);
 	return key;
-}
-
-void
-gc_rows_key_prepare(GcServed *base)
-{
-	for (uint32 k = 0; k < base->nchunks; k++)
-		base->chunks[k].holes_hash = hash_base(&base->chunks[k]);
 }

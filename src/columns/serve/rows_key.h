@@ -31,7 +31,4 @@
 /* The key; 0 if nobody else is known to read the same.  dir: what is served is of this; may be NULL. */
 extern GcHash gc_rows_key(const GcDirectory *dir, const GcServed *served, uint64 delta_rows);
 
-/* Hash the holes of what will be amended, for all who amend it. */
-extern void gc_rows_key_prepare(GcServed *base);
-
 #endif							/* GC_ROWS_KEY_H */

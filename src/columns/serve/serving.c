@@ -25,9 +25,7 @@
 #include "utils/timestamp.h"
 
 #include "amend.h"
-#include "read_pages.h"
 #include "../store/epoch.h"
-#include "rows_key.h"
 #include "serving.h"
 #include "../../settings.h"
 #include "../encode/spec.h"
@@ -114,6 +112,151 @@ is_later(Snapshot snapshot, const GcSnapshotKey *noted)
 			return false;
 	}
 	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Amending
+ *-------------------------------------------------------------------------
+ */
+
+/* Holes of the base that an edit's hole touches become part of it. */
+static void
+swallow_holes(const GcServedChunk *chunk, GcHoleEdit *edit, GcHoles *holes)
+{
+	for (; edit->to < chunk->nholes && chunk->holes[edit->to].from <= edit->hole.to; edit->to++)
+	{
+		const GcHole *h = &chunk->holes[edit->to];
+
+		edit->hole.from = Min(edit->hole.from, h->from);
+		edit->hole.to = Max(edit->hole.to, h->to);
+		holes->n--;
+		holes->rows -= h->to - h->from;
+	}
+}
+
+/*
+ * What n holes of the amendment, from *more on, make of a chunk's holes.  These are many, and hardly any is changed, so
+ * they are not copied.  Says how many holes there are then, and how many edits.
+ */
+static GcHoleEdit *
+edit_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHoles *holes, uint32 *nedits)
+{
+	GcHoleEdit *edits = palloc_extended((Size) n * sizeof(GcHoleEdit), MCXT_ALLOC_HUGE);
+	GcHoleEdit *last = NULL;
+
+	*holes = (GcHoles) {.n = chunk->nholes,.holes = chunk->holes,.rows = chunk->hole_rows};
+	for (uint32 i = 0; i < n; i++)
+	{
+		const GcHole h = more[i].hole;
+
+		if (last && h.from <= last->hole.to)
+			last->hole.to = Max(last->hole.to, h.to);
+		else
+		{
+			const uint32 passed = last ? last->to : 0;
+			const uint32 left = chunk->nholes - passed;
+			const uint32 at = passed + (left > 0 ? gc_first_from(&chunk->holes[passed].to, sizeof(GcHole), left, h.from) : 0);
+
+			last = last ? last + 1 : edits;
+			*last = (GcHoleEdit) {at, at, h};
+		}
+		swallow_holes(chunk, last, holes);
+	}
+	*nedits = last - edits + 1;
+	holes->n += *nedits;
+	for (uint32 i = 0; i < *nedits; i++)
+		holes->rows += edits[i].hole.to - edits[i].hole.from;
+	return edits;
+}
+
+/* Add blocks that are to be read to the ranges of the base, unless they have those already. */
+static void
+merge_ranges(const GcBase *base, const GcAmendment *a, GcServed *served)
+{
+	const GcBlockRange *range = base->served.ranges;
+	const GcBlockRange *end = base->kept.delta_open ? range : range + base->served.nranges;
+	GcServing	serving = {.served = served};
+
+	served->ranges = NULL;
+	served->nranges = 0;
+	served->pages_delta = 0;
+	for (uint32 i = 0; i < a->nblocks || range < end;)
+	{
+		if (i == a->nblocks || (range < end && range->first < a->blocks[i]))
+		{
+			gc_add_delta(&serving, range->first, range->count);
+			range++;
+		}
+		else
+			gc_add_delta(&serving, a->blocks[i++], 1);
+	}
+	if (a->end > base->served.nblocks)
+		gc_add_delta(&serving, base->served.nblocks, a->end - base->served.nblocks);
+}
+
+/* The served chunks, of which some have more holes. */
+static void
+merge_chunks(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcServed *served)
+{
+	const GcServed *was = &base->served;
+	uint32		at = 0;
+
+	served->chunks = palloc_extended((was->nchunks + 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	served->nchunks = 0;
+	served->rows_served = served->rows_versioned = 0;
+	for (uint32 k = 0; k < was->nchunks; k++)
+	{
+		const GcServedChunk *chunk = &was->chunks[k];
+		const uint64 before = served->rows_served;
+		const uint32 nchunks = served->nchunks;
+		GcHoles		holes = {.n = chunk->nholes,.holes = chunk->holes,.rows = chunk->hole_rows};
+		GcHoleEdit *edits = NULL;
+		uint32		nedits = 0;
+		uint32		first;
+
+		/* A chunk of which no row is served is not among them. */
+		while (at < a->nholes && a->holes[at].chunk < chunk->chunk)
+			at++;
+		first = at;
+		while (at < a->nholes && a->holes[at].chunk == chunk->chunk)
+			at++;
+		if (at > first)
+			edits = edit_holes(chunk, a->holes + first, at - first, &holes, &nedits);
+		gc_append_chunk(served, chunk->chunk, chunk->nrows, &holes);
+		if (served->nchunks > nchunks)
+		{
+			served->chunks[nchunks].nbase = chunk->nholes;
+			served->chunks[nchunks].nedits = nedits;
+			served->chunks[nchunks].edits = edits;
+			served->chunks[nchunks].holes_hash = chunk->holes_hash;
+		}
+		if (chunk->chunk >= dir->nheap)
+			served->rows_versioned += served->rows_served - before;
+	}
+}
+
+void
+gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *a, GcServed *served)
+{
+	*served = base->served;
+	served->amended = true;
+	if (a->nholes > 0)
+		merge_chunks(dir, base, a, served);
+	if (a->taken == 0 && !base->kept.delta_open && a->end == base->served.nblocks)
+		return;
+	merge_ranges(base, a, served);
+	served->nnew = a->nnew;
+	served->new_rows = a->new_rows;
+	served->noffsets = a->noffsets;
+	served->offsets = a->offsets;
+	served->ntuples = a->ntuples;
+	served->tuples = a->tuples;
+	served->pages_read_before = a->nread;
+	served->pages_delta += a->nnew + a->nread;
+	served->nblocks = a->end;
+	served->pages_served -= a->from_heap;
+	served->pages_versioned -= a->taken - a->from_heap;
+	served->pages_own += a->own;
 }
 
 /*-------------------------------------------------------------------------
@@ -237,7 +380,8 @@ serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
 	gc_serve_judged(proof, &base.served, NULL, &base.kept.maps);
 	gc_serve_versions(dir, snapshot, &base.served, &base.kept);
 	base.served.rows_versioned = rows_of_hot_chunks(dir, &base.served);
-	gc_rows_key_prepare(&base.served);
+	for (uint32 k = 0; k < base.served.nchunks; k++)
+		base.served.chunks[k].holes_hash = gc_holes_hash(&base.served.chunks[k]);
 	/* What is to be loaded first is not worth a note. */
 	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
 		note_base(dir, &base, ahead);

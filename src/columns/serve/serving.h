@@ -36,34 +36,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "../store/notes.h"
-#include "versions.h"
-#include "visibility.h"
-
-/* Ids of a snapshot that is noted. */
-#define GC_SERVING_MAX_IDS	128
-
-/* All that a snapshot says of which transactions it sees. */
-typedef struct GcSnapshotKey
-{
-	FullTransactionId xmax;
-	TransactionId xmin;
-	uint32		xcnt;
-	int32		subxcnt;
-	bool		suboverflowed;
-	TransactionId ids[GC_SERVING_MAX_IDS];	/* the rest is 0 */
-} GcSnapshotKey;
-
-/* What one snapshot was served.  Rows of open versions are in no hole of `served`. */
-typedef struct GcBase
-{
-	GcNote		note;
-	uint64		id;				/* never reused */
-	TimestampTz made_at;
-	GcSnapshotKey key;
-	GcServed	served;
-	GcKept		kept;
-} GcBase;
+#include "amend.h"
 
 /*
  * What a snapshot is served of a table by its directory (NULL: nothing is cached).  To be called once the snapshot was taken
@@ -73,5 +46,8 @@ extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed
 
 /* Make the base of a directory that is about to be published, for all sessions. */
 extern void gc_serve_ahead(Relation rel, const GcDirectory *dir, Snapshot snapshot);
+
+/* Serve a base by its amendment. */
+extern void gc_amend(const GcDirectory *dir, const GcBase *base, const GcAmendment *amendment, GcServed *served);
 
 #endif							/* GC_SERVING_H */

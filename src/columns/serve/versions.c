@@ -73,14 +73,6 @@ gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out)
 	return hot;
 }
 
-FullTransactionId
-gc_full_xid(TransactionId xid, FullTransactionId next)
-{
-	const uint64 near = U64FromFullTransactionId(next);
-
-	return FullTransactionIdFromU64(near + (int64) (int32) (xid - (uint32) near));
-}
-
 /*-------------------------------------------------------------------------
  * Sets of blocks
  *-------------------------------------------------------------------------
@@ -207,7 +199,7 @@ typedef enum GcSight
 	GC_SIGHT_OPEN				/* not, but a later snapshot may */
 } GcSight;
 
-/* What became of a transaction that has ended. */
+/* Ask the log for the fate of a transaction that has ended. */
 static uint32
 ask_log(FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint32 aborted)
 {
@@ -303,6 +295,18 @@ gc_page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page)
 	return false;
 }
 
+/*-------------------------------------------------------------------------
+ * Serving hot chunks
+ *-------------------------------------------------------------------------
+ */
+
+/* Which hot page each block of a delta is served from. */
+typedef struct GcServedPage
+{
+	int32		chunk;			/* -1: none */
+	uint32		page;
+} GcServedPage;
+
 static void
 keep_open(GcKept *kept, GcOpenVersion open)
 {
@@ -381,7 +385,127 @@ serve_chunk(const GcSeer *seer, const GcDirectory *dir, uint32 chunkno, GcBlockS
 	gc_append_chunk(served, chunkno, chunk->nrows, &holes);
 }
 
-/* What is left of the delta. */
+/*-------------------------------------------------------------------------
+ * Serving rows of the heap's chunks
+ *-------------------------------------------------------------------------
+ */
+
+/* The rows of a patched page that are gone, or that the snapshot does not see. */
+static void
+add_unseen_rows(const GcSeer *seer, const GcHotPages *hot, uint32 page, const GcKept *kept, GcHoles *holes)
+{
+	const uint32 first = hot->patches[page].first;
+	const uint32 end = hot->first_gone[page + 1];
+	uint32		gone = hot->first_gone[page];
+
+	for (uint32 i = hot->first_version[page]; i < hot->first_version[page + 1]; i++)
+	{
+		GcVersion  *v = &hot->versions[i];
+		const uint32 row = GC_VERSION_ROW(v);
+		uint8		judged;
+
+		if (!GC_VERSION_IN_HEAP(v))
+			continue;
+		for (; gone < end && first + hot->gone[gone] < row; gone++)
+			gc_add_hole(holes, first + hot->gone[gone], first + hot->gone[gone] + 1);
+		judged = gc_judge_version(seer, v);
+		if (!(judged & GC_VERSION_SEEN) && !(kept && (judged & GC_VERSION_OPEN)))
+			gc_add_hole(holes, row, row + 1);
+	}
+	for (; gone < end; gone++)
+		gc_add_hole(holes, first + hot->gone[gone], first + hot->gone[gone] + 1);
+}
+
+/* Where serve_patched() is in the delta: a range, a block of it, and its number. */
+typedef struct GcDeltaCursor
+{
+	uint32		range;
+	BlockNumber at;				/* of the range */
+	BlockNumber number;
+} GcDeltaCursor;
+
+/* The holes of a chunk of the heap, if they are others than those that were judged. */
+static bool
+find_holes(const GcSeer *seer, const GcDirectory *dir, const GcServed *served, uint32 c, GcDeltaCursor *cursor,
+		   const GcServedPage *pages, const GcKept *kept, GcHoles *holes)
+{
+	const GcChunk *chunk = dir->chunks[c];
+	const BlockNumber first = c * (BlockNumber) gc_chunk_pages;
+	const uint32 length = gc_chunk_length(c, served->nblocks);
+	const uint32 npages = chunk ? Min(chunk->npages, length) : 0;
+	bool		patched = false;
+
+	while (cursor->range < served->nranges)
+	{
+		const GcBlockRange *range = &served->ranges[cursor->range];
+		const BlockNumber page = range->first + cursor->at - first;
+		const GcServedPage *from = &pages[cursor->number];
+
+		if (page >= length)
+			break;
+		if (page < npages && from->chunk >= 0 && dir->chunks[from->chunk]->hot->patches[from->page].chunk_id != 0)
+		{
+			add_unseen_rows(seer, dir->chunks[from->chunk]->hot, from->page, kept, holes);
+			patched = true;
+		}
+		else if (page < npages && from->chunk < 0 && kept && kept->delta_open)
+			patched = true;
+		else if (page < npages)
+			gc_add_hole(holes, chunk->row_start[page], chunk->row_start[page + 1]);
+		cursor->number++;
+		if (++cursor->at == range->count)
+		{
+			cursor->range++;
+			cursor->at = 0;
+		}
+	}
+	if (chunk)
+		gc_add_hole(holes, chunk->row_start[npages], chunk->nrows);
+	return patched;
+}
+
+/*
+ * Serve the heap's rows of patched pages.  The first nheap chunks of `served` are the heap's, as judged, and
+ * pages are the pages of its delta, which has not been shortened yet.  kept: open versions are left to the
+ * caller, and so are other pages of the delta with kept->delta_open.
+ */
+static void
+serve_patched(const GcSeer *seer, const GcDirectory *dir, GcServed *served, uint32 nheap,
+			  const GcServedPage *pages, const GcKept *kept)
+{
+	const GcServedChunk *old = served->chunks;
+	const uint32 nhot = served->nchunks - nheap;
+	GcDeltaCursor cursor = {0};
+	uint32		k = 0;
+
+	served->chunks = palloc_extended((dir->nheap + nhot + 1) * sizeof(GcServedChunk), MCXT_ALLOC_HUGE);
+	served->nchunks = 0;
+	for (uint32 c = 0; c < dir->nheap; c++)
+	{
+		const GcServedChunk *was = k < nheap && old[k].chunk == c ? &old[k++] : NULL;
+		GcHoles		holes = {0};
+
+		CHECK_FOR_INTERRUPTS();
+		if (was)
+			served->rows_served -= was->nrows - was->hole_rows;
+		if (find_holes(seer, dir, served, c, &cursor, pages, kept, &holes))
+			gc_append_chunk(served, c, dir->chunks[c]->nrows, &holes);
+		else if (was)
+		{
+			served->chunks[served->nchunks++] = *was;
+			served->rows_served += was->nrows - was->hole_rows;
+		}
+	}
+	memcpy(&served->chunks[served->nchunks], &old[nheap], nhot * sizeof(GcServedChunk));
+	served->nchunks += nhot;
+}
+
+/*-------------------------------------------------------------------------
+ * A snapshot
+ *-------------------------------------------------------------------------
+ */
+
+/* Leave in the delta only pages that are not served. */
 static void
 shorten_delta(GcServed *served, const GcBlockSet *delta)
 {
@@ -447,7 +571,7 @@ gc_serve_versions(const GcDirectory *dir, Snapshot snapshot, GcServed *served, G
 	{
 		if (kept)
 			kept->delta_open = delta.npages - served->pages_versioned <= MOST_LEFT_OPEN;
-		gc_serve_patched(&seer, dir, served, first, from, kept);
+		serve_patched(&seer, dir, served, first, from, kept);
 		shorten_delta(served, &delta);
 	}
 	pfree(from);

@@ -28,13 +28,14 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
 #include "../store/columns.h"
 #include "visibility.h"
 
-/* What has been found out about a version's transactions, for all sessions. */
+/* Fates of a version's transactions, found out for all sessions. */
 #define GC_XMIN_COMMITTED	0x01
 #define GC_XMIN_ABORTED		0x02
 #define GC_XMAX_COMMITTED	0x04
@@ -51,7 +52,7 @@ typedef struct GcVersion
 
 typedef struct GcPatch GcPatch; /* patches.h */
 
-/* What a hot chunk knows of its pages beside their rows; npages is the chunk's. */
+/* A hot chunk's pages, beside their rows; npages is the chunk's. */
 struct GcHotPages
 {
 	BlockNumber *blocks;		/* ascending */
@@ -76,7 +77,13 @@ extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions, ui
  * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be
  * later.
  */
-extern FullTransactionId gc_full_xid(TransactionId xid, FullTransactionId next);
+static inline FullTransactionId
+gc_full_xid(TransactionId xid, FullTransactionId next)
+{
+	const uint64 near = U64FromFullTransactionId(next);
+
+	return FullTransactionIdFromU64(near + (int64) (int32) (xid - (uint32) near));
+}
 
 typedef enum GcTupleFate
 {
@@ -134,7 +141,7 @@ typedef struct GcOpenVersion
 	uint32		version;
 } GcOpenVersion;
 
-/* What is noted of a serving, for later snapshots (serving.h). */
+/* Part of a base, for later snapshots (serving.h). */
 typedef struct GcKept
 {
 	GcServedMaps maps;

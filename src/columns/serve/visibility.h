@@ -68,7 +68,7 @@ typedef struct GcServed
 	const GcNewRows *new_rows;	/* ascending */
 	uint32		noffsets;
 	const uint16 *offsets;
-	uint32		ntuples;		/* and these, which another session has read (read_pages.h) */
+	uint32		ntuples;		/* and these, which another session has read (amend.h) */
 	HeapTuple const *tuples;
 	BlockNumber nblocks;		/* of the relation */
 	BlockNumber pages_served;
@@ -92,6 +92,20 @@ static inline bool
 gc_has_delta(const GcServed *served)
 {
 	return served->nranges > 0 || served->noffsets > 0 || served->ntuples > 0;
+}
+
+/* The hash of those at `holes`. */
+static inline GcHash
+gc_holes_hash(const GcServedChunk *chunk)
+{
+	GcHash		set = chunk->holes_hash;
+
+	if (set.h[0] == 0)
+	{
+		set = (GcHash) {{0, 0}};
+		gc_hash_add(&set, chunk->holes, chunk->nbase);
+	}
+	return set;
 }
 
 /* Put a chunk's nholes holes there. */
@@ -166,7 +180,7 @@ typedef struct GcServedMaps
 
 #define GC_MAP_STRIDE	BLCKSZ
 
-/* What has become of them. */
+/* Changes of served pages. */
 typedef struct GcMapChanges
 {
 	uint32		ncleared;
@@ -177,7 +191,7 @@ typedef struct GcMapChanges
 /* For pages served from the proof's directory; false if nothing is proven. */
 extern bool gc_maps_changes(GcProof *proof, const GcServedMaps *maps, GcMapChanges *changes);
 
-/* What gc_serve() is collecting. */
+/* The result of gc_serve(), as it is collected. */
 typedef struct GcServing
 {
 	GcServed   *served;
@@ -205,7 +219,7 @@ extern void gc_add_hole(GcHoles *holes, uint32 from, uint32 to);
 /* Serve a chunk, if not all of its rows are in holes. */
 extern void gc_append_chunk(GcServed *served, uint32 chunkno, uint32 nrows, const GcHoles *holes);
 
-/* What gc_serve() found out about one chunk of the relation as it is now. */
+/* Judgement of one chunk of the relation as it is now. */
 typedef struct GcChunkJudgement
 {
 	uint32		pages;

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * wal_changes.c
- *	  Which pages of tables have changed lately, as the WAL's records say.  See wal_changes.h for the proof.
+ *	  How far the WAL matters for a session, and which pages of tables have changed lately, as its records say.
+ *	  See wal_changes.h for the proofs.
  *
- * Runs in sessions and loaders.  GC_LOCK_WAL is held by the process that reads the WAL; no other lock is taken under it but
+ * Runs in sessions and loaders; commits are counted in all processes that have transactions.  GC_LOCK_WAL is held by the process that reads the WAL; no other lock is taken under it but
  * PostgreSQL's own for a moment.  Processes that need the same records wait for it, and find them read.
  *
  *-------------------------------------------------------------------------
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 #include "access/rmgr.h"
+#include "access/transam.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "access/xlogreader.h"
@@ -25,7 +28,6 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "bound.h"
 #include "../store/lock.h"
 #include "wal_changes.h"
 #include "../../compat.h"
@@ -72,13 +74,16 @@ typedef struct GcWalChanges
 	pg_atomic_uint64 complete_to;	/* LSN */
 	pg_atomic_uint64 head;		/* how many places have been filled */
 	pg_atomic_uint64 spared;	/* pages that sessions have looked at, to spare them reading, since it was read last */
+	pg_atomic_uint32 pending;	/* processes that are about to commit, with synchronous_commit = off */
+	pg_atomic_uint64 end;		/* LSN: of the last commit record of one that was */
 	pg_atomic_uint32 watched[WATCH_BITS / 32];
 	GcRingPlace ring[RING_LENGTH];	/* ascending by end, from the place of `head` on */
 } GcWalChanges;
 
 static GcWalChanges *shared = NULL;
+static bool pending = false;	/* this process is counted */
 
-/* What this process reads the WAL with; made at first need. */
+/* This process's reader of the WAL; made at first need. */
 static XLogReaderState *reader = NULL;
 static MemoryContext reader_context = NULL;
 static bool reading = false;	/* still set at the next use: an error was thrown, and the reader is of no use */
@@ -115,8 +120,97 @@ gc_wal_changes_shmem_init(void)
 	pg_atomic_init_u64(&shared->complete_to, InvalidXLogRecPtr);
 	pg_atomic_init_u64(&shared->head, 0);
 	pg_atomic_init_u64(&shared->spared, 0);
+	pg_atomic_init_u32(&shared->pending, 0);
+	pg_atomic_init_u64(&shared->end, InvalidXLogRecPtr);
 	for (int i = 0; i < WATCH_BITS / 32; i++)
 		pg_atomic_init_u32(&shared->watched[i], 0);
+}
+
+/*-------------------------------------------------------------------------
+ * Commits
+ *-------------------------------------------------------------------------
+ */
+static void
+raise_end(XLogRecPtr to)
+{
+	uint64		old = pg_atomic_read_u64(&shared->end);
+
+	while (old < to && !pg_atomic_compare_exchange_u64(&shared->end, &old, to))
+		;
+}
+
+/* Atomic additions are barriers, too. */
+static void
+count_commit(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			/* It may have no id yet: what is called behind this may write, too. */
+			if (pending || synchronous_commit != SYNCHRONOUS_COMMIT_OFF)
+				break;
+			pg_atomic_fetch_add_u32(&shared->pending, 1);
+			pending = true;
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_ABORT:
+			if (!pending)
+				break;
+			if (event == XACT_EVENT_COMMIT)
+				raise_end(XactLastCommitEnd);
+			pg_atomic_fetch_sub_u32(&shared->pending, 1);
+			pending = false;
+			break;
+		default:
+			break;
+	}
+}
+
+void
+gc_bound_install(void)
+{
+	RegisterXactCallback(count_commit, NULL);
+}
+
+/*-------------------------------------------------------------------------
+ * Bounds
+ *-------------------------------------------------------------------------
+ */
+
+/* The end of the last record that has a place: not the place of the next one, which is behind a page's header. */
+static XLogRecPtr
+inserted_end(void)
+{
+	const XLogRecPtr next = GetXLogInsertRecPtr();
+	const uint32 in_page = next % XLOG_BLCKSZ;
+
+	if (in_page == (XLogSegmentOffset(next, wal_segment_size) == in_page ? SizeOfXLogLongPHD : SizeOfXLogShortPHD))
+		return next - in_page;
+	return next;
+}
+
+XLogRecPtr
+gc_wal_bound(void)
+{
+	XLogRecPtr	bound;
+
+	if (RecoveryInProgress())
+		return GetXLogReplayRecPtr(NULL);
+	pg_memory_barrier();
+	if (pg_atomic_read_u32(&shared->pending) > 0)
+		bound = inserted_end();
+	else
+	{
+		pg_read_barrier();
+		bound = Max(GetFlushRecPtr(NULL), pg_atomic_read_u64(&shared->end));
+	}
+	return TransactionIdIsValid(GetTopTransactionIdIfAny()) ? Max(bound, XactLastRecEnd) : bound;
+}
+
+XLogRecPtr
+gc_wal_now(void)
+{
+	return RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetXLogInsertRecPtr();
 }
 
 /*-------------------------------------------------------------------------

@@ -338,7 +338,7 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	return e < 0 ? e : gc_bring(tr, leaf, from, e);
 }
 
-/* What an expression is that kernels do not compute. */
+/* An expression that kernels do not compute. */
 static const char *
 form_refusal(const Expr *expr)
 {
@@ -366,7 +366,7 @@ form_refusal(const Expr *expr)
 	}
 }
 
-/* What kernels compute themselves. */
+/* An expression that kernels compute themselves. */
 static int
 translate_native(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {

@@ -87,7 +87,7 @@ pair_of(GcTranslation *tr, const int codes[2], double pairs)
 	return tr->reason ? GC_NO_EXPR : e;
 }
 
-/* What stands for a part in the table's expression: as it is executed, and as it is known by in all sessions. */
+/* Stand-ins for a part in the table's expression: as it is executed, and as it is known by in all sessions. */
 typedef struct StandIn
 {
 	Expr	   *executed;

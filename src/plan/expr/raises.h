@@ -14,7 +14,7 @@
 
 #include "../base/builtins.h"
 
-/* What is known of a node. */
+/* Errors of a node, as far as they are known. */
 typedef enum GcRaises
 {
 	GC_RAISES_UNKNOWN = 0,		/* nothing */

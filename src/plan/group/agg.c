@@ -129,7 +129,7 @@ add_plain(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
 	return tr->reason == NULL;
 }
 
-/* What is made of sum and count of the values; NULL, with a reason, if that cannot be. */
+/* The aggregate, made of sum and count of the values; NULL, with a reason, if that cannot be. */
 static GcPlanOutput *
 add_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 {

@@ -313,7 +313,7 @@ type_suits(const Aggref *agg, const GcSqlAggregate *sql)
 	}
 }
 
-/* What is against an aggregate, whatever its arguments; NULL if nothing is. */
+/* The reason against an aggregate, whatever its arguments; NULL if there is none. */
 const char *
 gc_aggregate_refusal(const Aggref *agg, const char *name)
 {

@@ -57,13 +57,13 @@ extern bool gc_distinct_matters(const Aggref *agg);
  */
 extern bool gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg);
 
-/* What is against an aggregate, whatever its arguments; NULL if nothing is. */
+/* The reason against an aggregate, whatever its arguments; NULL if there is none. */
 extern const char *gc_aggregate_refusal(const Aggref *agg, const char *name);
 
 /* Do this numeric expression's values differ in display scale from row to row? */
 extern bool gc_scale_varies(GcTranslation *tr, int e);
 
-/* The same, if columns may have values of several scales whose types do not say otherwise. */
+/* The reason if columns may have values of several scales whose types do not say otherwise. */
 extern bool gc_scale_may_vary(GcTranslation *tr, int e);
 
 /* Is it certain that they do, as arms of UNION ALL differ? */

@@ -161,7 +161,7 @@ gc_groups_key(GcTranslation *tr, int key)
 	return e;
 }
 
-/* What a part of an accumulator is, where the groups of parts are scanned. */
+/* Kind of a part of an accumulator, where the groups of parts are scanned. */
 static GcKind
 part_kind(const GcTranslation *tr, GcAggFn fn, int arg)
 {

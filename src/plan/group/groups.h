@@ -32,7 +32,7 @@ extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
  */
 extern int	gc_group_key(GcTranslation *tr, Node *expr);
 
-/* The same of an expression of the program; expr: what it is in SQL, or NULL. */
+/* A key that is an expression of the program; expr: what it is in SQL, or NULL. */
 extern int	gc_group_key_expr(GcTranslation *tr, int e, Node *expr);
 
 /*
@@ -74,7 +74,7 @@ extern int	gc_agg_argument(GcTranslation *tr, const Aggref *agg);
  */
 extern bool gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x);
 
-/* What aggregates with DISTINCT are of. */
+/* The argument of aggregates with DISTINCT. */
 typedef struct GcDistinct
 {
 	Node	   *argument;

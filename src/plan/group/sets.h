@@ -12,7 +12,7 @@
 
 #include "../base/translate.h"
 
-/* What is against the query's grouping sets, whatever its input; NULL if nothing is, or it has none. */
+/* The reason against the query's grouping sets, whatever its input; NULL if there is none, or it has no sets. */
 extern const char *gc_sets_refusal(PlannerInfo *root);
 
 /*

@@ -42,7 +42,6 @@ enum
 #define GC_ROOM_MAX_BLOCKS		65535
 #define GC_ROOM_MAX_REGISTERS	((1 << 26) - 1)
 #define GC_ROOM_MAX_SHARED		((1u << 31) - 1)
-#define GC_ROOM_MAX_ITEMS		65535
 
 /* All resources of an item or of a batch in two words; a guard bit above each. */
 typedef struct GcKnapsackRoom

@@ -57,8 +57,9 @@ gc_lp_start(GcLp *lp, int rows, const int *demand, const uint16_t *single)
 	}
 }
 
-double
-gc_lp_value(const GcLp *lp, int column)
+/* Value of a pattern at the present prices: its reduced cost is 1 less this. */
+static double
+value_of(const GcLp *lp, int column)
 {
 	const GcLpColumn *c = &lp->column[column];
 	double		value = 0;
@@ -82,7 +83,7 @@ gc_lp_add(GcLp *lp, const uint16_t *count)
 
 		for (int j = 0; j < GC_LP_MAX_COLUMNS; j++)
 		{
-			double		value = lp->column[j].basic ? INFINITY : gc_lp_value(lp, j);
+			double		value = lp->column[j].basic ? INFINITY : value_of(lp, j);
 
 			if (value < least)
 			{
@@ -122,7 +123,7 @@ entering(GcLp *lp, double *reduced)
 	{
 		enter = lp->added;
 		lp->added = -1;
-		*reduced = 1.0 - gc_lp_value(lp, enter);
+		*reduced = 1.0 - value_of(lp, enter);
 		if (*reduced < -EPS_PRICE)
 			return enter;
 	}
@@ -144,7 +145,7 @@ entering(GcLp *lp, double *reduced)
 
 		if (lp->column[j].basic)
 			continue;
-		cost = 1.0 - gc_lp_value(lp, j);
+		cost = 1.0 - value_of(lp, j);
 		if (cost < *reduced)
 		{
 			*reduced = cost;

@@ -79,9 +79,6 @@ extern void gc_lp_start(GcLp *lp, int rows, const int *demand, const uint16_t *s
  */
 extern int	gc_lp_add(GcLp *lp, const uint16_t *count);
 
-/* Value of a pattern at the present prices: its reduced cost is 1 less this. */
-extern double gc_lp_value(const GcLp *lp, int column);
-
 /*
  * Solve over the known columns, from the last basis.  Sets x, basic, price, objective.
  * Prices are not negative (but for rounding) when the status is GC_LP_OPTIMAL.

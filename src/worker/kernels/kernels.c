@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 
 #include "../../codegen/key_groups.h"
-#include "../../codegen/packed_rows.h"
 #include "../../codegen/selection.h"
 #include "../../force.h"
 #include "../../settings.h"
@@ -41,14 +40,7 @@ typedef struct SignatureKernels
 } SignatureKernels;
 
 static HTAB *shapes = NULL;
-static GcPipelineKernel compactor;
-static GcPipelineKernel merge_kernel;
-static GcPipelineKernel refiner;
-static GcPipelineKernel key_group_writer;
-static GcPipelineKernel packed_row_writer;
-static GcPipelineKernel text_kernel;
-static GcPipelineKernel holes_kernel;
-static GcPipelineKernel link_kernel;
+static GcPipelineKernel fixed[GC_NFIXED];
 static MemoryContext kernels_cxt = NULL;
 static GcGangKernel *pending_gangs = NULL;	/* gangs' kernels that are being compiled */
 
@@ -84,17 +76,30 @@ gc_write_gpu_text(const char *text)
 		unlink(part);
 }
 
-/* Have a kernel compiled that is the same for all programs. */
+/* Have kernels compiled that are the same for all programs. */
 static void
-ask_fixed(GcPipelineKernel *k, char *(*generate) (void))
+ask_fixed(void)
 {
-	char	   *text = k->entry ? NULL : generate();
+	static char *(*const generate[GC_NFIXED]) (void) = {
+		[GC_FIXED_COMPACTOR] = gc_generate_compactor,
+		[GC_FIXED_MERGE] = gc_generate_merge_kernel,
+		[GC_FIXED_REFINER] = gc_generate_refiner,
+		[GC_FIXED_KEY_GROUP_WRITER] = gc_generate_key_group_writer,
+		[GC_FIXED_TEXT] = gc_generate_text_kernel,
+		[GC_FIXED_HOLES] = gc_generate_holes_kernel,
+		[GC_FIXED_LINK] = gc_generate_link_kernel
+	};
 
-	if (text == NULL)
-		return;
-	k->entry = gc_kcache_get(gc_worker.kernels, text);
-	gc_write_gpu_text(text);
-	free(text);
+	for (int i = 0; i < GC_NFIXED; i++)
+	{
+		char	   *text = fixed[i].entry ? NULL : generate[i] ();
+
+		if (text == NULL)
+			continue;
+		fixed[i].entry = gc_kcache_get(gc_worker.kernels, text);
+		gc_write_gpu_text(text);
+		free(text);
+	}
 }
 
 bool
@@ -164,19 +169,14 @@ gc_kernels_init(void)
 	ctl.hcxt = kernels_cxt;
 	shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 
-	ask_fixed(&compactor, gc_generate_compactor);
-	ask_fixed(&merge_kernel, gc_generate_merge_kernel);
-	ask_fixed(&refiner, gc_generate_refiner);
-	ask_fixed(&key_group_writer, gc_generate_key_group_writer);
-	ask_fixed(&packed_row_writer, gc_generate_packed_row_writer);
-	ask_fixed(&text_kernel, gc_generate_text_kernel);
-	ask_fixed(&holes_kernel, gc_generate_holes_kernel);
-	ask_fixed(&link_kernel, gc_generate_link_kernel);
+	ask_fixed();
 }
 
-static const GcPipelineKernel *
-poll_fixed(GcPipelineKernel *k, GcError *err, bool *failed)
+const GcPipelineKernel *
+gc_fixed_kernel(GcFixedKernel which, GcError *err, bool *failed)
 {
+	GcPipelineKernel *k = &fixed[which];
+
 	*failed = false;
 	if (k->final)
 		return k;
@@ -199,54 +199,6 @@ poll_fixed(GcPipelineKernel *k, GcError *err, bool *failed)
 	if (k->entry == NULL)
 		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");
 	return NULL;
-}
-
-const GcPipelineKernel *
-gc_compactor(GcError *err, bool *failed)
-{
-	return poll_fixed(&compactor, err, failed);
-}
-
-const GcPipelineKernel *
-gc_merge_kernel(GcError *err, bool *failed)
-{
-	return poll_fixed(&merge_kernel, err, failed);
-}
-
-const GcPipelineKernel *
-gc_refiner(GcError *err, bool *failed)
-{
-	return poll_fixed(&refiner, err, failed);
-}
-
-const GcPipelineKernel *
-gc_key_group_writer(GcError *err, bool *failed)
-{
-	return poll_fixed(&key_group_writer, err, failed);
-}
-
-const GcPipelineKernel *
-gc_packed_row_writer(GcError *err, bool *failed)
-{
-	return poll_fixed(&packed_row_writer, err, failed);
-}
-
-const GcPipelineKernel *
-gc_text_kernel(GcError *err, bool *failed)
-{
-	return poll_fixed(&text_kernel, err, failed);
-}
-
-const GcPipelineKernel *
-gc_holes_kernel(GcError *err, bool *failed)
-{
-	return poll_fixed(&holes_kernel, err, failed);
-}
-
-const GcPipelineKernel *
-gc_link_kernel(GcError *err, bool *failed)
-{
-	return poll_fixed(&link_kernel, err, failed);
 }
 
 /* Called while no request is running, when no pointer into the signatures is held. */
@@ -622,7 +574,7 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 	return us[next];
 }
 
-/* What is shown: the model's prediction, by what is known of how far it is off. */
+/* Note the prediction that is shown: the model's, by what is known of how far it is off. */
 static void
 note_prediction(SignatureKernels *s, int pipeline, GcPipelineKernel *k, const GcVariant *fused, double model_us)
 {

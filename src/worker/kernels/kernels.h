@@ -93,7 +93,7 @@ extern bool gc_gang_kernels_poll(void);
 /* Can the request's program be executed?  Else err is set. */
 extern bool gc_signature_check(const GcRequest *request, GcError *err);
 
-/* What the choice of a variant depends on, and the choice (kernels.c). */
+/* Demands that the choice of a variant depends on, and the choice (kernels.c). */
 typedef struct GcVariantDemand
 {
 	GcPipelineDemand demand;
@@ -105,18 +105,21 @@ extern GcVariant gc_make_variant(const GcVariantDemand *d, const GcVariantChoice
 extern GcVariant gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room);
 extern void gc_write_gpu_text(const char *text);
 
-/*
- * Kernels that are the same for all programs (codegen.h), or NULL until they are compiled.
- * *failed: they never will be.
- */
-extern const GcPipelineKernel *gc_compactor(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_merge_kernel(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_refiner(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_key_group_writer(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_packed_row_writer(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_text_kernel(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_holes_kernel(GcError *err, bool *failed);
-extern const GcPipelineKernel *gc_link_kernel(GcError *err, bool *failed);
+/* Kernels that are the same for all programs (codegen.h). */
+typedef enum GcFixedKernel
+{
+	GC_FIXED_COMPACTOR,
+	GC_FIXED_MERGE,
+	GC_FIXED_REFINER,
+	GC_FIXED_KEY_GROUP_WRITER,
+	GC_FIXED_TEXT,
+	GC_FIXED_HOLES,
+	GC_FIXED_LINK,
+	GC_NFIXED
+} GcFixedKernel;
+
+/* NULL until it is compiled.  *failed: it never will be. */
+extern const GcPipelineKernel *gc_fixed_kernel(GcFixedKernel which, GcError *err, bool *failed);
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
@@ -132,7 +135,7 @@ extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 t
 extern void gc_kernels_init(void);
 extern void gc_kernels_trim(void);
 
-/* What it costs that kernels read the host's memory, measured once (link_costs.c): to be called before the first of the next. */
+/* Costs of reading the host's memory in kernels, measured once (link_costs.c): to be called before the first of the next. */
 extern void gc_link_costs_init(void);
 
 /*

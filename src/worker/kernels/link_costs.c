@@ -123,7 +123,7 @@ gc_link_costs_poll(GcError *err)
 
 	if (done)
 		return true;
-	k = gc_link_kernel(&first, &failed);
+	k = gc_fixed_kernel(GC_FIXED_LINK, &first, &failed);
 	if (k == NULL && !failed)
 		return true;
 	done = true;

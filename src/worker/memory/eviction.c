@@ -49,7 +49,7 @@ static u64	requests = 0;
 static u64	decisions = 0;
 static void (*before_decisions) (void) = NULL;
 
-/* What may go, and what was chosen of it: chosen[next .. nchosen - 1] is still to go. */
+/* Victims that may go, and those chosen: chosen[next .. nchosen - 1] are still to go. */
 static struct
 {
 	GcVictim   *victims;

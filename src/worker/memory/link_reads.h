@@ -24,7 +24,7 @@ typedef enum GcLinkReads
 	GC_LINK_READS_ON			/* of whatever is read only for rows that passed a step; for tests */
 } GcLinkReads;
 
-/* What share of a column's bytes a kernel reads, by the width of its codes; and of its NULL bitmap. */
+/* Share of a column's bytes that a kernel reads, by the width of its codes; and of its NULL bitmap. */
 typedef struct GcLinkRead
 {
 	float		part[4];		/* 1, 2, 4 and 8 bytes */

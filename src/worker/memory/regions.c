@@ -24,7 +24,7 @@
 #include "region_index.h"
 #include "state.h"
 
-/* What device memory has of a column, in all its directories. */
+/* A column's chunks in device memory, in all its directories. */
 typedef struct ColumnBytes
 {
 	u64			column;			/* key */

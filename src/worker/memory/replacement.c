@@ -177,7 +177,7 @@ bits_of(float positive)
 	return bits;
 }
 
-/* What a byte of device memory saves per request if the victim stays, in steps of about a fifth. */
+/* Savings per request by a byte of device memory if the victim stays, in steps of about a fifth. */
 static uint64_t
 value_key(const GcVictim *v, uint64_t now)
 {

@@ -71,7 +71,7 @@ gc_uses_of_place(const GcPlaceUses *uses, uint32_t place)
 	return &uses->place[uses->even ? 0 : place];
 }
 
-/* What so many bytes of it save over the link, when they are used. */
+/* Savings over the link by so many bytes of it, when they are used. */
 extern uint64_t gc_uses_cost(const GcUses *uses, uint64_t bytes);
 
 /* After how many more requests it is expected to be used again. */

@@ -30,10 +30,10 @@ typedef struct GcDemandPhase
 	uint64_t	bytes;
 } GcDemandPhase;
 
-/* What a request is counted with under the policy: phases that are over are left out by the caller. */
+/* Bytes that a request counts for under the policy: phases that are over are left out by the caller. */
 extern uint64_t gc_demand(GcAdmissionPolicy policy, const GcDemandPhase *phases, int n);
 
-/* What was admitted.  All 0 at first. */
+/* Requests that were admitted.  All 0 at first. */
 typedef struct GcAdmission
 {
 	GcAdmissionPolicy policy;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * edge_launch.c
- *	  The launch of a pipeline whose steps have an edge between them, through which packets go.
+ *	  The launch of a pipeline: of one kernel, or of those on both sides of an edge, through which packets go.
  *
  * GC_EDGE_MATERIALIZE: the producer's and the consumer's kernel, by turns, for a tile of the table each time: some
  * of its chunks.  Counts of packets stay on the device.  GC_EDGE_CHANNEL, GC_EDGE_REFILL: one kernel (cuda/gc_packet.h).
@@ -18,7 +18,6 @@
 #include "../../device/memory.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "wave_scan.h"
 
 /* Packets take this part of device memory at most. */
 #define MOST_PART		4
@@ -179,11 +178,6 @@ gc_edges_fit(const GcRun *run)
 	bool		fit;
 	u64			bytes;
 
-	for (int n = 0; n < run->p->npipelines; n++)
-	{
-		if (run->kernels.of[n] && gc_has_packets(run->kernels.of[n]) && gc_wave_scan_wanted(run, n))
-			return false;
-	}
 	if (run->request->edge != GC_EDGE_AUTO)
 	{
 		(void) bytes_within(run, gc_pool_largest_free(gc_worker.pool), &fit);
@@ -294,7 +288,7 @@ launch_tiles(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, 
 	return code;
 }
 
-/* What EXPLAIN says of the main pipeline's edge. */
+/* Note the main pipeline's edge for EXPLAIN. */
 static void
 note_edge(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, const EdgePlan *plan)
 {
@@ -311,8 +305,8 @@ note_edge(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, c
 		info->edge_tile = plan->sources < in->nsources ? plan->sources * in->max_rows : 0;
 }
 
-GcCode
-gc_edge_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags)
+static GcCode
+launch_edge(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags)
 {
 	EdgePlan	plan = plan_edge(run, pipeline, k, run->memory.edge_bytes - SLOT_ALIGN);
 
@@ -323,4 +317,11 @@ gc_edge_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid
 		note_edge(run, k, &run->request->inputs[run->main->input], &plan);
 	return k->variant.edge != GC_EDGE_MATERIALIZE ? launch_channel(run, pipeline, k, grid, part, flags, &plan)
 		: launch_tiles(run, pipeline, k, grid, part, flags, &plan);
+}
+
+GcCode
+gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags)
+{
+	return gc_has_packets(k) ? launch_edge(run, pipeline, k, grid, part, flags)
+		: gc_launch_kernel(run, pipeline, k, grid, part, flags, NULL);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * edge_launch.h
- *	  The launch of a pipeline whose steps have an edge between them, through which packets go.
+ *	  The launch of a pipeline: of one kernel, or of those on both sides of an edge, through which packets go.
  *
  * The worker's main thread.
  *
@@ -23,8 +23,8 @@ gc_has_packets(const GcPipelineKernel *k)
 extern bool gc_edges_wanted(const GcRun *run);
 
 /*
- * Is there memory for packets beside all else that the run wants, without anything that would have to go?  A scan in
- * waves has no packets.  For an edge that the setting demands others may go.
+ * Is there memory for packets beside all else that the run wants, without anything that would have to go?
+ * For an edge that the setting demands others may go.
  */
 extern bool gc_edges_fit(const GcRun *run);
 
@@ -32,7 +32,8 @@ extern bool gc_edges_fit(const GcRun *run);
 extern GcCode gc_edge_allocate(GcRun *run);
 extern void gc_edge_free(GcRun *run);
 
-extern GcCode gc_edge_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
-							 GcAddr flags);
+/* Launch a pipeline's kernel, or kernels, where its steps have an edge between them. */
+extern GcCode gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+							GcAddr flags);
 
 #endif							/* GC_EDGE_LAUNCH_H */

@@ -4,7 +4,7 @@
  *	  The launch of one kernel of a pipeline: its parameter, its shared memory, its grid.
  *
  * Words of a parameter are in the order that the code generator laid down.  Shared scans fill those that only they know, by
- * a hook (main_launch.h).
+ * a hook (run.h).
  *
  * The worker's main thread.
  *
@@ -13,8 +13,8 @@
 #include "launch.h"
 
 #include "../memory/state.h"
-#include "edge_launch.h"
 #include "passes.h"
+#include "stop.h"
 
 /* A thread of a scan of groups takes one of these at a time. */
 #define GROUPS_PER_BLOCK	1024
@@ -166,8 +166,6 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_COLUMN:
 			if (w->part == GC_COLUMN_PRIVATE)
 				return device_address(src, r->columns[w->index].private_off);
-			if (w->part == GC_COLUMN_PACKED_ROWS)
-				return gc_run_hooks->arg_word(src->share, w);
 			if (src->wave && src->wave[w->index])
 				return src->wave[w->index];
 			return src->tables[w->index] ? gc_table_array(src->tables[w->index]) : 0;
@@ -189,7 +187,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_SELECTION:
 		case GC_ARG_PREDICATE:
 		case GC_ARG_DIRECT:
-			return gc_run_hooks->arg_word(src->share, w);
+			return src->run->hooks->arg_word(src->run->schedule.share, w);
 		case GC_ARG_CHOICE:
 			return choice_word(src, w->part);
 		case GC_ARG_PAIRS:
@@ -245,7 +243,7 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 
 	*src = (GcArgSource) {.request = run->request,.tables = m->tables,.builds = m->builds,.matched = m->matched,
 		.lookups = m->lookups,.device_part = m->device_part,.sinks = m->sinks,.gathered = m->gathered,
-	.gathered_keys = m->gathered_keys,.top = m->top,.pass = run->result.pass,.passes = run->scan.passes,.share = run->schedule.share};
+	.gathered_keys = m->gathered_keys,.top = m->top,.pass = run->result.pass,.passes = run->scan.passes,.run = run};
 }
 
 /* Describe a part of a scan, whose flags are at an address, to the scan skeleton. */
@@ -340,11 +338,4 @@ gc_run_ntiles(const GcRun *run)
 		return gc_pairs_blocks(run->scan.pairs.count - run->scan.piece.from - run->scan.piece.count,
 							   gc_run_own_kernel(run)->variant.threads);
 	return in->nsources * ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
-}
-
-GcCode
-gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags)
-{
-	return gc_has_packets(k) ? gc_edge_launch(run, pipeline, k, grid, part, flags)
-		: gc_launch_kernel(run, pipeline, k, grid, part, flags, NULL);
 }

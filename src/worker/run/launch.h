@@ -12,7 +12,7 @@
 
 #include "run.h"
 
-/* What the words of a kernel's parameter are taken from. */
+/* Sources of the words of a kernel's parameter. */
 typedef struct GcArgSource
 {
 	const GcRequest *request;
@@ -30,7 +30,7 @@ typedef struct GcArgSource
 	GcPairs		pairs;			/* of the pipeline that is launched */
 	const u64  *edge;			/* by GC_EDGE_WORD_*; NULL: no packets are read or written */
 	const struct GcPasses *passes;	/* NULL: there is one pass */
-	const struct GcShareRun *share; /* for words that only shared scans know (main_launch.h) */
+	const GcRun *run;			/* for words that only shared scans know (GcRunHooks) */
 } GcArgSource;
 
 extern u64	gc_arg_word(const GcArgSource *src, const GcArgWord *word);
@@ -83,9 +83,5 @@ extern u32	gc_group_blocks(const GcInputValue *in);
 
 /* Tiles of the main pipeline's scan. */
 extern u32	gc_run_ntiles(const GcRun *run);
-
-/* Launch a pipeline's kernel, or kernels, where its steps have an edge between them. */
-extern GcCode gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
-							GcAddr flags);
 
 #endif							/* GC_LAUNCH_H */

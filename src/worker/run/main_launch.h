@@ -13,10 +13,8 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
-#include "nodes/pg_list.h"
 #include "portability/instr_time.h"
 
-#include "../../codegen/codegen.h"
 #include "../../device/device.h"
 #include "../../sched/model/efforts.h"
 #include "../../sched/model/variant.h"
@@ -116,28 +114,6 @@ typedef struct GcRunSchedule
 	bool		stopped;		/* its kernels were told to end early */
 } GcRunSchedule;
 
-/* All are called on the worker's main thread; schedule.c sets them before the first request. */
-typedef struct GcRunHooks
-{
-	/* A run was made; returns what shared scans keep of it, in the run's context. */
-	struct GcShareRun *(*begins) (const GcRun *run);
-	/*
-	 * The run is READY and waits for its turn.  others: requests that have work on the device.  The
-	 * hook may queue more on the run's stream, and end the run (gc_run_fail_start).
-	 */
-	void		(*waits) (GcRun *run, int others);
-	/* A word of a kernel's parameter that only shared scans know. */
-	u64			(*arg_word) (const struct GcShareRun *share, const GcArgWord *word);
-	/* The run is not in its launch after all, and READY again. */
-	void		(*leaves) (GcRun *run);
-	/* The run gives back all that it has on the device. */
-	void		(*gives_back) (GcRun *run);
-	/* The run is over; its launch and times are still there. */
-	void		(*ends) (GcRun *run);
-} GcRunHooks;
-
-extern const GcRunHooks *gc_run_hooks;
-
 /* A gang without members, which the caller holds.  NULL: err set. */
 extern GcGangLaunch *gc_gang_launch_new(GcError *err);
 extern void gc_gang_launch_release(GcGangLaunch *gang);
@@ -148,35 +124,9 @@ extern void gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int me
 /* A holder is done with the launch; the last one frees it. */
 extern void gc_main_launch_release(GcMainLaunch *launch);
 
-/* A request's place among others, at first; and it is in its launch no more. */
-extern void gc_run_begin_schedule(GcRun *run);
+/* The run is in its launch no more. */
 extern void gc_run_leave_launch(GcRun *run);
 
 extern void gc_main_launch_forget(GcMainLaunch *launch);
-
-/* Bytes of device memory for the words, and what writes them there for the first time. */
-extern Size gc_stop_bytes(void);
-extern void gc_stop_init(GcAddr room);
-
-/* Has every session left that waits for the run?  Then run->err says so. */
-extern bool gc_run_nobody_waits(GcRun *run);
-
-/* A launch that ends early if its run is stopped. */
-extern void gc_stop_with_run(const GcRun *run, GcScan *scan);
-
-/* A launch for several runs, of which this is the first: it ends early once all of them are stopped. */
-extern void gc_stop_with_all(const GcRun *first, GcMainLaunch *launch, GcScan *scan);
-
-/* A launch whose result outlives requests: it ends early only if the worker exits. */
-extern void gc_stop_with_worker(GcScan *scan);
-
-/*
- * Stop each of these runs that is on the device, if no session waits for it and no other run needs what it
- * fills.  It then ends with GC_CANCELLED, once the device is done.
- */
-extern void gc_stop_abandoned(List *runs);
-
-/* The worker exits: stop all. */
-extern void gc_stop_all(List *runs);
 
 #endif							/* GC_MAIN_LAUNCH_H */

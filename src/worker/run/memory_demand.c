@@ -198,7 +198,7 @@ gc_bytes_of_waves(const GcRequest *r)
  *-------------------------------------------------------------------------
  */
 
-/* What the columns of an input take. */
+/* Bytes of an input's columns. */
 typedef struct InputBytes
 {
 	u64			all;
@@ -244,7 +244,7 @@ gc_run_missing_bytes(const GcRun *run)
 	return bytes;
 }
 
-/* What a pipeline fills: a build, groups or rows.  *there: the build is there already. */
+/* Bytes that a pipeline fills: a build, groups or rows.  *there: the build is there already. */
 static u64
 filled_bytes(const GcRun *run, int n, bool *there)
 {

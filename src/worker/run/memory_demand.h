@@ -55,7 +55,7 @@ gc_sink_align(u64 n)
 /* Lay out a pipeline's sink behind its flags, which are at `memory`; returns the bytes of all. */
 extern u64	gc_lay_out_sink(const GcRequest *request, int pipeline, GcAddr memory, GcSinkMemory *sink);
 
-/* What is chosen or collected of the main pipeline's groups, behind its sink. */
+/* Memory behind the main pipeline's sink, for groups that are chosen or collected. */
 typedef struct GcChosenMemory
 {
 	u64			top;			/* bytes of GC_TOP_BYTES, or 0 */

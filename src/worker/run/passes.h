@@ -39,7 +39,7 @@ extern bool gc_passes_plan(GcPasses *ps, bool columns, bool less);
  */
 extern bool gc_passes_grow(GcPasses *ps, GcCode code, u64 number);
 
-/* What the kernel of a pipeline has a part of; a word of its parameter.  ps may be NULL. */
+/* Splits of a pipeline's kernel; a word of its parameter.  ps may be NULL. */
 extern GcSplits gc_passes_splits(const GcPasses *ps, int pipeline);
 extern u64	gc_passes_word(const GcPasses *ps, const GcArgWord *w);
 
@@ -62,7 +62,7 @@ extern bool gc_passes_first(const GcPasses *ps, int pipeline);
 extern bool gc_passes_last(const GcPasses *ps, int pipeline);
 extern bool gc_passes_next(GcPasses *ps, int pipeline);
 
-/* The same of the parts of the main pipeline's groups. */
+/* Parts of the main pipeline's groups: is this the last one; and the next one. */
 extern bool gc_passes_last_groups(const GcPasses *ps);
 extern void gc_passes_next_groups(GcPasses *ps);
 

@@ -186,7 +186,7 @@ static GcCode
 launch_compactor(GcRun *run)
 {
 	bool		failed;
-	const GcPipelineKernel *k = gc_compactor(&run->err, &failed);
+	const GcPipelineKernel *k = gc_fixed_kernel(GC_FIXED_COMPACTOR, &run->err, &failed);
 	GcArgs		args = {.scan.flags = run->memory.sink};
 	GcLaunch	l = {.blocks = (gc_run_main_sink(run)->ngroups + 255) / 256,.threads = Min(256, k->info.max_threads)};
 
@@ -232,7 +232,7 @@ gc_run_queue_result(GcRun *run)
 	return GC_OK;
 }
 
-/* What the flags of a pipeline's kernel say; build is -1 where it fills none. */
+/* Status by the flags of a pipeline's kernel; build is -1 where it fills none. */
 static GcCode
 check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 {

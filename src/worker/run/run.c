@@ -30,10 +30,13 @@
 #include "../memory/state.h"
 #include "edge_launch.h"
 #include "passes.h"
+#include "stop.h"
 #include "wave_scan.h"
 
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
+
+const GcRunHooks *gc_run_hooks = NULL;
 
 /* Do two requests ask for exactly the same?  Edges that are forced are to be compared, so each is launched. */
 static bool
@@ -72,6 +75,25 @@ gc_run_join(GcRun *run, List *runs)
 	}
 }
 
+/*
+ * Requests with the same number can share a scan.  It is a scan of the same chunks of the heap, or,
+ * where no page is in one, of the same directory.
+ */
+static void
+number_scan(GcRun *run)
+{
+	const GcInputValue *in = &run->request->inputs[run->main->input];
+	const GcSource *sources = (const GcSource *) (run->request->device_part + in->sources_off);
+	const GcDirectory *dir = in->dir;
+	bool		hot;
+
+	if (dir == NULL)
+		return;
+	hot = gc_cached_sources(in) > 0 && sources[0].chunk >= dir->nheap;
+	run->schedule.scan = (u32) ((hot ? 2 * dir->id + 1 : 2 * dir->heap_id) % PG_UINT32_MAX) + 1;
+	run->schedule.scan_chunks = hot ? dir->nchunks : dir->nheap;
+}
+
 GcRun *
 gc_run_start(int slot)
 {
@@ -102,7 +124,10 @@ gc_run_start(int slot)
 	run->kernels.timed = MemoryContextAllocZero(cxt, p->npipelines);
 	run->state = RUN_COMPILING;
 	run->scan.pairs = gc_pairs_of(run->request, p->npipelines - 1);
-	gc_run_begin_schedule(run);
+	number_scan(run);
+	run->schedule.ticket = gc_stop_ticket();
+	run->hooks = gc_run_hooks;
+	run->schedule.share = run->hooks->begins(run);
 
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))
@@ -147,7 +172,7 @@ void
 gc_run_unstart(GcRun *run)
 {
 	gc_run_leave_launch(run);
-	gc_run_hooks->leaves(run);
+	run->hooks->leaves(run);
 	run->state = RUN_READY;
 }
 
@@ -158,7 +183,7 @@ release_device(GcRun *run)
 	gc_wave_scans_leave(run);
 	gc_run_free_memory(run);
 	gc_edge_free(run);
-	gc_run_hooks->gives_back(run);
+	run->hooks->gives_back(run);
 	gc_run_leave_launch(run);
 	gc_run_end_stream(run);
 	gc_run_free_parts(run);
@@ -261,6 +286,18 @@ prepare(GcRun *run)
 	return run->err.code;
 }
 
+/* Is a pipeline whose kernel writes packets to be scanned in waves?  Such a scan has none. */
+static bool
+packets_in_waves(const GcRun *run)
+{
+	for (int n = 0; n < run->p->npipelines; n++)
+	{
+		if (run->kernels.of[n] && gc_has_packets(run->kernels.of[n]) && gc_wave_scan_wanted(run, n))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Queue what comes before the main kernel.  Where memory runs out, the steps of pipelines are fused, so that packets
  * between them take none.  If that is not enough, columns are scanned in waves.  If that
@@ -276,7 +313,7 @@ advance_waiting(GcRun *run, int others)
 		run->state = RUN_FINISHED;
 		return true;
 	}
-	if (gc_edges_wanted(run) && !gc_edges_fit(run))
+	if (gc_edges_wanted(run) && (packets_in_waves(run) || !gc_edges_fit(run)))
 	{
 		(void) gc_run_ask_again(run);
 		return true;
@@ -331,7 +368,7 @@ advance_ready(GcRun *run, int others)
 	GcEvent	   *prepared;
 	bool		done = false;
 
-	gc_run_hooks->waits(run, others);
+	run->hooks->waits(run, others);
 	if (run->state == RUN_FINISHED)
 		return true;
 
@@ -423,7 +460,7 @@ gc_run_free(GcRun *run)
 
 	foreach(lc, run->followers)
 		finish_follower(run, lfirst(lc));
-	gc_run_hooks->ends(run);
+	run->hooks->ends(run);
 	release_device(run);
 	if (code != GC_OK)
 		gc_run_drop_result(run);

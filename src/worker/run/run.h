@@ -14,6 +14,7 @@
 
 #include "nodes/pg_list.h"
 
+#include "../../codegen/codegen.h"
 #include "../../queue/queue.h"
 #include "main_launch.h"
 #include "result.h"
@@ -34,6 +35,7 @@ typedef enum RunState
 /* Each part is declared in the header of the file that it is of, which alone writes it, as far as possible. */
 struct GcRun
 {
+	const struct GcRunHooks *hooks;
 	int			slot;
 	GcRequest  *request;
 	GcProgram  *p;
@@ -62,6 +64,29 @@ gc_run_own_kernel(const GcRun *run)
 {
 	return run->kernels.of[run->p->npipelines - 1];
 }
+
+/* All are called on the worker's main thread; schedule.c sets them before the first request. */
+typedef struct GcRunHooks
+{
+	/* A run was made; returns what shared scans keep of it, in the run's context. */
+	struct GcShareRun *(*begins) (const GcRun *run);
+	/*
+	 * The run is READY and waits for its turn.  others: requests that have work on the device.  The
+	 * hook may queue more on the run's stream, and end the run (gc_run_fail_start).
+	 */
+	void		(*waits) (GcRun *run, int others);
+	/* A word of a kernel's parameter that only shared scans know. */
+	u64			(*arg_word) (const struct GcShareRun *share, const GcArgWord *word);
+	/* The run is not in its launch after all, and READY again. */
+	void		(*leaves) (GcRun *run);
+	/* The run gives back all that it has on the device. */
+	void		(*gives_back) (GcRun *run);
+	/* The run is over; its launch and times are still there. */
+	void		(*ends) (GcRun *run);
+} GcRunHooks;
+
+/* Hooks of the runs that start. */
+extern const GcRunHooks *gc_run_hooks;
 
 extern GcRun *gc_run_start(int slot);
 

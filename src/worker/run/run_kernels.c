@@ -88,6 +88,8 @@ bool
 gc_run_kernels_ready(GcRun *run)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	const bool	wanted[GC_NFIXED] = {[GC_FIXED_COMPACTOR] = run->result.gather,[GC_FIXED_TEXT] = computes_lookups(run),
+	[GC_FIXED_HOLES] = run->request->nvisible > 0};
 	bool		failed;
 
 	for (int i = 0; i < run->p->npipelines; i++)
@@ -100,20 +102,10 @@ gc_run_kernels_ready(GcRun *run)
 				return true;
 		}
 	}
-	if (run->result.gather && gc_compactor(&run->err, &failed) == NULL)
+	for (int i = 0; i < GC_NFIXED; i++)
 	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	if (computes_lookups(run) && gc_text_kernel(&run->err, &failed) == NULL)
-	{
-		if (failed)
-			run->state = RUN_FINISHED;
-		return failed;
-	}
-	if (run->request->nvisible > 0 && gc_holes_kernel(&run->err, &failed) == NULL)
-	{
+		if (!wanted[i] || gc_fixed_kernel(i, &run->err, &failed) != NULL)
+			continue;
 		if (failed)
 			run->state = RUN_FINISHED;
 		return failed;

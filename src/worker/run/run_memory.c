@@ -15,8 +15,8 @@
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "edge_launch.h"
-#include "launch.h"
 #include "passes.h"
+#include "stop.h"
 #include "wave_scan.h"
 
 /*
@@ -93,7 +93,7 @@ static GcCode
 launch_text(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceLookup *l, u32 from)
 {
 	bool		failed;
-	const GcPipelineKernel *k = gc_text_kernel(&run->err, &failed);
+	const GcPipelineKernel *k = gc_fixed_kernel(GC_FIXED_TEXT, &run->err, &failed);
 	GcArgs		args = {0};
 	GcLaunch	launch = {.blocks = (v->count - from + GC_TEXT_VALUES - 1) / GC_TEXT_VALUES,
 	.threads = Min(GC_TEXT_VALUES, k->info.max_threads)};
@@ -168,7 +168,7 @@ make_bitmaps(GcRun *run)
 {
 	const GcRequest *r = run->request;
 	bool		failed;
-	const GcPipelineKernel *k = gc_holes_kernel(&run->err, &failed);
+	const GcPipelineKernel *k = gc_fixed_kernel(GC_FIXED_HOLES, &run->err, &failed);
 	GcArgs		args = {0};
 	const u32	words = (r->visible_rows + GC_PAD_ROWS - 1) / GC_PAD_ROWS * (GC_PAD_ROWS / 64);
 	const u32	pieces = (words + GC_HOLES_WORDS - 1) / GC_HOLES_WORDS;

@@ -17,7 +17,7 @@
 #include "../memory/device_memory.h"
 #include "memory_demand.h"
 
-/* What it has in device memory, and the stream to which all of that is queued. */
+/* A request's device memory, and the stream to which all of that is queued. */
 typedef struct GcRunMemory
 {
 	GcRunClaim	claim;

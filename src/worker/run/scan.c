@@ -13,8 +13,9 @@
 #include "run.h"
 
 #include "../memory/state.h"
-#include "launch.h"
+#include "edge_launch.h"
 #include "passes.h"
+#include "stop.h"
 #include "wave_scan.h"
 
 /*-------------------------------------------------------------------------

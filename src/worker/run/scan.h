@@ -30,7 +30,7 @@ typedef struct GcRunScan
 	GcEvent    *done;			/* behind what was launched last */
 } GcRunScan;
 
-/* What a scan has done of late. */
+/* Progress of a scan. */
 typedef enum GcScanStep
 {
 	GC_SCAN_FAILED,				/* run->err says how */

@@ -22,7 +22,8 @@
 #include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "../waves/waves.h"
-#include "launch.h"
+#include "edge_launch.h"
+#include "stop.h"
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */
 #define LEAST_SHARE		(1.0 / 4096)

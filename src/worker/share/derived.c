@@ -1,16 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * derived.c
- *	  Columns that the device derives from a scan set's columns: group-coded columns
- *	  (key_groups.c) and columns of packed rows (packed_rows.c).
+ *	  Columns that the device derives from a scan set's columns: group-coded columns (key_groups.c).
  *
  * The first selection scan that reads a chunk writes its derived codes.  They come from codes
  * that never change, so they are never written again.  Other scans wait for the writer by an
  * event, in stream order.  Chunks that shared scans do
  * not read have none.
  *
- * The worker's main thread.  The memory of the codes belongs to the group-coded column or the
- * packed rows.
+ * The worker's main thread.  The memory of the codes belongs to the group-coded column.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +33,7 @@ gc_derived_rows(const GcDirectory *dir, u32 nchunks)
 }
 
 bool
-gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcAddr data, u32 stride)
+gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcAddr data)
 {
 	d->cols = gc_device_alloc_spare(2 * (nchunks + 1) * sizeof(GcCol), true);
 	if (d->cols == 0)
@@ -50,7 +48,7 @@ gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, 
 		d->host[i].width = d->host[d->nchunks + i].width = width;
 		d->place[i] = data;
 		d->unwritten += dir->chunks[i] != NULL;
-		data += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * stride : 0;
+		data += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * width : 0;
 	}
 	return true;
 }

@@ -30,12 +30,10 @@ typedef struct GcDerived
 extern u64	gc_derived_rows(const GcDirectory *dir, u32 nchunks);
 
 /*
- * Lay out a derived column of the first nchunks chunks, of which nothing is written yet.  width: of its codes; 0: that of the
- * source column.  The first chunk's first code lies at `data`, each row's code `stride` bytes
- * behind the last row's.  False: no memory to spare.
+ * Lay out a derived column of the first nchunks chunks, of which nothing is written yet.  width: of its codes, of which
+ * the first lies at `data`.  False: no memory to spare.
  */
-extern bool gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcAddr data,
-							   u32 stride);
+extern bool gc_derived_lay_out(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcAddr data);
 extern void gc_derived_free(GcDerived *d);
 
 /*

@@ -323,7 +323,7 @@ gc_fused_improve(GcScanSet *set)
  *-------------------------------------------------------------------------
  */
 
-/* What a member of the scan shape adds until that is learned. */
+/* A member's addition to the scan's time until that is learned. */
 double
 gc_fused_first_us(const GcScanShape *s, double alone_us)
 {

@@ -27,7 +27,7 @@ extern bool gc_fused_pending(const GcScanSet *set);
 /* Members of the scan shape in f, which may be NULL. */
 extern int	gc_fused_bodies_of(const GcFused *f, const GcScanShape *s);
 
-/* What a member of the scan shape adds until that is learned. */
+/* A member's addition to the scan's time until that is learned. */
 extern double gc_fused_first_us(const GcScanShape *s, double alone_us);
 
 /*

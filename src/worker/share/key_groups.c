@@ -225,7 +225,7 @@ refine(GcRun *run, GcSetColumn *column, int input, int key, int attribute)
 	const GcInputValue *in = &run->request->inputs[input];
 	GcError		err;
 	bool		failed;
-	const GcPipelineKernel *k = gc_refiner(&err, &failed);
+	const GcPipelineKernel *k = gc_fixed_kernel(GC_FIXED_REFINER, &err, &failed);
 	GcRefinement *r;
 	GcArgs		args = {0};
 	u64			work = aligned((column->range + 1) * sizeof(u32)) +
@@ -364,8 +364,8 @@ look_at_probe(GcRun *run, GcSetColumn *column, const GcPStep *step)
 }
 
 /* Columns with few values are tested by value. */
-bool
-gc_key_groups_worth(const GcSetColumn *column)
+static bool
+is_worth_groups(const GcSetColumn *column)
 {
 	const u64	least = gc_selection_forced() ? LEAST_VALUES_FORCED : LEAST_VALUES;
 
@@ -397,7 +397,7 @@ gc_key_groups_look(GcRun *run)
 
 	if (run->schedule.share->key_groups_seen)
 		return true;
-	again = gc_refiner(&err, &failed) == NULL && !failed;
+	again = gc_fixed_kernel(GC_FIXED_REFINER, &err, &failed) == NULL && !failed;
 	for (int i = 0; i < pl->nsteps && i < 64 && gc_debug_key_groups; i++)
 	{
 		const GcPStep *step = &gc_steps(run->p)[pl->first_step + i];
@@ -408,7 +408,7 @@ gc_key_groups_look(GcRun *run)
 			(c = plain_column(run->p, gc_refs(run->p)[step->first_key])) < 0)
 			continue;
 		column = &s->set->column[s->columns[c]];
-		if (column->refining == NULL && gc_key_groups_worth(column) && !look_at_probe(run, column, step))
+		if (column->refining == NULL && is_worth_groups(column) && !look_at_probe(run, column, step))
 			return false;
 		again = again || column->refining;
 		s->set->selection_asked = s->set->selection_asked || column->refining;
@@ -459,7 +459,7 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 
 	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->schedule.scan_chunks) * c->width, 1), true);
 	gc_device_label(c->data, GC_MEMORY_COLUMNS);
-	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->schedule.scan_chunks, c->width, c->data, c->width))
+	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->schedule.scan_chunks, c->width, c->data))
 		return true;
 	gc_device_free(c->data);
 	c->data = 0;
@@ -476,7 +476,7 @@ gc_key_groups_reserve(GcScanMembers *scan, int k)
 
 	if (c == NULL || c->width != scan->f->column[k].key_group_width || c->n > scan->f->entries[k] ||
 		!gc_debug_key_groups ||
-		gc_key_group_writer(&err, &failed) == NULL ||
+		gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, &err, &failed) == NULL ||
 		(c->data == 0 && !lay_out(c, scan->run[0])))
 		return;
 	scan->launch->share->group_coded[k] = c;
@@ -495,6 +495,6 @@ gc_key_groups_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 	args.w[2] = (u64) column->base;
 	args.w[3] = column->range;
 	args.w[4] = c->key_groups;
-	return gc_derived_write(scan, &c->column, readers, gc_key_group_writer(scan->err, &failed), &args,
+	return gc_derived_write(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed), &args,
 							GC_KEY_GROUP_WRITER_WORDS);
 }

@@ -42,9 +42,6 @@ struct GcSetColumn;
 /* Is any refinement on the device, so that the worker has to poll for it? */
 extern bool gc_key_groups_refining(void);
 
-/* Does a column have enough values for key groups to be worth while? */
-extern bool gc_key_groups_worth(const struct GcSetColumn *column);
-
 /*
  * For a READY run whose scan shape can be in selection scans.  Refine key groups by what the
  * run tests of other tables, if that is new.  False: the run failed.  gc_key_groups_poll: has a

@@ -180,7 +180,7 @@ gc_predicates_test(GcRun *run, int others)
 		return;
 	/* Some of its kernels may be there already: then it need not wait for the next time. */
 	gc_selection_improve(s->set);
-	if (!gc_selection_shape_ready(s) || !gc_selection_covers(s->set->selector, s) || gc_merge_kernel(&err, &failed) == NULL ||
+	if (!gc_selection_shape_ready(s) || !gc_selection_covers(s->set->selector, s) || gc_fixed_kernel(GC_FIXED_MERGE, &err, &failed) == NULL ||
 		!(has_peers ? forced || pays_with_peers(run, others) : pays_alone(run)))
 		return;
 	if (!lay_out_predicates(run))

@@ -6,7 +6,7 @@
  * All directories with the same columns and the same chunks of the heap have one scan set.  A scan
  * set knows the scan shapes that came for such directories, and the kernels that scan them for
  * several of them (fused.c, selection.c).  It also has the columns derived for these
- * (key_groups.c, packed_rows.c).
+ * (key_groups.c).
  *
  * The worker's main thread.  Sets live in TopMemoryContext: scan shapes are copies, since
  * kernels.c may forget its own signatures.  A set owns all that it refers to, except what
@@ -60,12 +60,11 @@ set_free(GcScanSet *set)
 	}
 	for (int c = 0; c < set->ncolumns; c++)
 		gc_key_groups_forget(&set->column[c]);
-	gc_packed_rows_forget(set);
 	pfree(set->column);
 	pfree(set);
 }
 
-/* What the first nchunks chunks say of a column. */
+/* Facts of a column by the first nchunks chunks. */
 static void
 set_column(GcSetColumn *column, const GcDirectory *dir, u32 nchunks, uint32 c)
 {
@@ -98,7 +97,7 @@ set_column(GcSetColumn *column, const GcDirectory *dir, u32 nchunks, uint32 c)
 		column->range = (u64) max - (u64) min + 1;
 }
 
-/* What is known of a table before any row is read.  Shared scans read its first nchunks chunks. */
+/* Facts of a table that are known before any row is read.  Shared scans read its first nchunks chunks. */
 static void
 set_columns(GcScanSet *set, const GcDirectory *dir, u32 nchunks)
 {
@@ -213,8 +212,6 @@ set_of(const GcRun *run)
 static bool
 set_evict(GcScanSet *set)
 {
-	if (gc_packed_rows_evict(set))
-		return true;
 	for (int c = 0; c < set->ncolumns; c++)
 	{
 		if (gc_group_coded_evict(&set->column[c]))

@@ -15,7 +15,6 @@
 #include "../../sched/policy/sched.h"
 #include "../run/run.h"
 #include "key_groups.h"
-#include "packed_rows.h"
 #include "share_run.h"
 #include "shared_kernel.h"
 
@@ -55,7 +54,7 @@ typedef struct GcScanShape
 	bool		selection_sure;	/* measured where nothing else was on the device */
 } GcScanShape;
 
-/* What is known of a directory's column before any row is read. */
+/* A directory's column, as it is known before any row is read. */
 typedef struct GcSetColumn
 {
 	i64			base;			/* smallest value */
@@ -110,7 +109,6 @@ typedef struct GcScanSet
 	bool		selection_asked;	/* kernels were asked for, and not all of them are there
 									 * yet */
 	bool		key_groups_on;	/* whether key groups were enabled last time */
-	GcPackedRows  *packed_rows;	/* NULL: none */
 	double		rows;			/* of the table */
 	u64			sel_bitmap_bytes;	/* of one request's selection bitmap */
 } GcScanSet;

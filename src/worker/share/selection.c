@@ -79,7 +79,6 @@ selection_variant(const GcScanShape *s, const GcProfile *profile)
 	v = gc_choose_variant(profile, &d, profile->shared_per_block - 1024);
 	v.selection = s->predicates.steps;
 	v.direct = s->predicates.direct;
-	v.packed_rows = gc_debug_packed_rows;
 	v.vec = profile->scalar ? 0 : 8;
 	return v;
 }

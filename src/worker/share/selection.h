@@ -31,11 +31,11 @@ extern int	gc_selection_most(const GcScanSet *set);
 extern bool gc_selection_can(const GcRun *run);
 /* Columns of the selection kernel that the run tests, one bit each. */
 extern u32	gc_selection_columns(const GcRun *run);
-/* What a request of the scan shape adds to a scan's time. */
+/* A request's addition to the time of a scan of its shape. */
 extern double gc_selection_adds(const GcScanShape *s);
 extern void gc_selection_learn(GcMainLaunch *launch, double select_us);
 
-/* What each request adds to a selection kernel's time. */
+/* Each request's addition to a selection kernel's time. */
 extern double gc_marks_write_us(const GcScanSet *set);
 
 /* Time of the run's own kernel alone; 0: not known. */

@@ -18,7 +18,7 @@
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/launch.h"
+#include "../run/edge_launch.h"
 #include "selection.h"
 #include "scan_set.h"
 #include "share_launch.h"
@@ -193,7 +193,7 @@ GcCode
 gc_selection_describe_merge(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {
 	bool		failed;
-	const GcPipelineKernel *merge_kernel = gc_merge_kernel(scan->err, &failed);
+	const GcPipelineKernel *merge_kernel = gc_fixed_kernel(GC_FIXED_MERGE, scan->err, &failed);
 
 	if (merge_kernel == NULL)
 		return scan->err->code;
@@ -265,7 +265,6 @@ gc_selection_prepare(GcScanMembers *scan)
 		if (readers(scan, scan->f->physical[k], &accepting))
 			gc_key_groups_reserve(scan, k);
 	}
-	gc_packed_rows_reserve(scan);
 	if ((code = allocate(scan)) != GC_OK ||
 		(code = gc_scan_upload(scan, NULL, size + MISMATCHES_BYTES, &tables, fill_tables, NULL)) != GC_OK)
 		return code;
@@ -280,8 +279,7 @@ gc_selection_prepare(GcScanMembers *scan)
 		if (m > 0 && (code = gc_scan_wait(scan, m)) != GC_OK)
 			return code;
 	}
-	if ((code = gc_scan_complete(scan)) != GC_OK || (code = write_key_groups(scan)) != GC_OK ||
-		(code = gc_packed_rows_write(scan)) != GC_OK)
+	if ((code = gc_scan_complete(scan)) != GC_OK || (code = write_key_groups(scan)) != GC_OK)
 		return code;
 	return gc_worker.ops->fill(scan->run[0]->memory.stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err);
 }
@@ -310,7 +308,7 @@ launch_scan(GcScanMembers *scan)
 
 	if ((code = gc_selection_prepare(scan)) != GC_OK ||
 		(code = gc_selection_describe_merge(scan, &launch, &args)) != GC_OK ||
-		(code = ops->launch(stream, gc_merge_kernel(scan->err, &failed)->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
+		(code = ops->launch(stream, gc_fixed_kernel(GC_FIXED_MERGE, scan->err, &failed)->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
 		return code;
 	gc_selection_describe(scan, &launch, &args);
 	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);

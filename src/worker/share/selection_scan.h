@@ -29,7 +29,7 @@ extern void gc_selection_describe(GcScanMembers *scan, GcLaunch *launch, GcArgs 
 /* Behind the selection kernel: bring its words for mismatches to the host. */
 extern GcCode gc_selection_fetch_mismatches(GcScanMembers *scan, GcStream *stream);
 
-/* What member m's own kernel visits, and the grid that is best for it.  Counts the launch, which is to follow. */
+/* Rows that member m's own kernel visits, and the grid that is best for it.  Counts the launch, which is to follow. */
 extern GcScanPart gc_selection_visit(GcScanMembers *scan, int m, GcGrid *grid);
 
 /* Queue member m's own kernel, and what comes behind it. */

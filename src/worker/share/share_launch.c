@@ -4,7 +4,7 @@
  *	  What a shared scan's launch has in addition to any launch.
  *
  * It owns the merged sources, on host and device, and the memory of its selection bitmaps.  It
- * holds its kernel, key groups and packed rows.  All but `computed` is given back once its last
+ * holds its kernel and key groups.  All but `computed` is given back once its last
  * request has its result.
  *
  * The worker's main thread.
@@ -48,9 +48,6 @@ strip(GcMainLaunch *launch)
 			gc_group_coded_release(s->group_coded[k]);
 		s->group_coded[k] = NULL;
 	}
-	if (s->packed_rows)
-		gc_packed_rows_release(s->packed_rows);
-	s->packed_rows = NULL;
 }
 
 static void

@@ -14,7 +14,6 @@
 
 #include "../run/main_launch.h"
 #include "key_groups.h"
-#include "packed_rows.h"
 #include "shared_kernel.h"
 
 /*
@@ -37,7 +36,6 @@ typedef struct GcShareLaunch
 													 * kernel, the key groups that it reads, or
 													 * NULL */
 	u32		   *mismatches;		/* selection: per such column, whether there was a mismatch */
-	GcPackedRows  *packed_rows;	/* selection: that its requests read, or NULL */
 	GcAddr		sources;
 	GcAddr		memory;			/* of the sources */
 	void	   *staging;		/* their copy on the host */

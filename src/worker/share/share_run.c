@@ -52,12 +52,7 @@ selection_word(const GcShareRun *share, u8 part)
 u64
 gc_share_run_word(const GcShareRun *share, const GcArgWord *w)
 {
-	if (w->type == GC_ARG_SELECTION)
-		return selection_word(share, w->part);
-	if (w->type == GC_ARG_PREDICATE || w->type == GC_ARG_DIRECT)
-		return test_word(share, w);
-	/* a column in packed rows */
-	return share->packed_rows ? share->packed_rows[w->index] : 0;
+	return w->type == GC_ARG_SELECTION ? selection_word(share, w->part) : test_word(share, w);
 }
 
 void

@@ -13,7 +13,7 @@
 #include "../../codegen/codegen.h"
 #include "../run/run.h"
 
-/* What a request's predicate kernel computes for one column (codegen/selection.h). */
+/* Result of a request's predicate kernel for one column (codegen/selection.h). */
 typedef struct GcPredicateBitmap
 {
 	GcAddr		bits;
@@ -39,8 +39,6 @@ typedef struct GcShareRun
 	u64			sel_bitmap_bytes;
 	GcAddr		summary;
 	int			sel_bitmap_bit;
-	GcAddr	   *packed_rows;	/* once it is in a selection scan, per column of p: its GcCols
-								 * in packed rows, or 0; or NULL */
 } GcShareRun;
 
 /* As GcRunHooks's. */

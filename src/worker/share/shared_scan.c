@@ -14,6 +14,7 @@
 
 #include "../memory/state.h"
 #include "../run/launch.h"
+#include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"
 

@@ -55,7 +55,7 @@ stays(Price *p, double bytes)
 	return p->reached;
 }
 
-/* The same as added_cost(), of a column that is not in memory. */
+/* Cost that a column adds which is not in memory, as added_cost(). */
 static inline double
 added_for_column(Price *p, const MemberColumn *column, double *alone)
 {

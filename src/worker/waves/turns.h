@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a member's turn comes by. */
+/* Claim by which a member's turn comes. */
 typedef struct GcWaveClaim
 {
 	double		got;			/* bytes of copies that it would have taken alone so far */

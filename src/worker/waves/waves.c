@@ -364,7 +364,7 @@ span_of(const Wave *w)
 	return w->nchunks > 0 ? w->chunks[w->nchunks - 1].chunk - w->chunks[0].chunk + 1 : 0;
 }
 
-/* What a part is told of the columns that it reads, and what they move. */
+/* Tell a part which columns it reads, and count the bytes that they move. */
 static void
 count_part(Wave *w, const Served *s, GcWavePart *part)
 {

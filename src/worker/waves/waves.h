@@ -20,7 +20,7 @@
 /* One pipeline's scan in waves, which takes part in the stream of its table. */
 typedef struct GcWaveMember GcWaveMember;
 
-/* What of a member's scan a wave serves: to be launched on the member's stream. */
+/* A wave's part of a member's scan: to be launched on the member's stream. */
 typedef struct GcWavePart
 {
 	GcAddr		sources;		/* GcSource[nsources] */

@@ -63,7 +63,7 @@ typedef struct Block
 /* Of so many blocks members are served with a chunk, at most: bits of Price.blocks. */
 #define MOST_BLOCKS		64
 
-/* What a chunk's column costs the members that a wave is to serve with the chunk. */
+/* Price of a chunk's column for the members that a wave is to serve with the chunk. */
 typedef struct Price
 {
 	u64			pricing;		/* of the chunk that it is of */

@@ -15,9 +15,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "columns/serve/amend.h"
 #include "columns/serve/combined.h"
 #include "columns/serve/rows_key.h"
+#include "columns/serve/serving.h"
 #include "columns/store/directory.h"
 
 #include "gpuconc_columns_test.h"
@@ -202,7 +202,10 @@ serve_amended(const State *state, const GcDirectory *dir, GcServed *served)
 		more.seen[c] |= draw(2) ? draw_bits() & draw_bits() & all_rows(state->nrows[c]) : 0;
 	serve_anew(&more, &base->served);
 	if (draw(2))
-		gc_rows_key_prepare(&base->served);
+	{
+		for (uint32 k = 0; k < base->served.nchunks; k++)
+			base->served.chunks[k].holes_hash = gc_holes_hash(&base->served.chunks[k]);
+	}
 	draw_amendment(&more, state, &a);
 	gc_amend(dir, base, &a, served);
 }
