@@ -81,3 +81,7 @@ SELECT check_shared('WITH g AS (SELECT d.id, d.name, d.m, sum(v) AS n FROM s JOI
 SELECT check_shared('SELECT w.c, sum(g.n), max(g.name) FROM w JOIN (SELECT d.id, d.name, count(DISTINCT s.c) AS n FROM s JOIN d ON s.k = d.id GROUP BY d.id) g ON w.k = g.id GROUP BY w.c');
 SELECT check_shared('SELECT d.id, d.name, count(DISTINCT s.c), count(DISTINCT s.t) FROM s JOIN d ON s.k = d.id GROUP BY d.id');
 SELECT check_shared('SELECT d.id, d.name, count(DISTINCT s.c) FROM s JOIN d ON s.k = d.id GROUP BY d.id, d.name');
+-- each mention is planned, but the order of its joins is searched for once
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) WITH g AS (SELECT d.yr, s.c, sum(s.v) AS n FROM s JOIN d ON s.k = d.id JOIN big ON big.k = d.id GROUP BY d.yr, s.c) SELECT count(*) FROM g a JOIN g b ON a.c = b.c WHERE a.yr = 1992 AND b.yr = 1993 \g /dev/null
+RESET client_min_messages;

@@ -8,6 +8,8 @@
  * remembered for the query without its constants (plan_memory.c).  The next time, only the joins of that order are made,
  * each in the ways that PostgreSQL knows, with the indexes and costs of that time.
  *
+ * A subquery that stands in a statement several times is planned as often.  Its order is searched for once.
+ *
  * The order is searched for again if other numbers of rows are joined than before, if the joins have become
  * much cheaper, if a table was changed, and after a number of uses.  An order that is not legal is none.
  *
@@ -283,6 +285,30 @@ find_order(uint64 key)
 	return order->uses++ < MOST_USES ? order : NULL;
 }
 
+/* Is this the level that was searched, or the same subquery elsewhere in the statement? */
+static bool
+is_same_level(const GcJoinSearch *search, PlannerInfo *root, uint64 key)
+{
+	return search->key == key && (search->root == root || equal(search->root->parse->jointree, root->parse->jointree));
+}
+
+/* What the order was found by: an earlier run of the planner, or the same subquery in this one.  NULL: nothing is known. */
+static const GcJoinSearch *
+find_search(PlannerInfo *root, uint64 key)
+{
+	const Order *order = find_order(key);
+	ListCell   *lc;
+
+	if (order)
+		return &order->search;
+	foreach(lc, key != 0 ? gc_planning->searches : NIL)
+	{
+		if (is_same_level(lfirst(lc), root, key))
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
 /* A join relation has all of its paths. */
 static void
 finish_rel(PlannerInfo *root, RelOptInfo *rel)
@@ -357,16 +383,16 @@ RelOptInfo *
 gc_join_order_replay(PlannerInfo *root, List *initial_rels)
 {
 	const uint64 key = search_key(root, initial_rels);
-	Order	   *order = find_order(key);
+	const GcJoinSearch *known = find_search(root, key);
 	const int	njoinrels = list_length(root->join_rel_list);
 	struct HTAB *hash = root->join_rel_hash;
 	GcJoinSearch search;
 	RelOptInfo *rel;
 
-	if (order == NULL || !fits(&order->search, initial_rels))
+	if (known == NULL || !fits(known, initial_rels))
 		return NULL;
-	/* The order may be removed while functions are called that plan queries. */
-	search = order->search;
+	/* It may be removed while functions are called that plan queries. */
+	search = *known;
 	root->join_rel_hash = NULL;
 	rel = join_as_before(root, initial_rels, &search);
 	if (!is_as_before(root, rel, &search))
@@ -408,6 +434,22 @@ note(const GcJoinSearch *search)
 	order->search = *search;
 }
 
+/* Does a node take along this level, or the same subquery elsewhere in the statement? */
+static bool
+has_won(const GcJoinSearch *search)
+{
+	ListCell   *lc;
+
+	foreach(lc, gc_planning->searches)
+	{
+		const GcJoinSearch *other = lfirst(lc);
+
+		if (list_member_ptr(gc_planning->won, other->root) && is_same_level(other, search->root, search->key))
+			return true;
+	}
+	return false;
+}
+
 void
 gc_join_order_note(void)
 {
@@ -416,7 +458,7 @@ gc_join_order_note(void)
 	foreach(lc, gc_planning->searches)
 	{
 		const GcJoinSearch *search = lfirst(lc);
-		const bool	won = list_member_ptr(gc_planning->won, search->root);
+		const bool	won = has_won(search);
 
 		if (won && !search->replayed)
 			note(search);

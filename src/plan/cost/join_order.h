@@ -13,7 +13,7 @@
 #include "node.h"
 
 /* Relations that are joined by one search, at most; and joins that are made of them. */
-#define GC_JOIN_ORDER_RELS	16
+#define GC_JOIN_ORDER_RELS	32
 #define GC_JOIN_ORDER_STEPS	(2 * (GC_JOIN_ORDER_RELS - 1))
 
 /* Two relations are joined: of those that the search began with, or results of earlier steps. */
