@@ -19,6 +19,8 @@
  */
 #include "order.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
@@ -51,11 +53,15 @@ static const int64 powers_of_10[MOST_DIGITS + 1] = {
  *-------------------------------------------------------------------------
  */
 
+/* PostgreSQL takes both zeros for the same, and all NaNs, which come last. */
 static GcOrderWord
 order_float(double value)
 {
 	uint64		bits;
 
+	if (isnan(value))
+		return (GcOrderWord) {.low = PG_UINT64_MAX};
+	value += 0.0;
 	memcpy(&bits, &value, sizeof(bits));
 	return (GcOrderWord) {.low = bits >> 63 ? ~bits : bits | SIGN_BIT};
 }
@@ -116,11 +122,9 @@ gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n)
 			break;
 		case GC_FLOAT4:
 			*word = order_float(DatumGetFloat4(value));
-			column->exact = false;	/* two zeros, many NaNs */
 			break;
 		case GC_FLOAT8:
 			*word = order_float(DatumGetFloat8(value));
-			column->exact = false;
 			break;
 		case GC_NUMERIC:
 			column->exact &= order_numeric(value, word);
