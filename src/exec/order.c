@@ -19,6 +19,8 @@
  */
 #include "order.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
@@ -35,9 +37,6 @@
 /* More rows are left to PostgreSQL, which may spill them to disk. */
 #define MAX_ORDERED_ROWS		1000000
 
-/* Of so many times the rows that are wanted, those that come behind are not sorted. */
-#define FEW_ROWS				4
-
 /* Digits behind the point with which numerics are compared. */
 #define NUMERIC_DIGITS			20
 
@@ -51,11 +50,15 @@ static const int64 powers_of_10[MOST_DIGITS + 1] = {
  *-------------------------------------------------------------------------
  */
 
+/* PostgreSQL takes both zeros for the same, and all NaNs, which come last. */
 static GcOrderWord
 order_float(double value)
 {
 	uint64		bits;
 
+	if (isnan(value))
+		return (GcOrderWord) {.low = PG_UINT64_MAX};
+	value += 0.0;
 	memcpy(&bits, &value, sizeof(bits));
 	return (GcOrderWord) {.low = bits >> 63 ? ~bits : bits | SIGN_BIT};
 }
@@ -116,11 +119,9 @@ gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n)
 			break;
 		case GC_FLOAT4:
 			*word = order_float(DatumGetFloat4(value));
-			column->exact = false;	/* two zeros, many NaNs */
 			break;
 		case GC_FLOAT8:
 			*word = order_float(DatumGetFloat8(value));
-			column->exact = false;
 			break;
 		case GC_NUMERIC:
 			column->exact &= order_numeric(value, word);
@@ -327,41 +328,6 @@ sort_by_key(KeyedRow *rows, KeyedRow *spare, uint64 count)
 	return rows;
 }
 
-/*
- * The rows that may be among the first ones that are wanted, by their first word alone; returns how many.
- * The word of the last of these is found digit by digit from the highest.
- */
-static uint64
-keep_first(const uint64 *words, int nwords, uint32 *order, uint64 count, uint64 wanted)
-{
-	uint64		last = 0;
-	uint64		kept = 0;
-
-	for (int shift = 64 - DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS)
-	{
-		uint32		counts[DIGIT_VALUES] = {0};
-		int			digit = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint64 n = 0; n < count; n++)
-		{
-			const uint64 word = words[n * nwords];
-
-			if ((word ^ last) >> shift >> DIGIT_BITS == 0)
-				counts[word >> shift & (DIGIT_VALUES - 1)]++;
-		}
-		for (; counts[digit] < wanted; digit++)
-			wanted -= counts[digit];
-		last |= (uint64) digit << shift;
-	}
-	for (uint64 n = 0; n < count; n++)
-	{
-		if (words[n * nwords] <= last)
-			order[kept++] = n;
-	}
-	return kept;
-}
-
 /* By words of which each row has nwords, the last one first. */
 static void
 order_by_words(const uint64 *words, int nwords, uint32 *order, uint64 count)
@@ -384,7 +350,7 @@ order_by_words(const uint64 *words, int nwords, uint32 *order, uint64 count)
 }
 
 static void
-order_by_columns(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count, uint64 wanted)
+order_by_columns(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count)
 {
 	Bits		bits[GC_MAX_ORDER];
 	const int	nwords = lay_out(plan, columns, count, bits);
@@ -392,8 +358,6 @@ order_by_columns(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order
 
 	for (int i = 0; i < plan->norder; i++)
 		pack_column(&bits[i], &columns[i], words, nwords, count);
-	if (nwords > 0 && wanted > 0 && wanted < count / FEW_ROWS)
-		count = keep_first(words, nwords, order, count, wanted);
 	order_by_words(words, nwords, order, count);
 	pfree(words);
 }
@@ -414,12 +378,7 @@ typedef struct Comparisons
 static int
 compare_words(Datum x, Datum y, SortSupport ssup)
 {
-	const GcOrderWord *a = (const GcOrderWord *) DatumGetPointer(x);
-	const GcOrderWord *b = (const GcOrderWord *) DatumGetPointer(y);
-
-	if (a->high != b->high)
-		return a->high < b->high ? -1 : 1;
-	return a->low < b->low ? -1 : a->low > b->low;
+	return gc_compare_words(*(const GcOrderWord *) DatumGetPointer(x), *(const GcOrderWord *) DatumGetPointer(y));
 }
 
 static Datum
@@ -487,7 +446,7 @@ gc_are_ordered(const GcPlan *plan, uint64 count)
 }
 
 uint32 *
-gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count, uint64 wanted)
+gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count)
 {
 	uint32	   *order;
 	bool		exact = true;
@@ -497,7 +456,7 @@ gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count, ui
 		order[n] = n;
 	for (int i = 0; i < plan->norder; i++)
 		exact &= columns[i].exact;
-	order_by_columns(plan, columns, order, count, exact ? wanted : count);
+	order_by_columns(plan, columns, order, count);
 	if (plan->sorted && !exact)
 		order_exactly(plan, columns, order, count);
 	return order;

@@ -36,11 +36,19 @@ gc_order_integer(i128 value)
 	return (GcOrderWord) {(uint64) (value >> 64) ^ UINT64CONST(0x8000000000000000), (uint64) value};
 }
 
+static inline int
+gc_compare_words(GcOrderWord a, GcOrderWord b)
+{
+	if (a.high != b.high)
+		return a.high < b.high ? -1 : 1;
+	return a.low < b.low ? -1 : a.low > b.low;
+}
+
 /* The word of row n's value, whose kind is that of the column. */
 extern void gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n);
 
-/* The order of the first rows, so many as are wanted, in the memory context of the caller. */
-extern uint32 *gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count, uint64 wanted);
+/* The order in which the rows are to be returned, in the memory context of the caller. */
+extern uint32 *gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count);
 
 /* Are so many rows to be sorted here? */
 extern bool gc_are_ordered(const GcPlan *plan, uint64 count);

@@ -15,6 +15,7 @@
  */
 #include "exec.h"
 
+#include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -453,6 +454,98 @@ integer_of(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	return out->lut == GC_NONE || *isnull ? raw : (uint32) gc_lookup_value(d->b->lookups[out->lut], (uint32) raw + 1);
 }
 
+/*
+ * The first few of many rows, if all that they are sorted by are integers: those of a heap, whose first one is the last
+ * of them.  Of most rows, no more than a column is looked at.
+ */
+typedef struct FirstRow
+{
+	uint64		place;
+	bool		late[GC_MAX_ORDER]; /* it comes behind those that are not, whatever the words */
+	GcOrderWord words[GC_MAX_ORDER];
+} FirstRow;
+
+static int
+compare_column(const FirstRow *a, const FirstRow *b, int i)
+{
+	if (a->late[i] != b->late[i])
+		return a->late[i] ? 1 : -1;
+	return gc_compare_words(a->words[i], b->words[i]);
+}
+
+static int
+compare_first_rows(Datum a, Datum b, void *norder)
+{
+	int			cmp = 0;
+
+	for (int i = 0; i < *(const int *) norder && cmp == 0; i++)
+		cmp = compare_column((const FirstRow *) DatumGetPointer(a), (const FirstRow *) DatumGetPointer(b), i);
+	return cmp;
+}
+
+/* Set what row n is sorted by.  False if it comes behind the last one, or is like that; NULL: there is none yet. */
+static bool
+comes_before(GcDecoder *d, uint64 n, FirstRow *row, const FirstRow *last)
+{
+	bool		before = last == NULL;
+
+	for (int i = 0; i < d->b->plan->norder; i++)
+	{
+		const GcPlanOrder *o = &d->b->plan->order[i];
+		bool		isnull;
+		const GcOrderWord word = gc_order_integer(integer_of(d, n, &d->b->plan->outputs[o->output], &isnull));
+		int			cmp;
+
+		row->late[i] = isnull != o->nulls_first;
+		row->words[i] = isnull ? (GcOrderWord) {0, 0} : o->descending ? (GcOrderWord) {~word.high, ~word.low} : word;
+		cmp = before ? -1 : compare_column(row, last, i);
+		if (cmp > 0)
+			return false;
+		before = cmp < 0;
+	}
+	return before;
+}
+
+static bool
+are_integers(GcDecoder *d)
+{
+	for (int i = 0; i < d->b->plan->norder; i++)
+	{
+		if (!is_integer(d, &d->b->plan->outputs[d->b->plan->order[i].output]))
+			return false;
+	}
+	return true;
+}
+
+/* The places of the first rows, in any order. */
+static uint64 *
+first_places(GcDecoder *d, const uint64 *places, uint64 wanted)
+{
+	FirstRow   *rows = MemoryContextAllocHuge(d->scratch, (wanted + 1) * sizeof(FirstRow));
+	FirstRow   *next = rows;	/* where there is room for one */
+	binaryheap *heap = binaryheap_allocate(wanted, compare_first_rows, (void *) &d->b->plan->norder);
+	uint64	   *first = MemoryContextAllocHuge(d->scratch, wanted * sizeof(uint64));
+
+	for (uint64 at = 0; at < d->nrows; at++)
+	{
+		const uint64 n = go_to(d, places, at);
+		FirstRow   *last = heap->bh_size < wanted ? NULL : (FirstRow *) DatumGetPointer(binaryheap_first(heap));
+
+		if (!comes_before(d, n, next, last))
+			continue;
+		next->place = places ? places[at] : at;
+		if (last)
+			binaryheap_replace_first(heap, PointerGetDatum(next));
+		else
+			binaryheap_add(heap, PointerGetDatum(next));
+		next = last ? last : next + 1;
+	}
+	for (uint64 i = 0; i < wanted; i++)
+		first[i] = ((FirstRow *) DatumGetPointer(heap->bh_nodes[i]))->place;
+	binaryheap_free(heap);
+	return first;
+}
+
 static void
 fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 {
@@ -479,9 +572,9 @@ fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 	d->ordered[column->order->output] = column;
 }
 
-/* The order of the rows that are wanted; NULL: as they are. */
+/* The order of the rows; NULL: as they are. */
 static uint32 *
-find_order(GcDecoder *d, const uint64 *places, uint64 wanted)
+find_order(GcDecoder *d, const uint64 *places)
 {
 	const GcPlan *plan = d->b->plan;
 	GcOrderColumn *columns = MemoryContextAllocZero(d->scratch, GC_MAX_ORDER * sizeof(GcOrderColumn));
@@ -499,7 +592,7 @@ find_order(GcDecoder *d, const uint64 *places, uint64 wanted)
 	if (d->code != GC_OK)
 		return NULL;
 	old = MemoryContextSwitchTo(d->scratch);
-	order = gc_order_rows(plan, columns, d->nrows, wanted);
+	order = gc_order_rows(plan, columns, d->nrows);
 	MemoryContextSwitchTo(old);
 	return order;
 }
@@ -508,6 +601,10 @@ find_order(GcDecoder *d, const uint64 *places, uint64 wanted)
  * All of it
  *-------------------------------------------------------------------------
  */
+
+/* So many rows are looked for among all, and sorted then, if there are so many times them. */
+#define MOST_FIRST		10000
+#define FEW_ROWS		4
 
 /* So many rows are decoded together, column by column. */
 #define BLOCK_ROWS		64
@@ -586,7 +683,12 @@ decode_rows(GcDecoder *d, GcRows *rows)
 	d->nrows = count_rows(d);
 	places = list_places(d);
 	wanted = plan->sorted && plan->limit > 0 ? Min(plan->limit, d->nrows) : d->nrows;
-	order = find_order(d, places, wanted);
+	if (wanted < d->nrows / FEW_ROWS && wanted <= MOST_FIRST && are_integers(d))
+	{
+		places = first_places(d, places, wanted);
+		d->nrows = wanted;
+	}
+	order = find_order(d, places);
 	rows->ncols = plan->noutputs;
 	rows->count = 0;
 	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(Datum));
