@@ -592,7 +592,7 @@ find_order(GcDecoder *d, const uint64 *places)
 	if (d->code != GC_OK)
 		return NULL;
 	old = MemoryContextSwitchTo(d->scratch);
-	order = gc_order_rows(plan, columns, d->nrows);
+	order = gc_order_rows(columns, plan->norder, d->nrows, plan->sorted);
 	MemoryContextSwitchTo(old);
 	return order;
 }
