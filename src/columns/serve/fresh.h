@@ -7,8 +7,8 @@
  * chunk.  Marks are only ever set.  Each chunk says up to which LSN they are complete, `proven_to`.
  *
  * Claim.  Take a record that has changed a page of the chunk, and ends at proven_to or before it.  The page was read with
- * its change, or is marked.  So with a proven_to of a session's bound (wal_changes.h) or more, a page without a mark
- * lacks no change of a transaction that its snapshot sees.
+ * its change, or is marked.  So a page without a mark lacks no change of a transaction that a session's snapshot
+ * sees, if proven_to is the session's bound (wal_changes.h) or more.
  *
  * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by
  * then is in the page.  The table was watched by then, too.  proven_to is raised only once marks are set, and never

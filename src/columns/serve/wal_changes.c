@@ -4,8 +4,9 @@
  *	  How far the WAL matters for a session, and which pages of tables have changed lately, as its records say.
  *	  See wal_changes.h for the proofs.
  *
- * Runs in sessions and loaders; commits are counted in all processes that have transactions.  GC_LOCK_WAL is held by the process that reads the WAL; no other lock is taken under it but
- * PostgreSQL's own for a moment.  Processes that need the same records wait for it, and find them read.
+ * Runs in sessions and loaders; commits are counted in all processes that have transactions.  GC_LOCK_WAL is held by
+ * the process that reads the WAL; no other lock is taken under it but PostgreSQL's own for a moment.  Processes that
+ * need the same records wait for it, and find them read.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,9 +75,9 @@ typedef struct GcWalChanges
 	pg_atomic_uint64 complete_to;	/* LSN */
 	pg_atomic_uint64 head;		/* how many places have been filled */
 	pg_atomic_uint64 spared;	/* pages that sessions have looked at, to spare them reading, since it was read last */
+	pg_atomic_uint32 watched[WATCH_BITS / 32];
 	pg_atomic_uint32 pending;	/* processes that are about to commit, with synchronous_commit = off */
 	pg_atomic_uint64 end;		/* LSN: of the last commit record of one that was */
-	pg_atomic_uint32 watched[WATCH_BITS / 32];
 	GcRingPlace ring[RING_LENGTH];	/* ascending by end, from the place of `head` on */
 } GcWalChanges;
 

@@ -11,7 +11,7 @@
  *
  * Else X committed here.  If its commit record was flushed before others could see it, it is before where the WAL is flushed
  * to.  That is so but for a commit with synchronous_commit = off.  Such a process first counts itself as pending, then
- * commits, then raises the end of such commits to its record's, and then is pending no more.  The session asks for pending
+ * commits.  Then it raises the end of such commits to its record's, and is pending no more.  The session asks for pending
  * ones first.  If it finds X's process, the bound is the end of all that was inserted.  If not, it is done with, or did not
  * begin before the snapshot was taken, which then does not see X.  What the session has changed itself ends at its last
  * record.

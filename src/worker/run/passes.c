@@ -194,7 +194,7 @@ split_range(KeySplit *s, const GcBuildValue *v)
 	s->ranged = true;
 }
 
-/* How many pipelines scan the groups of one (groups_of as in GcPInput)? */
+/* How many pipelines scan the groups of a pipeline (groups_of: as GcPInput's)? */
 static int
 count_readers(const GcProgram *p, int groups_of)
 {
@@ -265,8 +265,8 @@ find_group_split(GcPasses *ps, int n)
 	const bool	alone = !has_rest(p, n);
 
 	/* Each part is there in the passes of one pipeline. */
-	if (from < 0 || count_readers(p, from + 1) != 1 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || ps->of_groups[from] != GC_NOT_SPLIT ||
-		is_small(gc_bytes_of_sink(ps->r, from, false, false)))
+	if (from < 0 || count_readers(p, from + 1) != 1 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH ||
+		ps->of_groups[from] != GC_NOT_SPLIT || is_small(gc_bytes_of_sink(ps->r, from, false, false)))
 		return;
 	if (alone && pl->sink == GC_SINK_BUILD && ps->of_build[pl->build] != GC_NOT_SPLIT &&
 		gc_bytes_of_build(ps->r, pl->build) >= gc_pool_size(gc_worker.pool) / WITH_BUILD_PART &&

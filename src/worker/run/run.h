@@ -35,7 +35,6 @@ typedef enum RunState
 /* Each part is declared in the header of the file that it is of, which alone writes it, as far as possible. */
 struct GcRun
 {
-	const struct GcRunHooks *hooks;
 	int			slot;
 	GcRequest  *request;
 	GcProgram  *p;
@@ -50,6 +49,7 @@ struct GcRun
 	GcRunScan	scan;
 	GcRunResult result;
 	GcRunSchedule schedule;
+	const struct GcRunHooks *hooks;	/* run.c's, for files that it needs itself */
 };
 
 static inline const GcSinkValue *
