@@ -114,7 +114,7 @@ $node->safe_psql('postgres', q{UPDATE pg_class SET reltuples = 1 WHERE relname I
 $session = session($node, 'estimated');
 $session->query_safe("$allow SET gpuconc.debug_least_limit = 0; SET enable_nestloop = off; SET enable_mergejoin = off");
 is($session->query_safe($hashed), $hashed_expected, 'the answer of a request that had too little time');
-is(too_slow(), 4, 'it was too slow');
+is(too_slow(), 8, 'it was too slow');
 wait_until($node, 'SELECT running = 0 FROM gpuconc_devices', 'the device is free again');
 $launches = stat_of($node, 'main_launches');
 is($session->query_safe($hashed), $hashed_expected, 'the answer, again');

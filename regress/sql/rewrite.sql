@@ -100,6 +100,21 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT id, (SELECT count(*) FROM i WHERE i.k = o.k) FROM o WHERE id < 0 AND k = (SELECT k FROM j)', 'SELECT o.id FROM o JOIN j USING (k) WHERE o.id < 0 AND o.k = (SELECT k FROM j) AND x < (SELECT avg(v) FROM i WHERE i.k = o.n)', 'SELECT o.id FROM o, j WHERE o.n = j.id AND j.w = (SELECT DISTINCT w FROM j WHERE w = 2) AND o.x < (SELECT avg(v) FROM i WHERE i.k = o.k)',
 	'SELECT id FROM o WHERE EXISTS (SELECT FROM j WHERE j.k = o.k AND o.n > (SELECT k FROM j WHERE id < 2) AND j.w < (SELECT avg(v) FROM i WHERE i.k = j.k))'
 ]) AS q;
+-- ... nor where columns may be two names of one, or an outer join may become an inner one
+SELECT q, rewritten(q) FROM unnest(ARRAY[
+	'SELECT z.id FROM (SELECT id, x, k AS a, k AS b FROM o) z WHERE z.id < 0 AND z.a = (SELECT k FROM j) AND z.x < (SELECT avg(v) FROM i WHERE i.k = z.b)',
+	'SELECT o.id FROM o LEFT JOIN j ON o.k = j.k WHERE o.id < 0 AND o.k = (SELECT k FROM j) AND o.x < (SELECT avg(v) FROM i WHERE i.k = j.k)'
+]) AS q;
+-- a CTE whose keys fail for rows that it does not group: a condition on them stays above it
+CREATE TABLE divisors AS SELECT id, id % 6 AS x FROM generate_series(1, 300) id;
+CREATE TABLE dividends AS SELECT id FROM divisors WHERE x > 0;
+SELECT settle();
+VACUUM ANALYZE divisors, dividends;
+SELECT q, rewritten(q) FROM unnest(ARRAY[
+	'WITH c AS (SELECT 10 / x AS k, count(*) AS n FROM divisors JOIN dividends USING (id) GROUP BY 1) SELECT a.n, b.n FROM c a JOIN c b ON a.n = b.n WHERE a.k = 2 AND b.k = 5',
+	'WITH c AS (SELECT 10 / x AS k FROM divisors JOIN dividends USING (id) UNION SELECT id FROM dividends) SELECT count(*) FROM c a, c b WHERE a.k = 2 AND b.k = 5',
+	'WITH c AS (SELECT x AS k, 10 / x AS o, count(*) AS n FROM divisors JOIN dividends USING (id) GROUP BY 1, 2) SELECT a.n, b.o FROM c a JOIN c b ON a.n = b.n WHERE a.k = 2 AND b.k = 5'
+]) AS q;
 -- a row by its key
 CREATE TABLE l (a int, b int, c text, d int UNIQUE DEFERRABLE, e int, f int, UNIQUE (a, b));
 INSERT INTO l SELECT i % 20, i / 20, 'c' || i % 5, i, i, i FROM generate_series(0, 99) i;

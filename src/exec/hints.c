@@ -105,3 +105,28 @@ gc_hints_share(const GcHints *mine)
 	theirs->learnt_at = GetCurrentTimestamp();
 	LWLockRelease(lock);
 }
+
+void
+gc_hints_note_refusal(GcHints *mine, const GcHash *request)
+{
+	SharedHints *theirs = place_of(&mine->key);
+
+	mine->refused = *request;
+	mine->refused_at = GetCurrentTimestamp();
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	if (memcmp(&theirs->hints.key, &mine->key, sizeof(GcHash)) != 0)
+	{
+		theirs->hints = *mine;
+		theirs->learnt_at = mine->refused_at;
+	}
+	theirs->hints.refused = mine->refused;
+	theirs->hints.refused_at = mine->refused_at;
+	LWLockRelease(lock);
+}
+
+bool
+gc_hints_know_refusal(const GcHints *mine, const GcHash *request)
+{
+	return mine->refused_at != 0 && memcmp(&mine->refused, request, sizeof(GcHash)) == 0 &&
+		!TimestampDifferenceExceeds(mine->refused_at, GetCurrentTimestamp(), LIFE);
+}

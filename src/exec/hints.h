@@ -16,7 +16,6 @@
 
 #include "../program/hash.h"
 #include "../program/program.h"
-#include "../status.h"
 
 /* Facts that one program has taught about its data. */
 typedef struct GcHints
@@ -26,8 +25,8 @@ typedef struct GcHints
 	uint8		build_boost[GC_MAX_BUILDS]; /* powers of 8, by which an estimate was too small */
 	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
 	uint64		rows_needed;	/* of a row sink, or of chosen groups */
-	GcHash		refused;		/* the last request that was the device's in vain (GcBinding.identity); 0: none */
-	GcCode		refused_code;
+	GcHash		refused;		/* the last request that the device gave back, for its rows (GcBinding.identity) */
+	TimestampTz refused_at;		/* 0: none */
 	TimestampTz stopped_at;		/* a request that took too long (limit.h); 0: none */
 	double		stopped_after_ms;
 	double		own_plan_ms;	/* what PostgreSQL's own plan took then; -1: it has not ended */
@@ -38,6 +37,10 @@ extern GcHints *gc_hints(const GcProgram *logical);
 
 /* Lets sessions know to which the program is new. */
 extern void gc_hints_share(const GcHints *hints);
+
+/* A request that the device gave back.  It is known for ten minutes: the order in which floats are added may decide. */
+extern void gc_hints_note_refusal(GcHints *hints, const GcHash *request);
+extern bool gc_hints_know_refusal(const GcHints *hints, const GcHash *request);
 
 extern Size gc_hints_shmem_size(void);
 extern void gc_hints_shmem_init(void);

@@ -591,7 +591,7 @@ known_refusal(GcBinding *b)
 	if (b->share.h[0] == 0)
 		return false;
 	gc_hash_mix(&b->identity, b->program, b->program->size);
-	return !gc_offload_forced() && memcmp(&b->hints->refused, &b->identity, sizeof(GcHash)) == 0;
+	return !gc_offload_forced() && gc_hints_know_refusal(b->hints, &b->identity);
 }
 
 GcCode
@@ -608,7 +608,7 @@ gc_make_request(GcBinding *b)
 
 	b->share = share_request(b);
 	if (known_refusal(b))
-		return gc_fail(&b->err, b->hints->refused_code, "PostgreSQL had to answer when this was asked for before, of the same rows.");
+		return gc_fail(&b->err, GC_DATA, "PostgreSQL had to answer when this was asked for before, of the same rows.");
 
 	(void) write_request(b, &c);
 	size = c.at;

@@ -253,24 +253,12 @@ ms_since(instr_time start)
 	return INSTR_TIME_GET_MILLISEC(now);
 }
 
-/* The request was computed, and PostgreSQL is to answer.  It would have to, each time that the same is asked for. */
-static void
-note_refusal(const GcBinding *b, GcCode code)
-{
-	if (b->identity.h[0] == 0)
-		return;
-	b->hints->refused = b->identity;
-	b->hints->refused_code = code;
-	gc_hints_share(b->hints);
-}
-
 /* One attempt, with a slot and its guard held. */
 static GcCode
 attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 {
 	GcBinding	b = {.node = node,.plan = node->plan,.hints = hints,.slot = slot};
 	instr_time	start;
-	bool		answered = false;
 	GcCode		code;
 
 	INSTR_TIME_SET_CURRENT(start);
@@ -290,7 +278,9 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 			gc_compiling_note(&hints->key);
 		else
 			gc_compiling_forget(&hints->key);
-		answered = code == GC_OK || code == GC_DATA;
+		/* So it would be, each time that this is asked for. */
+		if (code == GC_DATA && b.identity.h[0] != 0)
+			gc_hints_note_refusal(hints, &b.identity);
 	}
 	if (code == GC_OK)
 	{
@@ -300,8 +290,6 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	}
 	if (code == GC_OK)
 		note_success(node, &b, gc_slot_info(slot));
-	else if (answered && (code == GC_DATA || code == GC_UNSUPPORTED))
-		note_refusal(&b, code);
 	*err = b.err;
 	return code;
 }

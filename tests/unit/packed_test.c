@@ -51,12 +51,12 @@ static const char *const shapes[NSHAPES] = {"one stage", "several stages", "few 
 
 /* In place of what the table has under these numbers. */
 static const TableColumn packed_columns[NPACKED] = {
-	{C_SMALL, GC_INT4, 1, false, 0, 49, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_GROUP, GC_INT4, 1, true, -100, 155, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_SHIFT, GC_INT4, 1, false, 1000, 1127, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_GAPS, GC_INT4, 2, true, -16000, 16767, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_NULL, GC_INT4, 2, false, -30000, 35535, 0, {{0}}, 0, {NULL}, {NULL}, 0},
-	{C_WIDE, GC_INT8, 2, true, 5000000000, 5000004095, 0, {{0}}, 0, {NULL}, {NULL}, 0},
+	{C_SMALL, GC_INT4, 1, false, 0, 49, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_GROUP, GC_INT4, 1, true, -100, 155, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_SHIFT, GC_INT4, 1, false, 1000, 1127, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_GAPS, GC_INT4, 2, true, -16000, 16767, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_NULL, GC_INT4, 2, false, -30000, 35535, 0, {{0}}, 0, {NULL}, {NULL}},
+	{C_WIDE, GC_INT8, 2, true, 5000000000, 5000004095, 0, {{0}}, 0, {NULL}, {NULL}},
 };
 static Request requests[NSHAPES][EACH];
 static GcAddr visible_bits[NCHUNKS];

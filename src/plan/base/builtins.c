@@ -54,6 +54,8 @@ static const GcBuiltin builtins[] = {
 	[F_NUMERIC_SUB] = {.digits = GC_DIGITS_OF_SUM},
 	[F_NUMERIC_MUL] = {.digits = GC_DIGITS_OF_PRODUCT},
 	[F_NUMERIC_DIV] = {.digits = GC_DIGITS_OF_QUOTIENT},
+	[F_INT4DIV] = {.flags = GC_SAFE_MOVED, .safe_if = GC_IF_POSITIVE},
+	[F_INT4MOD] = {.flags = GC_SAFE_MOVED, .safe_if = GC_IF_POSITIVE},
 
 	/* Casts of numbers */
 	[F_INT4_INT2] = {.flags = GC_SAFE_OF_TEXTS | GC_SAFE_MOVED | GC_SAFE_OF_GROUPS},

@@ -18,7 +18,7 @@
 extern const char *gc_source_refusal(PlannerInfo *root, RelOptInfo *rel);
 extern const char *gc_subplans_refusal(PlannerInfo *root, Node *expr);
 
-/* May LIMIT or OFFSET leave rows of a query out?  LIMIT ALL and OFFSET 0 leave none: they keep conditions out of the query. */
+/* May LIMIT or OFFSET leave rows of a query out?  LIMIT ALL and, once constants are folded, OFFSET 0 leave none. */
 extern bool gc_has_limit(const Query *query);
 
 /* May a query return other rows when it is executed once more?  Does it lock rows? */

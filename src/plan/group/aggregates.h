@@ -63,7 +63,7 @@ extern const char *gc_aggregate_refusal(const Aggref *agg, const char *name);
 /* Do this numeric expression's values differ in display scale from row to row? */
 extern bool gc_scale_varies(GcTranslation *tr, int e);
 
-/* The reason if columns may have values of several scales whose types do not say otherwise. */
+/* May they differ, if columns may have values of several scales whose types do not say otherwise? */
 extern bool gc_scale_may_vary(GcTranslation *tr, int e);
 
 /* Is it certain that they do, as arms of UNION ALL differ? */

@@ -41,7 +41,7 @@ extern int	gc_group_key_expr(GcTranslation *tr, int e, Node *expr);
  */
 extern GcGroups *gc_groups_open(GcTranslation *tr);
 
-/* The same groups, as something that one more pipeline scans. */
+/* Groups that one more pipeline scans. */
 extern GcGroups *gc_groups_again(GcTranslation *tr, const GcGroups *groups);
 
 /*

@@ -572,9 +572,32 @@ speaks_of(Node *node, List *vars, const Query *query)
 	return false;
 }
 
+/* Are these columns of tables?  Those of a subquery may be other names of one. */
+static bool
+are_of_tables(const List *vars, const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		if (rt_fetch(lfirst_node(Var, lc)->varno, query->rtable)->rtekind != RTE_RELATION)
+			return false;
+	}
+	return true;
+}
+
+static bool
+has_outer_join(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER) ||
+		expression_tree_walker(node, has_outer_join, context);
+}
+
 /*
- * May PostgreSQL apply a condition with a subquery to a relation that is joined, since that has a column that is equal to
- * one of the condition's?  An InitPlan, which fails if it has two rows, would be executed for that one's rows.
+ * May PostgreSQL apply a condition with a subquery to another relation, which has a column equal to one of the condition's?
+ * An InitPlan, which fails if it has two rows, would be executed for that one's rows.
  */
 static bool
 may_spread(Node *condition, List *conjuncts, const Query *query)
@@ -582,6 +605,9 @@ may_spread(Node *condition, List *conjuncts, const Query *query)
 	List	   *vars = pull_vars_of_level(condition, 0);
 	ListCell   *lc;
 
+	/* Equalities of subqueries, and of outer joins that a strict condition makes inner ones, are not among these conditions. */
+	if (!are_of_tables(vars, query) || has_outer_join((Node *) query->jointree->fromlist, NULL))
+		return true;
 	foreach(lc, conjuncts)
 	{
 		if (lfirst(lc) != condition && speaks_of(lfirst(lc), vars, query))

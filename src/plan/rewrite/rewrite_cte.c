@@ -36,6 +36,8 @@ typedef struct Readers
 	int			depth;			/* of that query below the one that defines the CTE */
 	ParamListInfo params;		/* of the statement, if no level is above */
 	bool		grouped;		/* the CTE is a planning unit of its own */
+	Query	   *cte;
+	const GcQueryLevel *of;		/* the level whose CTE it is */
 	bool		may_raise;
 	int			sublinks;		/* that the query which is looked at is in */
 	const Query *query;			/* the CTE's, if one grouping can serve all readers; else NULL */
@@ -95,14 +97,76 @@ is_grouped(const Query *query)
 		query->hasWindowFuncs || query->setOperations;
 }
 
-/* A query that reads the CTE: may one of its conditions fail once that is inlined? */
+static bool output_may_raise(Query *query, AttrNumber number, const GcQueryLevel *above);
+
+/* May an expression fail, or a subquery's output that it is computed of? */
 static bool
-conditions_may_raise(const Readers *readers)
+expr_may_raise(Node *expr, const GcQueryLevel *level)
+{
+	ListCell   *lc;
+
+	if (contain_agg_clause(expr) || contain_window_function(expr))
+		return false;
+	foreach(lc, pull_vars_of_level(expr, 0))
+	{
+		const Var  *var = lfirst_node(Var, lc);
+		const RangeTblEntry *rte = rt_fetch(var->varno, level->query->rtable);
+
+		if (rte->rtekind == RTE_SUBQUERY && output_may_raise(rte->subquery, var->varattno, level))
+			return true;
+	}
+	return !gc_cannot_raise(expr, level);
+}
+
+/*
+ * May an output fail for rows that the query does not group?  A condition on it moves below the query's own joins.
+ * Conditions on aggregates stay above these.
+ */
+static bool
+output_may_raise(Query *query, AttrNumber number, const GcQueryLevel *above)
+{
+	GcQueryLevel here = {query, above, NULL};
+	TargetEntry *tle = get_tle_by_resno(query->targetList, number);
+	ListCell   *lc;
+
+	if (query->setOperations == NULL)
+		return tle == NULL || expr_may_raise((Node *) tle->expr, &here);
+	foreach(lc, query->rtable)
+	{
+		Query	   *arm = lfirst_node(RangeTblEntry, lc)->subquery;
+
+		if (arm && output_may_raise(arm, number, &here))
+			return true;
+	}
+	return false;
+}
+
+/* A condition of a reader whose entry rti the CTE is: may what the CTE computes for it fail? */
+static bool
+outputs_may_raise(const Readers *readers, Node *condition, int rti)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_vars_of_level(condition, 0))
+	{
+		const Var  *var = lfirst_node(Var, lc);
+
+		if (var->varno == rti && output_may_raise(readers->cte, var->varattno, readers->of))
+			return true;
+	}
+	return false;
+}
+
+/* A query that reads the CTE as its entry rti: may one of its conditions fail once that is inlined? */
+static bool
+conditions_may_raise(const Readers *readers, int rti)
 {
 	ListCell   *lc;
 
 	foreach(lc, gc_list_conditions(readers->level->query))
 	{
+		if (readers->grouped && outputs_may_raise(readers, lfirst(lc), rti))
+			return true;
 		/* Only a condition of one relation moves into a grouped subquery. */
 		if (readers->grouped && bms_membership(gc_relations_of(lfirst(lc))) == BMS_MULTIPLE)
 			continue;
@@ -235,7 +299,7 @@ readers_walker(Node *node, Readers *readers)
 		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == readers->depth &&
 			strcmp(rte->ctename, readers->name) == 0)
 		{
-			readers->may_raise |= conditions_may_raise(readers);
+			readers->may_raise |= conditions_may_raise(readers, foreach_current_index(lc) + 1);
 			if (readers->sublinks > 0)
 				readers->query = NULL;
 			if (readers->query)
@@ -254,7 +318,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 {
 	Query	   *query = (Query *) cte->ctequery;
 	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1,.params = level->params,
-	.grouped = is_grouped(query),.query = is_plain_grouping(query) ? query : NULL};
+	.grouped = is_grouped(query),.cte = query,.of = level,.query = is_plain_grouping(query) ? query : NULL};
 
 	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
 		contain_volatile_functions((Node *) query) ||
