@@ -250,7 +250,6 @@ output_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	switch (out->type)
 	{
 		case GC_OUT_NONE:
-		case GC_OUT_WINDOW:
 			*isnull = true;
 			return (Datum) 0;
 		case GC_OUT_VALUE:
@@ -573,7 +572,7 @@ fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 	d->ordered[column->order->output] = column;
 }
 
-/* The order of the rows; NULL: as they are.  Window functions come first. */
+/* The order of the rows; NULL: as they are. */
 static uint32 *
 find_order(GcDecoder *d, const uint64 *places)
 {
@@ -583,7 +582,7 @@ find_order(GcDecoder *d, const uint64 *places)
 	uint32	   *order;
 
 	d->ordered = MemoryContextAllocZero(d->scratch, (plan->noutputs + 1) * sizeof(GcOrderColumn *));
-	if (plan->windowed || !gc_are_ordered(plan, d->nrows))
+	if (!gc_are_ordered(plan, d->nrows))
 		return NULL;
 	for (int i = 0; i < plan->norder && d->code == GC_OK; i++)
 	{
@@ -593,7 +592,7 @@ find_order(GcDecoder *d, const uint64 *places)
 	if (d->code != GC_OK)
 		return NULL;
 	old = MemoryContextSwitchTo(d->scratch);
-	order = gc_order_rows(columns, plan->norder, d->nrows, plan->sorted);
+	order = gc_order_rows(plan, columns, d->nrows);
 	MemoryContextSwitchTo(old);
 	return order;
 }
