@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 6: a scalar sub-select for the month, a correlated average per category, HAVING.
--- offloaded: 12
+-- offloaded: 2
 select ca_state, count(*) as buyers
 from customer_address, customer, store_sales, date_dim, item i
 where ca_address_sk = c_current_addr_sk and c_customer_sk = ss_customer_sk and ss_sold_date_sk = d_date_sk and ss_item_sk = i_item_sk

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 14: items sold in all channels by INTERSECT, IN over three unions, HAVING over a scalar CTE, ROLLUP.
--- offloaded: 6
+-- offloaded: 4
 with everywhere as (
 	select i_item_sk as sk
 	from item, (
