@@ -113,6 +113,7 @@ VACUUM ANALYZE divisors, dividends;
 SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH c AS (SELECT 10 / x AS k, count(*) AS n FROM divisors JOIN dividends USING (id) GROUP BY 1) SELECT a.n, b.n FROM c a JOIN c b ON a.n = b.n WHERE a.k = 2 AND b.k = 5',
 	'WITH c AS (SELECT 10 / x AS k FROM divisors JOIN dividends USING (id) UNION SELECT id FROM dividends) SELECT count(*) FROM c a, c b WHERE a.k = 2 AND b.k = 5',
+	'WITH b AS (SELECT 10 / x AS k, id FROM divisors JOIN dividends USING (id)), c AS (SELECT k, count(*) AS n FROM b GROUP BY k) SELECT a.n, b.n FROM c a JOIN c b ON a.n = b.n WHERE a.k = 2 AND b.k = 5',
 	'WITH c AS (SELECT x AS k, 10 / x AS o, count(*) AS n FROM divisors JOIN dividends USING (id) GROUP BY 1, 2) SELECT a.n, b.o FROM c a JOIN c b ON a.n = b.n WHERE a.k = 2 AND b.k = 5'
 ]) AS q;
 -- a row by its key

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * order.h
- *	  What the rows of a result are sorted by, before they are decoded; private to exec/.
+ *	  Columns by which the rows of a result are sorted before they are decoded; private to exec/.
  *
  * Runs in backends.
  *
@@ -50,7 +50,7 @@ extern void gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n);
 /* The order in which the rows are to be returned, in the memory context of the caller. */
 extern uint32 *gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count);
 
-/* Are so many rows to be sorted here? */
+/* Are `count` rows to be sorted here? */
 extern bool gc_are_ordered(const GcPlan *plan, uint64 count);
 
 #endif							/* GC_ORDER_H */

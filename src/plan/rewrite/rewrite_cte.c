@@ -99,7 +99,34 @@ is_grouped(const Query *query)
 
 static bool output_may_raise(Query *query, AttrNumber number, const GcQueryLevel *above);
 
-/* May an expression fail, or a subquery's output that it is computed of? */
+static bool expr_may_raise(Node *expr, const GcQueryLevel *level);
+
+/* May a column fail that PostgreSQL replaces by an output of a subquery or of another CTE, or by a join's expression? */
+static bool
+source_may_raise(const Var *var, const GcQueryLevel *level)
+{
+	const RangeTblEntry *rte = rt_fetch(var->varno, level->query->rtable);
+	GcQueryLevel room;
+	const GcQueryLevel *of;
+	const CommonTableExpr *cte;
+	Node	   *behind;
+
+	switch (rte->rtekind)
+	{
+		case RTE_SUBQUERY:
+			return output_may_raise(rte->subquery, var->varattno, level);
+		case RTE_CTE:
+			cte = gc_level_cte(level, rte, &of);
+			return cte == NULL || cte->cterecursive || output_may_raise(castNode(Query, cte->ctequery), var->varattno, of);
+		case RTE_JOIN:
+			behind = gc_level_resolve(level, var, &room, &of);
+			return behind == NULL || expr_may_raise(behind, of);
+		default:
+			return false;
+	}
+}
+
+/* May an expression fail, or a column that it is computed of? */
 static bool
 expr_may_raise(Node *expr, const GcQueryLevel *level)
 {
@@ -109,10 +136,7 @@ expr_may_raise(Node *expr, const GcQueryLevel *level)
 		return false;
 	foreach(lc, pull_vars_of_level(expr, 0))
 	{
-		const Var  *var = lfirst_node(Var, lc);
-		const RangeTblEntry *rte = rt_fetch(var->varno, level->query->rtable);
-
-		if (rte->rtekind == RTE_SUBQUERY && output_may_raise(rte->subquery, var->varattno, level))
+		if (source_may_raise(lfirst_node(Var, lc), level))
 			return true;
 	}
 	return !gc_cannot_raise(expr, level);
