@@ -602,7 +602,7 @@ find_order(GcDecoder *d, const uint64 *places)
  *-------------------------------------------------------------------------
  */
 
-/* So many rows are looked for among all, and sorted then, if there are so many times them. */
+/* The first rows are kept in a heap, and only these are sorted: as many at most, of that many times as many at least. */
 #define MOST_FIRST		10000
 #define FEW_ROWS		4
 
@@ -620,7 +620,7 @@ decode_column(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int n
 		values[i * ncols] = output_datum(d, go_to(d, places, at[i]), out, &isnull[i * ncols]);
 }
 
-/* The same of texts. */
+/* A column of texts of the next nrows rows. */
 static void
 decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nrows, Datum *values, bool *isnull)
 {
@@ -637,7 +637,7 @@ decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nr
 		if (!isnull[i * ncols])
 			codes[ncodes++] = code;
 	}
-	/* What is always NULL has no dictionary. */
+	/* A column that is always NULL has no dictionary: one of an anti-joined table. */
 	if (ncodes > 0)
 		gc_dict_prefetch(gc_space_dict(d->b, out->space), codes, ncodes);
 	ncodes = 0;

@@ -16,7 +16,7 @@
 /* Levels of one expression.  Compilers take seconds for deeper ones. */
 #define GC_MAX_DEPTH	500
 
-/* Where a pipeline comes among the others: behind `n` of them, and `nth` of those that were put there. */
+/* A pipeline's place among the others: behind `n` of them, as the `nth` that was put there. */
 #define GC_PLACE(n, nth)	((n) * (GC_MAX_PIPELINES + 1) + (nth))
 
 struct GcLeaf;

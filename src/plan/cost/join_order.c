@@ -285,14 +285,14 @@ find_order(uint64 key)
 	return order->uses++ < MOST_USES ? order : NULL;
 }
 
-/* Is this the level that was searched, or the same subquery elsewhere in the statement? */
+/* Is this the level that was searched, or another mention of its subquery in the statement? */
 static bool
 is_same_level(const GcJoinSearch *search, PlannerInfo *root, uint64 key)
 {
 	return search->key == key && (search->root == root || equal(search->root->parse->jointree, root->parse->jointree));
 }
 
-/* What the order was found by: an earlier run of the planner, or the same subquery in this one.  NULL: nothing is known. */
+/* The run that found the order: an earlier one of the planner, or of this subquery.  NULL: nothing is known. */
 static const GcJoinSearch *
 find_search(PlannerInfo *root, uint64 key)
 {

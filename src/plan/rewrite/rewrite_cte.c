@@ -304,7 +304,7 @@ readers_walker(Node *node, Readers *readers)
 
 	if (node == NULL || readers->may_raise)
 		return readers->may_raise;
-	/* What becomes of the conditions of a subquery in an expression is other rules' affair. */
+	/* Conditions of a subquery in an expression are left to other rules. */
 	if (IsA(node, SubLink))
 		readers->sublinks++;
 	if (!IsA(node, Query))
