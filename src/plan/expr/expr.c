@@ -39,6 +39,7 @@
 #include "instants.h"
 #include "../base/leaf.h"
 #include "lookup.h"
+#include "origin.h"
 #include "operators.h"
 #include "pairs.h"
 #include "parameters.h"

@@ -30,7 +30,7 @@
 #include "../base/builder.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
-#include "../expr/lookup.h"
+#include "../expr/origin.h"
 #include "aggregates.h"
 #include "groups.h"
 #include "sets.h"

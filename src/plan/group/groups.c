@@ -45,7 +45,7 @@
 #include "../../compat.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
-#include "../expr/lookup.h"
+#include "../expr/origin.h"
 
 GcLevel
 gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
