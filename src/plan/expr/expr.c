@@ -43,7 +43,6 @@
 #include "operators.h"
 #include "pairs.h"
 #include "parameters.h"
-#include "row_compare.h"
 #include "../../columns/encode/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
