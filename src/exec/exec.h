@@ -213,8 +213,4 @@ extern GcCode gc_make_request(GcBinding *b);
 /* Raw values to datums, in the order in which rows are returned. */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
 
-/* Parameters and IN lists as raw values (values.c). */
-extern GcCode gc_bind_params(GcBinding *b);
-extern GcCode gc_bind_lists(GcBinding *b);
-
 #endif							/* GC_EXEC_H */
