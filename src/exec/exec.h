@@ -192,7 +192,6 @@ typedef struct GcBinding
 	GcLookup  **lookups;
 	int64	  **lists;
 	uint64	   *list_counts;
-	GcDictView **spaces;		/* per column */
 	GcDictView *constants;		/* texts that are results; their own space */
 	uint32	   *space_values;	/* ncolumns + nluts + 1: gc_space_values() and 1; 0: not asked for */
 	GcBuildValue builds[GC_MAX_BUILDS];
