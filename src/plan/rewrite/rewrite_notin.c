@@ -144,8 +144,9 @@ is_never_null(Node *node, const GcQueryLevel *level, List *conjuncts)
  *-------------------------------------------------------------------------
  */
 
-SubLink *
-gc_not_in(Node *node)
+/* The subquery of a NOT IN or <> ALL; NULL if the condition is neither. */
+static SubLink *
+not_in(Node *node)
 {
 	if (IsA(node, SubLink) && ((SubLink *) node)->subLinkType == ALL_SUBLINK)
 		return (SubLink *) node;
@@ -434,7 +435,7 @@ turn_several(Query *sub, List *all, bool dependent)
 static List *
 turn(Node *node, const GcQueryLevel *level, List *conjuncts)
 {
-	SubLink    *sublink = gc_not_in(node);
+	SubLink    *sublink = not_in(node);
 	List	   *equalities = sublink ? equalities_of(sublink) : NIL;
 	Query	   *sub;
 	List	   *all;
@@ -488,7 +489,7 @@ gc_has_not_in(Node *node)
 
 	check_stack_depth();
 	if (!is_andclause(node) && !is_orclause(node))
-		return gc_not_in(node) != NULL;
+		return not_in(node) != NULL;
 	foreach(lc, ((BoolExpr *) node)->args)
 	{
 		if (gc_has_not_in(lfirst(lc)))
