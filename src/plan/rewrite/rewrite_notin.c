@@ -293,12 +293,12 @@ not_exists(Query *sub, List *conditions)
 }
 
 static Node *
-null_test(Node *arg, NullTestType type)
+is_null(Node *arg)
 {
 	NullTest   *test = makeNode(NullTest);
 
 	test->arg = (Expr *) copyObject(arg);
-	test->nulltesttype = type;
+	test->nulltesttype = IS_NULL;
 	test->location = -1;
 	return (Node *) test;
 }
@@ -384,7 +384,7 @@ turn_independent(Query *sub, const Compared *compared)
 	if (differs == NULL || gc_reads_outer_cte(sub))
 		return NIL;
 	if (compared->outer_null)
-		needed = choose(null_test(linitial(compared->op->args), IS_NULL), int8_const(2), needed);
+		needed = choose(is_null(linitial(compared->op->args)), int8_const(2), needed);
 	return list_make2(differs, compare_int8(">=", admitted(sub, compared), needed));
 }
 
@@ -395,9 +395,9 @@ turn_dependent(Query *sub, const Compared *compared)
 	List	   *result = list_make1(not_exists(sub, list_make1(compared->op)));
 
 	if (compared->inner_null)
-		result = lappend(result, not_exists(sub, list_make1(null_test(lsecond(compared->op->args), IS_NULL))));
+		result = lappend(result, not_exists(sub, list_make1(is_null(lsecond(compared->op->args)))));
 	if (compared->outer_null)
-		result = lappend(result, not_exists(sub, list_make1(null_test(linitial(compared->op->args), IS_NULL))));
+		result = lappend(result, not_exists(sub, list_make1(is_null(linitial(compared->op->args)))));
 	return list_member_ptr(result, NULL) ? NIL : result;
 }
 
