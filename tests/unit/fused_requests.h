@@ -14,7 +14,6 @@
 #define NMEMBERS	GC_MAX_FUSED
 
 static Member members[NMEMBERS];
-static int	max_vectors = GC_FUSED_ALL_VECTORS;
 
 /* ---------- the requests ---------- */
 
@@ -359,7 +358,7 @@ make_fused(Fused *f, int n, const int *who)
 	GcError		err = {GC_OK, ""};
 
 	describe(f, n, who, on_host ? 0 : 8);
-	if (gc_generate_fused(f->m, n, max_vectors, &f->source, &err) != GC_OK)
+	if (gc_generate_fused(f->m, n, &f->source, &err) != GC_OK)
 		tap_bail(err.detail);
 	f->kernel = load_text(f->source.text);
 }

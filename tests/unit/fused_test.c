@@ -197,9 +197,7 @@ test_few(void)
 	{
 		const int	who[] = {8 + i, i, 15 - i};
 
-		max_vectors = i;
 		make_fused(&f, 3, who);
-		max_vectors = GC_FUSED_ALL_VECTORS;
 		for (u32 mask = 1; mask < 8; mask++)
 			check_run(&f, mask, mask);
 		free_fused(&f);

@@ -447,7 +447,7 @@ test_fused(int vec)
 		from[i].variant.vec = vec;
 		prepare(who[i], i);
 	}
-	if (gc_generate_fused(from, NSHAPES, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+	if (gc_generate_fused(from, NSHAPES, &source, &err) != GC_OK)
 		tap_bail(err.detail);
 	k = load_text(source.text);
 	run_all_fused(&source, &k, who, NSHAPES, 1);

@@ -119,8 +119,7 @@ typedef struct GcLoadJob
 	uint32		chunks_total;
 	uint32		chunks_done;
 	uint32		next;			/* no chunk before this one is TODO */
-	uint64		pages_total;	/* npages of all chunks that are to be done */
-	uint64		pages_done;		/* and of those that are */
+	uint64		pages_done;		/* npages of the chunks that are done */
 	uint64		pages_read;
 	uint32		pages_refused;	/* hot pages that could not be kept */
 	Size		bytes;			/* of results handed in */
@@ -148,7 +147,6 @@ typedef struct GcLoadPlan
 	BlockNumber nblocks;
 	uint32		nchunks;		/* of the heap; hot ones come behind */
 	uint32		ntodo;
-	uint64		pages;			/* of chunks that are to be done: read, or copied */
 	int			ncols;
 	int			nnew;			/* columns that the base does not have */
 	GcColSpec  *specs;

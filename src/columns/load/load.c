@@ -212,7 +212,6 @@ merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 		{
 			hot->kept_pages[hot->nkept] = l->npages;
 			hot->kept[hot->nkept++] = l->chunk;
-			plan->pages += add ? l->npages : 0;
 			plan->ntodo += add;
 		}
 	}
@@ -272,7 +271,6 @@ plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
 	}
 	hot->nunread = hot->npages;
 	merge(plan, lives, nlives);
-	plan->pages += hot->npages;
 	plan->ntodo += gc_hot_chunks(hot->npages);
 }
 
@@ -453,7 +451,6 @@ plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 			continue;
 		plan->ntodo++;
 		plan->chunk_pages[i] = j->served + j->reloadable;
-		plan->pages += plan->chunk_pages[i];
 		if (plan->work[i] == GC_WORK_FULL)
 			bytes += (double) plan->chunk_pages[i] * rows_per_page(load->rel) * base_width;
 	}

@@ -39,10 +39,10 @@
 #include "instants.h"
 #include "../base/leaf.h"
 #include "lookup.h"
+#include "origin.h"
 #include "operators.h"
 #include "pairs.h"
 #include "parameters.h"
-#include "row_compare.h"
 #include "../../columns/encode/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);

@@ -30,7 +30,7 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "lookup.h"
+#include "origin.h"
 #include "../../columns/encode/interval.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../program/functions.h"

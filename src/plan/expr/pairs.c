@@ -19,6 +19,7 @@
 
 #include "../base/builder.h"
 #include "lookup.h"
+#include "origin.h"
 #include "parameters.h"
 #include "text_calls.h"
 #include "../../columns/encode/pgkinds.h"

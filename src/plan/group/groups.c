@@ -27,15 +27,17 @@
  */
 #include "groups.h"
 
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "agg.h"
 #include "aggregates.h"
 #include "../base/builder.h"
 #include "../base/display.h"
@@ -43,7 +45,7 @@
 #include "../../compat.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
-#include "../expr/lookup.h"
+#include "../expr/origin.h"
 
 GcLevel
 gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
@@ -574,6 +576,21 @@ determined_column(GcTranslation *tr, Expr *expr)
 
 	gc_level_leave(tr, &here);
 	return key < 0 ? GC_NO_EXPR : gc_groups_key(tr, key);
+}
+
+bool
+gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
+{
+	Var		   *var = (Var *) node;
+	RangeTblEntry *rte;
+	List	   *deps = NIL;
+
+	if (!IsA(node, Var) || var->varlevelsup > 0)
+		return false;
+	rte = planner_rt_fetch(var->varno, tr->root);
+	/* A primary key says nothing of the rows of tables that inherit. */
+	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
+		check_functional_grouping(rte->relid, var->varno, 0, group_exprs, &deps);
 }
 
 static bool

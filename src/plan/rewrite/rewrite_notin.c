@@ -144,8 +144,9 @@ is_never_null(Node *node, const GcQueryLevel *level, List *conjuncts)
  *-------------------------------------------------------------------------
  */
 
-SubLink *
-gc_not_in(Node *node)
+/* The subquery of a NOT IN or <> ALL; NULL if the condition is neither. */
+static SubLink *
+not_in(Node *node)
 {
 	if (IsA(node, SubLink) && ((SubLink *) node)->subLinkType == ALL_SUBLINK)
 		return (SubLink *) node;
@@ -292,12 +293,12 @@ not_exists(Query *sub, List *conditions)
 }
 
 static Node *
-null_test(Node *arg, NullTestType type)
+is_null(Node *arg)
 {
 	NullTest   *test = makeNode(NullTest);
 
 	test->arg = (Expr *) copyObject(arg);
-	test->nulltesttype = type;
+	test->nulltesttype = IS_NULL;
 	test->location = -1;
 	return (Node *) test;
 }
@@ -383,7 +384,7 @@ turn_independent(Query *sub, const Compared *compared)
 	if (differs == NULL || gc_reads_outer_cte(sub))
 		return NIL;
 	if (compared->outer_null)
-		needed = choose(null_test(linitial(compared->op->args), IS_NULL), int8_const(2), needed);
+		needed = choose(is_null(linitial(compared->op->args)), int8_const(2), needed);
 	return list_make2(differs, compare_int8(">=", admitted(sub, compared), needed));
 }
 
@@ -394,9 +395,9 @@ turn_dependent(Query *sub, const Compared *compared)
 	List	   *result = list_make1(not_exists(sub, list_make1(compared->op)));
 
 	if (compared->inner_null)
-		result = lappend(result, not_exists(sub, list_make1(null_test(lsecond(compared->op->args), IS_NULL))));
+		result = lappend(result, not_exists(sub, list_make1(is_null(lsecond(compared->op->args)))));
 	if (compared->outer_null)
-		result = lappend(result, not_exists(sub, list_make1(null_test(linitial(compared->op->args), IS_NULL))));
+		result = lappend(result, not_exists(sub, list_make1(is_null(linitial(compared->op->args)))));
 	return list_member_ptr(result, NULL) ? NIL : result;
 }
 
@@ -434,7 +435,7 @@ turn_several(Query *sub, List *all, bool dependent)
 static List *
 turn(Node *node, const GcQueryLevel *level, List *conjuncts)
 {
-	SubLink    *sublink = gc_not_in(node);
+	SubLink    *sublink = not_in(node);
 	List	   *equalities = sublink ? equalities_of(sublink) : NIL;
 	Query	   *sub;
 	List	   *all;
@@ -488,7 +489,7 @@ gc_has_not_in(Node *node)
 
 	check_stack_depth();
 	if (!is_andclause(node) && !is_orclause(node))
-		return gc_not_in(node) != NULL;
+		return not_in(node) != NULL;
 	foreach(lc, ((BoolExpr *) node)->args)
 	{
 		if (gc_has_not_in(lfirst(lc)))

@@ -32,9 +32,6 @@ extern List *gc_unnest_sublinks(const GcQueryLevel *level, List *conjuncts, bool
  *-------------------------------------------------------------------------
  */
 
-/* The subquery of a NOT IN or <> ALL; NULL if the condition is neither. */
-extern SubLink *gc_not_in(Node *node);
-
 /* Is there NOT IN or <> ALL in a condition, below no more than AND and OR? */
 extern bool gc_has_not_in(Node *node);
 

@@ -14,7 +14,6 @@
 #include "policy.h"
 #include "../model/occupancy.h"
 #include "start.h"
-#include "twostage.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan.h
- *	  The scan of a run's main pipeline: kinds of scans, and what follows the last launch.
+ *	  The scan of a run's main pipeline (run.c): kinds of scans.
  *
  * The worker's main thread.
  *
@@ -62,13 +62,7 @@ typedef struct GcScanKind
 	bool		(*end) (GcRun *run, bool fetched);
 } GcScanKind;
 
-/* The kind of the main pipeline's scan. */
-extern const GcScanKind *gc_scan_kind(const GcRun *run);
-
 /* Start a READY run's own main kernel, with this launch grid. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile);
-
-/* gc_run_advance() for a run that is RUNNING or FETCHING. */
-extern bool gc_run_advance_running(GcRun *run, int others);
 
 #endif							/* GC_RUN_SCAN_H */

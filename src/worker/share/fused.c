@@ -207,7 +207,7 @@ compile(GcFused *f)
 	GcError		err;
 	GcCode		code;
 
-	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
+	while ((code = gc_generate_fused(f->member, f->n, source, &err)) == GC_UNSUPPORTED && f->n > 2)
 	{
 		make_members(f, f->n - 1);
 		(void) choose_variants(f);

@@ -252,7 +252,7 @@ describe_more(WaveTable *t)
 
 /*
  * Get memory for waves that are as large as is of use, or else of one chunk each.  Or share the memory of another
- * member, which may then be served by the same waves (prices.c).  Else many members' memory would be in the place
+ * member, which may then be served by the same waves (waves.c).  Else many members' memory would be in the place
  * of columns.
  */
 static bool
