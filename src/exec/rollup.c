@@ -5,7 +5,7 @@
  *
  * A set's groups are made of those of another set that leaves out less, the one that has the
  * fewest.  What is put together are accumulators: sums of sums, counts of counts, the extreme of
- * extremes.  So the aggregates that are made of them are what they would be over the rows.
+ * extremes.  So the aggregates that are made of them are those over the rows.
  *
  * Runs in backends.
  *
@@ -151,7 +151,7 @@ gc_roll_up(const GcPPipeline *pl, const GcPAgg *aggs, const GcSetGroups *finest,
 	bool	   *done = palloc0(n * sizeof(bool));
 	Size		bytes = 0;
 
-	/* Those that leave out less come first. */
+	/* Sets that leave out fewer keys come first. */
 	for (int omitted = 0; omitted <= 32; omitted++)
 	{
 		for (int i = 0; i < n; i++)

@@ -92,7 +92,7 @@ emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand nul
 		char		either[100];
 
 		cg_either_null(either, sizeof(either), &null, &arg);
-		/* What tests two columns' bits is too long for an operand. */
+		/* A test of two columns' bits is too long for an operand. */
 		if (strlen(either) >= sizeof(null.n))
 			snprintf(either, sizeof(either), "%s", cg_temp(cg, "i32", either, "0").v);
 		snprintf(null.n, sizeof(null.n), "%s", either);

@@ -59,7 +59,7 @@ shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	char		x[300],
 				y[300];
 
-	/* Of an integer it is 0. */
+	/* An integer's display scale is 0. */
 	scale_text(cg, e->arg[0], x, sizeof(x));
 	scale_text(cg, e->arg[1], y, sizeof(y));
 	snprintf(buf, size, "GC_MAX(%s, %s)", x, y);
@@ -152,7 +152,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		case GC_SCALE_CHOSEN:
 			n = chosen_scale_text(cg, e, buf, size);
 			break;
-		default:				/* What groups have is not tagged. */
+		default:				/* Groups' values are not tagged. */
 			n = cg_is_tagged(cg, i) ? snprintf(buf, size, "GC_TAG_SCALE(%s)", cg_stored_leaf(cg, i).v) : -1;
 			break;
 	}

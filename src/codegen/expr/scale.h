@@ -27,7 +27,7 @@ extern Operand cg_untagged(Cg *cg, u16 e);
 /* Emit statements computing quotient i of numerics, of which these are the arguments. */
 extern Operand cg_quotient(Cg *cg, u16 i, const Operand *a, const Operand *b);
 
-/* The same of an average of numerics. */
+/* Emit statements computing an average of numerics. */
 extern Operand cg_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count);
 
 /* As cg_expr(), in the form in which the value is stored: tagged if its display scale varies. */

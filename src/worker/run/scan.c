@@ -89,7 +89,7 @@ end_piece(GcRun *run, bool fetched)
 	return true;
 }
 
-/* Of a pass, or of all where there is one. */
+/* The kind of a pass's scan, or of the whole scan where there is one pass. */
 static const GcScanKind *
 kind_within(const GcRun *run)
 {

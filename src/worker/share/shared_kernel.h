@@ -21,7 +21,7 @@
 #include "../../program/hash.h"
 
 /*
- * What a fused kernel's members have in common.  Ungrouped members sum all rows that pass; their
+ * Kinds of a fused kernel's members.  Ungrouped members sum all rows that pass; their
  * threads' registers go to members.  Grouped members have a table of groups each in shared memory;
  * their kernels have more threads.
  */

@@ -83,8 +83,8 @@ added_for_column(Price *p, const MemberColumn *column, double *alone)
 }
 
 /*
- * What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone.  Notes how many of
- * its columns are not in memory.
+ * A chunk's additional cost if the wave serves this member with it, too; and its cost for the member alone.  Notes how
+ * many of its columns are not in memory.
  */
 static double
 added_cost(WaveTable *t, GcWaveMember *m, u32 chunk)
