@@ -1,4 +1,4 @@
--- What EXPLAIN shows: the pipelines always, the fallback plan under VERBOSE, what
+-- EXPLAIN's lines: the pipelines always, the fallback plan under VERBOSE, what
 -- happened under ANALYZE.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'

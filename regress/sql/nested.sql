@@ -180,7 +180,7 @@ CREATE FUNCTION noted(x int) RETURNS int LANGUAGE sql AS 'INSERT INTO nested.aud
 SELECT count(*), sum(100 / (u.f - 3)) FROM u, (SELECT noted(k) AS n FROM few WHERE k < 5 OFFSET 0) x WHERE u.f = x.n AND u.f <> 3;
 SELECT count(*) FROM audit;
 
--- groups: keys are what the query groups by
+-- groups: keys are the query's group keys
 SELECT g % 2 AS x, count(*), sum(g % 2) OVER (ORDER BY g % 2) AS s FROM fw GROUP BY g % 2 ORDER BY 1;
 SELECT check_nested('SELECT g % 2 AS x, count(*), sum(g % 2) OVER (ORDER BY g % 2) AS s FROM fw GROUP BY g % 2');
 SELECT check_nested('SELECT g + c AS x, sum(count(*)) OVER (PARTITION BY (g + c) % 2 ORDER BY g + c), rank() OVER (ORDER BY sum(g) + (g + c)) FROM fw GROUP BY g + c');

@@ -1,4 +1,5 @@
--- What reports ask: lists of numbers, fields of dates spelled out, rows that are valid without end, the greater of two amounts.
+-- Queries of reports: lists of numbers, fields of dates spelled out, rows that are valid without end, the greater of
+-- two amounts.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup

@@ -1,5 +1,5 @@
--- What an offloaded execution counts in pg_stat_user_tables: what PostgreSQL's own
--- sequential scan of the table would.
+-- An offloaded execution counts in pg_stat_user_tables as PostgreSQL's own sequential scan of
+-- the table would.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup

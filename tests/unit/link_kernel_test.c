@@ -29,7 +29,7 @@ must(GcCode code)
 		tap_bail("the device failed");
 }
 
-/* Of n words, each `step` words behind the one before: does the kernel read this one? */
+/* Does the kernel read this one of n words, each `step` words behind the one before? */
 static bool
 reads(GcStream *stream, const Loaded *k, u64 n, u64 step, u64 word)
 {

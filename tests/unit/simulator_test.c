@@ -115,7 +115,7 @@ phase_is(int number, double start_ms, double end_ms, const char *wanted)
 		printf("#   got %s, %g to %g\n", got, phase->start_us / MS, phase->end_us / MS);
 }
 
-/* What the grid of multiprocessors looks like from time ms on: "5*A1+B2 3*A1+B3". */
+/* The grid of multiprocessors from time ms on: "5*A1+B2 3*A1+B3". */
 static void
 grid_is(const GcProfile *profile, double ms, const char *wanted)
 {
