@@ -26,7 +26,7 @@ FROM (SELECT name, op, col, pattern, check_same(format('SELECT count(*), sum(id)
 	WHERE (op = 'LIKE' AND col = 't') OR n % 9 = length(op || col) % 9) AS checks
 GROUP BY name, op, col ORDER BY name, op, col;
 -- escapes of all kinds
-SELECT q, check_same('SELECT id FROM words WHERE ' || q, '{public}') FROM unnest(ARRAY['t LIKE ''a#%%'' ESCAPE ''#''', 't LIKE ''\%'' ESCAPE ''''', 't LIKE ''%é\\'' ', 't NOT LIKE ''%\_%''', 't LIKE NULL', 't LIKE ''''', 't SIMILAR TO ''(a|b)%''', 't ~ ''^a.b''', 't LIKE ''a%'' AND t NOT LIKE ''%b''', '(t LIKE ''%本%'') IS NULL', 't LIKE ANY (''{a%,%b}'')', 'v::text || ''x'' LIKE ''a%x''']) AS q;
+SELECT q, check_same('SELECT id FROM words WHERE ' || q, '{public}') FROM unnest(ARRAY['t LIKE ''a#%%'' ESCAPE ''#''', 't LIKE ''\%'' ESCAPE ''''', 't LIKE ''%é\\''', 't NOT LIKE ''%\_%''', 't LIKE NULL', 't LIKE ''''', 't SIMILAR TO ''(a|b)%''', 't ~ ''^a.b''', 't LIKE ''a%'' AND t NOT LIKE ''%b''', '(t LIKE ''%本%'') IS NULL', 't LIKE ANY (''{a%,%b}'')', 'v::text || ''x'' LIKE ''a%x''']) AS q;
 -- an escape that has nothing behind it is PostgreSQL's error, or none
 SELECT q, check_error('SELECT id FROM words WHERE ' || q) FROM unnest(ARRAY['t LIKE ''a\''', 't LIKE ''%\''']) AS q;
 SELECT check_same('SELECT id FROM words WHERE id < -100 AND t LIKE ''a\''', '{public}');
