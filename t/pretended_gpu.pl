@@ -97,7 +97,7 @@ foreach my $kind ('fused', 'selection')
 configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
 
 #-------------------------------------------------------------------------
-# What was fused and then went by selection bitmaps is believed to take less from time to time, so that it is tried again
+# A fused scan that gave way to selection bitmaps is believed to take less from time to time, so that it is tried again
 #-------------------------------------------------------------------------
 @asked = map { "SELECT s, count(*), sum(n), min(id) FROM t WHERE k < $_ GROUP BY s ORDER BY s" } (40 .. 42);
 

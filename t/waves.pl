@@ -121,7 +121,7 @@ is($roomy->safe_psql('postgres', "SELECT count(*), bool_and((args ->> 'kB')::num
 $roomy->stop;
 
 #-------------------------------------------------------------------------
-# What is cached is used where it is, and a scan does not drop what it is about to need
+# Cached columns are used where they are, and a scan does not drop chunks that it is about to need
 #-------------------------------------------------------------------------
 in_waves($others[2], 'once more');
 my $again = in_waves($others[2], 'and again');

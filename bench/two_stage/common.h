@@ -114,7 +114,7 @@ typedef enum BenchOrder
 {
 	BENCH_ONE_STREAM,			/* one after another */
 	BENCH_STREAMS_EACH,			/* a stream for each, batch after batch */
-	BENCH_STREAMS_IN_TURN		/* the same, and within a batch they start in this order, as one
+	BENCH_STREAMS_IN_TURN		/* batch after batch, and within one they start in this order, as one
 								 * who launches them starts them */
 } BenchOrder;
 

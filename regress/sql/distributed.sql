@@ -28,7 +28,7 @@ SET LOCAL allow_system_table_mods = on;
 CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char");
 INSERT INTO pg_catalog.pg_dist_partition SELECT c.oid, 'h' FROM pg_class c WHERE relkind = 'r' AND relname = 'sales';
 EXECUTE sharded;
--- the same by the catalog's index, without which that is a scan
+-- shards by the catalog's index, without which the catalog is scanned
 CREATE UNIQUE INDEX pg_dist_partition_logical_relid_index ON pg_catalog.pg_dist_partition (logicalrelid);
 EXECUTE sharded;
 -- answers, of what is planned inside of other statements, too

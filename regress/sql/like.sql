@@ -11,7 +11,7 @@ INSERT INTO words (id, t) SELECT row_number() OVER (), t FROM (
 INSERT INTO words (id, t) VALUES (0, NULL), (-1, repeat('ab', 1000)), (-2, repeat('aé', 500) || 'b'), (-3, 'İstanbul'), (-4, 'ISTANBUL istanbul'), (-5, 'Straße STRASSE ÀÉÎ àéî'), (-6, E'line\none'), (-7, 'special wrapped requests'), (-8, 'special requests special'), (-9, 'requests special');
 UPDATE words SET v = left(t, 20), c = t, p = left(t, 9);
 VACUUM (FREEZE, ANALYZE) words;
--- the same among so many others that the device matches them
+-- these texts among so many others that the device matches them
 CREATE TABLE crowd WITH (autovacuum_enabled = off) AS SELECT * FROM words;
 INSERT INTO crowd SELECT i, s, s, s, left(s, 9) FROM (SELECT i, 'ab' || i || '_é%' || chr(200 + i % 99) AS s FROM generate_series(1001, 18000) AS i) AS q;
 VACUUM (FREEZE, ANALYZE) crowd;

@@ -112,7 +112,7 @@ DELETE FROM parted WHERE s LIKE 'hidden%';
 SELECT check_seen(format('SELECT count(*) FROM parted WHERE sees(%s) <> ''x''', c)) FROM unnest('{s,i}'::text[]) AS c;
 SELECT check_seen('SELECT max(sees(s)), sum(n) FROM (SELECT s, count(*) AS n FROM parted GROUP BY s) AS q');
 
--- what hides a function: operators, domains, elements of arrays, casts of enums
+-- things that hide a function: operators, domains, elements of arrays, casts of enums
 CREATE FUNCTION equal_seen(text, text) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN sees($1) = $2; END';
 CREATE OPERATOR === (FUNCTION = equal_seen, LEFTARG = text, RIGHTARG = text);
 SELECT check_seen('SELECT count(*) FROM t WHERE s === ''row1''');

@@ -163,7 +163,7 @@ gc_roll_up(const GcPPipeline *pl, const GcPAgg *aggs, const GcSetGroups *finest,
 			made[i] = (GcSetGroups) {.omitted = (uint32) list_nth_int(sets, i)};
 			from = source_of(finest, made, done, n, made[i].omitted);
 			if (from->omitted == made[i].omitted)
-				made[i] = *from;	/* the same groups */
+				made[i] = *from;	/* one set stands there twice */
 			else
 				make_set(pl, aggs, from, &made[i]);
 			done[i] = true;

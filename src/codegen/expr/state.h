@@ -137,7 +137,7 @@ typedef struct Cg
 	i16		   *batched;		/* npayloads: number of the array, or one of these */
 #define GC_NOT_BATCHED	(-1)
 #define GC_BATCH_WANTED	(-2)	/* it was required in the vector phase */
-	i16			batched_direct[GC_MAX_BUILDS];	/* the same for entries of direct lookup
+	i16			batched_direct[GC_MAX_BUILDS];	/* as batched[], for entries of direct lookup
 												 * tables, or GC_NOT_BATCHED */
 	int			nbatched;
 } Cg;

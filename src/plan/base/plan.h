@@ -159,7 +159,7 @@ typedef enum GcOutputType
 	GC_OUT_VARIANCE,			/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
 	GC_OUT_INTERVAL_SUM,		/* days `ref`, times `square_ref` of `ref2` intervals; sums[]: the least, the
 								 * greatest */
-	GC_OUT_INTERVAL_AVG,		/* the same, over their number */
+	GC_OUT_INTERVAL_AVG,		/* as GC_OUT_INTERVAL_SUM, over their number */
 	GC_OUT_REGRESSION,			/* of a state of floats: count `ref`, and `sums` */
 	GC_OUT_FETCHED				/* column `ref2` of the row whose id is group key or row output `ref` */
 } GcOutputType;

@@ -45,7 +45,7 @@ struct GcTable
 	u32			nchunks;
 	u32			nresident;
 	u64			bytes;			/* of its regions */
-	u64			place_bytes[GC_PLACES]; /* the same by place of its chunks */
+	u64			place_bytes[GC_PLACES]; /* bytes by place of its chunks */
 	GcColumnUses uses;
 	u64			wanted_in;		/* decision for which requests that wait want it */
 	float		wanted;			/* after how many more requests one has read all of it */
@@ -54,7 +54,7 @@ struct GcTable
 	u32			users;
 	uint64		last_used;
 	GcAddr		array;			/* GcCol[nchunks] on the device */
-	GcCol	   *cols;			/* the same on the host */
+	GcCol	   *cols;			/* that array on the host */
 	GcRegion  **regions;		/* per chunk; NULL: not cached on the device */
 	GcColState *state;			/* NULL once it may have been freed */
 	GcEvent	   *ready;			/* follows the last upload */

@@ -45,7 +45,7 @@ typedef struct GcFused
 	GcHash		hash;
 	int			n;				/* members */
 	struct GcScanShape *wanted[GC_MAX_FUSED];	/* their scan shapes, the most wanted first */
-	struct GcScanShape *shape[GC_MAX_FUSED];	/* the same, by member */
+	struct GcScanShape *shape[GC_MAX_FUSED];	/* scan shapes by member */
 	GcFusedMember member[GC_MAX_FUSED];
 	int			nphysical;
 	i16			physical[GC_MAX_COLUMNS];	/* the directory's column of each */

@@ -60,7 +60,7 @@ SELECT chunks, pages > 100 AS all, problems FROM load('odd', '{id,n,t}');
 SELECT * FROM load('odd', '{id,n,t}');
 SELECT * FROM gpuconc_columns_test_diff('odd', '{id,n,t}');
 
--- the same by UPDATE, with values of all kinds, two at a time on pages far apart
+-- problems made by UPDATE, with values of all kinds, two at a time on pages far apart
 CREATE FUNCTION try_values(value text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM refill();
