@@ -31,7 +31,7 @@ lines", count(*) FROM "t'""
 a*/b" AS "alias""'
 " WHERE "two
 lines" LIKE '%1' GROUP BY 1;
-SELECT relation, quote_ident(column_name) AS column_name FROM gpuconc_cache WHERE relation = $$"t'""
+SELECT relation, column_name FROM gpuconc_cache WHERE relation = $$"t'""
 a*/b"$$::regclass ORDER BY column_name COLLATE "C";
 RESET gpuconc.debug_offload;
 SET search_path = public;

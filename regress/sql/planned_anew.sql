@@ -22,7 +22,7 @@ BEGIN
 		diff := diff || coalesce(difference(expected, rows_of(query, 'allow')), '');
 	END LOOP;
 	SELECT offloaded - used INTO used FROM gpuconc_stat_get();
-	RETURN format('%s rows, the first %s, offloaded %s times, differs: %s', cardinality(expected), expected[1], used, diff);
+	RETURN concat(format('%s rows, the first %s, offloaded %s times', cardinality(expected), expected[1], used), ', differs: ' || nullif(diff, ''));
 END $$;
 
 -- Row security by a function that looks at a setting, though it says that it does not.

@@ -28,7 +28,7 @@ BEGIN
 		END IF;
 		reason := coalesce(substring(line FROM 'not offloaded: .*'), reason);
 	END LOOP;
-	RETURN 'PostgreSQL ' || reason;
+	RETURN rtrim('PostgreSQL ' || reason);
 END $$;
 
 -- A query's answer with what is remembered of it, three times, against PostgreSQL's own; and how often it fell back.
@@ -45,7 +45,7 @@ BEGIN
 		diff := diff || coalesce(difference(expected, rows_of(query, 'allow')), '');
 	END LOOP;
 	SELECT offloaded - used, fallbacks - fell_back INTO used, fell_back FROM gpuconc_stat_get();
-	RETURN format('%s rows, offloaded %s times, fell back %s times, differs: %s', cardinality(expected), used, fell_back, diff);
+	RETURN concat(format('%s rows, offloaded %s times, fell back %s times', cardinality(expected), used, fell_back), ', differs: ' || nullif(diff, ''));
 END $$;
 
 -- Left to PostgreSQL, and passed over the second time, with the same reason; but not with constants that select more.
