@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * link_kernel_test.c [host|cuda]
- *	  The kernel that is timed when it reads the host's memory reads the words that it is told to, all of them and no
- *	  others.
+ *	  The kernel that is timed when it reads the host's memory reads all the words that it is told to, and no others.
  *
  * It writes a word where a thread finds certain bits, which one word has at a time.
  *
