@@ -79,7 +79,7 @@ def ask(number, query, args, same=lambda own, ours: own == ours, connection=None
 
 
 def add_options(parser):
-    """Of a program that asks."""
+    """Options of a program that asks."""
     parser.add_argument('queries', nargs='?')
     parser.add_argument('--seconds', type=float, default=60)
     parser.add_argument('--postgres', type=float)

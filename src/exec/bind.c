@@ -133,7 +133,7 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 		widths = GC_KIND_IS_FLOAT(kind) ? gc_kinds[kind].bytes : 1;
 	/* Where no table of an append input has a column of floats, there are only bytes in the place of it. */
 	f->width = (widths & (widths - 1)) == 0 && !(GC_KIND_IS_FLOAT(kind) && widths == 1) ? widths : 0;
-	/* Without a value it is what the type says, so that arms of UNION ALL agree. */
+	/* Without a value the type gives the scale, so that arms of UNION ALL agree. */
 	f->scale = span.dscale >= 0 ? span.dscale : type_scale(&b->plan->columns[in->first + c]);
 	f->scale_spread = span.dscale - span.min_dscale;
 	return GC_OK;

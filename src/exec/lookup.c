@@ -12,7 +12,7 @@
  * others once they have failed for all values.  What fails then means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
- * sessions (columns/store/lookups.c), if the expression is cacheable.  So is what a time zone does.
+ * sessions (columns/store/lookups.c), if the expression is cacheable.  So are computations with a time zone.
  * A session reaches it through its own plan alone, which was permission-checked.  One session at a time computes what is
  * missing.  Values that only this request has, in its delta, are computed for it alone.
  *
@@ -45,10 +45,10 @@
 /*-------------------------------------------------------------------------
  * Which values of a column occur in the rows that a statement sees
  *
- * A dictionary has texts of rows that were deleted, or that were never committed, and a range of integers has some that
- * no row ever had.  A function that may show its arguments must not see those.  So the rows that the request is bound to
- * are gone through here: those of the chunks that are served, but for their holes, and the private ones.  PostgreSQL might
- * call the function for any of these rows.
+ * A dictionary has texts of rows that were deleted or never committed.  A range of integers has some that no row ever
+ * had.  A function that may show its arguments must not see those.  So the rows that the request is bound to are gone
+ * through here: those of the chunks that are served, but for their holes, and the private ones.  PostgreSQL might call
+ * the function for any of these rows.
  *-------------------------------------------------------------------------
  */
 

@@ -281,7 +281,7 @@ class Maker(Sources, Subqueries):
         return "SELECT %s FROM (%s) AS %s" % (self.listed(made), text, self.alias()), made
 
     def window_by_rows(self, leaves, part, scope):
-        """What depends on each row's place, in an order in which equal rows are the same."""
+        """An expression of each row's place, in an order in which tied rows are equal."""
         rng = self.rng
         self.tags.add("windows by rows")
         names = [name for name, _ in scope]

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * filter_aggregate_test.c [host|cuda]
- *	  Ungrouped aggregates, in kernels of their own and fused, are what is computed here.
+ *	  Ungrouped aggregates, in kernels of their own and fused, are compared with sums computed here.
  *
- * The column that is summed is as wide as a sum of 32 bits per vector allows (GC_PART_ROWS), and whole vectors of it
+ * The column that is summed is as wide as a sum of 32 bits per vector allows (GC_PART_ROWS).  Whole vectors of it
  * are its least or its greatest value, or NULL.  Of some chunks a request sees every row, of others none, one in
  * eight, or some; filters pass all rows, half of them, hardly any, or none.  There are kernels in one stage
  * (GC_FILTER_AGGREGATE), in several, with sinks that few rows reach, and with a join.  Others have two joins of rows
@@ -27,7 +27,7 @@
 #define NLIMITS			4
 #define DIM_LIMIT		3000
 
-/* What is done with the rows. */
+/* Sinks of the rows. */
 enum
 {
 	FOLD, STAGES, SPARSE, JOINED, GATHERED, NSHAPES

@@ -195,7 +195,7 @@ make_failing(Maker *m, int odd)
 	maker_agg(m, GC_AGG_SUM, e);
 }
 
-/* The same kind of expression, on values that pass every check. */
+/* Such an expression on values that pass every check. */
 static void
 make_checked(Maker *m, int odd)
 {

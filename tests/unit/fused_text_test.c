@@ -157,8 +157,8 @@ columns_read(const GcFusedMember *m, bool as_body)
 }
 
 /*
- * A member may read what the request's own kernel does, which is what is on the device for it; and what
- * is counted is read only if it can be NULL, or computing it can fail.
+ * A member may read the columns of the request's own kernel, which are on the device for it.  A counted
+ * value is read only if it can be NULL, or computing it can fail.
  */
 static void
 test_reads(void)

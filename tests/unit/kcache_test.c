@@ -282,7 +282,7 @@ test_quick(void)
 	ok(strcmp(loaded_text(cache, other), QUICK_PREFIX "quick only b") == 0,
 	   "a text that only compiles quickly keeps that code");
 
-	/* What waits for its first compilation goes before improvements. */
+	/* A kernel that waits for its first compilation goes before improvements. */
 	entry = gc_kcache_get(cache, "gate 2 c");
 	await(cache, entry, NULL);
 	while (compiling == 0)

@@ -88,7 +88,7 @@ make_packed(TableColumn *c, const TableColumn *as)
 	c->array = put(c->cols, sizeof(c->cols));
 }
 
-/* Of every third chunk, not all rows. */
+/* Not all rows of every third chunk. */
 static void
 make_visible(int k)
 {
@@ -221,7 +221,7 @@ passes(const Test *t, int chunk, u32 row)
 	}
 }
 
-/* Of the chunks of this request, which are bits of `chunks`. */
+/* Rows of the chunks of this request, which are bits of `chunks`. */
 static void
 expect(const Request *q, u32 chunks, u64 *w)
 {

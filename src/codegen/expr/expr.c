@@ -96,7 +96,7 @@ emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand nul
 		char		either[100];
 
 		cg_either_null(either, sizeof(either), &null, &arg);
-		/* What tests two columns' bits is too long for an operand. */
+		/* A test of two columns' bits is too long for an operand. */
 		if (strlen(either) >= sizeof(null.n))
 			snprintf(either, sizeof(either), "%s", cg_temp(cg, "i32", either, "0").v);
 		snprintf(null.n, sizeof(null.n), "%s", either);
@@ -626,7 +626,7 @@ shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	char		x[300],
 				y[300];
 
-	/* Of an integer it is 0. */
+	/* An integer's display scale is 0. */
 	scale_text(cg, e->arg[0], x, sizeof(x));
 	scale_text(cg, e->arg[1], y, sizeof(y));
 	snprintf(buf, size, "GC_MAX(%s, %s)", x, y);
@@ -719,7 +719,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		case GC_SCALE_CHOSEN:
 			n = chosen_scale_text(cg, e, buf, size);
 			break;
-		default:				/* What groups have is not tagged. */
+		default:				/* Groups' values are not tagged. */
 			n = is_tagged(cg, i) ? snprintf(buf, size, "GC_TAG_SCALE(%s)", stored_leaf(cg, i).v) : -1;
 			break;
 	}

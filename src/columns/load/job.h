@@ -70,7 +70,7 @@ typedef struct GcJobChunk
 	bool		full;			/* to be loaded anew, not only added to */
 	uint8		result;			/* GcChunkResult, when DONE */
 	int			owner;			/* process number of the participant that CLAIMED it */
-	int32		base;			/* the same chunk's number in the base, or -1 */
+	int32		base;			/* the chunk's number in the base, or -1 */
 	uint32		first_page;		/* of a hot chunk to be loaded: its pages, in hot_pages */
 	uint32		npages;			/* whose rows the chunk will have, as was expected at the start */
 	GcChunk    *chunk;			/* REPLACED */

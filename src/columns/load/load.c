@@ -236,9 +236,9 @@ keep_all(GcLoadPlan *plan)
 }
 
 /*
- * Decide on the hot chunks after a load: `delta` is what chunks of plan->base do not serve,
- * plan->work what is to be done about the chunks of the heap.  Counts what is to be done in plan.
- * Needs a guard.
+ * Decide on the hot chunks after a load: `delta` has the pages that chunks of plan->base do not
+ * serve, plan->work the chunks of the heap to load or to amend.  Counts what is to be done in
+ * plan.  Needs a guard.
  */
 static void
 plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
@@ -363,7 +363,7 @@ to_be_retried(const Load *load, const GcDirectory *base, int b)
 	return false;
 }
 
-/* The base's columns that still are what they were, and the wanted ones. */
+/* The base's columns that have not changed, and the wanted ones. */
 static void
 plan_columns(const Load *load, GcLoadPlan *plan)
 {

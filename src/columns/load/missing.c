@@ -44,9 +44,9 @@
 #define USUAL_PART		0.75
 
 /*
- * A load pushes out only columns that were not used for IDLE_LOADS times as long as it takes, and for LEAST_IDLE_MS.  So
- * where queries' columns do not fit together, loads take a part of the time at most.  It doubles for each load that was in
- * vain lately, so that a cycle of queries which is larger than the cache comes to an end of loading.
+ * A load pushes out only columns that were not used for IDLE_LOADS times as long as it takes, and for LEAST_IDLE_MS.
+ * So where queries' columns do not fit together, loads take a part of the time at most.  It doubles for each load that
+ * was in vain lately.  So a cycle of queries that is larger than the cache comes to an end of loading.
  */
 #define IDLE_LOADS		8
 #define LEAST_IDLE_MS	5000

@@ -90,9 +90,9 @@ gc_contains_param(Node *node, void *context)
 }
 
 /*
- * Hide every Var in a relabelling that changes nothing.  Otherwise setrefs.c would
- * find an expression that is also an output (a group key, say) in the scan tuple,
- * and replace all of it by a reference to that.
+ * Hide every Var in a relabelling that changes nothing.  Otherwise setrefs.c would find an
+ * expression that is also an output (a group key, say) in the scan tuple.  It would replace all
+ * of it by a reference to that.
  */
 static Node *
 hide_vars(Node *node, void *context)
@@ -168,7 +168,7 @@ typedef struct KeptHash
 
 static KeptHash kept_hashes[KEPT_HASHES];
 
-/* What places expressions: two that are equal have the same, whatever else they differ by (equal()). */
+/* Compute an expression's place: two that are equal() have one place. */
 static bool
 place_walker(Node *node, uint64 *place)
 {
@@ -209,7 +209,7 @@ hash_text(const char *text, GcHash *hash)
 }
 
 /*
- * What an expression is known by in all sessions.  A user must not be able to make two
+ * The hash that all sessions know an expression by.  A user must not be able to make two
  * expressions with equal hashes, hence the cryptographic function.  False: it failed.
  */
 static bool

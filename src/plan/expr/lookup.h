@@ -31,10 +31,10 @@ extern int	gc_lookup_vars(Expr *expr, Var *vars[2]);
 extern bool gc_is_tabulated(GcTranslation *tr, Expr *expr);
 
 /*
- * The Var's translation as the argument of a lookup table.  Where equal texts have several codes,
- * that does not matter to f(x): then it is these codes, and the table that unifies them is left out
- * again if it was just made for this, beyond the first nluts.  Of a timestamp it is the date, in the session's time
- * zone if it has one; GC_NO_EXPR with a reason: that has several offsets.
+ * The Var's translation as the argument of a lookup table.  Equal texts with several codes do not matter to f(x):
+ * then it is these codes.  The table that unifies them is left out again if it is beyond the first nluts, that is,
+ * made just for this.  A timestamp becomes the date, in the session's time zone if it has one; GC_NO_EXPR with a
+ * reason: that has several offsets.
  */
 extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
 
@@ -56,7 +56,7 @@ extern double gc_var_values(GcTranslation *tr, Var *var);
 /* A text expression's value as a code in another dictionary. */
 extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
 
-/* The same for a choice among texts: what the other dictionary lacks is added to this request's view. */
+/* A choice among texts as a code in another dictionary: texts that it lacks are added to this request's view. */
 extern int	gc_add_to_space(GcTranslation *tr, int expr, uint16 space);
 
 /*

@@ -220,7 +220,7 @@ gc_precise_part(GcTranslation *tr, int arg, int factor, int word)
 }
 
 /*-------------------------------------------------------------------------
- * What aggregates are of
+ * Arguments of aggregates
  *-------------------------------------------------------------------------
  */
 
@@ -497,7 +497,7 @@ sum_column(GcTranslation *tr, const Source *s, bool is_sum)
 		return sum < 0 ? sum :
 			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
 	}
-	/* sum(int8) is numeric, and so is what an average divides. */
+	/* sum(int8) is numeric, and so is an average's dividend. */
 	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
 						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
 }

@@ -18,10 +18,10 @@
  * checked as always.  Its row sources are not: they would need plans of another level.
  *
  * UNION ALL: where all SELECTs read tables, it is an append input (base/append.c).  Else each is an *arm*.
- * Its joins are pipelines of the outer query's program, the last of which ends in the sink of the
- * leaf's pipeline.  That one is the first arm's, whose rows are the most.  What the outer query does
- * with the rows is done in each of them, by the same expressions.  A column of the union is what it is
- * in the pipeline's own arm (GC_OP_ARM).
+ * Its joins are pipelines of the outer query's program, the last of which ends in the sink of the leaf's
+ * pipeline.  That one is the first arm's, whose rows are the most.  What the outer query does with the rows
+ * is done in each of them, by the same expressions.  A column of the union is that of the pipeline's own
+ * arm (GC_OP_ARM).
  *
  * An arm that joins tables is translated as the query level that PostgreSQL planned it as.  Any other is
  * one relation of the level above: a table, an append input, an aggregated subquery, or a UNION ALL

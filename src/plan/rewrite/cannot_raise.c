@@ -7,7 +7,7 @@
  * only what is known not to fail may move.  That is comparisons of built-in types,
  * boolean logic, LIKE with a constant pattern, and numeric arithmetic whose operands are
  * known to be small.  Integer arithmetic, but of constants, and casts to a narrower type are not among
- * them.  Nor is what returns other values for the same rows in another order.
+ * them.  Nor is an expression that depends on the order of rows.
  *
  * Planner, in backends.
  *

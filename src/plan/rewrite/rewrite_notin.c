@@ -3,17 +3,17 @@
  * rewrite_notin.c
  *	  NOT IN as NOT EXISTS, with what NULLs make of it.
  *
- * x NOT IN (SELECT y ...) is true if x = y is false for every row, and so if there is no
- * row at all.  If neither can be NULL, it is NOT EXISTS (SELECT ... WHERE x = y), of which
- * PostgreSQL makes an anti join.  x <> ALL (SELECT y ...) is the same thing.
+ * x NOT IN (SELECT y ...) is true if x = y is false for every row, and so without any row.  If
+ * neither can be NULL, it is NOT EXISTS (SELECT ... WHERE x = y), of which PostgreSQL makes an
+ * anti join. x <> ALL (SELECT y ...) is the same thing.
  *
  * Where NULL is as good as false, in WHERE below AND and OR, NULLs add conditions:
  *
- *	- of a subquery that does not refer to the outer query, what matters is whether it has
- *	  rows, and whether y is NULL in any.  One aggregate, an InitPlan, says that.
- *	- of another one, NOT EXISTS of rows where y is NULL.  If x is NULL, NOT EXISTS of any.
- *	- of several columns, (x = y) IS NOT FALSE is a condition on a match by the columns that are
- *	  never NULL, or by those that tie the subquery to the outer query.
+ *	- a subquery that does not refer to the outer query: does it have rows, and is y NULL in
+ *	  any?  One aggregate, an InitPlan, says that.
+ *	- another one: NOT EXISTS of rows where y is NULL.  If x is NULL, NOT EXISTS of any.
+ *	- several columns: rows match by the columns that are never NULL, or that tie the subquery
+ *	  to the outer query; (x = y) IS NOT FALSE is a condition on the match.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
@@ -240,7 +240,7 @@ output_mutator(Node *node, List *targets)
 }
 
 /*
- * The subquery restricted to rows for which the conditions are true, which name its outputs by
+ * The subquery restricted to rows for which the conditions are true.  These name its outputs by
  * parameters, and columns of the outer query as that does.  NULL if that cannot be said.
  */
 static Query *

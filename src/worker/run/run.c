@@ -167,7 +167,7 @@ gc_run_holds_device(const GcRun *run)
 }
 
 /*-------------------------------------------------------------------------
- * What a run gives back
+ * Memory that a run gives back
  *-------------------------------------------------------------------------
  */
 
@@ -313,7 +313,7 @@ end_piece(GcRun *run, bool fetched)
 	return true;
 }
 
-/* Of a pass, or of all where there is one. */
+/* The kind of a pass's scan, or of the whole scan where there is one pass. */
 static const GcScanKind *
 kind_within(const GcRun *run)
 {
@@ -616,7 +616,7 @@ advance_waiting(GcRun *run, int others)
 	}
 	if (!gc_run_admit(run))
 		return false;
-	/* Builds queue all their waves.  Alone, the request itself is what holds the memory that it lacks. */
+	/* Builds queue all their waves.  Alone, the request itself holds the memory that it lacks. */
 	gc_device_may_wait(others == 0);
 	run->memory.prepared_alone = others == 0;
 	code = prepare(run);
@@ -733,7 +733,7 @@ finish_follower(GcRun *leader, GcRun *run)
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	GcRunInfo	own = *info;
 
-	/* What the kernels did is the leader's; the time in the queue is the follower's own. */
+	/* The kernels' results are the leader's; the time in the queue is the follower's own. */
 	*info = *gc_slot_run_info(leader->slot);
 	info->queue_ms = own.queue_ms;
 	info->shared_result = 1;

@@ -58,7 +58,9 @@ typedef struct GcScanKind
 	void		(*begin) (GcRun *run);
 	/* Queue what comes next.  last: nothing comes behind this scan, so that its last launch can deliver the result. */
 	GcScanStep	(*next) (GcRun *run, const GcScanLaunch *launch, bool last);
-	/* What it queued is done; fetched: its result is on the host.  Does the scan go on, or the run end with run->err? */
+	/*
+	 * Its queued work is done; fetched: its result is on the host.  Does the scan go on, or the run end with run->err?
+	 */
 	bool		(*end) (GcRun *run, bool fetched);
 } GcScanKind;
 

@@ -33,7 +33,7 @@
 #define FUSED_VEC		8
 
 /*
- * What a grouped member adds, as a part of its time alone, until that is learned
+ * A grouped member's additional time, as a part of its time alone, until that is learned
  * (bench/two_stage/groups.c).
  */
 #define GROUP_MEMBER_PART	0.2

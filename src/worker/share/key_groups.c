@@ -51,7 +51,7 @@
 #define KEY_GROUP_THREADS		256
 
 /*
- * What the refinement kernel works on: attribute, slots, ids, counts, and the key groups before
+ * Arrays of the refinement kernel: attribute, slots, ids, counts, and the key groups before
  * it.
  */
 typedef struct GcRefinement

@@ -33,7 +33,7 @@ typedef struct GcDerived
 	u32			nchunks;
 	GcAddr	   *place;			/* of each chunk's codes */
 	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
-	GcCol	   *host;			/* the same on the host */
+	GcCol	   *host;			/* `cols` on the host */
 	u32			unwritten;		/* number of chunks */
 	GcEvent	   *ready;			/* behind the last chunk written */
 } GcDerived;

@@ -121,8 +121,8 @@ added_for_column(Price *p, const MemberColumn *column, double *alone)
 }
 
 /*
- * What a chunk costs more if the wave serves this member with it, too; and what it costs the member alone.  Notes how many of
- * its columns are not in memory.
+ * A chunk's additional cost if the wave serves this member with it, too; and its cost for the member alone.  Notes how
+ * many of its columns are not in memory.
  */
 static double
 added_cost(WaveTable *t, GcWaveMember *m, u32 chunk)
@@ -324,7 +324,7 @@ has_room(const WaveTable *t)
 	return true;
 }
 
-/* What the wave copies from now on waits, on the device, for the kernels of one before. */
+/* The wave's copies from now on wait, on the device, for the kernels of one before. */
 static GcCode
 wait_for(const Wave *w, const Wave *before, GcError *err)
 {
@@ -377,12 +377,12 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 	const WaveTable *t = m->table;
 	const GcChunkColumn *from = cell_of(t, column->number, chunk);
 	const u64	bytes = gc_cell_bytes(from);
-	/* What was worth less when the scan began may be gone, or in use. */
+	/* Columns that were worth less when the scan began may be gone, or in use. */
 	const bool	displace = column->of.displace >= bytes && gc_may_displace(&displaced, gc_pool_size(gc_worker.pool)) &&
 		gc_eviction_pays(bytes, &column->of.uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
-	/* What did not pay for this chunk is not asked for the next ones. */
+	/* A displacement that did not pay for this chunk is not asked for the next ones. */
 	if (!displace)
 		column->of.displace = 0;
 	if (cell->in_place && !displace && !gc_link_copy_free(from, t->prices[column->number].bytes))
@@ -538,7 +538,7 @@ take_there(const WaveTable *t, const Wave *w, WaveChunk *wc, GcError *err)
 	return code;
 }
 
-/* What a member finds in memory when it begins comes first. */
+/* Chunks that a member finds in memory when it begins come first. */
 static GcCode
 choose_resident(Wave *w, GcWaveMember *m, GcError *err)
 {
@@ -604,7 +604,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 }
 
 /*-------------------------------------------------------------------------
- * What kernels are told
+ * Arguments of kernels
  *-------------------------------------------------------------------------
  */
 
@@ -851,7 +851,7 @@ make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	return code;
 }
 
-/* Those that have something left to do, in their order; no wave is made of their memory yet. */
+/* Members that have something left to do, in their order; no wave is made of their memory yet. */
 static void
 gather(WaveTable *t)
 {

@@ -53,14 +53,14 @@ typedef struct Block
 	u64			used;			/* of that, by the wave that is being made */
 	int			users;
 
-	/* Of the chunk that is priced, for the members chosen until now. */
+	/* The block's part in the chunk that is priced, for the members chosen until now. */
 	u64			pricing;		/* in which these were set */
 	int			number;			/* among the blocks of that chunk */
 	u64			missing;		/* bytes that are to be copied */
-	u64			with;			/* the same, with the member that is looked at */
+	u64			with;			/* such bytes with the member that is looked at */
 } Block;
 
-/* Of so many blocks members are served with a chunk, at most: bits of Price.blocks. */
+/* A wave serves members of so many blocks with a chunk, at most: bits of Price.blocks. */
 #define MOST_BLOCKS		64
 
 /* Price of a chunk's column for the members that a wave is to serve with the chunk. */
