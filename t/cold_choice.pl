@@ -200,6 +200,28 @@ $node->safe_psql('postgres', "SELECT gpuconc_evict('many'); SET gpuconc.cold = w
 like(explain($own[0]), qr/Gpuconc[A-Z].*Gpuconc[A-Z]/s, 'what is loaded pays for what is not');
 is($node->safe_psql('postgres', $own[0]), $answers{ $own[0] }, 'and the answer is the same');
 
+# A value that cannot be cached: once that is known, PostgreSQL's own plan answers, until the value is gone.
+$node->safe_psql('postgres', q{
+CREATE TABLE odd AS SELECT i % 3 AS g, i, CASE WHEN i = 500 THEN 'NaN' ELSE i / 4.0 END::numeric(12, 2) AS n FROM generate_series(1, 60000) i});
+$node->safe_psql('postgres', 'VACUUM (FREEZE, ANALYZE) odd');
+my $odd = 'SELECT g, sum(n) FROM odd GROUP BY g ORDER BY g';
+my $kept_odd = $node->background_psql('postgres');
+my $odd_answer = answer_of($node, $odd, 'forbid');
+is($kept_odd->query_safe("PREPARE odd AS $odd; EXECUTE odd"), $odd_answer, 'a NaN: the answer while columns are loaded');
+ok(again_until(sub { explain($odd) =~ /not offloaded: numeric value is NaN or infinite/ }), 'a NaN: the plan says why');
+unlike(explain($odd), qr/Gpuconc[A-Z]/, 'a NaN: it is PostgreSQL\'s own');
+my $fell_back = stat_of($node, 'fallbacks');
+is(answer_of($node, $odd, 'allow'), $odd_answer, 'a NaN: the answer');
+is(stat_of($node, 'fallbacks'), $fell_back, 'a NaN: nothing fell back');
+$node->safe_psql('postgres', 'DELETE FROM odd WHERE i = 500');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) odd');
+$odd_answer = answer_of($node, $odd, 'forbid');
+ok(again_until(sub { explain($odd) =~ /Gpuconc[A-Z]/ && $node->safe_psql('postgres', $odd) eq $odd_answer }), 'without it: it is offloaded');
+ok(again_until(sub { $kept_odd->query_safe('EXPLAIN (COSTS OFF) EXECUTE odd') =~ /Gpuconc[A-Z]/ }), 'and the plan that is kept is made again');
+is($kept_odd->query_safe('EXECUTE odd'), $odd_answer, 'with the answer');
+$kept_odd->quit;
+$node->safe_psql('postgres', 'DROP TABLE odd');
+
 # PostgreSQL's own plan is estimated to take days.
 $node->safe_psql('postgres', "SELECT gpuconc_evict('many')");
 like($node->safe_psql('postgres', "SET gpuconc.cold = auto; SET cpu_operator_cost = 1000000; EXPLAIN (COSTS OFF) $own[0]"),
