@@ -59,7 +59,8 @@ typedef struct GcError
 	GcCode		code;
 	char		detail[512];	/* a sentence for errdetail, or "" */
 	uint64_t	number;			/* what the next try needs to know; DUPLICATE and
-								 * BUILD_FULL: the build, ROWS: their number */
+								 * BUILD_FULL: the build, GROUPS: the pipeline,
+								 * ROWS: the pipeline << 32 | their number */
 } GcError;
 
 /*

@@ -52,7 +52,10 @@ my @passing = (
 	'SELECT m, sum(c), sum(s), count(*) FROM a LEFT JOIN (SELECT twice, count(*) AS c, sum(id) AS s FROM b GROUP BY twice) AS g ON twice = k GROUP BY m ORDER BY 1',
 	'SELECT count(*), sum(a.id), sum(s) FROM a JOIN (SELECT c.k, sum(b.id) AS s FROM a AS c JOIN b ON c.n = b.n GROUP BY c.k HAVING sum(b.id) > 3000) AS x ON x.k = a.k',
 	# groups that several pipelines scan are whole in each pass
-	'WITH g AS (SELECT sparse AS x, sum(id) AS s FROM b GROUP BY sparse) SELECT count(*), sum(p.s), sum(q.s), sum(a.id) FROM g AS p JOIN g AS q ON p.x = q.x + 1000003 JOIN a ON a.k * 1000003 = p.x JOIN b ON a.id * 1000003::bigint = b.wide');
+	'WITH g AS (SELECT sparse AS x, sum(id) AS s FROM b GROUP BY sparse) SELECT count(*), sum(p.s), sum(q.s), sum(a.id) FROM g AS p JOIN g AS q ON p.x = q.x + 1000003 JOIN a ON a.k * 1000003 = p.x JOIN b ON a.id * 1000003::bigint = b.wide',
+	# so are rows that several pipelines read, which all passes of their own pipeline have added to
+	"WITH w AS MATERIALIZED (SELECT a.id, a.m, b.v FROM a LEFT JOIN b ON $wide WHERE a.id < 4000) SELECT x.m, count(*), sum(x.id), sum(y.v) FROM w AS x JOIN w AS y ON x.id = y.id + 1 GROUP BY x.m ORDER BY 1",
+	"WITH w AS MATERIALIZED (SELECT id, k, m FROM a WHERE id < 5000) SELECT $sums FROM w AS a LEFT JOIN b ON $wide JOIN w AS c ON c.id = a.id + 1");
 
 foreach my $query (@passing)
 {
@@ -69,6 +72,9 @@ unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAI
 # One key in most rows of a build: hashing does not help, and PostgreSQL answers.
 $node->safe_psql('postgres', 'CREATE TABLE skewed AS SELECT CASE WHEN i % 10 = 0 THEN i ELSE 5 END * 1000003::bigint AS k, i FROM generate_series(1, 30000) AS i; VACUUM ANALYZE skewed');
 is_answered($node, 'SELECT count(*), sum(i) FROM a JOIN skewed AS s ON s.k = a.id * 1000003::bigint', 'skewed keys');
+
+# Rows that are kept are not split.
+is_answered($node, 'WITH w AS MATERIALIZED (SELECT id, wide, twice, v, sparse FROM b WHERE v > 31) SELECT count(*), sum(x.v), sum(y.wide), sum(y.sparse), sum(x.twice) FROM w AS x JOIN w AS y ON x.id = y.id + 1', 'rows that do not fit');
 
 # PostgreSQL answers a query that raises an error in one pass.
 my ($status, $out, $error) = $node->psql('postgres', "SET gpuconc.debug_offload = prefer; SELECT sum(1 / (b.id - 19500)) FROM a JOIN b ON $wide");

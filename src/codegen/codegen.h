@@ -38,7 +38,7 @@ typedef enum GcArgType
 	GC_ARG_PAYLOAD,				/* index: payload; part: 0 address, 1 base */
 	GC_ARG_GROUP,				/* index: pipeline; part: GC_GROUP_PART_* */
 	GC_ARG_GROUP_KEY,			/* index: GC_GROUP_KEY_INDEX; part: 0 base, 1 stride */
-	GC_ARG_ROWS,				/* part: 0 address, 1 capacity */
+	GC_ARG_ROWS,				/* index: pipeline; part: 0 address, 1 capacity */
 	GC_ARG_CHOICE,				/* part: GC_CHOICE_* (sink/sink_select.c) */
 	GC_ARG_PAIRS,				/* part: GC_PAIRS_* */
 	GC_ARG_EDGE,				/* part: GC_EDGE_WORD_* */

@@ -505,11 +505,13 @@ dense_groups(GcBinding *b, u16 n)
 	return (uint64) total;
 }
 
-/* Groups that a pipeline may have at most. */
+/* Groups or rows that a pipeline may have at most, for others to read. */
 static uint64
 groups_out(GcBinding *b, u16 n)
 {
-	return Max(Min(b->sinks[n].ngroups, Max(b->rows_into[n], 1)), 1);
+	const uint64 room = gc_pipelines(b->program)[n].sink == GC_SINK_ROWS ? b->sinks[n].rows_cap : b->sinks[n].ngroups;
+
+	return Max(Min(room, Max(b->rows_into[n], 1)), 1);
 }
 
 /*
@@ -580,6 +582,27 @@ bind_groups(GcBinding *b, u16 n)
 	sink->ngroups = (uint64) Min(estimate, (double) rows);
 	sink->ngroups = Min(sink->ngroups, (uint64) 1 << 31);
 	sink->group_slots = next_pow2(2 * sink->ngroups);
+}
+
+/* The room that a row sink has, or what is chosen of the main groups. */
+static void
+bind_rows(GcBinding *b, int n)
+{
+	const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+	const bool	main = n == b->program->npipelines - 1;
+	const GcDeviceInfo *info = &gc_device_status()->info;
+	uint64		rows = b->rows_into[n];
+	double		estimate = (main ? b->plan->rows_out : b->plan->groups[n]) * 2 + 4096;
+
+	/* Threads that run at the same time keep rows before they know of each other's. */
+	if (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)
+		estimate = Max(estimate, Min(info->host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS,
+									 info->memory_bytes / CHOSEN_ROWS_PART / (gc_row_words(pl) * sizeof(u64))));
+	if (pl->sink == GC_SINK_AGGREGATE)
+		rows = groups_out(b, n);
+	if (b->hints->rows_needed[n] > 0)
+		estimate = b->hints->rows_needed[n];
+	b->sinks[n].rows_cap = Max(1, Min(Min((uint64) estimate, rows), ROWS_MAX));
 }
 
 /* May one row find several in the build, and be taken on with each? */
@@ -662,33 +685,17 @@ bind_pipelines(GcBinding *b)
 			choose_build(b, pl->build, b->rows_into[n]);
 		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)
 			bind_groups(b, n);
+		else if (code == GC_OK && n < b->program->npipelines - 1)
+			bind_rows(b, n);
 	}
 	gc_bind_rests(b->program);
 	return code;
 }
 
 /*-------------------------------------------------------------------------
- * Rows
+ * All of it
  *-------------------------------------------------------------------------
  */
-
-static void
-bind_rows(GcBinding *b, const GcPPipeline *pl)
-{
-	const GcDeviceInfo *info = &gc_device_status()->info;
-	uint64		rows = b->rows_into[b->program->npipelines - 1];
-	double		estimate = b->plan->rows_out * 2 + 4096;
-
-	/* Threads that run at the same time keep rows before they know of each other's. */
-	if (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)
-		estimate = Max(estimate, Min(info->host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS,
-									 info->memory_bytes / CHOSEN_ROWS_PART / (gc_row_words(pl) * sizeof(u64))));
-	if (pl->sink == GC_SINK_AGGREGATE)
-		rows = groups_out(b, b->program->npipelines - 1);
-	if (b->hints->rows_needed > 0)
-		estimate = b->hints->rows_needed;
-	b->sinks[b->program->npipelines - 1].rows_cap = Max(1, Min(Min((uint64) estimate, rows), ROWS_MAX));
-}
 
 /* Type once more; what an earlier typing has decided is forgotten. */
 static GcCode
@@ -751,7 +758,6 @@ GcCode
 gc_bind(GcBinding *b)
 {
 	GcFacts		facts = {0};
-	GcPPipeline *main;
 	GcCode		code;
 
 	binding_init(b);
@@ -769,8 +775,7 @@ gc_bind(GcBinding *b)
 	facts.row_ids = b->row_ids;
 	if ((code = type_and_bind(b, &facts)) != GC_OK || (code = gc_check_lookups(b)) != GC_OK)
 		return code;
-	main = &gc_pipelines(b->program)[b->program->npipelines - 1];
-	bind_rows(b, main);
+	bind_rows(b, b->program->npipelines - 1);
 	for (int n = 0; n < b->program->npipelines; n++)
 		b->sinks[n] = b->sinks[gc_sink_owner(b->program, n)];
 	return GC_OK;

@@ -59,7 +59,8 @@ input_name(GcScanState *node, int input)
 	const u16	unmatched_of = gc_inputs(node->logical)[input].unmatched_of;
 
 	if (groups_of)
-		return psprintf("groups of %s", input_name(node, gc_pipelines(node->logical)[groups_of - 1].input));
+		return psprintf("%s of %s", gc_pipelines(node->logical)[groups_of - 1].sink == GC_SINK_ROWS ? "rows" : "groups",
+						input_name(node, gc_pipelines(node->logical)[groups_of - 1].input));
 	if (unmatched_of)
 		return psprintf("%s without a match",
 						input_name(node, gc_pipelines(node->logical)[gc_builds(node->logical)[unmatched_of - 1].pipeline].input));
@@ -277,7 +278,7 @@ describe_pipeline(Printer *printer, int n)
 			d.probes = lappend(d.probes, step);
 	}
 	d.role = arm ? "Union" : pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
-		!last ? "Group" : "Stream";
+		last ? "Stream" : pl->sink == GC_SINK_ROWS ? "Rows" : "Group";
 	d.filter = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER));
 	d.group_keys = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_GROUP_KEY));
 	if (pl->sink == GC_SINK_BUILD && !pl->rest_of)

@@ -120,8 +120,10 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 	v->max_rows = in->private_rows;
 	if (gc_inputs(b->program)[i].groups_of)
 	{
-		/* Groups have no sources; only how many there are is told. */
-		v->rows = b->sinks[gc_inputs(b->program)[i].groups_of - 1].ngroups;
+		/* Groups and rows have no sources; only how many there may be is told. */
+		const u16	from = gc_inputs(b->program)[i].groups_of - 1;
+
+		v->rows = gc_pipelines(b->program)[from].sink == GC_SINK_ROWS ? b->sinks[from].rows_cap : b->sinks[from].ngroups;
 		v->max_rows = Min(v->rows, PG_UINT32_MAX);
 	}
 	else if (gc_inputs(b->program)[i].unmatched_of)

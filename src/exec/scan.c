@@ -234,7 +234,9 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 		case GC_RETRY_GROUPS:
 			return err->number < GC_MAX_PIPELINES && ++hints->group_boost[err->number] < 10;
 		case GC_RETRY_ROWS:
-			hints->rows_needed = err->number + err->number / 8;
+			if (err->number >> 32 >= GC_MAX_PIPELINES)
+				return false;
+			hints->rows_needed[err->number >> 32] = Min((err->number & PG_UINT32_MAX) / 8 * 9 + 8, PG_UINT32_MAX);
 			return true;
 		default:
 			return false;

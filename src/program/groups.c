@@ -2,9 +2,9 @@
  *
  * groups.c
  *	  What a pipeline finds in the groups of an earlier one: keys and accumulators as
- *	  columns.
+ *	  columns.  And in its rows: the outputs.
  *
- * A key has the range of the expression that it groups by.  A sum's range is that of its
+ * A key has the range of the expression that it groups by, and an output that of its own.  A sum's range is that of its
  * argument times the rows that can come into the group.  Averages of numerics are
  * computed where they are used, from sum and count.  Their display scale differs from
  * group to group, so that only comparisons and arithmetic may see them.
@@ -72,7 +72,8 @@ gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r)
 
 	if (c->agg == GC_NONE)
 	{
-		u16			key = gc_refs(t->p)[pl->first_key + c->attnum];
+		u16			key = gc_refs(t->p)[gc_first_read(pl) + c->attnum];
+
 		*r = t->ranges[key];
 		e->scale = t->exprs[key].scale;
 		e->min_scale = t->exprs[key].min_scale;
@@ -82,10 +83,11 @@ gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r)
 		code = type_accumulator(t, e, c, pipeline, r);
 	c->width = 8;
 	c->nullable = (e->flags & GC_NULLABLE) != 0;
-	c->reg = gc_kind_reg(e->kind, r);
 	c->high_bit_free = 0;
 	/* Groups have values at the largest scale, which are not tagged. */
-	c->scale = c->min_scale = e->scale;
+	c->scale = e->scale;
+	c->min_scale = pl->sink == GC_SINK_ROWS && gc_is_varying(e) ? e->min_scale : e->scale;
+	c->reg = c->min_scale < c->scale ? GC_I64 : gc_kind_reg(e->kind, r);
 	return code;
 }
 

@@ -134,7 +134,7 @@ op_nargs(const GcExpr *e)
 	}
 }
 
-/* The expression that a column of groups stands for comes before expression i, which reads it. */
+/* The expression that a column of groups or rows stands for comes before expression i, which reads it. */
 static GcCode
 check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
 {
@@ -148,12 +148,13 @@ check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
 	pl = &gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1];
 	if (c->agg == GC_NONE)
 	{
-		if (c->attnum < 0 || c->attnum >= pl->nkeys || pl->first_key + c->attnum >= p->nrefs)
+		if (c->attnum < 0 || c->attnum >= (pl->sink == GC_SINK_ROWS ? pl->nouts : pl->nkeys) ||
+			gc_first_read(pl) + c->attnum >= p->nrefs)
 			return bad(err, "column of groups");
-		ref = gc_refs(p)[pl->first_key + c->attnum];
+		ref = gc_refs(p)[gc_first_read(pl) + c->attnum];
 		return ref < i ? GC_OK : bad(err, "column of groups");
 	}
-	if (c->agg < pl->first_agg || c->agg >= pl->first_agg + pl->naggs ||
+	if (pl->sink == GC_SINK_ROWS || c->agg < pl->first_agg || c->agg >= pl->first_agg + pl->naggs ||
 		(c->count != GC_NONE && (c->count < pl->first_agg || c->count >= pl->first_agg + pl->naggs)))
 		return bad(err, "column of groups");
 	if (c->attnum != 0 && (c->attnum != 1 || gc_accumulator_of(&gc_aggs(p)[c->agg])->merge != GC_MERGE_PRECISE))
@@ -283,7 +284,7 @@ gc_group_origin(const GcProgram *p, const GcPColumn *c, bool sums)
 	u8			value;
 
 	if (c->agg == GC_NONE)
-		return gc_refs(p)[gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1].first_key + c->attnum];
+		return gc_refs(p)[gc_first_read(&gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1]) + c->attnum];
 	agg = &gc_aggs(p)[c->agg];
 	value = gc_accumulator_of(agg)->value;
 	return value == GC_VALUE_ONE || (sums && value == GC_VALUE_SUM) ? agg->arg : GC_NONE;
@@ -469,7 +470,8 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		case GC_SINK_BUILD:
 			return pl->build < p->nbuilds ? GC_OK : bad(err, "sink");
 		case GC_SINK_SELECT:
-			if (pl->nkeys > 1 || gc_inputs(p)[pl->input].groups_of != p->npipelines)
+			if (pl->nkeys > 1 || gc_inputs(p)[pl->input].groups_of != p->npipelines ||
+				gc_pipelines(p)[p->npipelines - 1].sink != GC_SINK_AGGREGATE)
 				return bad(err, "choice of groups");
 			return check_refs(p, pl->first_key, pl->nkeys, err);
 		case GC_SINK_AGGREGATE:
@@ -481,7 +483,8 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		case GC_SINK_ROWS:
 			if (pl->nouts > GC_MAX_OUTPUTS)
 				return bad(err, "output count");
-			if (pl->nkeys > 1)
+			/* Pipelines that read them want all of them. */
+			if (pl->nkeys > (n == p->npipelines - 1 || gc_sink_owner(p, n) == p->npipelines - 1 ? 1 : 0))
 				return bad(err, "choice of rows");
 			if (check_refs(p, pl->first_key, pl->nkeys, err) != GC_OK)
 				return err->code;
@@ -512,7 +515,8 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 		if (!span_ok(in->first_column, in->ncolumns, p->ncolumns))
 			return bad(err, "input");
 		if (in->groups_of > p->npipelines ||
-			(in->groups_of && gc_pipelines(p)[in->groups_of - 1].sink != GC_SINK_AGGREGATE))
+			(in->groups_of && gc_pipelines(p)[in->groups_of - 1].sink != GC_SINK_AGGREGATE &&
+			 gc_pipelines(p)[in->groups_of - 1].sink != GC_SINK_ROWS))
 			return bad(err, "input of groups");
 		if (in->unmatched_of > p->nbuilds || (in->unmatched_of && (in->groups_of || in->ncolumns > 0)))
 			return bad(err, "input of rows without a match");

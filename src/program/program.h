@@ -5,10 +5,10 @@
  *
  * A program is a DAG of pipelines, in execution order; the last one is the main
  * pipeline.  A pipeline scans one input: a relation's chunks, the private chunk of
- * a row source, or the groups of an earlier pipeline.  It applies its steps to each
+ * a row source, or the groups or rows of an earlier pipeline.  It applies its steps to each
  * row: filters, and probes of earlier pipelines' builds.  It ends in a sink: a build
- * (hash table or direct-address array), an aggregate, or rows.  An aggregate that is
- * not the main pipeline's is read by later pipelines, as an input of each.
+ * (hash table or direct-address array), an aggregate, or rows.  An aggregate or rows that are
+ * not the main pipeline's are read by later pipelines, as an input of each.
  *
  * One pipeline, `select`, may come after the main one in execution, though not in
  * order.  It reads the main pipeline's groups, and says which of them are returned
@@ -160,8 +160,8 @@ typedef struct GcPColumn
 {
 	u16			input;
 	i16			attnum;			/* relation: attribute; row source: target entry; groups: number of
-								 * the key, or of the word of a precise sum */
-	u16			agg;			/* groups: the accumulator; GC_NONE: a key */
+								 * the key, or of the word of a precise sum; rows: of the output */
+	u16			agg;			/* groups: the accumulator; GC_NONE: a key, or rows */
 	u16			count;			/* groups: accumulator that counts the values which went
 								 * into agg; GC_NONE: agg is never NULL */
 	u8			kind;
@@ -178,8 +178,8 @@ typedef struct GcPInput
 {
 	u16			first_column;
 	u16			ncolumns;
-	u16			groups_of;		/* 1 + pipeline whose groups are scanned; 0: a relation or
-								 * a row source, or: */
+	u16			groups_of;		/* 1 + pipeline whose groups are scanned, or whose rows if these are
+								 * its sink; 0: a relation or a row source, or: */
 	u16			unmatched_of;	/* 1 + build whose rows without a match are scanned */
 } GcPInput;
 
@@ -320,6 +320,13 @@ static inline u64
 gc_row_words(const GcPPipeline *pl)
 {
 	return (u64) pl->nouts + GC_NULL_WORDS(pl->nouts);
+}
+
+/* What later pipelines read of a pipeline without accumulators, refs: keys of groups, or the outputs of rows. */
+static inline u16
+gc_first_read(const GcPPipeline *pl)
+{
+	return pl->sink == GC_SINK_ROWS ? pl->first_out : pl->first_key;
 }
 
 /* How often a row comes to the pipeline's sink. */

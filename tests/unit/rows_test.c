@@ -10,6 +10,8 @@
  * them, or where there is no room as many as fit, none twice.  The number of all must be
  * right in any case, and behind the sink nothing may be written.
  *
+ * Rows are also kept, and read by a second pipeline, whose rows must be the same.
+ *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *
  *-------------------------------------------------------------------------
@@ -375,6 +377,163 @@ test_fused(void)
 	free(source.text);
 }
 
+/* ---------- rows that another pipeline reads ---------- */
+
+/* A pipeline that returns the outputs of the last one so far. */
+static void
+make_reader(Maker *m)
+{
+	static const u8 kinds[MAX_OUTS] = {GC_INT4, GC_INT4, GC_FLOAT8, GC_INT8, GC_INT8};
+	const GcFact none = {.range = {0, 0}};
+	const u16	input = maker_input(m);
+	u16			outs[MAX_OUTS];
+
+	m->inputs[input].groups_of = m->head.npipelines;
+	for (int i = 0; i < MAX_OUTS; i++)
+	{
+		const u16	c = maker_column(m, 0, kinds[i], &none);
+
+		m->columns[c].attnum = i;
+		m->columns[c].agg = m->columns[c].count = GC_NONE;
+		outs[i] = maker_read(m, c);
+	}
+	maker_pipeline(m, input, GC_SINK_ROWS, 0);
+	for (int i = 0; i < MAX_OUTS; i++)
+		maker_out(m, outs[i]);
+}
+
+/* The reader's kernel, over the rows that are in another one's sink. */
+static void
+run_reader(const Member *reader, const Member *from, const Loaded *k, const GcKernelSource *source, u32 threads, u32 turn)
+{
+	GcArgs		args = {.w = {0}};
+	const GcSource no_source = {0};
+
+	for (int i = 0; i < source->nwords; i++)
+	{
+		const GcArgWord *w = &source->words[i];
+
+		args.w[i] = w->type == GC_ARG_GROUP ? from->sink : member_word(w->index == from->pipeline ? from : reader, w);
+	}
+	args.scan.flags = reader->sink;
+	launch_scan(k, &args, source->nwords, &no_source, 0, 0, threads, turn);
+}
+
+static u32
+rows_in_sink(const Member *m)
+{
+	u32			flags[GC_NFLAGS];
+
+	must(ops->copy_out(stream, flags, m->sink, sizeof(flags), NULL));
+	must(finish(stream, NULL));
+	return flags[GC_FLAG_ROWS];
+}
+
+static void
+generate_kept(Member *kept, Member *reader, GcKernelSource *sources)
+{
+	GcError		err = {GC_OK, ""};
+
+	if (gc_generate(kept->p, kept->pipeline, &kept->variant, &sources[0], &err) != GC_OK ||
+		gc_generate(reader->p, reader->pipeline, &reader->variant, &sources[1], &err) != GC_OK)
+		tap_bail(err.detail);
+}
+
+/* Without any row, with all of them, and where there was no room for some. */
+static void
+check_kept(int i, Member *kept, Member *reader, const Loaded *k, const GcKernelSource *sources)
+{
+	static const u32 threads[] = {32, 96, 256};
+
+	for (int turn = 0; turn < 2 * NCAPS; turn++)
+	{
+		const u32	chunks = turn % 2 ? ALL_CHUNKS : 1u << (turn / 2);
+		const GcAddr begin = top;
+		u64			n;
+		Out		   *wanted = wanted_rows(i, chunks, &n);
+		u64			there;
+		bool		right;
+
+		prepare_sink(kept, cap_of(turn / 2, n));
+		run_member(kept, &k[0], &sources[0], chunks, threads[turn % 3], turn);
+		there = n < kept->rows_cap ? n : kept->rows_cap;
+		prepare_sink(reader, there + 3);
+		run_reader(reader, kept, &k[1], &sources[1], threads[(turn + 1) % 3], turn);
+		right = there < n ? rows_in_sink(reader) == there : check_sink(reader, wanted, n);
+		ok(right, "%s, kept: %llu rows, room for %llu, and each read", requests[i].name, (unsigned long long) n,
+		   (unsigned long long) kept->rows_cap);
+		free(wanted);
+		top = begin;
+	}
+}
+
+static void
+test_kept(int i, const GcNvrtc *nvrtc)
+{
+	static Member kept,
+				reader;
+	GcKernelSource sources[2];
+	Loaded		k[2];
+
+	kept = members[i];
+	memset(&kept.maker, 0, sizeof(kept.maker));
+	requests[i].make(&kept.maker);
+	make_reader(&kept.maker);
+	kept.p = maker_finish(&kept.maker, 1000000);
+	reader = kept;
+	reader.pipeline = kept.p->npipelines - 1;
+	generate_kept(&kept, &reader, sources);
+	for (int n = 0; n < 2; n++)
+		k[n] = load_with(sources[n].text, GC_COMPILE_FULL);
+	check_kept(i, &kept, &reader, k, sources);
+	for (int n = 0; n < 2; n++)
+	{
+		unload(&k[n]);
+		free(sources[n].text);
+	}
+	kept.variant.vec = reader.variant.vec = 8;
+	generate_kept(&kept, &reader, sources);
+	for (int n = 0; n < 2; n++)
+	{
+		if (nvrtc)
+			compiles_for_gpu(nvrtc, 90, sources[n].text, GC_COMPILE_FULL, n ? "reader of rows" : "rows that are read");
+		free(sources[n].text);
+	}
+	free(kept.p);
+}
+
+/* What reads rows must name outputs that there are. */
+static void
+test_check(void)
+{
+	static Maker m;
+	GcError		err = {GC_OK, ""};
+	GcProgram  *p;
+	GcPColumn  *c;
+	u16			first;
+
+	make_all(&m);
+	make_reader(&m);
+	p = maker_finish(&m, 1000);
+	ok(gc_program_check(p, p->size, &err) == GC_OK, "a program that reads rows");
+	first = gc_inputs(p)[p->ninputs - 1].first_column;
+	c = &gc_columns(p)[first];
+	c->attnum = MAX_OUTS;
+	ok(gc_program_check(p, p->size, &err) == GC_BAD_PROGRAM, "an output behind the last one");
+	c->attnum = -1;
+	ok(gc_program_check(p, p->size, &err) == GC_BAD_PROGRAM, "an output before the first one");
+	c->attnum = 0;
+	c->agg = 0;
+	ok(gc_program_check(p, p->size, &err) == GC_BAD_PROGRAM, "an accumulator of rows");
+	c->agg = GC_NONE;
+	gc_pipelines(p)[0].nkeys = 1;
+	ok(gc_program_check(p, p->size, &err) == GC_BAD_PROGRAM, "the first few of rows that are read");
+	gc_pipelines(p)[0].nkeys = 0;
+	gc_inputs(p)[p->ninputs - 1].groups_of = p->npipelines;
+	ok(gc_program_check(p, p->size, &err) == GC_BAD_PROGRAM, "rows of the pipeline itself");
+	free(p);
+}
+
 /* ---------- members ---------- */
 
 /* Bits of a chunk's rows, readable as far as kernels may read them. */
@@ -453,7 +612,7 @@ free_members(void)
 /* ---------- texts ---------- */
 
 static void
-test_nvrtc(void)
+test_nvrtc(const GcNvrtc *nvrtc)
 {
 	static const struct
 	{
@@ -463,14 +622,7 @@ test_nvrtc(void)
 	}			ways[] = {
 		{8, 80, GC_COMPILE_FULL}, {16, 90, GC_COMPILE_FULL}, {8, 90, GC_COMPILE_QUICK},
 	};
-	GcError		err = {GC_OK, ""};
-	const GcNvrtc *nvrtc = gc_nvrtc_open(13, &err);
 
-	if (nvrtc == NULL)
-	{
-		tap_skip("%s", err.detail);
-		return;
-	}
 	for (int i = 0; i < NREQUESTS * 3; i++)
 	{
 		const int	w = i % 3;
@@ -486,6 +638,7 @@ int
 main(int argc, char **argv)
 {
 	GcError		err = {GC_OK, ""};
+	const GcNvrtc *nvrtc;
 
 	tap_start();
 	if (!start_device(argc > 1 ? argv[1] : "host", &err))
@@ -497,7 +650,17 @@ main(int argc, char **argv)
 	for (int i = 0; i < NREQUESTS; i++)
 		test_alone(i);
 	test_fused();
-	test_nvrtc();
+	nvrtc = gc_nvrtc_open(13, &err);
+	for (int i = 0; i < NREQUESTS; i++)
+	{
+		if (requests[i].selection == 0)
+			test_kept(i, nvrtc);
+	}
+	test_check();
+	if (nvrtc)
+		test_nvrtc(nvrtc);
+	else
+		tap_skip("%s", err.detail);
 	free_members();
 	free_columns();
 	stop_device();

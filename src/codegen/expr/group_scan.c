@@ -2,13 +2,17 @@
  *
  * group_scan.c
  *	  Pipelines over the groups of an earlier pipeline: HAVING, joins with an aggregated
- *	  subquery, aggregates of aggregates, the choice of the groups that are returned.
+ *	  subquery, aggregates of aggregates, the choice of the groups that are returned.  And over
+ *	  the rows of one.
  *
  * Groups lie row by row: a group's words, and for hashed groups its key.  So these kernels have
  * one phase, in which a thread takes one group after another.  A dense group's keys are computed
- * from its number.
+ * from its number.  Rows lie column by column (sink/sink_rows.c), and a thread takes one after another, too.
  *
- * Names in generated text: from_number is the group's number, gc_w its words, from_* describe the table.
+ * How many there are is read where the pipeline before has counted them, in device memory.
+ *
+ * Names in generated text: from_number is the number of the group or row, gc_w a group's words, from_* describe
+ * the table.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -33,12 +37,29 @@ from_word(Cg *cg, const GcPPipeline *from, u8 part)
 	return cg_word(cg, GC_ARG_GROUP, number_of(cg, from), part);
 }
 
+static void
+declare_rows(Cg *cg, const GcPPipeline *from)
+{
+	const int	flags = from_word(cg, from, GC_GROUP_PART_FLAGS);
+	Text	   *t = &cg->decls;
+
+	text_addf(t, "const u64 *from_rows = (const u64 *) gc_a.w[%d]; (void) from_rows;\n",
+			  cg_word(cg, GC_ARG_ROWS, number_of(cg, from), 0));
+	text_addf(t, "const u64 from_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, number_of(cg, from), 1));
+	text_addf(t, "const u64 from_count = GC_MIN(((const u32 *) gc_a.w[%d])[GC_FLAG_ROWS], from_cap);\n", flags);
+}
+
 void
 cg_declare_groups(Cg *cg)
 {
 	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
 	Text	   *t = &cg->decls;
 
+	if (from->sink == GC_SINK_ROWS)
+	{
+		declare_rows(cg, from);
+		return;
+	}
 	text_addf(t, "const u64 *from_words = (const u64 *) gc_a.w[%d];\n", from_word(cg, from, GC_GROUP_PART_TABLE));
 	text_addf(t, "u64 from_count = gc_a.w[%d];\n", from_word(cg, from, GC_GROUP_PART_COUNT));
 	if (from->group_mode != GC_GROUP_HASH)
@@ -74,7 +95,13 @@ cg_emit_group_scan(Cg *cg, Text *t)
 	const GcPPipeline *from = cg_groups_of(cg->p, cg->pl);
 
 	text_addf(t, "GC_NO_UNROLL for (u64 from_number = (u64) block * nthreads + thread; from_number < from_count; from_number += (u64) nblocks * nthreads) {\n"
-			  "if (!GC_GO_ON) break;\nconst u64 *gc_w = from_words + from_number * %d; (void) gc_w;\n", from->group_words);
+			  "if (!GC_GO_ON) break;\n");
+	if (from->sink == GC_SINK_ROWS)
+	{
+		text_addf(t, "%s", text_of(&cg->body));
+		return;
+	}
+	text_addf(t, "const u64 *gc_w = from_words + from_number * %d; (void) gc_w;\n", from->group_words);
 	/* Without keys there is one group, also where no row came. */
 	if (from->group_mode == GC_GROUP_DENSE)
 		text_addf(t, "if (!gc_w[0]) continue;\n");
@@ -119,6 +146,18 @@ hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 				  c->attnum);
 }
 
+static void
+row_output(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
+{
+	const char *as = c->reg == GC_F64 ? "GC_BITS_F64((i64) " : c->reg == GC_F32 ? "GC_BITS_F32((i32) " : "(";
+
+	text_addf(cg->out, "const %s v%d = (%s) %sfrom_rows[%d * from_cap + from_number]);\n", cg_ctype[c->reg], k,
+			  cg_ctype[c->reg], as, c->attnum);
+	if (c->nullable)
+		text_addf(cg->out, "const i32 vn%d = (i32) (from_rows[%d * from_cap + from_number] >> %d & 1);\n", k,
+				  from->nouts + c->attnum / 64, c->attnum % 64);
+}
+
 /* The value in an accumulator's words, as an expression.  word: of a precise sum's two. */
 static void
 accumulator_text(const GcPAgg *agg, int word, char *buf, size_t size)
@@ -145,6 +184,11 @@ cg_group_column(Cg *cg, u16 column, int k)
 	const GcPColumn *c = &gc_columns(cg->p)[column];
 	char		value[120];
 
+	if (from->sink == GC_SINK_ROWS)
+	{
+		row_output(cg, from, c, k);
+		return;
+	}
 	if (c->agg == GC_NONE)
 	{
 		if (from->group_mode == GC_GROUP_HASH)

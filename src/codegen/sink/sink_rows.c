@@ -7,6 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../expr/analysis.h"
 #include "../expr/emit.h"
 #include "../expr/expr.h"
 #include "../expr/operand.h"
@@ -23,8 +24,8 @@ prepare(Cg *cg)
 		text_addf(&cg->decls, "const u64 to_best = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_BEST));
 		text_addf(&cg->decls, "const u64 to_wanted = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
 	}
-	text_addf(&cg->decls, "u64 *gc_rows = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 0));
-	text_addf(&cg->decls, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, 0, 1));
+	text_addf(&cg->decls, "u64 *gc_rows = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, cg_pipeline_number(cg), 0));
+	text_addf(&cg->decls, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, cg_pipeline_number(cg), 1));
 }
 
 static void
@@ -36,6 +37,22 @@ require(Cg *cg)
 		cg_require(cg, gc_refs(cg->p)[cg->pl->first_out + i]);
 }
 
+/* A later pipeline may use a value as an index: no row has one that failed its check. */
+static void
+skip_bad(Cg *cg)
+{
+	for (u16 i = 0; i < cg->pl->nouts; i++)
+	{
+		const u16	ref = gc_refs(cg->p)[cg->pl->first_out + i];
+
+		if (!cg_checked(cg->p, ref))
+			continue;
+		cg_require(cg, ref);
+		(void) cg_stored(cg, ref);
+		cg_skip_bad(cg, ref);
+	}
+}
+
 static void
 emit_row(Cg *cg)
 {
@@ -44,6 +61,8 @@ emit_row(Cg *cg)
 		cg_emit_image(cg);
 		text_addf(cg->out, "if (!gc_first_keep(to_kept, to_best, gc_image, to_wanted)) continue;\n");
 	}
+	if (gc_sink_owner(cg->p, cg_pipeline_number(cg)) != cg->p->npipelines - 1)
+		skip_bad(cg);
 	/* Column-wise, 64-bit words; the last columns hold the NULL flags, see gc_row_words. */
 	text_addf(cg->out, "u64 gc_null = 0;\nconst u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
 	text_addf(cg->out, "if (gc_o >= gc_rows_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n");

@@ -39,6 +39,7 @@
 
 #include "../../columns/encode/pgkinds.h"
 #include "../../columns/encode/spec.h"
+#include "source.h"
 
 /* Each is opened, loaded and judged at every execution; each has a place in CASE, if there is one. */
 #define MAX_PARTS		512
@@ -160,7 +161,7 @@ gc_is_plain_query(PlannerInfo *subroot)
 	const Query *q = subroot->parse;
 
 	return q->commandType == CMD_SELECT && !q->hasAggs && q->groupClause == NIL && q->groupingSets == NIL &&
-		q->distinctClause == NIL && !q->hasWindowFuncs && q->limitCount == NULL && q->limitOffset == NULL &&
+		q->distinctClause == NIL && !q->hasWindowFuncs && !gc_has_limit(q) && q->limitOffset == NULL &&
 		!q->hasTargetSRFs && q->rowMarks == NIL && !q->hasModifyingCTE && q->havingQual == NULL;
 }
 

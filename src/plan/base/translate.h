@@ -22,7 +22,7 @@
 struct GcLeaf;
 struct GcTranslation;
 
-/* An aggregation whose groups a later pipeline scans. */
+/* An aggregation whose groups a later pipeline scans; or a join whose rows it does. */
 typedef struct GcGroups
 {
 	PlannerInfo *root;			/* its query level */
@@ -30,6 +30,7 @@ typedef struct GcGroups
 	struct GcLeaf *streamed;
 	int			pipeline;
 	int			input;			/* that holds the groups */
+	bool		rows;			/* a row for each that is joined; what is said of keys holds of outputs */
 	struct GcGroups *over;		/* groups that it aggregates, with `streamed` over them; or NULL */
 	List	   *distinct;		/* GcDistinct: values that are among its keys, for a second level of
 								 * groups (group/groups.c) */
@@ -220,9 +221,9 @@ typedef struct GcTranslation
 	GcBuildPayload *payloads;
 	GcPAgg	   *aggs;
 	int			agg_pipeline[GC_MAX_AGGS];
-	List	   *group_keys[GC_MAX_PIPELINES];	/* int expr */
+	List	   *group_keys[GC_MAX_PIPELINES];	/* int expr; of rows that others read: outputs */
 	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
-	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's */
+	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's: of groups or rows */
 	u16			unmatched_of[GC_MAX_INPUTS];	/* as GcPInput's */
 	int			rest_of[GC_MAX_PIPELINES];	/* 1 + pipeline that it is an arm or the rest of; 0: none */
 	int			rest_steps[GC_MAX_PIPELINES];	/* steps of that one which it does not have */

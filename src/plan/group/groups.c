@@ -21,6 +21,9 @@
  * With grouping sets, the first level groups by the number of the set, and so does the second
  * (sets.c).
  *
+ * Rows of a join that is read several times (relations/subquery.c) are kept in the way of groups, without any: their
+ * outputs take the place of keys.
+ *
  * Planner, in backends.
  *
  *-------------------------------------------------------------------------
@@ -115,6 +118,21 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 		return gc_refuse(tr, "grouping by a constant of type %s is not supported", format_type_be(exprType(expr)));
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)
 		return gc_refuse(tr, "the query groups by too many expressions");
+	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);
+	tr->key_nodes[pipeline] = lappend(tr->key_nodes[pipeline], expr);
+	return list_length(tr->group_keys[pipeline]) - 1;
+}
+
+/* The number of an output of rows that others read. */
+static int
+add_output(GcTranslation *tr, int pipeline, int e, Expr *expr)
+{
+	int			n = find_key(tr->key_nodes[pipeline], (Node *) expr);
+
+	if (n >= 0)
+		return n;
+	if (list_length(tr->group_keys[pipeline]) == GC_MAX_OUTPUTS)
+		return gc_refuse(tr, "too many columns are kept in rows");
 	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);
 	tr->key_nodes[pipeline] = lappend(tr->key_nodes[pipeline], expr);
 	return list_length(tr->group_keys[pipeline]) - 1;
@@ -646,6 +664,38 @@ gc_groups_open(GcTranslation *tr)
 		return NULL;
 	tr->pipelines[groups->pipeline].sink = GC_SINK_AGGREGATE;
 	return groups;
+}
+
+GcGroups *
+gc_rows_open(GcTranslation *tr)
+{
+	GcGroups   *rows = gc_groups_open(tr);
+
+	if (rows == NULL)
+		return NULL;
+	tr->pipelines[rows->pipeline].sink = GC_SINK_ROWS;
+	rows->rows = true;
+	return rows;
+}
+
+int
+gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr)
+{
+	GcLevel		level = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, NULL);
+	int			e = gc_translate_expr(tr, rows->streamed, expr);
+	int			n = -1;
+
+	if (e >= 0 && gc_no_quotient(tr, e, "kept in rows"))
+	{
+		if (GC_KIND_IS_CODE(tr->pexprs[e].kind) && (tr->space[e] == GC_SPACE_NONE || tr->space[e] == GC_SPACE_CONSTANTS))
+			gc_refuse(tr, "a constant of type %s is kept in rows", format_type_be(exprType((Node *) expr)));
+		else
+			n = add_output(tr, rows->pipeline, e, expr);
+	}
+	tr->groups = rows;
+	e = n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
+	gc_level_leave(tr, &level);
+	return e;
 }
 
 GcGroups *

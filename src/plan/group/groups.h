@@ -41,7 +41,16 @@ extern int	gc_group_key_expr(GcTranslation *tr, int e, Node *expr);
  */
 extern GcGroups *gc_groups_open(GcTranslation *tr);
 
-/* Groups that one more pipeline scans. */
+/*
+ * The rows of the level's streamed pipeline, likewise.  Its columns are outputs: gc_rows_column().  Nothing is over
+ * them as it is over keys and aggregates.
+ */
+extern GcGroups *gc_rows_open(GcTranslation *tr);
+
+/* An expression of the level that the rows are of, as a column of them; GC_NO_EXPR, with a reason, if it cannot be kept. */
+extern int	gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr);
+
+/* Groups or rows that one more pipeline scans. */
 extern GcGroups *gc_groups_again(GcTranslation *tr, const GcGroups *groups);
 
 /*

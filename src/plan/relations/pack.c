@@ -130,6 +130,12 @@ pack_sink(GcTranslation *tr, GcProgram *p, int i, const Maps *maps, GcPPipeline 
 			}
 			break;
 		case GC_SINK_ROWS:
+			if (i != tr->main)
+			{
+				pl->nouts = list_length(tr->group_keys[i]);
+				pl->first_out = pack_refs(p, tr->group_keys[i]);
+				break;
+			}
 			pl->nouts = list_length(tr->row_outputs);
 			pl->first_out = pack_refs(p, tr->row_outputs);
 			pl->nkeys = list_length(tr->choice_keys);

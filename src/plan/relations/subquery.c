@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * subquery.c
- *	  Aggregated subqueries in FROM, and UNION ALL of joins and aggregates, as leaves of the join tree.
+ *	  Aggregated subqueries in FROM, those whose rows are kept, and UNION ALL of joins and aggregates, as leaves of
+ *	  the join tree.
  *
  * PostgreSQL has planned the subquery as a query level of its own.  Its join tree and
  * its aggregation become pipelines of the outer query's program, before the outer query's
@@ -10,6 +11,9 @@
  *
  * A subquery may stand in the statement several times: PostgreSQL plans each mention of an inlined CTE anew.
  * Where its plan joins and filters the same, the groups are made once, and each leaf is an input of them.
+ *
+ * A subquery that groups nothing is a part of the outer query's join mostly.  One with LIMIT ALL is not: its rows are kept
+ * (group/groups.c), to be read as groups are.  So it is with CTEs that are computed once (rewrite/rewrite_cte.c).
  *
  * Outputs of the subquery's InitPlans are parameters of the program.  So these plans are attached to the
  * node's own query level, too (cost/node.c).
@@ -63,9 +67,13 @@
 #include "../base/append.h"
 #include "../expr/lookup.h"
 #include "../../columns/encode/pgkinds.h"
+#include "../../queue/queue.h"
 
 /* bigint > integer; pg_operator.dat has no symbol for it */
 #define INT84_GREATER	419
+
+/* Rows that are kept are not expected to take more than this part of device memory. */
+#define KEPT_PART		4
 
 /* Are the level's InitPlans no CTEs?  A CTE's plan is among them, and may be what another one reads. */
 static bool
@@ -94,6 +102,21 @@ is_aggregation(PlannerInfo *subroot)
 		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
+}
+
+/* Has PostgreSQL planned the SELECT as a query level that joins tables, and does nothing else with their rows? */
+static bool
+is_join_select(PlannerInfo *subroot)
+{
+	return gc_is_plain_query(subroot) && has_plain_init_plans(subroot) && subroot->parse->setOperations == NULL &&
+		!bms_is_empty(subroot->all_baserels) && !contain_volatile_functions((Node *) subroot->processed_tlist);
+}
+
+/* Are the rows of such a query to be kept, with LIMIT ALL? */
+static bool
+is_kept(PlannerInfo *subroot)
+{
+	return subroot->parse->limitCount != NULL && is_join_select(subroot);
 }
 
 /* The relation of all that a query level joins; NULL if that has none. */
@@ -144,33 +167,59 @@ has_rows(void)
 	return (Expr *) op;
 }
 
+/* Translate what the level below the leaf joins; false, with a reason, if that cannot be. */
+static bool
+translate_join(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
+{
+	GcRelDesc  *desc = gc_rel_desc(subroot, rel);
+	ListCell   *lc;
+
+	if (!desc->ok)
+		return gc_refuse(tr, "%s", desc->reason) >= 0;
+	if (!gc_translate_tree(tr, desc))
+		return false;
+	foreach(lc, tr->leaves)
+	{
+		if (gc_leaf_is_source(lfirst(lc)))
+			return gc_refuse(tr, "a subquery reads something other than tables") >= 0;
+	}
+	return gc_translate_steps(tr);
+}
+
+/* Translate the level below the leaf, whose rows are kept.  NULL, with a reason, if they cannot be. */
+static GcGroups *
+translate_kept(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
+{
+	const double words = list_length(subroot->processed_tlist) + 1;
+	GcGroups   *rows;
+
+	if (rel->rows * words * sizeof(u64) > gc_device_status()->info.memory_bytes / KEPT_PART)
+	{
+		gc_refuse(tr, "too many rows of a subquery are expected to be kept in device memory");
+		return NULL;
+	}
+	rows = translate_join(tr, subroot, rel) ? gc_rows_open(tr) : NULL;
+	if (rows)
+		tr->plan->groups[rows->pipeline] = Max(rel->rows, 1);
+	return rows;
+}
+
 /* Translate the level below the leaf.  Its groups, or NULL with a reason. */
 static GcGroups *
 translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
-	GcRelDesc  *desc = gc_rel_desc(subroot, rel);
 	List	   *exprs = group_exprs(subroot);
 	const char *refusal;
 	List	   *distinct = gc_distinct_values(subroot, &refusal);
 	GcGroups   *groups;
 	ListCell   *lc;
 
-	if (!desc->ok || refusal)
+	if (refusal)
 	{
-		gc_refuse(tr, "%s", refusal ? refusal : desc->reason);
+		gc_refuse(tr, "%s", refusal);
 		return NULL;
 	}
-	if (!gc_translate_tree(tr, desc))
-		return NULL;
-	foreach(lc, tr->leaves)
-	{
-		if (gc_leaf_is_source(lfirst(lc)))
-		{
-			gc_refuse(tr, "a subquery reads something other than tables");
-			return NULL;
-		}
-	}
-	if (!gc_translate_steps(tr) || (distinct != NIL && !gc_distinct_open(tr, exprs, distinct)))
+	if (!translate_join(tr, subroot, rel) || (distinct != NIL && !gc_distinct_open(tr, exprs, distinct)))
 		return NULL;
 	foreach(lc, exprs)
 	{
@@ -235,6 +284,8 @@ subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 
 	if (tle == NULL)
 		return gc_refuse(tr, "a whole-row reference is used");
+	if (leaf->groups->rows)
+		return gc_rows_column(tr, leaf->groups, tle->expr);
 	e = gc_groups_expr(tr, leaf->groups, tle->expr);
 	if (e >= 0 && leaf->build >= 0 && divides(tr, e))
 		divide_always(tr, leaf, e);
@@ -323,7 +374,7 @@ find_same(const GcTranslation *tr, PlannerInfo *subroot, const Query *query)
 	return NULL;
 }
 
-/* The subquery's groups: those of the same subquery elsewhere in the statement, or its own.  NULL with a reason. */
+/* The subquery's groups or rows: those of the same subquery elsewhere in the statement, or its own.  NULL with a reason. */
 static GcGroups *
 have_groups(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Query *query)
 {
@@ -336,7 +387,7 @@ have_groups(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Quer
 	else
 	{
 		level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
-		groups = translate_level(tr, subroot, rel);
+		groups = is_kept(subroot) ? translate_kept(tr, subroot, rel) : translate_level(tr, subroot, rel);
 		gc_level_leave(tr, &level);
 	}
 	if (groups == NULL)
@@ -359,7 +410,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	double		fewer;
 
 	if (tr->reason || !IS_SIMPLE_REL(leaf->rel) || leaf->rel->rtekind != RTE_SUBQUERY || subroot == NULL ||
-		leaf->rel->subplan_params != NIL || !is_aggregation(subroot))
+		leaf->rel->subplan_params != NIL || !(is_aggregation(subroot) || is_kept(subroot)))
 		return false;
 	rel = joined_rel(subroot);
 	if (rel == NULL || IS_DUMMY_REL(rel))
@@ -378,7 +429,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	leaf->input = groups->input;
 	leaf->having = (List *) subroot->parse->havingQual;
 	/* A pipeline without keys has a group always. */
-	if (groups->by != NIL && tr->group_keys[groups->pipeline] == NIL)
+	if (!groups->rows && groups->by != NIL && tr->group_keys[groups->pipeline] == NIL)
 		leaf->having = lappend(list_copy(leaf->having), has_rows());
 	leaf->tuples = Max(tr->plan->groups[groups->pipeline], 1);
 	fewer = Min(leaf->tuples / Max(leaf->rel->tuples, 1), 1);
@@ -405,14 +456,6 @@ refuse(ArmWalk *w, const char *reason)
 {
 	w->reason = reason;
 	return false;
-}
-
-/* Has PostgreSQL planned the SELECT as a query level that joins tables, and does nothing else with their rows? */
-static bool
-is_join_select(PlannerInfo *subroot)
-{
-	return gc_is_plain_query(subroot) && has_plain_init_plans(subroot) && subroot->parse->setOperations == NULL &&
-		!bms_is_empty(subroot->all_baserels) && !contain_volatile_functions((Node *) subroot->processed_tlist);
 }
 
 static Node *
@@ -475,7 +518,7 @@ add_arm(ArmWalk *w, PlannerInfo *root, Index relid, List *exprs)
 	arm->root = root;
 	arm->rel = rel;
 	arm->exprs = (List *) strip_placeholders((Node *) exprs, NULL);
-	if (rte->rtekind == RTE_SUBQUERY && !rte->inh && rel->subroot && is_join_select(rel->subroot))
+	if (rte->rtekind == RTE_SUBQUERY && !rte->inh && rel->subroot && is_join_select(rel->subroot) && !is_kept(rel->subroot))
 	{
 		/* Conditions that PostgreSQL did not push down are applied above. */
 		w->filtered &= rel->baserestrictinfo == NIL;

@@ -12,6 +12,9 @@
  * of the same group keys, that makes different subqueries of it.  They stay one, which is computed once
  * (relations/subquery.c), if the CTE itself has all rows that any reader asks for, and LIMIT ALL.
  *
+ * LIMIT ALL also keeps a CTE apart that is MATERIALIZED, or of which something might fail if it were a part of its
+ * readers: nothing is pushed down then, and it is computed as it was.  But outputs that nobody reads are not.
+ *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
  *-------------------------------------------------------------------------
@@ -50,7 +53,7 @@ typedef struct Readers
 bool
 gc_may_inline(const CommonTableExpr *cte)
 {
-	return cte->ctematerialized == CTEMaterializeDefault && cte->cterefcount > 1 && !cte->cterecursive &&
+	return cte->ctematerialized != CTEMaterializeNever && cte->cterefcount > 1 && !cte->cterecursive &&
 		((Query *) cte->ctequery)->commandType == CMD_SELECT;
 }
 
@@ -381,6 +384,90 @@ readers_walker(Node *node, Readers *readers)
 	return readers->may_raise;
 }
 
+/*-------------------------------------------------------------------------
+ * CTEs that are kept apart
+ *-------------------------------------------------------------------------
+ */
+
+/* Note the columns of entry rti that an expression reads. */
+static void
+note_columns(Readers *readers, Node *expr, int rti)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_vars_of_level(expr, 0))
+	{
+		const Var  *var = lfirst_node(Var, lc);
+
+		if (var->varno == rti && var->varattno > 0)
+			readers->asked = bms_add_member(readers->asked, var->varattno);
+	}
+}
+
+/* Note which outputs readers compute something of in any case: for a condition, or for a column of the statement. */
+static bool
+columns_walker(Node *node, Readers *readers)
+{
+	const GcQueryLevel *outer = readers->level;
+	Query	   *query = (Query *) node;
+	GcQueryLevel level;
+	ListCell   *lc;
+
+	if (node == NULL || !IsA(node, Query))
+		return node && expression_tree_walker(node, columns_walker, readers);
+	level = (GcQueryLevel) {query, outer, NULL};
+	readers->level = &level;
+	readers->depth++;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		const int	rti = foreach_current_index(lc) + 1;
+		ListCell   *lq;
+
+		if (rte->rtekind != RTE_CTE || rte->ctelevelsup != readers->depth || strcmp(rte->ctename, readers->name) != 0)
+			continue;
+		foreach(lq, gc_list_conditions(query))
+			note_columns(readers, lfirst(lq), rti);
+		if (outer == NULL)
+			note_columns(readers, (Node *) query->targetList, rti);
+	}
+	(void) query_tree_walker(query, columns_walker, readers, 0);
+	readers->depth--;
+	readers->level = outer;
+	return false;
+}
+
+/* Could an error of an output be lost with it, as nobody reads it? */
+static bool
+loses_error(const CommonTableExpr *cte, const GcQueryLevel *level)
+{
+	Query	   *query = (Query *) cte->ctequery;
+	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1};
+	ListCell   *lc;
+
+	(void) columns_walker((Node *) level->query, &readers);
+	foreach(lc, query->targetList)
+	{
+		const AttrNumber number = lfirst_node(TargetEntry, lc)->resno;
+
+		if (!bms_is_member(number, readers.asked) && output_may_raise(query, number, level))
+			return true;
+	}
+	return false;
+}
+
+/* Let it be computed apart from its readers, once for all of them. */
+static bool
+keep_cte(CommonTableExpr *cte, const GcQueryLevel *level)
+{
+	Query	   *query = (Query *) cte->ctequery;
+
+	if (query->limitCount != NULL || query->limitOffset != NULL || loses_error(cte, level))
+		return false;
+	query->limitCount = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
+	return true;
+}
+
 /* Let it be inlined, if what the CTE returns, and what its readers do with it, is the same then. */
 static bool
 inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
@@ -388,18 +475,23 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	Query	   *query = (Query *) cte->ctequery;
 	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1,.params = level->params,
 	.grouped = is_grouped(query),.cte = query,.of = level,.query = is_plain_grouping(query) ? query : NULL};
+	bool		apart = cte->ctematerialized == CTEMaterializeAlways;
 
-	if (!readers.grouped && !gc_query_cannot_raise(query, level))
+	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
+		contain_volatile_functions((Node *) query))
+		return false;
+	if (!apart && !readers.grouped && !gc_query_cannot_raise(query, level))
 	{
 		readers.source = grouped_source(query);
-		if (readers.source == NULL)
-			return false;
 		readers.grouped = true;
+		apart = readers.source == NULL;
 	}
-	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
-		contain_volatile_functions((Node *) query) || readers_walker((Node *) level->query, &readers))
-		return false;
-	if (readers.query)
+	if (apart || readers_walker((Node *) level->query, &readers))
+	{
+		if (!keep_cte(cte, level))
+			return false;
+	}
+	else if (readers.query)
 		ask_for_all(query, readers.wanted);
 	cte->ctematerialized = CTEMaterializeNever;
 	return true;

@@ -197,7 +197,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_SPLIT:
 			return gc_passes_word(src->passes, w);
 		default:				/* GC_ARG_ROWS */
-			return w->part == 1 ? r->sinks[r->program->npipelines - 1].rows_cap : src->sinks[r->program->npipelines - 1].rows;
+			return w->part == 1 ? r->sinks[w->index].rows_cap : src->sinks[w->index].rows;
 	}
 }
 

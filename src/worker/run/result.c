@@ -245,7 +245,7 @@ check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 	if (flags[GC_FLAG_GROUPS_FULL])
 		return gc_fail_number(&run->err, GC_RETRY_GROUPS, pipeline, "The group table is full.");
 	if (flags[GC_FLAG_ROWS_FULL])
-		return gc_fail_number(&run->err, GC_RETRY_ROWS, flags[GC_FLAG_ROWS], "The result has %u rows.",
+		return gc_fail_number(&run->err, GC_RETRY_ROWS, (u64) pipeline << 32 | flags[GC_FLAG_ROWS], "The result has %u rows.",
 							  flags[GC_FLAG_ROWS]);
 	return GC_OK;
 }
@@ -370,6 +370,8 @@ note_rows(GcRun *run, GcRunInfo *info)
 
 		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->memory.sinks[n].memory)
 			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_GROUPS];
+		else if (pl->sink == GC_SINK_ROWS && run->memory.sinks[n].memory)
+			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_ROWS];
 		else if (t && gc_builds(run->p)[pl->build].pipeline == n && gc_builds(run->p)[pl->build].mode != GC_BUILD_DENSE)
 			info->rows_made[n] = 1 + (u64) t->host_flags[GC_FLAG_BUILT];
 	}
