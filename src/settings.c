@@ -51,6 +51,7 @@ char	   *gc_kernel_cache_directory = NULL;
 int			gc_kernel_cache_size_mb = 1024;
 char	   *gc_calibration_file = NULL;
 bool		gc_debug_gpu_kernels = false;
+int			gc_debug_most_kernels = 3000;
 int			gc_debug_pretend_gpu = 0;
 int			gc_debug_pretend_link = 0;
 int			gc_debug_fail_device = 0;
@@ -443,6 +444,11 @@ define_debug_device_settings(void)
 							 "To the directory of compiled kernels, for machines without a GPU.",
 							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
 							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.debug_most_kernels",
+							"Sets the number of loaded kernels beyond which a worker without requests unloads them.",
+							"They are on disk. Each takes memory, on device host also seven mappings of the 65,530 that Linux allows.",
+							&gc_debug_most_kernels, 3000, 1, 1000000,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.debug_pretend_gpu",
 							 "Selects the GPU whose multiprocessors device host is to be scheduled by.",
 							 "Kernels run on the host's threads all the same.",

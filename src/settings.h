@@ -69,6 +69,7 @@ extern char *gc_kernel_cache_directory;
 extern int	gc_kernel_cache_size_mb;
 extern char *gc_calibration_file;
 extern bool gc_debug_gpu_kernels;
+extern int	gc_debug_most_kernels;
 extern int	gc_debug_pretend_gpu;	/* architecture, 90 for sm_90; 0: none */
 extern int	gc_debug_fail_device;	/* device/faults.h */
 extern int	gc_debug_pretend_link;	/* kB per second; 0: no limit */

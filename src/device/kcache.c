@@ -12,7 +12,7 @@
  * entry, the fields that say so.  It is never held while compiling, loading,
  * reading or writing a file, or calling out.
  *
- * Ownership: an entry lives until gc_kcache_close.  Its image belongs to the
+ * Ownership: an entry lives until gc_kcache_close or gc_kcache_forget.  Its image belongs to the
  * compile thread while the state is COMPILING, then to the main thread, which
  * frees it when the module is loaded.  While the entry is BETTER_COMMISSIONED, a
  * compile thread may read its source and set better and improvement, no more.
@@ -54,6 +54,7 @@ struct GcCachedKernel
 	GcKernelKey key;
 	char	   *source;
 	bool		ahead;			/* no request waits for it */
+	bool		kept;			/* is not forgotten */
 	int			requests;		/* that wanted it since it failed */
 	int			patience;		/* requests before it is tried again, less one */
 	GcModule   *module;			/* NULL until loaded */
@@ -86,6 +87,7 @@ struct GcKernelCache
 	void		(*wake) (void *arg);
 	void	   *wake_arg;
 	GcCachedKernel *buckets[NBUCKETS];
+	u32			forgettable;	/* entries */
 	pthread_t  *threads;
 	int			nthreads;
 
@@ -430,6 +432,7 @@ new_entry(GcKernelCache *cache, const GcKernelKey *key, const char *source)
 	}
 	entry->next = *bucket;
 	*bucket = entry;
+	cache->forgettable++;
 	return entry;
 }
 
@@ -497,7 +500,9 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 
 	if (entry != NULL)
 	{
-		if (!ahead)
+		if (ahead)
+			gc_kcache_keep(entry);
+		else
 			want_now(entry);
 		if (!gc_kcache_retry(entry) && entry->module != NULL)
 			entry->origin = GC_ORIGIN_MEMORY;	/* loaded, so no compile thread sets it any more */
@@ -507,6 +512,8 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 	if (entry == NULL)
 		return NULL;
 	entry->ahead = ahead;
+	if (ahead)
+		gc_kcache_keep(entry);
 	if (gc_kdisk_load(&cache->disk, &key, source, &entry->image))
 	{
 		entry->origin = GC_ORIGIN_DISK;
@@ -515,6 +522,54 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 	else
 		queue_job(entry);
 	return entry;
+}
+
+void
+gc_kcache_keep(GcCachedKernel *entry)
+{
+	entry->cache->forgettable -= !entry->kept;
+	entry->kept = true;
+}
+
+u32
+gc_kcache_forgettable(const GcKernelCache *cache)
+{
+	return cache->forgettable;
+}
+
+/* May a compile thread look at the entry? */
+static bool
+is_being_compiled(const GcCachedKernel *entry)
+{
+	bool		compiling;
+
+	pthread_mutex_lock(&entry->cache->lock);
+	compiling = entry->state == GC_KERNEL_COMPILING || entry->improvement == BETTER_COMMISSIONED;
+	pthread_mutex_unlock(&entry->cache->lock);
+	return compiling;
+}
+
+void
+gc_kcache_forget(GcKernelCache *cache)
+{
+	for (int i = 0; i < NBUCKETS; i++)
+	{
+		GcCachedKernel **link = &cache->buckets[i];
+
+		while (*link != NULL)
+		{
+			GcCachedKernel *entry = *link;
+
+			if (entry->kept || is_being_compiled(entry))
+			{
+				link = &entry->next;
+				continue;
+			}
+			*link = entry->next;
+			free_entry(entry);
+			cache->forgettable--;
+		}
+	}
 }
 
 void

@@ -22,8 +22,9 @@
  * for its first compilation.  The better module takes over at the next gc_kcache_poll; the
  * quick one stays loaded for launches that are queued.  Only the better one goes to disk.
  *
- * An entry lives until gc_kcache_close; modules are loaded on the main thread
- * at the first gc_kcache_poll that finds the image ready.
+ * An entry lives until gc_kcache_close, or gc_kcache_forget.  Modules are loaded on the main thread
+ * at the first gc_kcache_poll that finds the image ready.  A module takes memory and mappings of the
+ * process, or of a GPU, and each new query brings some.
  *
  *-------------------------------------------------------------------------
  */
@@ -82,6 +83,13 @@ extern GcCachedKernel *gc_kcache_get(GcKernelCache *cache, const char *source);
 
 /* The entry of a kernel that no request waits for: those that requests wait for are compiled first. */
 extern GcCachedKernel *gc_kcache_get_ahead(GcKernelCache *cache, const char *source);
+
+/* The entry may not be forgotten.  Nor may those of kernels that were asked for ahead. */
+extern void gc_kcache_keep(GcCachedKernel *entry);
+
+/* How many entries may be forgotten; and forget these, unless they are being compiled.  Nobody has one of them, or its kernel. */
+extern u32	gc_kcache_forgettable(const GcKernelCache *cache);
+extern void gc_kcache_forget(GcKernelCache *cache);
 
 /* Compilations that requests have waited for or do, and how many of these have ended.  Both go round. */
 extern void gc_kcache_compilations(GcKernelCache *cache, u32 *asked, u32 *ended);

@@ -65,6 +65,44 @@ test_disk(void)
 	empty_directory();
 }
 
+/* Entries that nobody has go; those that somebody keeps, or that are being compiled, stay. */
+static void
+test_forget(void)
+{
+	GcKernelCache *cache = open_cache(directory, 1);
+	int			unloaded;
+	pthread_barrier_t barrier;
+	GcCachedKernel *busy;
+
+	for (int i = 0; i < 5; i++)
+	{
+		char		source[32];
+
+		snprintf(source, sizeof(source), "forgotten %d", i);
+		ok(get(cache, source, GC_ORIGIN_COMPILED), "kernel %d is compiled", i);
+	}
+	ok(await(cache, gc_kcache_get_ahead(cache, "ahead"), NULL) == GC_KERNEL_READY, "one that was asked for ahead, too");
+	gc_kcache_keep(gc_kcache_get(cache, "forgotten 3"));
+	is(gc_kcache_forgettable(cache), 4, "four of these may be forgotten");
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	meet = &barrier;
+	busy = gc_kcache_get(cache, "meet here");
+	unloaded = unloads;
+	gc_kcache_forget(cache);
+	is(unloads - unloaded, 4, "they are unloaded");
+	is(gc_kcache_forgettable(cache), 1, "one that is being compiled is not forgotten");
+	pthread_barrier_wait(&barrier);
+	ok(await(cache, busy, NULL) == GC_KERNEL_READY, "and is ready in the end");
+	pthread_barrier_destroy(&barrier);
+
+	ok(get(cache, "forgotten 0", GC_ORIGIN_DISK), "a forgotten kernel comes from disk");
+	ok(get(cache, "forgotten 3", GC_ORIGIN_MEMORY), "a kept one is in memory");
+	ok(get(cache, "ahead", GC_ORIGIN_MEMORY), "so is the one asked for ahead");
+	gc_kcache_close(cache);
+	empty_directory();
+}
+
 static void
 test_ahead(void)
 {
@@ -385,6 +423,7 @@ main(void)
 	make_directory();
 	test_memory_only();
 	test_disk();
+	test_forget();
 	test_ahead();
 	test_concurrent();
 	test_failures();

@@ -27,7 +27,7 @@
 #include "edges.h"
 #include "pairs.h"
 
-/* Signatures kept; beyond that all are forgotten (their kernels stay cached). */
+/* Signatures kept; beyond that all are forgotten, and with them the kernels that only they have. */
 #define MAX_SIGNATURES	4096
 
 typedef struct SignatureKernels
@@ -97,6 +97,8 @@ ask_fixed(void)
 		if (text == NULL)
 			continue;
 		fixed[i].entry = gc_kcache_get(gc_worker.kernels, text);
+		if (fixed[i].entry)
+			gc_kcache_keep(fixed[i].entry);
 		gc_write_gpu_text(text);
 		free(text);
 	}
@@ -205,8 +207,10 @@ gc_fixed_kernel(GcFixedKernel which, GcError *err, bool *failed)
 void
 gc_kernels_trim(void)
 {
-	if (hash_get_num_entries(shapes) > MAX_SIGNATURES)
-		gc_kernels_init();
+	if (hash_get_num_entries(shapes) <= MAX_SIGNATURES && gc_kcache_forgettable(gc_worker.kernels) <= (u32) gc_debug_most_kernels)
+		return;
+	gc_kernels_init();
+	gc_kcache_forget(gc_worker.kernels);
 }
 
 static void

@@ -96,6 +96,16 @@ write_gpu_text(const GcScanShape *s)
 	free(source.text);
 }
 
+/* The scan shape has the kernel from now on. */
+static bool
+ask_kept(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source)
+{
+	if (!gc_kernel_ask(k, variant, source))
+		return false;
+	gc_kcache_keep(k->entry);
+	return true;
+}
+
 static void
 ask_kernels(GcScanShape *s)
 {
@@ -121,9 +131,9 @@ ask_kernels(GcScanShape *s)
 		return;
 	}
 	gc_write_gpu_text(source.text);
-	if (!gc_kernel_ask(s->predicate_kernel, &none, &source) ||
+	if (!ask_kept(s->predicate_kernel, &none, &source) ||
 		gc_generate(s->p, s->pipeline, &v, &source, &err) != GC_OK ||
-		!gc_kernel_ask(s->selection, &v, &source))
+		!ask_kept(s->selection, &v, &source))
 		give_up(s);
 	else if (gc_gpu_texts_wanted())
 		write_gpu_text(s);
