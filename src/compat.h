@@ -249,6 +249,13 @@ gc_expand_grouping(Query *query)
 #define GC_COPY_PERMISSIONS(to, entry, from, rte) ((void) 0)
 #endif
 
+/* 17 took the conditions that end a window early out of the query. */
+#if PG_VERSION_NUM >= 170000
+#define GC_RUN_CONDITION(path)	((path)->runCondition)
+#else
+#define GC_RUN_CONDITION(path)	((path)->winclause->runCondition)
+#endif
+
 /* 17 allows subtransactions of this kind in parallel mode. */
 #define GC_SUBXACTS_IN_PARALLEL_MODE (PG_VERSION_NUM >= 170000)
 

@@ -31,6 +31,7 @@
 #include "lookup.h"
 #include "skip.h"
 #include "scan.h"
+#include "window.h"
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/reserve.h"
@@ -60,6 +61,7 @@ static const CustomScanMethods scan_methods[] = {
 	SCAN_METHODS(GC_SCAN_NODE),
 	SCAN_METHODS(GC_JOIN_NODE),
 	SCAN_METHODS(GC_AGGREGATE_NODE),
+	SCAN_METHODS(GC_WINDOW_NODE),
 };
 
 static const CustomExecMethods exec_methods = {
@@ -111,6 +113,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	for (int i = 0; i < node->plan->nexprs; i++)
 		node->exprs[i] = ExecInitExpr(list_nth(cscan->custom_exprs, i), &css->ss.ps);
 	gc_find_init_params(node);
+	node->windows = gc_window_plan(node);
 
 	node->inputs = palloc0((node->plan->ninputs + 1) * sizeof(GcInputState));
 	node->keep_fallback_rows = (eflags & EXEC_FLAG_BACKWARD) != 0;
@@ -335,7 +338,7 @@ run_on_device(GcScanState *node, GcError *err)
 		GcCode		outcome = attempt_with_slot(node, hints, err);
 
 		if (outcome == GC_OK)
-			return GC_OK;
+			return gc_compute_windows(node, err);
 		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
 		else if (learn(hints, outcome, err))
