@@ -23,6 +23,8 @@ FROM unnest(ARRAY['row_number()', 'rank()', 'dense_rank()', 'percent_rank()', 'c
 	'lag(i4)', 'lead(tx)', 'lag(n, 3)', 'lead(nw, 2, 0)', 'lag(d, nn)', 'lead(i2, -1)', 'lag(vc, 0)', 'lag(i8, i2)', 'lead(i4, 5, id)', 'lag(f8, 2000000000)', 'lag(bc, 1, ''x'')']) AS f;
 SELECT f, check_window(format('SELECT id, %s OVER (PARTITION BY bc ORDER BY i2 DESC NULLS LAST, nt) FROM types', f)) AS ties, check_window(format('SELECT id, %s OVER (ORDER BY tx) FROM types', f)) AS texts
 FROM unnest(ARRAY['rank()', 'dense_rank()', 'percent_rank()', 'cume_dist()', 'count(*)', 'sum(i4)', 'max(vc)', 'min(d)', 'avg(nw)']) AS f;
+SELECT c, check_window(format('SELECT id, ntile(%s) OVER (PARTITION BY b ORDER BY id) FROM types WHERE id < 300', c)) AS late_buckets
+FROM unnest(ARRAY['nullif(id, 1)::int4', 'nn', 'CASE WHEN id > 20 THEN 4 END', 'CASE WHEN id > 20 THEN CASE WHEN id > 30 THEN -1 ELSE 290 END END']) AS c;
 
 -- aggregates and values of frames
 SELECT frame, check_window(format($$SELECT id, count(*) OVER w, count(i4) OVER w, sum(i4) OVER w, sum(n) OVER w, avg(i8) OVER w, min(n) OVER w, max(tx) OVER w,

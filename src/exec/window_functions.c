@@ -85,33 +85,41 @@ number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
 	}
 }
 
-/* PostgreSQL looks at the argument in a partition's first row; with none, all of that partition's buckets are NULL. */
+/*
+ * PostgreSQL looks at the argument until it is not NULL, and no further in that partition.  Buckets begin there, and are
+ * as large as if they began with the partition.
+ */
 static void
 number_buckets(GcWindowing *w, const GcPlanWindowFn *fn)
 {
 	bool		isnull = true;
 	int64		buckets = 0;
+	uint32		begin = 0;
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
 		const int64 rows = w->partition_end[n] - w->partition[n];
-		const int64 row = n - w->partition[n];
+		int64		row;
 		int64		small;
 		int64		large;
 
-		if (row == 0)
-			buckets = DatumGetInt32(argument(w, fn, 0, n, &isnull));
-		if (!isnull && buckets <= 0)
+		if (n == w->partition[n] || isnull)
 		{
-			w->code = gc_fail(w->err, GC_DATA, "ntile() has no bucket.");
-			return;
+			buckets = DatumGetInt32(argument(w, fn, 0, n, &isnull));
+			begin = n;
 		}
 		if (isnull)
 		{
 			put(w, fn, n, (Datum) 0, true);
 			continue;
 		}
+		if (buckets <= 0)
+		{
+			w->code = gc_fail(w->err, GC_DATA, "ntile() has no bucket.");
+			return;
+		}
 		/* The first buckets have a row more. */
+		row = n - begin;
 		small = rows / buckets;
 		large = rows % buckets;
 		put(w, fn, n, Int32GetDatum(row < large * (small + 1) ? row / (small + 1) + 1 : large + (row - large * (small + 1)) / small + 1),
