@@ -48,6 +48,16 @@ FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
 SELECT c, check_window(format('SELECT id, sum(%1$I) OVER (ORDER BY id), avg(%1$I) OVER (ORDER BY id ROWS 3 PRECEDING) FROM extremes', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
 SELECT check_window('SELECT id, bool_and(b) OVER w, bool_or(i4 > 0) OVER w, every(b) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY id ROWS 3 PRECEDING)');
 
+-- extremes of equal values that differ: which one comes is PostgreSQL's choice
+CREATE COLLATION public.no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE public.equals AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE rpad('a', i % 5 + 1) END AS padded, (1.0 + i % 2)::numeric * CASE WHEN i % 3 = 0 THEN 1.000 ELSE 1.0 END AS n,
+	CASE WHEN i % 3 = 0 THEN '-0' ELSE '0' END::float8 AS f8, CASE WHEN i % 4 = 0 THEN '-0' ELSE '0' END::float4 AS f4, (ARRAY['a', 'A', 'b', 'B'])[i % 4 + 1] AS tx FROM generate_series(1, 200) AS i;
+ANALYZE public.equals;
+SELECT c, f, check_window(format('SELECT id, format(''[%%s]'', max(%1$s) OVER w), format(''[%%s]'', min(%1$s) OVER w) FROM public.equals WINDOW w AS (ORDER BY id %2$s)', c, f)) AS extremes
+FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING']) AS f;
+DROP TABLE public.equals;
+DROP COLLATION public.no_case;
+
 -- several windows, expressions, joins, groups, grouping sets, HAVING, conditions above
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
 	'SELECT id, rank() OVER (PARTITION BY nn ORDER BY i4), sum(i4) OVER (PARTITION BY nn), row_number() OVER (PARTITION BY nn ORDER BY i4, id), count(*) OVER (), max(n) OVER (ORDER BY id) FROM types',

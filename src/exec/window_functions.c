@@ -199,6 +199,7 @@ typedef struct Comparison
 {
 	SortSupport sort;
 	const int16 *numbers;		/* by place */
+	bool		first;			/* of equal ones, the first is wanted */
 } Comparison;
 
 static bool
@@ -211,8 +212,8 @@ is_better(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, u
 }
 
 /*
- * The place of the best value in each place's frame; NO_PLACE if there is none.  Of equal ones the last, as PostgreSQL
- * has it.  The queue has places whose values are better than all that come behind them.
+ * The place of the best value in each place's frame; NO_PLACE if there is none.  The queue has places whose values are
+ * better than all that come behind them, or equal to some if the first of these is wanted.
  */
 static uint32 *
 find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
@@ -236,7 +237,7 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 		{
 			if (!counts(w, fn, next))
 				continue;
-			while (last > first && !is_better(w, fn, c, queue[last - 1], next))
+			while (last > first && (c->first ? is_better(w, fn, c, next, queue[last - 1]) : !is_better(w, fn, c, queue[last - 1], next)))
 				last--;
 			queue[last++] = next;
 		}
@@ -248,12 +249,13 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 	return best;
 }
 
+/* Of equal values, PostgreSQL's functions return the last; those of bpchar, which ignores blanks at the end, the first. */
 static void
 find_extremes(GcWindowing *w, const GcPlanWindowFn *fn)
 {
 	const GcPlanOrder order = {.operator = fn->operator,.collation = fn->collation};
 	const GcOrderColumn column = {.order = &order,.values = w->values[fn->args[0]]};
-	const Comparison c = {.sort = gc_order_comparisons(&column, 1)};
+	const Comparison c = {.sort = gc_order_comparisons(&column, 1),.first = fn->argtype == BPCHAROID};
 	uint32	   *best = find_best(w, fn, &c);
 
 	for (uint32 n = 0; n < w->count; n++)
