@@ -256,6 +256,13 @@ gc_expand_grouping(Query *query)
 #define GC_RUN_CONDITION(path)	((path)->winclause->runCondition)
 #endif
 
+/* 19 has window functions that pass over NULLs. */
+#if PG_VERSION_NUM >= 190000
+#define GC_IGNORES_NULLS(func)	((func)->ignore_nulls != 0)
+#else
+#define GC_IGNORES_NULLS(func)	false
+#endif
+
 /* 17 allows subtransactions of this kind in parallel mode. */
 #define GC_SUBXACTS_IN_PARALLEL_MODE (PG_VERSION_NUM >= 170000)
 

@@ -302,6 +302,8 @@ describe_function(GcTranslation *tr, WindowFunc *func, GcPlanWindowFn *fn)
 	*fn = (GcPlanWindowFn) {.args = {-1, -1, -1},.filter = -1};
 	if (!classify(func, fn) || list_length(func->args) > GC_WINDOW_FN_ARGS)
 		return gc_refuse(tr, "window function %s() is not known", get_func_name(func->winfnoid)) >= 0;
+	if (GC_IGNORES_NULLS(func))
+		return gc_refuse(tr, "window function %s() says what becomes of NULLs", get_func_name(func->winfnoid)) >= 0;
 	fn->collation = func->inputcollid;
 	foreach(lc, func->args)
 	{
