@@ -393,6 +393,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	const uint32 l = *(const uint32 *) a;
 	const uint32 r = *(const uint32 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; i < c->ncolumns; i++)
 	{
 		const GcOrderColumn *column = &c->columns[i];

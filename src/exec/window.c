@@ -16,7 +16,6 @@
 #include "window.h"
 
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/memutils.h"
 
@@ -80,8 +79,7 @@ evaluate_rows(GcWindowing *w)
 	{
 		const uint64 row = rows->count;
 
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
+		gc_window_interrupts(n);
 		move_row(rows, n, row);
 		ExecClearTuple(slot);
 		memcpy(slot->tts_values, rows->values + row * rows->ncols, rows->ncols * sizeof(Datum));
@@ -190,6 +188,7 @@ find_borders(GcWindowing *w, const GcOrderColumn *columns)
 	{
 		const int	differs = n == 0 ? -1 : first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
 
+		gc_window_interrupts(n);
 		w->partition[n] = differs < w->window->npartition ? n : w->partition[n - 1];
 		w->peers[n] = differs < w->window->nkeys ? n : w->peers[n - 1];
 		w->group[n] = n == 0 ? 0 : w->group[n - 1] + (w->peers[n] == n);
@@ -198,6 +197,7 @@ find_borders(GcWindowing *w, const GcOrderColumn *columns)
 	{
 		const bool	last = n + 1 == w->count;
 
+		gc_window_interrupts(n);
 		w->partition_end[n] = last || w->partition[n + 1] != w->partition[n] ? n + 1 : w->partition_end[n + 1];
 		w->peers_end[n] = last || w->peers[n + 1] != w->peers[n] ? n + 1 : w->peers_end[n + 1];
 	}
@@ -265,6 +265,7 @@ offset_bounds(GcWindowing *w, int64 offset, bool preceding, bool end, uint32 *bo
 	{
 		const uint32 at = moved_by_groups(w, n, offset, preceding, begins);
 
+		gc_window_interrupts(n);
 		if (!end || at == w->partition_end[n])
 			bounds[n] = at;
 		else
@@ -312,7 +313,7 @@ range_bounds(GcWindowing *w, Datum offset, bool preceding, bool end, uint32 *bou
 			at = n;
 		while (at < w->partition_end[n] &&
 			   is_before_bound(w, &function, offset, sub, less, end, w->order[at], w->order[n]))
-			at++;
+			gc_window_interrupts(at++);
 		bounds[n] = at;
 		if ((n & 0xfff) == 0)
 		{
@@ -439,6 +440,7 @@ permute(const GcWindowing *w, const uint32 *order)
 
 	for (uint64 n = 0; n < rows->count; n++)
 	{
+		gc_window_interrupts(n);
 		memcpy(values + n * rows->ncols, rows->values + order[n] * (Size) rows->ncols, rows->ncols * sizeof(Datum));
 		memcpy(isnull + n * rows->ncols, rows->isnull + order[n] * (Size) rows->ncols, rows->ncols * sizeof(bool));
 	}

@@ -12,6 +12,8 @@
 
 #include "exec.h"
 
+#include "miscadmin.h"
+
 /* What a node with window functions keeps of them. */
 typedef struct GcWindowPlan
 {
@@ -41,6 +43,14 @@ typedef struct GcWindowing
 	GcError    *err;
 	GcCode		code;			/* set where PostgreSQL's plan has to answer */
 } GcWindowing;
+
+/* Called for each row, or place, of loops over all. */
+static inline void
+gc_window_interrupts(uint64 n)
+{
+	if ((n & 0xffff) == 0)
+		CHECK_FOR_INTERRUPTS();
+}
 
 /* The node's window functions; NULL if it has none. */
 extern GcWindowPlan *gc_window_plan(GcScanState *node);

@@ -13,7 +13,6 @@
 #include "window.h"
 
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
@@ -63,6 +62,7 @@ number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
 		const double rows = w->partition_end[n] - first;
 		Datum		value;
 
+		gc_window_interrupts(n);
 		switch (fn->type)
 		{
 			case GC_WINDOW_ROW_NUMBER:
@@ -103,6 +103,7 @@ number_buckets(GcWindowing *w, const GcPlanWindowFn *fn)
 		int64		small;
 		int64		large;
 
+		gc_window_interrupts(n);
 		if (n == w->partition[n] || isnull)
 		{
 			buckets = DatumGetInt32(argument(w, fn, 0, n, &isnull));
@@ -138,6 +139,7 @@ look_around(GcWindowing *w, const GcPlanWindowFn *fn)
 		int64		place;
 		Datum		value = (Datum) 0;
 
+		gc_window_interrupts(n);
 		if (fn->args[1] >= 0)
 			offset = DatumGetInt32(argument(w, fn, 1, n, &isnull));
 		place = fn->type == GC_WINDOW_LAG ? n - offset : n + offset;
@@ -165,6 +167,7 @@ look_in_frame(GcWindowing *w, const GcPlanWindowFn *fn)
 		bool		isnull = false;
 		int64		nth = 1;
 
+		gc_window_interrupts(n);
 		if (fn->type == GC_WINDOW_LAST)
 			nth = rows;
 		else if (fn->type == GC_WINDOW_NTH)
@@ -226,8 +229,7 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
+		gc_window_interrupts(n);
 		if (n == w->partition[n])
 		{
 			first = last = 0;
@@ -235,6 +237,7 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 		}
 		for (; next < w->to[n]; next++)
 		{
+			gc_window_interrupts(next);
 			if (!counts(w, fn, next))
 				continue;
 			while (last > first && (c->first ? is_better(w, fn, c, next, queue[last - 1]) : !is_better(w, fn, c, queue[last - 1], next)))
@@ -326,6 +329,7 @@ rescale(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	{
 		int			digits;
 
+		gc_window_interrupts(n);
 		if (!counts(w, fn, n))
 			continue;
 		digits = s->largest - s->scale[n];
@@ -351,6 +355,7 @@ fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	s->largest = 0;
 	for (uint32 n = 0; n < w->count; n++)
 	{
+		gc_window_interrupts(n);
 		s->sum[n + 1] = 0;
 		s->scale[n] = 0;
 		if (!counts(w, fn, n))
@@ -364,6 +369,7 @@ fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	s->sum[0] = 0;
 	for (uint32 n = 0; n < w->count; n++)
 	{
+		gc_window_interrupts(n);
 		if (__builtin_add_overflow(s->sum[n], s->sum[n + 1], &s->sum[n + 1]))
 			return false;
 	}
@@ -419,8 +425,7 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 		const int64 count = empty ? 0 : s.count[w->to[n]] - s.count[w->from[n]];
 		const bool	again = n > 0 && w->from[n] == w->from[n - 1] && w->to[n] == w->to[n - 1];
 
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
+		gc_window_interrupts(n);
 		if (fn->type == GC_WINDOW_COUNT)
 			value = Int64GetDatum(count);
 		else if (count > 0 && !again)
