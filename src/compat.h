@@ -281,11 +281,13 @@ gc_expand_grouping(Query *query)
 #if PG_VERSION_NUM >= 180000
 #include "access/cmptype.h"
 typedef CompareType GcDirection;
+#define GC_GREATER	COMPARE_GT
 #define GC_IS_DESCENDING(key)	((key)->pk_cmptype == COMPARE_GT)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member_for_cmptype((key)->pk_opfamily, (type), (type), (key)->pk_cmptype)
 #else
 typedef int16 GcDirection;
+#define GC_GREATER	BTGreaterStrategyNumber
 #define GC_IS_DESCENDING(key)	((key)->pk_strategy == BTGreaterStrategyNumber)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member((key)->pk_opfamily, (type), (type), (key)->pk_strategy)
