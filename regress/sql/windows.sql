@@ -55,6 +55,10 @@ CREATE TABLE public.equals AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE 
 ANALYZE public.equals;
 SELECT c, f, check_window(format('SELECT id, format(''[%%s]'', max(%1$s) OVER w), format(''[%%s]'', min(%1$s) OVER w) FROM public.equals WINDOW w AS (ORDER BY id %2$s)', c, f)) AS extremes
 FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING']) AS f;
+-- values that are computed: flat, kept, and sums of frames beyond 128 bits
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, array_append(first_value(array_append(ARRAY[id], 1)) OVER (ORDER BY id), 2) FROM public.equals', 'SELECT id, lag(tx || padded, 2, padded || id) OVER (ORDER BY id), max(upper(tx) || id) OVER (PARTITION BY lower(tx) ORDER BY padded || id DESC) FROM public.equals',
+	'SELECT id, sum(n) OVER (PARTITION BY n || tx ORDER BY id), avg(n * 1.5) OVER (ORDER BY id ROWS 3 PRECEDING) FROM public.equals', 'SELECT id, count(*) OVER (PARTITION BY ARRAY[tx, padded]) FROM public.equals',
+	'SELECT id, sum(CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) FROM public.equals WHERE id < 4']) AS q;
 DROP TABLE public.equals;
 DROP COLLATION public.no_case;
 

@@ -19,6 +19,7 @@ typedef struct GcWindowPlan
 {
 	GcPlanWindows *windows;
 	ExprState **exprs;
+	int16	   *copied;			/* by expression: 0, or the length of a type whose values are copied */
 } GcWindowPlan;
 
 /* Window functions while they are computed.  Rows have numbers; in a window's order, they have places. */
@@ -27,6 +28,8 @@ typedef struct GcWindowing
 	GcScanState *node;
 	const GcPlanWindows *windows;
 	GcRows	   *rows;
+	MemoryContext kept;			/* of what rows refer to; all else is in one that is deleted */
+	MemoryContext *into;		/* by expression: that of its values */
 	uint32		count;
 	Datum	  **values;			/* by expression and row */
 	bool	  **isnull;

@@ -13,6 +13,7 @@
 #include "window.h"
 
 #include "catalog/pg_type.h"
+#include "utils/datum.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
@@ -20,6 +21,7 @@
 #include "../columns/store/numeric.h"
 
 #define NO_PLACE	PG_UINT32_MAX
+#define TOO_LARGE	"The values of a window function cannot be added up in 128 bits."
 
 static void
 put(GcWindowing *w, const GcPlanWindowFn *fn, uint32 n, Datum value, bool isnull)
@@ -385,25 +387,36 @@ fill_counts(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 		s->count[n + 1] = s->count[n] + counts(w, fn, n);
 }
 
-/* sum() or avg() of the frame of a place, in which there are values. */
-static Datum
-sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, int64 count)
+/* sum() or avg() of the frame of a place, in which there are values.  False if the sum is too large. */
+static bool
+sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, int64 count, Datum *value)
 {
-	i128		sum = s->sum[w->to[n]] - s->sum[w->from[n]];
+	ExprContext *econtext = w->node->css.ss.ps.ps_ExprContext;
+	i128		sum;
 	int16		scale = s->largest;
-	Datum		numeric;
+	MemoryContext old;
 
+	if (__builtin_sub_overflow((i128) s->sum[w->to[n]], (i128) s->sum[w->from[n]], &sum))
+		return false;
 	if (fn->type == GC_WINDOW_SUM && (fn->argtype == INT2OID || fn->argtype == INT4OID))
-		return Int64GetDatum((int64) sum);
+	{
+		*value = Int64GetDatum((int64) sum);
+		return true;
+	}
 	if (s->scale)
 	{
 		scale = s->scale[s->best[n]];
 		sum /= power_of_10(s->largest - scale);
 	}
-	numeric = gc_int128_to_numeric(sum, scale);
-	if (fn->type == GC_WINDOW_SUM)
-		return numeric;
-	return DirectFunctionCall2(numeric_div, numeric, NumericGetDatum(int64_to_numeric(count)));
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	*value = gc_int128_to_numeric(sum, scale);
+	if (fn->type == GC_WINDOW_AVG)
+		*value = DirectFunctionCall2(numeric_div, *value, NumericGetDatum(int64_to_numeric(count)));
+	MemoryContextSwitchTo(w->kept);
+	*value = datumCopy(*value, false, -1);
+	MemoryContextSwitchTo(old);
+	return true;
 }
 
 /* count(), sum(), avg().  Places with one frame share their result. */
@@ -416,7 +429,7 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 	fill_counts(w, fn, &s);
 	if (fn->type != GC_WINDOW_COUNT && !fill_sums(w, fn, &s))
 	{
-		w->code = gc_fail(w->err, GC_UNSUPPORTED, "The values of a window function cannot be added up in 128 bits.");
+		w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
 		return;
 	}
 	for (uint32 n = 0; n < w->count; n++)
@@ -428,8 +441,11 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 		gc_window_interrupts(n);
 		if (fn->type == GC_WINDOW_COUNT)
 			value = Int64GetDatum(count);
-		else if (count > 0 && !again)
-			value = sum_of_frame(w, fn, &s, n, count);
+		else if (count > 0 && !again && !sum_of_frame(w, fn, &s, n, count, &value))
+		{
+			w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
+			return;
+		}
 		put(w, fn, n, value, fn->type != GC_WINDOW_COUNT && count == 0);
 	}
 	pfree(s.count);
