@@ -59,6 +59,10 @@ FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, array_append(first_value(array_append(ARRAY[id], 1)) OVER (ORDER BY id), 2) FROM public.equals', 'SELECT id, lag(tx || padded, 2, padded || id) OVER (ORDER BY id), max(upper(tx) || id) OVER (PARTITION BY lower(tx) ORDER BY padded || id DESC) FROM public.equals',
 	'SELECT id, sum(n) OVER (PARTITION BY n || tx ORDER BY id), avg(n * 1.5) OVER (ORDER BY id ROWS 3 PRECEDING) FROM public.equals', 'SELECT id, count(*) OVER (PARTITION BY ARRAY[tx, padded]) FROM public.equals',
 	'SELECT id, sum(CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) FROM public.equals WHERE id < 4']) AS q;
+-- a fallback after the device has answered is not offloaded, too
+SELECT offloaded, fallbacks FROM gpuconc_stat_get() \gset before_
+SELECT id, sum(CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) FROM public.equals WHERE id < 4;
+SELECT offloaded - :before_offloaded AS offloaded, fallbacks - :before_fallbacks AS fallbacks FROM gpuconc_stat_get();
 DROP TABLE public.equals;
 DROP COLLATION public.no_case;
 
