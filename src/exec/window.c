@@ -172,7 +172,10 @@ fill_words(GcOrderColumn *column, GcKind kind, uint64 count)
 	column->exact = true;
 	column->words = MemoryContextAllocHuge(CurrentMemoryContext, (count + 1) * sizeof(GcOrderWord));
 	for (uint64 n = 0; n < count; n++)
+	{
+		gc_window_interrupts(n);
 		gc_order_value(column, kind, n);
+	}
 }
 
 static void
@@ -438,6 +441,7 @@ final_order(const GcWindowing *w)
 		*column = (GcOrderColumn) {.order = &plan->order[i],.values = alloc_places(w, sizeof(Datum)),.isnull = alloc_places(w, sizeof(bool))};
 		for (uint64 n = 0; n < rows->count; n++)
 		{
+			gc_window_interrupts(n);
 			column->values[n] = rows->values[n * rows->ncols + output];
 			column->isnull[n] = rows->isnull[n * rows->ncols + output];
 		}
