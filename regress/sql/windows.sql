@@ -23,6 +23,8 @@ FROM unnest(ARRAY['row_number()', 'rank()', 'dense_rank()', 'percent_rank()', 'c
 	'lag(i4)', 'lead(tx)', 'lag(n, 3)', 'lead(nw, 2, 0)', 'lag(d, nn)', 'lead(i2, -1)', 'lag(vc, 0)', 'lag(i8, i2)', 'lead(i4, 5, id)', 'lag(f8, 2000000000)', 'lag(bc, 1, ''x'')']) AS f;
 SELECT f, check_window(format('SELECT id, %s OVER (PARTITION BY bc ORDER BY i2 DESC NULLS LAST, nt) FROM types', f)) AS ties, check_window(format('SELECT id, %s OVER (ORDER BY tx) FROM types', f)) AS texts
 FROM unnest(ARRAY['rank()', 'dense_rank()', 'percent_rank()', 'cume_dist()', 'count(*)', 'sum(i4)', 'max(vc)', 'min(d)', 'avg(nw)']) AS f;
+SELECT c, check_window(format('SELECT id, ntile(%s) OVER (PARTITION BY b ORDER BY id) FROM types WHERE id < 300', c)) AS late_buckets
+FROM unnest(ARRAY['nullif(id, 1)::int4', 'nn', 'CASE WHEN id > 20 THEN 4 END', 'CASE WHEN id > 20 THEN CASE WHEN id > 30 THEN -1 ELSE 290 END END']) AS c;
 
 -- aggregates and values of frames
 SELECT frame, check_window(format($$SELECT id, count(*) OVER w, count(i4) OVER w, sum(i4) OVER w, sum(n) OVER w, avg(i8) OVER w, min(n) OVER w, max(tx) OVER w,
@@ -45,6 +47,24 @@ SELECT c, check_window(format('SELECT id, count(*) OVER (PARTITION BY %1$I), ran
 FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
 SELECT c, check_window(format('SELECT id, sum(%1$I) OVER (ORDER BY id), avg(%1$I) OVER (ORDER BY id ROWS 3 PRECEDING) FROM extremes', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
 SELECT check_window('SELECT id, bool_and(b) OVER w, bool_or(i4 > 0) OVER w, every(b) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY id ROWS 3 PRECEDING)');
+
+-- extremes of equal values that differ: which one comes is PostgreSQL's choice
+CREATE COLLATION public.no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE public.equals AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE rpad('a', i % 5 + 1) END AS padded, (1.0 + i % 2)::numeric * CASE WHEN i % 3 = 0 THEN 1.000 ELSE 1.0 END AS n,
+	CASE WHEN i % 3 = 0 THEN '-0' ELSE '0' END::float8 AS f8, CASE WHEN i % 4 = 0 THEN '-0' ELSE '0' END::float4 AS f4, (ARRAY['a', 'A', 'b', 'B'])[i % 4 + 1] AS tx FROM generate_series(1, 200) AS i;
+ANALYZE public.equals;
+SELECT c, f, check_window(format('SELECT id, format(''[%%s]'', max(%1$s) OVER w), format(''[%%s]'', min(%1$s) OVER w) FROM public.equals WINDOW w AS (ORDER BY id %2$s)', c, f)) AS extremes
+FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING']) AS f;
+-- values that are computed: flat, kept, and sums of frames beyond 128 bits
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, array_append(first_value(array_append(ARRAY[id], 1)) OVER (ORDER BY id), 2) FROM public.equals', 'SELECT id, lag(tx || padded, 2, padded || id) OVER (ORDER BY id), max(upper(tx) || id) OVER (PARTITION BY lower(tx) ORDER BY padded || id DESC) FROM public.equals',
+	'SELECT id, sum(n) OVER (PARTITION BY n || tx ORDER BY id), avg(n * 1.5) OVER (ORDER BY id ROWS 3 PRECEDING) FROM public.equals', 'SELECT id, count(*) OVER (PARTITION BY ARRAY[tx, padded]) FROM public.equals',
+	'SELECT id, sum(CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) FROM public.equals WHERE id < 4']) AS q;
+-- a fallback after the device has answered is not offloaded, too
+SELECT offloaded, fallbacks FROM gpuconc_stat_get() \gset before_
+SELECT id, sum(CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) FROM public.equals WHERE id < 4;
+SELECT offloaded - :before_offloaded AS offloaded, fallbacks - :before_fallbacks AS fallbacks FROM gpuconc_stat_get();
+DROP TABLE public.equals;
+DROP COLLATION public.no_case;
 
 -- several windows, expressions, joins, groups, grouping sets, HAVING, conditions above
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[

@@ -4,7 +4,7 @@
  *	  Returning rows in the order in which PostgreSQL will sort them.
  *
  * Rows are sorted before they are decoded, so that they are decoded in the order in which they are
- * returned.  The order is that of a few machine words per row.  Values of fixed size are taken as
+ * returned; but for windows, after.  The order is that of a few machine words per row.  Values of fixed size are taken as
  * they are, numeric as scaled integers.  Text is taken by its rank in the collation if that is at
  * hand, else by its first bytes.
  *
@@ -393,6 +393,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	const uint32 l = *(const uint32 *) a;
 	const uint32 r = *(const uint32 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; i < c->ncolumns; i++)
 	{
 		const GcOrderColumn *column = &c->columns[i];

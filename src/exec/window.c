@@ -16,8 +16,10 @@
 #include "window.h"
 
 #include "executor/executor.h"
-#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "ahead.h"
@@ -37,10 +39,19 @@ gc_window_plan(GcScanState *node)
 	p->windows = palloc(sizeof(GcPlanWindows));
 	memcpy(p->windows, VARDATA_ANY(DatumGetByteaPP(c->constvalue)), sizeof(GcPlanWindows));
 	p->exprs = palloc((p->windows->nexprs + 1) * sizeof(ExprState *));
+	p->copied = palloc((p->windows->nexprs + 1) * sizeof(int16));
 	/* With a parent they would be compiled in a subtransaction, and with them what outlives that. */
 	for (int i = 0; i < p->windows->nexprs; i++)
-		p->exprs[i] = ExecInitExprWithParams(list_nth(cscan->custom_exprs, p->windows->first_expr + i),
-											 node->css.ss.ps.state->es_param_list_info);
+	{
+		Expr	   *expr = list_nth(cscan->custom_exprs, p->windows->first_expr + i);
+		int16		length;
+		bool		by_value;
+
+		p->exprs[i] = ExecInitExprWithParams(expr, node->css.ss.ps.state->es_param_list_info);
+		get_typlenbyval(exprType((Node *) expr), &length, &by_value);
+		/* Columns are in the rows, constants in the plan. */
+		p->copied[i] = by_value || IsA(expr, Var) || IsA(expr, Const) ? 0 : length;
+	}
 	return p;
 }
 
@@ -64,6 +75,34 @@ move_row(GcRows *rows, uint64 from, uint64 to)
 	memcpy(rows->isnull + to * rows->ncols, rows->isnull + from * rows->ncols, rows->ncols * sizeof(bool));
 }
 
+/* May a function return values of an expression? */
+static bool
+is_returned(const GcPlanWindows *windows, int e)
+{
+	for (int i = 0; i < windows->nfns; i++)
+	{
+		if (windows->fns[i].args[0] == e || windows->fns[i].args[2] == e)
+			return true;
+	}
+	return false;
+}
+
+/* Evaluate an expression of a row.  Its value is copied, and is flat then: what reads it may not change it in place. */
+static void
+evaluate_expression(GcWindowing *w, ExprContext *econtext, int e, uint64 row)
+{
+	const int16 copied = w->node->windows->copied[e];
+	const Datum value = ExecEvalExprSwitchContext(w->node->windows->exprs[e], econtext, &w->isnull[e][row]);
+	MemoryContext old;
+
+	w->values[e][row] = value;
+	if (copied == 0 || w->isnull[e][row])
+		return;
+	old = MemoryContextSwitchTo(w->into[e]);
+	w->values[e][row] = datumCopy(value, false, copied);
+	MemoryContextSwitchTo(old);
+}
+
 /* Evaluate all expressions of all rows, and drop rows that do not meet HAVING. */
 static void
 evaluate_rows(GcWindowing *w)
@@ -80,8 +119,8 @@ evaluate_rows(GcWindowing *w)
 	{
 		const uint64 row = rows->count;
 
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
+		gc_window_interrupts(n);
+		ResetExprContext(econtext);
 		move_row(rows, n, row);
 		ExecClearTuple(slot);
 		memcpy(slot->tts_values, rows->values + row * rows->ncols, rows->ncols * sizeof(Datum));
@@ -90,13 +129,13 @@ evaluate_rows(GcWindowing *w)
 		if (w->windows->having >= 0)
 		{
 			bool		isnull;
-			const Datum met = ExecEvalExpr(node->windows->exprs[w->windows->having], econtext, &isnull);
+			const Datum met = ExecEvalExprSwitchContext(node->windows->exprs[w->windows->having], econtext, &isnull);
 
 			if (isnull || !DatumGetBool(met))
 				continue;
 		}
 		for (int e = 0; e < w->windows->nexprs; e++)
-			w->values[e][row] = ExecEvalExpr(node->windows->exprs[e], econtext, &w->isnull[e][row]);
+			evaluate_expression(w, econtext, e, row);
 		rows->count++;
 	}
 	ExecClearTuple(slot);
@@ -111,8 +150,10 @@ evaluate(GcWindowing *w)
 	w->count = w->rows->count;
 	w->values = palloc0((n + 1) * sizeof(Datum *));
 	w->isnull = palloc0((n + 1) * sizeof(bool *));
+	w->into = palloc0((n + 1) * sizeof(MemoryContext));
 	for (int e = 0; e < n; e++)
 	{
+		w->into[e] = is_returned(w->windows, e) ? w->kept : CurrentMemoryContext;
 		w->values[e] = alloc_places(w, sizeof(Datum));
 		w->isnull[e] = alloc_places(w, sizeof(bool));
 	}
@@ -131,7 +172,10 @@ fill_words(GcOrderColumn *column, GcKind kind, uint64 count)
 	column->exact = true;
 	column->words = MemoryContextAllocHuge(CurrentMemoryContext, (count + 1) * sizeof(GcOrderWord));
 	for (uint64 n = 0; n < count; n++)
+	{
+		gc_window_interrupts(n);
 		gc_order_value(column, kind, n);
+	}
 }
 
 static void
@@ -190,6 +234,7 @@ find_borders(GcWindowing *w, const GcOrderColumn *columns)
 	{
 		const int	differs = n == 0 ? -1 : first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
 
+		gc_window_interrupts(n);
 		w->partition[n] = differs < w->window->npartition ? n : w->partition[n - 1];
 		w->peers[n] = differs < w->window->nkeys ? n : w->peers[n - 1];
 		w->group[n] = n == 0 ? 0 : w->group[n - 1] + (w->peers[n] == n);
@@ -198,6 +243,7 @@ find_borders(GcWindowing *w, const GcOrderColumn *columns)
 	{
 		const bool	last = n + 1 == w->count;
 
+		gc_window_interrupts(n);
 		w->partition_end[n] = last || w->partition[n + 1] != w->partition[n] ? n + 1 : w->partition_end[n + 1];
 		w->peers_end[n] = last || w->peers[n + 1] != w->peers[n] ? n + 1 : w->peers_end[n + 1];
 	}
@@ -265,6 +311,7 @@ offset_bounds(GcWindowing *w, int64 offset, bool preceding, bool end, uint32 *bo
 	{
 		const uint32 at = moved_by_groups(w, n, offset, preceding, begins);
 
+		gc_window_interrupts(n);
 		if (!end || at == w->partition_end[n])
 			bounds[n] = at;
 		else
@@ -312,7 +359,7 @@ range_bounds(GcWindowing *w, Datum offset, bool preceding, bool end, uint32 *bou
 			at = n;
 		while (at < w->partition_end[n] &&
 			   is_before_bound(w, &function, offset, sub, less, end, w->order[at], w->order[n]))
-			at++;
+			gc_window_interrupts(at++);
 		bounds[n] = at;
 		if ((n & 0xfff) == 0)
 		{
@@ -376,33 +423,6 @@ compute_window(GcWindowing *w, const GcPlanWindow *sorted)
 	}
 }
 
-/* Under gc_guarded(). */
-static void
-compute_all(void *arg)
-{
-	GcWindowing *w = arg;
-	const GcPlanWindow *sorted = NULL;
-	uint32	  **places[] = {&w->partition, &w->partition_end, &w->peers, &w->peers_end, &w->group, &w->from, &w->to};
-
-	evaluate(w);
-	for (int i = 0; i < lengthof(places); i++)
-		*places[i] = alloc_places(w, sizeof(uint32));
-	for (int i = 0; i < w->windows->nwindows && w->code == GC_OK; i++)
-	{
-		w->window = &w->windows->windows[i];
-		compute_window(w, sorted);
-		if (!is_sorted_for(sorted, w->window))
-			sorted = w->window;
-	}
-	for (int i = 0; i < lengthof(places); i++)
-		pfree(*places[i]);
-	for (int e = 0; e < w->windows->nexprs; e++)
-	{
-		pfree(w->values[e]);
-		pfree(w->isnull[e]);
-	}
-}
-
 /* The order of ORDER BY; else that of the window computed last. */
 static const uint32 *
 final_order(const GcWindowing *w)
@@ -421,6 +441,7 @@ final_order(const GcWindowing *w)
 		*column = (GcOrderColumn) {.order = &plan->order[i],.values = alloc_places(w, sizeof(Datum)),.isnull = alloc_places(w, sizeof(bool))};
 		for (uint64 n = 0; n < rows->count; n++)
 		{
+			gc_window_interrupts(n);
 			column->values[n] = rows->values[n * rows->ncols + output];
 			column->isnull[n] = rows->isnull[n * rows->ncols + output];
 		}
@@ -434,11 +455,12 @@ static void
 permute(const GcWindowing *w, const uint32 *order)
 {
 	GcRows	   *rows = w->rows;
-	Datum	   *values = alloc_places(w, rows->ncols * sizeof(Datum));
-	bool	   *isnull = alloc_places(w, rows->ncols * sizeof(bool));
+	Datum	   *values = MemoryContextAllocHuge(w->kept, ((Size) w->count + 1) * rows->ncols * sizeof(Datum));
+	bool	   *isnull = MemoryContextAllocHuge(w->kept, ((Size) w->count + 1) * rows->ncols * sizeof(bool));
 
 	for (uint64 n = 0; n < rows->count; n++)
 	{
+		gc_window_interrupts(n);
 		memcpy(values + n * rows->ncols, rows->values + order[n] * (Size) rows->ncols, rows->ncols * sizeof(Datum));
 		memcpy(isnull + n * rows->ncols, rows->isnull + order[n] * (Size) rows->ncols, rows->ncols * sizeof(bool));
 	}
@@ -448,19 +470,44 @@ permute(const GcWindowing *w, const uint32 *order)
 	rows->isnull = isnull;
 }
 
+/* Under gc_guarded(). */
+static void
+compute_all(void *arg)
+{
+	GcWindowing *w = arg;
+	const GcPlanWindow *sorted = NULL;
+	uint32	  **places[] = {&w->partition, &w->partition_end, &w->peers, &w->peers_end, &w->group, &w->from, &w->to};
+
+	evaluate(w);
+	for (int i = 0; i < lengthof(places); i++)
+		*places[i] = alloc_places(w, sizeof(uint32));
+	for (int i = 0; i < w->windows->nwindows && w->code == GC_OK; i++)
+	{
+		w->window = &w->windows->windows[i];
+		compute_window(w, sorted);
+		if (!is_sorted_for(sorted, w->window))
+			sorted = w->window;
+	}
+	if (w->code == GC_OK)
+		permute(w, final_order(w));
+}
+
 GcCode
 gc_compute_windows(GcScanState *node, GcError *err)
 {
-	GcWindowing w = {.node = node,.rows = &node->rows,.err = err};
+	GcWindowing w = {.node = node,.rows = &node->rows,.kept = CurrentMemoryContext,.err = err};
+	MemoryContext scratch;
+	bool		computed;
 
 	if (node->windows == NULL)
 		return GC_OK;
-	if (node->rows.count >= PG_UINT32_MAX)
+	if (node->rows.count > GC_MAX_WINDOW_ROWS)
 		return gc_fail(err, GC_UNSUPPORTED, "Window functions are of too many rows.");
 	w.windows = node->windows->windows;
-	if (!gc_guarded(compute_all, &w, err))
-		return err->code;
-	if (w.code == GC_OK)
-		permute(&w, final_order(&w));
-	return w.code;
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc windows", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(scratch);
+	computed = gc_guarded(compute_all, &w, err);
+	MemoryContextSwitchTo(w.kept);
+	MemoryContextDelete(scratch);
+	return computed ? w.code : err->code;
 }

@@ -12,11 +12,14 @@
 
 #include "exec.h"
 
+#include "miscadmin.h"
+
 /* What a node with window functions keeps of them. */
 typedef struct GcWindowPlan
 {
 	GcPlanWindows *windows;
 	ExprState **exprs;
+	int16	   *copied;			/* by expression: 0, or the length of a type whose values are copied */
 } GcWindowPlan;
 
 /* Window functions while they are computed.  Rows have numbers; in a window's order, they have places. */
@@ -25,6 +28,8 @@ typedef struct GcWindowing
 	GcScanState *node;
 	const GcPlanWindows *windows;
 	GcRows	   *rows;
+	MemoryContext kept;			/* of what rows refer to; all else is in one that is deleted */
+	MemoryContext *into;		/* by expression: that of its values */
 	uint32		count;
 	Datum	  **values;			/* by expression and row */
 	bool	  **isnull;
@@ -41,6 +46,14 @@ typedef struct GcWindowing
 	GcError    *err;
 	GcCode		code;			/* set where PostgreSQL's plan has to answer */
 } GcWindowing;
+
+/* Called for each row, or place, of loops over all. */
+static inline void
+gc_window_interrupts(uint64 n)
+{
+	if ((n & 0xffff) == 0)
+		CHECK_FOR_INTERRUPTS();
+}
 
 /* The node's window functions; NULL if it has none. */
 extern GcWindowPlan *gc_window_plan(GcScanState *node);

@@ -13,7 +13,7 @@
 #include "window.h"
 
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
@@ -21,6 +21,7 @@
 #include "../columns/store/numeric.h"
 
 #define NO_PLACE	PG_UINT32_MAX
+#define TOO_LARGE	"The values of a window function cannot be added up in 128 bits."
 
 static void
 put(GcWindowing *w, const GcPlanWindowFn *fn, uint32 n, Datum value, bool isnull)
@@ -63,6 +64,7 @@ number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
 		const double rows = w->partition_end[n] - first;
 		Datum		value;
 
+		gc_window_interrupts(n);
 		switch (fn->type)
 		{
 			case GC_WINDOW_ROW_NUMBER:
@@ -85,33 +87,42 @@ number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
 	}
 }
 
-/* PostgreSQL looks at the argument in a partition's first row; with none, all of that partition's buckets are NULL. */
+/*
+ * PostgreSQL looks at the argument until it is not NULL, and no further in that partition.  Buckets begin there, and are
+ * as large as if they began with the partition.
+ */
 static void
 number_buckets(GcWindowing *w, const GcPlanWindowFn *fn)
 {
 	bool		isnull = true;
 	int64		buckets = 0;
+	uint32		begin = 0;
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
 		const int64 rows = w->partition_end[n] - w->partition[n];
-		const int64 row = n - w->partition[n];
+		int64		row;
 		int64		small;
 		int64		large;
 
-		if (row == 0)
-			buckets = DatumGetInt32(argument(w, fn, 0, n, &isnull));
-		if (!isnull && buckets <= 0)
+		gc_window_interrupts(n);
+		if (n == w->partition[n] || isnull)
 		{
-			w->code = gc_fail(w->err, GC_DATA, "ntile() has no bucket.");
-			return;
+			buckets = DatumGetInt32(argument(w, fn, 0, n, &isnull));
+			begin = n;
 		}
 		if (isnull)
 		{
 			put(w, fn, n, (Datum) 0, true);
 			continue;
 		}
+		if (buckets <= 0)
+		{
+			w->code = gc_fail(w->err, GC_DATA, "ntile() has no bucket.");
+			return;
+		}
 		/* The first buckets have a row more. */
+		row = n - begin;
 		small = rows / buckets;
 		large = rows % buckets;
 		put(w, fn, n, Int32GetDatum(row < large * (small + 1) ? row / (small + 1) + 1 : large + (row - large * (small + 1)) / small + 1),
@@ -130,6 +141,7 @@ look_around(GcWindowing *w, const GcPlanWindowFn *fn)
 		int64		place;
 		Datum		value = (Datum) 0;
 
+		gc_window_interrupts(n);
 		if (fn->args[1] >= 0)
 			offset = DatumGetInt32(argument(w, fn, 1, n, &isnull));
 		place = fn->type == GC_WINDOW_LAG ? n - offset : n + offset;
@@ -157,6 +169,7 @@ look_in_frame(GcWindowing *w, const GcPlanWindowFn *fn)
 		bool		isnull = false;
 		int64		nth = 1;
 
+		gc_window_interrupts(n);
 		if (fn->type == GC_WINDOW_LAST)
 			nth = rows;
 		else if (fn->type == GC_WINDOW_NTH)
@@ -191,6 +204,7 @@ typedef struct Comparison
 {
 	SortSupport sort;
 	const int16 *numbers;		/* by place */
+	bool		first;			/* of equal ones, the first is wanted */
 } Comparison;
 
 static bool
@@ -203,8 +217,8 @@ is_better(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, u
 }
 
 /*
- * The place of the best value in each place's frame; NO_PLACE if there is none.  Of equal ones the last, as PostgreSQL
- * has it.  The queue has places whose values are better than all that come behind them.
+ * The place of the best value in each place's frame; NO_PLACE if there is none.  The queue has places whose values are
+ * better than all that come behind them, or equal to some if the first of these is wanted.
  */
 static uint32 *
 find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
@@ -217,8 +231,7 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
+		gc_window_interrupts(n);
 		if (n == w->partition[n])
 		{
 			first = last = 0;
@@ -226,9 +239,10 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 		}
 		for (; next < w->to[n]; next++)
 		{
+			gc_window_interrupts(next);
 			if (!counts(w, fn, next))
 				continue;
-			while (last > first && !is_better(w, fn, c, queue[last - 1], next))
+			while (last > first && (c->first ? is_better(w, fn, c, next, queue[last - 1]) : !is_better(w, fn, c, queue[last - 1], next)))
 				last--;
 			queue[last++] = next;
 		}
@@ -240,12 +254,13 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 	return best;
 }
 
+/* Of equal values, PostgreSQL's functions return the last; those of bpchar, which ignores blanks at the end, the first. */
 static void
 find_extremes(GcWindowing *w, const GcPlanWindowFn *fn)
 {
 	const GcPlanOrder order = {.operator = fn->operator,.collation = fn->collation};
 	const GcOrderColumn column = {.order = &order,.values = w->values[fn->args[0]]};
-	const Comparison c = {.sort = gc_order_comparisons(&column, 1)};
+	const Comparison c = {.sort = gc_order_comparisons(&column, 1),.first = fn->argtype == BPCHAROID};
 	uint32	   *best = find_best(w, fn, &c);
 
 	for (uint32 n = 0; n < w->count; n++)
@@ -316,6 +331,7 @@ rescale(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	{
 		int			digits;
 
+		gc_window_interrupts(n);
 		if (!counts(w, fn, n))
 			continue;
 		digits = s->largest - s->scale[n];
@@ -341,6 +357,7 @@ fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	s->largest = 0;
 	for (uint32 n = 0; n < w->count; n++)
 	{
+		gc_window_interrupts(n);
 		s->sum[n + 1] = 0;
 		s->scale[n] = 0;
 		if (!counts(w, fn, n))
@@ -354,6 +371,7 @@ fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	s->sum[0] = 0;
 	for (uint32 n = 0; n < w->count; n++)
 	{
+		gc_window_interrupts(n);
 		if (__builtin_add_overflow(s->sum[n], s->sum[n + 1], &s->sum[n + 1]))
 			return false;
 	}
@@ -369,25 +387,36 @@ fill_counts(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 		s->count[n + 1] = s->count[n] + counts(w, fn, n);
 }
 
-/* sum() or avg() of the frame of a place, in which there are values. */
-static Datum
-sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, int64 count)
+/* sum() or avg() of the frame of a place, in which there are values.  False if the sum is too large. */
+static bool
+sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, int64 count, Datum *value)
 {
-	i128		sum = s->sum[w->to[n]] - s->sum[w->from[n]];
+	ExprContext *econtext = w->node->css.ss.ps.ps_ExprContext;
+	i128		sum;
 	int16		scale = s->largest;
-	Datum		numeric;
+	MemoryContext old;
 
+	if (__builtin_sub_overflow((i128) s->sum[w->to[n]], (i128) s->sum[w->from[n]], &sum))
+		return false;
 	if (fn->type == GC_WINDOW_SUM && (fn->argtype == INT2OID || fn->argtype == INT4OID))
-		return Int64GetDatum((int64) sum);
+	{
+		*value = Int64GetDatum((int64) sum);
+		return true;
+	}
 	if (s->scale)
 	{
 		scale = s->scale[s->best[n]];
 		sum /= power_of_10(s->largest - scale);
 	}
-	numeric = gc_int128_to_numeric(sum, scale);
-	if (fn->type == GC_WINDOW_SUM)
-		return numeric;
-	return DirectFunctionCall2(numeric_div, numeric, NumericGetDatum(int64_to_numeric(count)));
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	*value = gc_int128_to_numeric(sum, scale);
+	if (fn->type == GC_WINDOW_AVG)
+		*value = DirectFunctionCall2(numeric_div, *value, NumericGetDatum(int64_to_numeric(count)));
+	MemoryContextSwitchTo(w->kept);
+	*value = datumCopy(*value, false, -1);
+	MemoryContextSwitchTo(old);
+	return true;
 }
 
 /* count(), sum(), avg().  Places with one frame share their result. */
@@ -400,7 +429,7 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 	fill_counts(w, fn, &s);
 	if (fn->type != GC_WINDOW_COUNT && !fill_sums(w, fn, &s))
 	{
-		w->code = gc_fail(w->err, GC_UNSUPPORTED, "The values of a window function cannot be added up in 128 bits.");
+		w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
 		return;
 	}
 	for (uint32 n = 0; n < w->count; n++)
@@ -409,12 +438,14 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 		const int64 count = empty ? 0 : s.count[w->to[n]] - s.count[w->from[n]];
 		const bool	again = n > 0 && w->from[n] == w->from[n - 1] && w->to[n] == w->to[n - 1];
 
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
+		gc_window_interrupts(n);
 		if (fn->type == GC_WINDOW_COUNT)
 			value = Int64GetDatum(count);
-		else if (count > 0 && !again)
-			value = sum_of_frame(w, fn, &s, n, count);
+		else if (count > 0 && !again && !sum_of_frame(w, fn, &s, n, count, &value))
+		{
+			w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
+			return;
+		}
 		put(w, fn, n, value, fn->type != GC_WINDOW_COUNT && count == 0);
 	}
 	pfree(s.count);

@@ -215,6 +215,7 @@ typedef struct GcPlanOrder
  */
 
 #define GC_MAX_WINDOWS		16
+#define GC_MAX_WINDOW_ROWS	16000000	/* more are left to PostgreSQL, which may spill them to disk */
 #define GC_MAX_WINDOW_FNS	64
 
 /* What rows of a window are sorted by. */

@@ -42,9 +42,6 @@
 #include "execution_time.h"
 #include "node.h"
 
-/* Of more rows, windows are left to PostgreSQL, which may spill them to disk. */
-#define MOST_ROWS			16000000
-
 /* What it costs in operators: a comparison while rows are sorted, the columns of a row, a function, a numeric result. */
 #define COMPARE_OPERATORS	0.2
 #define ROW_OPERATORS		2
@@ -121,7 +118,7 @@ expression(GcTranslation *tr, Node *expr)
 static Oid
 partition_collation(Oid type, Oid collation)
 {
-	if ((type == TEXTOID || type == VARCHAROID || type == BPCHAROID) && get_collation_isdeterministic(collation))
+	if ((type == TEXTOID || type == VARCHAROID || type == BPCHAROID) && OidIsValid(collation) && get_collation_isdeterministic(collation))
 		return C_COLLATION_OID;
 	return collation;
 }
@@ -134,19 +131,19 @@ add_key(GcTranslation *tr, GcPlanWindow *w, const SortGroupClause *clause, bool 
 	GcPlanWindowKey *key = &w->keys[w->nkeys];
 	Oid			family;
 	Oid			input;
-	int16		strategy;
+	GcDirection direction;
 	int			e;
 
 	if (w->nkeys == GC_MAX_ORDER)
 		return gc_refuse(tr, "a window has too many columns") >= 0;
-	if (!OidIsValid(clause->sortop) || !get_ordering_op_properties(clause->sortop, &family, &input, &strategy))
+	if (!OidIsValid(clause->sortop) || !get_ordering_op_properties(clause->sortop, &family, &input, &direction))
 		return gc_refuse(tr, "a window has a column without an order") >= 0;
 	e = expression(tr, expr);
 	if (e < 0)
 		return false;
 	key->expr = e;
 	key->order.operator = clause->sortop;
-	key->order.descending = strategy == BTGreaterStrategyNumber;
+	key->order.descending = direction == GC_GREATER;
 	key->order.nulls_first = clause->nulls_first;
 	key->order.collation = exprCollation(expr);
 	if (partition)
@@ -302,6 +299,8 @@ describe_function(GcTranslation *tr, WindowFunc *func, GcPlanWindowFn *fn)
 	*fn = (GcPlanWindowFn) {.args = {-1, -1, -1},.filter = -1};
 	if (!classify(func, fn) || list_length(func->args) > GC_WINDOW_FN_ARGS)
 		return gc_refuse(tr, "window function %s() is not known", get_func_name(func->winfnoid)) >= 0;
+	if (GC_IGNORES_NULLS(func))
+		return gc_refuse(tr, "window function %s() says what becomes of NULLs", get_func_name(func->winfnoid)) >= 0;
 	fn->collation = func->inputcollid;
 	foreach(lc, func->args)
 	{
@@ -569,7 +568,7 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		return;
 	quals = run_conditions(above);
 	tr = gc_builder_save(node->tr);
-	if (node->cpath.path.rows > MOST_ROWS)
+	if (node->cpath.path.rows > GC_MAX_WINDOW_ROWS)
 		gc_refuse(tr, "windows are of too many rows");
 	else if (translate_windows(tr, root->upper_targets[UPPERREL_WINDOW], node->having, quals, &sorts))
 		path = with_windows(root, output, node, above, tr, quals, sorts);
