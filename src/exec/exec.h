@@ -148,6 +148,7 @@ typedef struct GcScanState
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
 	List	   *groupings;		/* IntList: keys of each GROUPING() */
 	ExprState **exprs;			/* plan->nexprs */
+	struct GcWindowPlan *windows;	/* NULL: none */
 	Bitmapset  *init_params;	/* InitPlan outputs that they read */
 	Datum	   *values;			/* of the exprs that are parameters or lists */
 	bool	   *isnull;

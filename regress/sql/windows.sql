@@ -1,0 +1,108 @@
+-- Window functions of rows and groups that the device returns: each function over each frame, partitions of all sizes,
+-- NULLs, ties, extremes; and what is PostgreSQL's.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+
+-- check_same(), if the node computes the windows; else says so.
+CREATE FUNCTION public.check_window(query text, OUT verdict text) LANGUAGE plpgsql AS $$
+DECLARE
+	nodes text;
+BEGIN
+	verdict := check_same(query);
+	SELECT string_agg(DISTINCT node, ', ') INTO nodes FROM plan_of(query) AS line, substring(line FROM 'WindowAgg|GpuconcWindow') AS node;
+	IF nodes IS DISTINCT FROM 'GpuconcWindow' THEN
+		verdict := verdict || ', ' || coalesce(nodes, 'no window');
+	END IF;
+END $$;
+
+-- functions of places: ties have the same rank, so the order of columns decides all
+SELECT f, check_window(format('SELECT id, %s OVER (PARTITION BY nn ORDER BY id) FROM types WHERE id < 900', f)) AS partitions,
+	check_window(format('SELECT id, %s OVER (ORDER BY id DESC) FROM types WHERE id < 900', f)) AS one
+FROM unnest(ARRAY['row_number()', 'rank()', 'dense_rank()', 'percent_rank()', 'cume_dist()', 'ntile(1)', 'ntile(7)', 'ntile(1000000)', 'ntile(NULL)',
+	'lag(i4)', 'lead(tx)', 'lag(n, 3)', 'lead(nw, 2, 0)', 'lag(d, nn)', 'lead(i2, -1)', 'lag(vc, 0)', 'lag(i8, i2)', 'lead(i4, 5, id)', 'lag(f8, 2000000000)', 'lag(bc, 1, ''x'')']) AS f;
+SELECT f, check_window(format('SELECT id, %s OVER (PARTITION BY bc ORDER BY i2 DESC NULLS LAST, nt) FROM types', f)) AS ties, check_window(format('SELECT id, %s OVER (ORDER BY tx) FROM types', f)) AS texts
+FROM unnest(ARRAY['rank()', 'dense_rank()', 'percent_rank()', 'cume_dist()', 'count(*)', 'sum(i4)', 'max(vc)', 'min(d)', 'avg(nw)']) AS f;
+SELECT c, check_window(format('SELECT id, ntile(%s) OVER (PARTITION BY b ORDER BY id) FROM types WHERE id < 300', c)) AS late_buckets
+FROM unnest(ARRAY['nullif(id, 1)::int4', 'nn', 'CASE WHEN id > 20 THEN 4 END', 'CASE WHEN id > 20 THEN CASE WHEN id > 30 THEN -1 ELSE 290 END END']) AS c;
+
+-- aggregates and values of frames
+SELECT frame, check_window(format($$SELECT id, count(*) OVER w, count(i4) OVER w, sum(i4) OVER w, sum(n) OVER w, avg(i8) OVER w, min(n) OVER w, max(tx) OVER w,
+	first_value(i4) OVER w, last_value(n) OVER w, nth_value(vc, 3) OVER w, nth_value(i2, nn) OVER w FROM types WHERE id < 500 WINDOW w AS (PARTITION BY b ORDER BY id %s)$$, frame)) AS partitions,
+	check_window(format('SELECT id, sum(i2) OVER w, avg(n) OVER w, min(i8) OVER w, count(d) FILTER (WHERE nn > 3) OVER w, sum(n0) FILTER (WHERE b) OVER w FROM types WHERE id < 500 WINDOW w AS (ORDER BY id DESC %s)', frame)) AS one
+FROM unnest(ARRAY['', 'ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING',
+	'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 9 FOLLOWING', 'ROWS BETWEEN 1 PRECEDING AND 4 PRECEDING', 'ROWS 9223372036854775807 PRECEDING', 'ROWS BETWEEN CURRENT ROW AND 9223372036854775807 FOLLOWING', 'ROWS BETWEEN 0 PRECEDING AND 0 FOLLOWING',
+	'RANGE CURRENT ROW', 'RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'RANGE BETWEEN 40 PRECEDING AND 17 FOLLOWING', 'RANGE BETWEEN 30 PRECEDING AND 20 PRECEDING', 'RANGE BETWEEN 3 FOLLOWING AND UNBOUNDED FOLLOWING', 'RANGE 2147483647 PRECEDING',
+	'GROUPS CURRENT ROW', 'GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING', 'GROUPS BETWEEN 7 PRECEDING AND 3 PRECEDING', 'GROUPS BETWEEN 2 FOLLOWING AND 4 FOLLOWING', 'GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING', 'GROUPS 9223372036854775807 PRECEDING']) AS frame;
+-- peers: values that do not depend on their order
+SELECT sort, frame, check_window(format('SELECT id, count(*) OVER w, sum(n) OVER w, avg(i4) OVER w, min(i8) OVER w, max(d) OVER w FROM types WHERE id < 500 AND nt < ''H'' WINDOW w AS (PARTITION BY nt ORDER BY %s %s)', sort, frame)) AS verdict
+FROM unnest(ARRAY['i2', 'i2 DESC', 'i2 NULLS FIRST', 'i2 DESC NULLS LAST', 'nn', 'nn DESC']) AS sort, unnest(ARRAY['', 'RANGE CURRENT ROW', 'RANGE BETWEEN 20 PRECEDING AND 5 FOLLOWING', 'RANGE BETWEEN 9 PRECEDING AND 3 PRECEDING', 'RANGE BETWEEN 3 FOLLOWING AND 9 FOLLOWING', 'GROUPS BETWEEN 1 PRECEDING AND 2 FOLLOWING', 'GROUPS BETWEEN 3 PRECEDING AND 2 PRECEDING']) AS frame;
+SELECT sort, size, check_window(format('SELECT id, count(*) OVER w, sum(i4) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY %s RANGE BETWEEN %s PRECEDING AND %2$s FOLLOWING)', sort, size)) AS verdict
+FROM (VALUES ('i8', '1000000000'), ('n DESC', '12.5'), ('nw', '0.00000001'), ('f8', '100.5'), ('f4 DESC NULLS FIRST', '3'), ('d', 'interval ''1 month'''), ('ts DESC', 'interval ''20 days'''), ('tz NULLS FIRST', 'interval ''1 year''')) AS q (sort, size);
+
+-- keys of every type, and extremes
+SELECT c, check_window(format('SELECT id, count(*) OVER (PARTITION BY %1$I), rank() OVER (ORDER BY %1$I), dense_rank() OVER (PARTITION BY b ORDER BY %1$I DESC NULLS LAST), min(%1$I) OVER (PARTITION BY nn), lag(%1$I) OVER (ORDER BY id) FROM types WHERE id < 800', c)) AS verdict
+FROM unnest('{i2,i4,i8,f4,f8,n,nw,n0,d,ts,tz,tx,vc,bc,di,dn,dt,dd,nn,nt}'::text[]) AS c;
+SELECT c, check_window(format('SELECT id, count(*) OVER (PARTITION BY %1$I), rank() OVER (ORDER BY %1$I), max(%1$I) OVER (ORDER BY id ROWS 2 PRECEDING) FROM extremes', c)) AS verdict
+FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
+SELECT c, check_window(format('SELECT id, sum(%1$I) OVER (ORDER BY id), avg(%1$I) OVER (ORDER BY id ROWS 3 PRECEDING) FROM extremes', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
+SELECT check_window('SELECT id, bool_and(b) OVER w, bool_or(i4 > 0) OVER w, every(b) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY id ROWS 3 PRECEDING)');
+
+-- extremes of equal values that differ: which one comes is PostgreSQL's choice
+CREATE COLLATION public.no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE public.equals AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE rpad('a', i % 5 + 1) END AS padded, (1.0 + i % 2)::numeric * CASE WHEN i % 3 = 0 THEN 1.000 ELSE 1.0 END AS n,
+	CASE WHEN i % 3 = 0 THEN '-0' ELSE '0' END::float8 AS f8, CASE WHEN i % 4 = 0 THEN '-0' ELSE '0' END::float4 AS f4, (ARRAY['a', 'A', 'b', 'B'])[i % 4 + 1] AS tx FROM generate_series(1, 200) AS i;
+ANALYZE public.equals;
+SELECT c, f, check_window(format('SELECT id, format(''[%%s]'', max(%1$s) OVER w), format(''[%%s]'', min(%1$s) OVER w) FROM public.equals WINDOW w AS (ORDER BY id %2$s)', c, f)) AS extremes
+FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING']) AS f;
+-- values that are computed: flat, kept, and sums of frames beyond 128 bits
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, array_append(first_value(array_append(ARRAY[id], 1)) OVER (ORDER BY id), 2) FROM public.equals', 'SELECT id, lag(tx || padded, 2, padded || id) OVER (ORDER BY id), max(upper(tx) || id) OVER (PARTITION BY lower(tx) ORDER BY padded || id DESC) FROM public.equals',
+	'SELECT id, sum(n) OVER (PARTITION BY n || tx ORDER BY id), avg(n * 1.5) OVER (ORDER BY id ROWS 3 PRECEDING) FROM public.equals', 'SELECT id, count(*) OVER (PARTITION BY ARRAY[tx, padded]) FROM public.equals',
+	'SELECT id, sum(CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) FROM public.equals WHERE id < 4']) AS q;
+-- a fallback after the device has answered is not offloaded, too
+SELECT offloaded, fallbacks FROM gpuconc_stat_get() \gset before_
+SELECT id, sum(CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) FROM public.equals WHERE id < 4;
+SELECT offloaded - :before_offloaded AS offloaded, fallbacks - :before_fallbacks AS fallbacks FROM gpuconc_stat_get();
+DROP TABLE public.equals;
+DROP COLLATION public.no_case;
+
+-- several windows, expressions, joins, groups, grouping sets, HAVING, conditions above
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
+	'SELECT id, rank() OVER (PARTITION BY nn ORDER BY i4), sum(i4) OVER (PARTITION BY nn), row_number() OVER (PARTITION BY nn ORDER BY i4, id), count(*) OVER (), max(n) OVER (ORDER BY id) FROM types',
+	'SELECT id, i4 - lag(i4) OVER (ORDER BY id) AS step, 100 * n / nullif(sum(n) OVER (PARTITION BY nt), 0) FROM types', 'SELECT rank() OVER (PARTITION BY i4 % 5, length(tx) ORDER BY abs(i2), upper(vc)) FROM types', 'SELECT lag(i4 + 1) OVER (ORDER BY id), sum(i2 * 2) OVER (ORDER BY id) FROM types WHERE nn < 5',
+	'SELECT s.id, c_name, rank() OVER (PARTITION BY c_city ORDER BY price DESC), sum(price) OVER (PARTITION BY c_id ORDER BY s.id) FROM sales AS s JOIN customer ON customer = c_id WHERE quantity < 4',
+	'SELECT shop, sum(price), sum(sum(price)) OVER (), rank() OVER (ORDER BY sum(price) DESC), sum(price) * 100 / sum(sum(price)) OVER () FROM sales GROUP BY shop', 'SELECT city, shop, sum(price), avg(sum(price)) OVER (PARTITION BY city) FROM sales GROUP BY city, shop HAVING sum(price) > 2000',
+	'SELECT shop, quantity, count(*), lag(count(*)) OVER (PARTITION BY shop ORDER BY quantity), sum(sum(quantity)) OVER (PARTITION BY shop ORDER BY quantity ROWS UNBOUNDED PRECEDING) FROM sales GROUP BY shop, quantity', 'SELECT count(*), row_number() OVER () FROM sales',
+	'SELECT city, shop, sum(price), grouping(city) + grouping(shop), rank() OVER (PARTITION BY grouping(city) + grouping(shop), CASE WHEN grouping(shop) = 0 THEN city END ORDER BY sum(price) DESC) FROM sales GROUP BY ROLLUP (city, shop)',
+	'SELECT shop, avg(price), avg(avg(price)) OVER (ORDER BY shop ROWS 4 PRECEDING) FROM sales GROUP BY shop', 'SELECT * FROM (SELECT id, shop, row_number() OVER (PARTITION BY shop ORDER BY price DESC, id) AS n FROM sales) AS q WHERE n <= 3', 'SELECT * FROM (SELECT shop, quantity, rank() OVER (PARTITION BY shop ORDER BY sum(price) DESC) AS r, dense_rank() OVER (ORDER BY sum(price)) AS d FROM sales GROUP BY 1, 2) AS q WHERE r < 3 AND d <= 400',
+	'SELECT shop, max(n) FROM (SELECT shop, row_number() OVER (PARTITION BY shop ORDER BY id) AS n FROM sales) AS q GROUP BY shop', 'SELECT id, rank() OVER (ORDER BY price) AS r FROM sales ORDER BY r DESC, id LIMIT 20', 'SELECT DISTINCT quantity, count(*) OVER (PARTITION BY quantity) FROM sales',
+	'SELECT id, row_number() OVER (ORDER BY id) FROM types WHERE nn = -1', 'SELECT id, count(*) OVER (ORDER BY id ROWS 1 PRECEDING) FROM types WHERE id = 5', 'SELECT id, ntile(3) OVER (ORDER BY id) FROM types WHERE id < 3'
+]) AS q;
+PREPARE p(int8, int4) AS SELECT sum(s), max(l), count(*) FROM (SELECT sum(i4) OVER (ORDER BY id ROWS $1 PRECEDING) AS s, lag(i4, $2) OVER (ORDER BY id) AS l FROM types OFFSET 0) AS q;
+SET plan_cache_mode = force_generic_plan;
+SET gpuconc.debug_offload = require;
+EXECUTE p(3, 1);
+EXECUTE p(0, 7);
+RESET plan_cache_mode;
+DEALLOCATE p;
+
+-- errors are PostgreSQL's
+SELECT id, sum(i4) OVER (ORDER BY id ROWS -1 PRECEDING) FROM types;
+SELECT id, sum(i4) OVER (ORDER BY id ROWS NULL PRECEDING) FROM types;
+SELECT id, sum(i4) OVER (ORDER BY id RANGE -1 PRECEDING) FROM types;
+SELECT id, sum(i4) OVER (ORDER BY id GROUPS BETWEEN 1 PRECEDING AND -1 FOLLOWING) FROM types;
+SELECT id, ntile(0) OVER (ORDER BY id) FROM types;
+SELECT id, nth_value(i4, 0) OVER (ORDER BY id) FROM types;
+SELECT lag(1 / (id - 1)) OVER (ORDER BY id) FROM types;
+SELECT sum(i4) OVER (ORDER BY id ROWS -1 PRECEDING) FROM types WHERE nn < 0;
+RESET gpuconc.debug_offload;
+
+-- what is PostgreSQL's, with the reason
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
+	'SELECT id, sum(i4) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW) FROM types', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(i4) OVER (PARTITION BY nn) FROM types',
+	'SELECT count(*) OVER (PARTITION BY random() < 2) FROM types', 'SELECT id, sum((SELECT max(r_id) FROM region) + i4) OVER (ORDER BY id) FROM types'
+]) AS q;
+SET gpuconc.debug_offload = require;
+EXPLAIN (COSTS OFF) SELECT shop, sum(sum(price)) OVER (ORDER BY shop) FROM sales GROUP BY shop ORDER BY 2;
+RESET gpuconc.debug_offload;
+DROP FUNCTION check_window;
