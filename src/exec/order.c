@@ -4,9 +4,9 @@
  *	  Returning rows in the order in which PostgreSQL will sort them.
  *
  * Rows are sorted before they are decoded, so that they are decoded in the order in which they are
- * returned; but for windows, after.  The order is that of a few machine words per row.  Values of fixed size are taken as
- * they are, numeric as scaled integers.  Text is taken by its rank in the collation if that is at
- * hand, else by its first bytes.
+ * returned.  Those that window functions are of are sorted after.  The order is that of a few machine
+ * words per row.  Values of fixed size are taken as they are, numeric as scaled integers.  Text is
+ * taken by its rank in the collation if that is at hand, else by its first bytes.
  *
  * Where the plan says that rows are sorted, there is no Sort above the node.  If the words
  * are not quite in the types' order, PostgreSQL's comparisons decide here.  Else a Sort

@@ -277,6 +277,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	if (code == GC_OK)
 		code = gc_make_request(&b);
 	node->stats.bind_ms = ms_since(start);
+	node->asked = b.identity;
 	if (code == GC_OK)
 		code = gc_slot_submit(slot, b.request, &b.err);
 	if (code == GC_OK)
@@ -326,6 +327,17 @@ attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 	return code;
 }
 
+/* Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones. */
+static GcCode
+compute_windows(GcScanState *node, GcHints *hints, GcError *err)
+{
+	const GcCode code = gc_compute_windows(node, err);
+
+	if (code != GC_OK && node->asked.h[0] != 0 && !node->windows->parameterised)
+		gc_hints_note_refusal(hints, &node->asked);
+	return code;
+}
+
 /* Compute the whole result on the device. */
 static GcCode
 run_on_device(GcScanState *node, GcError *err)
@@ -346,7 +358,7 @@ run_on_device(GcScanState *node, GcError *err)
 		GcCode		outcome = attempt_with_slot(node, hints, err);
 
 		if (outcome == GC_OK)
-			outcome = gc_compute_windows(node, err);
+			outcome = compute_windows(node, hints, err);
 		if (outcome == GC_OK)
 		{
 			count_success(node);

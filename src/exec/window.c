@@ -6,8 +6,8 @@
  * All rows are there, decoded.  They are sorted by machine words (order.c), once for all windows whose columns begin
  * alike.  Then a window's frames are computed for all places in its order, and each function for all of them.
  *
- * What keys and arguments are is evaluated by PostgreSQL, once for each row; where that raises an error, PostgreSQL's
- * own plan answers.  It may not have evaluated that row.
+ * Keys and arguments are evaluated by PostgreSQL, once for each row.  Where that raises an error, its own plan answers,
+ * which may not evaluate them for that row.
  *
  * Runs in backends, without a request slot.
  *
@@ -25,6 +25,28 @@
 #include "ahead.h"
 #include "order.h"
 #include "../columns/encode/pgkinds.h"
+
+/* Does an expression read a parameter?  Walker. */
+static bool
+reads_parameter(Node *node, void *context)
+{
+	return node && (IsA(node, Param) || expression_tree_walker(node, reads_parameter, context));
+}
+
+/* Which windows these are, but for parameters. */
+static void
+identify(GcWindowPlan *p, const List *custom_exprs)
+{
+	GcPlanWindows windows = *p->windows;
+	List	   *exprs = list_copy_tail(custom_exprs, windows.first_expr);
+	char	   *text = nodeToString(exprs);
+
+	windows.first_expr = 0;
+	p->identity = gc_hash_bytes(&windows, sizeof(windows), 0);
+	gc_hash_mix(&p->identity, text, strlen(text));
+	p->parameterised = reads_parameter((Node *) exprs, NULL);
+	pfree(text);
+}
 
 GcWindowPlan *
 gc_window_plan(GcScanState *node)
@@ -52,6 +74,7 @@ gc_window_plan(GcScanState *node)
 		/* Columns are in the rows, constants in the plan. */
 		p->copied[i] = by_value || IsA(expr, Var) || IsA(expr, Const) ? 0 : length;
 	}
+	identify(p, cscan->custom_exprs);
 	return p;
 }
 
@@ -200,14 +223,6 @@ sort_for_window(const GcWindowing *w, GcOrderColumn *columns)
 	for (int i = 0; i < w->window->nkeys; i++)
 		pfree(columns[i].words);
 	return order;
-}
-
-/* Are rows still in the order of a window, since they were sorted for another one? */
-static bool
-is_sorted_for(const GcPlanWindow *sorted, const GcPlanWindow *window)
-{
-	return window->nkeys == 0 || (sorted && window->nkeys <= sorted->nkeys &&
-								  memcmp(sorted->keys, window->keys, window->nkeys * sizeof(GcPlanWindowKey)) == 0);
 }
 
 /* The first key in which two rows differ; nkeys if they do not. */
@@ -371,7 +386,10 @@ range_bounds(GcWindowing *w, Datum offset, bool preceding, bool end, uint32 *bou
 	MemoryContextDelete(scratch);
 }
 
-/* One bound of the window's frames, for all places. */
+/*
+ * One bound of the window's frames, for all places.  PostgreSQL looks at offsets first, even if nothing looks at frames
+ * or there are no rows.
+ */
 static void
 find_bounds(GcWindowing *w, bool end, uint32 *bounds)
 {
@@ -383,6 +401,8 @@ find_bounds(GcWindowing *w, bool end, uint32 *bounds)
 	Datum		offset = (Datum) 0;
 
 	if (with_offset && !evaluate_offset(w, end ? w->window->end_offset : w->window->start_offset, &offset))
+		return;
+	if (!w->window->framed)
 		return;
 	if (with_offset && (frame & FRAMEOPTION_RANGE))
 		range_bounds(w, offset, preceding, end, bounds);
@@ -404,12 +424,12 @@ find_bounds(GcWindowing *w, bool end, uint32 *bounds)
  */
 
 static void
-compute_window(GcWindowing *w, const GcPlanWindow *sorted)
+compute_window(GcWindowing *w)
 {
 	GcOrderColumn columns[GC_MAX_ORDER];
 
 	describe_columns(w, columns);
-	if (!is_sorted_for(sorted, w->window) || w->order == NULL)
+	if (w->window->sort || w->order == NULL)
 		w->order = sort_for_window(w, columns);
 	find_borders(w, columns);
 	find_bounds(w, false, w->from);
@@ -475,7 +495,6 @@ static void
 compute_all(void *arg)
 {
 	GcWindowing *w = arg;
-	const GcPlanWindow *sorted = NULL;
 	uint32	  **places[] = {&w->partition, &w->partition_end, &w->peers, &w->peers_end, &w->group, &w->from, &w->to};
 
 	evaluate(w);
@@ -484,9 +503,7 @@ compute_all(void *arg)
 	for (int i = 0; i < w->windows->nwindows && w->code == GC_OK; i++)
 	{
 		w->window = &w->windows->windows[i];
-		compute_window(w, sorted);
-		if (!is_sorted_for(sorted, w->window))
-			sorted = w->window;
+		compute_window(w);
 	}
 	if (w->code == GC_OK)
 		permute(w, final_order(w));
@@ -501,9 +518,9 @@ gc_compute_windows(GcScanState *node, GcError *err)
 
 	if (node->windows == NULL)
 		return GC_OK;
-	if (node->rows.count > GC_MAX_WINDOW_ROWS)
-		return gc_fail(err, GC_UNSUPPORTED, "Window functions are of too many rows.");
 	w.windows = node->windows->windows;
+	if (!gc_windows_fit(w.windows, node->rows.ncols, node->rows.count))
+		return gc_fail(err, GC_UNSUPPORTED, "Windows of so many rows would take more memory than hash tables may.");
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc windows", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(scratch);
 	computed = gc_guarded(compute_all, &w, err);

@@ -20,6 +20,8 @@ typedef struct GcWindowPlan
 	GcPlanWindows *windows;
 	ExprState **exprs;
 	int16	   *copied;			/* by expression: 0, or the length of a type whose values are copied */
+	GcHash		identity;		/* of windows and expressions */
+	bool		parameterised;	/* these read parameters */
 } GcWindowPlan;
 
 /* Window functions while they are computed.  Rows have numbers; in a window's order, they have places. */

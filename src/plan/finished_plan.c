@@ -178,6 +178,7 @@ gc_nodes_of(PlannedStmt *stmt)
 void
 gc_show_window_functions(List *nodes)
 {
+#if PG_VERSION_NUM >= 180000
 	ListCell   *lc,
 			   *lt;
 
@@ -193,4 +194,5 @@ gc_show_window_functions(List *nodes)
 													func->inputcollid, COERCE_EXPLICIT_CALL);
 		}
 	}
+#endif
 }

@@ -32,6 +32,7 @@
 
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
@@ -215,7 +216,6 @@ typedef struct GcPlanOrder
  */
 
 #define GC_MAX_WINDOWS		16
-#define GC_MAX_WINDOW_ROWS	16000000	/* more are left to PostgreSQL, which may spill them to disk */
 #define GC_MAX_WINDOW_FNS	64
 
 /* What rows of a window are sorted by. */
@@ -239,6 +239,8 @@ typedef struct GcPlanWindow
 	Oid			in_range_collation;
 	bool		in_range_ascending;
 	bool		in_range_nulls_first;
+	bool		sort;			/* else rows are in its order, since they were sorted for a window before it */
+	bool		framed;			/* a function looks at the frame */
 } GcPlanWindow;
 
 typedef enum GcWindowFnType
@@ -284,6 +286,27 @@ typedef struct GcPlanWindows
 	GcPlanWindow windows[GC_MAX_WINDOWS];	/* in the order in which they are sorted for */
 	GcPlanWindowFn fns[GC_MAX_WINDOW_FNS];
 } GcPlanWindows;
+
+/*
+ * Memory that windows of a row take: its columns twice, as they are put in order; an expression's value with the words
+ * that it is sorted by; a function's result; places of all kinds, and sums.  Measured, and rounded up.
+ */
+#define GC_WINDOW_COLUMN_BYTES		18
+#define GC_WINDOW_EXPR_BYTES		48
+#define GC_WINDOW_FN_BYTES			32
+#define GC_WINDOW_ROW_BYTES			100
+
+/* They may take this, or what a hash table may if that is more.  PostgreSQL spills rows to disk. */
+#define GC_LEAST_WINDOW_MEMORY		(256.0 * 1024 * 1024)
+
+static inline bool
+gc_windows_fit(const GcPlanWindows *windows, int ncolumns, double rows)
+{
+	const double row = GC_WINDOW_ROW_BYTES + (double) ncolumns * GC_WINDOW_COLUMN_BYTES +
+		windows->nexprs * GC_WINDOW_EXPR_BYTES + windows->nfns * GC_WINDOW_FN_BYTES;
+
+	return rows <= PG_INT32_MAX && rows * row <= Max((double) get_hash_memory_limit(), GC_LEAST_WINDOW_MEMORY);
+}
 
 /*
  * Conditions of a table that leave a share of its rows which was guessed, since values of parameters were not known

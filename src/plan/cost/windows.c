@@ -229,7 +229,8 @@ arrange_windows(GcPlanWindows *windows, uint8 *place, int *sorts)
 				continue;
 			done[w] = true;
 			place[w] = n;
-			windows->windows[n++] = old[w];
+			windows->windows[n] = old[w];
+			windows->windows[n++].sort = w == most && old[w].nkeys > 0;
 		}
 		*sorts += old[most].nkeys > 0;
 	}
@@ -382,6 +383,7 @@ translate_windows(GcTranslation *tr, PathTarget *target, List *having, List *qua
 		if (tr->reason || !describe_function(tr, func, fn) || (w = window_of(tr, windows, func, winref)) < 0)
 			return false;
 		fn->window = w;
+		windows->windows[w].framed |= fn->type >= GC_WINDOW_FIRST;
 		windows->nfns++;
 	}
 	arrange_windows(windows, place, sorts);
@@ -568,9 +570,10 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		return;
 	quals = run_conditions(above);
 	tr = gc_builder_save(node->tr);
-	if (node->cpath.path.rows > GC_MAX_WINDOW_ROWS)
-		gc_refuse(tr, "windows are of too many rows");
-	else if (translate_windows(tr, root->upper_targets[UPPERREL_WINDOW], node->having, quals, &sorts))
+	if (translate_windows(tr, root->upper_targets[UPPERREL_WINDOW], node->having, quals, &sorts) &&
+		!gc_windows_fit(tr->windows, list_length(tr->outputs), node->cpath.path.rows))
+		gc_refuse(tr, "windows of so many rows would take more memory than hash tables may");
+	if (tr->reason == NULL)
 		path = with_windows(root, output, node, above, tr, quals, sorts);
 	if (path == NULL)
 	{
