@@ -90,12 +90,92 @@ DEALLOCATE p;
 SELECT id, sum(i4) OVER (ORDER BY id ROWS -1 PRECEDING) FROM types;
 SELECT id, sum(i4) OVER (ORDER BY id ROWS NULL PRECEDING) FROM types;
 SELECT id, sum(i4) OVER (ORDER BY id RANGE -1 PRECEDING) FROM types;
+SELECT lag(i4) OVER (ORDER BY id RANGE BETWEEN CURRENT ROW AND -1 FOLLOWING) FROM types;
 SELECT id, sum(i4) OVER (ORDER BY id GROUPS BETWEEN 1 PRECEDING AND -1 FOLLOWING) FROM types;
 SELECT id, ntile(0) OVER (ORDER BY id) FROM types;
 SELECT id, nth_value(i4, 0) OVER (ORDER BY id) FROM types;
 SELECT lag(1 / (id - 1)) OVER (ORDER BY id) FROM types;
 SELECT sum(i4) OVER (ORDER BY id ROWS -1 PRECEDING) FROM types WHERE nn < 0;
 RESET gpuconc.debug_offload;
+
+-- awkward sizes: no row, one, two, those around a chunk's border; one partition, and as many as rows
+CREATE TABLE public.many AS SELECT i AS id, i % 7 AS g, (CASE i % 3 WHEN 0 THEN i * 7919 % 10007 WHEN 1 THEN i * 0.1 ELSE i % 977 * 0.125 END)::numeric AS n, nullif(i % 5, 0) AS k FROM generate_series(1, 70000) AS i;
+VACUUM ANALYZE public.many;
+SELECT size, check_window(format('SELECT id, count(*) OVER (), row_number() OVER (ORDER BY id), sum(n) OVER (PARTITION BY id), lag(n) OVER (PARTITION BY g ORDER BY id DESC), avg(k) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING), percent_rank() OVER (ORDER BY k NULLS FIRST), cume_dist() OVER (PARTITION BY k ORDER BY g DESC) FROM public.many WHERE id <= %s', size)) AS verdict
+FROM unnest(ARRAY[0, 1, 2, 3, 8191, 8192, 8193, 65535, 65536, 65537, 70000]) AS size;
+
+-- keys and values that compare in ways of their own: NaN, -0, infinite dates, texts that are equal, blanks, booleans
+CREATE COLLATION public.no_accent (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
+CREATE TABLE public.odd AS SELECT i AS id, (ARRAY['NaN', '-0', '0', 'Infinity', '-Infinity', '1.5', NULL])[i % 7 + 1]::float8 AS f8, (ARRAY['NaN', '-0', '0', '2', NULL])[i % 5 + 1]::float4 AS f4,
+	(ARRAY['infinity', '-infinity', '2020-01-01', '2020-01-31', '2020-02-29', NULL])[i % 6 + 1]::date AS d, (ARRAY['infinity', '-infinity', '2020-01-01 10:00', '2020-01-31', NULL])[i % 5 + 1]::timestamp AS ts,
+	(ARRAY['a', 'A', 'ä', 'b', 'B ', 'b  ', NULL, ''])[i % 8 + 1] AS tx, (ARRAY['a', 'a ', 'b', NULL])[i % 4 + 1]::char(4) AS bc, (ARRAY[true, false, NULL])[i % 3 + 1] AS b,
+	(ARRAY[1, 1.0, 1.00, 0, 0.000, -2.50, 123456789.123456789, NULL])[i % 8 + 1]::numeric AS n, (ARRAY['2 days', '30 days', '23:00', '-1 day', NULL])[i % 5 + 1]::interval AS iv FROM generate_series(1, 211) AS i;
+VACUUM ANALYZE public.odd;
+SELECT c, check_window(format($$SELECT id, count(*) OVER (PARTITION BY %1$s), rank() OVER (ORDER BY %1$s), dense_rank() OVER (ORDER BY %1$s DESC NULLS LAST), format('%%s', first_value(%1$s) OVER (ORDER BY %1$s, id)),
+	format('%%s', last_value(%1$s) OVER (ORDER BY id ROWS 3 PRECEDING)), format('%%s', nth_value(%1$s, 2) OVER (PARTITION BY b ORDER BY id RANGE BETWEEN 30 PRECEDING AND 1 FOLLOWING)), format('%%s', lead(%1$s, 2, %1$s) OVER (ORDER BY %1$s NULLS FIRST, id)) FROM public.odd$$, c)) AS verdict
+FROM unnest(ARRAY['f8', 'f4', 'd', 'ts', 'tx', 'tx COLLATE "en-x-icu"', 'tx COLLATE no_accent', 'tx COLLATE "C"', 'bc', 'b', 'n', 'iv', 'ROW(n, tx)', 'ARRAY[f8]']) AS c;
+SELECT c, check_window(format($$SELECT id, format('%%s', min(%1$s) OVER w), format('%%s', max(%1$s) OVER w), count(%1$s) FILTER (WHERE b) OVER w FROM public.odd WINDOW w AS (PARTITION BY f4 ORDER BY id GROUPS BETWEEN 4 PRECEDING AND 1 FOLLOWING)$$, c)) AS verdict
+FROM unnest(ARRAY['f8', 'f4', 'd', 'ts', 'tx', 'tx COLLATE "en-x-icu"', 'tx COLLATE no_accent', 'bc', 'n', 'iv']) AS c;
+SELECT c, size, check_window(format('SELECT id, count(*) OVER w, sum(n) OVER w, avg(n) OVER w, sum(id) OVER w, avg(id::int8) OVER w FROM public.odd WINDOW w AS (PARTITION BY b ORDER BY %s RANGE BETWEEN %s PRECEDING AND %2$s FOLLOWING)', c, size)) AS verdict
+FROM (VALUES ('f8', '1.5'), ('f8 DESC', '''Infinity'''), ('f4 NULLS FIRST', '0'), ('d DESC NULLS LAST', 'interval ''1 month'''), ('ts', 'interval ''0'''), ('n', '0.5'), ('n DESC', '''Infinity'''), ('iv', 'interval ''1 day''')) AS q (c, size);
+
+-- offsets that are not compared with anything, or with all
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, sum(n) OVER (ORDER BY f8 RANGE BETWEEN -1 PRECEDING AND CURRENT ROW) FROM public.odd WHERE f8 IS NULL', 'SELECT id, count(*) OVER (ORDER BY id RANGE BETWEEN 2147483647 PRECEDING AND 2147483647 FOLLOWING) FROM public.odd',
+	'SELECT id, lag(n) OVER (ORDER BY id RANGE BETWEEN 9 PRECEDING AND 0 FOLLOWING), first_value(id) OVER (ORDER BY id GROUPS 0 PRECEDING) FROM public.odd']) AS q;
+
+-- rescans, cursors, and conditions and limits above
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
+	'SELECT s.*, q.* FROM generate_series(1, 3) AS s, LATERAL (SELECT id, rank() OVER (ORDER BY n DESC, id) AS r FROM public.odd WHERE id % 3 = s - 1) AS q',
+	'SELECT s, (SELECT max(c) FROM (SELECT count(*) OVER (PARTITION BY f4 ORDER BY id) AS c FROM public.odd WHERE id < s OFFSET 0) AS q) FROM generate_series(0, 60, 20) AS s',
+	'SELECT * FROM (SELECT id, g, row_number() OVER (PARTITION BY g ORDER BY n, id) AS r, count(*) OVER (PARTITION BY g) AS c FROM public.many) AS q WHERE r <= 10 AND c > 5', 'SELECT * FROM (SELECT id, rank() OVER (ORDER BY k) AS r FROM public.many) AS q WHERE r = 1',
+	'SELECT * FROM (SELECT id, count(*) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS c FROM public.many WHERE id < 900) AS q WHERE c < 40 AND id > 100', 'SELECT id, sum(n) OVER (PARTITION BY g) AS s FROM public.many ORDER BY s DESC, id DESC LIMIT 30 OFFSET 5',
+	'SELECT a.id, b.r FROM (SELECT id, rank() OVER (ORDER BY n, id) AS r FROM public.odd) AS b JOIN public.odd AS a ON a.id = b.r', 'SELECT id, r, rank() OVER (ORDER BY r DESC, id) FROM (SELECT id, dense_rank() OVER (ORDER BY tx) AS r FROM public.odd) AS q']) AS q;
+SET gpuconc.debug_offload = require;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT id, row_number() OVER (ORDER BY id DESC), sum(id) OVER (ORDER BY id) FROM public.many WHERE id <= 5 ORDER BY id;
+FETCH 2 FROM c;
+FETCH LAST FROM c;
+FETCH BACKWARD 2 FROM c;
+FETCH FIRST FROM c;
+COMMIT;
+-- parameters in frames and offsets, with errors between
+PREPARE q (int8, interval, int4) AS SELECT sum(s), sum(c), count(l) FROM (SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN $1 PRECEDING AND $1 FOLLOWING) AS s, count(*) OVER (ORDER BY ts RANGE $2 PRECEDING) AS c, nth_value(id, $3) OVER (PARTITION BY tx) AS l FROM public.odd OFFSET 0) AS q;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE q(1, '1 day', 2);
+EXECUTE q(-1, '1 day', 2);
+EXECUTE q(1, NULL, 2);
+EXECUTE q(1, '1 day', 0);
+EXECUTE q(2, '40 days', 3);
+RESET gpuconc.debug_offload;
+SET gpuconc.enabled = off;
+EXECUTE q(1, '1 day', 2);
+EXECUTE q(2, '40 days', 3);
+SET gpuconc.enabled = on;
+RESET plan_cache_mode;
+DEALLOCATE q;
+
+-- what could not be computed is not tried again: the second time it is a data condition, before the device is asked; other windows are computed
+SELECT coalesce(sum(count) FILTER (WHERE reason = 'unsupported value'), 0) AS unsupported, coalesce(sum(count) FILTER (WHERE reason = 'data condition'), 0) AS data FROM gpuconc_stat_get_fallbacks() \gset before_
+SET gpuconc.debug_tuple_cost = 0;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(count) FILTER (WHERE reason = 'unsupported value') - :before_unsupported AS unsupported, sum(count) FILTER (WHERE reason = 'data condition') - :before_data AS data FROM gpuconc_stat_get_fallbacks();
+SELECT offloaded FROM gpuconc_stat_get() \gset before_
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6 ELSE -1.6 END) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT offloaded - :before_offloaded AS offloaded FROM gpuconc_stat_get();
+RESET gpuconc.debug_tuple_cost;
+
+-- what windows take is bounded, where rows are planned, and where there are more than were planned
+SET gpuconc.debug_offload = prefer;
+SELECT line FROM plan_of('SELECT rank() OVER (ORDER BY a.k) FROM public.many AS a JOIN public.many AS b USING (k) WHERE b.id <= 1000') AS line WHERE line ~ 'WindowAgg|GpuconcWindow';
+SELECT coalesce(sum(count) FILTER (WHERE reason = 'unsupported value'), 0) AS unsupported FROM gpuconc_stat_get_fallbacks() \gset before_
+SELECT max(c) FROM (SELECT count(*) OVER () AS c FROM public.many AS a, public.many AS b WHERE a.id % 7 = a.g AND b.id <= 20) AS q;
+SELECT sum(count) FILTER (WHERE reason = 'unsupported value') - :before_unsupported AS unsupported FROM gpuconc_stat_get_fallbacks();
+RESET gpuconc.debug_offload;
+-- EXPLAIN shows FILTER, which 18 can show of its own nodes alone
+SELECT current_setting('server_version_num')::int >= 180000 OR line ~ 'FILTER' AS filter FROM plan_of('SELECT id, sum(n) FILTER (WHERE g < 3) OVER (PARTITION BY k ORDER BY id) FROM public.many', 'VERBOSE, COSTS OFF') AS line WHERE line ~ 'Output' LIMIT 1;
+DROP TABLE public.many, public.odd;
+DROP COLLATION public.no_accent;
 
 -- what is PostgreSQL's, with the reason
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[

@@ -387,8 +387,8 @@ range_bounds(GcWindowing *w, Datum offset, bool preceding, bool end, uint32 *bou
 }
 
 /*
- * One bound of the window's frames, for all places.  PostgreSQL looks at offsets first, even if nothing looks at frames
- * or there are no rows.
+ * One bound of the window's frames, for all places.  It raises errors as PostgreSQL does, even if no function looks at
+ * frames.
  */
 static void
 find_bounds(GcWindowing *w, bool end, uint32 *bounds)
@@ -401,8 +401,6 @@ find_bounds(GcWindowing *w, bool end, uint32 *bounds)
 	Datum		offset = (Datum) 0;
 
 	if (with_offset && !evaluate_offset(w, end ? w->window->end_offset : w->window->start_offset, &offset))
-		return;
-	if (!w->window->framed)
 		return;
 	if (with_offset && (frame & FRAMEOPTION_RANGE))
 		range_bounds(w, offset, preceding, end, bounds);

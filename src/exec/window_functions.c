@@ -13,6 +13,7 @@
 #include "window.h"
 
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"

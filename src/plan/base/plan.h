@@ -240,7 +240,6 @@ typedef struct GcPlanWindow
 	bool		in_range_ascending;
 	bool		in_range_nulls_first;
 	bool		sort;			/* else rows are in its order, since they were sorted for a window before it */
-	bool		framed;			/* a function looks at the frame */
 } GcPlanWindow;
 
 typedef enum GcWindowFnType
@@ -253,7 +252,7 @@ typedef enum GcWindowFnType
 	GC_WINDOW_NTILE,
 	GC_WINDOW_LAG,
 	GC_WINDOW_LEAD,
-	GC_WINDOW_FIRST,			/* these and what follows look at the frame */
+	GC_WINDOW_FIRST,
 	GC_WINDOW_LAST,
 	GC_WINDOW_NTH,
 	GC_WINDOW_COUNT,

@@ -383,7 +383,6 @@ translate_windows(GcTranslation *tr, PathTarget *target, List *having, List *qua
 		if (tr->reason || !describe_function(tr, func, fn) || (w = window_of(tr, windows, func, winref)) < 0)
 			return false;
 		fn->window = w;
-		windows->windows[w].framed |= fn->type >= GC_WINDOW_FIRST;
 		windows->nfns++;
 	}
 	arrange_windows(windows, place, sorts);
