@@ -291,9 +291,9 @@ typedef struct GcPlanWindows
  * that it is sorted by; a function's result; places of all kinds, and sums.  Measured, and rounded up.
  */
 #define GC_WINDOW_COLUMN_BYTES		18
-#define GC_WINDOW_EXPR_BYTES		48
-#define GC_WINDOW_FN_BYTES			32
-#define GC_WINDOW_ROW_BYTES			100
+#define GC_WINDOW_EXPR_BYTES		30
+#define GC_WINDOW_FN_BYTES			24
+#define GC_WINDOW_ROW_BYTES			50
 
 /* They may take this, or what a hash table may if that is more.  PostgreSQL spills rows to disk. */
 #define GC_LEAST_WINDOW_MEMORY		(256.0 * 1024 * 1024)
