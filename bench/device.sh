@@ -62,7 +62,7 @@ take_arguments() {
 	done
 }
 
-# What the tables give as their command: only what shapes the figures, and no folders.
+# The command that the tables show: only settings that shape the figures, and no folders.
 command_line() {
 	local name line=${BENCH_PROGRAM:-bench/device.sh}
 
@@ -83,7 +83,7 @@ set_defaults() {
 	: "${WORKERS:=$((cores < 16 ? cores : 16))}" "${OUT:=$PWD/bench-results}" "${COMMIT:=}"
 	: "${DEVICE:=auto}" "${HOST_THREADS:=0}" "${DUCKDB:=auto}" "${CLIENTS:=${DEFAULT_CLIENTS:-1,2,4,8,16,32}}" "${DURATION:=3}" "${RUNS:=${DEFAULT_RUNS-5}}"
 	: "${CHECK:=${DEFAULT_CHECK:-no}}" "${DATA:=}" "${EXTRA_CONF:=}" "${PYTHON:=python3}" "${WORK_MEM:=256}"
-	# Of scale 1 the tables take 750 MB in PostgreSQL and 250 MB in the column cache.
+	# At scale 1 the tables take 750 MB in PostgreSQL and 250 MB in the column cache.
 	: "${SHARED_BUFFERS:=$(awk -v s="$SCALE" -v each="${BUFFERS_EACH:-800}" 'BEGIN {printf "%d", 512 + each * s}')}"
 	: "${HOST_CACHE:=$(awk -v s="$SCALE" -v each="${CACHE_EACH:-350}" 'BEGIN {printf "%d", 512 + each * s}')}"
 }

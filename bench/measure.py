@@ -1,4 +1,4 @@
-"""What the parts of run.py share: psql, pgbench, timing, and reports in Markdown."""
+"""Common code of the parts of run.py: psql, pgbench, timing, and reports in Markdown."""
 import math
 import os
 import platform
@@ -62,7 +62,7 @@ def kernel_ms(sql, times, warm):
 
 
 def timings(sql, times, setup, warm=1):
-    """What psql's clock says of executions of a prepared statement, in ms, after "warm" others."""
+    """Times of executions of a prepared statement by psql's clock, in ms, after "warm" others."""
     out = psql(setup + f'\\o /dev/null\nprepare q as {sql};\n\\timing on\n' + 'execute q;\n' * (warm + times))
     return [float(t) for t in re.findall(r'^Time: ([0-9.]+) ms', out, re.M)][warm:]
 
@@ -154,7 +154,7 @@ class Report:
                  f'- commit: {commit}\n- command: `{command}`\n- date: {time.strftime("%Y-%m-%d")}\n')
 
     def begin_anew(self, quiet=False):
-        """What is added from now on takes the place of all that was added since the first call; quiet: it is not printed."""
+        """Text added from now on replaces all text added since the first call; quiet: it is not printed."""
         self.kept = self.text if self.kept is None else self.kept
         self.text, self.quiet = self.kept, quiet
 

@@ -111,7 +111,7 @@ typedef struct GcVisible
 } GcVisible;
 
 /*
- * What every scan needs.  Tile t (0 <= t < ntiles) is tile t % tiles_per_source of source t /
+ * A kernel's scan.  Tile t (0 <= t < ntiles) is tile t % tiles_per_source of source t /
  * tiles_per_source.  Tiles past the end of a short chunk are empty.  Blocks take tiles first_tile
  * + block, + nblocks, ... and wrap around at ntiles.  So a scan may start where another one is.
  */
@@ -233,7 +233,7 @@ typedef struct GcGang
 #define GC_TOP_COPIES		16
 #define GC_TOP_BYTES		(8 + GC_TOP_COPIES * GC_TOP_BINS * 4)
 
-/* The same of a choice of the first rows: powers of two, and bins for each. */
+/* A choice of the first rows: powers of two, bins for each, and the memory of it in bytes. */
 #define GC_FIRST_LOG		5
 #define GC_FIRST_PARTS		(1 << GC_FIRST_LOG)
 #define GC_FIRST_POWERS		65

@@ -186,7 +186,7 @@ gc_ts_minute(i64 ts)
 	return (i32) (gc_ts_time(ts) / 60000000 % 60);
 }
 
-/* Of the minute, in microseconds. */
+/* Microseconds since the minute began. */
 GC_FN i32
 gc_ts_usec(i64 ts)
 {

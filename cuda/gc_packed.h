@@ -19,13 +19,13 @@
  * GC_TAKE_WORDS(i, n)			n words from i on, a multiple of 4, as gc_word[0] .. [n - 1]
  *
  * GC_WORD_ARRAY, GC_LOAD_WORDS	the vector's codes, as they are
- * GC_AHEAD_ARRAY, GC_READ_AHEAD, GC_TAKE_AHEAD	the same, read while the vector before is tested
+ * GC_AHEAD_ARRAY, GC_READ_AHEAD, GC_TAKE_AHEAD	these codes, read while the vector before is tested
  * GC_PACKED .. GC_END_PACKED	tests, after which only rows that pass all of them are live:
  *		GC_CODES(w, width, spare, how, from, to)
  *								how: FROM (from is a limit), BEFORE (to is), WITHIN (both)
  *		GC_CODES_THERE(d)		rows that are not NULL
  *
- * from and to are what GC_FIRST_OF and GC_END_OF make of the range's ends.  The range must not be
+ * GC_FIRST_OF and GC_END_OF make from and to of the range's ends.  The range must not be
  * empty (GC_SOME_CODES).  spare: high bit free, even in the codes of NULLs, which saves half of
  * the instructions. (Codes behind the last row may have the bit, and spoil only codes that come
  * even later.)
@@ -147,8 +147,8 @@ gc_take_words(u32 *to, const uint4 *from, int n, u32 row)
 
 /*
  * The range's ends in all lanes of a word, once for all words of a chunk.  The compiler does not
- * see that it could compute them again.  Where the high bit is free, the value is what is lacking
- * to reach that bit, so that one addition tests.
+ * see that it could compute them again.  Where the high bit is free, the limit is its distance to
+ * that bit, so that one addition tests.
  */
 #define GC_TO_HIGH(width, end)			(GC_HIGH(width) - GC_MIN(end, GC_CODES_END(width) / 2) * GC_LANES(width))
 #define GC_FIRST_OF(width, spare, first) \

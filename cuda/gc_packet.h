@@ -82,7 +82,7 @@
 #define GC_REFILL_PARTS(threads)	GC_REFILL_STEP(GC_WARPS(threads) / GC_TILE_PARTS)
 
 /*
- * The same in parts of GC_WARP_ROWS, each of which a warp takes (GC_FILTERED_VECTORS); from, to and step count
+ * Steps and queues of parts of GC_WARP_ROWS, each of which a warp takes (GC_FILTERED_VECTORS); from, to and step count
  * parts.  GC_PART_QUEUES declares the queues, before any loop.
  */
 #define GC_TILE_PARTS		(GC_TILE_ROWS / GC_WARP_ROWS)

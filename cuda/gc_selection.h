@@ -66,7 +66,7 @@
 #define GC_END_SELECT_VECTORS	}
 
 /*
- * The same loop for kernels that write what selection kernels read.  These read up to 16 rows at a
+ * Vectors of kernels that write what selection kernels read.  These read up to 16 rows at a
  * time, and each code must have its entry in a table.
  */
 #define GC_PADDED_VECTORS \
@@ -184,7 +184,7 @@ gc_accept_rows(u32 *m, const u32 *at, const u32 *table)
 }
 
 /*
- * The same with a table in shared memory, straight from codes of 1 or 2 bytes.  The table has
+ * Acceptance by a table in shared memory, straight from codes of 1 or 2 bytes.  The table has
  * every entry `copies` times, a power of two up to 32.  Each lane reads its own copy, so that
  * fewer lanes ask for different words of one bank.  On device cuda one instruction, a product of
  * bytes, picks a code out of a word and makes an address of it.
@@ -213,7 +213,7 @@ GC_DEFINE_LOOK_UP(2)
 #endif
 
 /*
- * The same with a table in memory, which is read only if its answer matters.  The table does not
+ * Acceptance by a table in global memory, which is read only if its answer matters.  The table does not
  * know the requests in `pass`, which accept all values.
  */
 GC_FN void

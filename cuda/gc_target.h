@@ -138,7 +138,7 @@ GC_REDUCE_OR(u32 mask, u32 x)
 		gc_m &= GC_VECTOR_BITS(valid, row); \
 		if (!gc_m) continue; \
 	}
-/* The same for one request of several: valid is an array by source, or 0. */
+/* Live rows of one request of several: valid is an array by source, or 0. */
 #define GC_MEMBER_LIVE(valid, source, row) \
 	u32 gc_m = gc_rows_here; \
 	if (valid) \

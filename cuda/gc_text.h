@@ -107,7 +107,7 @@ gc_text_length(const GcText *t, u32 utf8)
 		gc_text_count(t->after, t->nafter, utf8);
 }
 
-/* Bytes of the first *k characters; *k is what there was no text for. */
+/* Bytes of the first *k characters; *k becomes the number of characters that the text lacks. */
 GC_FN u64
 gc_text_skip(const u8 *s, u64 n, u64 *k, u32 utf8)
 {

@@ -116,7 +116,7 @@ gc_first_keep(u32 *top, u64 best, u64 image, u64 wanted)
 	if (bin + GC_LOAD_FRESH32(top) >= GC_FIRST_BINS)
 		return 0;
 	(void) GC_ATOMIC_ADD32(GC_FIRST_BIN_COUNT(top, bin), 1);
-	/* Of many wanted rows, not each one looks whether there are enough. */
+	/* If many rows are wanted, not each one looks whether there are enough. */
 	if (GC_ATOMIC_ADD32(GC_FIRST_COUNT(top, power), 1) & (wanted < 64 ? 0 : wanted < 1024 ? 7 : 63))
 		return 1;
 	last = gc_first_last_bin(top, power, wanted);

@@ -51,7 +51,7 @@ gc_round_div64(i64 x, i64 d)
 	return q;
 }
 
-/* The same, rounded down, up, and towards zero; q: the quotient, rounded towards zero. */
+/* Quotients rounded down, up, and towards zero; q: the quotient, rounded towards zero. */
 #define GC_ROUNDED_DIV(name, type, rounded) \
 	GC_FN type \
 	name(type x, type d) \

@@ -7,7 +7,7 @@
 JOBS=${JOBS:-$(nproc)}
 # A run that takes longer hangs; no loaded machine needs as long.
 MOST_SECONDS=21600
-# What a job's programs print is shown when it fails, so many lines of each file at most.
+# The output of a job's programs is shown when it fails, so many lines of each file at most.
 SHOWN=150
 
 LOGS=$WORK/logs
@@ -29,8 +29,8 @@ show() {
 	done
 }
 
-# What failed in a log, in so few lines that it can be said once more at the end, where it
-# is found; what is shown at once may be far above, and long.
+# Failures in a log, in so few lines that they can be shown once more at the end.  Output shown
+# at once may be far above, and long.
 failures() {
 	local name=$1 log=$2
 	echo "---- $name"
@@ -124,7 +124,7 @@ run_jobs() {
 	QUEUE=()
 }
 
-# Those that run, with what they have printed so far.
+# Stop the jobs that run, and show what they have printed so far.
 stop_jobs() {
 	local pid
 	for pid in "${!RUNNING[@]}"; do

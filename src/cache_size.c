@@ -19,8 +19,8 @@
 #include "miscadmin.h"
 #include "storage/pg_shmem.h"
 
-#include "cache_size.h"
 #include "device/physical_memory.h"
+#include "settings.h"
 
 #define MEGABYTE		((Size) 1024 * 1024)
 

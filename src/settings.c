@@ -13,7 +13,6 @@
 #include <float.h>
 #include <limits.h>
 
-#include "cache_size.h"
 #include "program/edge.h"
 #include "sched/policy/sched.h"
 #include "settings.h"

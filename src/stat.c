@@ -161,7 +161,7 @@ gpuconc_get_devices(PG_FUNCTION_ARGS)
 	/* Bytes per second that were copied to the device when the worker started. */
 	values[DEVICE_COLUMNS] = Float8GetDatum(d->link_bytes);
 	memory_values(d, &values[DEVICE_COLUMNS + 1]);
-	/* What an absent device does not have is unknown, not empty; so is the speed of a link that nothing crosses. */
+	/* An absent device's properties are unknown, not empty; so is the speed of a link that nothing crosses. */
 	for (int i = 0; i < ALL_COLUMNS; i++)
 		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && reason[0] == '\0') || (i == DEVICE_COLUMNS && d->link_bytes <= 0);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

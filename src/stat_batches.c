@@ -35,7 +35,7 @@ PG_FUNCTION_INFO_V1(gpuconc_stat_get_kernels);
 PG_FUNCTION_INFO_V1(gpuconc_timeline);
 
 /*-------------------------------------------------------------------------
- * What the user may see
+ * Batches that the user may see
  *-------------------------------------------------------------------------
  */
 

@@ -1,5 +1,5 @@
-# What the TAP tests share: a server with gpuconc, tables, and the two questions that
-# each of them asks: is the answer PostgreSQL's, and who gave it?
+# Common code of the TAP tests: a server with gpuconc, tables, and two questions of each test.
+# Is the answer PostgreSQL's, and who gave it?
 #
 # Settings of the environment: GPUCONC_TEST_KERNELS, a directory for compiled kernels
 # that test files share.
@@ -397,9 +397,9 @@ FROM (SELECT e -> 'args' ->> 'members' AS members FROM jsonb_array_elements(gpuc
 	GROUP BY members, e -> 'args' -> 'batch', e -> 'args' -> 'scan') AS m});
 }
 
-# Queries of the first sessions, together: has each its own right answer, and were they
-# answered by shared scans of this kind that serve so many each (text or pattern, as
-# scans_after says)?  undef: by whichever.
+# Queries of the first sessions, together: has each its own right answer?  And did shared scans
+# of this kind answer them, which serve so many each (text or pattern, as scans_after says)?
+# undef: by whichever.
 sub answered_together
 {
 	my ($node, $sessions, $message, $kind, $scans, @asked) = @_;
@@ -512,7 +512,7 @@ SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'}
   SKIP:
 	{
 		skip 'gpuconc_columns_test is not installed', 1 unless defined $used_before{ $node->name };
-		# What a request that was given up holds is freed when the worker sees it.
+		# Memory of a request that was given up is freed when the worker sees it.
 		my $free = $node->poll_query_until('postgres',
 			"SELECT used = $used_before{$node->name} AND retired = 0 FROM gpuconc_columns_test_arena()");
 		ok($free, "$message: all memory is free")

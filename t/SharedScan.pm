@@ -1,5 +1,5 @@
-# What tests of shared scans have in common: a server whose sessions ask together, so that one
-# scan of a table answers several of them, and what can happen to them meanwhile.
+# Common code of tests of shared scans: a server whose sessions ask together, so that one scan
+# of a table answers several.  And what can happen to them meanwhile.
 #
 #   my $scan = SharedScan->new(name => 'server', sessions => 12, kind => 'selection scan',
 #       counters => [ 'columns of gpuconc_stat, gpuconc_stat_memory or gpuconc_stat_sharing' ], conf => 'lines of postgresql.conf');
@@ -131,8 +131,8 @@ sub held
 	# Session 2 may be gone by now.
 	wait_until_waiting($node, "^$self->{name}(?!2\$)", $#$asked - 1);
 	$do->();
-	# What has gone is replaced, and the last one lets them go.  It asks something else:
-	# who asks the same may have the result of one that has gone, but is still there.
+	# Sessions that have gone are replaced, and the last one lets them go.  It asks something
+	# else: an equal query might get the result of a request that has gone, but is still there.
 	ask($sessions->[ @$asked ], $other);
 	ask($sessions->[-1 + @$asked], $asked->[-1]);
 	is(rows_of($sessions->[$_]), $right[$_], "$message: $_ has its answer") foreach (grep { $_ != 2 } (0 .. $#$asked));
@@ -169,8 +169,8 @@ sub leaves
 	return;
 }
 
-# The same queries with so much memory of the device, three times: what is kept for convenience
-# has to go.
+# These queries with so much memory of the device, three times: data that is kept for
+# convenience has to go.
 sub with_little_memory
 {
 	my ($self, $limits, @asked) = @_;

@@ -72,7 +72,7 @@ foreach my $kind (
 		INSERT INTO $other (id, n) SELECT i, 1 FROM generate_series(4000, 5999) AS i");
 	$node->safe_psql('postgres', "VACUUM ANALYZE $_") foreach ($table, $other);
 
-	# Of pages that were all-visible, the heap's chunk has the rows, and it has no hole until this is seen.
+	# The heap's chunk has the rows of pages that were all-visible, and it has no hole until this is seen.
 	builds_made_by($new, $query, "$name: all is visible");
 	$node->safe_psql('postgres', "BEGIN; UPDATE $table SET n = n + 1 WHERE id % 100 = 0; PREPARE TRANSACTION 'zero'");
 	# Another transaction ends, or snapshots would be what they were.
@@ -111,7 +111,7 @@ foreach my $kind (
 	is_offloaded($node, $sums, "$name: groups, another part is written to");
 	is(differing($input), '0', "$name: rows, another part is written to");
 
-	# What is undone is not seen, so all is as it was.
+	# Changes that are undone are not seen, so all is as it was.
 	$node->safe_psql('postgres', "BEGIN; DELETE FROM $table WHERE id % 7 = 0; PREPARE TRANSACTION 'two'");
 	builds_made_by($new, $query, "$name: rows are being deleted");
 	$node->safe_psql('postgres', "ROLLBACK PREPARED 'two'");

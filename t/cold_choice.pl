@@ -50,7 +50,7 @@ sub loads_begun
 {
 	my $oids = $node->safe_psql('postgres', "SELECT string_agg(oid::text, '|') FROM pg_class WHERE relname IN ('few', 'many')");
 
-	# What another table's loader was asked for after theirs is there.
+	# Columns that another table's loader was asked for after theirs are there.
 	$node->safe_psql('postgres', "SELECT gpuconc_evict('other'); SET gpuconc.debug_offload = prefer; SELECT sum(i) FROM other");
 	wait_until($node, "SELECT count(*) = 1 FROM gpuconc_cache WHERE relation = 'other'::regclass");
 	wait_until($node, "SELECT ($loaders) = 0");

@@ -1,5 +1,5 @@
 # Cold tables are loaded in the background (src/columns/load/cold_loader.h): one loader for a table, however many
-# sessions ask, a few tables at a time, and whatever becomes of a loader is no matter to sessions.
+# sessions ask, and a few tables at a time.  Sessions do not depend on what becomes of a loader.
 
 use strict;
 use warnings;
@@ -56,7 +56,7 @@ sub wait_for_columns
 	return wait_for_loaders();
 }
 
-# What is loaded is served, though the kernels may still be compiled when the loader has ended.
+# Loaded columns are served, though the kernels may still be compiled when the loader has ended.
 sub is_served
 {
 	my ($table, $query, $message) = @_;
@@ -118,8 +118,8 @@ my $holder = $node->background_psql('postgres');
 my $long = 'SELECT count(t) FROM toasted WHERE i > 0';
 my ($said, $began);
 $holder->query_safe("BEGIN; REINDEX INDEX $index");
-# After ten seconds another may come: again, where the machine took as long to ask.  A loader waits for a second only, and
-# none is started in the ten seconds after another, so the query is asked until there is one.
+# After ten seconds another may come: again, where the machine took as long to ask.  A loader waits for a second only,
+# and none is started in the ten seconds after another.  So the query is asked until there is one.
 again_until(sub {
 	ok(again_until(sub {
 		$node->safe_psql('postgres', $long);

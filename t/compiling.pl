@@ -42,7 +42,7 @@ gpuconc.debug_build_cost = 0
 my $rewritten = 'SELECT count(*) FROM few WHERE v < (SELECT sum(n) FROM many WHERE k = few.k)';
 my $plain = 'SELECT sum(n * 3 + k) FROM many WHERE k % 5 = 2';
 
-# PostgreSQL's own plan is estimated to take days, and a fifth of that is what a session waits for kernels.
+# PostgreSQL's own plan is estimated to take days, and a session waits for kernels for a fifth of that.
 my $patient = 'SET gpuconc.cold = auto; SET cpu_operator_cost = 1000000;';
 
 $node->safe_psql('postgres', q{
@@ -117,7 +117,7 @@ is($session->query_safe('EXECUTE kept'), $expected{$rewritten}, 'and that of a p
 is($node->safe_psql('postgres', $rewritten), $expected{$rewritten}, 'another session');
 is(stat_of($node, 'requests'), $requests, 'without a request');
 
-# What a worker was compiling is of no use after it: it is asked again.
+# A kernel that a worker was compiling is lost with the worker: it is asked for again.
 end_worker($node);
 wait_for_worker($node);
 like(plan_in($session, $rewritten), qr/groups of many/, 'another worker: the query is rewritten');

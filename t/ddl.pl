@@ -1,4 +1,4 @@
-# What is cached of tables and databases that are dropped, copied, moved or rewritten:
+# Cached columns of tables and databases that are dropped, copied, moved or rewritten:
 # no stale answer, no memory left behind.
 
 use strict;

@@ -55,7 +55,7 @@ sub memory_held
 }
 my $held = memory_held('before');
 
-# What can go may not have gone when this is first looked at; what is lost stays.
+# Memory that can be freed may not be free at the first look; memory that is lost stays.
 sub is_given_back
 {
 	my ($message) = @_;

@@ -84,7 +84,7 @@ foreach my $policy ('fix-1', 'fix-2', 'fix-3', 'peak', 'weight')
 		is(rows_of($sessions[$_]), $expected[$_], "$policy, round $round, session $_") for (0 .. $#asked);
 	}
 	is(stat_of($node, 'fallbacks'), $before[0], "$policy: no fallback");
-	# What is cached may have settled: then the rest comes in waves.
+	# The cached columns may have settled: then the rest comes in waves.
 	cmp_ok(stat_of($node, 'evictions') + stat_of($node, 'waves'), '>', $before[1] + $waves, "$policy: memory was short");
 }
 
@@ -98,7 +98,7 @@ like($trace, qr/^r \d+ \d+ \d+\n(c $database $relation 2 \d+ \d+\n)+(c $database
 $_->quit foreach (@sessions);
 nothing_held($node, 'at the end');
 
-# What decisions took is counted, and all of it reset.
+# The time of decisions is counted, and all of it reset.
 is($node->safe_psql('postgres', q{
 SELECT evict_decisions > 0 AND evict_decision_max > 0 AND evict_decision_time >= evict_decision_max
 	AND admissions > 0 AND admission_max > 0 AND admission_time >= admission_max FROM gpuconc_stat_memory}), 't', 'time of decisions');

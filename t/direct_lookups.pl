@@ -108,7 +108,7 @@ sub errors
 	return;
 }
 
-# What others do to the tables.
+# Changes of others to the tables.
 sub snapshots
 {
 	my @asked = ($query{one}->(500), $query{many}->(400), $query{both}->(300), $query{few}->(7), $query{grouped}->(600));

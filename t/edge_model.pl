@@ -40,7 +40,7 @@ sub answer
 	return $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $query");
 }
 
-# What a node's kernels took, in builds and in all; and what the main one did.
+# Times of a node's kernels, in builds and in all; and of the main one.
 sub kernel_times
 {
 	my ($sql) = @_;
@@ -68,7 +68,7 @@ my $tried;
 again_until(sub { $tried = edge(''); $tried =~ /^refill/ });
 like($tried, qr/^refill before step \d+; predicted [\d.]+ ms, took [\d.]+ ms$/, 'then the edge is tried that is predicted to be faster');
 is(answer(), $expected, 'the answer stays the same') foreach (1 .. 3);
-# Corrected predictions are what was measured.  Each execution changes them, so they are looked at before and after.
+# Corrected predictions are measured times.  Each execution changes them, so they are looked at before and after.
 my ($step) = $tried =~ /before step (\d+)/;
 my %set = (fuse => 'SET gpuconc.debug_pipeline_edge = fuse;', refill => "SET gpuconc.debug_pipeline_edge = refill; SET gpuconc.debug_edge_step = $step;");
 my ($right, $wrong) = (0, 0);

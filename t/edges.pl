@@ -28,7 +28,7 @@ my @queries = (
 	'SELECT count(*), sum(price), count(brand) FROM lo LEFT JOIN parts ON parts.part = lo.part AND maker < 3',
 	'SELECT id, revenue, brand FROM lo JOIN parts USING (part) WHERE price % 1000 = 7 ORDER BY id');
 
-# What EXPLAIN says of the execution.
+# EXPLAIN's lines on the execution.
 sub explained
 {
 	my ($node, $settings, $query) = @_;
@@ -85,12 +85,12 @@ foreach my $turn (0 .. 1)
 	}
 	answered_together($node, \@sessions, "different edges, $turn", undef, undef, map { $queries[ ($_ * (1 + $turn)) % 4 ] } (0 .. 3));
 }
-# The same query by each: no session has another's result, whose edge and prediction EXPLAIN would show.
+# Each asks one query: no session has another's result, whose edge and prediction EXPLAIN would show.
 my $shared = stat_of($node, 'results_shared');
 my @plans = together($node, [ @sessions[0 .. 2] ],
 	('EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) SELECT count(*), sum(price), max(year) FROM lo JOIN dates USING (day)') x 3);
 like($plans[$_], qr/Edges: $edges[$_]\b/, "$edges[$_] beside others: its own edge") foreach (0, 1);
-# What is fused shows as such only where a prediction was made of it.
+# A fused pipeline shows as such only where a prediction was made of it.
 unlike($plans[2], qr/Edges: (?!fuse)/, 'fuse beside others: its own edge');
 is(stat_of($node, 'results_shared'), $shared, 'and no result is shared');
 
@@ -121,7 +121,7 @@ foreach my $edge ('materialize', 'channel')
 	$session->quit;
 }
 is($node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'gpuconc worker%'}), $worker, 'by the same worker');
-# What fails behind the edge, in some rows of some tiles, is PostgreSQL's error, and nothing waits for it.
+# A failure behind the edge, in some rows of some tiles, becomes PostgreSQL's error, and nothing waits for it.
 foreach my $edge ('materialize', 'channel')
 {
 	my ($status, $out, $error) = $node->psql('postgres',

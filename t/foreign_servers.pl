@@ -96,7 +96,7 @@ $front->safe_psql('postgres', q{CREATE TABLE region AS SELECT i AS region, 'regi
 my $join = 'SELECT title, count(*) AS n, sum(all_sale.price) FROM all_sale JOIN region USING (region) JOIN item0 ON all_sale.k = item0.k GROUP BY title ORDER BY title';
 is_offloaded($front, $join, 'a foreign table as a row source');
 
-# What changes there is seen here.
+# Changes there are seen here.
 $shards[0]->safe_psql('postgres', 'UPDATE sale SET price = price + 1 WHERE region = 3');
 $front->safe_psql('postgres', 'UPDATE all_sale SET price = price + 1 WHERE region = 3 AND k IN (SELECT k FROM sale0)');
 is_distributed('SELECT k, sum(price) FROM sale GROUP BY k ORDER BY k', qr/Remote SQL: SELECT k, sum.* GROUP BY/, 1);

@@ -43,7 +43,7 @@ $node->safe_psql('postgres', 'VACUUM (FREEZE, ANALYZE) many');
 my $query = 'SELECT sum(n) FROM many WHERE k < 500';
 my $answer = answer_of($node, $query, 'forbid');
 
-# What keeps plans, each in a session of its own; "before" was prepared with a device, and "meanwhile" without one.
+# Kinds of kept plans, each in a session of its own; "before" was prepared with a device, and "meanwhile" without one.
 my %calls = ('a prepared statement' => 'EXECUTE kept(500)', 'a function' => 'SELECT sum_of(500)');
 my %sessions;
 
@@ -61,7 +61,7 @@ sub begin_sessions
 	return;
 }
 
-# What this call adds to a column of gpuconc_stat.
+# The amount that this call adds to a column of gpuconc_stat.
 sub adds
 {
 	my ($name, $column) = @_;

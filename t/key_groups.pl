@@ -58,7 +58,7 @@ sub without_classes
 	return;
 }
 
-# The same until key groups fit, as they must when mismatches have been borne often enough.
+# Repeat the queries until key groups fit, as they must when mismatches have been borne often enough.
 sub fits_again
 {
 	my ($message, @asked) = @_;

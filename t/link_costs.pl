@@ -1,6 +1,6 @@
-# What kernels' reads over the link cost is measured once a worker is idle (src/worker/kernels/link_costs.c).  Where such a
-# kernel fails, nothing else suffers, and none is launched again: a device that each worker's kernel destroys would
-# have the worker restarted for ever.  The driver is one that only pretends (tests/unit/fake_cuda.c).
+# The cost of kernels' reads over the link is measured once a worker is idle (src/worker/kernels/link_costs.c).  Where
+# such a kernel fails, nothing else suffers, and none is launched again: a device that each worker's kernel destroys
+# would have the worker restarted for ever.  The driver is one that only pretends (tests/unit/fake_cuda.c).
 
 use strict;
 use warnings;
@@ -30,7 +30,7 @@ sub start
 	return new_server($name, "gpuconc.device = cuda\ngpuconc.debug_gpu_kernels = off");
 }
 
-# What is awaited stands in the log.
+# Wait until the log has this message.
 sub said
 {
 	my ($node, $pattern, $what) = @_;

@@ -92,7 +92,7 @@ cmp_ok(reads_of('SELECT sum(price), sum(big), sum(revenue), count(note) FROM lo 
 is(reads_of('SELECT part, sum(price), sum(big), sum(revenue), count(note) FROM lo WHERE qty <> 7 GROUP BY part ORDER BY part'), 0, 'auto: most rows');
 
 #-------------------------------------------------------------------------
-# What is in memory stays
+# Columns that are in memory stay
 #-------------------------------------------------------------------------
 # A scan in waves has no packets, and nothing goes for them.
 sub evicted_by

@@ -119,7 +119,7 @@ wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, 'the scan ends wit
 $_->quit foreach (@scan);
 nothing_held($node, 'builds and scans that were given up');
 
-# Of two sessions with the same join, one leaves.
+# Two sessions have one join, and one of them leaves.
 my @same = map { session($node, "same$_", q{SET statement_timeout = '2h'}) } (0, 1);
 ask($_, $long[0][1]) foreach (@same);
 wait_until_waiting($node, '^same', 2);

@@ -97,7 +97,7 @@ sub settled
 }
 my %one = settled(1);
 my %many = settled(16);
-# What several read is copied for each, and crosses the link once.
+# A column that several read is copied for each, and crosses the link once.
 cmp_ok(abs($one{link_bytes} - $one{copied_bytes}), '<=', 0.01 * $one{copied_bytes}, 'one: all that it copies crosses the link');
 cmp_ok($many{link_bytes}, '>=', $many{wave_bytes}, 'many: waves cross the link');
 cmp_ok($many{link_bytes}, '<', $many{copied_bytes}, 'many: once for several');
@@ -111,9 +111,9 @@ $node->stop;
 #-------------------------------------------------------------------------
 # Members with memory of different sizes
 #-------------------------------------------------------------------------
-# The first four share memory that has no room for both x and y beside the rest.  They leave these in the host's, but not
-# once a wave serves the last one, too, which has larger memory and reads them for all rows.  What an earlier query left
-# would be of that size, so all begins anew once the kernels are compiled.
+# The first four share memory that has no room for both x and y beside the rest.  They leave these in the host's.  But
+# they do not once a wave serves the last one, too, which has larger memory and reads them for all rows.  What an
+# earlier query left would be of that size, so all begins anew once the kernels are compiled.
 my $apart = new_server('apart', q{
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.device_memory_limit = 6MB

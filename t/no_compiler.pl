@@ -38,7 +38,7 @@ sub make_library_of_text
 
 make_library('libcuda.so.1', "$FindBin::RealBin/../tests/unit/fake_cuda.c");
 
-# Of this machine's own NVRTC, nothing is to be found.
+# This machine's own NVRTC must not be found.
 make_library_of_text('only_ours.so', q{
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -70,7 +70,7 @@ unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAI
 $node->safe_psql('postgres', 'CREATE TABLE skewed AS SELECT CASE WHEN i % 10 = 0 THEN i ELSE 5 END * 1000003::bigint AS k, i FROM generate_series(1, 30000) AS i; VACUUM ANALYZE skewed');
 is_answered($node, 'SELECT count(*), sum(i) FROM a JOIN skewed AS s ON s.k = a.id * 1000003::bigint', 'skewed keys');
 
-# What raises an error in one pass is left to PostgreSQL.
+# PostgreSQL answers a query that raises an error in one pass.
 my ($status, $out, $error) = $node->psql('postgres', "SET gpuconc.debug_offload = prefer; SELECT sum(1 / (b.id - 19500)) FROM a JOIN b ON $wide");
 like($error, qr/division by zero/, 'PostgreSQL raises the error of a pass');
 

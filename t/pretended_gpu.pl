@@ -1,4 +1,4 @@
-# What the worker decides for a GPU, where there is none: device host says that it is one
+# Decisions of the worker for a GPU, where there is none: device host says that it is one
 # (gpuconc.debug_pretend_gpu).  Kernels are sized for its multiprocessors, co-resident
 # together, and fused with tables in its shared memory, and run on the host's threads all the same.
 # How long they take, and so who shares what with whom, is up to the machine, unless a setting
@@ -33,7 +33,7 @@ VACUUM ANALYZE d2});
 is($node->safe_psql('postgres', 'SELECT multiprocessors FROM gpuconc_devices'), '132', 'as many multiprocessors as that GPU has');
 is($node->safe_psql('postgres', q{SHOW gpuconc.debug_pretend_gpu}), 'H200', 'the setting');
 
-# Of the kernels in the batches after some number.
+# Kernels in the batches after some number.
 sub kernels_after
 {
 	my ($last, $figures) = @_;
@@ -45,7 +45,7 @@ SELECT $figures FROM (SELECT e ->> 'cat' AS category, batch, threads, predicted_
 	WHERE e ->> 'cat' IN ('kernel', 'shared scan', 'selection scan') AND batch > $last) AS k});
 }
 
-# The same again and again, until a query says "t".  How long kernels take, and are compiled, decides how
+# Repeat the queries until another query says "t".  How long kernels take, and are compiled, decides how
 # often that is: as long as tests wait for anything.
 sub until_seen
 {
@@ -97,11 +97,11 @@ foreach my $kind ('fused', 'selection')
 configure($node, 'gpuconc.debug_force_shared_scan' => 'off', 'gpuconc.enable_shared_scan' => 'off');
 
 #-------------------------------------------------------------------------
-# What was fused and then went by selection bitmaps is believed to take less from time to time, so that it is tried again
+# A fused scan that gave way to selection bitmaps is believed to take less from time to time, so that it is tried again
 #-------------------------------------------------------------------------
 @asked = map { "SELECT s, count(*), sum(n), min(id) FROM t WHERE k < $_ GROUP BY s ORDER BY s" } (40 .. 42);
 
-# What the newest fused scan was predicted to take.
+# The predicted time of the newest fused scan.
 sub predicted_fused
 {
 	my ($round) = @_;

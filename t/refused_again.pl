@@ -1,5 +1,5 @@
 # A request whose rows hold what only PostgreSQL can answer is not sent again: neither by its session nor by another, until
-# a value of the statement or a row has changed.
+# a value of the statement or a row has changed.  EXPLAIN says why.
 
 use strict;
 use warnings;
@@ -50,6 +50,8 @@ asked($sessions[0], 10, 1, 0, 'again');
 asked($sessions[1], 10, 1, 0, 'in another session');
 asked($sessions[0], 20, 1, 1, 'with another value');
 asked($sessions[0], 20, 1, 0, 'with this one again');
+like($sessions[0]->query_safe('EXPLAIN (ANALYZE, COSTS OFF) ' . query(20)), qr/Fallback: data condition \(PostgreSQL might raise an error for some row\. .*ten minutes ago/,
+	'the reason is the first one');
 $sessions[0]->query_safe('SET gpuconc.debug_offload = prefer');
 asked($sessions[0], 20, 1, 1, 'where the device is to be asked');
 $sessions[0]->query_safe('SET gpuconc.debug_offload = allow');

@@ -1,4 +1,4 @@
-# What was wholly served from chunks is served again to whoever sees the same transactions
+# A table that chunks served wholly is served again to whoever sees equal transactions
 # (columns/serve/serving.c), and to nobody else.
 
 use strict;

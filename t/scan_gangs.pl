@@ -68,7 +68,7 @@ sub right_together
 	return (stat_of($node, 'main_launches') - $before[0], stat_of($node, 'ganged') - $before[1]);
 }
 
-# What all ask takes at least $least launches less in gangs than without.
+# The queries of all take at least $least launches less in gangs than without.
 sub saved
 {
 	my ($kind, $least) = @_;
@@ -225,7 +225,7 @@ configure($node, 'gpuconc.schedule' => 'streams');
 is($ganged, '0', 'no gangs under another schedule');
 finish();
 
-# What scans need beside columns is not there for all of them.
+# Memory that scans need beside columns is not there for all of them.
 foreach my $limit ('4MB', '8MB')
 {
 	start("little_$limit", "gpuconc.device_memory_limit = $limit\ngpuconc.debug_force_shared_scan = selection\n");

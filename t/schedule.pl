@@ -58,7 +58,7 @@ sub batches_after
 	return $node->safe_psql('postgres', "SELECT $figures FROM gpuconc_stat_batches WHERE id > $last");
 }
 
-# What together() gives is right; returns the last batch before.
+# Are the answers of together() right?  It returns the last batch before.
 sub right_together
 {
 	my ($message, $asked, $wanted) = @_;

@@ -114,7 +114,7 @@ cmp_ok(stat_of($node, 'results_shared'), '>', 0, 'results were shared');
 $_->quit foreach (@sessions);
 nothing_held($node, 'prepared statements');
 
-# The same text by users who see other rows.
+# Users who see other rows ask one text.
 $node->safe_psql('postgres', q{
 CREATE ROLE ann LOGIN; CREATE ROLE bob LOGIN;
 GRANT SELECT ON t, dim TO ann, bob;

@@ -12,14 +12,14 @@ use GpuconcTest;
 use SharedScan;
 use Test::More;
 
-# Of a selection scan, the query without a condition is no member.
+# A query without a condition is no member of a selection scan.
 my @asked = ('SELECT count(*), sum(id), min(n), max(d), avg(n) FROM t WHERE k < 90', 'SELECT k, count(*), sum(n), min(id) FROM t WHERE id > 11 GROUP BY k ORDER BY k',
 	'SELECT n, s, count(*), sum(k) FROM t WHERE id < 1400 GROUP BY n, s ORDER BY n, s', 'SELECT id, n, s FROM t WHERE k = 5 AND id % 3 = 0 ORDER BY id, n, s',
 	'SELECT name, count(*), sum(id) FROM t JOIN dim ON dim.k = t.k WHERE id % 7 <> 1 GROUP BY name ORDER BY name',
 	q{SELECT s, min(d), max(s), count(n) FROM t WHERE d > date '1993-01-01' + 2 GROUP BY s ORDER BY s},
 	q{SELECT id, name FROM t JOIN dim ON dim.k = t.k AND dim.k > 1 WHERE s = 's3' ORDER BY id, name}, 'SELECT count(*), sum(id) FROM t');
 
-# Of each kind on a server of its own, since what a server has learnt of one decides about the other.
+# Each kind has a server of its own, since a server that has learnt of one decides about the other by that.
 foreach my $kind ('fused', 'selection')
 {
 	my $members = $kind eq 'fused' ? @asked : @asked - 1;

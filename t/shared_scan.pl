@@ -95,7 +95,7 @@ VACUUM ANALYZE gaps, big, cols;
 	return;
 }
 
-# What is asked, by sink; the argument is the constant, which makes no other kernel.
+# Queries by sink; the argument is the constant, which makes no other kernel.
 my %query = (
 	ungrouped => sub { "SELECT count(*), sum(id), min(n), max(d), avg(n), bit_xor(id) FROM t WHERE k < 55 + $_[0]" },
 	dense => sub { "SELECT k, count(*), sum(n), min(id), bit_xor(id) FROM t WHERE id > 10 + $_[0] GROUP BY k ORDER BY k" },
@@ -180,7 +180,7 @@ sub columns_and_chunks
 	return;
 }
 
-# What is a test of one column, and what is not.
+# Conditions that are tests of one column, and others.
 sub tests
 {
 	my @tests = (q{SELECT count(*), sum(id) FROM t WHERE s IN ('s1', 's17', 's30', 'other')}, 'SELECT count(*), sum(id) FROM t WHERE k IN (1, 2, 3, 50, 98, 99, 1000)',
@@ -229,7 +229,7 @@ sub values_of_all_kinds
 	return;
 }
 
-# What EXPLAIN and the views tell.
+# EXPLAIN and the views on shared scans.
 sub views
 {
 	my $n = @sinks;

@@ -78,7 +78,7 @@ my ($asked, $rows) = device_is_asked($session, $first);
 is($asked, '', "PostgreSQL's own plan has won here, too");
 is($rows, $first_expected, 'the first rows, again');
 
-# Of a cursor that is closed early nobody knows how long its plan would have taken.
+# Nobody knows how long the plan of a cursor that is closed early would have taken.
 my $all = 'SELECT span.id FROM span, point WHERE span.x = point.x';
 
 $session->query_safe('SET cursor_tuple_fraction = 1');

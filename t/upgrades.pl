@@ -15,7 +15,7 @@ my $node = new_server('upgrades', '', allows_streaming => 1);
 create_tables($node);
 my $directory = $PostgreSQL::Test::Utils::tmp_check;
 
-# What belongs to the extension in a database: definitions, privileges, comments.
+# Objects of the extension in a database: definitions, privileges, comments.
 sub objects_of
 {
 	my ($database, $where) = @_;

@@ -14,7 +14,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seconds = 15;
-# What replaces a chunk lies beside it until the last request that began before has ended.  On a busy machine that may take
+# A chunk's replacement lies beside it until the last request that began before has ended.  On a busy machine that may take
 # seconds, of a writer's pace: room for these.
 my $node = new_server('versions', q{
 gpuconc.host_cache_size = 256MB

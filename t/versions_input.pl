@@ -1,6 +1,6 @@
-# Hot pages of unusual tables, transactions and servers: answers are PostgreSQL's, or its errors.  Pages
-# without WAL, hint bits with and without checksums, 10,000 subtransactions, cursors and functions that
-# change what they read, pages that are corrupt, a subscriber's tables, and a small cache.
+# Hot pages of unusual tables, transactions and servers: answers are PostgreSQL's, or its errors.  There
+# are pages without WAL, hint bits with and without checksums, and 10,000 subtransactions.  Cursors and
+# functions change what they read, pages are corrupt, tables are a subscriber's, and the cache is small.
 
 use strict;
 use warnings;
@@ -221,7 +221,7 @@ my %scripts = (
 is_offloaded($node, $sum, 'before cursors and functions');
 foreach my $message (sort keys %scripts)
 {
-	# What changes a table is never offloaded, and with WITH it is part of a query that is not.
+	# A statement that changes a table is never offloaded, nor is a query that has one in WITH.
 	my $mode = $scripts{$message} =~ /WITH u/ ? 'prefer' : 'require';
 	my $offloaded = stat_of($node, 'offloaded');
 	my @answers = map { $node->safe_psql('postgres', "SET gpuconc.debug_offload = $_; $scripts{$message}") } ($mode, 'forbid');
@@ -435,7 +435,7 @@ $node->safe_psql('postgres', 'UPDATE copied SET id = -id WHERE id = 1 OR id > 20
 is_offloaded($node, $ids, 'little room: of which many are changed');
 are_versioned($node, $ids, 'little room: of which many are changed');
 $node->safe_psql('postgres', 'DROP TABLE copied');
-# What is used again and again stays.
+# Columns that are used again and again stay.
 is_offloaded($node, "$part a", 'little room: some columns');
 foreach my $round (1 .. 3)
 {

@@ -52,7 +52,7 @@ looked_at($node, 1, $distrust, '');
 cmp_ok(looked_at($node, $times, "$distrust; SET gpuconc.debug_wal_changes = off", ''), '>', $times * $pages / 2, 'without the WAL and the map, all pages are looked at');
 cmp_ok(looked_at($node, $times, $distrust, ''), '<', 5 * $times, 'with the WAL alone, only those that were written to');
 
-# What is committed, and not flushed, is seen at once; the WAL's writer takes its time.
+# Changes that are committed, and not flushed, are seen at once; the WAL's writer takes its time.
 my $hasty = $node->background_psql('postgres');
 my $unflushed = 0;
 $hasty->query_safe('SET synchronous_commit = off');
@@ -97,7 +97,7 @@ $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.d
 cmp_ok($node->safe_psql('postgres', 'SELECT pages_looked_at FROM gpuconc_stat') - $before, '>', $pages / 20, 'after the ring was full, pages are looked at');
 is_offloaded($node, $sum, 'and then');
 
-# What a session has changed itself, and what has not ended.
+# A session's own changes, and those of a transaction that has not ended.
 my $writer = $node->background_psql('postgres');
 $writer->query_safe('BEGIN; UPDATE t SET n = n + 1000 WHERE id % 500 = 1');
 is_offloaded($node, $sum, 'beside a transaction');
@@ -196,7 +196,7 @@ move_to('elsewhere');
 $node->safe_psql('moved', 'SET gpuconc.enabled = off; UPDATE m SET n = n + 1 WHERE i % 10 = 5');
 move_to('pg_default');
 is_offloaded($node, $moved, 'moved there and back', 'moved');
-# What is held at last is asked for in the other database.
+# Columns held at last are asked for in the other database.
 $node->safe_psql('moved', q{SELECT gpuconc_evict('m')});
 
 # Writers of all kinds, with the LSNs of the map and commits that are flushed, and without.

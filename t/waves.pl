@@ -121,7 +121,7 @@ is($roomy->safe_psql('postgres', "SELECT count(*), bool_and((args ->> 'kB')::num
 $roomy->stop;
 
 #-------------------------------------------------------------------------
-# What is cached is used where it is, and a scan does not drop what it is about to need
+# Cached columns are used where they are, and a scan does not drop chunks that it is about to need
 #-------------------------------------------------------------------------
 in_waves($others[2], 'once more');
 my $again = in_waves($others[2], 'and again');
@@ -178,7 +178,7 @@ foreach my $timeout (3, 6, 12, 25)
 wait_until($node, 'SELECT running = 0 FROM gpuconc_devices', 'nothing runs');
 in_waves($same[0], 'the next request runs');
 
-# The same rows are written anew while they are read, and copies of them are dropped.
+# Rows are written anew while they are read, and copies of them are dropped.
 my $sum = 'SELECT count(*), sum(id), sum(price), count(note), sum(day), sum(part), sum(revenue) FROM lo';
 my $expected = own_answer($sessions[0], $sum);
 $sessions[$_]->query_safe('SET gpuconc.debug_offload = allow') foreach (0 .. 3);

@@ -1,4 +1,4 @@
--- What ClickBench's 43 queries ask, in their order.  Orders are total here, so that answers can be compared; what is in
+-- ClickBench's 43 questions, in their order.  Orders are total here, so that answers can be compared; what is in
 -- braces, clickbench takes from the rows, or from their number.
 select count(*) from hits;
 select count(*) from hits where adv_engine_id <> 0;

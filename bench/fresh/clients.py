@@ -1,4 +1,4 @@
-"""What the programs of this folder share: psql, pgbench, and tables of what came out."""
+"""Common code of this folder's programs: psql, pgbench, and tables of results."""
 import os
 import re
 import subprocess

@@ -72,7 +72,7 @@ load() {
 measure() {
 	local database
 
-	# What is in DATA may have been made with another build's script.
+	# Databases in DATA may have been made with another build's script.
 	for database in postgres ${TPCH:+tpch}; do
 		psql -Xqd "$database" -c 'set client_min_messages = warning' -c 'drop extension if exists gpuconc' -c 'create extension gpuconc'
 	done

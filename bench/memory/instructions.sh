@@ -80,7 +80,8 @@ mark() {
 	sleep 1
 }
 
-# Of callgrind's profile: the thread, what is left out, and each decision; in short memory, per wave and by function, too.
+# Summarize callgrind's profile: the thread, what is left out, and each decision; in short memory, per wave and by
+# function, too.
 report() {
 	callgrind_annotate --inclusive=yes --threshold=100 --auto=no "$1" | awk -v n="$2" -v waves="$3" -v decisions="$DECISIONS" -v left_out="$LEFT_OUT" '
 		/^ *[0-9][0-9,]* / {

@@ -125,7 +125,7 @@ def percent(a, b):
 # ---------------------------------------------------------------------------------------------------------
 
 def alone(session, name, seconds):
-    """The same query again and again: mean ms, bytes over the link by each, waves, fallbacks."""
+    """A query again and again: mean ms, bytes over the link by each, waves, fallbacks."""
     times, _ = session.times(f'execute {name}', 3)
     n = max(3, min(300, int(seconds * 1000 / max(min(times), 0.01))))
     before = stats()
@@ -181,7 +181,7 @@ def one(run):
 # ---------------------------------------------------------------------------------------------------------
 
 def throughput(scripts, clients, seconds):
-    """What pgbench found, and counters meanwhile."""
+    """pgbench's results, and counters meanwhile."""
     before = stats()
     found = pgbench(scripts, clients, seconds=seconds)
     found['stats'] = since(before)
@@ -364,7 +364,7 @@ def moved(run):
 # ---------------------------------------------------------------------------------------------------------
 
 def host(run):
-    """HOST_CACHE is what it is: the server was started with it."""
+    """HOST_CACHE cannot change: the server was started with it."""
     lines = Lines(run, 'host')
     pages = int(value("select sum(relpages) from pg_class where relname in ('lineorder', 'customer', 'supplier', 'part', 'date')"))
     for round_ in range(run.args.rounds):
@@ -420,7 +420,7 @@ def pair_at_once(pair, seconds):
     both = pgbench([f'\\if :client_id = 0\n{a};\n\\else\n{b};\n\\endif\n'], 2, seconds=seconds)['by_client']
     got = since(before)
     at_once = [statistics.mean(both.get(c, [0])) for c in (0, 1)]
-    # What both did in the same time, by what it takes one after the other.
+    # The work of both in one time, by its time one after the other.
     done = sum(len(both.get(c, [])) * one_by_one[c] for c in (0, 1)) / max(sum(both.get(c, [0])) for c in (0, 1))
     return done, one_by_one, at_once, got
 
@@ -458,7 +458,7 @@ def pairs(run):
 # ---------------------------------------------------------------------------------------------------------
 
 class Needs:
-    """What one query needs: it runs with `most` MB, and does not with `least`; None: that is not known."""
+    """Memory that one query needs: it runs with `most` MB, and does not with `least`; None: that is not known."""
 
     def __init__(self):
         self.least, self.most, self.working_set = 0, None, 0
@@ -469,7 +469,7 @@ class Needs:
         return self.most is not None and self.most - self.least <= 1
 
     def middle(self):
-        """Of the bounds, in proportion: most queries need little of the working set.  First: no limit."""
+        """A limit between the bounds, in proportion: most queries need little of the working set.  First: no limit."""
         if self.most is None:
             return 0
         return max(self.least + 1, min(self.most - 1, round(math.sqrt(max(self.least, 1) * self.most))))
@@ -481,7 +481,7 @@ class Needs:
             return
         if limit == 0:
             self.working_set, self.reason = int(device('memory_used')), ''
-        # What it gave back while it ran is about as much again at most.
+        # Memory that it gave back while it ran is about as much again at most.
         self.most = limit or max(2, 2 * round(self.working_set / MB))
         self.waves, self.passes = got['waves'] / 2, got['in_passes'] / 2
 

@@ -38,7 +38,7 @@ typedef struct Outcome
 	uint64_t	decisions;
 } Outcome;
 
-/* Of the processor: other programs run beside this one. */
+/* Time of the processor: other programs run beside this one. */
 static double
 now_us(void)
 {

@@ -1,4 +1,4 @@
-"""What the programs of this folder ask of a server: limits of device memory, counters, runs of queries."""
+"""Requests of this folder's programs to a server: limits of device memory, counters, runs of queries."""
 import glob
 import os
 import re
@@ -46,7 +46,7 @@ def reset():
 
 
 def reasons():
-    """Of fallbacks since the last reset."""
+    """Counts of fallbacks since the last reset."""
     return value("select string_agg(key || ' ' || value, ', ') from gpuconc_stat, jsonb_each_text(fallback_reasons)")
 
 

@@ -8,10 +8,10 @@
  * Writes lines for the file that gc_calibration_parse() reads, behind those of bench/two_stage/calibrate.
  *
  * The tables are figures 2 and 23 of Paul, He, He 2016.  They are of a chain of two kernels' parts, a producer of N
- * integers and a consumer that adds them up, by number of channels, size of packets and N.  Each channel is a producing and a
- * consuming block of one kernel, so all blocks are resident, and a ring of slots between them.  The producer waits
- * for a free slot, the consumer for a full one.  On device host, whose blocks do not run at the same time for
- * sure, one block fills and empties a slot in turns.
+ * integers and a consumer that adds them up.  They vary by number of channels, size of packets and N.  Each channel
+ * is a producing and a consuming block of one kernel, so all blocks are resident, and a ring of slots between them.
+ * The producer waits for a free slot, the consumer for a full one.  On device host, whose blocks do not run at the
+ * same time for sure, one block fills and empties a slot in turns.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,16 +4,15 @@
     bench/pipelines/edges.py tpch|ssb|skew [--out FILE.md] [--tiles 1000000,4000000] [--steps default|all] [--only q05,q09]
                              [--runs 5] [--warm 3] [--jobs 8] [--quiet 6] [--check] [--seconds S] [--commit HASH] [--command TEXT]
 
-On tables that tpch/load, ssb/load or skew/data.sql made.  A way is an edge, a size of tiles, and the step before which the edge of main
-pipelines lies: the default one, or with --steps all each that there is.  Without --steps, all are tried for the
-five queries of Paul, He and He 2016 (TPC-H Q5, Q7, Q8, Q9, Q14).  A query's time is the sum of its nodes'
-kernel times (EXPLAIN (ANALYZE, VERBOSE)), the median of --runs after --warm others, of those executions in which the fewest
-builds were run: what one execution builds the next may find.  Kernels of all queries are compiled before, by
---jobs sessions.  A kernel that was compiled quickly is replaced in the background, so what is timed begins when no kernel
-has come to the kernel cache for --quiet seconds; nothing tells if one is missing then but "registers changed".
---check compares the rows of each way with those of "fuse".
-The tables are written after each query.  Once --seconds of timing are over no other query is begun, and those left out
-are named.
+On tables that tpch/load, ssb/load or skew/data.sql made.  A way is an edge, a size of tiles, and the step before
+which the edge of main pipelines lies: the default one, or with --steps all each that there is.  Without --steps, all
+are tried for the five queries of Paul, He and He 2016 (TPC-H Q5, Q7, Q8, Q9, Q14).  A query's time is the sum of its
+nodes' kernel times (EXPLAIN (ANALYZE, VERBOSE)), the median of --runs after --warm others, of those executions in
+which the fewest builds were run: what one execution builds the next may find.  Kernels of all queries are compiled
+before, by --jobs sessions.  A kernel that was compiled quickly is replaced in the background.  So timing begins when
+no kernel has come to the kernel cache for --quiet seconds; nothing tells if one is missing then but "registers
+changed". --check compares the rows of each way with those of "fuse".  The tables are written after each query.  Once
+--seconds of timing are over no other query is begun, and those left out are named.
 """
 import argparse
 import concurrent.futures
@@ -62,7 +61,7 @@ def builds_run(plan):
 
 
 class Result:
-    """What EXPLAIN said of some executions of a query: of the median one, where there is no number for all."""
+    """EXPLAIN's figures on some executions of a query: of the median one, where there is no number for all."""
 
     def __init__(self, text, runs):
         plans = [p for p in re.split(r'^ *Execution Time: .*$', text, flags=re.M) if 'Kernel Time' in p]
@@ -107,7 +106,7 @@ def settle(args):
 
 
 def rows_hash(sql, way):
-    """Of the rows in an order of their own: rows with equal sort keys come in any order (Q11)."""
+    """A hash of the rows in an order of their own: rows with equal sort keys come in any order (Q11)."""
     rows = psql(ON + way.settings() + sql + ';').splitlines()
     return hashlib.md5('\n'.join(sorted(rows)).encode()).hexdigest()
 

@@ -5,8 +5,8 @@
 
 On tables that tpch/load made, of a server that has not run the queries yet, and whose kernel cache is empty: a quick
 kernel runs first, the full one takes over when it is compiled, and the quick one comes back where that was slower
-(src/sched/model/efforts.h).  --runs executions of each query follow each other in one session, with a pause behind each
-of the first ten, so that some run before the full kernel is there.  Kernels are told apart by their registers.
+(src/sched/model/efforts.h). --runs executions of each query follow each other in one session, with a pause behind
+each of the first ten.  So some run before the full kernel is there.  Kernels are told apart by their registers.
 """
 import argparse
 import os

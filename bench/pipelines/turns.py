@@ -4,11 +4,11 @@
     bench/pipelines/turns.py [--only q09] [--runs 40] [--pauses 0,0.05,0.3] [--edges fuse,refill,auto] [--out FILE.md]
                              [--commit HASH] [--command TEXT]
 
-On tables that tpch/load made.  Each query is executed --runs times in one session for each edge and each pause (seconds
-before each execution), after ten others.  Executions are told apart by what EXPLAIN counts: builds that were run and shared, members
-of a shared scan (a selection scan is one that is taken alone), blocks and registers of the last kernel, and bytes copied.
-If times differ between kinds, that is what differs.  If they differ within a kind, and with the pause, it is the device:
-its clocks, when nvidia-smi is there, are beside them.
+On tables that tpch/load made.  Each query is executed --runs times in one session for each edge and each pause
+(seconds before each execution), after ten others.  Executions are told apart by what EXPLAIN counts: builds that were
+run and shared, members of a shared scan (a selection scan is one that is taken alone), blocks and registers of the
+last kernel, and bytes copied.  If times differ between kinds, this makes the difference.  If they differ within a
+kind, and with the pause, it is the device: its clocks, when nvidia-smi is there, are beside them.
 """
 import argparse
 import os
@@ -48,7 +48,7 @@ class Clocks:
 
 
 def executions(sql, edge, pause, runs):
-    """Of each execution: what it is told apart by, kernel ms, and ms of the main kernel, if that is told."""
+    """Of each execution, the kind that it is told apart by, kernel ms, and ms of the main kernel, if that is told."""
     one = (f'select pg_sleep({pause});\n' if pause else '') + f'explain (analyze, verbose, format yaml) {sql};\n'
     text = psql(ON + f'set gpuconc.debug_pipeline_edge = {edge};\n' + f'explain (analyze, verbose, format yaml) {sql};\n' * WARM + one * runs)
     found = []

@@ -93,7 +93,7 @@ class Server:
         return self.value("select coalesce(fallback_reasons::text, '') from gpuconc_stat")
 
     def bad_lines(self):
-        """What a server's log must not have."""
+        """Lines that a server's log must not have."""
         with open(self.log, errors='replace') as f:
             return [line.rstrip() for line in f if re.search(r'PANIC|TRAP|was terminated by signal|gpuconc restarts', line)]
 

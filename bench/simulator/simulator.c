@@ -20,7 +20,7 @@
 #include <string.h>
 
 /*
- * What ends within so small a part of the time elapsed ends at the same time: sums of
+ * Blocks that end within so small a part of the time elapsed end at one time: sums of
  * the same durations in another order must not make phases of their own.
  */
 #define SAME_TIME	1e-10
@@ -48,7 +48,7 @@ round_up(int64_t n, int64_t unit)
 }
 
 /*
- * What one block takes of a multiprocessor (Li, Yu, Kumar, Tu 2014, eqs. 4 and 7; section IV.A).
+ * A block's use of a multiprocessor (Li, Yu, Kumar, Tu 2014, eqs. 4 and 7; section IV.A).
  * Registers are handed out to warps in granules: 256 for a warp, which is the "units
  * of 8" per thread of the paper's text; the warps of a block count in multiples of
  * warp_unit for them.  False: no multiprocessor can hold it.
@@ -410,10 +410,10 @@ next_arrival(const Simulation *s)
 }
 
 /*
- * Let time pass until the next event, and end the blocks that are due then.  There
- * always is an event: were nothing resident and nothing to arrive, the first kernel in
- * the order of issue that still waits would have started, as its predecessors have
- * ended and an empty multiprocessor can hold a block of it.
+ * Let time pass until the next event, and end the blocks that are due then.  There always is an
+ * event.  Let nothing be resident and nothing to arrive.  Then the first waiting kernel in the
+ * order of issue would have started: its predecessors have ended, and an empty multiprocessor
+ * can hold a block of it.
  */
 static GcSimStatus
 pass_time(Simulation *s, bool *kernel_ended)

@@ -7,12 +7,12 @@
  * follows the three disciplines of Li, Yu, Kumar, Tu 2014, section IV.B:
  *
  * 1. Blocks of a kernel are spread over as many multiprocessors as possible.  A
- *	  block goes to the multiprocessor that holds the fewest blocks of its kernel;
- *	  of those to the one where the most further blocks of it would fit, then to
- *	  the one with the fewest warps, then to the first.  (The paper says no more
- *	  than the first of these; the rest makes the outcome certain.)
- * 2. A block starts as soon as the warps, registers, shared memory and block slot
- *	  that it needs are free, whatever else its multiprocessor goes on with.
+ *	  block goes to the multiprocessor that holds the fewest blocks of its kernel; of those to
+ *	  the one where the most further blocks would fit, then to that with the fewest warps, then
+ *	  to the first.  (The paper says no more than the first of these; the rest makes the outcome
+ *	  certain.)
+ * 2. A block starts as soon as its warps, registers, shared memory and block slot are free,
+ *	  whatever else its multiprocessor goes on with.
  * 3. Without Hyper-Q there is one hardware queue.  No block of a kernel is scheduled
  *	  before all blocks of the kernels in front of it are.  With Hyper-Q a kernel
  *	  waits for no other stream; when blocks of several kernels would fit, the kernel
@@ -23,7 +23,7 @@
  * has ended.  Streams rank by arrival, then by their place in the workload.
  *
  * Order of issue.  The queue of discipline 3 is filled depth-first: all kernels of the
- * first stream, then all of the second (A1 B1 A2 B2 ...).  That is what figure 9 shows.
+ * first stream, then all of the second (A1 B1 A2 B2 ...).  Figure 9 shows that.
  * In its phase I there is room for A2 beside A1, but none starts: B1 stands before
  * A2 in the queue, and B1 itself waits for A1 to end.  Had kernels been issued
  * breadth-first (A1 A2 A3 A4 B1 ...), A2 would have started at once.  Depth-first is
@@ -65,7 +65,7 @@ typedef enum GcSimStatus
 	GC_SIM_TOO_LARGE			/* one of the bounds above */
 } GcSimStatus;
 
-/* A kernel; block_us is what a block takes at speed 1. */
+/* A kernel; block_us is a block's time at speed 1. */
 typedef struct GcSimKernel
 {
 	int			registers;		/* per thread */

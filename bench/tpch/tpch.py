@@ -1,4 +1,4 @@
-"""What the programs of this folder share: queries, sessions with psql, plans."""
+"""Common code of this folder's programs: queries, sessions with psql, plans."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ QUERIES = [f'q{n:02}' for n in range(1, 23)]
 OFF = 'set gpuconc.enabled = off;\n'
 ON = 'set gpuconc.enabled = on;\nset gpuconc.cold = wait;\n'
 
-# What PostgreSQL may do above a gpuconc node of a query that is wholly offloaded.
+# Nodes of PostgreSQL that may be above a gpuconc node of a query that is wholly offloaded.
 ABOVE = {'Sort', 'Incremental Sort', 'Limit', 'Result', 'Subquery Scan'}
 LEVELS = ('none', 'part', 'tables', 'whole')
 
@@ -69,7 +69,7 @@ def value(sql):
 
 
 class Plan:
-    """What does what in a plan that EXPLAIN, not verbose, describes.
+    """The work of each node in a plan that EXPLAIN, not verbose, describes.
 
     level: "whole": gpuconc's nodes read all tables, join and aggregate, and PostgreSQL sorts at most;
     "tables": they read all tables, but PostgreSQL joins, aggregates, or computes their row sources;
@@ -99,7 +99,7 @@ class Plan:
         elif inside or kind not in ABOVE:
             self.own.append(node.get('Join Type', '') + ' ' + kind if 'Join Type' in node else kind)
         for child in node.get('Plans', ()):
-            # What is not an InitPlan and stands below a gpuconc node is a row source.
+            # A plan below a gpuconc node that is not an InitPlan is a row source.
             self.walk(child, (inside or ours) and child.get('Parent Relationship') not in ('InitPlan',))
 
     def __str__(self):

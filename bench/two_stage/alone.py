@@ -20,7 +20,7 @@ FIELDS = ('Kernel Time', 'Read', 'Registers per Thread', 'Blocks', 'Threads per 
 
 
 def analyzed(control, sql):
-    """What EXPLAIN ANALYZE says of it."""
+    """EXPLAIN ANALYZE's figures on it."""
     out = '\n'.join(r[0] for r in control.run([f'explain (analyze, verbose, costs off, format yaml) {sql}'])[1][0])
     return dict(line.strip().split(': ', 1) for line in out.splitlines() if ': ' in line)
 

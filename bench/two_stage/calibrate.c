@@ -8,13 +8,12 @@
  * Writes a file that gc_calibration_parse() reads; its name is the device's unless
  * --calibration gives one.  Takes some seconds and at most 8 GB of device memory.
  *
- * What is measured: a scan of four columns of 4 bytes (filter on three, sum of
- * products), alone; the same with one warp on each multiprocessor, which tells how many
- * bytes have to be in flight there to use the bandwidth up; 2, 4 and 8 of them side by
- * side, over the same columns and over columns of their own, in the sizes that the
- * scheduler itself gives them (gc_decide, policy kernel; for columns of their own, as it
- * would be with nothing to share, policy twostage); and as bodies of one kernel.
- * From each
+ * What is measured: a scan of four columns of 4 bytes (filter on three, sum of products),
+ * alone; the same with one warp on each multiprocessor, which tells how many bytes have to be
+ * in flight there to use the bandwidth up; 2, 4 and 8 of them side by side, over common columns
+ * and over columns of their own, in the scheduler's own sizes (gc_decide, policy kernel; for
+ * columns of their own, as it would be with nothing to share, policy twostage); and as bodies
+ * of one kernel.  From each
  *
  *	  T = longest + constant * (sum of the others)
  *

@@ -92,7 +92,7 @@ extern void bench_drain(void);
  */
 extern BenchKernel bench_kernel(const char *name, int vec, const char *member_no);
 
-/* The same, to have room for so many blocks on a multiprocessor (gc_target.h); 0: as the compiler likes. */
+/* A kernel that is to have room for so many blocks on a multiprocessor (gc_target.h); 0: as the compiler likes. */
 extern BenchKernel bench_kernel_for(const char *name, int vec, int least_blocks, const char *member_no);
 
 /* Whole text, as the code generator writes it; false (with a note): it does not compile. */
@@ -114,14 +114,14 @@ typedef enum BenchOrder
 {
 	BENCH_ONE_STREAM,			/* one after another */
 	BENCH_STREAMS_EACH,			/* a stream for each, batch after batch */
-	BENCH_STREAMS_IN_TURN		/* the same, and within a batch they start in this order, as one
+	BENCH_STREAMS_IN_TURN		/* batch after batch, and within one they start in this order, as one
 								 * who launches them starts them */
 } BenchOrder;
 
 /*
- * Microseconds from the first start to the last end, by the device's clock.  All is
- * queued behind a gate, a kernel that takes as long as queueing does, so that the time
- * is the device's own and not that of the calls.
+ * Microseconds from the first start to the last end, by the device's clock.  All is queued
+ * behind a gate, a kernel that takes as long as queueing does.  So the time is the device's own
+ * and not that of the calls.
  */
 extern double bench_us(const BenchLaunch *launches, int n, BenchOrder order);
 
@@ -131,7 +131,7 @@ extern void bench_run(const BenchLaunch *launches, int n, BenchOrder order, doub
 /* Median of `runs` (at most 64) of these, after one that does not count. */
 extern double bench_median_us(const BenchLaunch *launches, int n, BenchOrder order, int runs);
 
-/* What gc_decide() works in. */
+/* Memory that gc_decide() works in. */
 extern GcDecideWork *bench_decide_work(void);
 
 /* Queue one launch and nothing else, on stream s (0 to BENCH_STREAMS - 1). */
@@ -140,7 +140,7 @@ extern void bench_queue(int s, const BenchKernel *k, GcLaunch grid, const GcArgs
 /* The launch that gc_sched_full makes of so many blocks per multiprocessor. */
 extern GcLaunch bench_full(int threads, int per_sm, u32 shared_bytes, u64 tiles);
 
-/* What a decision starts, as a launch with so much dynamic shared memory. */
+/* A decision's start as a launch with so much dynamic shared memory. */
 extern GcLaunch bench_shape(const GcStart *start, u32 shared_bytes);
 
 extern double bench_median(double *values, int n);	/* sorts them */

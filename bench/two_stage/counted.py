@@ -25,7 +25,7 @@ PASSES = 8                      # of one range, at most
 
 
 class Counter:
-    """What the library in the worker is told, and what it tells."""
+    """Files between the library in the worker and this program."""
 
     def __init__(self):
         self.label, self.out = os.environ['COUNT_RANGES_LABEL'], os.environ['COUNT_RANGES_OUT']

@@ -13,11 +13,11 @@
  *	  kernels	launch again each kernel that is alone in its group
  *	  groups	launch again the groups of several, and those that belong to them
  *
- * The sizes depend on times, so that only what was written down once is the same
- * every time the profiler has the program run again.  Each group is launched once
- * between cuProfilerStart and cuProfilerStop, in the order of FILE.  Several launches
- * wait behind a gate (common.h), here of fixed length (--gate, 2000 us), so that they
- * meet on the device however long a call takes under the profiler; it is one warp.
+ * The sizes depend on times, so that only what was written down once is the same every time the
+ * profiler has the program run again.  Each group is launched once between cuProfilerStart and
+ * cuProfilerStop, in the order of FILE.  Several launches wait behind a gate (common.h), here
+ * of fixed length (--gate, 2000 us).  So they meet on the device however long a call takes
+ * under the profiler; it is one warp.
  *
  * Groups:
  *	  kernels	the pool's kernels and the scans of scans.h, each with the grid that is
@@ -46,7 +46,7 @@
 #define TOGETHER	16			/* kernels of the pool */
 #define RUNS		7
 
-/* What there is to launch. */
+/* Kinds of launches. */
 enum
 {
 	NARROW = POOL_KERNELS, NARROW_FUSED, WIDE, WIDE_FUSED, ALONE,
@@ -106,7 +106,7 @@ make_scans(const ScanKind *kind, u64 rows, u64 step, u64 size, PoolKernel *one, 
 
 		for (u64 b = 0; b < SCANS; b++)
 		{
-			/* Body 0 of the third is what body 2 of the kernel of many is. */
+			/* Body 0 of the third equals body 2 of the kernel of many. */
 			u64			from = step * ((b + (u64) (i < 2 ? 0 : i - 1)) % SCANS);
 
 			scan_limits(kind, &k->args, (int) b, from, from + size);
@@ -336,7 +336,7 @@ make_plan(const char *path, double gate_us)
 }
 
 /*-------------------------------------------------------------------------
- * What the profiler sees
+ * Launches that the profiler sees
  *-------------------------------------------------------------------------
  */
 

@@ -8,7 +8,7 @@ counters.py: what NVIDIA's profiler counted, as tables; counters.sh runs it.
 
 metrics: what to ask the profiler for, of that which FILE (from ncu --query-metrics) lists.
 rows: of how many kernels or ranges a CSV file of the profiler's has figures.
-tables: Markdown; PLAN is what `counters` wrote, and the profiler's rows are in its order.
+tables: Markdown; `counters` wrote PLAN, and the profiler's rows are in its order.
 """
 import argparse
 import csv
@@ -109,7 +109,7 @@ def total(figures, *names):
 
 
 def stalls(figures, most=4):
-    """What a warp's time goes to, the largest parts first; 'selected' is where it issues."""
+    """Parts of a warp's time, the largest first; 'selected' is where it issues."""
     parts = {s: figures[STALL % s] for s in STALLS if figures.get(STALL % s) is not None}
     whole = sum(parts.values())
     if not whole:
@@ -123,7 +123,7 @@ def show(value, digits=0):
 
 
 def cells(group, figures, gate, sms):
-    """What all tables say of one group.  Rates are per time without the profiler, which slows nothing there."""
+    """Figures on one group for all tables.  Rates are per time without the profiler, which slows nothing there."""
     us = group['us']
     counted = ratio(figures.get(TIME), 1000)
     moved = total(figures, READ, WRITTEN)

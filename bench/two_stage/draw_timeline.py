@@ -3,7 +3,7 @@
 
     draw_timeline.py [--batches N] [--out FILE.svg] [FILE]
 
-FILE is what gpuconc_timeline() returned ("-": standard input); without it, psql asks the server that
+FILE has the output of gpuconc_timeline() ("-": standard input); without it, psql asks the server that
 the environment names (PGHOST, PGDATABASE, ...).  Lanes hold kernels that ran at the same time, in one
 colour per kernel; requests that one shared scan answered have a dark frame.  Dashed lines are the
 starts of batches.  Where nothing ran for long, time is cut out, and the cut is marked with its length.

@@ -3,10 +3,10 @@
  * groups.c [--rows N] ...
  *	  What a table of groups in shared memory takes, by its layout, and several in one kernel.
  *
- * 4,950 groups by three columns of 1 byte, a count and a sum each, of the rows that a filter
- * on a fourth column keeps (all of them, or half); the mixes' query G (pg.sh).  In the words of
- * codegen/sink/sink_dense_groups.c, and with the words of a group side by side, as they were before.  Bodies of
- * one kernel differ in the filter's constant and have a table each.
+ * 4,950 groups by three columns of 1 byte, a count and a sum each.  A filter on a fourth column keeps all rows,
+ * or half; the mixes' query G (pg.sh).  In the words of codegen/sink/sink_dense_groups.c, and with the words of
+ * a group side by side, as they were before.  Bodies of one kernel differ in the filter's constant and have a
+ * table each.
  *
  *-------------------------------------------------------------------------
  */

@@ -8,8 +8,8 @@ probes; G, heavy in groups.  Every execution draws its constants.
     bench/two_stage/mixes.py --out FILE.md [--runs 30] [--most 8] [--block 5] [--seconds 0]
                              [--policies ...] [--skip-check] [--bandwidth 4.6]
 
---bandwidth: of the device's memory in TB/s, as calibrate measures it: how long reading each column of a
-mix once takes, and so how much sharing can gain that still reads them, is told beside what was gained.
+--bandwidth: of the device's memory in TB/s, as calibrate measures it: the time to read each column of a
+mix once, and so the most that sharing can gain, is told beside the gain.
 """
 import argparse
 import random
@@ -24,13 +24,13 @@ PAIRS = (('Q1', 'Q1'), ('Q1', 'Q2'), ('Q2', 'Q2'), ('Q1', 'S'), ('Q2', 'S'), ('Q
          ('S', 'P'), ('S', 'G'), ('P', 'P'), ('P', 'G'), ('G', 'G'), ('R', 'R'))
 
 
-# Of a multiprocessor, from sm_80 on: threads, registers, bytes of shared memory (of sm_90; sm_80 has 167,936).
+# Limits of a multiprocessor, from sm_80 on: threads, registers, bytes of shared memory (of sm_90; sm_80 has 167,936).
 MULTIPROCESSOR = (2048, 65536, 233472)
 SYSTEM_SHARED = 1024        # bytes that every block takes besides
 
 
 class Load:
-    """What a query's main kernel reads, and what a block of it takes of a multiprocessor."""
+    """Columns that a query's main kernel reads, and resources of a multiprocessor that a block of it takes."""
 
     def __init__(self, control, template, execute):
         self.columns = {name: int(bytes_) for name, bytes_ in control.admin.query(
@@ -59,7 +59,7 @@ def fit(loads):
 
 
 def describe(control, report, templates, values):
-    """What gpuconc makes of them, so that a reader can see which joins are hash joins; and their Loads by name."""
+    """gpuconc's plans for them, so that a reader can see which joins are hash joins; and their Loads by name."""
     loads = {}
     report.section('The queries',
                    'Join keys of Q1 and Q2 are multiplied by 1,000,003 on both sides: too far apart for bitmaps, so '
@@ -106,7 +106,7 @@ def compile_all(control, args, templates, values):
 
 
 def warm_up(control, args, chosen, values):
-    """What the cost model learns of this mix, and what is still to be compiled for it."""
+    """Let the cost model learn this mix, and compile what is lacking."""
     for policy in args.policies * 2:
         control.use(policy)
         for _ in range(3):

@@ -5,11 +5,11 @@
  *
  *	  occupancy [--out FILE] [FILE.gpu.src | DIRECTORY ...]
  *
- * Compiles every kernel text for the device (those that gpuconc.debug_gpu_kernels
- * writes, *.gpu.src of a directory; none given: the pool's) and compares the blocks
- * per multiprocessor of the model with those of the driver's occupancy call, for many
- * block sizes and amounts of dynamic shared memory.  Exit status 1: they differ
- * somewhere, or a text does not compile; 2: nothing could be compared.
+ * Compiles every kernel text for the device (those that gpuconc.debug_gpu_kernels writes,
+ * *.gpu.src of a directory; none given: the pool's).  It compares the blocks per multiprocessor
+ * of the model with those of the driver's occupancy call.  Block sizes and amounts of dynamic
+ * shared memory are many.  Exit status 1: they differ somewhere, or a text does not compile; 2:
+ * nothing could be compared.
  *
  *-------------------------------------------------------------------------
  */

@@ -313,8 +313,8 @@ phase_ends(const Trial *t, const BlockRun *runs, double close, double *ends)
 }
 
 /*
- * Of pairs of blocks that start at different times by the simulator, how many started
- * in that order?  Blocks of the same kernel are matched by order of start.
+ * How many pairs of blocks that start at different times by the simulator started in that
+ * order?  Blocks of the same kernel are matched by order of start.
  */
 static double
 order_agreement(const Trial *t, double close)

@@ -35,7 +35,7 @@ BENCH_PROGRAM=bench/two_stage/pg.sh
 MORE_NAMES=(SECONDS_EACH POLICIES ROUNDS SETS WARM_UP SEED BANDWIDTH LOOK SIZES)
 MORE_CONF='gpuconc.batch_log_size = 16384'
 
-# What the profiler's library, which the driver loads into the worker, is to count.
+# Settings of the profiler's library, which the driver loads into the worker.
 prepare() {
 	[[ ,$PARTS, == *,counted,* ]] || return 0
 	[ -f "$TWO_STAGE/bin/libcount_ranges.so" ] || make -s -C "$TWO_STAGE" bin/libcount_ranges.so >"$OUT/build.log" 2>&1 ||

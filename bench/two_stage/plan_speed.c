@@ -190,7 +190,7 @@ static const char *const character_names[] = {"wide", "slim", "bitmaps", "small"
 #define KERNELS		65
 #define TYPES		40
 
-/* What the kernels of one set have in common. */
+/* Common properties of a set's kernels. */
 typedef struct Set
 {
 	Character	character;
@@ -259,7 +259,7 @@ random_item(const GcProfile *profile, const Set *set, uint32_t type, GcCandidate
 		random_kernel(profile, set, o);
 	o->max_threads = o->threads;
 	o->occupancy = gc_occupancy(profile, o->registers, o->threads, o->shared_bytes);
-	/* Of one table and bound by memory, as far as twostage knows: it tries to have them resident. */
+	/* All scan one table and are bound by memory, as far as twostage knows: it tries to have them resident. */
 	candidate->scan = 1;
 	candidate->nloads = 1;
 	candidate->load[0] = (GcColumnLoad) {type % 4, (float) (o->alone_us * gc_calibration_default.read_bandwidth)};
@@ -279,7 +279,7 @@ random_active(int n, GcActive *active)
 	};
 }
 
-/* What decisions came to, summed. */
+/* Sums of decisions' results. */
 typedef struct Quality
 {
 	double		started;

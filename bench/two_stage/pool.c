@@ -8,9 +8,9 @@
  * the result, w1 .. the columns' descriptions (10 of them), w11 and up what else a
  * kernel needs.  All may run any number of times, and beside themselves.
  *
- * The synthetic ones keep an array of registers alive through a loop of integer
- * arithmetic, and hold shared memory, as Li, Tu, Zeng (conference)'s do to have the resources of its
- * table I; the registers that came out are printed.
+ * The synthetic ones keep an array of registers alive through a loop of integer arithmetic, and hold
+ * shared memory.  Those of Li, Tu, Zeng (conference) do so, too, to have the resources of its table
+ * I; the registers that came out are printed.
  *
  *-------------------------------------------------------------------------
  */
@@ -183,7 +183,7 @@ bytes_per_row(const char *numbers)
 	return bytes;
 }
 
-/* Of the structures below, what a kernel looks up at random outside of shared memory. */
+/* Bytes of the structures below that a kernel looks up at random outside of shared memory. */
 static u64
 looked_up(int kernel)
 {
@@ -202,7 +202,7 @@ looked_up(int kernel)
 	return bytes;
 }
 
-/* What kernels need besides the table. */
+/* Arrays that kernels need besides the table. */
 static void
 make_structures(GcArgs *args)
 {
@@ -321,7 +321,7 @@ pool_make(PoolKernel pool[POOL_KERNELS], u64 rows)
 		k->lookup_bytes = looked_up(i);
 		k->max_threads = bench_max_threads(&k->k);
 	}
-	/* What the probe probes. */
+	/* The build that the probe probes. */
 	bench_queue(0, &pool[BUILD].k, bench_full(256, 4, 0, pool[BUILD].tiles), &pool[BUILD].args);
 	bench_drain();
 	check_results(pool);

@@ -62,7 +62,7 @@ extern void pool_measure(PoolKernel *pool, int n, int runs);
 /* Measure each beside itself; set issue_part; prints a table.  After pool_measure(). */
 extern void pool_measure_issue(PoolKernel *pool, int n, int runs);
 
-/* What the scheduler is told of a kernel, as of one that waits; type: its number, not 0. */
+/* Description of a kernel for the scheduler, as of one that waits; type: its number, not 0. */
 extern void pool_item(const PoolKernel *k, uint32_t type, GcCandidate *candidate);
 
 extern BenchLaunch pool_launch(const PoolKernel *k, GcLaunch grid, int batch);

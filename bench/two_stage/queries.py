@@ -1,7 +1,7 @@
 """Queries with constants that are drawn anew for each execution; PREPAREd once a session.
 
-The pool: the 13 queries of the Star Schema Benchmark, whose main kernels are what Li, Tu, Zeng (conference) calls its
-kernel pool.  The mix: Q1 and Q2 of Li, Tu, Zeng 2019, and three queries in the place of its Q3 to Q5.
+The pool: the 13 queries of the Star Schema Benchmark, whose main kernels are the kernel pool of Li, Tu, Zeng
+(conference).  The mix: Q1 and Q2 of Li, Tu, Zeng 2019, and three queries in the place of its Q3 to Q5.
 """
 import os
 import re
@@ -13,7 +13,7 @@ from measure import QUERIES, query  # noqa: E402
 
 
 class Values:
-    """What the columns hold, to draw constants from."""
+    """Values of the columns, to draw constants from."""
 
     def __init__(self, session, rng):
         self.rng = rng

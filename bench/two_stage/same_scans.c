@@ -169,7 +169,7 @@ note_issue(int n, int warps, double us)
 	scans.issue_part = part < scans.issue_part ? part : scans.issue_part;
 }
 
-/* What n scans add to their results, fused or one after another. */
+/* The amounts that n scans add to their results, fused or one after another. */
 static void
 results_of(const BenchLaunch *l, int n, u64 *results)
 {

@@ -11,7 +11,7 @@
 #include "common.h"
 #include "scans.h"
 
-/* What gc_decide() is asked, on an idle device of which only the calibration is known. */
+/* The schedule that gc_decide() is asked about, on an idle device of which only the calibration is known. */
 extern GcSchedule same_table_schedule(GcPolicy policy, const GcCandidate *candidates, int n);
 
 /* 2, 4, 8 and 16 scans of this kind; seconds: how long; room: for decisions. */

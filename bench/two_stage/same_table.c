@@ -78,7 +78,7 @@ static const struct
 static PoolKernel pool[POOL_KERNELS];
 static FILE *tried_file;
 
-/* What each batch came to, in microseconds. */
+/* The time of each batch, in microseconds. */
 typedef struct Tried
 {
 	double		best;			/* of all combinations */

@@ -4,7 +4,7 @@
  *	  Scans of one table that differ in constants alone.
  *
  * In the words of codegen/kernel/pipeline.c (emit_filter_aggregate, emit_vector_phase), codegen/step/packed.c and
- * codegen/sink/sink_one_group.c, so that what is measured is what the server's kernels do.  Filters on narrow
+ * codegen/sink/sink_one_group.c, so that the work of the server's kernels is measured.  Filters on narrow
  * columns are tested on packed codes.  Rows are counted, too.  The sum of a vector's values is known to
  * fit in 32 bits.  One body asks which rows are there before it loads anything.  Where few survive, it
  * reads what it sums of these alone.  Every body has limits of its own among the arguments, as requests
@@ -78,7 +78,7 @@ has_end(const ScanKind *kind, int c)
 	return c == 0 || kind->end[c] != INT_MAX;
 }
 
-/* Of a narrow column: of two, words that say which range of its codes is wanted. */
+/* One of the two words that say which range of a narrow column's codes is wanted. */
 static void
 add_word(Body *b, int members, int k, const char *name, int c, const char *value)
 {
@@ -178,7 +178,7 @@ add_loads(Body *b, const ScanKind *kind, int members, bool rare)
 			add(b, "	GC_WORD_ARRAY(%d, w%d); GC_LOAD_WORDS(%d, w%d, d%d);\n", kind->columns[c].width, c,
 				kind->columns[c].width, c, c);
 	}
-	/* c is what narrow columns' product needs; others need all */
+	/* narrow columns' product needs c alone, others need all */
 	for (int c = rare ? SCAN_COLUMNS : is_packed(kind, 0) ? 2 : 0; c < SCAN_COLUMNS; c++)
 		add(b, "	GC_ARRAY(i32, %c); GC_LOAD(%d, i32, %c, d%d);\n", 'a' + c, kind->columns[c].width, 'a' + c, c);
 }

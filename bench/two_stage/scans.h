@@ -27,7 +27,7 @@ typedef struct ScanKind
 	int			end[SCAN_COLUMNS - 1];	/* and these no more (INT_MAX: all) */
 	const char *value;			/* what is summed of row j of the columns a to d: GC_PART_ROWS
 								 * of it fit in 32 bits */
-	const char *rare;			/* the same of row `row`, read anew; NULL: most vectors have rows
+	const char *rare;			/* that sum of row `row`, read anew; NULL: most vectors have rows
 								 * that pass, and all is one stage */
 	int			vec;			/* with one body: GC_CUDA_VEC */
 	int			threads;		/* and the most threads of a block */

@@ -4,16 +4,14 @@
  *	  What selection scans take, part by part: the selection kernel, and the kernels that visit marks.
  *
  * Selection kernel: the one that would serve the Star Schema Benchmark, over six columns, four of them
- * by class, for 1 to 32 requests; with few classes, whose tables lie in few words of shared
- * memory, and with many, which lanes of a warp look for in the same banks; and for requests
- * that test the first three columns only.
+ * by class, for 1 to 32 requests; with few classes, whose tables lie in few words of shared memory,
+ * and with many, whose lookups meet in banks; and for requests that test the first three columns only.
  *
- * Visiting: a kernel that adds up 0 to 3 columns of the rows that have a mark, for densities
- * of marks from 1 in 10,000 to 4 in 10; alone, and eight of them side by side, each with
- * marks of its own.  The same with the sum kept per group in global memory, 280 groups: what
- * atomic additions to few addresses take.  And with two lookups for each row, by the first column and by the second,
- * in places of 8 MB, of each row by itself or of all that a thread has gathered together
- * (codegen/step/batched_lookup.c).
+ * Visiting: a kernel that adds up 0 to 3 columns of the rows that have a mark, for densities of marks from 1 in
+ * 10,000 to 4 in 10; alone, and eight of them side by side, each with marks of its own.  The same with the sum kept
+ * per group in global memory, 280 groups: what atomic additions to few addresses take.  And with two lookups for
+ * each row, by the first column and by the second, in places of 8 MB.  They are done for each row by itself, or
+ * together for all that a thread has gathered (codegen/step/batched_lookup.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -178,7 +176,7 @@ typedef enum LookUp
 	NO_LOOKUP, ROW_BY_ROW, TOGETHER
 } LookUp;
 
-/* What a kernel visits rows for. */
+/* Purposes for which a kernel visits rows. */
 typedef struct Visit
 {
 	int			columns;

@@ -1,7 +1,7 @@
-"""What throughput.py, mixes.py and pool.py share: sessions, policies, groups of requests, reports.
+"""Common code of throughput.py, mixes.py and pool.py: sessions, policies, groups of requests, reports.
 
-Sessions speak the server's wire protocol themselves (trust or peer authentication, simple queries), so
-that one process keeps a hundred of them busy without a client program each.
+Sessions speak the server's wire protocol themselves (trust or peer authentication, simple queries).
+So one process keeps a hundred of them busy without a client program each.
 
 How a group is measured: gpuconc.debug_hold_requests = N holds requests back until N are waiting; N
 sessions send one each; the worker starts them together, as its policy has it.  gpuconc_timeline() then
@@ -277,7 +277,7 @@ class Control:
                 for i in range(n)]
 
     def used_policy(self):
-        """What the worker now schedules by."""
+        """Settings that the worker now schedules by."""
         n = max(self.hold, 1)
         rows = self.run(self.probes(n))[1]
         return re.search(r'"Schedule": "(\w+)"', rows[0][0][0]).group(1)
@@ -327,7 +327,7 @@ class Control:
         self.change(debug_hold_requests=n)
         deadline = time.monotonic() + self.timeout
         while time.monotonic() < deadline:
-            # Held is what has no answer after a time that no such request takes.
+            # A request is held if it has no answer after a time that no such request takes.
             first.send(self.probes(1)[0])
             if not wait_all([first], 0.3):
                 break
@@ -473,7 +473,7 @@ class Predictions:
 
 
 def arguments(parser, program, policies=','.join(POLICIES)):
-    """Those that all programs have."""
+    """Options that all programs have."""
     parser.add_argument('--out', required=True)
     parser.add_argument('--policies', default=policies)
     parser.add_argument('--seconds', type=float, default=0,

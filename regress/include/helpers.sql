@@ -88,7 +88,7 @@ BEGIN
 	RETURN array_to_string(verdicts, E'\n');
 END $$;
 
--- The same for rows in an order, with floats compared within a tolerance.
+-- Compare the answers in their order, floats within a tolerance.
 CREATE FUNCTION check_near(query text, schemas text[] DEFAULT '{cached,delta,mixed}')
 RETURNS text
 LANGUAGE plpgsql AS $$
@@ -208,7 +208,7 @@ BEGIN
 	RETURN verdict || CASE WHEN EXISTS (SELECT FROM plan_of(query) AS line WHERE line ~ '^[ >-]*(|Group|Hash|Mixed|Finalize .*)Aggregate|Nested Loop|Join$|SubPlan') THEN ', in pieces' ELSE '' END;
 END $$;
 
--- What holds a snapshot still, an autovacuum worker or a loader, say, keeps VACUUM
+-- A process that still holds a snapshot, an autovacuum worker or a loader, say, keeps VACUUM
 -- from marking pages: wait for its end.
 CREATE FUNCTION settle() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

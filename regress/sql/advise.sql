@@ -26,7 +26,7 @@ SELECT relation, rows, cached_bytes > 0 AS cached, pages_served, refusals, fallb
 FROM gpuconc_advise() WHERE relation::text ~ '^advised\.';
 SELECT * FROM advised.shown ORDER BY relation::text;
 
--- what columns would take, and what they do take, dictionaries included
+-- bytes that columns would take, and do take, dictionaries included
 SELECT column_name, bytes / 70000.0 AS of_row, refused FROM gpuconc_estimate_columns('advised.plain') WHERE column_name <> 's';
 SELECT * FROM gpuconc_estimate_columns('advised.odd') WHERE refused IS NOT NULL;
 SELECT column_name, refused FROM gpuconc_estimate_columns('advised.unlogged');

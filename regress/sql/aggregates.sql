@@ -14,7 +14,7 @@ SELECT check_same('SELECT 1 FROM sales HAVING count(*) > 0');
 SELECT check_same('SELECT 1 FROM sales HAVING count(*) < 0');
 SELECT check_same('SELECT count(*) FROM sales HAVING min(price) > 1000000');
 
--- what is counted is computed, and raises what it raises, even where it cannot be NULL
+-- a counted expression is computed, and raises its errors, even where it cannot be NULL
 SELECT q, check_error(q) FROM unnest(ARRAY[
 	'SELECT count(id * 1000000) FROM sales', 'SELECT count(*), count(id * 1000000), sum(id) FROM sales WHERE id > 10', 'SELECT shop, count(id * 1000000) FROM sales GROUP BY shop', 'SELECT count(1 / (id - 7)) FROM sales WHERE id < 9',
 	'SELECT count(sales.id * c_id::int4 * 10000) FROM sales JOIN customer ON customer = c_id'
@@ -167,7 +167,7 @@ SELECT q, check_same(q) FROM unnest(ARRAY[
 ]) AS q;
 -- (these depend on the order of rows)
 SELECT refusal('SELECT stddev(f8) FROM types'), refusal('SELECT corr(f8, f4) FROM types');
--- what is PostgreSQL's altogether
+-- aggregates that are PostgreSQL's altogether
 SELECT q, refusal(q) FROM unnest(ARRAY[
 	'SELECT max(ARRAY[i4]) FROM types', 'SELECT count(NULL) FROM types', 'SELECT sum(f8::numeric) FROM types'
 ]) AS q;

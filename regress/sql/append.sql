@@ -82,7 +82,7 @@ SET search_path = cached, public;
 \o
 \set ECHO all
 
--- what it looks like
+-- plans
 SELECT plan_of('SELECT place, sum(amount) FROM measure JOIN city ON place = city WHERE day < ''2020-02-01'' GROUP BY place');
 SELECT plan_of('SELECT c_region, count(*) FROM customer JOIN (SELECT item, paid FROM web UNION ALL SELECT item::int4, paid FROM store WHERE shop = 3) s ON item = c_id GROUP BY 1');
 SELECT plan_of('SELECT count(*) FROM measure WHERE k BETWEEN 3 AND 12');

@@ -12,7 +12,8 @@ SELECT q, check_same(q) FROM unnest(ARRAY[
 CREATE TABLE public.operands AS SELECT i AS id, (ARRAY['NaN', '-Infinity', 'Infinity', '0', '-0', '1e308', '-1e308', '5e-324', '-5e-324', NULL, '1'])[1 + i % 11]::float8 AS x FROM generate_series(1, 110) i;
 VACUUM public.operands;
 SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT id, width_bucket(x, 0, 1, 5) FROM operands WHERE x <> ''NaN'' OR x IS NULL', 'SELECT id, width_bucket(x, 1, 0, 5) FROM operands WHERE x <> ''NaN'' OR x IS NULL', 'SELECT id, width_bucket(3, x, 7, id) FROM operands WHERE x = 0 OR x = 1 OR x IS NULL', 'SELECT id, width_bucket(x, 1e308, 1.5e308, 3) FROM operands WHERE x <> ''NaN''']) AS q;
--- what PostgreSQL raises errors for, or is left to it: NaN, bounds that are infinite or equal, no buckets, too many, a distance that is infinite
+-- PostgreSQL raises errors for these, or they are left to it: NaN, bounds that are infinite or equal, no buckets, too
+-- many, a distance that is infinite
 SELECT q, check_error(q) FROM unnest(ARRAY[
 	'SELECT count(width_bucket(x, 0, 1, 5)) FROM public.operands', 'SELECT count(width_bucket(1, x, 5, 5)) FROM public.operands WHERE x = ''NaN''', 'SELECT count(width_bucket(1, 5, x, 5)) FROM public.operands WHERE x = ''NaN''', 'SELECT count(width_bucket(1, x, 5, 5)) FROM public.operands WHERE x = ''Infinity''', 'SELECT count(width_bucket(1, 5, x, 5)) FROM public.operands WHERE x = ''-Infinity''',
 	'SELECT count(width_bucket(x, x, 1, 5)) FROM public.operands WHERE x = 1', 'SELECT count(width_bucket(x, 0, 1, id - 3)) FROM public.operands WHERE x = 0', 'SELECT count(width_bucket(x, 0, 1, id - 11)) FROM public.operands WHERE x = 1e308', 'SELECT count(width_bucket(x, 0, 1, 2147483647)) FROM public.operands WHERE x = 1e308', 'SELECT count(sqrt(x)) FROM public.operands', 'SELECT sum(x * 10) FROM public.operands WHERE x = 1e308'

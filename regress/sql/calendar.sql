@@ -64,7 +64,7 @@ SELECT refusal(q) FROM unnest(ARRAY['SELECT max(to_char(born, CASE WHEN g = 1 TH
 
 DROP TABLE public.prints;
 
--- what a time zone has an influence on is not kept for the next one; two dates that always differ
+-- results that depend on the time zone are not kept for the next one; two dates that always differ
 CREATE TABLE public.prints AS SELECT i, to_char(localtimestamp + (i % 9 - 4) * interval '1 day', 'YYYY-MM-DD') AS x FROM generate_series(1, 900) AS i;
 VACUUM (FREEZE, ANALYZE) public.prints;
 SET timezone = 'Etc/GMT+12';

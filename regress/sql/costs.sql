@@ -1,4 +1,4 @@
--- Whose plan is taken, by costs; and settings and statistics that make no sense.
+-- Plans that are taken by costs, PostgreSQL's or ours; and settings and statistics that make no sense.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
@@ -29,7 +29,7 @@ END $$;
 SELECT whose('SELECT * FROM priced');
 SELECT whose('SELECT i, n, t FROM priced ORDER BY n');
 SELECT whose('SELECT i, rank() OVER (PARTITION BY g ORDER BY t) FROM priced');
--- Of these only a few are wanted.
+-- Only a few of these are wanted.
 SELECT whose('SELECT i, n, t FROM priced ORDER BY n LIMIT 10');
 SELECT whose('SELECT i FROM priced ORDER BY i LIMIT 10');
 SELECT whose('SELECT i FROM priced LIMIT 10');

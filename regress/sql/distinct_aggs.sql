@@ -31,7 +31,7 @@ SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 -- errors in what is distinct, or is left out of it
 SELECT q, check_error(q) FROM unnest(ARRAY['SELECT count(DISTINCT 1 / (id - 7)), count(DISTINCT shop) FROM sales', 'SELECT shop, count(DISTINCT shop), sum(DISTINCT id * 1000000) FROM sales GROUP BY shop', 'SELECT count(DISTINCT city), count(DISTINCT shop), sum(1 / (id - 7)) FROM sales']) AS q;
 SELECT check_aggregated('SELECT count(DISTINCT 1 / (id - 7)) FILTER (WHERE id <> 7), count(DISTINCT shop) FROM sales');
--- what is left to PostgreSQL
+-- aggregates left to PostgreSQL
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT count(DISTINCT (i4, i2)) FROM types', 'SELECT string_agg(DISTINCT tx, '','') FROM types']) AS q;
 EXPLAIN (COSTS OFF) SELECT shop, count(DISTINCT city), count(DISTINCT customer), sum(price) FROM sales GROUP BY shop;
 -- minima and maxima of texts in subqueries

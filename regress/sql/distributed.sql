@@ -1,4 +1,4 @@
--- What Citus makes of tables and functions, known by its catalogs; Citus itself is not
+-- Tables and functions of Citus, known by its catalogs; Citus itself is not
 -- needed.  Its objects are made up in transactions that end in ROLLBACK.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
@@ -28,7 +28,7 @@ SET LOCAL allow_system_table_mods = on;
 CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char");
 INSERT INTO pg_catalog.pg_dist_partition SELECT c.oid, 'h' FROM pg_class c WHERE relkind = 'r' AND relname = 'sales';
 EXECUTE sharded;
--- the same by the catalog's index, without which that is a scan
+-- shards by the catalog's index, without which the catalog is scanned
 CREATE UNIQUE INDEX pg_dist_partition_logical_relid_index ON pg_catalog.pg_dist_partition (logicalrelid);
 EXECUTE sharded;
 -- answers, of what is planned inside of other statements, too
@@ -38,7 +38,7 @@ SELECT check_same('SELECT count(*), min(c_id) FROM customer');
 ROLLBACK;
 EXECUTE sharded;
 
--- What was computed for the statement before: a row source, although its function is volatile.
+-- Rows computed for the statement before: a row source, although its function is volatile.
 PREPARE intermediate AS SELECT q, check_here(q) FROM unnest(ARRAY['SELECT s_name, count(*), sum(r.v) FROM sales JOIN (SELECT k, v FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int)) r ON shop = r.k JOIN shop ON shop = s_id GROUP BY s_name',
 	'SELECT sum(quantity) FROM sales WHERE shop IN (SELECT k FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int))', 'SELECT sum(quantity) FROM sales WHERE NOT EXISTS (SELECT FROM (SELECT k FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int) OFFSET 0) r WHERE shop = k)',
 	'SELECT sum(quantity) FROM sales WHERE price > (SELECT avg(v) FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int))',
@@ -48,7 +48,7 @@ CREATE FUNCTION public.read_intermediate_result(name text, format text) RETURNS 
 EXECUTE intermediate;
 CREATE FUNCTION pg_catalog.read_intermediate_result(name text, format text) RETURNS SETOF record LANGUAGE plpgsql STRICT VOLATILE AS 'BEGIN RETURN QUERY SELECT i, i * 3 FROM generate_series(1, 33) AS i; END';
 EXECUTE intermediate;
--- other volatile functions beside it are what they were
+-- other volatile functions beside it are refused as before
 SELECT refusal('SELECT count(*) FROM sales JOIN (SELECT k, v FROM read_intermediate_result(''7_1'', ''binary'') AS i(k int, v int) WHERE random() < 2) r ON shop = r.k');
 ROLLBACK;
 

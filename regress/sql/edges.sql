@@ -69,7 +69,7 @@ SELECT by_edges('SELECT count(*), sum(n) FROM (SELECT customer, count(*) AS n FR
 -- no such edge: pairs
 SELECT by_edges('SELECT count(*) FROM shop a, shop b WHERE a.s_region < b.s_region');
 
--- what fails behind the edge is PostgreSQL's error, by each edge
+-- a failure behind the edge is PostgreSQL's error, by each edge
 SET gpuconc.debug_pipeline_edge = channel;
 SELECT check_error('SELECT sum(price / (c_region - 3)) FROM sales JOIN customer ON customer = c_id', '{cached}');
 SELECT check_error('SELECT sum(quantity * 2000000000) FROM sales JOIN customer ON customer = c_id', '{cached}');

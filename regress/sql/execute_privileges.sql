@@ -18,7 +18,8 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLERRM;
 END $$;
 
--- What PostgreSQL says without, if the device's answer with it is right and the device says so, too.
+-- PostgreSQL's error without the privilege, if the device's answer with it is right and the device
+-- raises the error, too.
 CREATE FUNCTION public.check_without(function text, query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	verdict text := check_here(query);

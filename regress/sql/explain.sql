@@ -1,4 +1,4 @@
--- What EXPLAIN shows: the pipelines always, the fallback plan under VERBOSE, what
+-- EXPLAIN's lines: the pipelines always, the fallback plan under VERBOSE, what
 -- happened under ANALYZE.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
@@ -59,11 +59,11 @@ SELECT explain_masked('SELECT count(*) FROM delta.shop');
 RESET gpuconc.debug_versioned_pages;
 SELECT explain_masked('SELECT id FROM sales WHERE quantity = 7 LIMIT 2');
 SELECT explain_masked('SELECT (SELECT count(*) FROM sales WHERE generate_series > 100) FROM generate_series(1, 2) WHERE generate_series > 100');
--- what it fell back from
+-- fallbacks and their reasons
 RESET gpuconc.debug_offload;
 SELECT explain_masked('SELECT sum(nw) FROM extremes');
 SELECT explain_masked('SELECT sum(nw) FROM extremes GROUP BY i4 HAVING i4 > 1', 'ANALYZE, VERBOSE, COSTS OFF, SUMMARY OFF, TIMING OFF');
--- the same keys in JSON, whether zero or not
+-- JSON always has the same keys, whether zero or not
 CREATE FUNCTION public.json_keys(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	j jsonb;

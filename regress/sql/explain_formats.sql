@@ -29,7 +29,8 @@ BEGIN
 	END IF;
 END $$;
 
--- The same of YAML as EXPLAIN writes it: an object's keys begin in one column, behind the "- " of a list's item.
+-- Keys that are twice in an object of YAML, as EXPLAIN writes it: an object's keys begin in one column, behind
+-- the "- " of a list's item.
 CREATE FUNCTION yaml_twice(y text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

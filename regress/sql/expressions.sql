@@ -98,7 +98,7 @@ FROM unnest(ARRAY[
 	'tx LIKE ''a%''', 'tx NOT LIKE ''%b''', 'tx LIKE ''_''', 'tx LIKE ''x\%y\_z''', 'tx LIKE ''''', 'tx LIKE ''日%''', 'tx ILIKE ''A%''', 'vc LIKE ''v1%''', 'bc LIKE ''c%''', 'bc LIKE ''c''', 'nt LIKE ANY (ARRAY[''A'', ''B%''])',
 	'tx ~ ''^[a-z]+$''', 'tx !~ ''b$''', 'tx ~* ''^AB''', 'vc ~ ''[02468]$''', 'tx SIMILAR TO ''(a|ab)''', 'tx < ''b''', 'tx >= ''Ab'' COLLATE "C"', 'vc BETWEEN ''v1'' AND ''v2''', 'bc > ''c''', 'length(tx) > 5', 'upper(tx) = ''AB''', 'substring(vc FROM 2)::int4 > 50', 'starts_with(vc, ''v9'')', 'tx = vc', 'tx <> vc', 'vc = dt', 'bc = bc', 'tx = upper(tx)', 'tx || ''x'' = ''ax''', 'tx = ''a''', 'tx = ''nowhere''', 'bc = ''c''', 'bc = ''c   ''', 'bc = ''c''::text', 'bc::text = ''c''', 'vc = ''v3''', 'dt = ''d3''', '''a'' = tx', 'nt > ''M''', 'tx IS NULL OR tx = ''''', 'COALESCE(tx, '''') = ''''', 'COALESCE(tx, ''none'') = ''none'''
 ]) AS e;
--- what is left to PostgreSQL, alone, as it would take others along
+-- expressions left to PostgreSQL, alone, as it would take others along
 SELECT e, check_same(format('SELECT id, max(%s) FROM types GROUP BY id', e)) FROM unnest(ARRAY[
 	'nw * 2', 'n::float4', 'CASE WHEN b THEN n ELSE 0 END', 'CASE WHEN b THEN n ELSE nw END', 'CASE WHEN b THEN 1.5 ELSE 2 END', 'COALESCE(n, 0)', 'COALESCE(n, nw)', 'COALESCE(n, 0.000)', 'GREATEST(n, n0)', 'LEAST(n, 1.5)', 'd + (nn || '' days'')::interval', 'age(d, dd)', 'tx::char(3)', 'n / 3'
 ]) AS e;

@@ -37,7 +37,7 @@ SELECT q, (check_groups(q)).* FROM unnest(ARRAY[
 	'SELECT CASE WHEN id % 2 = 0 THEN ''even'' ELSE ''odd'' END, count(*) FROM events GROUP BY 1', 'SELECT total > 500, count(*) FROM events GROUP BY 1', 'SELECT to_char(at, ''YYYY-MM''), count(*) FROM events GROUP BY 1', 'SELECT date_trunc(''month'', at), count(*) FROM parts GROUP BY 1', 'SELECT id, count(*) FROM events GROUP BY 1', 'SELECT date_trunc(''minute'', at), count(*) FROM events GROUP BY 1',
 	'SELECT m, count(*) FROM (SELECT date_trunc(''month'', at) AS m, kind, sum(total) FROM events GROUP BY 1, 2) q GROUP BY 1', 'SELECT date_trunc(''month'', at), count(DISTINCT kind) FROM events GROUP BY 1', 'SELECT date_trunc(''month'', e.at), count(*) FROM events AS e JOIN events AS f USING (id) GROUP BY 1'
 ]) AS q;
--- what is joined to groups, and sorted: one node has it all where costs decide
+-- joins to groups, and sorts: one node has it all where costs decide
 SELECT q, (check_groups(q)).*, (SELECT count(*) FILTER (WHERE line ~ 'Gpuconc') = 1 AND NOT bool_or(line ~ 'Sort|Aggregate') FROM planned(q) AS line) AS whole FROM unnest(ARRAY[
 	'SELECT a.m, a.s, b.s FROM (SELECT date_trunc(''month'', tz) AS m, sum(total) AS s FROM events GROUP BY 1) a LEFT JOIN (SELECT date_trunc(''month'', tz) + interval ''1 month'' AS m, sum(total) AS s FROM events GROUP BY 1) b USING (m) ORDER BY 1', 'SELECT a.m, a.s, b.s FROM (SELECT date_trunc(''month'', tz) AS m, sum(total) AS s FROM events GROUP BY 1) a JOIN (SELECT date_trunc(''month'', tz) AS m, sum(total) AS s FROM events WHERE kind <> ''kind 1'' GROUP BY 1) b USING (m) ORDER BY 1'
 ]) AS q;

@@ -25,7 +25,7 @@ SET gpuconc.debug_offload = 'forbid';
 SELECT abs(:s / stddev(x) - 1) < 1e-9 AS s, abs(:v / var_pop(x) - 1) < 1e-9 AS v, abs(:l - 1) < 1e-9 AS l, abs(:c - 1) < 1e-9 AS c FROM (SELECT (1e12 + f8)::numeric AS x FROM (SELECT f8::numeric FROM types) AS p) AS q;
 RESET gpuconc.debug_offload;
 EXPLAIN (COSTS OFF) SELECT nn, stddev(f8), corr(f8, i4) FROM types GROUP BY nn;
--- what is not finite, or is not in between
+-- values that are not finite, or are not in between
 SELECT q, check_same(q, '{cached}') FROM unnest(ARRAY['SELECT variance(f8), corr(f8, f8) FROM extremes WHERE id IN (3, 5)', 'SELECT variance(f8), corr(f8, i4) FROM extremes WHERE id IN (2, 5)', 'SELECT variance(f4), corr(f4, i4) FROM extremes WHERE id IN (1, 2)', 'SELECT id, stddev(f8), regr_slope(f8, f4) FROM extremes WHERE id < 7 GROUP BY id', 'SELECT stddev(x * 1e-160) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT stddev(x * 1e-300) = 0 FROM (SELECT id::float8 AS x FROM types) q']) AS q;
 SELECT q, check_error(q) FROM unnest(ARRAY['SELECT variance(x * 1e200) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT corr(x * 1e160, x) FROM (SELECT id::float8 AS x FROM types) q', 'SELECT nn, regr_sxx(x, x * 1e300) FROM (SELECT nn, id::float8 AS x FROM types) q GROUP BY nn HAVING count(*) < 0', 'SELECT corr(1 / (id - 7), 1) FROM types', 'SELECT regr_count(1, 1 / (id - 7)) FROM types']) AS q;
 -- of different values
@@ -38,7 +38,7 @@ SELECT q, check_near(q) FROM unnest(ARRAY[
 	'SELECT count(DISTINCT i4) AS n, stddev(f8) AS s, corr(f8, f4) AS c, regr_count(f8, f4) AS r FROM types WHERE id < 0'
 ]) AS q;
 SELECT check_aggregated('SELECT nn, count(DISTINCT id), variance(x), corr(x, x), regr_sxx(x, x) FROM (SELECT nn, id, nn / 4.0::float8 AS x FROM types) AS q GROUP BY nn');
--- what is left to PostgreSQL
+-- aggregates left to PostgreSQL
 SET gpuconc.enable_float_aggs = off;
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT stddev(f8) FROM types', 'SELECT corr(i4, i2) FROM types']) AS q;
 SELECT check_aggregated('SELECT regr_count(i4, i2), stddev(i4) FROM types');

@@ -27,7 +27,7 @@ EXCEPTION WHEN feature_not_supported THEN
 	RETURN check_here(query);
 END $$;
 
--- what it looks like
+-- plans
 SELECT plan_of('SELECT count(*), sum(x), sum(y) FROM a FULL JOIN b USING (k)');
 SELECT plan_of('SELECT k, count(*) FROM a FULL JOIN b USING (k) LEFT JOIN c USING (k) WHERE coalesce(x, y) < 5 GROUP BY k');
 
@@ -118,7 +118,7 @@ SELECT q, check_full(q) FROM unnest(ARRAY[
 	'SELECT upper(a.t), count(*), min(lower(b.t)) FROM a FULL JOIN b USING (k) GROUP BY 1',
 	'SELECT count(*), sum(x), sum(y) FROM a FULL JOIN b USING (k) WHERE a.id NOT IN (SELECT z FROM c) AND coalesce(b.y, 1) > 0']) AS q;
 SELECT check_full('SELECT count(*), sum(a.x) FROM a FULL JOIN c ON true WHERE coalesce(a.id, 1) < 20'), check_full('SELECT count(*), sum(x), sum(m) FROM a FULL JOIN (SELECT max(z) AS m FROM c) s ON true'), check_full('SELECT count(*), sum(x), sum(m) FROM (SELECT max(z) AS m FROM c WHERE k < 0) s FULL JOIN none ON true LEFT JOIN a ON true');
--- what filters an earlier full join's rows comes before the next one
+-- a filter on an earlier full join's rows comes before the next one
 SELECT check_full('SELECT count(*), sum(s.x), sum(s.y), count(c.k) FROM (SELECT a.id, a.x, b.y FROM a FULL JOIN b USING (k) WHERE coalesce(a.x, 0) + coalesce(b.y, 0) > 9) s FULL JOIN c ON s.id = c.k');
 -- inner joins above: by a key, by several conditions, without an equality, of groups, of two full joins, below other joins
 SELECT q, check_full(q) FROM unnest(ARRAY[

@@ -199,7 +199,7 @@ SET ROLE generic_plans_reader;
 SELECT answers('by_shop(''2020-02-01'', ''2023-02-02'')');
 SELECT answers('by_shop(''2020-02-01'', ''2020-02-02'')');
 RESET ROLE;
--- Of a view, its owner reads the table.
+-- The owner of a view reads its table.
 CREATE VIEW seen AS SELECT * FROM sales;
 REVOKE SELECT ON sales FROM generic_plans_reader;
 GRANT SELECT ON seen TO generic_plans_reader;

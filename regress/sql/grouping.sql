@@ -27,7 +27,7 @@ SELECT check_same('SELECT count(*) FROM sales WHERE shop IN (SELECT DISTINCT s_i
 SELECT check_same('SELECT s_name, (SELECT count(*) FROM (SELECT DISTINCT city FROM sales WHERE shop = s_id) q) FROM shop WHERE s_id < 4');
 SELECT plan_of('SELECT DISTINCT shop, city FROM sales');
 SELECT plan_of('SELECT DISTINCT price FROM sales ORDER BY price DESC LIMIT 7');
--- what PostgreSQL makes distinct itself: rows from the device, groups
+-- PostgreSQL makes these distinct itself: rows from the device, groups
 SELECT check_same('SELECT DISTINCT ON (shop) shop, price FROM sales ORDER BY shop, price');
 SELECT check_same('SELECT DISTINCT shop, row_number() OVER (PARTITION BY shop ORDER BY id) FROM sales WHERE id < 500');
 SELECT check_same('SELECT DISTINCT count(*) FROM sales GROUP BY customer');
@@ -101,7 +101,7 @@ SELECT plan_of('SELECT shop, city, GROUPING(shop, city), count(*) FROM sales GRO
 SELECT q, rows_of(q, 'require') = rows_of(q, 'forbid') AS same FROM unnest(ARRAY[
 	'SELECT shop, city, sum(price), GROUPING(shop, city) FROM sales GROUP BY CUBE (shop, city) ORDER BY 3 DESC, 1, 2, 4', 'SELECT customer, city, GROUPING(customer, city), count(*) FROM sales GROUP BY CUBE (customer, city) ORDER BY 1 NULLS FIRST, 2 DESC, 3', 'SELECT customer, city, GROUPING(customer, city), count(*) FROM sales GROUP BY CUBE (customer, city) ORDER BY 1 DESC, 2 NULLS FIRST, 3', 'SELECT shop, stddev(price) FROM sales GROUP BY shop ORDER BY 2 DESC, 1', 'SELECT id, variance(n), variance(i4) FROM types GROUP BY id ORDER BY 2, 3 DESC, 1', 'SELECT nn, bit_or(i8), bool_or(b), stddev(i8) FROM types GROUP BY nn ORDER BY 4 DESC NULLS LAST, 2, 3, 1', 'SELECT n, tx, b, bc, sum(n) FROM types GROUP BY ROLLUP (n, tx, b, bc) ORDER BY n DESC, tx, b, bc, GROUPING(n, tx, b, bc)', 'SELECT DISTINCT n, tx, ts, b FROM types ORDER BY 1, 2 DESC, 3, 4', 'SELECT DISTINCT nw, d FROM types ORDER BY 1 DESC, 2'
 ]) AS q;
--- what PostgreSQL computes over rows from the device, or altogether
+-- queries that PostgreSQL computes over rows from the device, or altogether
 SELECT q, check_same(q) FROM unnest(ARRAY[
 	'SELECT shop, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT shop, string_agg(city, '','' ORDER BY id) FROM sales GROUP BY ROLLUP (shop)'
 ]) AS q;

@@ -138,7 +138,7 @@ CREATE TABLE folded (id int, t text COLLATE caseless);
 INSERT INTO folded SELECT i, CASE WHEN i % 2 = 0 THEN 'abc' ELSE 'ABC' END FROM generate_series(1, 100) AS i;
 VACUUM (FREEZE, ANALYZE) folded;
 SELECT check_same(q, '{public}') ~ '^(ok, . rows|not offloaded: .*)$' AS same, q FROM unnest(ARRAY['SELECT count(*) FROM folded WHERE t = ''Abc''', 'SELECT count(*) FROM (SELECT t FROM folded GROUP BY t) q', 'SELECT max(id) FROM folded WHERE t <> ''aBC''', 'SELECT count(*) FROM folded a JOIN folded b ON a.t = b.t', 'SELECT count(*) FROM folded WHERE t IN (''abC'', ''x'')', 'SELECT sum(id) FROM folded']) AS q;
--- the same collation in an expression only
+-- that collation in an expression only
 CREATE TABLE unfolded AS SELECT id, t COLLATE "C" AS t FROM folded;
 VACUUM (FREEZE, ANALYZE) unfolded;
 SELECT check_same(q, '{public}') ~ '^(ok, . rows|not offloaded: .*)$' AS same, q FROM unnest(ARRAY['SELECT count(*) FROM unfolded WHERE t COLLATE caseless = ''Abc''', 'SELECT count(*) FROM (SELECT count(*) FROM unfolded GROUP BY t COLLATE caseless) q', 'SELECT count(*) FROM unfolded GROUP BY t COLLATE caseless', 'SELECT count(*) FROM unfolded a JOIN unfolded b ON a.t COLLATE caseless = b.t COLLATE caseless', 'SELECT count(*) FROM unfolded a JOIN unfolded b ON a.t COLLATE caseless = b.t', 'SELECT count(*) FROM unfolded a, unfolded b WHERE a.t COLLATE caseless = ''abc'' AND b.t COLLATE caseless = ''abc''', 'SELECT count(nullif(t COLLATE caseless, ''abc'')) FROM unfolded', 'SELECT count(*) FROM unfolded WHERE t COLLATE caseless IN (''abC'', ''x'')']) AS q;

@@ -26,7 +26,7 @@ SET timezone = 'UTC';
 -- beyond the range
 SELECT check_error(q, '{public}') FROM unnest(ARRAY['SELECT max(since + interval ''1 day'') FROM valid', 'SELECT max(zu - interval ''2 days'') FROM valid WHERE id > 20']) AS q;
 
--- what is infinite, an error, or would be a table of too many dates is not planned once that was seen
+-- values that are infinite, an error, or make a table of too many dates are not planned once seen
 SELECT refusal(q) FROM unnest(ARRAY['SELECT max(extract(year FROM until)) FROM valid', 'SELECT max(date_part(''epoch'', zu)) FROM valid', 'SELECT max(extract(century FROM d::timestamp)) FROM valid', 'SELECT max(until - since) FROM valid', 'SELECT sum(extract(epoch FROM until - since)) FROM valid', 'SELECT count(*) FROM valid WHERE age(until, since) > ''1 day''', 'SELECT max(until::time) FROM valid',
 	'SELECT max(date_bin(''1 day'', until, since)) FROM valid', 'SELECT to_char(until, ''YYYY-MM''), count(*) FROM valid GROUP BY 1', 'SELECT to_char(zu, ''YYYY''), count(*) FROM valid GROUP BY 1', 'SELECT extract(year FROM d), count(*) FROM valid GROUP BY 1', 'SELECT max(to_char(past, ''YYYY'')) FROM valid']) AS q;
 -- a condition or a CASE may keep infinite ones away

@@ -28,7 +28,7 @@ SELECT plan_of('SELECT count(*) FROM stock, days d1, days d2 WHERE iday = d1.dke
 -- of two builds that have several rows for a key, it is that of more rows
 SELECT plan_of('SELECT count(*) FROM stock t, sold s, days w, days d1, days d2 WHERE s.item = t.item AND w.week = t.wh AND s.sday = d1.dkey AND w.week8 = d2.dkey AND d1.name = d2.name');
 SELECT plan_of('SELECT count(*) FROM stock t, sold s, days w, days d1, days d2 WHERE s.item = t.item AND w.week = t.wh AND s.sday = d1.dkey AND w.week8 = d2.dkey AND d2.name = d1.name');
--- what a filter and a key say together is no filter
+-- a condition that follows from a filter and a key is no filter
 SELECT plan_of('SELECT count(*) FROM stock t, days d1, days d2 WHERE iday = d1.dkey AND d1.week = t.wh AND d1.week = d2.week');
 -- neither key may wait for the other
 SELECT plan_of('SELECT count(*) FROM stock t, sold a, sold b, days d1, days d2 WHERE a.item = t.item AND b.item = t.wh AND a.sday = d1.dkey AND b.sday = d2.dkey AND d1.week = d2.week AND a.qty = b.qty');

@@ -121,7 +121,7 @@ SELECT check_same('SELECT count(*) FROM sales JOIN shop ON shop = s_id LEFT JOIN
 RESET geqo_threshold;
 SELECT refusal(format('SELECT count(*) FROM sales, %s WHERE %s', string_agg('region r' || i, ', '), string_agg(format('quantity %% %s = r%s.r_id', i + 1, i), ' AND '))) FROM generate_series(1, 30) AS i;
 
--- what is joined besides tables: row sources
+-- joins to other things than tables: row sources
 SELECT check_same('SELECT x, count(*) FROM sales JOIN generate_series(1, 20) AS x ON shop = x GROUP BY x');
 SELECT check_same('SELECT v.b, count(*) FROM sales JOIN (VALUES (1, ''one''), (2, ''two''), (2, ''again''), (NULL, ''none'')) AS v(a, b) ON shop = v.a GROUP BY v.b');
 SELECT check_same('SELECT count(*), sum(m) FROM sales JOIN (SELECT DISTINCT y, m FROM calendar) AS c ON quantity = m');

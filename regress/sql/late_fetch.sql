@@ -60,7 +60,7 @@ INSERT INTO asked (query) VALUES
 	('SELECT things.id, owners.id, name, town, t, n FROM things FULL JOIN owners ON owners.id = owner + 700 ORDER BY owners.id DESC, things.id LIMIT 900'),
 	-- several rows of the build for a key
 	('SELECT a.id, b.id, a.t, b.t, b.v FROM things a JOIN things b ON b.owner = a.owner AND b.small > 3 WHERE a.k < 200 ORDER BY a.k, a.id, b.id LIMIT 50'),
-	-- what is tested is read there, too
+	-- a tested column is read there, too
 	('SELECT things.id, t, name, town FROM things JOIN owners ON owners.id = owner WHERE town <> ''town 3'' AND t LIKE ''%7'' ORDER BY k, things.id LIMIT 20'),
 	-- groups
 	('SELECT owners.id, name, town, code, rich, born, sum(n), count(*) FROM things JOIN owners ON owners.id = owner GROUP BY owners.id ORDER BY sum(n) DESC NULLS LAST, owners.id LIMIT 20'),

@@ -64,7 +64,7 @@ SELECT check_same(q) FROM unnest(ARRAY[
 SET gpuconc.debug_offload = require;
 SELECT min(o), m FROM kinds GROUP BY m ORDER BY m DESC;
 SELECT DISTINCT u FROM kinds WHERE id > 2000 ORDER BY u;
-SELECT o, c, t FROM kinds WHERE id > 2000 ORDER BY c DESC, o, t;
+SELECT o, c::int AS code, t FROM kinds WHERE id > 2000 ORDER BY c DESC, o, t;
 RESET gpuconc.debug_offload;
 -- joins, semi joins, row sources, unions
 SELECT check_same(q) FROM unnest(ARRAY[

@@ -40,7 +40,7 @@ SELECT count(*), sum(x.x) FROM f, (SELECT max(a.aid) x FROM a, d WHERE d.aid = a
 -- three levels, and two row sources beside each other
 SELECT check_nested('SELECT z.c, count(*), sum(z.n) FROM u, (SELECT y.c, y.k, count(*) n FROM s, (SELECT x.c, u.k, min(u.f) m FROM u, (SELECT s.k, s.c FROM s OFFSET 0) x WHERE x.k = u.k GROUP BY x.c, u.k) y WHERE y.k = s.k AND y.m > 5 GROUP BY y.c, y.k) z WHERE z.k = u.k GROUP BY z.c');
 SELECT check_nested('SELECT x.c, y.m, count(*) FROM s, (SELECT k, ''t'' || (f % 3) AS c FROM u OFFSET 0) x, (SELECT k, max(f % 5) m FROM u GROUP BY k) y WHERE s.k = x.k AND s.k = y.k GROUP BY x.c, y.m');
--- the same CTE twice, in a row source and in another one
+-- one CTE twice, in a row source and in another one
 SELECT check_nested('WITH w AS MATERIALIZED (SELECT k, sum(f) t FROM u GROUP BY k) SELECT count(*), sum(w.t), sum(v.t) FROM s, w, w AS v WHERE s.k = w.k AND s.k = v.k AND v.t < 700');
 SELECT check_nested('WITH w AS MATERIALIZED (SELECT k, sum(f) t FROM u GROUP BY k) SELECT s.c, max(w.t) FROM s, w WHERE s.k = w.k AND w.t = (SELECT max(t) FROM w) GROUP BY s.c');
 -- ... or where a row source and the rest of the statement read it, and it is recursive
@@ -121,7 +121,7 @@ SELECT fallen_back('SELECT (SELECT max(k) FROM few), count(*), sum(big.i + x.c),
 SELECT fallen_back('SELECT (SELECT max(k) FROM few), count(*), sum(big.i + x.g), sum(CASE WHEN x.g < 0 THEN ' || :'fails' || ' END) FROM big, (SELECT * FROM (SELECT k, g FROM dim UNION ALL SELECT k, g + 1 FROM dim OFFSET 0) y) x WHERE big.k = x.k');
 RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
 
--- what no row asks for raises no error, and is computed when one does
+-- a subquery that no row asks for raises no error, and is computed when one does
 SELECT check_nested('SELECT sum(CASE WHEN f < 0 THEN (SELECT 1 / (count(*) - count(*)) FROM few) ELSE 1 END) FROM u');
 SELECT sum(CASE WHEN f < 0 THEN (SELECT 1 / (count(*) - count(*)) FROM few) ELSE 1 END) FROM u;
 SELECT count(*) FROM u WHERE f < 0 AND f > (SELECT k FROM few);
@@ -180,7 +180,7 @@ CREATE FUNCTION noted(x int) RETURNS int LANGUAGE sql AS 'INSERT INTO nested.aud
 SELECT count(*), sum(100 / (u.f - 3)) FROM u, (SELECT noted(k) AS n FROM few WHERE k < 5 OFFSET 0) x WHERE u.f = x.n AND u.f <> 3;
 SELECT count(*) FROM audit;
 
--- groups: keys are what the query groups by
+-- groups: keys are the query's group keys
 SELECT g % 2 AS x, count(*), sum(g % 2) OVER (ORDER BY g % 2) AS s FROM fw GROUP BY g % 2 ORDER BY 1;
 SELECT check_nested('SELECT g % 2 AS x, count(*), sum(g % 2) OVER (ORDER BY g % 2) AS s FROM fw GROUP BY g % 2');
 SELECT check_nested('SELECT g + c AS x, sum(count(*)) OVER (PARTITION BY (g + c) % 2 ORDER BY g + c), rank() OVER (ORDER BY sum(g) + (g + c)) FROM fw GROUP BY g + c');
@@ -220,7 +220,7 @@ FETCH 1 FROM c;
 MOVE LAST FROM c;
 FETCH PRIOR FROM c;
 COMMIT;
--- the same where the fallback answers
+-- cursors where the fallback answers
 BEGIN;
 DECLARE c CURSOR FOR SELECT g, count(*), sum(CASE WHEN g < 0 THEN :fails ELSE c END) FROM fw GROUP BY g;
 FETCH 2 FROM c;

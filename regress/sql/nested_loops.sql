@@ -4,7 +4,7 @@
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
 
--- what it looks like
+-- plans
 SELECT plan_of('SELECT count(*) FROM customer, shop WHERE c_region < s_region AND s_id < 10');
 SELECT plan_of('SELECT count(*) FROM customer WHERE EXISTS (SELECT FROM shop WHERE s_region BETWEEN c_region AND c_id)');
 SELECT plan_of('SELECT c_name FROM customer LEFT JOIN shop ON c_id < s_id AND s_region > 3');

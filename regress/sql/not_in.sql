@@ -36,7 +36,7 @@ BEGIN
 	RETURN verdict || CASE WHEN own THEN ', in pieces' ELSE '' END;
 END $$;
 
--- what it looks like
+-- plans
 SELECT plan_of('SELECT count(*) FROM o WHERE k NOT IN (SELECT k FROM holes)');
 SELECT plan_of('SELECT count(*) FROM o WHERE k NOT IN (SELECT k FROM holes h WHERE h.g = o.g)');
 
@@ -72,7 +72,7 @@ SELECT q, check_in('SELECT count(*), sum(id), count(k) FROM o WHERE ' || q) FROM
 	'g < 3 OR k NOT IN (SELECT k FROM whole)', 'g < 3 OR k NOT IN (SELECT k FROM holes)', 'k IS NULL OR k NOT IN (SELECT k FROM whole x WHERE x.g = o.g)', '(g < 3 AND k NOT IN (SELECT k FROM whole)) OR (g > 10 AND t NOT IN (SELECT t FROM whole))', '(k NOT IN (SELECT k FROM whole)) IS NULL', '(k NOT IN (SELECT k FROM holes)) IS NOT FALSE', 'NOT (k NOT IN (SELECT k FROM holes))', 'CASE WHEN g < 5 THEN k NOT IN (SELECT k FROM whole) ELSE true END', 'coalesce(k NOT IN (SELECT k FROM holes), true)'
 ]) AS q;
 SELECT check_in('SELECT count(*), count(k NOT IN (SELECT k FROM holes)) FROM o'), check_in('SELECT o.id, w.id FROM o LEFT JOIN whole w ON o.id = w.id AND w.k NOT IN (SELECT k FROM holes) WHERE o.id < 50'), check_in('SELECT g, count(*) FROM o GROUP BY g HAVING count(*) NOT IN (SELECT k FROM whole)'), check_in('SELECT g, count(*) FROM o WHERE k NOT IN (SELECT k FROM whole) GROUP BY g ORDER BY 2 DESC, 1 LIMIT 3');
--- what a subquery returns may change from one execution to the next, or an error come
+-- a subquery's rows may change from one execution to the next, or an error come
 SELECT q, check_in('SELECT count(*), sum(id) FROM o WHERE ' || q) FROM unnest(ARRAY[
 	'k NOT IN (SELECT k FROM whole ORDER BY id LIMIT 3)', 'k NOT IN (SELECT k FROM whole WHERE random() < 2)', 'k NOT IN (SELECT 100 / id FROM whole)', 'k NOT IN (SELECT k FROM whole TABLESAMPLE BERNOULLI (100))'
 ]) AS q;

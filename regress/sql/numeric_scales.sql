@@ -27,7 +27,7 @@ SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 	'SELECT g, count(DISTINCT v), sum(n), avg(same), variance(n) FROM scales GROUP BY g', 'SELECT count(DISTINCT v), sum(n) FILTER (WHERE same > 3), avg(n) FROM scales', 'SELECT g, v, sum(n) FROM scales WHERE v < 9 GROUP BY GROUPING SETS ((g, v), (g), ()) HAVING sum(n) > 20.125',
 	'SELECT count(*) FROM (SELECT v, sum(n) s FROM scales GROUP BY v) x WHERE s > 580.25', 'SELECT v, round(sum(n), 1), sum(n)::int FROM scales GROUP BY v HAVING round(sum(n), 0) > 600 OR sum(n)::float8 < 7.5'
 ]) AS q;
--- what needs it is left to PostgreSQL
+-- queries that need it are left to PostgreSQL
 SELECT q, check_same(q) FROM unnest(ARRAY[
 	'SELECT max(s), sum(s) FROM (SELECT v, sum(n) s FROM scales GROUP BY v) x', 'SELECT v, avg(n) FROM scales GROUP BY v HAVING avg(n) > 6.5', 'SELECT a.id, x.s FROM scales a JOIN (SELECT v, sum(n) s FROM scales GROUP BY v) x ON x.v = a.g WHERE a.id < 50', 'SELECT v, sum(n) FROM scales GROUP BY v HAVING sum(n) / sum(same) > 1'
 ]) AS q;

@@ -4,7 +4,7 @@
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
 
--- what it looks like
+-- plans
 SELECT plan_of('SELECT s_name, count(*), count(c_id) FROM sales JOIN shop ON shop = s_id LEFT JOIN customer ON customer = c_id AND c_region > quantity / 10 GROUP BY s_name');
 SELECT plan_of('SELECT c_id, count(id) FROM customer LEFT JOIN sales ON customer = c_id AND quantity < 5 GROUP BY c_id');
 
@@ -107,7 +107,7 @@ SELECT check_whole('SELECT v.b, count(*) FROM sales LEFT JOIN (VALUES (1, ''one'
 SELECT check_same('SELECT x, count(id) FROM generate_series(1, 20) AS x LEFT JOIN sales ON shop = x GROUP BY x');
 SELECT check_whole('SELECT count(*), count(c_id) FROM sales LEFT JOIN customer ON customer = c_id AND c_name ~ (c_region || ''$'')');
 
--- what is left to PostgreSQL
+-- joins left to PostgreSQL
 SELECT check_same('SELECT count(*), count(c_id), count(id) FROM sales FULL JOIN customer ON customer = c_id');
 SELECT check_same('SELECT count(*), count(r_id) FROM shop LEFT JOIN region ON s_region < r_id');
 SELECT check_same('SELECT count(*) FROM sales LEFT JOIN product ON weight = p_weight');

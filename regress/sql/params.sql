@@ -188,9 +188,9 @@ SELECT raising(100), raising(3), raising(101);
 SELECT count(*) FROM (SELECT id FROM sales WHERE price > 5 LIMIT 3) q;
 SELECT EXISTS (SELECT FROM sales WHERE price > 5 OFFSET 0), EXISTS (SELECT FROM sales WHERE price < 0 OFFSET 0);
 SELECT check_same('SELECT x FROM generate_series(1, 10) AS x WHERE x IN (SELECT shop FROM sales GROUP BY shop HAVING count(*) > 440)');
--- A range with a parameter at an end: nobody knows what it leaves, and that it is 1 row in 200, as
--- PostgreSQL takes it to be, is not what kernels are made for: what is known to leave less comes first.
--- But of a column with many values it is taken to be narrow.  A range of constants has its own place.
+-- A range with a parameter at an end: nobody knows how many rows it leaves.  PostgreSQL takes it to be
+-- 1 row in 200, and kernels are not made for that.  A condition known to leave less comes first.  But
+-- of a column with many values it is taken to be narrow.  A range of constants has its own place.
 PREPARE ranged(int, int) AS SELECT count(*) FROM sales WHERE quantity BETWEEN $1 AND $2 AND shop = 3;
 PREPARE narrow(int, int) AS SELECT count(*) FROM sales WHERE shop = 3 AND id BETWEEN $1 AND $2;
 PREPARE joined(int) AS SELECT count(*) FROM sales JOIN shop ON shop = s_id JOIN customer ON customer = c_id

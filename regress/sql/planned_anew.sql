@@ -22,7 +22,7 @@ BEGIN
 		diff := diff || coalesce(difference(expected, rows_of(query, 'allow')), '');
 	END LOOP;
 	SELECT offloaded - used INTO used FROM gpuconc_stat_get();
-	RETURN format('%s rows, the first %s, offloaded %s times, differs: %s', cardinality(expected), expected[1], used, diff);
+	RETURN concat(format('%s rows, the first %s, offloaded %s times', cardinality(expected), expected[1], used), ', differs: ' || nullif(diff, ''));
 END $$;
 
 -- Row security by a function that looks at a setting, though it says that it does not.
@@ -86,7 +86,7 @@ SELECT thrice_with('quote_all_identifiers', 'on', 'SELECT count(*) FROM facts WH
 SELECT thrice_with('IntervalStyle', 'iso_8601', 'SELECT count(*), max(t || (interval ''1 day'')::text) FROM facts');
 SELECT thrice_with('DateStyle', 'German', 'SELECT count(*), max(t || (date ''2020-01-31'')::text) FROM facts');
 
--- What is stored, and named: rows, columns, tables and views.
+-- Stored and named things change: rows, columns, tables and views.
 \set grouped 'SELECT g, sum(v), count(*) FROM facts, dims WHERE tenant = id AND t <> ''t7'' AND c IN (1, 2, 3, 15) GROUP BY g ORDER BY g'
 SELECT thrice(:'grouped');
 UPDATE dims SET g = g + 1 WHERE id < 2;
@@ -128,7 +128,7 @@ END $$;
 CREATE TRIGGER hear AFTER INSERT ON told REFERENCING NEW TABLE AS news FOR EACH STATEMENT EXECUTE FUNCTION hear();
 INSERT INTO told VALUES (1);
 INSERT INTO told VALUES (2), (3);
--- The same query again and again in one transaction, though what it depends on goes.
+-- A query is repeated in one transaction, though the things that it depends on go.
 BEGIN;
 SELECT thrice(:'inlined');
 SAVEPOINT s;

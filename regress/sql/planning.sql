@@ -1,4 +1,4 @@
--- What planning a statement led to is used for the next of its shape, as long as it holds.
+-- Results of planning a statement are used for the next of its shape, as long as they hold.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
@@ -16,7 +16,7 @@ SET gpuconc.debug_tuple_cost = 0.0003;
 SET gpuconc.debug_build_cost = 0.002;
 SET max_parallel_workers_per_gather = 0;
 
--- Whose plan it is; and what is said of planning it.
+-- Is the plan PostgreSQL's or ours, and what does EXPLAIN say of planning it?
 CREATE FUNCTION whose(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -28,7 +28,7 @@ BEGIN
 		END IF;
 		reason := coalesce(substring(line FROM 'not offloaded: .*'), reason);
 	END LOOP;
-	RETURN 'PostgreSQL ' || reason;
+	RETURN rtrim('PostgreSQL ' || reason);
 END $$;
 
 -- A query's answer with what is remembered of it, three times, against PostgreSQL's own; and how often it fell back.
@@ -45,7 +45,7 @@ BEGIN
 		diff := diff || coalesce(difference(expected, rows_of(query, 'allow')), '');
 	END LOOP;
 	SELECT offloaded - used, fallbacks - fell_back INTO used, fell_back FROM gpuconc_stat_get();
-	RETURN format('%s rows, offloaded %s times, fell back %s times, differs: %s', cardinality(expected), used, fell_back, diff);
+	RETURN concat(format('%s rows, offloaded %s times, fell back %s times', cardinality(expected), used, fell_back), ', differs: ' || nullif(diff, ''));
 END $$;
 
 -- Left to PostgreSQL, and passed over the second time, with the same reason; but not with constants that select more.
@@ -143,7 +143,7 @@ ALTER FUNCTION whose SET enable_indexscan = off;
 SELECT whose_twice('SELECT v FROM facts ORDER BY i LIMIT 6');
 ALTER FUNCTION whose RESET enable_indexscan;
 SELECT whose_twice('SELECT v FROM facts ORDER BY i LIMIT 6');
--- The same text, of other tables.
+-- A statement of equal text, of other tables.
 CREATE SCHEMA planned_too;
 CREATE TABLE planned_too.da WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 3 AS g FROM generate_series(0, 99999) AS i;
 VACUUM (ANALYZE) planned_too.da;
@@ -183,7 +183,7 @@ RESET client_min_messages;
 SELECT note_plan(:'star_1');
 SELECT string_agg(line, E'\n' ORDER BY n) = :'plan' AS same_plan FROM plans;
 SELECT same_answer(q) FROM unnest(ARRAY[:'star_1', :'star_2', :'star_few', :'star_1']) AS q;
--- A function that is called meanwhile sets the setting that such joins are made with; it is what it was when that is over.
+-- A function that is called meanwhile sets the setting that such joins are made with; afterwards it is as before.
 CREATE FUNCTION sets() RETURNS int LANGUAGE plpgsql STABLE AS $$
 BEGIN
 	PERFORM set_config('enable_mergejoin', 'on', true);

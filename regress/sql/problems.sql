@@ -20,7 +20,7 @@ BEGIN
 	PERFORM settle();
 	RETURN verdict;
 END $$;
--- What VACUUM made stale is served again only once it was loaded.
+-- Pages that VACUUM made stale are served again only once they were loaded.
 CREATE FUNCTION is_loaded() RETURNS bool LANGUAGE sql AS $$
 	SELECT bool_and(pages_served = 1) FROM gpuconc_cache WHERE relation = 'odd'::regclass
 $$;

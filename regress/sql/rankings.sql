@@ -1,5 +1,5 @@
--- min, max and ORDER BY of texts go by a ranking of the dictionary, which is sorted by keys and corrected
--- by the collation's own comparison.
+-- min, max and ORDER BY of texts go by a ranking of the dictionary.  It is sorted by keys and corrected by
+-- the collation's own comparison.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup

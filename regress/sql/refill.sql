@@ -33,7 +33,7 @@ INSERT INTO public.queries VALUES
 	(8, 'SELECT count(*) FROM sales, far_shop s WHERE shop * 1000003::bigint = s.id AND quantity < 0');
 SELECT n, check_same(q) FROM queries ORDER BY n;
 SELECT n, edge_of(q) FROM queries ORDER BY n;
--- what the model predicts is told beside what it took, with times only
+-- the model's prediction is told beside the time taken, with times only
 CREATE FUNCTION public.told(options text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

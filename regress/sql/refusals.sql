@@ -1,4 +1,4 @@
--- What is not offloaded, and that the reason is said: by the error of require, by
+-- Queries that are not offloaded, and the reason that is given: by the error of require, by
 -- EXPLAIN (VERBOSE), at DEBUG1.  The answer is PostgreSQL's own each time.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'

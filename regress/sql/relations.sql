@@ -1,4 +1,4 @@
--- What a pipeline makes is read by several others: subqueries that stand in a statement more than once, CTEs
+-- The rows of a pipeline are read by several others: subqueries that stand in a statement more than once, CTEs
 -- first of all, are computed once.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'

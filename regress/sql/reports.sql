@@ -1,4 +1,5 @@
--- What reports ask: lists of numbers, fields of dates spelled out, rows that are valid without end, the greater of two amounts.
+-- Queries of reports: lists of numbers, fields of dates spelled out, rows that are valid without end, the greater of
+-- two amounts.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
@@ -40,7 +41,7 @@ SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT count(*) FROM bills W
 SELECT refusal(q) FROM unnest(ARRAY['SELECT ''H'' || extract(hour FROM at), count(*) FROM bills GROUP BY 1', 'SELECT extract(epoch FROM at)::text, count(*) FROM bills GROUP BY 1', 'SELECT to_char(date_trunc(''hour'', at), ''HH24''), count(*) FROM bills GROUP BY 1', 'SELECT extract(julian FROM at)::text, count(*) FROM bills GROUP BY 1', 'SELECT max(date_trunc(txt, at)::text) FROM bills', 'SELECT to_char(at, ''HH24'') || extract(year FROM at), count(*) FROM bills GROUP BY 1']) AS q;
 SET timezone = '<+1130>-11:30';
 SELECT check_same('SELECT ''Q'' || extract(quarter FROM zat), to_char(date_trunc(''month'', zat), ''YYYY-MM-DD HH24:MI OF''), count(*) FROM bills GROUP BY 1, 2', '{public}');
--- what a format quotes is no pattern
+-- quoted text of a format is no pattern
 SELECT check_same(format('SELECT %s, count(*) FROM bills GROUP BY 1', e), '{public}') FROM unnest(ARRAY['to_char(at, ''IYYY-"W"IW'')', 'to_char(zat, ''"Quarter "Q" of "YYYY'')', 'to_char(at, ''"HH24:MI"FM"x"FMMM"Dy" "TH"DDTH'')']) AS e;
 SELECT refusal(format('SELECT to_char(at, %L), count(*) FROM bills GROUP BY 1', f)) FROM unnest(ARRAY['YYYY "MM', 'YYYY "a\"HH24"', '"a"HH24']) AS f;
 -- instants beside dates and timestamps that are made of today's and now; more than a century away, a cast might be out of range

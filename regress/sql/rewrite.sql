@@ -256,7 +256,7 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 30000 * 30000',
 	'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 100::int2 * 200::int2', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 7 / 2', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < NULL + 2'
 ]) AS q;
--- what is offloaded is the rewritten query, if it is wanted, or a whole
+-- the rewritten query is offloaded, if it is wanted, or a whole
 SELECT check_here(q) FROM unnest(ARRAY[
 	'SELECT sum(i.v) FROM i, j WHERE j.id = i.k AND j.name = ''name 3'' AND i.v < (SELECT 0.9 * avg(v) FROM i i2 WHERE i2.k = j.id)', 'SELECT count(*), sum(n) FROM o WHERE n < (SELECT count(*) FROM i WHERE (i.k = o.k AND q > 3) OR (i.k = o.k AND kt = ''t1''))', 'SELECT count(*), sum(n) FROM o WHERE n >= (SELECT DISTINCT k FROM j WHERE id < 2) AND x < (SELECT avg(v) FROM i WHERE i.k = o.k)', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT k FROM w WHERE s = (SELECT max(s) FROM w)', 'SELECT count(*) FROM o WHERE n NOT IN (SELECT nn FROM i WHERE q > 10)'
 ]) AS q;

@@ -15,11 +15,11 @@ SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT sum(x::numeric(30,
 	'SELECT id, sum(round(x::numeric, 15)), sum(round(y::numeric, 15)), sum(trunc(x::numeric, 15)), sum(round(x::numeric, 12)), sum(trunc(y::numeric, 14)) FROM reals WHERE abs(x) < 9000 GROUP BY id', 'SELECT id, sum(round(x::numeric, 0)), sum(round(y::numeric, 0)), sum(trunc(x::numeric, 0)) FROM reals WHERE abs(x) < 9e17 GROUP BY id', 'SELECT count(*) FROM reals WHERE round(x::numeric, 2) = 0.13 OR y::numeric(30,1) BETWEEN 1.5 AND 20', 'SELECT g, sum(round((x * 1.1)::numeric, 2)) FROM reals WHERE abs(x) < 1e12 GROUP BY g', 'SELECT sum(CASE WHEN abs(x) < 1e10 THEN round(x::numeric(20,6), 2) END) FROM reals']) AS q;
 -- to tens and hundreds
 SELECT q, check_same(q, '{public}') FROM unnest(ARRAY['SELECT id, sum(round(x::numeric(30,4), -1)), sum(trunc(x::numeric(30,4), -2)), sum(round(y::numeric(30,2), -3)), max(round(id::numeric, -2)), sum(round((x::numeric(30,1) - 5), -9)) FROM reals WHERE abs(x) < 9e11 GROUP BY id', 'SELECT round(id::numeric(9,2) / 3, -2), count(*) FROM reals GROUP BY 1']) AS q;
--- What leaves 64 bits, or is not a number, PostgreSQL decides on.
+-- PostgreSQL decides on values that leave 64 bits, or are not numbers.
 INSERT INTO public.reals VALUES (30000, 'NaN', 'Infinity', 1), (30001, '-Infinity', 'NaN', 1), (30002, 1e18, 3e38, 2), (30003, 1.7e308, 1, 2);
 VACUUM (FREEZE, ANALYZE) public.reals;
 SELECT q, check_error(q, '{public}') FROM unnest(ARRAY['SELECT count(round(x::numeric, 2)) FROM public.reals WHERE id >= 30002', 'SELECT count(round(x::numeric, 15)) FROM public.reals WHERE id = 30002', 'SELECT count(*) FROM public.reals WHERE round(y::numeric, 2) > 5 AND id = 30001']) AS q;
 SELECT q, check_error(q, '{public}') FROM unnest(ARRAY['SELECT count(x::numeric(5,2)) FROM reals WHERE id < 6000', 'SELECT max(y::numeric(4,0)) FROM reals']) AS q;
--- What each value decides itself how many digits it has of.
+-- Types whose values each decide how many digits they have.
 SELECT q, refusal(q) FROM unnest(ARRAY['SELECT sum(x::numeric) FROM public.reals', 'SELECT sum(round(x::numeric, 16)) FROM public.reals', 'SELECT sum(round(x::numeric, -1)) FROM public.reals', 'SELECT sum(round(x::numeric, g)) FROM public.reals', 'SELECT sum(round(x::numeric(30,4), -10)) FROM public.reals', 'SELECT sum(sqrt(x::numeric(20,2))) FROM public.reals', 'SELECT sum(power(x::numeric(20,2), 2)) FROM public.reals']) AS q;
 DROP TABLE public.reals;

@@ -28,7 +28,7 @@ SET ROLE regress_gpuconc_user;
 ALTER SYSTEM SET gpuconc.schedule = streams;
 RESET ROLE;
 
--- what the views have
+-- the views' columns
 SELECT attrelid::regclass AS view, attname AS column, format_type(atttypid, atttypmod) AS type FROM pg_attribute
 WHERE attrelid IN ('gpuconc_stat_batches'::regclass, 'gpuconc_stat_kernels'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum;
 
@@ -118,7 +118,7 @@ SELECT bool_and(kernel ~ '^[0-9a-f]{16}$') AS kernel, count(*) = count(DISTINCT 
 	bool_and(abs(mean_time * launches - total_time) <= 1e-6 * total_time) AS mean, bool_and(min_time <= mean_time * (1 + 1e-5)) AS least, bool_and(alone_time > 0) IS DISTINCT FROM false AS alone, bool_and(prediction_error >= 0) IS DISTINCT FROM false AS error,
 	bool_and(registers >= 0 AND shared_memory >= 0 AND threads > 0) AS shape, bool_and(last_launch <= clock_timestamp() AND last_launch > clock_timestamp() - interval '1 hour') AS launched
 FROM gpuconc_stat_kernels;
--- the same kernel again is one row, launched once more
+-- a kernel that comes again is one row, launched once more
 SELECT kernel AS first, launches AS before FROM gpuconc_stat_kernels ORDER BY last_launch DESC LIMIT 1 \gset
 SELECT count((batch((run_under('twostage', 'SELECT id, c_name FROM sales JOIN customer ON customer = c_id WHERE quantity > 48') ->> 'Batch')::bigint)).id) FROM generate_series(1, 3);
 SELECT sum(launches) > :before AS more FROM gpuconc_stat_kernels WHERE kernel IN (SELECT kernel FROM gpuconc_stat_kernels ORDER BY last_launch DESC LIMIT 1) OR kernel = :'first';

@@ -4,7 +4,7 @@
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
 
--- what it looks like
+-- plans
 SELECT plan_of('SELECT count(*) FROM shop WHERE EXISTS (SELECT FROM sales WHERE shop = s_id AND quantity > s_region)');
 SELECT plan_of('SELECT count(*) FROM customer WHERE NOT EXISTS (SELECT FROM sales WHERE customer = c_id AND day < ''1994-02-01'')');
 

@@ -1,5 +1,5 @@
--- What an offloaded execution counts in pg_stat_user_tables: what PostgreSQL's own
--- sequential scan of the table would.
+-- An offloaded execution counts in pg_stat_user_tables as PostgreSQL's own sequential scan of
+-- the table would.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/include/setup.sql'
 \i :setup
@@ -33,7 +33,7 @@ END $$;
 SELECT pg_stat_force_next_flush();
 SELECT * FROM counted();
 
--- what loads its columns, and what finds them
+-- an execution that loads its columns, and one that finds them
 SELECT count(*), sum(k) FROM cached;
 SELECT pg_stat_force_next_flush();
 SELECT * FROM counted();
@@ -92,7 +92,7 @@ SELECT count(*) FROM fresh AS a JOIN fresh AS b ON a.k = b.w;
 SELECT pg_stat_force_next_flush();
 SELECT * FROM counted();
 
--- what falls back is counted by PostgreSQL alone
+-- PostgreSQL alone counts executions that fall back
 SET gpuconc.debug_offload = prefer;
 INSERT INTO cached VALUES (20001, 1, 'NaN');
 SELECT count(*), sum(n) FROM cached;

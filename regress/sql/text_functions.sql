@@ -11,7 +11,7 @@ INSERT INTO words (id, t) SELECT row_number() OVER (), t FROM (
 INSERT INTO words (id, t) VALUES (0, NULL), (-1, repeat('ab', 1000)), (-2, repeat('aé', 500) || 'b'), (-3, 'İstanbul'), (-4, 'ISTANBUL istanbul'), (-5, 'Straße STRASSE ÀÉÎ àéî'), (-6, E'line\none'), (-7, repeat('日', 20000)), (-8, repeat(' ', 100) || 'x' || repeat(' ', 100)), (-9, chr(127) || chr(128) || chr(2047) || chr(2048) || chr(65535) || chr(65536) || chr(1114111));
 UPDATE words SET v = left(t, 20), c = t, p = left(t, 9), i = t;
 VACUUM (FREEZE, ANALYZE) words;
--- the same among so many others that the device computes numbers, too
+-- these texts among so many others that the device computes numbers, too
 CREATE TABLE crowd WITH (autovacuum_enabled = off) AS SELECT * FROM words;
 INSERT INTO crowd SELECT i, s, s, s, left(s, 9), s FROM (SELECT i, 'ab' || i || '_é%' || chr(200 + i % 99) AS s FROM generate_series(1001, 67000) AS i) AS q;
 VACUUM (FREEZE, ANALYZE) crowd;

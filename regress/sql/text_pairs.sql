@@ -86,7 +86,7 @@ BEGIN
 	END LOOP;
 	RETURN found;
 END $$;
--- what brings large dictionaries together for each execution is worth it to aggregates of many rows alone
+-- bringing large dictionaries together for each execution pays for aggregates of many rows alone
 CREATE TABLE public.distinct_texts WITH (autovacuum_enabled = off) AS SELECT i, md5(i::text) AS x, md5((i + 5000)::text) AS y, 'f' || i % 5 AS few, 'g' || i % 6 AS fewer FROM generate_series(1, 20000) AS i;
 SELECT settle();
 VACUUM (FREEZE, ANALYZE) public.distinct_texts;

@@ -40,7 +40,7 @@ SELECT n, check_same(q, '{public}') AS before FROM questions ORDER BY n;
 SELECT q, check_same(q, '{public}') AS many FROM unnest(ARRAY['SELECT g::text, count(*) FROM many GROUP BY 1', 'SELECT s::text, count(*), min(s::text) FROM many GROUP BY 1', 'SELECT max(g::text) FROM many']) AS q;
 CREATE VIEW public.others AS SELECT n, verdict FROM (SELECT n, check_same(q, '{public}') AS verdict FROM questions OFFSET 0) AS v WHERE verdict !~ '^ok, [0-9]+ rows$';
 SELECT * FROM others ORDER BY n;
--- what is made once is there for all, whatever part of it each has
+-- a table made once is there for all, whatever part of it each has
 SELECT lookups_made AS made FROM gpuconc_stat_sharing \gset
 SELECT * FROM others ORDER BY n;
 SELECT lookups_made - :made AS made_again FROM gpuconc_stat_sharing;
@@ -56,7 +56,7 @@ SELECT check_same('SELECT a || g, count(*) FROM many GROUP BY 1', '{public}') AS
 DROP VIEW public.others;
 DROP VIEW public.questions;
 DROP TABLE public.few, public.mid, public.many;
--- what a session remembers of one table's part is not taken for another's
+-- one table's part that a session remembers is not taken for another's
 CREATE TABLE public.days WITH (autovacuum_enabled = off) AS SELECT i AS id, date '2019-06-01' + i AS d FROM generate_series(0, 900) AS i;
 CREATE TABLE public.first_days WITH (autovacuum_enabled = off) AS SELECT * FROM public.days WHERE id < 400;
 VACUUM (FREEZE, ANALYZE) public.days, public.first_days;

@@ -58,7 +58,7 @@ SELECT q, check_top('SELECT k, sum(v) FROM f GROUP BY k HAVING ' || q || ' ORDER
 	'sum(v) > 100', 'sum(v) > 100000', 'count(*) = 4 AND k > 50', 'sum(u) IS NULL', 'avg(n) > 30', 'avg(n) < -50.5 OR max(i8) < 0', 'min(t) LIKE ''t1%''', 'bool_or(v > 30)', 'min(t) > ''t2'' AND sum(v) > 50', 'max(d) > date ''2000-02-01''', 'sum(f8) > 10', 'sum(n)::text LIKE ''%7''', 'sum(v) BETWEEN 10 AND 20', 'max(v) IN (1, 2, 3)', 'NOT (sum(v) > 0) AND sum(v) <> -5', 'sum(v) > (SELECT avg(x) FROM g)', 'k IN (SELECT x FROM g)', 'sum(v) % 7 = 3', 'random() < 2', 'sum(v) > 180 AND random() < 2', 'string_agg(t, '','') > ''t''', 'stddev(v) > 3', 'grouping(k) = 0'
 ]) AS q;
 SELECT q, check_top('SELECT sum(v), count(*) FROM f HAVING ' || q) FROM unnest(ARRAY['count(*) > 5', 'count(*) < 5', 'sum(v) IS NULL', 'min(t) > ''a''']) AS q;
--- what may be divided by zero in groups that PostgreSQL looks at, too, and in such that it does not
+-- divisions by zero in groups that PostgreSQL looks at, too, and in such that it does not
 SELECT check_error('SELECT k FROM topk.f GROUP BY k HAVING 1000 / (count(*) - 4) > 0 ORDER BY sum(v) LIMIT 1', '{topk}'), check_top('SELECT k FROM f GROUP BY k HAVING CASE WHEN count(*) <> 4 THEN 1000 / (count(*) - 4) > 0 ELSE true END ORDER BY sum(v), k LIMIT 1');
 -- ... also where the target list divides
 SELECT q, check_error('SELECT k, 1000 / (count(*) - 4) FROM topk.f GROUP BY k ORDER BY ' || q, '{topk}') FROM unnest(ARRAY['sum(v), k LIMIT 1', '2, 1 LIMIT 1', 'sum(v), 2']) AS q;
@@ -112,7 +112,7 @@ SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
 SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2, 1 LIMIT 2;
 DELETE FROM f WHERE k = -5;
 SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
--- what EXPLAIN says of it
+-- plans
 EXPLAIN (COSTS OFF) SELECT k, sum(v) FROM f GROUP BY k HAVING sum(v) > 5 AND min(t) > 't' ORDER BY 2 DESC, 1 LIMIT 2;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
 CREATE FUNCTION explained(options text, query text) RETURNS text LANGUAGE plpgsql AS $$

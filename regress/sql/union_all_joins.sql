@@ -27,7 +27,7 @@ BEGIN
 	RETURN check_here(query) || CASE WHEN EXISTS (SELECT FROM plan_of(query) AS line WHERE line ~ 'Append|Nested Loop|Join$|SubPlan|Seq Scan|row source') THEN ', in pieces' ELSE '' END;
 END $$;
 
--- what it looks like
+-- plans
 SELECT plan_of('SELECT x, sum(v) FROM (SELECT x, v FROM a JOIN d ON k = id WHERE yr = 1993 UNION ALL SELECT y, w * -1 FROM b JOIN d ON k = id WHERE yr > 1993) u GROUP BY x');
 SELECT plan_of('SELECT d.yr, sum(v) FROM (SELECT k, v FROM a JOIN d ON k = id AND yr > 1992 UNION ALL SELECT k, sum(w) FROM b GROUP BY k HAVING count(*) > 1 UNION ALL SELECT k, m FROM c) u JOIN d ON u.k = d.id GROUP BY d.yr');
 

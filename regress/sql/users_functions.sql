@@ -112,7 +112,7 @@ DELETE FROM parted WHERE s LIKE 'hidden%';
 SELECT check_seen(format('SELECT count(*) FROM parted WHERE sees(%s) <> ''x''', c)) FROM unnest('{s,i}'::text[]) AS c;
 SELECT check_seen('SELECT max(sees(s)), sum(n) FROM (SELECT s, count(*) AS n FROM parted GROUP BY s) AS q');
 
--- what hides a function: operators, domains, elements of arrays, casts of enums
+-- things that hide a function: operators, domains, elements of arrays, casts of enums
 CREATE FUNCTION equal_seen(text, text) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN sees($1) = $2; END';
 CREATE OPERATOR === (FUNCTION = equal_seen, LEFTARG = text, RIGHTARG = text);
 SELECT check_seen('SELECT count(*) FROM t WHERE s === ''row1''');
@@ -124,7 +124,7 @@ CREATE FUNCTION mood_seen(mood) RETURNS json LANGUAGE plpgsql IMMUTABLE AS 'BEGI
 CREATE CAST (mood AS json) WITH FUNCTION mood_seen(mood);
 SELECT check_seen('SELECT count(*) FROM t WHERE to_jsonb(e)::text = ''"sad"''');
 
--- What fails for values that no row has does not fail, be it built in or not.
+-- A function that fails for values that no row has does not fail, be it built in or not.
 CREATE FUNCTION fails(text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN IF $1 !~ '^row' THEN RAISE EXCEPTION 'saw %', $1; END IF; RETURN 1; END$$;
 SELECT q, refusal(q), check_same(q, '{seen}') FROM unnest(ARRAY['SELECT sum(fails(s)) FROM t', 'SELECT sum(trim(LEADING ''row'' FROM s)::int) FROM t',
 	'SELECT count(*) FROM t WHERE ascii(chr(i - 9)) = 2', 'SELECT sum((CASE s WHEN ''del1'' THEN ''1e30'' ELSE ''1'' END)::numeric) FROM t',
@@ -142,11 +142,11 @@ BEGIN
 	RETURN 'offloaded';
 END $$;
 SELECT reason('SELECT sum(trim(LEADING ''row'' FROM x)::int), count(y) FROM (SELECT CASE WHEN i > 0 THEN s ELSE n END AS x, i, count(*) AS y FROM t GROUP BY 1, 2) AS q');
--- Of leakproof functions nothing shows; they are called for all values that there are.
+-- Leakproof functions show nothing; they are called for all values that there are.
 CREATE FUNCTION proof(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE LEAKPROOF AS 'BEGIN RETURN sees(value); END';
 SELECT array_to_string((seen_by('SELECT count(*) FROM t WHERE proof(s) <> ''x''', 'require')).seen, ', ') AS seen;
 
--- What one user's function makes of a value is not what another's does.
+-- One user's result of a function is not another's.
 CREATE FUNCTION caller(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN current_user || '' '' || $1; END';
 CREATE ROLE regress_gpuconc_one;
 CREATE ROLE regress_gpuconc_two;

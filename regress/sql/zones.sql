@@ -12,7 +12,7 @@ FROM unnest('{America/New_York,Europe/Berlin,Australia/Lord_Howe,America/Sao_Pau
 		WHERE (d AT TIME ZONE 'UTC') AT TIME ZONE name - d <> (d + interval '1 day') AT TIME ZONE 'UTC' AT TIME ZONE name - (d + interval '1 day') OR d IN (s, '1999-12-31', '2011-12-29', '2011-12-30')) AS days,
 	generate_series(0, 96, 2) AS m, generate_series(-1, 0) AS us;
 INSERT INTO public.stamps (id, zone) SELECT 0, zone FROM public.stamps GROUP BY zone;
--- what PostgreSQL says
+-- PostgreSQL's answers
 SET gpuconc.enabled = off;
 UPDATE public.stamps SET local = z AT TIME ZONE zone, g = id % 11;
 DO $$
@@ -68,7 +68,7 @@ SET timezone = 'UTC';
 EXECUTE by_day;
 RESET plan_cache_mode;
 SET timezone = 'Europe/Berlin';
--- what needs the way back, abbreviations, computed timestamps, infinite ones
+-- expressions that need the way back, abbreviations, computed timestamps, infinite ones
 SELECT refusal(q) FROM unnest(ARRAY['SELECT max(z + interval ''1 day'') FROM stamps', 'SELECT count(*) FROM stamps WHERE z > local', 'SELECT max(local AT TIME ZONE ''Europe/Berlin'') FROM stamps', 'SELECT max((z + interval ''1 hour'')::date) FROM stamps', 'SELECT max(z AT TIME ZONE ''CET'') FROM stamps', 'SELECT max(date_trunc(''day'', z, ''Europe/Berlin'')) FROM stamps', 'SELECT max(z AT TIME ZONE zone) FROM stamps', 'SELECT max(z - local) FROM stamps', 'SELECT count(*) FROM stamps WHERE age(z) > ''1 day''']) AS q;
 -- zones that count leap seconds, where the server has them: local times are more than an offset from UTC
 CREATE FUNCTION public.left_alone(expr text, name text) RETURNS text LANGUAGE plpgsql AS $$

@@ -15,7 +15,6 @@
 
 #define GC_MAX_FUSED		16
 #define GC_FUSED_ANY		0xFFFFu
-#define GC_FUSED_ALL_VECTORS	GC_MAX_COLUMNS
 
 /* One member of a fused kernel: a pipeline over the table that all members scan. */
 typedef struct GcFusedMember
@@ -61,16 +60,13 @@ typedef struct GcFusedSource
  * unless all members' variants say 16 (device host: all 0).
  *
  * Vectors that at least two members want in their first stage are loaded once, before the
- * members.  At most max_vectors are, those that most members want first.  On cuda each takes as
- * many registers as a thread has rows (8-byte codes: twice that) while the members run.  Other
- * vectors are found in the L1 cache.  Device host has no reason for fewer than all:
- * GC_FUSED_ALL_VECTORS.
+ * members.  On cuda each takes as many registers as a thread has rows (8-byte codes: twice that)
+ * while the members run.  Other vectors are found in the L1 cache.
  *
  * The caller frees source->text.  GC_UNSUPPORTED: a build, too many members, or more words than
  * GC_MAX_ARG_WORDS; fewer members may still fit.
  */
-extern GcCode gc_generate_fused(const GcFusedMember *members, int n, int max_vectors,
-								GcFusedSource *source, GcError *err);
+extern GcCode gc_generate_fused(const GcFusedMember *members, int n, GcFusedSource *source, GcError *err);
 
 /*
  * Bytes of shared memory (scratch on host) for a launch that serves the members in `taking_part`.

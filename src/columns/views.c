@@ -187,7 +187,7 @@ problem_text(GcColProblem problem)
 		case GC_COL_NUMERIC_DIGITS:
 			return "numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
 		case GC_COL_NUMERIC_SCALE:
-			return "numeric values have different scales and too many digits";
+			return "numeric values have different scales and too many digits: give the column a type such as numeric(18,6)";
 		case GC_COL_VALUE_TOO_LONG:
 			return "text value is too long";
 		case GC_COL_INTERVAL_FORM:

@@ -54,10 +54,7 @@ typedef struct CUevent_st *CuEvent;
 
 /* CUdevice_attribute */
 #define GC_CU_DEV_WARP_SIZE				10
-#define GC_CU_DEV_CLOCK_RATE			13
 #define GC_CU_DEV_SM_COUNT				16
-#define GC_CU_DEV_MEMORY_CLOCK_RATE		36
-#define GC_CU_DEV_MEMORY_BUS_WIDTH		37
 #define GC_CU_DEV_L2_SIZE				38
 #define GC_CU_DEV_THREADS_PER_SM		39
 #define GC_CU_DEV_ARCH_MAJOR			75

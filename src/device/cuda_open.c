@@ -196,9 +196,6 @@ describe_gpu(CudaDevice *dev, GcError *err)
 	info->shared_per_block = attribute(dev, GC_CU_DEV_SHARED_PER_BLOCK_OPTIN);
 	info->shared_reserved = attribute(dev, GC_CU_DEV_SHARED_RESERVED);
 	info->l2_bytes = (u64) attribute(dev, GC_CU_DEV_L2_SIZE);
-	info->clock_khz = attribute(dev, GC_CU_DEV_CLOCK_RATE);
-	info->memory_clock_khz = attribute(dev, GC_CU_DEV_MEMORY_CLOCK_RATE);
-	info->memory_bus_bits = attribute(dev, GC_CU_DEV_MEMORY_BUS_WIDTH);
 	info->host_pointers = attribute(dev, GC_CU_DEV_HOST_POINTERS) != 0;
 	info->quick_compile = info->own_processors = true;
 	info->arch = 10 * attribute(dev, GC_CU_DEV_ARCH_MAJOR) + attribute(dev, GC_CU_DEV_ARCH_MINOR);

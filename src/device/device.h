@@ -71,9 +71,6 @@ struct GcDeviceInfo
 									 * is possible, but slow */
 	int			shared_reserved;	/* bytes per block that the system takes */
 	u64			l2_bytes;		/* host: of the last level */
-	int			clock_khz;		/* host: 0, like the next two */
-	int			memory_clock_khz;
-	int			memory_bus_bits;
 	int			arch;			/* 90 for sm_90; host: 0, unless it pretends */
 	bool		quick_compile;	/* GC_COMPILE_QUICK is worth asking for */
 	char		target[64];		/* compile target, part of the kernel cache's key:

@@ -128,7 +128,7 @@ struct HostDevice
 
 	pthread_mutex_t lock;		/* of all fields below, streams' queues and events */
 	pthread_cond_t work;		/* the ring got a member, or stop */
-	pthread_cond_t spare;		/* the same, for spare threads */
+	pthread_cond_t spare;		/* as `work`, for spare threads */
 	int			nidle;			/* threads that wait for work */
 	bool		watched;		/* a spare thread looks at the ring once in a while */
 	bool		lacks;			/* threads, as one saw when it looked last */

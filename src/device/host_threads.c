@@ -13,9 +13,9 @@
  *
  * A block is never interrupted, and how long it takes is decided by the data.  So there are spare
  * threads.  While a thread does one unit for longer than UNIT_NS, a spare one takes its place, for
- * streams that no such thread works for.  The system then shares the processors between both.  Of an
- * operation whose units are not known to be short, spare threads do one unit at a time, so that they
- * do not all end up in long ones.
+ * streams that no such thread works for.  The system then shares the processors between both.  Where
+ * an operation's units are not known to be short, spare threads do one unit at a time.  So they do
+ * not all end up in long ones.
  *
  * The last thread to leave an operation (HostOp.users), once all its units are claimed,
  * takes it off its stream and settles the stream.  That means to complete events and look
@@ -445,7 +445,7 @@ neglected(HostDevice *dev)
 	GcStream   *stream = dev->ring;
 	int			serving = dev->nthreads;
 
-	/* Those that wait are awake soon. */
+	/* Waiting threads are awake soon. */
 	for (int i = 0; i < n; i++)
 	{
 		const HostThread *t = any_thread(dev, i);

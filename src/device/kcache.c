@@ -30,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "hash.h"
 #include "kcache_disk.h"
@@ -67,7 +66,6 @@ struct GcCachedKernel
 	/* Protected by the cache's lock: */
 	GcKernelState state;
 	GcKernelOrigin origin;
-	float		compile_ms;
 	GcImage		image;
 	GcError		error;
 	Improvement improvement;
@@ -104,16 +102,6 @@ struct GcKernelCache
 };
 
 /* ---------- compile threads ---------- */
-
-static float
-elapsed_ms(const struct timespec *from)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (float) ((double) (now.tv_sec - from->tv_sec) * 1e3 +
-					(double) (now.tv_nsec - from->tv_nsec) * 1e-6);
-}
 
 /* The lock is held. */
 static void
@@ -211,20 +199,15 @@ compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 	bool		quick = cache->dev->info.quick_compile;
 	GcImage		image = {NULL, 0};
 	GcError		error = {GC_OK, ""};
-	struct timespec start;
-	float		ms;
 	GcCode		code;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	code = cache->dev->ops->compile(cache->dev, entry->source,
 									quick ? GC_COMPILE_QUICK : GC_COMPILE_FULL, &image, &error);
-	ms = elapsed_ms(&start);
 	if (code == GC_OK && !quick)
 		store(cache, entry, &image);
 	error.code = code;
 
 	pthread_mutex_lock(&cache->lock);
-	entry->compile_ms = ms;
 	entry->error = error;
 	entry->image = image;
 	entry->state = code == GC_OK ? GC_KERNEL_READY : GC_KERNEL_FAILED;
@@ -517,11 +500,7 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 		if (!ahead)
 			want_now(entry);
 		if (!gc_kcache_retry(entry) && entry->module != NULL)
-		{
-			/* Loaded, so no compile thread sets these any more. */
-			entry->origin = GC_ORIGIN_MEMORY;
-			entry->compile_ms = 0;
-		}
+			entry->origin = GC_ORIGIN_MEMORY;	/* loaded, so no compile thread sets it any more */
 		return entry;
 	}
 	entry = new_entry(cache, &key, source);
@@ -679,15 +658,4 @@ gc_kcache_origin(const GcCachedKernel *entry)
 	origin = entry->origin;
 	pthread_mutex_unlock(&entry->cache->lock);
 	return origin;
-}
-
-float
-gc_kcache_compile_ms(const GcCachedKernel *entry)
-{
-	float		ms;
-
-	pthread_mutex_lock(&entry->cache->lock);
-	ms = entry->compile_ms;
-	pthread_mutex_unlock(&entry->cache->lock);
-	return ms;
 }

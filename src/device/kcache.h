@@ -110,12 +110,10 @@ extern bool gc_kcache_quick(const GcCachedKernel *entry, GcKernel **kernel, GcKe
 extern void gc_kcache_prefer_quick(GcCachedKernel *entry);
 
 /*
- * Where the kernel came from, and the time that its compilation took (0 unless COMPILED).  The caller
- * of gc_kcache_get asks this once gc_kcache_poll says READY: a later gc_kcache_get that finds the
- * kernel loaded turns the answer to MEMORY.
+ * Where the kernel came from.  The caller of gc_kcache_get asks this once gc_kcache_poll says READY:
+ * a later gc_kcache_get that finds the kernel loaded turns the answer to MEMORY.
  */
 extern GcKernelOrigin gc_kcache_origin(const GcCachedKernel *entry);
-extern float gc_kcache_compile_ms(const GcCachedKernel *entry);
 
 /*
  * To be called for each request that wants the kernel.  True if it is being compiled

@@ -32,8 +32,7 @@ extern GcCode gc_nvrtc_target(const GcNvrtc *nvrtc, int arch, char *target, size
 							  GcError *err);
 
 /*
- * Compile; thread-safe.  log may be NULL; else *log is what NVRTC said, malloc'd,
- * or NULL.
+ * Compile; thread-safe. log may be NULL; else *log gets NVRTC's log, malloc'd, or NULL.
  */
 extern GcCode gc_nvrtc_compile(const GcNvrtc *nvrtc, int arch, const char *source,
 							   GcCompileEffort effort, GcImage *image, char **log, GcError *err);

@@ -2,7 +2,7 @@
  *
  * compute.c
  *	  Computing the entries of lookup tables: expressions, and translations from one dictionary to
- *	  another; rankings are in rank.c.
+ *	  another; rankings are in rank.c.  The dictionaries that a request's texts are codes of.
  *
  * What a shared table has already is not computed again.  Codes are never used anew, so its
  * entries hold for every later state of its dictionary.
@@ -14,6 +14,7 @@
 #include "compute.h"
 
 #include "executor/executor.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -22,7 +23,6 @@
 #include "utils/typcache.h"
 
 #include "ahead.h"
-#include "lookup.h"
 #include "rank.h"
 #include "text_program.h"
 #include "zone.h"
@@ -31,6 +31,75 @@
 #define INTERRUPT_MASK	0x3ff
 
 bool		gc_in_lookup = false;
+
+/*-------------------------------------------------------------------------
+ * Dictionaries
+ *-------------------------------------------------------------------------
+ */
+
+GcDictView *
+gc_space_dict(GcBinding *b, uint16 space)
+{
+	if (space == GC_SPACE_CONSTANTS)
+		return b->constants;
+	if (space >= GC_SPACE_LUT)
+		return b->lookups[space - GC_SPACE_LUT]->dict;
+	for (int i = 0; i < b->plan->ninputs; i++)
+	{
+		GcInputState *in = &b->node->inputs[i];
+
+		if (space >= in->first && space < in->first + in->ncols)
+			return in->dicts[space - in->first];
+	}
+	return NULL;
+}
+
+uint32
+gc_space_values(GcBinding *b, uint16 space)
+{
+	const int	at = space < GC_SPACE_LUT ? space : space < GC_SPACE_CONSTANTS ? b->plan->ncolumns + space - GC_SPACE_LUT :
+		b->plan->ncolumns + b->plan->nluts;
+
+	if (b->space_values[at] == 0)
+		b->space_values[at] = 1 + gc_dict_count(gc_space_dict(b, space));
+	return b->space_values[at] - 1;
+}
+
+/* Blank-padded length, in characters, of a space's values; 0 if not padded. */
+static int
+space_padding(GcBinding *b, uint16 space)
+{
+	const GcPlanColumn *c;
+
+	if (space == GC_SPACE_CONSTANTS)
+		return 0;
+	if (space >= GC_SPACE_LUT)
+	{
+		const GcPlanLut *lut = &b->plan->luts[space - GC_SPACE_LUT];
+
+		if (lut->type == GC_LUT_UNIFY)
+			return space_padding(b, lut->space);
+		return lut->to_space != GC_SPACE_NONE ? space_padding(b, lut->to_space) : 0;
+	}
+	c = &b->plan->columns[space];
+	return gc_columns(b->program)[space].rtrim ? c->typmod - VARHDRSZ : 0;
+}
+
+Datum
+gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code)
+{
+	int			padded = space_padding(b, space);
+	uint32		len;
+	const char *bytes = gc_dict_get(gc_space_dict(b, space), code, &len);
+	int			blanks = padded > 0 ? padded - pg_mbstrlen_with_len(bytes, len) : 0;
+
+	return gc_bytes_datum(kind, bytes, len, Max(blanks, 0));
+}
+
+/*-------------------------------------------------------------------------
+ * Tables
+ *-------------------------------------------------------------------------
+ */
 
 /* An empty table, whose entries below `first` are those of t. */
 static GcLookup *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compute.h
- *	  Computing the entries of a lookup table; private to exec/.
+ *	  Computing the entries of a lookup table, and the dictionaries that texts are codes of; private to exec/.
  *
  * Runs in backends.
  *
@@ -14,6 +14,15 @@
 
 /* Is an expression being evaluated there? */
 extern bool gc_in_lookup;
+
+/* The dictionary of a space; NULL: it has none. */
+extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
+
+/* The number of its values when this was first asked for; texts that are added for other lookup tables do not count. */
+extern uint32 gc_space_values(GcBinding *b, uint16 space);
+
+/* The value of a code, blank-padded where its type is; palloc'd. */
+extern Datum gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code);
 
 /* A table to be had. */
 typedef struct GcLookupWork

@@ -194,7 +194,6 @@ typedef struct GcBinding
 	GcLookup  **lookups;
 	int64	  **lists;
 	uint64	   *list_counts;
-	GcDictView **spaces;		/* per column */
 	GcDictView *constants;		/* texts that are results; their own space */
 	uint32	   *space_values;	/* ncolumns + nluts + 1: gc_space_values() and 1; 0: not asked for */
 	GcBuildValue builds[GC_MAX_BUILDS];
@@ -214,9 +213,5 @@ extern GcCode gc_make_request(GcBinding *b);
 
 /* Raw values to datums, in the order in which rows are returned. */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
-
-/* Parameters and IN lists as raw values (values.c). */
-extern GcCode gc_bind_params(GcBinding *b);
-extern GcCode gc_bind_lists(GcBinding *b);
 
 #endif							/* GC_EXEC_H */

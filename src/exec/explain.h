@@ -14,9 +14,6 @@
 
 #include "commands/explain.h"
 
-/* Explain the run, under ANALYZE. */
-extern void gc_explain_run(const GcScanState *node, ExplainState *es);
-
 extern void gc_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 
 #endif							/* GC_EXPLAIN_H */

@@ -263,7 +263,7 @@ problem_text(GcColProblem problem)
 		case GC_COL_NUMERIC_DIGITS:
 			return "a numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
 		case GC_COL_NUMERIC_SCALE:
-			return "its numeric values differ in scale and have too many digits";
+			return "its numeric values differ in scale and have too many digits: give the column a type such as numeric(18,6)";
 		case GC_COL_INTERVAL_FORM:
 			return "an interval has months, or 24 hours or more beside its days";
 		case GC_COL_ZONE_RANGE:

@@ -12,7 +12,7 @@
  * others once they have failed for all values.  What fails then means "fall back".
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
- * sessions (columns/store/lookups.c), if the expression is cacheable.  So is what a time zone does.
+ * sessions (columns/store/lookups.c), if the expression is cacheable.  So are computations with a time zone.
  * A session reaches it through its own plan alone, which was permission-checked.  One session at a time computes what is
  * missing.  Values that only this request has, in its delta, are computed for it alone.
  *
@@ -24,7 +24,6 @@
 
 #include "access/xact.h"
 #include "executor/executor.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "storage/ipc.h"
@@ -46,10 +45,10 @@
 /*-------------------------------------------------------------------------
  * Which values of a column occur in the rows that a statement sees
  *
- * A dictionary has texts of rows that were deleted, or that were never committed, and a range of integers has some that
- * no row ever had.  A function that may show its arguments must not see those.  So the rows that the request is bound to
- * are gone through here: those of the chunks that are served, but for their holes, and the private ones.  PostgreSQL might
- * call the function for any of these rows.
+ * A dictionary has texts of rows that were deleted or never committed.  A range of integers has some that no row ever
+ * had.  A function that may show its arguments must not see those.  So the rows that the request is bound to are gone
+ * through here: those of the chunks that are served, but for their holes, and the private ones.  PostgreSQL might call
+ * the function for any of these rows.
  *-------------------------------------------------------------------------
  */
 
@@ -257,65 +256,6 @@ occurring_entries(const GcLookupWork *w)
 #define DEVICE_MIN_COUNT	(1 << 14)
 #define DEVICE_MIN_NUMBERS	(1 << 16)
 #define DEVICE_SHARE		4
-
-GcDictView *
-gc_space_dict(GcBinding *b, uint16 space)
-{
-	if (space == GC_SPACE_CONSTANTS)
-		return b->constants;
-	if (space >= GC_SPACE_LUT)
-		return b->lookups[space - GC_SPACE_LUT]->dict;
-	for (int i = 0; i < b->plan->ninputs; i++)
-	{
-		GcInputState *in = &b->node->inputs[i];
-
-		if (space >= in->first && space < in->first + in->ncols)
-			return in->dicts[space - in->first];
-	}
-	return NULL;
-}
-
-uint32
-gc_space_values(GcBinding *b, uint16 space)
-{
-	const int	at = space < GC_SPACE_LUT ? space : space < GC_SPACE_CONSTANTS ? b->plan->ncolumns + space - GC_SPACE_LUT :
-		b->plan->ncolumns + b->plan->nluts;
-
-	if (b->space_values[at] == 0)
-		b->space_values[at] = 1 + gc_dict_count(gc_space_dict(b, space));
-	return b->space_values[at] - 1;
-}
-
-/* Blank-padded length, in characters, of a space's values; 0 if not padded. */
-static int
-space_padding(GcBinding *b, uint16 space)
-{
-	const GcPlanColumn *c;
-
-	if (space == GC_SPACE_CONSTANTS)
-		return 0;
-	if (space >= GC_SPACE_LUT)
-	{
-		const GcPlanLut *lut = &b->plan->luts[space - GC_SPACE_LUT];
-
-		if (lut->type == GC_LUT_UNIFY)
-			return space_padding(b, lut->space);
-		return lut->to_space != GC_SPACE_NONE ? space_padding(b, lut->to_space) : 0;
-	}
-	c = &b->plan->columns[space];
-	return gc_columns(b->program)[space].rtrim ? c->typmod - VARHDRSZ : 0;
-}
-
-Datum
-gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code)
-{
-	int			padded = space_padding(b, space);
-	uint32		len;
-	const char *bytes = gc_dict_get(gc_space_dict(b, space), code, &len);
-	int			blanks = padded > 0 ? padded - pg_mbstrlen_with_len(bytes, len) : 0;
-
-	return gc_bytes_datum(kind, bytes, len, Max(blanks, 0));
-}
 
 /*-------------------------------------------------------------------------
  * Integers

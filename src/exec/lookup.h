@@ -27,12 +27,4 @@ extern GcCode gc_check_lookups(GcBinding *b);
 extern int64 gc_lookup_value(const GcLookup *l, uint32 k);
 extern bool gc_lookup_is_null(const GcLookup *l, uint32 k);
 
-extern GcDictView *gc_space_dict(GcBinding *b, uint16 space);
-
-/* The number of its values when this was first asked for; texts that are added for other lookup tables do not count. */
-extern uint32 gc_space_values(GcBinding *b, uint16 space);
-
-/* The value of a code, blank-padded where its type is; palloc'd. */
-extern Datum gc_text_value(GcBinding *b, GcKind kind, uint16 space, uint32 code);
-
 #endif							/* GC_EXEC_LOOKUP_H */

@@ -268,7 +268,7 @@ pack_column(const Bits *bits, const GcOrderColumn *column, uint64 *words, int nw
 		if (!column->isnull[n])
 			words[n * nwords + bits->upper.word] |= (uint64) (distance(bits->base, column, n) >> bits->low >> 64) << bits->upper.shift;
 	}
-	/* Of distances below 2^64, the lower halves are enough. */
+	/* For distances below 2^64, the lower halves are enough. */
 	for (uint64 n = 0; n < count && bits->width > 0; n++)
 	{
 		const uint64 base = (uint64) bits->base;

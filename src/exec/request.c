@@ -611,7 +611,8 @@ gc_make_request(GcBinding *b)
 
 	b->share = share_request(b);
 	if (known_refusal(b))
-		return gc_fail(&b->err, GC_DATA, "PostgreSQL had to answer when this was asked for before, of the same rows.");
+		return gc_fail(&b->err, GC_DATA,
+					   "PostgreSQL might raise an error for some row. The same request has shown it, less than ten minutes ago.");
 
 	(void) write_request(b, &c);
 	size = c.at;

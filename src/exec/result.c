@@ -78,7 +78,7 @@ raw_key(GcDecoder *d, uint64 g, int key, bool *isnull)
 
 		if (k->stride > 1)
 			code /= k->stride;
-		if (key > 0)			/* the first key is what is left */
+		if (key > 0)			/* the rest is the first key's */
 			code %= d->dims[key];
 		*isnull = nullable && code == 0;
 		raw = k->base + (int64) code - nullable;
@@ -413,7 +413,7 @@ make_sets(GcDecoder *d)
 }
 
 /*-------------------------------------------------------------------------
- * What rows are sorted by
+ * Sort keys
  *-------------------------------------------------------------------------
  */
 

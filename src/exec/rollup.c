@@ -5,7 +5,7 @@
  *
  * A set's groups are made of those of another set that leaves out less, the one that has the
  * fewest.  What is put together are accumulators: sums of sums, counts of counts, the extreme of
- * extremes.  So the aggregates that are made of them are what they would be over the rows.
+ * extremes.  So the aggregates that are made of them are those over the rows.
  *
  * Runs in backends.
  *
@@ -151,7 +151,7 @@ gc_roll_up(const GcPPipeline *pl, const GcPAgg *aggs, const GcSetGroups *finest,
 	bool	   *done = palloc0(n * sizeof(bool));
 	Size		bytes = 0;
 
-	/* Those that leave out less come first. */
+	/* Sets that leave out fewer keys come first. */
 	for (int omitted = 0; omitted <= 32; omitted++)
 	{
 		for (int i = 0; i < n; i++)
@@ -163,7 +163,7 @@ gc_roll_up(const GcPPipeline *pl, const GcPAgg *aggs, const GcSetGroups *finest,
 			made[i] = (GcSetGroups) {.omitted = (uint32) list_nth_int(sets, i)};
 			from = source_of(finest, made, done, n, made[i].omitted);
 			if (from->omitted == made[i].omitted)
-				made[i] = *from;	/* the same groups */
+				made[i] = *from;	/* one set stands there twice */
 			else
 				make_set(pl, aggs, from, &made[i]);
 			done[i] = true;

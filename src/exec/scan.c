@@ -3,9 +3,9 @@
  * scan.c
  *	  The custom scan node: offload, or PostgreSQL's own plan.
  *
- * Runs in backends.  The whole result is there before the first row is returned.  So
- * anything that goes wrong before is answered by the fallback plan, which is initialised
- * only then, unless PostgreSQL has to say what is not permitted (plan/base/permitted.c).
+ * Runs in backends.  The whole result is there before the first row is returned.  So the fallback
+ * plan answers anything that goes wrong before, and is initialised only then.  If PostgreSQL has
+ * to say that something is not permitted, it is initialised at once (plan/base/permitted.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -115,8 +115,8 @@ lacking(List *tables, GcMissing *missing)
 }
 
 /*
- * The plan's nodes, with their tables open; close_nodes() closes them.  Whether the device is asked at all by one that
- * decides at execution is not known yet, and PostgreSQL's own plan is as good around it: then exec/cold.c looks.
+ * The plan's nodes, with their tables open; close_nodes() closes them.  A node that decides at execution may not ask
+ * the device at all, and PostgreSQL's own plan is as good around it.  Then exec/cold.c looks.
  */
 static List *
 open_nodes(PlannedStmt *stmt)

@@ -62,7 +62,7 @@ planning_for_explain(const char *text)
 void
 gc_explained_refusal(const char *refusal, const char *text)
 {
-	/* What is planned meanwhile is a part of it. */
+	/* Statements planned meanwhile are parts of it. */
 	if (!planning_for_explain(text) || gc_planning)
 		return;
 	explained->planned = true;

@@ -116,9 +116,9 @@ typedef struct Run
 	bool		warm;			/* the nodes of its plans lack no columns or kernels; or that is no matter */
 	bool		settled;		/* it was found out whether they do */
 	bool		timed;			/* as GcPlanning's */
-	Cost		time;			/* the same; 0 where there is no path */
+	Cost		time;			/* as GcPlanning's; 0 where there is no path */
 	bool		of_all;			/* the refusal is about the statement as a whole */
-	GcRowsSeen	seen;			/* the same; of runs without a ceiling */
+	GcRowsSeen	seen;			/* as GcPlanning's; of runs without a ceiling */
 	char		refusal[GC_REFUSAL_SIZE];
 } Run;
 

@@ -6,13 +6,13 @@
  * A query of which nothing is offloaded is planned by PostgreSQL, and what that plan cost is remembered for the
  * query without its constants (base/query_summary.c).  The next time our hooks do nothing for relations that cost no more.
  *
- * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  The other one is not planned
- * the next time, if numbers of rows and costs are what they were, by as much as the lead allows.
+ * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  The other one is not
+ * planned the next time, if numbers of rows and costs changed no more than the lead allows.
  *
- * Other constants may select other rows, and tables may grow.  The costs of the plan that is made show both.
- * If they are not what they were, all is looked at, the next time at the latest, and for a while nothing is
- * remembered of the query.  So it is after a number of uses, too.  What invalidates a table (DDL, VACUUM, ANALYZE)
- * has its queries forgotten.  Nothing of it can make an answer wrong: it says only what not to try.
+ * Other constants may select other rows, and tables may grow.  The costs of the plan that is made show both.  If
+ * they changed more, all is looked at, the next time at the latest.  For a while nothing is remembered of the
+ * query.  So it is after a number of uses, too.  What invalidates a table (DDL, VACUUM, ANALYZE) has its queries
+ * forgotten.  Nothing of it can make an answer wrong: it says only what not to try.
  *
  * Planner, in backends; the table is a backend's own.
  *

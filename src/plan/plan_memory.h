@@ -52,8 +52,8 @@ extern void gc_plan_memory_note_rewriting(uint64 key, const GcQuerySummary *summ
 									  PlannedStmt *original, double lead);
 
 /*
- * Did the nodes of the statement's plan lack nothing when they were last looked at, and was no column dropped since, nor
- * is a kernel being compiled?  losses: gc_store_losses() of before the look.
+ * Did the plan's nodes lack nothing when they were last looked at?  Was no column dropped since, and is no kernel
+ * being compiled? losses: gc_store_losses() of before the look.
  */
 extern bool gc_plan_memory_is_warm(uint64 key);
 extern void gc_plan_memory_note_warm(uint64 key, const GcQuerySummary *summary, PlannedStmt *stmt, uint64 losses);

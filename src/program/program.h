@@ -21,7 +21,7 @@
  *
  * It is one flat block of memory without pointers.  It travels in a plan node, through
  * shared memory to the worker, and is hashed and compared as bytes.  It comes in two
- * forms.  The logical form is what the planner makes.  The bound form is a copy of it in
+ * forms.  The planner makes the logical form.  The bound form is a copy of it in
  * which the executor has filled in everything marked "bound" below.  It does so from the
  * columns' actual encodings and value ranges.  Neither holds a constant of the query:
  * constants are parameters, and their values travel next to the program (queue.h).  So

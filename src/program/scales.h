@@ -5,7 +5,7 @@
  *	  from its arguments'.
  *
  * Here they are said once.  The planner asks what is known by types (plan/group/aggregates.c), typing which scales may
- * occur (GcExpr.min_scale to scale), and kernels compute a row's (codegen/expr/scale.c).  The scale of a quotient depends on its
+ * occur (GcExpr.min_scale to scale), and kernels compute a row's (codegen/expr/expr.c).  The scale of a quotient depends on its
  * value, too: cuda/gc_numeric.h has that rule.  What has no rule has a scale of its own.
  *
  * Pure C, for all processes.

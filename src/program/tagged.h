@@ -4,7 +4,7 @@
  *	  Numerics whose display scale differs from row to row: how they are stored.
  *
  * An expression's value is an integer at the largest scale, and code that wants the display scale computes it
- * (codegen/expr/scale.c).  Where a value is stored (columns, payloads, rows that are returned) it has its scale with it: it is
+ * (codegen/expr/expr.c).  Where a value is stored (columns, payloads, rows that are returned) it has its scale with it: it is
  * tagged (cuda/gc_abi.h).
  *
  *-------------------------------------------------------------------------

@@ -38,7 +38,7 @@ typedef struct GcFacts
 	const GcFact *luts;			/* nluts: of the results */
 	const u8   *list_flags;		/* nlists: GC_LIST_NULL, GC_LIST_EMPTY */
 	u64			rows;			/* upper bound of rows into a sink, for the width of sums */
-	const u64  *rows_into;		/* the same by pipeline; NULL: `rows` for all of them */
+	const u64  *rows_into;		/* that bound by pipeline; NULL: `rows` for all of them */
 	const GcRowIds *row_ids;	/* ninputs; NULL: no expression is a row id */
 } GcFacts;
 

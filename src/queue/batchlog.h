@@ -7,7 +7,7 @@
  * request is done; backends read for the views gpuconc_stat_batches and
  * gpuconc_stat_kernels and for gpuconc_timeline().
  *
- * A batch is what the scheduler started by one decision: kernels meant to be on the
+ * The scheduler starts a batch by one decision: kernels meant to be on the
  * device together.  Its id counts decisions since the server's start, and its ring slot is
  * id % gpuconc.batch_log_size.  Times are by the device's clock, in microseconds from the
  * batch's start; the start itself is by the server's clock.

@@ -264,7 +264,8 @@ slot_move(int slot, GcSlotState from, GcSlotState to)
 static void
 release_at_exit(int code, Datum arg)
 {
-	gc_slot_release_all();
+	while (n_own_slots > 0)
+		gc_slot_release(own_slots[n_own_slots - 1]);
 }
 
 int
@@ -499,13 +500,6 @@ gc_slot_release(int slot)
 				return;
 		}
 	}
-}
-
-void
-gc_slot_release_all(void)
-{
-	while (n_own_slots > 0)
-		gc_slot_release(own_slots[n_own_slots - 1]);
 }
 
 /*-------------------------------------------------------------------------

@@ -259,9 +259,6 @@ extern void gc_result_put(GcResult *result);
 /* Give the slot back, from any state.  Never waits.  Safe in error cleanup. */
 extern void gc_slot_release(int slot);
 
-/* Release what this process still holds; before_shmem_exit callback. */
-extern void gc_slot_release_all(void);
-
 /*-------------------------------------------------------------------------
  * Worker's side
  *-------------------------------------------------------------------------

@@ -20,7 +20,7 @@ class Difference:
     followed: int = 0       # so many statements more, that failed as this one had
 
     def lines(self):
-        """What differs, as diff shows it without context."""
+        """The differing lines, as diff shows them without context."""
         if self.actual is None:
             return ['-' + line for line in self.expected] + ['+(not reached)']
         return [line for line in difflib.unified_diff(self.expected, self.actual, n=0, lineterm='')
@@ -147,7 +147,7 @@ def compare(part, script, expectations, actual):
             return []
         found = fold(compare_isolation(expected, actual)) if part == 'isolation' else \
             fold(compare_scripts(Script(script, expected), expected, actual))
-        # The same lines can be cut at a different place only where the cutting failed.
+        # Equal lines can be cut at a different place only where the cutting failed.
         if not found:
             found = [Difference(OTHER, 'what is not part of any statement', expected.split('\n'),
                                 actual.split('\n'))]

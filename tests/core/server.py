@@ -118,7 +118,7 @@ class Server:
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
 
     def faults(self):
-        """What no server may ever log: (kind, text) of each."""
+        """Log lines that no server may ever write: (kind, text) of each."""
         with open(self.log, encoding='utf8', errors='replace') as log:
             return log_faults(log.read())
 

@@ -218,7 +218,7 @@ class Script:
         self.statements = split_script('\n'.join(kept))
 
     def parts(self, output):
-        """What each statement printed.  A statement that is not found printed nothing: the rest
+        """The output of each statement.  A statement that is not found printed nothing: the rest
         of an output whose connection was lost, for one."""
         lines = output.split('\n')
         parts = []
@@ -244,7 +244,7 @@ STEP = re.compile(r'^(?:step |starting permutation: |Parsed test spec|teardown |
 
 
 def isolation_parts(output):
-    """The same of isolationtester's output, whose steps say their statements."""
+    """The output of each statement of isolationtester, whose steps say their statements."""
     parts = [Part(Statement([], 'before the first step'))]
     permutation = ''
     for line in output.split('\n'):

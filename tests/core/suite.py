@@ -15,7 +15,7 @@ from server import MODES, Server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = ('regress', 'isolation')
-# What the whole regression suite offloads at least where everything is preferred.
+# Queries that the whole regression suite offloads at least, where everything is preferred.
 OFFLOADED = 15000
 # A test that takes longer hangs, on however busy a machine.
 TEST_SECONDS = 7200
@@ -55,7 +55,7 @@ def choose(groups, options):
 
 
 def say(text=''):
-    # What a test prints need not be UTF-8.
+    # A test's output need not be UTF-8.
     sys.stdout.write(text.encode('utf8', 'backslashreplace').decode('utf8') + '\n')
     sys.stdout.flush()
 

@@ -68,7 +68,7 @@ class Beside:
         return int(self.off.must("SELECT rows_versioned FROM gpuconc_stat;")[0][0])
 
     def changes(self, rng, tables):
-        """What cannot be done is undone, and now and then what can."""
+        """Statements that fail are undone, and now and then others."""
         for _ in range(rng.randint(1, 4)):
             _, (_, error) = self.writer.run_all(["SAVEPOINT s;", change(rng, rng.choice(tables))])
             if error or rng.random() < 0.1:
@@ -97,7 +97,7 @@ class Beside:
         return not query.params and self.too_large(query, MAX_COST)
 
     def states(self, rng, query, tables):
-        """What is wrong in the first state of the tables in which something is; the transactions end if nothing is."""
+        """The fault in the first state of the tables that has one; the transactions end if none has."""
         self.old.must("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;")
         self.writer.must("BEGIN;")
         self.changes(rng, tables)
@@ -149,7 +149,7 @@ class Beside:
             for n in range(self.options.per_schema):
                 if time.monotonic() > deadline or self.counts["queries"] >= self.options.queries:
                     return False
-                # What the writer did before a query belongs to it.
+                # The writer's work before a query belongs to it.
                 if self.options.only is not None and n > self.options.only:
                     return False
                 self.one_beside(seed, n, tables)

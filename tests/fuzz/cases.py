@@ -35,7 +35,7 @@ def rows_unlike(expected, got, ordered=False):
 
 
 def alike(error, other):
-    """The same error; which row raises an error first is not defined, so figures in messages may differ."""
+    """Equal errors; which row raises an error first is not defined, so figures in messages may differ."""
     return error[0] == other[0] and (error[1] == other[1] or error[0].startswith("22"))
 
 

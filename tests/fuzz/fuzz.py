@@ -77,9 +77,9 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
         self.options = options
         common = ["SET search_path = %s, public;" % SCHEMA, "SET timezone = 'UTC';", "SET extra_float_digits = 1;",
                   "SET max_parallel_workers_per_gather = 0;", "SET jit = off;"]
-        # What takes PostgreSQL long is left out; the limit for gpuconc is reached only by what hangs.
+        # Queries that take PostgreSQL long are left out; only a query that hangs reaches the limit for gpuconc.
         self.off = Session(common + ["SET gpuconc.debug_offload = forbid;", MODES["reset_timeout"]])
-        # What is compared is what the device answers, however long its kernels take.
+        # The device's answers are compared, however long its kernels take.
         common += ["SET statement_timeout = '1h';", "SET gpuconc.cold = wait;"]
         self.on = Session(common + ["SET gpuconc.enabled = on;"])
         self.many = [Session(common + ["SET gpuconc.enabled = on;", "SET gpuconc.offload_cost = 0;"])

@@ -120,7 +120,7 @@ class Expressions:
         return "(%s::int8 * %s)" % (self.gen_int(depth - 1), self.gen_int(depth - 1))
 
     def tabulated(self):
-        """What PostgreSQL computes of each value that a column may have: rather one of groups."""
+        """An expression that PostgreSQL computes of each value that a column may have: rather one of groups."""
         rng = self.rng
         type_ = rng.choice([("date",), ("int2", "int4")])
         column = self.column(type_, lambda c: c.name[0] == "k") if rng.random() < 0.8 else None
@@ -395,7 +395,7 @@ class Query:
         return len(self.where) + sum(len(on) for _, on in self.relations)
 
     def statements(self):
-        """What to run before, the query, what to run after."""
+        """Statements to run before, the query, statements to run after."""
         if not self.params:
             return [], self.body() + ";", []
         types = ", ".join(SQL_TYPES[t] for _, t in self.params)

@@ -27,7 +27,7 @@ def balanced(parts):
 
 
 def orders(parts):
-    """What makes an answer depend on the plan if it goes: the orders below LIMIT."""
+    """Parts whose loss makes an answer depend on the plan: the orders below LIMIT."""
     text = joined(parts)
     return text.count("LIMIT") + text.count("DISTINCT ON") - text.count("ORDER BY")
 

@@ -43,7 +43,7 @@ class Session:
             self.seconds += time.monotonic() - started
 
     def run_all(self, statements, timeout=PATIENCE):
-        """What run() gives of each statement, at the cost of one: they are sent at once.  An error stops nothing."""
+        """run()'s result for each statement, at the cost of one: they are sent at once.  An error stops nothing."""
         started = time.monotonic()
         first = self.number + 1
         try:

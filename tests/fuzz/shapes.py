@@ -281,7 +281,7 @@ class Maker(Sources, Subqueries):
         return "SELECT %s FROM (%s) AS %s" % (self.listed(made), text, self.alias()), made
 
     def window_by_rows(self, leaves, part, scope):
-        """What depends on each row's place, in an order in which equal rows are the same; or on its frame alone."""
+        """An expression of each row's place, in an order in which tied rows are equal; or of its frame alone."""
         rng = self.rng
         self.tags.add("windows by rows")
         over = rng.choice(["", "PARTITION BY %s " % part])

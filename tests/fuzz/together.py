@@ -87,7 +87,7 @@ class Together:
                 print("  alone: %s\n" % self.difference(queries[i]), flush=True)
 
     def schema_together(self, seed, tables, deadline):
-        """The same few tables again and again, so that there is something to share."""
+        """Few tables again and again, so that there is something to share."""
         rng = random.Random(seed)
         for table in tables:
             # cached, but for a few rows at most: only what is cached is shared

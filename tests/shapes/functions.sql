@@ -6,7 +6,7 @@ create schema shapes;
 create function shapes.h(k bigint, seed int, n int) returns int language sql immutable parallel safe as
 	$$ select ((hashint8extended(k, seed) & 1073741823) % n)::int $$;
 
--- The same, where small numbers are more frequent.
+-- A number in which small ones are more frequent.
 create function shapes.skew(k bigint, seed int, n int) returns int language sql immutable parallel safe as
 	$$ select (shapes.h(k, seed, n)::bigint * shapes.h(k, seed + 1000, n) / n)::int $$;
 

@@ -62,7 +62,7 @@ def psql(script, timeout=None):
 
 
 class Answer:
-    """What one run of a query gave."""
+    """The outcome of one run of a query."""
 
     def __init__(self, rows, time_ms, offloaded, requests, delta, reasons, error):
         self.rows, self.time_ms, self.offloaded, self.requests = rows, time_ms, offloaded, requests

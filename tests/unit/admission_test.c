@@ -45,7 +45,7 @@ test_policies(void)
 	ok(begin(GC_ADMIT_WEIGHT, 100, 0, 10) == 10, "those that take nothing begin");
 }
 
-/* What is admitted counts with what it takes now. */
+/* Admitted requests count with the memory that they take now. */
 static void
 test_update(void)
 {

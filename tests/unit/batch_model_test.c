@@ -40,7 +40,7 @@ whole(double bound)
 	return (int) ceil(bound - 1e-5);
 }
 
-/* What there is of a resource for one batch. */
+/* Amount of a resource for one batch. */
 static long
 capacity(const GcBatchProblem *problem, int resource)
 {

@@ -169,7 +169,7 @@ test_warps(void)
 	ok(!gc_memory_bound(&plain, &candidates[0], &candidates[0].needs), "nor one of which nothing is known");
 }
 
-/* What is learned of a batch that takes what was predicted is what the prediction rests on. */
+/* A batch that takes the predicted time teaches what the prediction rests on. */
 static void
 test_issue(void)
 {
@@ -389,9 +389,9 @@ test_sets(void)
 }
 
 /*
- * What the server does: kernels of which nothing is known are tried, and what a batch took
- * decides whether they are again.  Returns how often they were resident in five rounds, in
- * each of which a batch takes so many times what is predicted of it.
+ * As in the server, kernels of which nothing is known are tried, and a batch's time decides
+ * whether they are again.  Returns how often they were resident in five rounds, in each of
+ * which a batch takes so many times what is predicted of it.
  */
 static int
 tried(double longer, GcLearned issue_part[4])

@@ -159,7 +159,7 @@ test_bad_files(void)
 	refused("fused x = 1", "known", "a word behind a name");
 }
 
-/* What is built in would be accepted. */
+/* The built-in values would be accepted. */
 static void
 test_built_in(void)
 {
@@ -595,7 +595,7 @@ test_host_variants(void)
 }
 
 /*-------------------------------------------------------------------------
- * What is left of a scan
+ * The rest of a scan
  *-------------------------------------------------------------------------
  */
 

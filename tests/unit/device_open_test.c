@@ -20,8 +20,8 @@
 #include "device_util.h"
 
 /*
- * Threads of this process.  Those that have been joined may take a moment to go,
- * so look again and again until there are no more than expected, if that is given.
+ * Threads of this process.  Joined threads may take a moment to go.  So look again and again
+ * until there are no more than expected, if that is given.
  */
 static int
 count_threads(int expected)

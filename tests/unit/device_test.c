@@ -637,7 +637,7 @@ test_wake(void)
 	ops->close(dev);
 }
 
-/* Of every thread with our name: is every signal that can be blocked blocked? */
+/* Does every thread with our name block every signal that can be blocked? */
 static void
 test_signals(void)
 {

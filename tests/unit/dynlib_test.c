@@ -26,7 +26,7 @@
 static char home[] = "/tmp/dynlib_test-XXXXXX";
 
 /*
- * What gc_dynlib_open calls, in place of libc's.  Absolute names are below the test's own directory, as if
+ * dlopen() as gc_dynlib_open calls it, in place of libc's.  Absolute names are below the test's own directory, as if
  * that were "/", so an NVRTC that this machine has is not there.
  */
 void *

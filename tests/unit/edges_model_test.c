@@ -185,11 +185,11 @@ test_access_rate(void)
 }
 
 /*-------------------------------------------------------------------------
- * What was recorded
+ * Recorded times
  *-------------------------------------------------------------------------
  */
 
-/* What the same five queries took on an H100 in tiles, and in one (bench/results/pipelines-tiles-h100.md). */
+/* Times of these five queries on an H100 in tiles, and in one (bench/results/pipelines-tiles-h100.md). */
 typedef struct Tiled
 {
 	const char *name;
@@ -200,7 +200,7 @@ typedef struct Tiled
 
 static const double recorded_tiles[2] = {848782, 3819519};
 
-/* What TPC-H took on another H100 (bench/results/pipelines-tpch-h100.md), in us of fuse, refill, channel, materialize. */
+/* Times of TPC-H on another H100 (bench/results/pipelines-tpch-h100.md), in us of fuse, refill, channel, materialize. */
 static const struct
 {
 	const char *name;
@@ -342,7 +342,10 @@ recorded(const char *name)
 	return NULL;
 }
 
-/* What tiles cost was measured of TPC-H as well.  Q9's take five times as long as the others', which is not explained. */
+/*
+ * The cost of tiles was measured of TPC-H as well.  Q9's take five times as long as the others', which is not
+ * explained.
+ */
 static void
 test_tiles(void)
 {

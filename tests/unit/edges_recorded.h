@@ -3,10 +3,10 @@
  * edges_recorded.h
  *	  Pipelines of the Star Schema Benchmark and of TPC-H at scale 10, and what they took on an H100.
  *
- * The main pipelines of bench/results/pipelines-ssb-h100.md, pipelines-h100.md and pipelines-rest-h100.md, without what
- * their builds took, where a main pipeline scans a table.  The descriptions are what the worker gives the model
- * (worker/kernels/edges.c), with two kinds of counts: `pass` and new_groups are true, counted by PostgreSQL; the planner's
- * estimates are beside them.
+ * The main pipelines of bench/results/pipelines-ssb-h100.md, pipelines-h100.md and pipelines-rest-h100.md, without
+ * what their builds took, where a main pipeline scans a table.  The worker gives the model such descriptions
+ * (worker/kernels/edges.c), with two kinds of counts: `pass` and new_groups are true, counted by PostgreSQL; the
+ * planner's estimates are beside them.
  *
  *-------------------------------------------------------------------------
  */

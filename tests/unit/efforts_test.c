@@ -113,7 +113,7 @@ test_never_alone(void)
 	ok(!gc_effort_open(&t), "for good");
 }
 
-/* What looked fast before was another request, or chance. */
+/* A kernel that looked fast before served another request, or had luck. */
 static void
 test_not_again(void)
 {

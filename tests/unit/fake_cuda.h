@@ -32,7 +32,7 @@ typedef struct FakeCuda
 	int			unblocked;		/* calls that came with signals not blocked */
 	char		failed[64];		/* the call that failed */
 
-	/* What was last asked for. */
+	/* Arguments of the last calls. */
 	size_t		alloc_size;
 	int			max_dynamic;
 	int			carveout;		/* percent */

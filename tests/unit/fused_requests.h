@@ -14,7 +14,6 @@
 #define NMEMBERS	GC_MAX_FUSED
 
 static Member members[NMEMBERS];
-static int	max_vectors = GC_FUSED_ALL_VECTORS;
 
 /* ---------- the requests ---------- */
 
@@ -196,7 +195,7 @@ make_failing(Maker *m, int odd)
 	maker_agg(m, GC_AGG_SUM, e);
 }
 
-/* The same kind of expression, on values that pass every check. */
+/* Such an expression on values that pass every check. */
 static void
 make_checked(Maker *m, int odd)
 {
@@ -359,7 +358,7 @@ make_fused(Fused *f, int n, const int *who)
 	GcError		err = {GC_OK, ""};
 
 	describe(f, n, who, on_host ? 0 : 8);
-	if (gc_generate_fused(f->m, n, max_vectors, &f->source, &err) != GC_OK)
+	if (gc_generate_fused(f->m, n, &f->source, &err) != GC_OK)
 		tap_bail(err.detail);
 	f->kernel = load_text(f->source.text);
 }

@@ -53,7 +53,7 @@ typedef struct TableColumn
 } TableColumn;
 
 /*
- * Of C_DKEY to C_HVAL a build's input has two each, the others are the table's.  C_SHIFT
+ * A build's input has two each of C_DKEY to C_HVAL, the others are the table's.  C_SHIFT
  * has other values in every chunk, C_GAPS none at all in some.
  */
 static TableColumn table[] = {

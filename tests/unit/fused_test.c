@@ -6,7 +6,7 @@
  * Sixteen requests of all sinks over one table, each with chunks, rows and constants of its own, are run by kernels
  * of their own.  Then fused kernels run one set of them after another.  What is in each sink and its flags must be
  * the same; of requests that take no part, nothing may change.  In every run, words that nobody should look at are
- * 0, and columns of chunks that no reader of the column reads are at an address that cannot be read.
+ * 0.  Columns of chunks that no reader of the column reads are at an address that cannot be read.
  *
  *
  *-------------------------------------------------------------------------
@@ -197,9 +197,7 @@ test_few(void)
 	{
 		const int	who[] = {8 + i, i, 15 - i};
 
-		max_vectors = i;
 		make_fused(&f, 3, who);
-		max_vectors = GC_FUSED_ALL_VECTORS;
 		for (u32 mask = 1; mask < 8; mask++)
 			check_run(&f, mask, mask);
 		free_fused(&f);
@@ -207,8 +205,8 @@ test_few(void)
 }
 
 /*
- * A launch of a member's own kernel over private chunks and one of a fused kernel over
- * the others, in either order, leave what one launch over all would.
+ * A member's own kernel is launched over private chunks, and a fused kernel over the others.
+ * In either order they leave what one launch over all would.
  */
 static void
 test_two_launches(void)

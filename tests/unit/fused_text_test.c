@@ -21,7 +21,7 @@ generate(Fused *f, GcError *err)
 	GcCode		code;
 
 	*err = (GcError) {GC_OK, ""};
-	code = gc_generate_fused(f->m, f->n, max_vectors, &f->source, err);
+	code = gc_generate_fused(f->m, f->n, &f->source, err);
 	if (code != GC_OK)
 	{
 		ok(f->source.text == NULL && err->code == code && err->detail[0] != '\0', "refused: %s", err->detail);
@@ -48,7 +48,7 @@ test_refusals(void)
 	is(generate(&f, &err), GC_UNSUPPORTED, "no member");
 	for (int i = 0; i <= GC_MAX_FUSED; i++)
 		many[i] = f.m[0];
-	is(gc_generate_fused(many, GC_MAX_FUSED + 1, 0, &source, &err), GC_UNSUPPORTED, "too many members");
+	is(gc_generate_fused(many, GC_MAX_FUSED + 1, &source, &err), GC_UNSUPPORTED, "too many members");
 
 	describe(&f, 2, two, 8);
 	f.m[1] = (GcFusedMember) {members[1].p, 0, members[1].variant, members[1].columns};
@@ -106,13 +106,6 @@ test_text(void)
 	ok(strstr(f.source.text, "GC_ARRAY(i32, c3);\nif (gc_live & 0x6u) GC_LOAD(4, i32, c3, d3);\n") &&
 	   strstr(f.source.text, "GC_ARRAY(i32, c12);\nif (gc_live & 0xeu) GC_LOAD_ANY(i32, c12, d12);\n"),
 	   "loads vectors that two members want once");
-	max_vectors = 1;
-	describe(&g, 4, four, 16);
-	is(generate(&g, &err), GC_OK, "one with a vector in common");
-	ok(strstr(g.source.text, "if (gc_live & 0xeu) GC_LOAD_ANY(i32, c12, d12);\n") &&
-	   !strstr(g.source.text, "if (gc_live & 0x6u) GC_LOAD"), "has that which most members want");
-	free(g.source.text);
-	max_vectors = GC_FUSED_ALL_VECTORS;
 	describe(&g, 4, four, 16);
 	g.m[2].variant.vec = 8;
 	is(generate(&g, &err), GC_OK, "one whose members differ in rows per thread");
@@ -149,7 +142,7 @@ columns_read(const GcFusedMember *m, bool as_body)
 	GcError		err = {GC_OK, ""};
 	u64			columns = 0;
 
-	if ((as_body ? gc_generate_fused(two, 2, GC_FUSED_ALL_VECTORS, &fused, &err)
+	if ((as_body ? gc_generate_fused(two, 2, &fused, &err)
 		 : gc_generate(m->p, m->pipeline, &m->variant, &own, &err)) != GC_OK)
 		tap_bail(err.detail);
 	for (int i = 0; i < (as_body ? fused.nwords : own.nwords); i++)
@@ -164,8 +157,8 @@ columns_read(const GcFusedMember *m, bool as_body)
 }
 
 /*
- * A member may read what the request's own kernel does, which is what is on the device for it; and what
- * is counted is read only if it can be NULL, or computing it can fail.
+ * A member may read the columns of the request's own kernel, which are on the device for it.  A counted
+ * value is read only if it can be NULL, or computing it can fail.
  */
 static void
 test_reads(void)

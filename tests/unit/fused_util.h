@@ -4,9 +4,9 @@
  *	  For fused_test.c, filter_aggregate_test.c, selection_test.c and key_groups_test.c: a table in device
  *	  memory, and requests over it that can be run by kernels of their own or share a scan.
  *
- * A request (Member) reads some of the table's chunks, of some of them only some of the rows, and has flags and a
- * sink of its own.  What is in the sink afterwards comes out as bytes in one order (Result).  So results can be
- * compared, whatever order the device's threads worked in.
+ * A request (Member) reads some of the table's chunks, and some only in part.  It has flags and a sink of its
+ * own.  What is in the sink afterwards comes out as bytes in one order (Result).  So results can be compared,
+ * whatever order the device's threads worked in.
  *
  *-------------------------------------------------------------------------
  */
@@ -113,7 +113,7 @@ build_word(const Member *m, const GcArgWord *w)
 	}
 }
 
-/* Of the build's places. */
+/* Slots of the build's places. */
 static u64
 place_word(const Member *m, const GcArgWord *w)
 {
@@ -156,7 +156,7 @@ finish_ungrouped(Member *m, const GcAddr *valid)
 	lay_out_sink(m);
 }
 
-/* What a word of a member's own kernel holds; columns also as private ones. */
+/* The contents of a word of a member's own kernel; columns also as private ones. */
 static u64
 member_word(const Member *m, const GcArgWord *w)
 {

@@ -3,10 +3,10 @@
  * gang_test.c [host|cuda]
  *	  A gang launch does what its members' own launches do.
  *
- * Requests of one text, each with chunks, rows and constants of its own, are run one by one, and then by one
- * launch of the gang's kernel.  What is in each sink and its flags must be the same; one of them reads no chunk and
- * has no block, and of those that divide, one divides by zero.  The sinks are one group, groups in shared memory and in
- * a table, hashed groups, and rows, of which one has no room.
+ * Requests of one text have chunks, rows and constants of their own.  They are run one by one, and then by one launch
+ * of the gang's kernel.  What is in each sink and its flags must be the same; one of them reads no chunk and has no
+ * block, and of those that divide, one divides by zero.  The sinks are one group, groups in shared memory and in a
+ * table, hashed groups, and rows, of which one has no room.
  *
  * Where there is NVRTC, the same texts are compiled for a GPU, too.
  *

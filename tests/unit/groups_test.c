@@ -5,9 +5,10 @@
  *
  * Group tables are made by hand: dense ones with cells that no row came into, hashed ones, and a
  * table of one group.  They have from no group to several thousand; keys and arguments are NULL in
- * some.  Pipelines scan them into rows, one group, dense and hashed groups, and builds, and choose
- * groups, all that pass a filter or the first few in an order.  What must come out is computed here.
- * Float sums that are not finite must raise a flag, whether anything reads them or not.
+ * some.  Pipelines scan them into rows, one group, dense and hashed groups, and builds.  They also
+ * choose groups, all that pass a filter or the first few in an order.  What must come out is
+ * computed here.  Float sums that are not finite must raise a flag, whether anything reads them or
+ * not.
  *
  * Where there is NVRTC, the same kernels' texts for a GPU are compiled too.
  *

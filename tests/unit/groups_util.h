@@ -51,7 +51,7 @@ typedef enum Consumer
 static const char *const consumer_names[CONSUMERS] = {"rows", "some rows", "one group", "dense groups", "hashed groups",
 "a build", "a dense build", "chosen", "the first"};
 
-/* What groups are ordered by; O_ZERO is 0 or -0. */
+/* Orders of groups; O_ZERO is 0 or -0. */
 typedef enum Order
 {
 	O_ROWS, O_SUM, O_MIN, O_FSUM, O_FMAX, O_KEY, O_ZERO, ORDERS

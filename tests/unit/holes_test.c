@@ -4,9 +4,9 @@
  *	  The kernel that makes bitmaps of visible rows from holes writes each bit right.
  *
  * Holes are drawn at random, for chunks of awkward sizes: few and many, of one row and of thousands,
- * in adjacent words, at the begin and at the end, over all of a chunk, and none.  Several chunks of
- * different sizes are one launch, of any number of blocks.  The rule is told once more here, row by
- * row.  Words behind each bitmap must stay as they were.
+ * in adjacent words, at both ends, over all of a chunk, and none.  Several chunks of different sizes
+ * are one launch, of any number of blocks.  The rule is told once more here, row by row.  Words
+ * behind each bitmap must stay as they were.
  *
  * Where there is NVRTC, the text for a GPU is compiled too.
  *

@@ -29,7 +29,7 @@
 
 #define ALL_CHUNKS		((1u << NCHUNKS) - 1)
 
-/* What is built: the dimension, with unique keys, or the table with repeated ones. */
+/* Inputs of the build: the dimension, with unique keys, or the table with repeated ones. */
 typedef enum Build
 {
 	DIM_DENSE,
@@ -145,7 +145,7 @@ below(Maker *m, u16 column, i64 limit)
 	return maker_test(m, GC_OP_LT, column, maker_param(m, GC_INT4, limit, 0));
 }
 
-/* What is compared where values differ: a column, of which few values are left. */
+/* The compared expression where values differ: a column, of which few values are left. */
 static u16
 some_of(Maker *m, u16 column, i64 divisor)
 {
@@ -382,7 +382,7 @@ wanted_rows(const Request *q, Form form, u32 chunks, u64 *n)
 	return outs;
 }
 
-/* Count and sum of what is wanted are what the one group has. */
+/* The one group has the count and sum of the wanted rows. */
 static bool
 check_sums(const Member *m, const Out *wanted, u64 n)
 {

@@ -349,7 +349,7 @@ test_trim(void)
 	put_kernel(&disk, 7, 3000);
 	expect_kernels("3789", "and writes again");
 
-	/* What is not a kernel of ours stays, and does not count. */
+	/* A file that is not a kernel of ours stays, and does not count. */
 	file_of(9, "bin", path, sizeof(path));
 	chmod(path, 0620);
 	file_of(8, "src.old", path, sizeof(path));
@@ -406,7 +406,7 @@ test_limit(void)
 	gc_kcache_close(cache);
 }
 
-/* What a request waits for overtakes what none does. */
+/* A kernel that a request waits for overtakes one that none waits for. */
 int
 main(void)
 {

@@ -84,7 +84,7 @@ test_room(void)
 	is(gc_kernel_plan(p, NULL, items, 3, &work, c, &t), GC_KERNEL_OPTIMAL, "three do");
 	is(t.need[GC_NEED_SHARED], 3 * 61056, "their cost");
 
-	/* What is free. */
+	/* Free resources. */
 	gc_sm_limits(p, room);
 	items[0] = one(32, 256, 0, 16);
 	room[GC_NEED_BLOCKS] = 1;

@@ -84,8 +84,8 @@ static const char kernel_affine[] =
 "BEGIN if (block == 0 && lane == 0) P(0)[0] = P(0)[0] * (u32) args->w[1] + (u32) args->w[2]; END\n";
 
 /*
- * Blocks add 1 to w1[1], wait until *w0 is not 0, those from number w3 on also until *w2 is not 0,
- * and add 1 to *w1; or, if they give up waiting, a large number.
+ * Blocks add 1 to w1[1] and wait until *w0 is not 0; those from number w3 on also until *w2 is not
+ * 0.  Then they add 1 to *w1; or, if they give up waiting, a large number.
  */
 static const char kernel_progress[] =
 "BEGIN if (lane == 0) {\n"

@@ -111,7 +111,7 @@ make_classes(Classes *cl, const ClassCase *cc, int k)
 	}
 }
 
-/* The same by the refinement kernel, from a table that says of each value who accepts it. */
+/* Key groups by the refinement kernel, from a table that says of each value who accepts it. */
 static GcAddr
 refine_classes(Classes *cl, const ClassCase *cc, int k)
 {

@@ -3,8 +3,8 @@
  * key_groups_test.c [host|cuda]
  *	  Classes of values: refinement kernel and class writer.
  *
- * Both are compared with what is computed here, entry by entry and row by row, from columns with every width, NULLs,
- * keys out of the range and chunks of awkward sizes.
+ * Both are compared with values computed here, entry by entry and row by row.  Columns have every width, NULLs, keys
+ * out of the range and chunks of awkward sizes.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +48,7 @@ check_partition(const Pair *pair, const u16 *key_groups, const u32 *in, u64 rang
 	free(seen);
 }
 
-/* What came of refining; returns the number of classes, 0 if they are too many. */
+/* Compare the outcome of refining; returns the number of classes, 0 if they are too many. */
 static u64
 check_refined(const Refining *r, const Dimension *d, int a, const char *what)
 {

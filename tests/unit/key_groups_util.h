@@ -54,7 +54,7 @@ copy_of(GcAddr addr, u64 size)
 /* ---------- a table that says something of values ---------- */
 
 /*
- * What it says of a key: least + step * (one of count numbers), or NULL for one in
+ * An attribute of a key: least + step * (one of count numbers), or NULL for one in
  * `nulls` keys (0: for none).  count 0: least + step * (key - base), another of every key.
  */
 typedef struct Attribute

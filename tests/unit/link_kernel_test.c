@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * link_kernel_test.c [host|cuda]
- *	  The kernel that is timed when it reads the host's memory reads the words that it is told to, all of them and no
- *	  others.
+ *	  The kernel that is timed when it reads the host's memory reads all the words that it is told to, and no others.
  *
  * It writes a word where a thread finds certain bits, which one word has at a time.
  *
@@ -29,7 +28,7 @@ must(GcCode code)
 		tap_bail("the device failed");
 }
 
-/* Of n words, each `step` words behind the one before: does the kernel read this one? */
+/* Does the kernel read this one of n words, each `step` words behind the one before? */
 static bool
 reads(GcStream *stream, const Loaded *k, u64 n, u64 step, u64 word)
 {

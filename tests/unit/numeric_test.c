@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * numeric_test.c
- *	  The average of numerics in kernels is what PostgreSQL's numeric_div() makes of sum and count.
+ *	  The average of numerics in kernels equals PostgreSQL's numeric_div() of sum and count.
  *
  * The rules are told once more here: select_div_scale() over decimal digits, a long division, and
- * rounding half away from zero.  Sums and counts are drawn with any number of digits, and so that
- * quotients end in a half, or next to one, or at a power of 10000.  A few results are
- * PostgreSQL's own.
+ * rounding half away from zero.  Sums and counts have any number of digits.  Some quotients end
+ * in a half, or next to one, or at a power of 10000.  A few results are PostgreSQL's own.
  *
  * Floats become numerics by the digits that printf() prints.  Tagged values are integers at any larger scale, and back.
  *
@@ -107,7 +106,7 @@ division_scale(u128 sum, int scale, u64 count, int count_scale)
 	return result > scale ? result : scale;
 }
 
-/* What numeric_div() returns. */
+/* The result of numeric_div(). */
 static Quotient
 divide(i128 sum, int scale, u64 count, int count_scale)
 {
@@ -329,8 +328,8 @@ test_large(void)
 }
 
 /*
- * The same of any two numerics; what 128 bits do not hold, or PostgreSQL has more digits of, is left.  The scales are the
- * display scales, and the integers have x_more and y_more digits behind those.
+ * A quotient of any two numerics.  One that 128 bits do not hold, or of which PostgreSQL has more digits, is left
+ * out.  The scales are the display scales, and the integers have x_more and y_more digits behind those.
  */
 static bool
 same_quotient(i128 x, int x_scale, int x_more, i128 y, int y_scale, int y_more)
@@ -375,7 +374,7 @@ test_quotients(void)
 	ok(gc_numeric_div(10, 1, -4, 1, 1, &bad) == -(i128) 25 * power_of_10(23), "a negative quotient");
 }
 
-/* Of values that have more digits behind the point than are shown, as those of a column of several scales. */
+/* Averages of values that have more digits behind the point than are shown, as those of a column of several scales. */
 static void
 test_shown(void)
 {
@@ -511,12 +510,12 @@ test_tags(void)
 	for (i64 value = GC_TAG_LIMIT - 1; value > GC_TAG_LIMIT - 3; value--)
 		ok(GC_TAG_DIGITS(GC_TAGGED(value, 31)) == value && GC_TAG_SCALE(GC_TAGGED(value, 31)) == 31 &&
 		   GC_TAG_DIGITS(GC_TAGGED(-value, 31)) == -value && GC_TAG_SCALE(GC_TAGGED(-value, 31)) == 31, "the largest values");
-	/* Of equal digits the scale decides, so that the greater of tagged values at one scale is the greater value. */
+	/* For equal digits the scale decides, so that the greater of tagged values at one scale is the greater value. */
 	ok(GC_TAGGED(-5, 31) < GC_TAGGED(-4, 0) && GC_TAGGED(-5, 3) > GC_TAGGED(-5, 2) && GC_TAGGED(4, 31) < GC_TAGGED(5, 0),
 	   "tagged values are ordered by their digits first");
 }
 
-/* Of 15 digits that printf() prints, `scale` behind the point; false: it leaves 64 bits. */
+/* A value of the 15 digits that printf() prints, `scale` behind the point; false: it leaves 64 bits. */
 static bool
 printed_decimal(double x, int scale, bool cut, i64 *result)
 {

@@ -3,11 +3,10 @@
  * nvrtc_check.c [--front-end] FILE|DIRECTORY ...
  *	  Do these kernel texts compile for GPUs?  No GPU is needed.
  *
- * Each file, and each *.src of a directory, is compiled for sm_80 with full effort
- * and for sm_90 quickly, with the options that the worker uses; or read by NVRTC's front end alone, as for
- * one of the two, by the file's name.  Failures are printed with NVRTC's
- * whole log.  The last line is "N compiled, M failed"; exit status 1 if M > 0,
- * 77 (and "nvrtc not found") where there is no NVRTC, 2 for wrong usage.
+ * Each file, and each *.src of a directory, is compiled for sm_80 with full effort and for sm_90 quickly,
+ * with the worker's options; or read by NVRTC's front end alone, as for one of the two, by the file's
+ * name.  Failures are printed with NVRTC's whole log.  The last line is "N compiled, M failed"; exit
+ * status 1 if M > 0, 77 (and "nvrtc not found") where there is no NVRTC, 2 for wrong usage.
  *
  *-------------------------------------------------------------------------
  */

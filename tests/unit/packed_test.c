@@ -88,7 +88,7 @@ make_packed(TableColumn *c, const TableColumn *as)
 	c->array = put(c->cols, sizeof(c->cols));
 }
 
-/* Of every third chunk, not all rows. */
+/* Not all rows of every third chunk. */
 static void
 make_visible(int k)
 {
@@ -221,7 +221,7 @@ passes(const Test *t, int chunk, u32 row)
 	}
 }
 
-/* Of the chunks of this request, which are bits of `chunks`. */
+/* Rows of the chunks of this request, which are bits of `chunks`. */
 static void
 expect(const Request *q, u32 chunks, u64 *w)
 {
@@ -351,7 +351,7 @@ test_fused(int vec)
 			members[i]->columns};
 			empty_sink(members[i]);
 		}
-		if (gc_generate_fused(from, TOGETHER, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+		if (gc_generate_fused(from, TOGETHER, &source, &err) != GC_OK)
 			tap_bail(err.detail);
 		check_kept(source.text, members, TOGETHER);
 		k = load_text(source.text);
@@ -394,7 +394,7 @@ test_together(int vec, int n, int shape, u32 turn, GcCompileEffort effort)
 		for (int i = 0; i < n; i++)
 			chunks[i] |= (reading[c] & run) >> i & 1 ? 1u << c : 0;
 	}
-	if (gc_generate_fused(from, n, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+	if (gc_generate_fused(from, n, &source, &err) != GC_OK)
 		tap_bail(err.detail);
 	check_kept(source.text, members, n);
 	k = load_with(source.text, effort);
@@ -442,7 +442,7 @@ test_texts(void)
 
 				from[i] = (GcFusedMember) {m->p, m->pipeline, {.vec = vec,.threads = 256}, m->columns};
 			}
-			if (gc_generate_fused(from, TOGETHER, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK ||
+			if (gc_generate_fused(from, TOGETHER, &source, &err) != GC_OK ||
 				gc_generate(from[3].p, from[3].pipeline, &from[3].variant, &alone, &err) != GC_OK)
 				tap_bail(err.detail);
 			compile_texts(nvrtc, source.text, once, "a fused kernel");
@@ -451,7 +451,7 @@ test_texts(void)
 			free(alone.text);
 			if (!once)
 				continue;
-			if (gc_generate_fused(from, 8 + shape, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+			if (gc_generate_fused(from, 8 + shape, &source, &err) != GC_OK)
 				tap_bail(err.detail);
 			compile_texts(nvrtc, source.text, true, "one of many members");
 			free(source.text);

@@ -70,7 +70,7 @@ possible(const GcSchedule *s, const GcStart *start)
 		(int) start->grid.threads <= o->max_threads;
 }
 
-/* What is wrong with a decision; NULL: nothing. */
+/* The fault of a decision; NULL: none. */
 static const char *
 problem(const GcSchedule *s, const GcDecision *d)
 {
@@ -356,7 +356,7 @@ test_gangs(void)
 	is(gang_starts(5000, 3, 2, 0.1, true), 0, "unless they have to");
 }
 
-/* Of n requests that wait for one scan, the set that it serves; alone_us: by their own kernels. */
+/* The set that a scan serves, of n requests that wait for it; alone_us: by their own kernels. */
 static uint64_t
 served(int n, const double *alone_us)
 {

@@ -62,7 +62,7 @@ any_has(u32 first, u32 request)
 	return false;
 }
 
-/* What is wrong about the request's marks; NULL: nothing. */
+/* The fault of the request's marks; NULL: none. */
 static const char *
 check_request(u32 request)
 {

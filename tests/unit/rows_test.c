@@ -328,7 +328,7 @@ test_fused(void)
 
 	for (int i = 0; i < n; i++)
 		from[i] = (GcFusedMember) {members[who[i]].p, members[who[i]].pipeline, members[who[i]].variant, members[who[i]].columns};
-	if (gc_generate_fused(from, n, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+	if (gc_generate_fused(from, n, &source, &err) != GC_OK)
 		tap_bail(err.detail);
 	k = load_with(source.text, GC_COMPILE_FULL);
 	for (int turn = 0; turn < 4; turn++)

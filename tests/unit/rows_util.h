@@ -54,8 +54,8 @@ prepare_sink(Member *m, u64 cap)
 }
 
 /*
- * Are there as many of the wanted rows as there is room for, none of them twice, is the
- * number of all right, and nothing behind?
+ * Are there as many of the wanted rows as there is room for, and none twice?  Is the number of
+ * all right, and nothing behind?
  */
 static bool
 check_sink(const Member *m, const Out *wanted, u64 n)

@@ -4,9 +4,9 @@
  *	  Numerics whose display scale differs from row to row: values, scales, and what is stored of them.
  *
  * Of a numeric column some chunks have one scale, others another, and in the rest each value has its own.  Such
- * columns are filtered, put out by themselves and in expressions, looked up in a table of results that are numerics,
- * too, brought along from a join, and aggregated.  Kernels run alone and fused.  What must come of it is computed
- * here by numeric.c's rules for display scales.
+ * columns are filtered, put out by themselves and in expressions, and looked up in a table of results that are
+ * numerics.  They are also brought along from a join, and aggregated.  Kernels run alone and fused.  What must come
+ * of it is computed here by numeric.c's rules for display scales.
  *
  * Typing has tests of what cannot be stored.  Where there is NVRTC, the kernels' texts for a GPU are compiled too.
  *
@@ -287,7 +287,7 @@ wanted_row(Numeric x, i64 small, Numeric brought, int c, u32 r)
 	o.w[5] = stored(small < 25 ? x : brought, 5, nulls);
 	o.w[6] = stored(brought, 6, nulls);
 	o.w[7] = (u64) x.scale;
-	/* Of equal ones, GREATEST has the first. */
+	/* GREATEST has the first of equal ones. */
 	o.w[8] = y.null ? 0 : (u64) (y.scale + (scaled(x, MOST_SCALE) >= 2500 ? x.scale : 2));
 	*nulls |= (u64) y.null << 8;
 	o.w[9] = (u64) (c + 1) << MAKER_ROW_BITS | r;
@@ -447,7 +447,7 @@ test_fused(int vec)
 		from[i].variant.vec = vec;
 		prepare(who[i], i);
 	}
-	if (gc_generate_fused(from, NSHAPES, GC_FUSED_ALL_VECTORS, &source, &err) != GC_OK)
+	if (gc_generate_fused(from, NSHAPES, &source, &err) != GC_OK)
 		tap_bail(err.detail);
 	k = load_text(source.text);
 	run_all_fused(&source, &k, who, NSHAPES, 1);
@@ -459,7 +459,7 @@ test_fused(int vec)
 
 /* ---------- typing ---------- */
 
-/* What becomes of a column of such values where it is put out, compared, or brought along from a join. */
+/* A column of such values is put out, compared, or brought along from a join. */
 static GcCode
 type_program(const GcFact *fact, u8 what, Maker *m, GcProgram **p)
 {

@@ -42,7 +42,7 @@ in_hash_build(i64 key)
 	return false;
 }
 
-/* What is computed of a key: as the paper's queries do, by what may leave its type, or not. */
+/* Expressions of a key: the paper's, one that may leave its type, or none. */
 typedef enum Key
 {
 	KEY_PLAIN, KEY_SURE, KEY_CHECKED

@@ -24,7 +24,7 @@
 
 #define GARBAGE			0xAA
 
-/* Of group tables, where there are more groups than cells, and as many. */
+/* Kernels that merge group tables, where there are more groups than cells, and as many. */
 #define FEW_CELLS		64
 #define MANY_CELLS		512
 

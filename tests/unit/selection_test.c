@@ -50,7 +50,7 @@ test_requests(void)
 }
 
 /*
- * What a thread's rows want of builds they look up together, if it is several things: places, payloads where
+ * Lookups of builds that a thread's rows do together, if there are several: places, payloads where
  * the place has them not, and payloads of dense builds.  Not by a key that may fail, nor where few of the rows that have marks
  * are expected to pass what else is tested.
  */

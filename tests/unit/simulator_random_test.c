@@ -44,7 +44,7 @@ random_below(uint32_t n)
 	return (uint32_t) (random_state >> 32) % n;
 }
 
-/* Of each resource: warps, blocks, registers, shared memory. */
+/* Amounts of each resource: warps, blocks, registers, shared memory. */
 typedef struct Amounts
 {
 	long		of[4];

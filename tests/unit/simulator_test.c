@@ -115,7 +115,7 @@ phase_is(int number, double start_ms, double end_ms, const char *wanted)
 		printf("#   got %s, %g to %g\n", got, phase->start_us / MS, phase->end_us / MS);
 }
 
-/* What the grid of multiprocessors looks like from time ms on: "5*A1+B2 3*A1+B3". */
+/* The grid of multiprocessors from time ms on: "5*A1+B2 3*A1+B3". */
 static void
 grid_is(const GcProfile *profile, double ms, const char *wanted)
 {
@@ -297,7 +297,7 @@ figure9_test(void)
 	/* after B1 has ended, the other four B2, and then A3 */
 	phase_is(4, 34, 48, "B2:6/6 A3:8/8");
 	grid_is(gtx, 34, "6*B2+A3 2*A3");
-	/* the same as in phase III: A4 would fit, but two B3 wait */
+	/* as in phase III: A4 would fit, but two B3 wait */
 	phase_is(5, 48, 54, "B2:4/4 B3:4/4");
 	grid_is(gtx, 48, "4*B2 4*B3");
 	phase_is(6, 54, 68, "B3:6/6 A4:8/8");

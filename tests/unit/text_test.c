@@ -4,9 +4,9 @@
  *	  The kernel that executes a text program for each value of a dictionary makes what PostgreSQL's
  *	  rules say.
  *
- * Values, patterns and constants are drawn at random from few characters, of one to four bytes, so
- * that patterns match, nearly match, and match at several places.  The rules are told once more here:
- * of LIKE as a recursion over characters, of other functions as changes to an array of characters.
+ * Values, patterns and constants are drawn at random from few characters, of one to four bytes.  So
+ * patterns match, nearly match, and match at several places.  The rules are told once more here: of
+ * LIKE as a recursion over characters, of other functions as changes to an array of characters.
  * Values begin at any address, some are empty, and some are long.  The table is filled in parts, as
  * when a dictionary grows.
  *
@@ -187,7 +187,7 @@ add_constant(Program *p, GcTextOp *op, const void *from, u32 n)
 	p->nbytes += (n + 7) / 8 * 8;
 }
 
-/* What the kernel makes of all values by a program, in parts, as entries of 1 or 4 bytes. */
+/* The kernel's results for all values by a program, in parts, as entries of 1 or 4 bytes. */
 static const i32 *
 results(GcStream *stream, const Loaded *k, const Program *p, u32 width)
 {
@@ -221,7 +221,7 @@ results(GcStream *stream, const Loaded *k, const Program *p, u32 width)
 	return result;
 }
 
-/* Entry 0 is not the kernel's, nor is what comes behind the last. */
+/* The kernel writes neither entry 0 nor anything behind the last. */
 static int
 wrong_ends(const i32 *result, u32 width)
 {

@@ -18,7 +18,7 @@
 #define NREADERS	2
 #define NWRITERS	2
 
-/* What is left out. */
+/* Parts that are left out. */
 typedef enum GcBreak
 {
 	KEEP_ALL,

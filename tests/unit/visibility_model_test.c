@@ -3,10 +3,10 @@
  * visibility_model_test.c
  *	  What snapshots are served of one page, in every order of what can happen to it.
  *
- * A model of one heap page, its bit in the visibility map, and the WAL.  There are writers, VACUUM, loads into a chunk of
- * the heap and into a hot chunk, and readers.  Each does one step at a time; a step is what a lock makes one, or a read
- * without a lock.  All orders of steps are gone through.  A reader is to see what its snapshot sees by the rules of
- * MVCC, which the model knows from the history of all tuples.
+ * A model of one heap page, its bit in the visibility map, and the WAL.  There are writers, VACUUM, loads into a
+ * chunk of the heap and into a hot chunk, and readers.  Each does one step at a time; a step is all that is done
+ * under one lock, or a read without a lock.  All orders of steps are gone through.  A reader is to see what its
+ * snapshot sees by the rules of MVCC, which the model knows from the history of all tuples.
  *
  * The steps are those of src/columns: wal_changes.h, fresh.h and versions.h have the arguments.  Each argument can be left out
  * (GcBreak), and then the model must find an order that goes wrong.  What the WAL names is simply known here;

@@ -3,10 +3,10 @@
  * wal_changes_model_test.c
  *	  Which changes of one page sessions find in the WAL, in every order of what can happen.
  *
- * A model of a heap page, writers, the WAL, the ring of what it names, a load of the page into a hot chunk, a copy of that
- * chunk, and readers.  Each does one step at a time; a step is what a lock makes one, or a read or write without a lock.
- * All orders of steps are gone through.  A reader that finds the page unmarked is served what the chunk has: that must be
- * all that its snapshot sees.
+ * A model of a heap page, writers, the WAL, and the ring of pages that it names.  A load brings the page into a hot
+ * chunk, which is copied, and there are readers.  Each does one step at a time; a step is all that is done under one
+ * lock, or a read or write without a lock.  All orders of steps are gone through.  A reader that finds the page
+ * unmarked is served what the chunk has: that must be all that its snapshot sees.
  *
  * The steps are those of src/columns/serve/wal_changes.c, fresh.c and load/hot_chunk.c; their headers have the argument.  Each part of
  * it can be left out (GcBreak), and then the model must find an order that goes wrong.
@@ -21,7 +21,7 @@
 #define NWRITERS	2
 #define MOST_RING	4
 
-/* What is left out. */
+/* Parts that are left out. */
 typedef enum GcBreak
 {
 	KEEP_ALL,

@@ -4,7 +4,7 @@
  *	  A warp of a GPU, pretended: what device cuda's side of cuda/ headers asks of one, on a CPU.
  *
  * So loops over rows that only a GPU runs are tested where there is none.  The 32 lanes of a warp are contexts of
- * one thread (ucontext.h), entered again by _longjmp() because swapcontext() is two system calls to save signal
+ * one thread (ucontext.h).  _longjmp() enters them again, since swapcontext() makes two system calls to save signal
  * masks.  Each runs until the next operation that the warp does together, in an order drawn anew each time.  So a
  * lane which reads what another has yet to write, for lack of a __syncwarp(), mostly reads something else.  A lane
  * that is at another operation than others, or has ended while an operation's mask names it, fails the test: device
@@ -174,7 +174,7 @@ warp_meet(uint32_t mask, int line)
 	warp_yield(me);
 }
 
-/* What each of these lanes brings, to all[]; 0 for others. */
+/* The value of each of these lanes, to all[]; 0 for others. */
 static void
 warp_exchange(uint32_t mask, uint32_t value, uint32_t *all, int line)
 {
@@ -185,7 +185,7 @@ warp_exchange(uint32_t mask, uint32_t value, uint32_t *all, int line)
 	warp_meet(mask, -line);
 }
 
-/* Of the lane that is `up` before this one, which keeps its own if there is none. */
+/* The value of the lane that is `up` before this one, or this one's own if there is none. */
 static uint32_t __attribute__((unused))
 warp_from_above(uint32_t mask, uint32_t value, int up, int line)
 {

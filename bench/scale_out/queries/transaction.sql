@@ -1,4 +1,4 @@
--- What the transaction itself has written is seen.
+-- The transaction sees the rows that it has written.
 begin;
 update lineitem set l_tax = l_tax + 0.5 where l_orderkey < 1000;
 delete from orders where o_orderkey between 1000 and 1200;

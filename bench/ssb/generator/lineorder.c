@@ -77,7 +77,7 @@ fill_order(Order *order, const Sizes *sizes, int64_t row)
 
 	order->nlines = draw_nlines(&r);
 
-	/* Of each 32 order keys the first 8 are in use, as in TPC-H. */
+	/* The first 8 of each 32 order keys are in use, as in TPC-H. */
 	order->key = row / 8 * 32 + row % 8 + 1;
 	order->custkey = uniform(&r, 1, (int) sizes->n[CUSTOMER]);
 	order->day = uniform(&r, 0, NORDERDAYS - 1);

@@ -10,10 +10,9 @@
  * specification.  README.md lists what the specification leaves open and
  * what was chosen here.
  *
- * Every row (for lineorder: every order) draws its values from a random
- * sequence of its own, seeded by nothing but the table and the row's number.
- * So any part of a table can be made without making what goes before it, and
- * the rows are the same however many parts a table is cut into.
+ * Every row (for lineorder: every order) draws its values from a random sequence of its own,
+ * seeded by nothing but the table and the row's number.  So any part of a table can be made
+ * without the parts before it.  The rows do not depend on how many parts a table is cut into.
  *
  *-------------------------------------------------------------------------
  */

@@ -35,7 +35,7 @@ cg_columns_only(const GcProgram *p, u16 e)
 {
 	const GcExpr *x = &gc_exprs(p)[e];
 
-	/* What is tested behind a full join must not be tested before it. */
+	/* A condition behind a full join must not be tested before it. */
 	if (x->op == GC_OP_PAYLOAD || x->op == GC_OP_OUTER)
 		return false;
 	for (int i = 0; i < 3; i++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * arithmetic.c
- *	  Arithmetic and comparisons of values that are there: one statement each.  Quotients of numerics: scale.c.
+ *	  Arithmetic and comparisons of values that are there: one statement each.  Quotients of numerics: expr.c.
  *
  * cuda/gc_value.h defines the semantics.  The code here only chooses among them, by the registers
  * and checks that typing.c found.

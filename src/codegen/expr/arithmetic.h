@@ -18,10 +18,10 @@ extern void cg_either_null(char *buf, size_t size, const Operand *a, const Opera
 /* Emit statements computing expression i, of which these are the arguments: + - * and remainder, and / but of numerics. */
 extern Operand cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b);
 
-/* The same of - and abs(). */
+/* Emit statements computing - and abs(). */
 extern Operand cg_neg_abs(Cg *cg, u16 i, const Operand *a);
 
-/* The same of comparisons, IS DISTINCT FROM among them. */
+/* Emit statements computing comparisons, IS DISTINCT FROM among them. */
 extern Operand cg_compare(Cg *cg, u16 i, const Operand *a, const Operand *b);
 
 #endif							/* GC_ARITHMETIC_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * expr.c
- *	  Expressions: from GcExpr trees to statements.  Casts: cast.c; arithmetic and comparisons: arithmetic.c, scale.c.
+ *	  Expressions: from GcExpr trees to statements; arithmetic and comparisons are in arithmetic.c.
  *
  * cuda/gc_value.h defines the semantics.  The code here only chooses among them, by the registers
  * and checks that typing.c found.  SQL promises lazy evaluation of untaken arms of CASE and of
@@ -10,6 +10,10 @@
  *
  * Invariant: the value of a NULL boolean is 0.
  *
+ * A numeric's value is at the largest scale of its expression.  Where its display scale differs from row to row,
+ * PostgreSQL's is computed where it is asked for, by its rule (program/scales.h).  Where such values are stored each has
+ * its scale with it (program/tagged.h).
+ *
  * Pure C, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
@@ -17,11 +21,11 @@
 #include "expr.h"
 #include "analysis.h"
 #include "arithmetic.h"
-#include "cast.h"
 #include "emit.h"
 #include "operand.h"
-#include "scale.h"
 #include "../../program/functions.h"
+#include "../../program/scales.h"
+#include "../../program/tagged.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +96,7 @@ emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand nul
 		char		either[100];
 
 		cg_either_null(either, sizeof(either), &null, &arg);
-		/* What tests two columns' bits is too long for an operand. */
+		/* A test of two columns' bits is too long for an operand. */
 		if (strlen(either) >= sizeof(null.n))
 			snprintf(either, sizeof(either), "%s", cg_temp(cg, "i32", either, "0").v);
 		snprintf(null.n, sizeof(null.n), "%s", either);
@@ -417,11 +421,385 @@ emit_lut(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[lut->reg], buf, null);
 }
 
-Operand
-cg_stored_leaf(Cg *cg, u16 i)
+static Operand
+stored_leaf(Cg *cg, u16 i)
 {
 	return EXPR(cg, i)->op == GC_OP_LUT ? emit_lut(cg, i) : emit_leaf(cg, i);
 }
+
+/*-------------------------------------------------------------------------
+ * Casts
+ *-------------------------------------------------------------------------
+ */
+
+/* Float argument to an integer kind: dtoi2, dtoi4, dtoi8. */
+static Operand
+emit_float_to_int(Cg *cg, const GcExpr *e, const Operand *a)
+{
+	static const char *const lo[] = {[GC_INT2] = "-32768.0", [GC_INT4] = "-2147483648.0",
+	[GC_INT8] = "-9223372036854775808.0"};
+	static const char *const hi[] = {[GC_INT2] = "32768.0", [GC_INT4] = "2147483648.0",
+	[GC_INT8] = "9223372036854775808.0"};
+	char		buf[160];
+	Operand		r;
+
+	if (!GC_KIND_IS_INT(e->kind))
+	{
+		cg_fail(cg, GC_UNSUPPORTED, "cast from a float");
+		return *a;
+	}
+	snprintf(buf, sizeof(buf), "GC_RINT((double) %s)", a->v);
+	r = cg_temp(cg, "double", buf, a->n);
+	text_addf(cg->out, "if (!(%s)) GC_CHECK_FTOI(%s, %s, %s);\n", r.n, r.v, lo[e->kind], hi[e->kind]);
+	snprintf(buf, sizeof(buf), "(%s >= %s && %s < %s) ? (%s) %s : 0", r.v, lo[e->kind],
+			 r.v, hi[e->kind], cg_ctype[e->reg], r.v);
+	return cg_temp(cg, cg_ctype[e->reg], buf, r.n);
+}
+
+static Operand
+emit_to_float(Cg *cg, const GcExpr *e, const GcExpr *from, const Operand *a)
+{
+	char		buf[256],
+				ten[96];
+	Operand		o;
+
+	if (from->kind == GC_NUMERIC && from->scale > 0)
+		snprintf(buf, sizeof(buf), "(double) %s / (double) %s", a->v,
+				 cg_pow10(from->scale, ten, sizeof(ten)));
+	else
+		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a->v);
+	o = cg_temp(cg, cg_ctype[e->reg], buf, a->n);
+	/* dtof: neither overflow nor underflow */
+	if (from->kind == GC_FLOAT8 && e->kind == GC_FLOAT4)
+		text_addf(cg->out, "if (!(%s)) { GC_CHECK(!GC_ISINF(%s) || GC_ISINF(%s)); GC_CHECK(%s != 0 || %s == 0); }\n",
+				  a->n, o.v, a->v, o.v, a->v);
+	return o;
+}
+
+/* A function that divides by a power of ten, and rounds. */
+static const char *
+rounding(const GcExpr *e, u8 reg)
+{
+	switch (e->flags & (GC_CAST_DOWN | GC_CAST_UP))
+	{
+		case GC_CAST_DOWN:
+			return reg == GC_I128 ? "gc_floor_div128" : "gc_floor_div";
+		case GC_CAST_UP:
+			return reg == GC_I128 ? "gc_ceil_div128" : "gc_ceil_div";
+		case GC_CAST_DOWN | GC_CAST_UP:
+			return reg == GC_I128 ? "gc_trunc_div128" : "gc_trunc_div";
+		default:
+			return reg == GC_I128 ? "gc_round_div" : "gc_round_div64";
+	}
+}
+
+/* Numeric to numeric(p,s), or to an integer: a change of scale. */
+static Operand
+emit_round(Cg *cg, const GcExpr *e, const GcExpr *from, u16 arg, const Operand *a)
+{
+	int			down = from->scale - (e->kind == GC_NUMERIC ? e->scale : 0);
+	char		x[192],
+				buf[320],
+				ten[96];
+	Operand		o;
+	u8			reg = from->reg;
+
+	if (down > 0)
+	{
+		/* 10^down must fit the register that divides. */
+		if (down > 18 || reg == GC_I128)
+			reg = GC_I128;
+		else
+			reg = GC_I64;
+		cg_as(cg, x, sizeof(x), arg, a, reg, 0);
+		snprintf(buf, sizeof(buf), "%s(%s, %s)", rounding(e, reg), x, cg_pow10(down, ten, sizeof(ten)));
+	}
+	else
+	{
+		reg = e->kind == GC_NUMERIC ? e->opreg : from->reg;
+		cg_as(cg, x, sizeof(x), arg, a, reg, e->rescale[0]);
+		snprintf(buf, sizeof(buf), "%s", x);
+	}
+	o = cg_temp(cg, cg_ctype[reg], buf, a->n);
+	if (e->flags & GC_CHECKED)
+	{
+		if (e->kind == GC_NUMERIC)
+			text_addf(cg->out, "GC_CHECK(%s || (%s < %s && %s > -%s));\n", o.n, o.v,
+					  cg_pow10(e->cast_precision, ten, sizeof(ten)), o.v, ten);
+		else
+			cg_check_kind(cg, e->kind, o.v, o.n);
+	}
+	if (reg != e->reg)
+	{
+		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], o.v);
+		o = cg_temp(cg, cg_ctype[e->reg], buf, o.n);
+	}
+	return o;
+}
+
+static Operand
+emit_cast(Cg *cg, u16 i, const Operand *a)
+{
+	const GcExpr *e = EXPR(cg, i);
+	u16			arg = e->arg[0];
+	const GcExpr *from = EXPR(cg, arg);
+	char		buf[256];
+
+	if (GC_KIND_IS_FLOAT(from->kind) && !GC_KIND_IS_FLOAT(e->kind))
+		return emit_float_to_int(cg, e, a);
+	if (GC_KIND_IS_FLOAT(e->kind))
+		return emit_to_float(cg, e, from, a);
+	if (from->kind == GC_NUMERIC || (e->kind == GC_NUMERIC && (e->flags & GC_CAST_SCALE)))
+		return emit_round(cg, e, from, arg, a);
+	if (e->kind == GC_BOOL && from->kind != GC_BOOL)
+	{
+		snprintf(buf, sizeof(buf), "%s != 0", a->v);
+		return cg_temp_bool(cg, buf, a->n);
+	}
+	if (from->kind == GC_DATE && e->kind != GC_DATE)
+	{
+		if (e->flags & GC_CHECKED)
+			text_addf(cg->out, "GC_CHECK(%s || %s == GC_DATE_NOBEGIN || %s == GC_DATE_NOEND || "
+					  "((i64) %s >= GC_TS_LO / GC_USECS_PER_DAY && (i64) %s <= GC_TS_HI / GC_USECS_PER_DAY));\n",
+					  a->n, a->v, a->v, a->v, a->v);
+		if (e->flags & GC_CAST_FINITE)
+			snprintf(buf, sizeof(buf), "(i64) %s * GC_USECS_PER_DAY", a->v);
+		else
+			snprintf(buf, sizeof(buf), "gc_date_to_ts(%s)", a->v);
+		return cg_temp(cg, cg_ctype[e->reg], buf, a->n);
+	}
+	if (from->kind == GC_TIMESTAMP && e->kind == GC_DATE)
+	{
+		snprintf(buf, sizeof(buf), "gc_ts_to_date(%s)", a->v);
+		return cg_temp(cg, cg_ctype[e->reg], buf, a->n);
+	}
+	if (e->flags & GC_CHECKED)
+		cg_check_kind(cg, e->kind, a->v, a->n);
+	if (from->reg != e->reg)
+	{
+		snprintf(buf, sizeof(buf), "(%s) %s", cg_ctype[e->reg], a->v);
+		return cg_temp(cg, cg_ctype[e->reg], buf, a->n);
+	}
+	return *a;
+}
+
+/*-------------------------------------------------------------------------
+ * Display scales of numerics
+ *-------------------------------------------------------------------------
+ */
+
+/* Is it a column, payload or lookup whose values are tagged? */
+static bool
+is_tagged(Cg *cg, u16 i)
+{
+	const u16	ref = EXPR(cg, i)->ref;
+
+	switch (EXPR(cg, i)->op)
+	{
+		case GC_OP_COLUMN:
+			return gc_columns(cg->p)[ref].min_scale < gc_columns(cg->p)[ref].scale;
+		case GC_OP_PAYLOAD:
+			return gc_payloads(cg->p)[ref].min_scale < gc_payloads(cg->p)[ref].scale;
+		case GC_OP_LUT:
+			return gc_luts(cg->p)[ref].min_scale < gc_luts(cg->p)[ref].scale;
+		default:
+			return false;
+	}
+}
+
+static Operand
+untagged(Cg *cg, u16 i)
+{
+	Operand		o = stored_leaf(cg, i);
+	char		buf[100];
+
+	snprintf(buf, sizeof(buf), "(%s) gc_untag(%s, %d)", cg_ctype[EXPR(cg, i)->reg], o.v, EXPR(cg, i)->scale);
+	return cg_temp(cg, cg_ctype[EXPR(cg, i)->reg], buf, o.n);
+}
+
+static void scale_text(Cg *cg, u16 i, char *buf, size_t size);
+
+/* The larger of the display scales of a quotient's arguments. */
+static void
+shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
+{
+	char		x[300],
+				y[300];
+
+	/* An integer's display scale is 0. */
+	scale_text(cg, e->arg[0], x, sizeof(x));
+	scale_text(cg, e->arg[1], y, sizeof(y));
+	snprintf(buf, size, "GC_MAX(%s, %s)", x, y);
+}
+
+/* Display scale of a quotient of numerics; the dividend may be a sum, of which the divisor is the count. */
+static int
+quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
+{
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+	char		shown[700];
+
+	shown_scale(cg, e, shown, sizeof(shown));
+	return snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
+					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0, shown);
+}
+
+/* Display scale of the greater or lesser of two numerics, as emit_choice() takes one; first, second: that of each. */
+static int
+extreme_scale_text(Cg *cg, const GcExpr *e, const char *first, const char *second, char *buf, size_t size)
+{
+	Operand		a = cg_expr(cg, e->arg[0]);
+	Operand		b = cg_expr(cg, e->arg[1]);
+	char		x[192],
+				y[192];
+
+	cg_as(cg, x, sizeof(x), e->arg[0], &a, e->reg, e->rescale[0]);
+	cg_as(cg, y, sizeof(y), e->arg[1], &b, e->reg, e->rescale[1]);
+	return snprintf(buf, size, "(%s ? %s : %s ? %s : %s %s %s ? %s : %s)", a.n, second, b.n, first,
+					y, e->op == GC_OP_LEAST ? "<" : ">", x, second, first);
+}
+
+/* Display scale of that of two numerics which is chosen. */
+static int
+chosen_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
+{
+	const int	first = gc_first_choice(e);
+	const bool	extreme = e->op == GC_OP_GREATEST || e->op == GC_OP_LEAST;
+	char		x[300],
+				y[300];
+	Operand		c;
+
+	if (!extreme)
+		c = cg_expr(cg, e->arg[0]);
+	scale_text(cg, e->arg[first], x, sizeof(x));
+	scale_text(cg, e->arg[first + 1], y, sizeof(y));
+	if (extreme)
+		return extreme_scale_text(cg, e, x, y, buf, size);
+	if (e->op == GC_OP_IF)
+		return snprintf(buf, size, "(%s ? %s : %s)", c.v, x, y);
+	return snprintf(buf, size, "(%s ? %s : %s)", c.n, y, x);
+}
+
+/* Display scale of numeric expression i, which differs from row to row: gc_scale_rule(). */
+static void
+scale_text(Cg *cg, u16 i, char *buf, size_t size)
+{
+	const GcExpr *e = EXPR(cg, i);
+	GcScaleRule rule = gc_scale_rule(e);
+	char		x[300],
+				y[300];
+	int			n;
+
+	if (!gc_is_varying(e))
+	{
+		snprintf(buf, size, "%d", e->kind == GC_NUMERIC ? e->scale : 0);
+		return;
+	}
+	/* Both arguments are the one that this pipeline has. */
+	if (e->op == GC_OP_ARM)
+		rule = GC_SCALE_ARGUMENT;
+	switch (rule)
+	{
+		case GC_SCALE_ARGUMENT:
+			if (e->op == GC_OP_OUTER && e->ref == cg->unmatched)
+				snprintf(buf, size, "0");
+			else
+				scale_text(cg, e->arg[0], buf, size);
+			return;
+		case GC_SCALE_LARGER:
+		case GC_SCALE_SUM:
+			scale_text(cg, e->arg[0], x, sizeof(x));
+			scale_text(cg, e->arg[1], y, sizeof(y));
+			n = snprintf(buf, size, rule == GC_SCALE_SUM ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
+			break;
+		case GC_SCALE_QUOTIENT:
+			n = quotient_scale_text(cg, e, buf, size);
+			break;
+		case GC_SCALE_CHOSEN:
+			n = chosen_scale_text(cg, e, buf, size);
+			break;
+		default:				/* Groups' values are not tagged. */
+			n = is_tagged(cg, i) ? snprintf(buf, size, "GC_TAG_SCALE(%s)", stored_leaf(cg, i).v) : -1;
+			break;
+	}
+	if (n < 0 || (size_t) n >= size)
+		cg_fail(cg, GC_UNSUPPORTED, "numeric expression whose scale varies");
+}
+
+static Operand
+emit_quotient(Cg *cg, u16 i, const Operand *a, const Operand *b)
+{
+	const GcExpr *e = EXPR(cg, i);
+	char		null[96],
+				shown[700],
+				buf[1100];
+
+	cg_either_null(null, sizeof(null), a, b);
+	shown_scale(cg, e, shown, sizeof(shown));
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_div((i128) %s, %d, (i128) %s, %d, %s, &gc_bad)", null,
+			 cg_ctype[e->reg], a->v, EXPR(cg, e->arg[0])->scale, b->v, EXPR(cg, e->arg[1])->scale, shown);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
+}
+
+static Operand
+emit_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
+{
+	const GcExpr *e = EXPR(cg, i);
+	char		buf[300];
+
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_avg((i128) %s, (i64) %s, %d, &gc_bad)", sum->n,
+			 cg_ctype[e->reg], sum->v, count->v, EXPR(cg, e->arg[0])->scale);
+	return cg_temp(cg, cg_ctype[e->reg], buf, sum->n);
+}
+
+static Operand
+emit_scale(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		buf[700];
+
+	scale_text(cg, e->arg[0], buf, sizeof(buf));
+	return cg_temp(cg, "i32", buf, a.n);
+}
+
+static Operand
+emit_tag(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		a = cg_expr(cg, e->arg[0]);
+	char		scale[700];
+	char		buf[800];
+
+	if (!gc_is_varying(EXPR(cg, e->arg[0])))
+		return a;
+	scale_text(cg, e->arg[0], scale, sizeof(scale));
+	snprintf(buf, sizeof(buf), "(%s) GC_TAGGED((i64) %s, %s%s)", cg_ctype[e->reg], a.v, e->ref == 0 ? "" : "GC_TAG_SCALES - 1 - ", scale);
+	return cg_temp(cg, cg_ctype[e->reg], buf, a.n);
+}
+
+Operand
+cg_stored(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		o = cg_expr(cg, i);
+	char		scale[700];
+	char		buf[800];
+
+	if (!gc_is_varying(e))
+		return o;
+	if (is_tagged(cg, i))
+		return stored_leaf(cg, i);
+	scale_text(cg, i, scale, sizeof(scale));
+	snprintf(buf, sizeof(buf), "gc_tag((i64) %s, %d, %s)", o.v, e->scale, scale);
+	return cg_temp(cg, "i64", buf, o.n);
+}
+
+/*-------------------------------------------------------------------------
+ * All of them
+ *-------------------------------------------------------------------------
+ */
 
 /* One that is computed of the value of its argument. */
 static Operand
@@ -450,7 +828,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_COLUMN:
 		case GC_OP_PAYLOAD:
 		case GC_OP_LUT:
-			return cg_is_tagged(cg, i) ? cg_untagged(cg, i) : cg_stored_leaf(cg, i);
+			return is_tagged(cg, i) ? untagged(cg, i) : stored_leaf(cg, i);
 		case GC_OP_PARAM:
 		case GC_OP_NULL:
 		case GC_OP_ROUND:
@@ -463,7 +841,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_MOD:
 			return emit_of_two(cg, i, cg_arith);
 		case GC_OP_DIV:
-			return emit_of_two(cg, i, EXPR(cg, i)->kind == GC_NUMERIC ? cg_quotient : cg_arith);
+			return emit_of_two(cg, i, EXPR(cg, i)->kind == GC_NUMERIC ? emit_quotient : cg_arith);
 		case GC_OP_NEG:
 		case GC_OP_ABS:
 			return emit_of_one(cg, i, cg_neg_abs);
@@ -485,17 +863,17 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_LEAST:
 			return emit_choice(cg, i);
 		case GC_OP_CAST:
-			return emit_of_one(cg, i, cg_cast);
+			return emit_of_one(cg, i, emit_cast);
 		case GC_OP_IN:
 			return emit_in(cg, i);
 		case GC_OP_SCALE:
-			return cg_scale(cg, i);
+			return emit_scale(cg, i);
 		case GC_OP_TAG:
-			return cg_tag(cg, i);
+			return emit_tag(cg, i);
 		case GC_OP_CALL:
 			return emit_call(cg, i);
 		case GC_OP_AVG:
-			return emit_of_two(cg, i, cg_avg);
+			return emit_of_two(cg, i, emit_avg);
 		case GC_OP_ARM:
 			return emit_arm(cg, i);
 		case GC_OP_OUTER:

@@ -15,7 +15,7 @@
 /* Emit statements computing e; what it reads has been required (values.h). */
 extern Operand cg_expr(Cg *cg, u16 e);
 
-/* The same of a column, payload or lookup, as it is stored: if it is tagged (scale.h), this is not its value. */
-extern Operand cg_stored_leaf(Cg *cg, u16 e);
+/* As cg_expr(), in the form in which the value is stored: tagged if its display scale varies. */
+extern Operand cg_stored(Cg *cg, u16 e);
 
 #endif							/* GC_CODEGEN_EXPR_H */

@@ -53,10 +53,9 @@ fused_vector(Cg *cg, u16 column, bool words)
 /*
  * Keep the vectors that are worth loading for all: those that at least two members want.  Of each
  * physical column, keep only the most wanted vector and the most wanted vector of packed codes.
- * Of all these, keep the `max` that most members want.
  */
 void
-fused_choose_vectors(Fusion *f, int max)
+fused_choose_vectors(Fusion *f)
 {
 	SharedVector chosen[MAX_SHARED_VECTORS];
 	bool		taken[2][GC_MAX_COLUMNS] = {{false}};
@@ -64,7 +63,7 @@ fused_choose_vectors(Fusion *f, int max)
 
 	for (int wanted = GC_MAX_FUSED; wanted >= 2; wanted--)
 	{
-		for (int i = 0; i < f->nvectors && n < max; i++)
+		for (int i = 0; i < f->nvectors; i++)
 		{
 			const SharedVector *v = &f->vectors[i];
 

@@ -43,7 +43,7 @@ typedef struct Fusion
  */
 extern bool fused_vector(Cg *cg, u16 column, bool words);
 
-/* End the first pass: choose at most `max` vectors that are loaded for several members. */
-extern void fused_choose_vectors(Fusion *f, int max);
+/* End the first pass: choose the vectors that are loaded for several members. */
+extern void fused_choose_vectors(Fusion *f);
 
 #endif							/* GC_FUSION_H */

@@ -57,7 +57,7 @@ typedef struct Producer
 
 typedef struct Cg
 {
-	/* What is generated, for which target, and how that went. */
+	/* The program and pipeline, the target, and how generating went. */
 	const GcProgram *p;
 	const GcPPipeline *pl;
 	GcProgram  *settled;		/* a copy for this pipeline (arms.c), which p then is; or NULL */
@@ -118,7 +118,7 @@ typedef struct Cg
 	int			edge_words;		/* first argument word of the edge */
 	Producer	producer;
 
-	/* What loads cost. */
+	/* Costs of loads. */
 	int			loaded_bytes;	/* of a row, by whole vectors */
 	int			gathered;		/* that one gathered row's values take */
 	AheadColumn ahead[GC_AHEAD_BYTES / 8];
@@ -137,7 +137,7 @@ typedef struct Cg
 	i16		   *batched;		/* npayloads: number of the array, or one of these */
 #define GC_NOT_BATCHED	(-1)
 #define GC_BATCH_WANTED	(-2)	/* it was required in the vector phase */
-	i16			batched_direct[GC_MAX_BUILDS];	/* the same for entries of direct lookup
+	i16			batched_direct[GC_MAX_BUILDS];	/* as batched[], for entries of direct lookup
 												 * tables, or GC_NOT_BATCHED */
 	int			nbatched;
 } Cg;

@@ -18,7 +18,7 @@
  */
 extern void cg_require(Cg *cg, u16 e);
 
-/* The same of all keys of a probe. */
+/* Make all keys of a probe available. */
 extern void cg_require_keys(Cg *cg, const GcPStep *step);
 
 /* The step of this pipeline that probes `build`. */

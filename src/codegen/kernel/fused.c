@@ -296,8 +296,7 @@ set_variants(const GcFusedMember *from, int n, Member *members)
 }
 
 GcCode
-gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSource *source,
-				  GcError *err)
+gc_generate_fused(const GcFusedMember *from, int n, GcFusedSource *source, GcError *err)
 {
 	Member	   *members;
 	Fusion		f = {.src = source,.asking = true};
@@ -319,7 +318,7 @@ gc_generate_fused(const GcFusedMember *from, int n, int max_vectors, GcFusedSour
 	code = generate_members(from, n, &f, members, err);
 	if (code == GC_OK)
 	{
-		fused_choose_vectors(&f, max_vectors);
+		fused_choose_vectors(&f);
 		free_members(members, n);
 		f.asking = false;
 		code = generate_members(from, n, &f, members, err);

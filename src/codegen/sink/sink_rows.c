@@ -10,7 +10,6 @@
 #include "../expr/emit.h"
 #include "../expr/expr.h"
 #include "../expr/operand.h"
-#include "../expr/scale.h"
 #include "../expr/values.h"
 #include "sinks.h"
 

@@ -15,9 +15,9 @@
  * whether the value was removed.  So such a load fails again only if one such value was
  * removed and another one is left.
  *
- * Where several values together are the problem (scales, distinct values), any VACUUM
- * might have solved it.  A load that fails again puts off the next one by ten times what
- * it took, so that such loads take at most a tenth of the time.
+ * Where several values together are the problem (scales, distinct values), any VACUUM might
+ * have solved it.  A load that fails again puts off the next one by ten times its duration.  So
+ * such loads take at most a tenth of the time.
  *
  *-------------------------------------------------------------------------
  */

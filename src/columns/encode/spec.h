@@ -19,10 +19,10 @@
 extern bool gc_col_spec(Relation rel, AttrNumber attnum, GcColSpec *spec, const char **reason);
 
 /*
- * May this relation's pages be served from chunks at all, now, for this
- * snapshot?  (Permanent heap table, not a catalog, not created or rewritten in
- * this transaction, no old_snapshot_threshold, MVCC snapshot, not SERIALIZABLE
- * unless READ ONLY DEFERRABLE.)  Decided at execution time.
+ * May this relation's pages be served from chunks at all, now, for this snapshot?  It must be a
+ * permanent heap table, no catalog, and not created or rewritten in this transaction.  The
+ * snapshot must be an MVCC one, without old_snapshot_threshold, and SERIALIZABLE only if READ
+ * ONLY DEFERRABLE.  Decided at execution time.
  */
 extern bool gc_rel_cacheable(Relation rel, Snapshot snapshot, const char **reason);
 

@@ -7,10 +7,10 @@
  * open and an active snapshot.  (The snapshot keeps the TOAST rows of what is
  * read.)
  *
- * Protocol: copy the map's bits and LSN; read the pages whose bit is set and which themselves say all-visible; copy the
- * map again.  If the LSN has not moved, no bit was set meanwhile.  So a page whose bit is still set has not changed
+ * Protocol: copy the map's bits and LSN; read the pages whose bit is set and which themselves say all-visible; copy
+ * the map again.  If the LSN has not moved, no bit was set meanwhile.  So a page whose bit is still set has not changed
  * since before it was read.  Else the pages' own LSNs tell.  Columns are added to a chunk if the map says that its
- * pages are what they were when the other columns were read.  So they are if the pages have their LSNs of then.
+ * pages have not changed since the other columns were read.  So they are if the pages have their LSNs of then.
  *
  * A guard is held while a chunk is read, for the sake of the dictionaries, but not
  * while memory is waited for.  Under a guard, and if the relation's version is

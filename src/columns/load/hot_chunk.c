@@ -316,7 +316,7 @@ gc_hot_read(GcLoader *loader, GcReading *reading)
  *-------------------------------------------------------------------------
  */
 
-/* The tuples that are rows of a page of a hot chunk; the page is what it was. */
+/* The tuples that are rows of a page of a hot chunk; the page has not changed. */
 static uint32
 find_rows(GcReader *reader, const GcDirectory *dir, const GcHotPages *hot, uint32 page, OffsetNumber *offsets)
 {

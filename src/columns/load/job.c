@@ -371,7 +371,6 @@ fill_slot(GcLoadJob *job, const GcRelKey *key, uint64 version, TimestampTz since
 	job->chunks_total = plan->ntodo;
 	job->chunks_done = 0;
 	job->next = 0;
-	job->pages_total = plan->pages;
 	job->pages_done = job->pages_read = 0;
 	job->pages_refused = 0;
 	job->bytes = 0;

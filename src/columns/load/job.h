@@ -70,7 +70,7 @@ typedef struct GcJobChunk
 	bool		full;			/* to be loaded anew, not only added to */
 	uint8		result;			/* GcChunkResult, when DONE */
 	int			owner;			/* process number of the participant that CLAIMED it */
-	int32		base;			/* the same chunk's number in the base, or -1 */
+	int32		base;			/* the chunk's number in the base, or -1 */
 	uint32		first_page;		/* of a hot chunk to be loaded: its pages, in hot_pages */
 	uint32		npages;			/* whose rows the chunk will have, as was expected at the start */
 	GcChunk    *chunk;			/* REPLACED */
@@ -119,8 +119,7 @@ typedef struct GcLoadJob
 	uint32		chunks_total;
 	uint32		chunks_done;
 	uint32		next;			/* no chunk before this one is TODO */
-	uint64		pages_total;	/* npages of all chunks that are to be done */
-	uint64		pages_done;		/* and of those that are */
+	uint64		pages_done;		/* npages of the chunks that are done */
 	uint64		pages_read;
 	uint32		pages_refused;	/* hot pages that could not be kept */
 	Size		bytes;			/* of results handed in */
@@ -148,7 +147,6 @@ typedef struct GcLoadPlan
 	BlockNumber nblocks;
 	uint32		nchunks;		/* of the heap; hot ones come behind */
 	uint32		ntodo;
-	uint64		pages;			/* of chunks that are to be done: read, or copied */
 	int			ncols;
 	int			nnew;			/* columns that the base does not have */
 	GcColSpec  *specs;

@@ -212,7 +212,6 @@ merge(GcLoadPlan *plan, GcHotLive *lives, uint32 nlives)
 		{
 			hot->kept_pages[hot->nkept] = l->npages;
 			hot->kept[hot->nkept++] = l->chunk;
-			plan->pages += add ? l->npages : 0;
 			plan->ntodo += add;
 		}
 	}
@@ -237,9 +236,9 @@ keep_all(GcLoadPlan *plan)
 }
 
 /*
- * Decide on the hot chunks after a load: `delta` is what chunks of plan->base do not serve,
- * plan->work what is to be done about the chunks of the heap.  Counts what is to be done in plan.
- * Needs a guard.
+ * Decide on the hot chunks after a load: `delta` has the pages that chunks of plan->base do not
+ * serve, plan->work the chunks of the heap to load or to amend.  Counts what is to be done in
+ * plan.  Needs a guard.
  */
 static void
 plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
@@ -272,7 +271,6 @@ plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
 	}
 	hot->nunread = hot->npages;
 	merge(plan, lives, nlives);
-	plan->pages += hot->npages;
 	plan->ntodo += gc_hot_chunks(hot->npages);
 }
 
@@ -365,7 +363,7 @@ to_be_retried(const Load *load, const GcDirectory *base, int b)
 	return false;
 }
 
-/* The base's columns that still are what they were, and the wanted ones. */
+/* The base's columns that have not changed, and the wanted ones. */
 static void
 plan_columns(const Load *load, GcLoadPlan *plan)
 {
@@ -453,7 +451,6 @@ plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 			continue;
 		plan->ntodo++;
 		plan->chunk_pages[i] = j->served + j->reloadable;
-		plan->pages += plan->chunk_pages[i];
 		if (plan->work[i] == GC_WORK_FULL)
 			bytes += (double) plan->chunk_pages[i] * rows_per_page(load->rel) * base_width;
 	}

@@ -44,9 +44,9 @@
 #define USUAL_PART		0.75
 
 /*
- * A load pushes out only columns that were not used for IDLE_LOADS times as long as it takes, and for LEAST_IDLE_MS.  So
- * where queries' columns do not fit together, loads take a part of the time at most.  It doubles for each load that was in
- * vain lately, so that a cycle of queries which is larger than the cache comes to an end of loading.
+ * A load pushes out only columns that were not used for IDLE_LOADS times as long as it takes, and for LEAST_IDLE_MS.
+ * So where queries' columns do not fit together, loads take a part of the time at most.  It doubles for each load that
+ * was in vain lately.  So a cycle of queries that is larger than the cache comes to an end of loading.
  */
 #define IDLE_LOADS		8
 #define LEAST_IDLE_MS	5000
@@ -80,7 +80,7 @@ column_us(Relation rel, const GcColSpec *spec, double rows)
 }
 
 static double
-load_us(Relation rel, double us_of_columns, double rows, BlockNumber pages)
+load_us(double us_of_columns, double rows, BlockNumber pages)
 {
 	double		loaders = Min(1 + gc_loader_workers, 1 + pages / PAGES_PER_LOADER);
 
@@ -186,7 +186,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	}
 	/* One load serves all that read the table. */
 	if (lacking && (us > 0 || !again))
-		missing->ms += load_us(rel, us, rows, npages) / 1000;
+		missing->ms += load_us(us, rows, npages) / 1000;
 	if (dir == NULL && !loading && count_once(missing, RelationGetRelid(rel), 0))
 		missing->bytes += chunks_bytes(npages);
 	return lacking;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * amend.c
- *	  What has changed between a base and what a later snapshot is served (serving.h); and hot pages that a session has
+ *	  Changes between a base and what a later snapshot is served (serving.h); and hot pages that a session has
  *	  read, for the sessions behind it.  See amend.h for the proof.
  *
  * Runs in backends, under a guard.  A base never changes.  A note of pages is in the arena, and never changes but for
@@ -720,7 +720,7 @@ look_at_pages(GcFinding *f, GcProof *proof)
 }
 
 /*-------------------------------------------------------------------------
- * What has changed
+ * Changes since the base
  *-------------------------------------------------------------------------
  */
 

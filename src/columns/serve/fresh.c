@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fresh.c
- *	  Which pages of chunks are what they were when they were read.  See fresh.h for the proof.
+ *	  Pages of chunks that have not changed since they were read.  See fresh.h for the proof.
  *
  * Runs in backends and loaders, under a guard.  Takes no lock but a buffer's, and what wal_changes.c takes.
  *
@@ -68,7 +68,7 @@ is_proven(const GcProof *proof, pg_atomic_uint64 *proven_to)
 }
 
 /*-------------------------------------------------------------------------
- * What the WAL names
+ * Pages that the WAL names
  *-------------------------------------------------------------------------
  */
 

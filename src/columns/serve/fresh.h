@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * fresh.h
- *	  Which pages of chunks are what they were when they were read.  There are two evidences.
+ *	  Pages of chunks that have not changed since they were read.  There are two evidences.
  *
  * A page's mark says that it has changed: a bit taken out of `present` in a chunk of the heap, `changed` in a hot
  * chunk.  Marks are only ever set.  Each chunk says up to which LSN they are complete, `proven_to`.
  *
- * Claim.  Take a record that has changed a page of the chunk, and ends at proven_to or before it.  The page was read with
- * its change, or is marked.  So a page without a mark lacks no change of a transaction that a session's snapshot
- * sees, if proven_to is the session's bound (wal_changes.h) or more.
+ * Claim.  Take a record that has changed a page of the chunk, and ends at proven_to or before it.  The page was read
+ * with its change, or is marked.  Let proven_to be the session's bound (wal_changes.h) or more.  Then a page without
+ * a mark lacks no change of a transaction that the session's snapshot sees.
  *
  * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by
  * then is in the page.  The table was watched by then, too.  proven_to is raised only once marks are set, and never

@@ -3,7 +3,7 @@
  * patches.h
  *	  Rows of hot pages that a chunk of the heap has, and which do not come into hot chunks.
  *
- * Most tuples of a page that has been written to are what they were.  If the heap's chunk was read when the
+ * Most tuples of a page that has been written to stay unchanged.  If the heap's chunk was read when the
  * page was all-visible, it has their values.  So a hot chunk has only what is new of such a page, a patch.
  * That is the other tuples, which of the chunk's rows are gone, and the transactions that are ending others.
  *

@@ -135,7 +135,7 @@ swallow_holes(const GcServedChunk *chunk, GcHoleEdit *edit, GcHoles *holes)
 }
 
 /*
- * What n holes of the amendment, from *more on, make of a chunk's holes.  These are many, and hardly any is changed, so
+ * A chunk's holes with n holes of the amendment, from *more on.  A chunk's own are many, and hardly any is changed, so
  * they are not copied.  Says how many holes there are then, and how many edits.
  */
 static GcHoleEdit *
@@ -382,7 +382,7 @@ serve_anew(GcProof *proof, Snapshot snapshot, bool ahead, GcServed *served)
 	base.served.rows_versioned = rows_of_hot_chunks(dir, &base.served);
 	for (uint32 k = 0; k < base.served.nchunks; k++)
 		base.served.chunks[k].holes_hash = gc_holes_hash(&base.served.chunks[k]);
-	/* What is to be loaded first is not worth a note. */
+	/* A serving that needs a load first is not worth a note. */
 	if (!base.served.complete && !base.served.worth_reload && make_key(snapshot, &base.key))
 		note_base(dir, &base, ahead);
 	if (ahead)

@@ -8,11 +8,10 @@
  * were open.  What has changed is an amendment.  So a session pays for what was written to, not for
  * all that is hot.
  *
- * Proof.  A snapshot is later than another if it sees all transactions as ended that the other one sees so.
- * A version is open for a snapshot if a transaction of it had not ended for that snapshot.  So its verdict
- * may be another one for a later snapshot.  All other verdicts stay, since what became of a transaction does.
- * That a page is what it was is found out anew for each snapshot (fresh.h).  Pages that are not so any more are read by
- * the session.
+ * Proof.  A snapshot is later than another if it sees all transactions as ended that the other one sees so.  A
+ * version is open for a snapshot if a transaction of it had not ended for that snapshot.  So its verdict may be
+ * another one for a later snapshot.  All other verdicts stay, since what became of a transaction does.  Whether a
+ * page has changed is found out anew for each snapshot (fresh.h).  The session reads pages that have changed.
  *
  * Snapshots are compared by the ids of transactions that they see in progress.  An id of a later snapshot that
  * the other one could have seen must be among its ids.  Subtransactions need no comparison: each has an id
@@ -39,8 +38,9 @@
 #include "amend.h"
 
 /*
- * What a snapshot is served of a table by its directory (NULL: nothing is cached).  To be called once the snapshot was taken
- * and while it is registered; NULL: for none in particular.  Needs a guard, under which what is served lasts.
+ * Chunks, holes and pages that serve a snapshot of a table, by its directory (NULL: nothing is cached).  To be called
+ * once the snapshot was taken and while it is registered; NULL: for none in particular.  Needs a guard, under which
+ * what is served lasts.
  */
 extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
 

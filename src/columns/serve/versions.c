@@ -106,7 +106,7 @@ gc_blocks_find(GcBlockSet *set, BlockNumber block)
 }
 
 /*-------------------------------------------------------------------------
- * What is to be known of a tuple?
+ * Facts about a tuple
  *-------------------------------------------------------------------------
  */
 GcHorizon
@@ -121,7 +121,7 @@ gc_horizon(Relation rel)
 }
 
 /*
- * What became of a transaction that a tuple names, and is it known for good?  In progress: neither
+ * Has a transaction that a tuple names committed or aborted, and is that known for good?  In progress: neither
  * committed nor aborted.  The order of questions matters: it may end in between.
  */
 static uint32
@@ -180,7 +180,7 @@ gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v)
 }
 
 /*-------------------------------------------------------------------------
- * What does a snapshot see?
+ * Tuples that a snapshot sees
  *-------------------------------------------------------------------------
  */
 
@@ -560,7 +560,7 @@ gc_serve_versions(const GcDirectory *dir, Snapshot snapshot, GcServed *served, G
 	for (BlockNumber n = 0; n < delta.npages; n++)
 		from[n].chunk = -1;
 
-	/* What was read last is the likeliest to be valid. */
+	/* The chunk that was read last is the likeliest to be valid. */
 	for (uint32 c = dir->nchunks; c > dir->nheap; c--)
 	{
 		if (dir->chunks[c - 1])

@@ -74,8 +74,7 @@ extern Size gc_hot_size(uint32 npages, uint32 nversions, uint32 nleft_out, uint3
 extern GcHotPages *gc_hot_init(void *memory, uint32 npages, uint32 nversions, uint32 nleft_out);
 
 /*
- * The 64 bits of a transaction id.  `next` is what was the next one lately; ids given out since may be
- * later.
+ * The 64 bits of a transaction id.  `next` was the next one lately; ids given out since may be later.
  */
 static inline FullTransactionId
 gc_full_xid(TransactionId xid, FullTransactionId next)

@@ -480,7 +480,7 @@ judge_chunk(GcServing *serving, GcProof *proof, uint32 chunkno,
 		judge_pages(serving, chunkno, chunk, map,
 					chunk ? gc_prove_heap(proof, chunk, map, judged->pages, lsn) : NULL, judged);
 
-	/* What was never stamped can never be proven. */
+	/* A page that was never stamped can never be proven. */
 	if (!serving->reloadable || lsn == InvalidXLogRecPtr)
 		judged->reloadable = 0;
 	judged->mendable = judged->reloadable > 0 && judged->served + judged->reloadable == judged->pages;

@@ -22,8 +22,8 @@
  * changed.  A session that needs to know reads the new records, for all, and appends the pages that they name to a ring in
  * shared memory.  Records are read from the WAL's files, as far as these are written, or in recovery replayed.
  *
- * Claim.  Let a table be watched, and the WAL have ended at `since` then or later.  The ring has each page of the table that is
- * named by a record that ends behind `floor` and `since`, and at `complete_to` or before it.
+ * Claim.  Let a table be watched, and the WAL have ended at `since` then or later.  The ring has each page of the
+ * table that a record names which ends behind `floor` and `since`, and at `complete_to` or before it.
  *
  * Proof.  Records are read one after the other, from a position on at which both began.  complete_to is raised once
  * the pages are there.  It may be raised to where the WAL could be read: a record that was not read ends behind that.

@@ -24,7 +24,7 @@ extern void gc_arena_shmem_init(void);
 
 /*
  * size bytes, page-aligned, not zeroed; NULL when there is no such run of free
- * pages.  As a rule, gc_arena_alloc() (epoch.h) is what is wanted.
+ * pages.  As a rule, callers want gc_arena_alloc() (epoch.h).
  */
 extern void *gc_arena_take(Size size);
 

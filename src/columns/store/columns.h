@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * columns.h
- *	  Columnar chunks of ordinary heap tables, kept in the arena, and the proof
- *	  that what is kept is what a snapshot sees.
+ *	  Columnar chunks of ordinary heap tables, kept in the arena, and the proof that a snapshot
+ *	  sees the rows that are kept.
  *
  * A relation's heap is cut into chunks of gpuconc.debug_chunk_pages pages.  That is a
  * divisor of the 32,672 heap pages that one visibility-map page covers, so a
@@ -16,10 +16,10 @@
  * same address everywhere).  A process that follows them holds a guard (epoch.h).
  *
  * Visibility (columns/README.md).  A page is in a chunk only if, at load, its map bit and its PD_ALL_VISIBLE flag
- * were set.  The map page's LSN must also have been the one recorded.  It is served to a query only if its bit is set
- * after the query's snapshot was taken, and it is proven not to have changed (serve/fresh.h).  That is by an LSN that
- * has not moved, the map page's or its own, or by the WAL, which names what has changed.  Everything unknown counts as
- * stale.
+ * were set.  The map page's LSN must also have been the one recorded.  A query is served it only if its bit is set
+ * after the query's snapshot was taken.  Also it must be proven not to have changed (serve/fresh.h).  That is by an
+ * LSN that has not moved, the map page's or its own, or by the WAL, which names what has changed.  Everything unknown
+ * counts as stale.
  *
  * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot chunks.  These have all row
  * versions that some snapshot may see (serve/versions.h) and that the heap's chunk does not have (serve/patches.h).

@@ -3,12 +3,12 @@
  * ddl.c
  *	  Forgetting what is cached of dropped tables and databases.
  *
- * Runs in the backend that drops them.  A drop is noted when it happens and acted
- * on when the transaction has committed; if it, or the subtransaction, aborts,
- * nothing is forgotten.  This is about memory only: no snapshot is ever served
- * from the chunks of a table that is gone.  What passes by here (a drop in a
- * prepared transaction, or replayed on a standby) is found by the next session that
- * loads something in that database, or looks at the cache (gc_forget_dropped).
+ * Runs in the backend that drops them.  A drop is noted when it happens and acted on when the
+ * transaction has committed; if it, or the subtransaction, aborts, nothing is forgotten.  This
+ * is about memory only: no snapshot is ever served from the chunks of a table that is gone.  A
+ * drop in a prepared transaction, or one replayed on a standby, passes by here.  The next
+ * session that loads something in that database, or looks at the cache, finds it
+ * (gc_forget_dropped).
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,10 @@
  * dict.h
  *	  Dictionaries: text values <-> codes.
  *
- * A shared dictionary belongs to a cached column.  Codes are dense, in order of
- * arrival, never reused, never in collation order.  (An order baked in would
- * have to be right for every collation version.)  A GcDictView is what one
- * backend (or loader) works with.  It has the shared values that existed when
- * the view was made.  Behind them are values of its own (the delta's, a row
+ * A shared dictionary belongs to a cached column.  Codes are dense, in order of arrival, never
+ * reused, never in collation order.  (An order baked in would have to be right for every
+ * collation version.)  One backend (or loader) works with a GcDictView.  It has the shared values
+ * that existed when the view was made.  Behind them are values of its own (the delta's, a row
  * source's), which no one else sees.
  *
  * Values are compared byte by byte; with rtrim, without trailing blanks.

@@ -19,9 +19,9 @@
  *	  Vars are of relation 1; Oids of functions that the user must be permitted to call;
  *	  NULL, or another bytea constant, a GcPlanWindows.
  *
- * "Space" names the dictionary that a text value's code belongs to: a column of
- * the program (0 ..), a lookup table with text results (GC_SPACE_LUT + n), or the
- * constants that are results of CASE and its like (GC_SPACE_CONSTANTS).
+ * "Space" names the dictionary that a text value's code belongs to: a column of the program (0
+ * ..), a lookup table with text results (GC_SPACE_LUT + n), or constants that CASE and its like
+ * return (GC_SPACE_CONSTANTS).
  *
  * Planner, in backends.
  *
@@ -162,7 +162,7 @@ typedef enum GcOutputType
 	GC_OUT_VARIANCE,			/* of sum `ref`, count `ref2` and sum of squares `square_ref` */
 	GC_OUT_INTERVAL_SUM,		/* days `ref`, times `square_ref` of `ref2` intervals; sums[]: the least, the
 								 * greatest */
-	GC_OUT_INTERVAL_AVG,		/* the same, over their number */
+	GC_OUT_INTERVAL_AVG,		/* as GC_OUT_INTERVAL_SUM, over their number */
 	GC_OUT_REGRESSION,			/* of a state of floats: count `ref`, and `sums` */
 	GC_OUT_FETCHED,				/* column `ref2` of the row whose id is group key or row output `ref` */
 	GC_OUT_WINDOW				/* a window function's result (GcPlanWindowFn) */
@@ -194,8 +194,8 @@ typedef struct GcPlanOutput
 } GcPlanOutput;
 
 /*
- * A grouping set's omissions are an integer.  It has a bit for each key by its number, others for constants, and
- * this one if it is the set of nothing, which has a group even if there is no row.
+ * A grouping set's omissions are an integer.  It has a bit for each key by its number, and others for constants.
+ * This bit is the empty set's, which has a group even if there is no row.
  */
 #define GC_EMPTY_SET	((uint32) 1 << 31)
 

@@ -35,16 +35,6 @@ gc_summary_mix(uint64 hash, uint64 value)
 	return hash ^ hash >> 29;
 }
 
-/* A floating-point number as such a value. */
-static inline uint64
-gc_summary_bits(double value)
-{
-	uint64		bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
 extern void gc_summarise_query(Query *query, GcQuerySummary *summary);
 
 #endif							/* GC_QUERY_SUMMARY_H */

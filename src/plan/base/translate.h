@@ -223,7 +223,7 @@ typedef struct GcTranslation
 	List	   *group_keys[GC_MAX_PIPELINES];	/* int expr */
 	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
 	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's */
-	u16			unmatched_of[GC_MAX_INPUTS];	/* the same */
+	u16			unmatched_of[GC_MAX_INPUTS];	/* as GcPInput's */
 	int			rest_of[GC_MAX_PIPELINES];	/* 1 + pipeline that it is an arm or the rest of; 0: none */
 	int			rest_steps[GC_MAX_PIPELINES];	/* steps of that one which it does not have */
 	int			place[GC_MAX_PIPELINES];	/* GC_PLACE(), of an arm that was resumed; 0: GC_PLACE(number + 1, 0) */

@@ -3,10 +3,10 @@
  * execution_time.c
  *	  How long PostgreSQL's own path takes.
  *
- * PostgreSQL's costs compare its own paths, and are no times.  A page counts as one that
- * is read from disk, though a table that is asked often is in memory.  A group counts as a
- * few operators, though it takes a microsecond.  A node that is compared by such costs takes the place of an
- * index scan that is ten times faster, and leaves groups to an aggregate that is ten times slower.
+ * PostgreSQL's costs compare its own paths, and are no times.  A page counts as one that is read from disk,
+ * though a table that is asked often is in memory.  A group counts as a few operators, though it takes a
+ * microsecond.  A node that is compared by such costs replaces an index scan that is ten times faster.  It
+ * leaves groups to an aggregate that is ten times slower.
  *
  * So the path's tree is walked, and what its nodes count for is corrected.  A node's own part
  * is its cost less that of its children.
@@ -121,8 +121,8 @@ share_within(PlannerInfo *root, Var *key, const Const *bound, int strategy, Oid 
 }
 
 /*
- * The part of the outer or the inner side's rows that is read before the other side has no more, by the conditions of
- * the other one; 1 where none says anything.  root: whatever the join is of another query level, the answer is 1.
+ * The part of the outer or the inner side's rows that is read before the other side has no more.  The other side's
+ * conditions tell; 1 where none does. root: whatever the join is of another query level, the answer is 1.
  */
 static double
 merge_share(PlannerInfo *root, const MergePath *join, bool inner)

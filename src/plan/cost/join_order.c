@@ -3,15 +3,16 @@
  * join_order.c
  *	  PostgreSQL's join orders, where a node of ours won by far.
  *
- * A node that takes all of a query level along has PostgreSQL's own plan as its fallback.  To find the best join
- * order for that takes most of the time of planning, though the plan is hardly ever executed.  So the order is
- * remembered for the query without its constants (plan_memory.c).  The next time, only the joins of that order are made,
- * each in the ways that PostgreSQL knows, with the indexes and costs of that time.
+ * A node that takes all of a query level along has PostgreSQL's own plan as its fallback.  To find the best join order
+ * for that takes most of the time of planning, though the plan is hardly ever executed.  So the order is remembered
+ * for the query without its constants (plan_memory.c).  The next time, only the joins of that order are made.
+ * PostgreSQL plans each in its ways, with the indexes and costs of that time.
  *
  * A subquery that stands in a statement several times is planned as often.  Its order is searched for once.
  *
- * The order is searched for again if other numbers of rows are joined than before, if the joins have become
- * much cheaper, if a table was changed, and after a number of uses.  An order that is not legal is none.
+ * The order is searched for again if other numbers of rows are joined than before, or the joins have become
+ * much cheaper.  It is also searched for if a table was changed, and after a number of uses.  An order that
+ * is not legal is none.
  *
  * The description of other joins than inner ones depends on the order in which they were met (relations/relinfo.c).  So
  * the joins that it was made of are made, too, before those of PostgreSQL's own path.

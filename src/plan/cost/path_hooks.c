@@ -49,10 +49,10 @@ goes_along(PlannerInfo *root)
 }
 
 /*
- * Is this relation the largest piece that could be offloaded?  Not if an aggregate
- * (of those that are offloaded at all) or a larger join takes it along.  Smaller
- * pieces are offered only where an outer or semi join may stand in the way (a full
- * join does), so that fallback plans are PostgreSQL's own throughout.
+ * Is this relation the largest piece that could be offloaded?  Not if an aggregate (of those
+ * that are offloaded at all) or a larger join takes it along.  Smaller pieces are offered only
+ * where an outer or semi join may stand in the way (a full join does).  So fallback plans are
+ * PostgreSQL's own throughout.
  */
 static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)

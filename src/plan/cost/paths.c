@@ -98,8 +98,8 @@ takes_as_they_come(Node *node, void *context)
 }
 
 /*
- * Does the level read nothing but a subquery that has an ORDER BY, and do its rows, or what it computes of them,
- * depend on that order?  Rows that the device returns come in any order.
+ * Does the level read nothing but a subquery with an ORDER BY, and do its rows, or results, depend on that
+ * order?  Rows that the device returns come in any order.
  */
 static bool
 shows_input_order(PlannerInfo *root)
@@ -121,8 +121,8 @@ shows_input_order(PlannerInfo *root)
  */
 
 /*
- * A node for all of a query level may cost more than a plan with a node for a part of it, by this factor
- * or by this amount.
+ * A node for a whole query level may cost more than a plan with a node for a part, by this factor or
+ * amount.
  */
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000
@@ -242,7 +242,7 @@ cost_at_most(Path *path, Cost most)
 }
 
 /*
- * Where PostgreSQL's own path has a node of ours in it, the device is used in any case, and its rows
+ * Where PostgreSQL's own path has a node of ours in it, the device is used in any case.  The node's rows
  * go on to nested loops, say.  What these cost depends on estimates of joins, which are often off by
  * orders of magnitude.  A node for all of it costs what the scans do, whatever comes out of them.  So it
  * may be estimated to cost more.
@@ -292,8 +292,8 @@ exec_param_walker(Node *node, void *context)
 }
 
 /*
- * PostgreSQL may read a row source first that is joined without an equality, and then, if there is no
- * row, never executes an InitPlan that would raise an error.  The node executes both.
+ * PostgreSQL may read a row source first that is joined without an equality.  If that has no row, it
+ * never executes an InitPlan that would raise an error.  The node executes both.
  */
 static void
 refuse_eager_init_plan(GcTranslation *tr)

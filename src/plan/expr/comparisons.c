@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * comparisons.c
- *	  Comparisons of two values, and of one with a list.
+ *	  Comparisons of two values, of one with a list, and of rows.
  *
  * Planner, in backends.
  *
@@ -9,7 +9,9 @@
  */
 #include "comparisons.h"
 
+#include "access/stratnum.h"
 #include "access/transam.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -26,6 +28,7 @@
 #include "operators.h"
 #include "parameters.h"
 #include "../../columns/encode/pgkinds.h"
+#include "../../compat.h"
 
 #define IS_BUILTIN(oid)	((oid) < FirstGenbkiObjectId)
 
@@ -281,4 +284,56 @@ gc_translate_in(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s)
 	if (e >= 0 && !s->useOr)
 		e = gc_build_expr(tr, GC_OP_NOT, GC_BOOL, e, -1, -1, -1);
 	return e;
+}
+
+/*-------------------------------------------------------------------------
+ * Rows
+ *
+ * PostgreSQL compares the columns from left to right, and the first ones that are unequal, or NULL, decide.
+ *-------------------------------------------------------------------------
+ */
+
+/* The comparison of one column by an operator of its family; NULL if that has none. */
+static Expr *
+compare_column(RowCompareExpr *row, int column, int strategy)
+{
+	Expr	   *left = list_nth(row->largs, column);
+	Expr	   *right = list_nth(row->rargs, column);
+	Oid			family = list_nth_oid(row->opfamilies, column);
+	int			listed;
+	Oid			lefttype;
+	Oid			righttype;
+	Oid			operator;
+	Expr	   *op;
+
+	get_op_opfamily_properties(list_nth_oid(row->opnos, column), family, false, &listed, &lefttype, &righttype);
+	operator = get_opfamily_member(family, lefttype, righttype, strategy);
+	if (!OidIsValid(operator))
+		return NULL;
+	op = make_opclause(operator, BOOLOID, false, left, right, InvalidOid, list_nth_oid(row->inputcollids, column));
+	set_opfuncid((OpExpr *) op);
+	return op;
+}
+
+Expr *
+gc_row_comparison(RowCompareExpr *row)
+{
+	const int	strategy = (int) GC_ROW_COMPARISON(row);
+	const bool	less = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
+	const int	last = list_length(row->opnos) - 1;
+	Expr	   *whole;
+
+	if (!less && strategy != BTGreaterStrategyNumber && strategy != BTGreaterEqualStrategyNumber)
+		return NULL;
+	whole = compare_column(row, last, strategy);
+	for (int i = last - 1; i >= 0 && whole; i--)
+	{
+		Expr	   *unequal = compare_column(row, i, less ? BTLessStrategyNumber : BTGreaterStrategyNumber);
+		Expr	   *equal = compare_column(row, i, BTEqualStrategyNumber);
+
+		if (unequal == NULL || equal == NULL)
+			return NULL;
+		whole = makeBoolExpr(OR_EXPR, list_make2(unequal, makeBoolExpr(AND_EXPR, list_make2(equal, whole), -1)), -1);
+	}
+	return whole;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * comparisons.h
- *	  Comparisons of two values, and of one with a list; private to plan/.
+ *	  Comparisons of two values, of one with a list, and of rows; private to plan/.
  *
  * Planner, in backends.
  *
@@ -22,5 +22,10 @@ extern int	gc_translate_in(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s
 
 /* age() of two timestamps, of the kind that it alone has. */
 extern int	gc_age_of_times(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f);
+
+/*
+ * (a, b) < (x, y) as a < x OR (a = x AND b < y), which is NULL where that is; NULL if an operator is not known.
+ */
+extern Expr *gc_row_comparison(RowCompareExpr *row);
 
 #endif							/* GC_COMPARISONS_H */

@@ -28,7 +28,7 @@ static const char *const date_patterns[] = {
 	"MM", "DDD", "DD", "DAY", "Day", "DY", "Dy", "D", "WW", "W", "J", "CC", "RM", "BC", "B.C.", "AD", "A.D.", "FM", "TH",
 };
 
-/* Those that a format of dates has nowhere: times of day, time zones, and names in the language of lc_time. */
+/* Patterns that a format of dates has nowhere: times of day, time zones, and names in the language of lc_time. */
 static const char *const other_patterns[] = {
 	"AM", "A.M.", "PM", "P.M.", "HH", "MI", "SS", "MS", "US", "FF", "TZ", "OF", "TM", "SP", "FX",
 };
@@ -68,7 +68,7 @@ is_date_format(const char *format)
 	{
 		int			len = 0;
 
-		/* What is quoted is printed as it is; a backslash may quote the end. */
+		/* Quoted text is printed as it is; a backslash may quote the end. */
 		if (*at == '"')
 		{
 			const char *end = strpbrk(at + 1, "\"\\");

@@ -39,10 +39,10 @@
 #include "instants.h"
 #include "../base/leaf.h"
 #include "lookup.h"
+#include "origin.h"
 #include "operators.h"
 #include "pairs.h"
 #include "parameters.h"
-#include "row_compare.h"
 #include "../../columns/encode/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
@@ -328,7 +328,7 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 			return e < 0 ? e : gc_bring(tr, leaf, from, e);
 		}
 	}
-	/* In its own table's pipeline nothing has made it NULL, so that it is what it stands for. */
+	/* In its own table's pipeline nothing has made it NULL, so that its expression stands for it. */
 	if (IsA(node, PlaceHolderVar) && !gc_leaf_is_source(from))
 		e = translate_any(tr, from, ((PlaceHolderVar *) node)->phexpr);
 	else
@@ -454,13 +454,13 @@ translate_part(GcTranslation *tr, GcLeaf *leaf, Expr *part)
 	if (code < 0 || !GC_KIND_IS_CODE(tr->pexprs[code].kind) || tr->pexprs[code].op == GC_OP_NULL)
 		return GC_NO_EXPR;
 	code = gc_lookup_codes(tr, code, nluts);
-	/* Of what a choice adds to a dictionary, too much is known only later. */
+	/* Texts that a choice adds to a dictionary are known only later. */
 	if (!is_column(part) && (tr->pexprs[code].op != GC_OP_LUT || tr->plan->luts[tr->pexprs[code].ref].type != GC_LUT_EXPR))
 		return GC_NO_EXPR;
 	return code;
 }
 
-/* The same of a concatenation of more texts. */
+/* A concatenation of several texts, as a table of two codes; GC_NO_EXPR as above. */
 static int
 translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {
@@ -477,7 +477,7 @@ translate_concatenation(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	return gc_concatenation_table(tr, expr, parts, codes);
 }
 
-/* The same of an expression of two texts, or integers. */
+/* An expression of two texts, or integers, as a table of both; GC_NO_EXPR as above. */
 static int
 translate_pair_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {

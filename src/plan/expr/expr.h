@@ -18,7 +18,7 @@
  */
 extern int	gc_translate_expr(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 
-/* The same of what is returned as it is, and of kinds that are good for nothing else (GC_AGE). */
+/* Translate an expression that is returned as it is, also of kinds that are good for nothing else (GC_AGE). */
 extern int	gc_translate_output(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
 
 #endif							/* GC_EXPR_H */

@@ -30,7 +30,7 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "lookup.h"
+#include "origin.h"
 #include "../../columns/encode/interval.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../program/functions.h"
@@ -64,7 +64,7 @@ gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, int *a, int *
 	}
 	if (result == GC_INTERVAL)
 		return what == GC_OP_SUB && ka == kb && (ka == GC_TIMESTAMP || ka == GC_TIMESTAMPTZ);
-	/* The interval has no months: days and time are what is added in microseconds. */
+	/* The interval has no months: days and time are added in microseconds. */
 	if (result != GC_TIMESTAMP || !(what == GC_OP_ADD || (what == GC_OP_SUB && kb == GC_INTERVAL)))
 		return false;
 	if ((kb == GC_INTERVAL && (ka == GC_TIMESTAMP || ka == GC_DATE)) || (kb == GC_TIME && ka == GC_DATE))
@@ -105,7 +105,7 @@ gc_span_operator(const OpExpr *op, Expr **args)
 		return 0;
 	args[0] = list_nth(op->args, b->with - 1);
 	args[1] = list_nth(op->args, 2 - b->with);
-	/* What has been added up may have a time of many days, which a float need not be exact for. */
+	/* A sum of intervals may have a time of many days, which a float need not be exact for. */
 	return is_factor(args[1]) && contain_var_clause((Node *) args[0]) &&
 		gc_span_operator((OpExpr *) args[0], inner) == 0 ? GC_OP_MUL : 0;
 }
@@ -250,7 +250,7 @@ is_scaled(const Expr *expr, GcScaledInterval *interval)
 	interval->unit = *DatumGetIntervalP(unit->constvalue);
 	interval->factor = list_nth(args, 2 - b->with);
 	interval->exact = false;
-	/* Of a fraction, what is left of a day or month goes over to the next lower part. */
+	/* The rest of a fraction of a day or month goes over to the next lower part. */
 	cast = (FuncExpr *) interval->factor;
 	if (IsA(cast, FuncExpr) && gc_builtin(cast->funcid)->how == GC_HOW_INT_AS_FLOAT)
 		interval->factor = linitial(cast->args);

@@ -23,7 +23,7 @@ extern bool gc_is_time_arithmetic(GcTranslation *tr, GcOp what, GcKind result, i
 /* A call of age() of timestamps, of which one is a row's?  It has a kind of its own. */
 extern bool gc_is_age(const Expr *expr);
 
-/* It, of its two arguments translated; and, of that, a span that can be compared with intervals. */
+/* age() of its two translated arguments; and that as a span that can be compared with intervals. */
 extern int	gc_translate_age(GcTranslation *tr, const FuncExpr *f, int a, int b);
 extern int	gc_age_span(GcTranslation *tr, int age);
 
@@ -44,7 +44,7 @@ typedef struct GcScaledInterval
 /* A timestamp, date or time and such an interval: `+`, or `-`. */
 extern bool gc_adds_interval(const OpExpr *op, GcScaledInterval *interval);
 
-/* It, of the first and the factor translated; factor: GC_NO_EXPR if there is none. */
+/* That operator of the translated first argument and factor; factor: GC_NO_EXPR if there is none. */
 extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a, int factor);
 
 /* Is it such an interval of rows, and as a value spelled as kernels know it?  Then the factor is translated, and gives it. */

@@ -11,7 +11,6 @@
 #define GC_PLAN_LOOKUP_H
 
 #include "../base/translate.h"
-#include "../../columns/load/seen.h"
 
 /* Is there a parameter in an expression?  (A walker: context is not looked at.) */
 extern bool gc_contains_param(Node *node, void *context);
@@ -31,14 +30,11 @@ extern int	gc_lookup_vars(Expr *expr, Var *vars[2]);
  */
 extern bool gc_is_tabulated(GcTranslation *tr, Expr *expr);
 
-/* Is it known at execution what values the Var's translation can have? */
-extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);
-
 /*
- * The Var's translation as the argument of a lookup table.  Where equal texts have several codes,
- * that does not matter to f(x): then it is these codes, and the table that unifies them is left out
- * again if it was just made for this, beyond the first nluts.  Of a timestamp it is the date, in the session's time
- * zone if it has one; GC_NO_EXPR with a reason: that has several offsets.
+ * The Var's translation as the argument of a lookup table.  Equal texts with several codes do not matter to f(x):
+ * then it is these codes.  The table that unifies them is left out again if it is beyond the first nluts, that is,
+ * made just for this.  A timestamp becomes the date, in the session's time zone if it has one; GC_NO_EXPR with a
+ * reason: that has several offsets.
  */
 extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
 
@@ -57,28 +53,10 @@ extern Node *gc_level_vars(GcTranslation *tr, Node *node);
 /* Values of a column, by statistics. */
 extern double gc_var_values(GcTranslation *tr, Var *var);
 
-/* Is the column that an expression's values come from cached?  Then what has been seen of it. */
-extern bool gc_seen(const GcTranslation *tr, int e, GcSeenColumn *seen);
-
-/*
- * Has a table's column that a date or timestamp comes from infinite ones, as far as is known?  False where a condition
- * or a CASE may keep them away.
- */
-extern bool gc_may_be_infinite(const GcTranslation *tr, int e);
-
-/*
- * Has a column that is not one of texts a wider range than tables have entries, as far as is known?  An infinite
- * timestamp has no date.
- */
-extern bool gc_is_too_wide(const GcTranslation *tr, int arg);
-
-/* May an integer column's values, as far as they are known, add up to more than 64 bits hold? */
-extern bool gc_may_overflow(const GcTranslation *tr, int e);
-
 /* A text expression's value as a code in another dictionary. */
 extern int	gc_translate_space(GcTranslation *tr, int expr, uint16 space);
 
-/* The same for a choice among texts: what the other dictionary lacks is added to this request's view. */
+/* A choice among texts as a code in another dictionary: texts that it lacks are added to this request's view. */
 extern int	gc_add_to_space(GcTranslation *tr, int expr, uint16 space);
 
 /*

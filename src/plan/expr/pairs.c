@@ -19,6 +19,7 @@
 
 #include "../base/builder.h"
 #include "lookup.h"
+#include "origin.h"
 #include "parameters.h"
 #include "text_calls.h"
 #include "../../columns/encode/pgkinds.h"
@@ -62,7 +63,7 @@ text_values(GcTranslation *tr, Expr *text, int code)
 
 	if (e->op == GC_OP_LUT && tr->plan->luts[e->ref].type == GC_LUT_EXPR)
 	{
-		/* Of integers, a table is of all that a column's range has. */
+		/* A table of integers has an entry for all of a column's range. */
 		if (GC_KIND_IS_INT(tr->pexprs[e->arg[0]].kind) && gc_seen(tr, e->arg[0], &seen) && seen.any)
 			return (double) seen.max - (double) seen.min + 1;
 		return tr->lut_values[e->ref];

@@ -26,7 +26,7 @@ extern Expr *gc_as_text(Expr *arg);
  */
 extern bool gc_is_concatenation(Expr *expr, Expr *parts[2]);
 
-/* The same of two other parts. */
+/* A concatenation like expr, of two other parts. */
 extern Expr *gc_concatenation_of(const Expr *expr, Expr *const parts[2]);
 
 /* A copy with || in the place of concat() of texts alone, which PostgreSQL calls stable only for other types' sake. */

@@ -77,7 +77,7 @@ users_code_walker(Node *node, Walk *w)
 		return false;
 	if (IsA(node, CoerceToDomain) || check_functions_in_node(node, is_users_function, w))
 		return true;
-	/* Of a cast, it is the type of its result. */
+	/* A cast's function is told the type of its result. */
 	if (!IsA(node, CoerceViaIO) && check_functions_in_node(node, is_told_code, NULL))
 		return true;
 	if (!IsA(node, List) && !IsA(node, CaseWhen) && is_users_type(exprType(node), is_read(node), w))

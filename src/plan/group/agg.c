@@ -17,7 +17,6 @@
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "nodes/makefuncs.h"
@@ -31,7 +30,7 @@
 #include "../base/builder.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
-#include "../expr/lookup.h"
+#include "../expr/origin.h"
 #include "aggregates.h"
 #include "groups.h"
 #include "sets.h"
@@ -392,21 +391,6 @@ bare_walker(Node *node, BareContext *context)
 	if (node == NULL || list_member(context->group_exprs, node) || IsA(node, Aggref))
 		return false;
 	return equal(node, context->wanted) || expression_tree_walker(node, bare_walker, context);
-}
-
-bool
-gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
-{
-	Var		   *var = (Var *) node;
-	RangeTblEntry *rte;
-	List	   *deps = NIL;
-
-	if (!IsA(node, Var) || var->varlevelsup > 0)
-		return false;
-	rte = planner_rt_fetch(var->varno, tr->root);
-	/* A primary key says nothing of the rows of tables that inherit. */
-	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
-		check_functional_grouping(rte->relid, var->varno, 0, group_exprs, &deps);
 }
 
 /*

@@ -20,7 +20,4 @@ extern bool gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *
 extern bool gc_translate_distinct(GcTranslation *tr, PathTarget *target);
 extern bool gc_translate_rows(GcTranslation *tr, PathTarget *target);
 
-/* Do the grouping columns have the primary key of this column's table among them? */
-extern bool gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node);
-
 #endif							/* GC_AGG_H */

@@ -21,7 +21,7 @@ extern void gc_choose_having(GcTranslation *tr, List *having);
 
 /*
  * Have the device choose the groups that come first in an order, `wanted` of them and more.
- * Exprs are what the node makes of a group.  False if it cannot.
+ * Exprs are the expressions that the node computes of a group.  False if it cannot.
  */
 extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted);
 

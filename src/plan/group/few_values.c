@@ -28,7 +28,7 @@
 
 #define USECS_PER_YEAR	(365 * (double) USECS_PER_DAY)
 
-/* Of an expression. */
+/* Estimates of an expression's values. */
 typedef struct Values
 {
 	double		count;
@@ -168,7 +168,7 @@ cast_values(Values of, GcKind from, GcKind to)
 	return of;
 }
 
-/* Of what is made of other values, and nothing else. */
+/* The values of an expression that is made of other expressions, and nothing else. */
 static Values
 values_of(const GcTranslation *tr, int e)
 {
@@ -219,7 +219,7 @@ gc_most_groups(const GcTranslation *tr, int pipeline)
 	bool		computed = tr->group_keys[pipeline] == NIL;
 	ListCell   *lc;
 
-	/* Of columns PostgreSQL knows as much. */
+	/* PostgreSQL knows as much of columns. */
 	foreach(lc, tr->group_keys[pipeline])
 		computed |= !is_column(tr, lfirst_int(lc));
 	if (!computed)

@@ -27,15 +27,17 @@
  */
 #include "groups.h"
 
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "agg.h"
 #include "aggregates.h"
 #include "../base/builder.h"
 #include "../base/display.h"
@@ -43,7 +45,7 @@
 #include "../../compat.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
-#include "../expr/lookup.h"
+#include "../expr/origin.h"
 
 GcLevel
 gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
@@ -218,7 +220,7 @@ gc_precise_part(GcTranslation *tr, int arg, int factor, int word)
 }
 
 /*-------------------------------------------------------------------------
- * What aggregates are of
+ * Arguments of aggregates
  *-------------------------------------------------------------------------
  */
 
@@ -495,7 +497,7 @@ sum_column(GcTranslation *tr, const Source *s, bool is_sum)
 		return sum < 0 ? sum :
 			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
 	}
-	/* sum(int8) is numeric, and so is what an average divides. */
+	/* sum(int8) is numeric, and so is an average's dividend. */
 	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
 						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
 }
@@ -574,6 +576,21 @@ determined_column(GcTranslation *tr, Expr *expr)
 
 	gc_level_leave(tr, &here);
 	return key < 0 ? GC_NO_EXPR : gc_groups_key(tr, key);
+}
+
+bool
+gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
+{
+	Var		   *var = (Var *) node;
+	RangeTblEntry *rte;
+	List	   *deps = NIL;
+
+	if (!IsA(node, Var) || var->varlevelsup > 0)
+		return false;
+	rte = planner_rt_fetch(var->varno, tr->root);
+	/* A primary key says nothing of the rows of tables that inherit. */
+	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
+		check_functional_grouping(rte->relid, var->varno, 0, group_exprs, &deps);
 }
 
 static bool

@@ -50,6 +50,9 @@ extern GcGroups *gc_groups_again(GcTranslation *tr, const GcGroups *groups);
  */
 extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
+/* Do the grouping columns have the primary key of this column's table among them? */
+extern bool gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node);
+
 /* While expressions are over groups: a key of theirs. */
 extern int	gc_groups_key(GcTranslation *tr, int key);
 
@@ -59,7 +62,7 @@ extern int	gc_groups_key(GcTranslation *tr, int key);
  */
 extern int	gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg);
 
-/* The same of a precise sum in parts: the sum of the higher (0) or lower (1) halves of the parts. */
+/* An accumulator of a precise sum in parts: the sum of the higher (0) or lower (1) halves of the parts. */
 extern int	gc_precise_part(GcTranslation *tr, int arg, int factor, int word);
 
 /*
@@ -84,7 +87,7 @@ typedef struct GcDistinct
 } GcDistinct;
 
 /*
- * What the aggregates of a query level that take each value once are of: GcDistinct.  *refusal says
+ * Arguments of a query level's aggregates that take each value once: GcDistinct.  *refusal says
  * why they cannot be computed, or is NULL.
  */
 extern List *gc_distinct_values(PlannerInfo *root, const char **refusal);

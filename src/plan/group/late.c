@@ -21,7 +21,7 @@
 #include "optimizer/optimizer.h"
 
 #include "../base/builder.h"
-#include "agg.h"
+#include "groups.h"
 
 /* An output that may be fetched late. */
 typedef struct Carried
@@ -296,7 +296,7 @@ gc_fetch_late(GcTranslation *tr)
 }
 
 /*-------------------------------------------------------------------------
- * What is computed
+ * Computed values
  *-------------------------------------------------------------------------
  */
 

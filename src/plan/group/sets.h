@@ -30,7 +30,7 @@ extern double gc_sets_groups(PlannerInfo *root, List *more, double rows);
  */
 extern bool gc_translate_sets(GcTranslation *tr);
 
-/* What GROUPING() is of: numbers of keys, in tr->groupings; its place there, or -1 with a reason. */
+/* Arguments of GROUPING(): numbers of keys, in tr->groupings; its place there, or -1 with a reason. */
 extern int	gc_translate_grouping(GcTranslation *tr, GroupingFunc *grouping);
 
 #endif							/* GC_SETS_H */

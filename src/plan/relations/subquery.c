@@ -18,10 +18,10 @@
  * checked as always.  Its row sources are not: they would need plans of another level.
  *
  * UNION ALL: where all SELECTs read tables, it is an append input (base/append.c).  Else each is an *arm*.
- * Its joins are pipelines of the outer query's program, the last of which ends in the sink of the
- * leaf's pipeline.  That one is the first arm's, whose rows are the most.  What the outer query does
- * with the rows is done in each of them, by the same expressions.  A column of the union is what it is
- * in the pipeline's own arm (GC_OP_ARM).
+ * Its joins are pipelines of the outer query's program, the last of which ends in the sink of the leaf's
+ * pipeline.  That one is the first arm's, whose rows are the most.  What the outer query does with the rows
+ * is done in each of them, by the same expressions.  A column of the union is that of the pipeline's own
+ * arm (GC_OP_ARM).
  *
  * An arm that joins tables is translated as the query level that PostgreSQL planned it as.  Any other is
  * one relation of the level above: a table, an append input, an aggregated subquery, or a UNION ALL
@@ -96,8 +96,9 @@ is_aggregation(PlannerInfo *subroot)
 		!contain_volatile_functions((Node *) subroot->processed_tlist);
 }
 
-RelOptInfo *
-gc_joined_rel(PlannerInfo *subroot)
+/* The relation of all that a query level joins; NULL if that has none. */
+static RelOptInfo *
+joined_rel(PlannerInfo *subroot)
 {
 	int			relid;
 
@@ -360,7 +361,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	if (tr->reason || !IS_SIMPLE_REL(leaf->rel) || leaf->rel->rtekind != RTE_SUBQUERY || subroot == NULL ||
 		leaf->rel->subplan_params != NIL || !is_aggregation(subroot))
 		return false;
-	rel = gc_joined_rel(subroot);
+	rel = joined_rel(subroot);
 	if (rel == NULL || IS_DUMMY_REL(rel))
 		return false;
 	before = gc_builder_save(tr);
@@ -428,7 +429,7 @@ strip_placeholders(Node *node, void *context)
 static bool
 is_empty_grouping(PlannerInfo *subroot)
 {
-	RelOptInfo *rel = subroot->parse->setOperations ? NULL : gc_joined_rel(subroot);
+	RelOptInfo *rel = subroot->parse->setOperations ? NULL : joined_rel(subroot);
 
 	return rel && IS_DUMMY_REL(rel) && subroot->parse->groupingSets == NIL &&
 		(subroot->parse->groupClause != NIL || subroot->parse->distinctClause != NIL);
@@ -479,7 +480,7 @@ add_arm(ArmWalk *w, PlannerInfo *root, Index relid, List *exprs)
 		/* Conditions that PostgreSQL did not push down are applied above. */
 		w->filtered &= rel->baserestrictinfo == NIL;
 		arm->root = rel->subroot;
-		arm->rel = gc_joined_rel(rel->subroot);
+		arm->rel = joined_rel(rel->subroot);
 		arm->exprs = gc_inline_columns(arm->exprs, relid, rel->subroot->processed_tlist);
 		if (arm->rel && IS_DUMMY_REL(arm->rel))
 			return true;

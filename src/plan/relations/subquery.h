@@ -18,9 +18,6 @@
  */
 extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
 
-/* The relation of all that a query level joins; NULL if that has none. */
-extern RelOptInfo *gc_joined_rel(PlannerInfo *subroot);
-
 /*
  * Make the UNION ALL that a leaf stands for a part of the program: each SELECT has pipelines of its
  * own, which end in the leaf's sink.  False, and the translation is as it was, if that cannot be;

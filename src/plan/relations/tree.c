@@ -561,7 +561,7 @@ translate_core(GcTranslation *tr, GcCore *core)
 	return true;
 }
 
-/* The join that is done last: its outer side is what is streamed. */
+/* The join that is done last: its outer side is streamed. */
 static const char *
 last_join(const GcRelDesc *desc)
 {

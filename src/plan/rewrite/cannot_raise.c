@@ -7,7 +7,7 @@
  * only what is known not to fail may move.  That is comparisons of built-in types,
  * boolean logic, LIKE with a constant pattern, and numeric arithmetic whose operands are
  * known to be small.  Integer arithmetic, but of constants, and casts to a narrower type are not among
- * them.  Nor is what returns other values for the same rows in another order.
+ * them.  Nor is an expression that depends on the order of rows.
  *
  * Planner, in backends.
  *
@@ -349,7 +349,7 @@ constant_bits(const Node *node)
 	{
 		const int64 v = DatumGetInt64(((const Const *) node)->constvalue);
 
-		return v == 0 ? 0 : v > -PG_INT32_MAX && v < PG_INT32_MAX ? pg_leftmost_one_pos32((uint32) Abs(v)) + 1 : 64;
+		return v == 0 ? 0 : v > -PG_INT32_MAX && v < PG_INT32_MAX ? pg_leftmost_one_pos32((uint32) (v < 0 ? -v : v)) + 1 : 64;
 	}
 	if (!IsA(node, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId)
 		return 64;

@@ -3,11 +3,11 @@
  * rewrite.c
  *	  Queries rewritten before planning, so that more of them can be offloaded.
  *
- * PostgreSQL executes a correlated scalar subquery for each row, NOT IN by a hashed
- * subplan, and a CTE that is read twice apart from its readers.  None of these is a join,
- * which is what a node of ours computes.  Here they become joins, and UNION becomes DISTINCT, in a copy of
- * the query tree; hooks.c plans it and decides which plan is taken.  Each level is rewritten after
- * those below it, so what was a subquery's subquery is a part of its join tree by then.
+ * PostgreSQL executes a correlated scalar subquery for each row, and NOT IN by a hashed subplan.  A CTE
+ * that is read twice is executed apart from its readers.  A node of ours computes joins, and none of these
+ * is one.  Here they become joins, and UNION becomes DISTINCT, in a copy of the query tree; hooks.c plans
+ * it and decides which plan is taken.  Each level is rewritten after those below it, so what was a
+ * subquery's subquery is a part of its join tree by then.
  *
  * Planner, in backends.  The copy lives in the memory context of the planner's run.
  *

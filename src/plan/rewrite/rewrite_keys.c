@@ -3,10 +3,10 @@
  * rewrite_keys.c
  *	  Restrict a grouped subquery to the keys that its outer query asks for.
  *
- * A grouped subquery that took the place of a correlated one computes all groups.  If the
- * outer query asks for few, `key IN (SELECT ...)` keeps the rest out (the magic set of
- * Mumick and others 1990, of one relation).  It is taken from conditions that hold for
- * every row of the outer query's result, so that the groups left out are never missed.
+ * A grouped subquery that took the place of a correlated one computes all groups.  If the outer
+ * query asks for few, `key IN (SELECT ...)` keeps the rest out.  It is the magic set of Mumick
+ * and others 1990, of one relation.  It is taken from conditions that hold for every row of the
+ * outer query's result, so that the groups left out are never missed.
  *
  * Planner, in backends.
  *

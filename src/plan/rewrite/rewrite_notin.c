@@ -3,17 +3,17 @@
  * rewrite_notin.c
  *	  NOT IN as NOT EXISTS, with what NULLs make of it.
  *
- * x NOT IN (SELECT y ...) is true if x = y is false for every row, and so if there is no
- * row at all.  If neither can be NULL, it is NOT EXISTS (SELECT ... WHERE x = y), of which
- * PostgreSQL makes an anti join.  x <> ALL (SELECT y ...) is the same thing.
+ * x NOT IN (SELECT y ...) is true if x = y is false for every row, and so without any row.  If
+ * neither can be NULL, it is NOT EXISTS (SELECT ... WHERE x = y), of which PostgreSQL makes an
+ * anti join. x <> ALL (SELECT y ...) is the same thing.
  *
  * Where NULL is as good as false, in WHERE below AND and OR, NULLs add conditions:
  *
- *	- of a subquery that does not refer to the outer query, what matters is whether it has
- *	  rows, and whether y is NULL in any.  One aggregate, an InitPlan, says that.
- *	- of another one, NOT EXISTS of rows where y is NULL.  If x is NULL, NOT EXISTS of any.
- *	- of several columns, (x = y) IS NOT FALSE is a condition on a match by the columns that are
- *	  never NULL, or by those that tie the subquery to the outer query.
+ *	- a subquery that does not refer to the outer query: does it have rows, and is y NULL in
+ *	  any?  One aggregate, an InitPlan, says that.
+ *	- another one: NOT EXISTS of rows where y is NULL.  If x is NULL, NOT EXISTS of any.
+ *	- several columns: rows match by the columns that are never NULL, or that tie the subquery
+ *	  to the outer query; (x = y) IS NOT FALSE is a condition on the match.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
@@ -144,8 +144,9 @@ is_never_null(Node *node, const GcQueryLevel *level, List *conjuncts)
  *-------------------------------------------------------------------------
  */
 
-SubLink *
-gc_not_in(Node *node)
+/* The subquery of a NOT IN or <> ALL; NULL if the condition is neither. */
+static SubLink *
+not_in(Node *node)
 {
 	if (IsA(node, SubLink) && ((SubLink *) node)->subLinkType == ALL_SUBLINK)
 		return (SubLink *) node;
@@ -239,7 +240,7 @@ output_mutator(Node *node, List *targets)
 }
 
 /*
- * The subquery restricted to rows for which the conditions are true, which name its outputs by
+ * The subquery restricted to rows for which the conditions are true.  These name its outputs by
  * parameters, and columns of the outer query as that does.  NULL if that cannot be said.
  */
 static Query *
@@ -292,12 +293,12 @@ not_exists(Query *sub, List *conditions)
 }
 
 static Node *
-null_test(Node *arg, NullTestType type)
+is_null(Node *arg)
 {
 	NullTest   *test = makeNode(NullTest);
 
 	test->arg = (Expr *) copyObject(arg);
-	test->nulltesttype = type;
+	test->nulltesttype = IS_NULL;
 	test->location = -1;
 	return (Node *) test;
 }
@@ -383,7 +384,7 @@ turn_independent(Query *sub, const Compared *compared)
 	if (differs == NULL || gc_reads_outer_cte(sub))
 		return NIL;
 	if (compared->outer_null)
-		needed = choose(null_test(linitial(compared->op->args), IS_NULL), int8_const(2), needed);
+		needed = choose(is_null(linitial(compared->op->args)), int8_const(2), needed);
 	return list_make2(differs, compare_int8(">=", admitted(sub, compared), needed));
 }
 
@@ -394,9 +395,9 @@ turn_dependent(Query *sub, const Compared *compared)
 	List	   *result = list_make1(not_exists(sub, list_make1(compared->op)));
 
 	if (compared->inner_null)
-		result = lappend(result, not_exists(sub, list_make1(null_test(lsecond(compared->op->args), IS_NULL))));
+		result = lappend(result, not_exists(sub, list_make1(is_null(lsecond(compared->op->args)))));
 	if (compared->outer_null)
-		result = lappend(result, not_exists(sub, list_make1(null_test(linitial(compared->op->args), IS_NULL))));
+		result = lappend(result, not_exists(sub, list_make1(is_null(linitial(compared->op->args)))));
 	return list_member_ptr(result, NULL) ? NIL : result;
 }
 
@@ -434,7 +435,7 @@ turn_several(Query *sub, List *all, bool dependent)
 static List *
 turn(Node *node, const GcQueryLevel *level, List *conjuncts)
 {
-	SubLink    *sublink = gc_not_in(node);
+	SubLink    *sublink = not_in(node);
 	List	   *equalities = sublink ? equalities_of(sublink) : NIL;
 	Query	   *sub;
 	List	   *all;
@@ -488,7 +489,7 @@ gc_has_not_in(Node *node)
 
 	check_stack_depth();
 	if (!is_andclause(node) && !is_orclause(node))
-		return gc_not_in(node) != NULL;
+		return not_in(node) != NULL;
 	foreach(lc, ((BoolExpr *) node)->args)
 	{
 		if (gc_has_not_in(lfirst(lc)))

@@ -5,8 +5,8 @@
  *
  * A constant that is grouped by splits no group, but it is NULL in the groups of a set that leaves it
  * out.  PostgreSQL tells such an output from the same constant elsewhere by its place in the target list.
- * A node of ours finds its outputs by what they are, so there the output becomes
- * CASE WHEN GROUPING(constant) = 0 THEN constant END, and the constant itself is returned to nobody.
+ * A node of ours finds its outputs by equal().  So there the output becomes CASE WHEN GROUPING(constant) =
+ * 0 THEN constant END, and nobody gets the constant itself.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *

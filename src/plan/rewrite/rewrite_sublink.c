@@ -15,7 +15,7 @@
  * A subquery that selects a row by its key needs no groups.
  *
  * EXISTS and IN that stand under OR or CASE, of which PostgreSQL makes no semi join, become
- * left joins with one row per key; whether there is one is what they say.
+ * left joins with one row per key; they say whether there is one.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *

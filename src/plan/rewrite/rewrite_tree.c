@@ -22,8 +22,9 @@
  *-------------------------------------------------------------------------
  */
 
-const GcQueryLevel *
-gc_level_above(const GcQueryLevel *level, int up)
+/* The level that is `up` above this one; NULL if there is none. */
+static const GcQueryLevel *
+level_above(const GcQueryLevel *level, int up)
 {
 	for (; up > 0 && level; up--)
 		level = level->parent;
@@ -35,7 +36,7 @@ gc_level_cte(const GcQueryLevel *level, const RangeTblEntry *rte, const GcQueryL
 {
 	ListCell   *lc;
 
-	*at = gc_level_above(level, rte->ctelevelsup);
+	*at = level_above(level, rte->ctelevelsup);
 	foreach(lc, *at ? (*at)->query->cteList : NIL)
 	{
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
@@ -61,7 +62,7 @@ query_output(Query *query, int attno)
 Node *
 gc_level_resolve(const GcQueryLevel *level, const Var *var, GcQueryLevel *room, const GcQueryLevel **inner)
 {
-	const GcQueryLevel *of = gc_level_above(level, var->varlevelsup);
+	const GcQueryLevel *of = level_above(level, var->varlevelsup);
 	RangeTblEntry *rte;
 	CommonTableExpr *cte;
 

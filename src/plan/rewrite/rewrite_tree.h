@@ -25,9 +25,6 @@ typedef struct GcQueryLevel
 	ParamListInfo params;		/* of the statement; at the uppermost level only */
 } GcQueryLevel;
 
-/* The level that is `up` above this one; NULL if there is none. */
-extern const GcQueryLevel *gc_level_above(const GcQueryLevel *level, int up);
-
 /* The CTE that a range table entry of this level names, and the level that defines it; NULL if it is not found. */
 extern CommonTableExpr *gc_level_cte(const GcQueryLevel *level, const RangeTblEntry *rte, const GcQueryLevel **at);
 

@@ -21,8 +21,8 @@
  *
  * INTERSECT ALL and EXCEPT ALL are left to PostgreSQL, but an INTERSECT ALL below others, where only membership counts.
  *
- * UNION ALL whose SELECTs differ in type, and that is not in FROM already, becomes SELECT * FROM it,
- * since PostgreSQL makes a relation only of what is in FROM.
+ * A UNION ALL whose SELECTs differ in type, and that is not in FROM already, becomes SELECT * FROM
+ * it.  PostgreSQL makes a relation only of a UNION ALL in FROM.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *

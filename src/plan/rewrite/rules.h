@@ -21,9 +21,9 @@
 extern bool gc_may_unnest(Node *condition);
 
 /*
- * Turn the correlated scalar subqueries, and EXISTS and IN that are no conjuncts themselves, in the conjuncts, which were taken out of WHERE, and in
- * the target list into joins.  Returns the conjuncts that are to take their place;
- * *changed is set if anything was turned.
+ * Turn correlated scalar subqueries into joins, and EXISTS and IN that are no conjuncts themselves.  They may be in
+ * the target list, and in the conjuncts, which were taken out of WHERE.  Returns the conjuncts that are to take their
+ * place; *changed is set if anything was turned.
  */
 extern List *gc_unnest_sublinks(const GcQueryLevel *level, List *conjuncts, bool *changed);
 
@@ -31,9 +31,6 @@ extern List *gc_unnest_sublinks(const GcQueryLevel *level, List *conjuncts, bool
  * NOT IN (rewrite_notin.c)
  *-------------------------------------------------------------------------
  */
-
-/* The subquery of a NOT IN or <> ALL; NULL if the condition is neither. */
-extern SubLink *gc_not_in(Node *node);
 
 /* Is there NOT IN or <> ALL in a condition, below no more than AND and OR? */
 extern bool gc_has_not_in(Node *node);
@@ -53,9 +50,9 @@ extern Query *gc_rows_of_in(const SubLink *sublink);
  */
 
 /*
- * `inner` is a group key of `sub`, which is to be joined to `level`'s query where
- * `inner` op `outer`.  Add conditions to `sub` that keep only keys which may find a row,
- * as far as the conjuncts of the outer query tell in a cheap way.
+ * `inner` is a group key of `sub`, which is to be joined to `level`'s query where `inner` op
+ * `outer`.  Add conditions to `sub` that keep keys which may find a row, as far as the outer
+ * query's conjuncts tell cheaply.
  */
 extern void gc_restrict_key(Query *sub, Node *inner, Node *outer, OpExpr *op,
 							const GcQueryLevel *level, List *conjuncts);

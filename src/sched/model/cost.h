@@ -30,9 +30,9 @@ typedef struct GcCalibration
 	double		flight_bytes;	/* bytes in flight to one multiprocessor that use up the
 								 * bandwidth */
 	double		overlap_other_tables;	/* part of its time that a kernel adds to others */
-	double		overlap_same_table; /* the same of a scan that is co-resident with scans of the
+	double		overlap_same_table; /* of a scan co-resident with scans of the
 									 * same chunks */
-	double		fused;			/* the same of a member of a fused scan */
+	double		fused;			/* of a member of a fused scan */
 
 	/* For edges between the steps of a pipeline (edges.h), by bench/pipelines/calibrate. */
 	double		l2_bandwidth;

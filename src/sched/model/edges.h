@@ -6,11 +6,11 @@
  * A pipeline is a scan and stages behind it: steps row by row, and the sink.  The model predicts what it
  * takes if it is fused, or has an edge before one of its stages, and chooses.
  *
- * As in the paper, a part of a pipeline costs computation (equation 4), accesses to memory (equation 5), and packets by
- * a channel (1 and 6).  Parts of unlike speed delay each other (equations 8 and 9).  Unlike there, what a GPU of today
- * does at the same time is not added up.  A part takes as long as the resource that it needs longest, of device memory,
- * the caches, issue of instructions and atomics on one address.  Latency is added: warps mostly wait for the accesses
- * of their few rows while no other warp scans for them.
+ * As in the paper, a part of a pipeline has costs of computation (equation 4) and of accesses to memory (equation 5).
+ * Packets by a channel cost as well (1 and 6).  Parts of unlike speed delay each other (equations 8 and 9).  Unlike
+ * there, what a GPU of today does at the same time is not added up.  A part takes as long as the resource that it
+ * needs longest, of device memory, the caches, issue of instructions and atomics on one address.  Latency is added:
+ * warps mostly wait for the accesses of their few rows while no other warp scans for them.
  *
  * What a cut gains is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its
  * rounds are those of the lane with the most rows.  Behind an edge each lane has a row.

@@ -9,7 +9,7 @@
  */
 #include "coresident.h"
 #include "start.h"
-#include "work.h"
+#include "policy.h"
 
 #include <math.h>
 #include <string.h>

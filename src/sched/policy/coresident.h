@@ -85,15 +85,15 @@ extern double gc_coresident_issue(double time_us, double shared_us);
 
 /*
  * The issue part of a kernel, from n launches of it that were co-resident and took time_us.  Each had
- * `warps` warps per multiprocessor, and all read the same columns, which takes memory_us.  The issue
- * part is what neither memory nor latency explains.  At most 1.
+ * `warps` warps per multiprocessor, and all read the same columns, which takes memory_us.  Neither
+ * memory nor latency explains the issue part.  At most 1.
  */
 extern double gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, int warps,
 									 double memory_us, double time_us);
 
 /*
  * Learn from a co-resident batch of n kernels that took time_us with nothing else on the device.
- * issue_part[k] is what is learned of kernel k; share[k] is its part of the batch's issue, divided
+ * issue_part[k] gets what is learned of kernel k; share[k] is its part of the batch's issue, divided
  * by its time alone (GcStart's issue_share / alone_us).  The batch's time counts, not each kernel's:
  * other kernels may have kept the device busy before or after one kernel was done.
  */

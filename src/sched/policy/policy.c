@@ -3,9 +3,9 @@
  * policy.c
  *	  The scheduling policies: from ready kernels to launches.
  *
- * sequential and streams are what GPU engines do today.  random is what Li, Tu, Zeng 2019
- * compare with (CR); kernel is their kernel model without their batch model (CO); twostage
- * (twostage.c) is both (BO).
+ * GPU engines today schedule as sequential or streams does.  Li, Tu, Zeng 2019 compare with random (CR);
+ * kernel is their kernel model without their batch model (CO); twostage (twostage.c) is both
+ * (BO).
  *
  * Pure functions, apart from the random state, which the caller owns.
  *
@@ -14,7 +14,6 @@
 #include "policy.h"
 #include "../model/occupancy.h"
 #include "start.h"
-#include "twostage.h"
 
 #include <string.h>
 

@@ -54,7 +54,7 @@ typedef struct GcSchedule
 								 * active, from its own start to its own end */
 	double		together;		/* learned: time in which the device does the work of many
 								 * concurrent kernels, as a part of the same sum */
-	double		residual_part;	/* learned: how much longer a selection scan takes that starts
+	double		residual_part;	/* learned: additional time of a selection scan that starts
 								 * while requests of the last one run, as a part of the time
 								 * that they will still take */
 	double		utilisation;	/* part of the time in which something is on the device */

@@ -31,10 +31,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "twostage.h"
 #include "coresident.h"
 #include "start.h"
-#include "work.h"
+#include "policy.h"
 
 #include <math.h>
 #include <string.h>

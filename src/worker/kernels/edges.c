@@ -18,7 +18,7 @@
 #include "../memory/state.h"
 
 /*-------------------------------------------------------------------------
- * What the model has to know of a pipeline
+ * A pipeline's description for the model
  *-------------------------------------------------------------------------
  */
 
@@ -35,7 +35,7 @@
 /* A column whose width differs between chunks, mostly since the last one is short. */
 #define MIXED_WIDTH			4
 
-/* Of a column in order, a chunk has this part of the range at most, on the average. */
+/* A chunk has this part of an ordered column's range at most, on the average. */
 #define ORDERED_PART		0.25
 #define ORDERED_CHUNKS		4
 
@@ -405,7 +405,7 @@ choose_step(const GcRequest *request, int pipeline, u64 steps)
 }
 
 /*
- * What the model makes of the request's pipeline.  A plan is used again for requests like the one that it was made
+ * The model's plan for the request's pipeline.  A plan is used again for requests like the one that it was made
  * for.  To describe a pipeline takes longer than a short query should wait.
  */
 static const GcEdgePlan *

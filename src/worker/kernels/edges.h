@@ -18,7 +18,7 @@
 #define GC_MODEL_STEPS	(GC_EDGE_STAGES - 2)
 
 /*
- * What the kernel signature knows of a pipeline's edges: before which steps they may lie (gc_pipeline_edges), and what
+ * A pipeline's edges, as the kernel signature knows them: before which steps they may lie (gc_pipeline_edges), and what
  * passes them.
  */
 typedef struct GcPipelineEdges

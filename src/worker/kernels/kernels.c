@@ -350,7 +350,7 @@ gc_choose_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room)
 	return gc_make_variant(d, &choice);
 }
 
-/* The same, for passes: a build of which a part is there gets no place in shared memory. */
+/* Choose the variant for passes: a build of which only a part is there gets no place in shared memory. */
 static GcVariant
 choose_split_variant(const GcProfile *profile, const GcVariantDemand *d, u64 room, const GcSplits *splits)
 {

@@ -4,7 +4,7 @@
  *	  What it costs that kernels read the host's memory, measured once.
  *
  * A kernel reads the arena's first window, which is page-locked: once one word of each eighth sector, and once all words.
- * What that takes, by what a copy of the sectors takes (gc_link_measure), is what link_reads.c decides by.  It is measured when
+ * link_reads.c decides by that time, divided by that of a copy of the sectors (gc_link_measure).  It is measured when
  * the worker has nothing to do, after the kernel was compiled.  Until then, and where it fails, link_reads.c has an
  * estimate.  A device that is only pretended, or that reads host memory as its own, is not measured.
  *

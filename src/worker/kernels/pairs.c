@@ -7,11 +7,11 @@
  * scan at a time, of about PIECE_US.  Between pieces the request ends if no session waits for it any
  * more, and other requests get their turn.
  *
- * A piece is whole units, and a unit is GC_PAIR_ROWS rows of the table with one slice of each list of an
- * inner or left join.  What such a unit takes depends on the data: where an outer list's condition is true
- * for few, most of the inner lists' rows are never tried.  So slices have levels.  From one level to the
- * next a unit has GROWTH times the rows of lists: first of the innermost list, until it is whole, then of
- * the one around it.  After each piece the next one's level is chosen by the time that a unit took.
+ * A piece is whole units.  A unit is GC_PAIR_ROWS rows of the table with one slice of each list of an inner
+ * or left join.  What such a unit takes depends on the data: where an outer list's condition is true for
+ * few, most of the inner lists' rows are never tried.  So slices have levels.  From one level to the next a
+ * unit has GROWTH times the rows of lists: first of the innermost list, until it is whole, then of the one
+ * around it.  After each piece the next one's level is chosen by the time that a unit took.
  *
  * The worker's main thread.
  *
@@ -36,7 +36,7 @@
 #define SLICE_MIN		32
 #define SLICE_MAX		256
 
-/* Of lists that are searched for each row, the rows that make it worth while to have larger slices of the others. */
+/* Rows of searched lists that make larger slices of the other lists worth while. */
 #define SEARCHED_MAX	(1 << 16)
 
 /* Rows of lists of a unit, from one level to the next; levels up to where all lists are whole. */

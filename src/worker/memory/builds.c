@@ -211,7 +211,7 @@ lay_out(GcBuildTable *t, const GcRequest *request, int b)
 		t->slots = t->memory + at;
 		at += align_up(v->slots * 8);
 	}
-	/* Of nothing, the greatest code is 0. */
+	/* An empty column's greatest code is 0. */
 	for (int i = 0; i < build->npayloads && build->set; i++)
 	{
 		t->payload[i] = t->memory + at;

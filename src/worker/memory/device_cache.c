@@ -3,7 +3,7 @@
  * device_cache.c
  *	  The device cache: which column chunks are in device memory.
  *
- * A device table is what kernels are given for one column of one directory: an array of GcCols, one per
+ * Kernels are given a device table for one column of one directory: an array of GcCols, one per
  * chunk.  Successive directories of a relation share the regions (regions.c) of their common chunks.  Chunks
  * are copied when the first request that reads them comes.  On a device that reads host memory
  * there are no regions: a table's GcCols carry host addresses.
@@ -45,7 +45,7 @@ struct GcTable
 	u32			nchunks;
 	u32			nresident;
 	u64			bytes;			/* of its regions */
-	u64			place_bytes[GC_PLACES]; /* the same by place of its chunks */
+	u64			place_bytes[GC_PLACES]; /* bytes by place of its chunks */
 	GcColumnUses uses;
 	u64			wanted_in;		/* decision for which requests that wait want it */
 	float		wanted;			/* after how many more requests one has read all of it */
@@ -54,7 +54,7 @@ struct GcTable
 	u32			users;
 	uint64		last_used;
 	GcAddr		array;			/* GcCol[nchunks] on the device */
-	GcCol	   *cols;			/* the same on the host */
+	GcCol	   *cols;			/* that array on the host */
 	GcRegion  **regions;		/* per chunk; NULL: not cached on the device */
 	GcColState *state;			/* NULL once it may have been freed */
 	GcEvent	   *ready;			/* follows the last upload */
@@ -417,7 +417,7 @@ gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const Gc
 		const bool	used = table && table->users > 0;
 
 		needed += column_bytes(dir, columns[c], sources, nsources);
-		/* What another request uses is there to stay; anything else counts as free or unused. */
+		/* Columns that another request uses stay; anything else counts as free or unused. */
 		for (uint32 s = 0; s < nsources && used; s++)
 		{
 			const GcRegion *region = table->regions[sources[s].chunk];
@@ -499,7 +499,7 @@ array_bytes(const GcTable *t)
 static void
 offer(GcEvictor *self)
 {
-	/* What is dropped for another reason needs no decision. */
+	/* Columns dropped for another reason need no decision. */
 	gc_guard_enter();
 	gc_drop_regions();
 	gc_guard_leave();

@@ -160,7 +160,7 @@ gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, GcCopies *co
 	d->last_used = ++gc_worker.clock;
 	gc_note_use(use_key(d));
 
-	/* What another request is still copying comes before what this one copies. */
+	/* Another request's copies come before this one's. */
 	if ((d->ready && gc_worker.ops->stream_wait(stream, d->ready, err) != GC_OK) ||
 		(d->count < count && extend(d, &c, count, stream, copies, copied, err) != GC_OK))
 	{

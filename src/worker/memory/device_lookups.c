@@ -320,7 +320,7 @@ offer(GcEvictor *self)
 	{
 		GcDeviceLookup *l = entry->lookup;
 
-		/* What is in place takes no memory. */
+		/* Lookup tables in place take no memory. */
 		if (l->users == 0 && !l->in_place)
 			gc_offer_victim(&(GcVictim) {.bytes = l->size,.cost = l->size,.uses = gc_uses_of(use_key(l)),
 							.used = l->last_used,.what = l});

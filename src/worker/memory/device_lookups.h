@@ -39,7 +39,7 @@ extern void gc_device_lookup_release(GcDeviceLookup *lookup);
 /* Is it a computed table, and is a kernel still to fill some of it? */
 extern bool gc_device_lookup_pending(const GcDeviceLookup *lookup);
 
-/* What it is filled with is worth nothing: requests find it no longer. */
+/* The table's contents are worth nothing: requests find it no longer. */
 extern void gc_device_lookup_spoil(GcDeviceLookup *lookup);
 
 extern GcAddr gc_device_lookup_data(const GcDeviceLookup *lookup);

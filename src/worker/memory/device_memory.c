@@ -201,7 +201,7 @@ gc_device_label(GcAddr addr, GcMemoryKind kind)
 	note_memory();
 }
 
-/* What stays long comes from the pool's upper end, all else from the lower one: so neither cuts the other into pieces. */
+/* Long-lived data comes from the pool's upper end, all else from the lower one: so neither cuts the other into pieces. */
 static GcAddr
 pool_alloc(u64 size, bool stays)
 {

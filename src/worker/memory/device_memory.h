@@ -21,11 +21,11 @@ extern void gc_device_memory_init(void);
 
 /* Device memory; drops data that is not in use (eviction.h).  0: none. */
 extern GcAddr gc_device_alloc(u64 size);
-/* The same for what outlives requests: it lies with column chunks, and so not in between what requests take. */
+/* Memory that outlives requests: it lies with column chunks, and so not in between requests' own. */
 extern GcAddr gc_device_alloc_to_stay(u64 size);
-/* The same for data that may be dropped again, which leaves free what is reserved: operator state goes first. */
+/* Memory for data that may be dropped again, which leaves the reserve free: operator state goes first. */
 extern GcAddr gc_device_alloc_cached(u64 size);
-/* The same, in place of others that are worth less: what is to stay free is not taken for it. */
+/* Memory in place of data that is worth less: the reserve is not taken for it. */
 extern GcAddr gc_device_alloc_displacing(u64 size);
 extern void gc_device_reserve(u64 bytes);
 
@@ -36,7 +36,7 @@ extern void gc_device_may_wait(bool may);
 extern GcAddr gc_device_alloc_free(u64 size);
 
 /*
- * The same, of which some has to stay free: what requests lately took at their peak, beside column chunks.  It stays as
+ * Free memory less a reserve: what requests lately took at their peak, beside column chunks.  It stays as
  * long as these do, or only for a request.
  */
 extern GcAddr gc_device_alloc_spare(u64 size, bool stays);
@@ -45,7 +45,7 @@ extern u64	gc_device_spare_room(void);	/* what it leaves free */
 /* Say what memory is for; else it is GC_MEMORY_OTHER.  0 is ignored. */
 extern void gc_device_label(GcAddr addr, GcMemoryKind kind);
 
-/* Of what is allocated, column chunks take this many bytes more; negative: less. */
+/* Column chunks take this many bytes more of what is allocated; negative: less. */
 extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
 

@@ -32,11 +32,11 @@
  */
 #define SECTOR_COST		2.6
 
-/* What is measured outside of these bounds is not believed. */
+/* Measurements outside of these bounds are not believed. */
 #define LEAST_COST		0.8
 #define MOST_COST		32
 
-/* Of single sectors, and of all sectors one after the other. */
+/* Costs of single sectors, and of all sectors one after the other. */
 static double sector_cost = SECTOR_COST;
 static double whole_cost = SECTOR_COST;
 

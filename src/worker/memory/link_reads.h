@@ -58,7 +58,7 @@ gc_link_price(const GcLinkRates *rates, const GcChunkColumn *cell)
 }
 
 /*
- * What was measured: how many bytes a copy moves in the time in which kernels read one byte.  sector: in single
+ * Set the measured costs: how many bytes a copy moves in the time in which kernels read one byte.  sector: in single
  * sectors.  whole: in all sectors, one after the other.  False: not believed.
  */
 extern bool gc_link_set_costs(double sector, double whole);

@@ -52,7 +52,7 @@ gc_region_index_add(GcRegionIndex *index, uint64_t id, struct GcRegion *region)
 	return true;
 }
 
-/* What lies behind it moves up, where it is found from its own place on. */
+/* Entries behind it move up, where they are found from their own places on. */
 void
 gc_region_index_remove(GcRegionIndex *index, uint64_t id)
 {

@@ -340,7 +340,7 @@ gc_column_device_bytes(const GcDirectory *dir, int col)
 }
 
 /*-------------------------------------------------------------------------
- * What goes
+ * Dropping
  *-------------------------------------------------------------------------
  */
 
@@ -424,7 +424,7 @@ gc_free_orphans(void)
 	HASH_SEQ_STATUS scan;
 	OrphanPlace *p;
 
-	/* What a scan has just returned may be removed: the place goes with its last one. */
+	/* An entry that a scan has just returned may be removed: the place goes with its last one. */
 	hash_seq_init(&scan, orphan_places);
 	while ((p = hash_seq_search(&scan)) != NULL)
 	{

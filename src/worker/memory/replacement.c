@@ -4,9 +4,9 @@
  *	  Which data leaves device memory when it is short.
  *
  * Policy `value` estimates after how many requests each piece of data is needed again, from the gaps
- * between its uses so far.  The cost to have the data again is divided by the bytes that it takes
- * and by that number of requests.  This is what a byte of device memory saves per request if the
- * data stays.  The least goes first.
+ * between its uses so far.  The cost to have the data again is divided by the bytes that it takes and
+ * by that number of requests.  A byte of device memory saves so much per request if the data stays.
+ * The least goes first.
  *
  * - A piece with regular gaps is expected when its next gap is over.  So of a cycle that is slightly
  *	 larger than memory, what was just used goes, and the rest stays.
@@ -20,7 +20,7 @@
  *
  * Policy `cdr` is the cost-driven replacement of Wang et al., "Concurrent Analytical Query Processing
  * with GPUs" (VLDB 2014), section 4.2.  Its equation (1) is c = e + f * s * l.  The region of least
- * cost goes first.  e is what must be saved to the host, and s its size.  l is its place in the LRU
+ * cost goes first.  e are the bytes that must be saved to the host, and s the size.  l is its place in the LRU
  * list of n regions, from 1/n on, and f the latency factor of their section 6.
  *
  *-------------------------------------------------------------------------
@@ -44,7 +44,7 @@
 #define LEAST_REGULAR	3
 #define REGULAR_PART	0.25f
 
-/* What was used once is expected after so many times the requests since. */
+/* Data that was used once is expected after so many times the requests since. */
 #define ONCE			8
 
 /*
@@ -260,7 +260,7 @@ gc_replacement_choose(GcReplacement policy, const GcVictim *v, int n, uint64_t n
 	set_keys(policy, v, n, now, c);
 	for (int i = n / 2 - 1; i >= 0; i--)
 		sink(c, n, i);
-	/* What is taken from the heap lies behind it, the last first. */
+	/* Entries taken from the heap lie behind it, the last first. */
 	while (left > 0 && bytes < need)
 	{
 		const GcChosen first = c[0];

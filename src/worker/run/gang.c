@@ -173,7 +173,7 @@ gc_gang_start(GcRun *const *runs, int n)
 }
 
 /*-------------------------------------------------------------------------
- * What a main kernel asks of the device, as sched/ wants to know it
+ * A main kernel's needs, as sched/ wants to know them
  *-------------------------------------------------------------------------
  */
 

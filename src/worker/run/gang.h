@@ -44,13 +44,13 @@ extern GcArgs *gc_gang_args(int m);
 extern GcCode gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err);
 
 /*
- * What the run's main kernel needs.  Its issue part is not known before it was co-resident with
+ * The needs of the run's main kernel.  Its issue part is not known before it was co-resident with
  * others.  Until then it is assumed to be so small that co-residence is tried.
  */
 extern GcKernelNeeds gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us);
 
 /*
- * What the run's main kernel streams and looks up, for sched/policy/coresident.h.  Nothing while
+ * The columns that the run's main kernel streams and looks up, for sched/policy/coresident.h.  None while
  * its alone time is a guess: what limits the kernel is then not known.
  */
 extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *candidate);

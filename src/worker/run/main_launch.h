@@ -24,7 +24,7 @@ struct GcShareRun;
 typedef struct GcRun GcRun;		/* run.h */
 
 /*
- * What a shared scan's launch does in addition.  All are called on the main thread, with
+ * Additional steps of a shared scan's launch.  All are called on the main thread, with
  * launch->share as gc_share_start left it.
  */
 typedef struct GcLaunchOps

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * memory_demand.c
- *	  What requests take of device memory, and which of them may begin (admission.c decides).
+ *	  Demands of requests for device memory, and which of them may begin (admission.c decides).
  *
  * A request's phases are its pipelines, the main one last.  Each takes the columns that it reads and the
  * table that it fills, beside what earlier phases took.  Nothing is given back before the end.  The time of a
@@ -10,8 +10,8 @@
  * memory, or not at all if an admitted request reads the same chunks.  So it is where its columns would put
  * others out of memory, and then what is in memory already counts for nothing (wave_scan.c).
  *
- * The demand of a request is what its pipelines weigh until its main kernel is launched, then what the
- * main pipeline takes, then its sink.
+ * A request's demand is its pipelines' until its main kernel is launched, then the main pipeline's,
+ * then its sink.
  *
  * Requests that wait are to read columns soon.  Eviction is told which (eviction.h).
  *
@@ -103,7 +103,7 @@ gc_bytes_of_build(const GcRequest *r, int b)
 	return gc_build_bytes(r, b) + (is_kept(r->program, b) ? r->builds[b].cap : 0);
 }
 
-/* Of the sink of a pipeline that does not fill a build. */
+/* Bytes of the sink of a pipeline that does not fill a build. */
 u64
 gc_bytes_of_sink(const GcRequest *r, int pipeline, bool gather, bool choose)
 {
@@ -142,7 +142,7 @@ gc_bytes_of_request(const GcRequest *r, bool gather, bool choose)
 	return bytes;
 }
 
-/* Of the columns that are read, NULL bitmaps included. */
+/* Bytes of the columns that are read, NULL bitmaps included. */
 static u64
 bytes_of_columns(const GcRequest *r)
 {
@@ -194,7 +194,7 @@ gc_bytes_of_waves(const GcRequest *r)
 }
 
 /*-------------------------------------------------------------------------
- * What requests take
+ * Demands of requests
  *-------------------------------------------------------------------------
  */
 

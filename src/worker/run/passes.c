@@ -43,7 +43,7 @@
 /* After a failure to allocate memory, so much of what was wanted is asked for. */
 #define LESS(bytes)		((bytes) / 8 * 7)
 
-/* What takes less than this part of the pool is never split. */
+/* Builds and groups that take less than this part of the pool are never split. */
 #define SMALL_PART		64
 
 /* Groups are split with a build that is filled from them if that takes more than this part of the pool. */
@@ -97,7 +97,7 @@ gc_passes_fit(const GcRequest *r, bool gather, bool choose)
 }
 
 /*-------------------------------------------------------------------------
- * What can be split
+ * Builds and groups that can be split
  *-------------------------------------------------------------------------
  */
 
@@ -368,7 +368,7 @@ gc_passes_make(GcRequest *r, bool gather, bool choose, MemoryContext cxt)
 		ps->room_build[i] = GC_FIRST_ROOM;
 	for (int i = 0; i < GC_MAX_PIPELINES; i++)
 		ps->room_groups[i] = GC_FIRST_ROOM;
-	/* What a pipeline fills belongs to a later one. */
+	/* A build belongs to a later pipeline than the one that fills it. */
 	for (int n = p->npipelines - 1; n >= 0; n--)
 	{
 		if (!has_passes(p, n))

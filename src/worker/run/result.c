@@ -293,7 +293,7 @@ check_all_flags(GcRun *run)
 		if (t == NULL || t->checked)
 			continue;
 		t->bad = t->bad || code != GC_OK;
-		/* Of a split build the next part is to come. */
+		/* A split build's next part is to come. */
 		t->checked = code == GC_OK && !gc_passes_split_build(run->scan.passes, b);
 	}
 	return code == GC_OK ? check_flags(run, run->result.flags, run->p->npipelines - 1, -1) : code;
@@ -328,8 +328,8 @@ gc_run_note_fetched(GcRun *run)
 }
 
 /*
- * What kernels took that made groups for other pipelines.  It is learned where no other request was on the device: so
- * that their edges are chosen by it, as main kernels' are.
+ * Learn the times of kernels that made groups for other pipelines.  Their edges are chosen by these, as main kernels'
+ * are.  They count where no other request was on the device.
  */
 static void
 note_groups(GcRun *run, GcRunInfo *info)

@@ -285,7 +285,7 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 }
 
 /*-------------------------------------------------------------------------
- * What kernels fill
+ * Memory that kernels fill
  *-------------------------------------------------------------------------
  */
 

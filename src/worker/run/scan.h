@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan.h
- *	  The scan of a run's main pipeline: kinds of scans, and what follows the last launch.
+ *	  The scan of a run's main pipeline (run.c): kinds of scans.
  *
  * The worker's main thread.
  *
@@ -58,17 +58,13 @@ typedef struct GcScanKind
 	void		(*begin) (GcRun *run);
 	/* Queue what comes next.  last: nothing comes behind this scan, so that its last launch can deliver the result. */
 	GcScanStep	(*next) (GcRun *run, const GcScanLaunch *launch, bool last);
-	/* What it queued is done; fetched: its result is on the host.  Does the scan go on, or the run end with run->err? */
+	/*
+	 * Its queued work is done; fetched: its result is on the host.  Does the scan go on, or the run end with run->err?
+	 */
 	bool		(*end) (GcRun *run, bool fetched);
 } GcScanKind;
 
-/* The kind of the main pipeline's scan. */
-extern const GcScanKind *gc_scan_kind(const GcRun *run);
-
 /* Start a READY run's own main kernel, with this launch grid. */
 extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile);
-
-/* gc_run_advance() for a run that is RUNNING or FETCHING. */
-extern bool gc_run_advance_running(GcRun *run, int others);
 
 #endif							/* GC_RUN_SCAN_H */

@@ -33,7 +33,7 @@
 #define FUSED_VEC		8
 
 /*
- * What a grouped member adds, as a part of its time alone, until that is learned
+ * A grouped member's additional time, as a part of its time alone, until that is learned
  * (bench/two_stage/groups.c).
  */
 #define GROUP_MEMBER_PART	0.2
@@ -207,7 +207,7 @@ compile(GcFused *f)
 	GcError		err;
 	GcCode		code;
 
-	while ((code = gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err)) == GC_UNSUPPORTED && f->n > 2)
+	while ((code = gc_generate_fused(f->member, f->n, source, &err)) == GC_UNSUPPORTED && f->n > 2)
 	{
 		make_members(f, f->n - 1);
 		(void) choose_variants(f);

@@ -11,7 +11,8 @@
  * The first request that tests such a column has the refinement kernel run behind its predicate
  * kernel.  The worker takes over the result later, and then asks for a selection kernel that
  * reads key groups (selection.c).  The first selection scan that reads a chunk writes the chunk's
- * key groups.
+ * key groups.  They come from codes that never change, so they are never written again.  Other scans wait for the
+ * writer by an event, in stream order.  Chunks that shared scans do not read have none.
  *
  * Group-coded columns are optional.  They take free memory, are evicted first where memory is
  * short, and scans do without them where they are missing.
@@ -50,7 +51,7 @@
 #define KEY_GROUP_THREADS		256
 
 /*
- * What the refinement kernel works on: attribute, slots, ids, counts, and the key groups before
+ * Arrays of the refinement kernel: attribute, slots, ids, counts, and the key groups before
  * it.
  */
 typedef struct GcRefinement
@@ -70,6 +71,151 @@ gc_key_groups_refining(void)
 }
 
 /*-------------------------------------------------------------------------
+ * Columns that the device derives from a scan set's columns
+ *-------------------------------------------------------------------------
+ */
+
+#define WRITER_BLOCKS		1056
+#define WRITER_THREADS		256
+
+/* Rows of the first nchunks chunks, padding included. */
+static u64
+derived_rows(const GcDirectory *dir, u32 nchunks)
+{
+	u64			rows = 0;
+
+	for (u32 i = 0; i < nchunks; i++)
+		rows += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) : 0;
+	return rows;
+}
+
+/*
+ * Lay out a derived column of the first nchunks chunks, of which nothing is written yet.  width: of its codes, of which
+ * the first lies at `data`.  False: no memory to spare.
+ */
+static bool
+lay_out_derived(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcAddr data)
+{
+	d->cols = gc_device_alloc_spare(2 * (nchunks + 1) * sizeof(GcCol), true);
+	if (d->cols == 0)
+		return false;
+	gc_device_label(d->cols, GC_MEMORY_COLUMNS);
+	d->nchunks = nchunks;
+	d->unwritten = 0;
+	d->host = MemoryContextAllocZero(TopMemoryContext, 2 * (nchunks + 1) * sizeof(GcCol));
+	d->place = MemoryContextAlloc(TopMemoryContext, (nchunks + 1) * sizeof(GcAddr));
+	for (u32 i = 0; i < nchunks; i++)
+	{
+		d->host[i].width = d->host[d->nchunks + i].width = width;
+		d->place[i] = data;
+		d->unwritten += dir->chunks[i] != NULL;
+		data += dir->chunks[i] ? TYPEALIGN64(GC_PAD_ROWS, dir->chunks[i]->nrows) * width : 0;
+	}
+	return true;
+}
+
+static void
+derived_free(GcDerived *d)
+{
+	gc_device_free(d->cols);
+	if (d->host)
+	{
+		pfree(d->host);
+		pfree(d->place);
+	}
+	if (d->ready)
+		gc_worker.ops->event_put(gc_worker.dev, d->ready);
+	*d = (GcDerived) {0};
+}
+
+/* Choose the chunks that members read of the column and that are not yet written.  False: none. */
+static bool
+choose_chunks(const GcScanMembers *scan, GcDerived *d, u32 readers)
+{
+	GcCol	   *to_write = d->host + d->nchunks;
+	bool		any = false;
+
+	if (d->unwritten == 0)
+		return false;
+	for (u32 i = 0; i < d->nchunks; i++)
+		to_write[i].data = 0;
+	for (int m = 0; m < scan->n; m++)
+	{
+		for (u32 i = 0; i < scan->nsources[m] && readers >> scan->member_no[m] & 1; i++)
+		{
+			u32			chunk = scan->sources[m][i].chunk;
+
+			if (d->host[chunk].data != 0 || to_write[chunk].data != 0)
+				continue;
+			to_write[chunk].data = d->place[chunk];
+			any = true;
+		}
+	}
+	return any;
+}
+
+/*
+ * Write the missing chunks.  Kernels that another scan launched before may still read the
+ * descriptions.  So they change behind the writer, in stream order.
+ */
+static GcCode
+write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArgs *args, int nwords)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	GcStream   *stream = scan->run[0]->memory.stream;
+	GcLaunch	launch = {.blocks = WRITER_BLOCKS,.threads = Min(WRITER_THREADS, k->info.max_threads)};
+	GcAddr		to_write = d->cols + d->nchunks * sizeof(GcCol);
+	GcCode		code;
+
+	args->scan = gc_scan_args(scan);
+	args->w[1] = to_write;
+	code = ops->copy_in(stream, to_write, d->host + d->nchunks, d->nchunks * sizeof(GcCol), scan->err);
+	if (code == GC_OK)
+	{
+		gc_slot_run_info(scan->run[0]->slot)->kernels++;
+		code = ops->launch(stream, k->kernel, &launch, args, nwords, scan->err);
+	}
+	if (code != GC_OK)
+		return code;
+	for (u32 i = 0; i < d->nchunks; i++)
+	{
+		if (d->host[d->nchunks + i].data == 0)
+			continue;
+		d->host[i].data = d->host[d->nchunks + i].data;
+		d->unwritten--;
+	}
+	code = ops->copy_in(stream, d->cols, d->host, d->nchunks * sizeof(GcCol), scan->err);
+	/* Without their descriptions on the device these chunks are not there. */
+	for (u32 i = 0; code != GC_OK && i < d->nchunks; i++)
+	{
+		if (d->host[d->nchunks + i].data == 0)
+			continue;
+		d->host[i].data = 0;
+		d->unwritten++;
+	}
+	if (d->ready)
+		ops->event_put(gc_worker.dev, d->ready);
+	d->ready = ops->event(stream, scan->err);
+	return d->ready ? code : GC_DEVICE_FAILED;
+}
+
+/*
+ * Queue kernel k, which writes the missing chunks that members in `readers` read.  args: what k
+ * needs, except w[1], the address of the GcCols to be written.
+ */
+static GcCode
+write_derived(GcScanMembers *scan, GcDerived *d, u32 readers, const GcPipelineKernel *k, GcArgs *args, int nwords)
+{
+	GcCode		code = GC_OK;
+
+	if (d->ready)
+		code = gc_worker.ops->stream_wait(scan->run[0]->memory.stream, d->ready, scan->err);
+	if (code == GC_OK && choose_chunks(scan, d, readers))
+		code = write_chunks(scan, d, k, args, nwords);
+	return code;
+}
+
+/*-------------------------------------------------------------------------
  * Memory
  *-------------------------------------------------------------------------
  */
@@ -85,7 +231,7 @@ group_coded_free(GcGroupCoded *c)
 {
 	gc_device_free(c->key_groups);
 	gc_device_free(c->data);
-	gc_derived_free(&c->column);
+	derived_free(&c->column);
 	pfree(c);
 }
 
@@ -150,7 +296,7 @@ gc_group_coded_evict(GcSetColumn *column)
 	if (c == NULL || c->data == 0 || c->users > 0)
 		return false;
 	gc_device_free(c->data);
-	gc_derived_free(&c->column);
+	derived_free(&c->column);
 	c->data = 0;
 	return true;
 }
@@ -457,9 +603,9 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 {
 	const GcDirectory *dir = run->request->inputs[run->main->input].dir;
 
-	c->data = gc_device_alloc_spare(Max(gc_derived_rows(dir, run->schedule.scan_chunks) * c->width, 1), true);
+	c->data = gc_device_alloc_spare(Max(derived_rows(dir, run->schedule.scan_chunks) * c->width, 1), true);
 	gc_device_label(c->data, GC_MEMORY_COLUMNS);
-	if (c->data != 0 && gc_derived_lay_out(&c->column, dir, run->schedule.scan_chunks, c->width, c->data))
+	if (c->data != 0 && lay_out_derived(&c->column, dir, run->schedule.scan_chunks, c->width, c->data))
 		return true;
 	gc_device_free(c->data);
 	c->data = 0;
@@ -495,6 +641,6 @@ gc_key_groups_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 	args.w[2] = (u64) column->base;
 	args.w[3] = column->range;
 	args.w[4] = c->key_groups;
-	return gc_derived_write(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed), &args,
+	return write_derived(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed), &args,
 							GC_KEY_GROUP_WRITER_WORDS);
 }

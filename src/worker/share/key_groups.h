@@ -10,7 +10,7 @@
 #ifndef GC_SHARE_KEY_GROUPS_H
 #define GC_SHARE_KEY_GROUPS_H
 
-#include "derived.h"
+#include "scan_members.h"
 
 /* Attributes that a column's key groups distinguish. */
 #define GC_MAX_ATTRIBUTES	16
@@ -23,6 +23,20 @@ typedef struct GcAttribute
 	u64			dir_id;
 	i16			column;
 } GcAttribute;
+
+/*
+ * A column that the device derives from others.  All 0: there is none now.  Its codes
+ * never change once the first scan that reads a chunk has written them.
+ */
+typedef struct GcDerived
+{
+	u32			nchunks;
+	GcAddr	   *place;			/* of each chunk's codes */
+	GcAddr		cols;			/* GcCol[2 * nchunks]: to be read, and to be written next */
+	GcCol	   *host;			/* `cols` on the host */
+	u32			unwritten;		/* number of chunks */
+	GcEvent	   *ready;			/* behind the last chunk written */
+} GcDerived;
 
 /* The key groups of a column's values, and its group-coded column (key_groups.c). */
 typedef struct GcGroupCoded

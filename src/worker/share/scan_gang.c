@@ -96,7 +96,7 @@ want_kernel(GcFused *f)
 		return;
 	}
 	source = palloc(sizeof(GcFusedSource));
-	if (gc_generate_fused(f->member, f->n, GC_FUSED_ALL_VECTORS, source, &err) != GC_OK)
+	if (gc_generate_fused(f->member, f->n, source, &err) != GC_OK)
 		source->text = NULL;
 	want(&f->gang, source->text, source->nwords);
 	pfree(source);

@@ -19,7 +19,7 @@ extern u64	gc_scan_gang_id(const GcFused *f);
 extern int	gc_scan_gang_most(const GcFused *f);
 
 /*
- * Of n kernels that one decision is offered: ask for the gangs' kernels of those that have the same text.  Not between the
+ * Ask for the gangs' kernels of those with equal texts, among n kernels that one decision is offered.  Not between the
  * offer and the starts.
  */
 extern void gc_scan_gangs_want(GcFused *const *offered, int n);

@@ -378,7 +378,7 @@ has_shape(const GcRun *run)
 {
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
-	/* Of UNION ALL only one arm's scan could be shared. */
+	/* Only one arm's scan of a UNION ALL could be shared. */
 	return run->schedule.scan != 0 && run->scan.pairs.slices == 0 && run->scan.passes == NULL && !gc_run_in_waves(run) && !gc_has_arms(run->p, run->p->npipelines - 1) &&
 		run->main->sink != GC_SINK_BUILD && in->nsources > in->nalone;
 }

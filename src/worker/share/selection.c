@@ -42,7 +42,7 @@
 #define SELECTION_TILES_PART			16
 
 /*
- * What one more request adds to the selection kernel's time, in bytes per row that could be read
+ * One more request's part of the selection kernel's time, in bytes per row that could be read
  * meanwhile.  It pays for writing the selection bitmap (an H200: 5 us for 120 million rows).
  */
 #define SELECT_BYTES			0.19

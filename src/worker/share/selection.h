@@ -14,7 +14,7 @@
 #include "scan_set.h"
 
 /*
- * What a request adds to a selection scan until that is learned, as a part of its time alone.  On
+ * A request's additional time in a selection scan until that is learned, as a part of its time alone.  On
  * an H200, with 1 in 100 rows selected, visiting them takes a fifth.
  */
 #define GC_SELECTION_PART		0.2

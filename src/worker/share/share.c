@@ -7,14 +7,22 @@
  * request.  Kernels are offered by number, for one decision.  No set gives up an offered kernel
  * before that decision has started.
  *
+ * A run's part is in its memory context.  A launch owns the merged sources, on host and device, and the memory of its
+ * selection bitmaps.  It holds its kernel and key groups.  All but `computed` is given back once its last request has
+ * its result.
+ *
  * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
 #include "share.h"
 
+#include "utils/memutils.h"
+
+#include "../../columns/store/arena.h"
 #include "../../force.h"
 #include "../../settings.h"
+#include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "key_groups.h"
 #include "fused.h"
@@ -23,6 +31,7 @@
 #include "scan_gang.h"
 #include "scan_set.h"
 #include "share_launch.h"
+#include "share_run.h"
 #include "shared_scan.h"
 
 /* Each set that a decision knows offers one kernel of each kind of members, and a selection kernel. */
@@ -34,13 +43,141 @@ static int	noffered = 0;
 static GcFusedKernel offered[MAX_OFFERED];
 static GcFused *offered_by[MAX_OFFERED];
 
+/*-------------------------------------------------------------------------
+ * What shared scans keep of a request
+ *-------------------------------------------------------------------------
+ */
+
+static GcShareRun *
+create_share_run(const GcRun *run)
+{
+	return MemoryContextAllocZero(run->cxt, sizeof(GcShareRun));
+}
+
+static u64
+test_word(const GcShareRun *share, const GcArgWord *w)
+{
+	const GcPredicateBitmap *t = w->type == GC_ARG_DIRECT ? &share->direct_tables[w->index] : &share->predicates[w->index];
+
+	switch (w->part)
+	{
+		case GC_PREDICATE_BITS:
+			return t->bits;
+		case GC_PREDICATE_BASE:
+			return (u64) t->base;
+		default:
+			return t->range;
+	}
+}
+
+static u64
+selection_word(const GcShareRun *share, u8 part)
+{
+	switch (part)
+	{
+		case GC_SELECTION_DATA:
+			return share->sel_bitmap;
+		case GC_SELECTION_BYTES:
+			return share->sel_bitmap_bytes;
+		case GC_SELECTION_SUMMARY:
+			return share->summary;
+		default:
+			return share->sel_bitmap_bit;
+	}
+}
+
+static u64
+run_word(const GcShareRun *share, const GcArgWord *w)
+{
+	return w->type == GC_ARG_SELECTION ? selection_word(share, w->part) : test_word(share, w);
+}
+
+static void
+give_run_back(GcRun *run)
+{
+	gc_device_free(run->schedule.share->predicate_bits);
+	run->schedule.share->predicate_bits = 0;
+}
+
+/*-------------------------------------------------------------------------
+ * What a shared scan's launch has in addition to any launch
+ *-------------------------------------------------------------------------
+ */
+
+static void
+give_staging_back(GcMainLaunch *launch)
+{
+	GcShareLaunch *s = launch->share;
+
+	if (s->staging)
+		gc_arena_free(s->staging, s->staging_size);
+	s->staging = NULL;
+}
+
+static void
+strip(GcMainLaunch *launch)
+{
+	GcShareLaunch *s = launch->share;
+
+	gc_device_free(s->memory);
+	gc_device_free(s->sel_bitmap);
+	s->memory = s->sel_bitmap = 0;
+	give_staging_back(launch);
+	if (s->kernel)
+		gc_fused_release(s->kernel);
+	s->kernel = NULL;
+	for (int k = 0; k < GC_MAX_PREDICATES; k++)
+	{
+		if (s->group_coded[k])
+			gc_group_coded_release(s->group_coded[k]);
+		s->group_coded[k] = NULL;
+	}
+}
+
+static void
+free_share(GcMainLaunch *launch)
+{
+	if (launch->share->computed)
+		gc_worker.ops->event_put(gc_worker.dev, launch->share->computed);
+	pfree(launch->share);
+	launch->share = NULL;
+}
+
+/* The members of a fused scan have no kernels of their own. */
+static void
+member_ran(GcRun *run, float begin_us, float end_us)
+{
+	GcMainLaunch *launch = run->schedule.launch;
+
+	if (!launch->selection)
+		return;
+	launch->share->begin_us[run->schedule.share->scan_member] = Max(launch->kernel_us, begin_us);
+	launch->share->end_us[run->schedule.share->scan_member] = end_us;
+}
+
+static void
+attach_share(GcMainLaunch *launch)
+{
+	static const GcLaunchOps ops = {
+		.strip = strip,.free = free_share,.forget = give_staging_back,.member_ran = member_ran,
+	};
+
+	launch->share = MemoryContextAllocZero(TopMemoryContext, sizeof(GcShareLaunch));
+	launch->ops = &ops;
+}
+
+/*-------------------------------------------------------------------------
+ * Start, end and polls
+ *-------------------------------------------------------------------------
+ */
+
 void
 gc_share_init(GcRunHooks *hooks, GcSelectionPays pays)
 {
-	hooks->begins = gc_share_run_create;
+	hooks->begins = create_share_run;
 	hooks->waits = gc_predicates_test;
-	hooks->arg_word = gc_share_run_word;
-	hooks->gives_back = gc_share_run_give_back;
+	hooks->arg_word = run_word;
+	hooks->gives_back = give_run_back;
 	gc_predicates_init(pays);
 	gc_scan_sets_init();
 }
@@ -255,7 +392,7 @@ gc_share_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs)
 {
 	GcFused    *f = offered_by[start->fused];
 
-	gc_share_launch_attach(launch);
+	attach_share(launch);
 	if (f->selector)
 		gc_selection_start(launch, f, start, runs);
 	else
@@ -294,7 +431,7 @@ gc_share_start_gang(GcMainLaunch *const *launches, const GcStart *const *starts,
 	for (int i = 0; i < n; i++)
 	{
 		f[i] = offered_by[starts[i]->fused];
-		gc_share_launch_attach(launches[i]);
+		attach_share(launches[i]);
 	}
 	gc_scan_gang_start(launches, f, starts, n, runs);
 }

@@ -42,6 +42,4 @@ typedef struct GcShareLaunch
 	Size		staging_size;
 } GcShareLaunch;
 
-extern void gc_share_launch_attach(GcMainLaunch *launch);
-
 #endif							/* GC_SHARE_LAUNCH_H */

@@ -41,9 +41,4 @@ typedef struct GcShareRun
 	int			sel_bitmap_bit;
 } GcShareRun;
 
-/* As GcRunHooks's. */
-extern GcShareRun *gc_share_run_create(const GcRun *run);
-extern u64	gc_share_run_word(const GcShareRun *share, const GcArgWord *word);
-extern void gc_share_run_give_back(GcRun *run);
-
 #endif							/* GC_SHARE_RUN_H */

@@ -21,7 +21,7 @@
 #include "../../program/hash.h"
 
 /*
- * What a fused kernel's members have in common.  Ungrouped members sum all rows that pass; their
+ * Kinds of a fused kernel's members.  Ungrouped members sum all rows that pass; their
  * threads' registers go to members.  Grouped members have a table of groups each in shared memory;
  * their kernels have more threads.
  */
@@ -45,7 +45,7 @@ typedef struct GcFused
 	GcHash		hash;
 	int			n;				/* members */
 	struct GcScanShape *wanted[GC_MAX_FUSED];	/* their scan shapes, the most wanted first */
-	struct GcScanShape *shape[GC_MAX_FUSED];	/* the same, by member */
+	struct GcScanShape *shape[GC_MAX_FUSED];	/* scan shapes by member */
 	GcFusedMember member[GC_MAX_FUSED];
 	int			nphysical;
 	i16			physical[GC_MAX_COLUMNS];	/* the directory's column of each */

@@ -31,7 +31,7 @@
 /* Memory for descriptions has room for so many members more. */
 #define MEMBERS_AT_ONCE	8
 
-/* Of so many tables without members it is kept what their directories have. */
+/* Tables without members that are kept, at most, for what their directories have. */
 #define MOST_ASLEEP		8
 
 static WaveTable *wave_tables = NULL;
@@ -252,7 +252,7 @@ describe_more(WaveTable *t)
 
 /*
  * Get memory for waves that are as large as is of use, or else of one chunk each.  Or share the memory of another
- * member, which may then be served by the same waves (prices.c).  Else many members' memory would be in the place
+ * member, which may then be served by the same waves (waves.c).  Else many members' memory would be in the place
  * of columns.
  */
 static bool
@@ -638,7 +638,7 @@ await_waves(void)
 	return any;
 }
 
-/* What only waves that are over hold may leave device memory, and memory that no wave wanted for long. */
+/* Blocks that only finished waves hold may leave device memory, and memory that no wave wanted for long. */
 static bool
 drop_waves(void)
 {

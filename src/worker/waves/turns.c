@@ -11,7 +11,7 @@
 #define OLDEST_TURN		2
 
 /*
- * What is known of uses varies, so columns of about equal worth would displace each other for ever.  So copies that
+ * Counts of uses vary, so columns of about equal worth would displace each other for ever.  So copies that
  * displace are at most one part in DISPLACE_PART of what waves move, beside what is saved up: a part of the pool.
  */
 #define DISPLACE_PART	16

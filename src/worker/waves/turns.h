@@ -26,7 +26,7 @@ typedef struct GcWaveClaim
  */
 extern bool gc_wave_comes_before(uint32_t number, const GcWaveClaim *a, const GcWaveClaim *b);
 
-/* Of columns that waves cached lately in place of others.  All 0 at first. */
+/* Columns that waves cached lately in place of others.  All 0 at first. */
 typedef struct GcDisplaced
 {
 	double		bytes;			/* not made up for by what waves moved */

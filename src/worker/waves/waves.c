@@ -8,7 +8,7 @@
  * columns of them that are not in device memory are copied, once.  Then a kernel of each member that wants these chunks is
  * launched.  Copies go to a stream of their own, so the next wave is copied while the kernels of this one run.  A member
  * keeps account of its chunks that are still to do.  So it joins where others are, and wraps around at its end.  A wave is
- * led by the member whose turn it is, and serves with it the members that share most of what they read (prices.c).  So
+ * led by the member whose turn it is, and serves with it the members that share most of what they read.  So
  * one that reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
@@ -45,6 +45,257 @@
 static GcDisplaced displaced;
 
 /*-------------------------------------------------------------------------
+ * Which members a wave serves with a chunk beside its leader, and what that costs
+ *
+ * All costs are bytes of copies over the link, or of copies that take as long as reading a column in the host's
+ * memory.  A member is served along if the wave costs clearly less with it than both cost by themselves.  Else each
+ * waits for what the other reads, and the link moves no byte less.
+ *
+ * This is done for each chunk of each wave.  So what is the same for all members is looked up once for a chunk.  A member
+ * whose columns are all in memory is not priced at all.  Prices are those of the chunk that was looked at last.
+ *-------------------------------------------------------------------------
+ */
+
+/* Nothing of it is wanted yet. */
+static void
+begin_price(WaveTable *t, Price *p, int number, u32 chunk)
+{
+	p->pricing = t->pricing;
+	p->cell = cell_of(t, number, chunk);
+	p->region = gc_region_find(p->cell);
+	p->wanted = p->asked = p->copied = false;
+	p->late = true;
+	p->copy = (double) (p->cell->data_bytes + p->cell->null_bytes);
+	p->bytes = p->cost = 0;
+	p->blocks = 0;
+}
+
+/* The price of a column of the chunk that is priced, for the members chosen until now. */
+static inline Price *
+price_of(WaveTable *t, int number, u32 chunk)
+{
+	Price	   *p = &t->prices[number];
+
+	if (p->pricing != t->pricing)
+		begin_price(t, p, number, chunk);
+	return p;
+}
+
+/* Is the column, which is read late, to be read in the host's memory at this price? */
+static inline bool
+stays(Price *p, double bytes)
+{
+	if (!gc_link_pays(p->cell, bytes, true))
+		return false;
+	if (!p->asked)
+		p->reached = gc_kernels_reach((const void *) p->cell->desc.data, p->cell->data_bytes + p->cell->null_bytes);
+	p->asked = true;
+	return p->reached;
+}
+
+/* Cost that a column adds which is not in memory, as added_cost(). */
+static inline double
+added_for_column(Price *p, const MemberColumn *column, double *alone)
+{
+	double		own;
+
+	p->late_with = p->late && column->late;
+	p->bytes_with = p->bytes;
+	p->copied_with = true;
+	p->cost_with = p->copy;
+	/* One that a member reads for all rows is copied, whatever it costs to read it in place. */
+	if (!column->late)
+	{
+		*alone += p->copy;
+		return p->cost_with - p->cost;
+	}
+	own = gc_link_price(&column->rates, p->cell);
+	p->bytes_with += own;
+	if (p->late_with && stays(p, p->bytes_with))
+	{
+		p->copied_with = false;
+		p->cost_with = p->bytes_with;
+	}
+	*alone += stays(p, own) ? own : p->copy;
+	return p->cost_with - p->cost;
+}
+
+/*
+ * A chunk's additional cost if the wave serves this member with it, too; and its cost for the member alone.  Notes how
+ * many of its columns are not in memory.
+ */
+static double
+added_cost(WaveTable *t, GcWaveMember *m, u32 chunk)
+{
+	double		added = 0;
+
+	m->alone = 0;
+	m->missing = 0;
+	for (int c = 0; c < m->ncolumns; c++)
+	{
+		Price	   *p = price_of(t, m->columns[c].number, chunk);
+
+		if (p->region)
+			continue;
+		m->missing++;
+		added += added_for_column(p, &m->columns[c], &m->alone);
+	}
+	return added;
+}
+
+/* The wave is to serve the member that added_cost() looked at. */
+static void
+take(WaveTable *t, GcWaveMember *m, u32 chunk)
+{
+	for (int c = 0; c < m->ncolumns && m->missing > 0; c++)
+	{
+		Price	   *p = price_of(t, m->columns[c].number, chunk);
+
+		if (p->region)
+			continue;
+		p->wanted = true;
+		p->late = p->late_with;
+		p->copied = p->copied_with;
+		p->bytes = p->bytes_with;
+		p->cost = p->cost_with;
+	}
+	m->takes = chunk + 1;
+}
+
+/* Is it cheaper for the member to have the chunk from a wave that is made for others?  Clearly, since they wait longer. */
+static bool
+shares(WaveTable *t, GcWaveMember *m, u32 chunk)
+{
+	return added_cost(t, m, chunk) <= m->alone / 2;
+}
+
+static void
+begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
+{
+	t->pricing++;
+	t->priced = chunk + 1;
+	t->nblocks = 0;
+	(void) added_cost(t, leader, chunk);
+}
+
+/* Where a member's first wave begins: with others with which it shares, if there are any. */
+/* Where a member's first wave begins: with others with which it shares, if there are any. */
+static u32
+first_place(WaveTable *t, GcWaveMember *m)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &t->members)
+	{
+		GcWaveMember *other = dlist_container(GcWaveMember, node, iter.cur);
+
+		if (other == m || !other->placed || other->left == 0 || !gc_wave_wants(other, other->at) || !gc_wave_wants(m, other->at))
+			continue;
+		begin_pricing(t, other, other->at);
+		take(t, other, other->at);
+		if (m->source_of[other->at] && shares(t, m, other->at) && m->alone > 0)
+			return other->at;
+	}
+	return t->at;
+}
+
+/* Is a chunk's column, which is not in memory, to be read in the host's? */
+/* By these prices: is a chunk's column, which is not in memory, to be read in the host's? */
+static bool
+stays_in_host(WaveTable *t, u32 chunk, int number)
+{
+	Price	   *p = &t->prices[number];
+
+	return t->priced == chunk + 1 && p->pricing == t->pricing && p->late && stays(p, p->bytes);
+}
+
+/* The member's memory takes part in the pricing of the chunk.  False: that of too many others does. */
+static bool
+use_block(WaveTable *t, Block *block)
+{
+	if (block->pricing == t->pricing)
+		return true;
+	if (t->nblocks == MOST_BLOCKS)
+		return false;
+	block->pricing = t->pricing;
+	block->number = t->nblocks;
+	block->missing = 0;
+	t->blocks[t->nblocks++] = block;
+	return true;
+}
+
+/*
+ * Would an empty wave have room for this chunk in the memory of each member, if it served this one, too?  The member's reads
+ * may make a copy of a column that was to stay in the host's memory for all others.  Then members with other memory need
+ * room for it, too.  added_cost() has looked at the member.
+ */
+static bool
+fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)
+{
+	Block	   *own = m->block;
+	bool		fits = use_block(t, own);
+
+	/* Those before fit. */
+	if (m->missing == 0)
+		return fits;
+	for (int b = 0; b < t->nblocks; b++)
+		t->blocks[b]->with = t->blocks[b]->missing;
+	for (int c = 0; c < m->ncolumns && fits; c++)
+	{
+		const Price *p = price_of(t, m->columns[c].number, chunk);
+		u64			bytes;
+
+		if (p->region || !p->copied_with)
+			continue;
+		bytes = cell_bytes(p->cell);
+		if (!(p->blocks & (UINT64CONST(1) << own->number)))
+			own->with += bytes;
+		for (int b = 0; b < t->nblocks && p->wanted && !p->copied; b++)
+			t->blocks[b]->with += p->blocks & (UINT64CONST(1) << b) ? bytes : 0;
+	}
+	for (int b = 0; b < t->nblocks; b++)
+		fits = fits && t->blocks[b]->with <= t->blocks[b]->room;
+	return fits;
+}
+
+/* The wave is to serve the member that fits_with() looked at. */
+static void
+choose(WaveTable *t, GcWaveMember *m, u32 chunk)
+{
+	for (int b = 0; b < t->nblocks && m->missing > 0; b++)
+		t->blocks[b]->missing = t->blocks[b]->with;
+	for (int c = 0; c < m->ncolumns && m->missing > 0; c++)
+		price_of(t, m->columns[c].number, chunk)->blocks |= UINT64CONST(1) << m->block->number;
+	take(t, m, chunk);
+}
+
+/*
+ * Choose the members that a wave of the leader serves with a chunk, and price its columns: members that save the link
+ * something by that.  A scan that is to read little is not held up by one that reads much.  Each member's columns are looked
+ * at a few times, however many members there are.
+ */
+/*
+ * Choose the members that a wave of the leader serves with a chunk, and price its columns (gc_wave_takes).
+ * What is missing of the chunk is noted in their blocks, t->blocks.
+ */
+static void
+price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
+{
+	for (int i = 0; i < t->nscanning; i++)
+		t->scanning[i]->takes = 0;
+	begin_pricing(t, leader, chunk);
+	(void) fits_with(t, leader, chunk);
+	choose(t, leader, chunk);
+	for (int i = 0; i < t->nscanning; i++)
+	{
+		GcWaveMember *m = t->scanning[i];
+
+		if (m != leader && gc_wave_wants(m, chunk) && shares(t, m, chunk) && fits_with(t, m, chunk))
+			choose(t, m, chunk);
+	}
+}
+
+/*-------------------------------------------------------------------------
  * Which chunks
  *-------------------------------------------------------------------------
  */
@@ -73,7 +324,7 @@ has_room(const WaveTable *t)
 	return true;
 }
 
-/* What the wave copies from now on waits, on the device, for the kernels of one before. */
+/* The wave's copies from now on wait, on the device, for the kernels of one before. */
 static GcCode
 wait_for(const Wave *w, const Wave *before, GcError *err)
 {
@@ -126,12 +377,12 @@ keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 	const WaveTable *t = m->table;
 	const GcChunkColumn *from = cell_of(t, column->number, chunk);
 	const u64	bytes = gc_cell_bytes(from);
-	/* What was worth less when the scan began may be gone, or in use. */
+	/* Columns that were worth less when the scan began may be gone, or in use. */
 	const bool	displace = column->of.displace >= bytes && gc_may_displace(&displaced, gc_pool_size(gc_worker.pool)) &&
 		gc_eviction_pays(bytes, &column->of.uses, cell->in_place ? GC_WORTH_BOTH : GC_WORTH_A_COPY) >= bytes;
 	GcCode		code;
 
-	/* What did not pay for this chunk is not asked for the next ones. */
+	/* A displacement that did not pay for this chunk is not asked for the next ones. */
 	if (!displace)
 		column->of.displace = 0;
 	if (cell->in_place && !displace && !gc_link_copy_free(from, t->prices[column->number].bytes))
@@ -175,7 +426,7 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 	if (region)
 		return take_cell(w, cell, region, err);
 	cell->had = true;
-	cell->in_place = gc_wave_stays(t, chunk, column->number);
+	cell->in_place = stays_in_host(t, chunk, column->number);
 	code = keep_cell(w, m, chunk, cell, column, err);
 	if (code != GC_OK || cell->region)
 	{
@@ -287,7 +538,7 @@ take_there(const WaveTable *t, const Wave *w, WaveChunk *wc, GcError *err)
 	return code;
 }
 
-/* What a member finds in memory when it begins comes first. */
+/* Chunks that a member finds in memory when it begins come first. */
 static GcCode
 choose_resident(Wave *w, GcWaveMember *m, GcError *err)
 {
@@ -318,7 +569,7 @@ static GcCode
 choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 {
 	const u32	nchunks = leader->dir->nchunks;
-	const u32	at = leader->placed ? leader->at : gc_wave_first_place(t, leader);
+	const u32	at = leader->placed ? leader->at : first_place(t, leader);
 	GcCode		code = GC_OK;
 
 	for (u32 i = 0; i < nchunks && (double) w->bytes + w->price < (double) leader->block->room && code == GC_OK; i++)
@@ -330,7 +581,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 			continue;
 		if (!in_reach(w, chunk))
 			break;
-		gc_wave_price_chunk(t, leader, chunk);
+		price_chunk(t, leader, chunk);
 		if (!has_room(t))
 			break;
 		t->at = (chunk + 1) % nchunks;
@@ -353,7 +604,7 @@ choose_next(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 }
 
 /*-------------------------------------------------------------------------
- * What kernels are told
+ * Arguments of kernels
  *-------------------------------------------------------------------------
  */
 
@@ -600,7 +851,7 @@ make_wave(WaveTable *t, Wave *w, GcWaveMember *leader, GcError *err)
 	return code;
 }
 
-/* Those that have something left to do, in their order; no wave is made of their memory yet. */
+/* Members that have something left to do, in their order; no wave is made of their memory yet. */
 static void
 gather(WaveTable *t)
 {

@@ -37,8 +37,8 @@ typedef struct GcWavePart
 } GcWavePart;
 
 /*
- * What is dropped for a column is to be worth less than that by this factor.  What is known of uses varies by a third
- * from one to the next, and what alternates is copied each time.  For one that kernels can read in the host's memory
+ * Data that is dropped for a column is to be worth less than that by this factor.  Counts of uses vary by a third from
+ * one to the next, and data that alternates is copied each time.  For one that kernels can read in the host's memory
  * by the second: its copy is a cost, too.
  */
 #define GC_WORTH_A_COPY		2.0
@@ -74,7 +74,7 @@ extern u32	gc_wave_left(const GcWaveMember *member);
 /* Queue a wave of what this member has left; it serves others that want the same chunks. */
 extern GcCode gc_wave_step(GcWaveMember *member, GcError *err);
 
-/* The same, if it is the member's turn and few waves are under way.  *stepped: a wave was queued. */
+/* Queue a wave if it is the member's turn and few waves are under way.  *stepped: a wave was queued. */
 extern GcCode gc_wave_drive(GcWaveMember *member, bool *stepped, GcError *err);
 
 /* A member queues waves without waiting for its turn: let others, of any table, queue one, too. */

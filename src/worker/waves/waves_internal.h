@@ -53,14 +53,14 @@ typedef struct Block
 	u64			used;			/* of that, by the wave that is being made */
 	int			users;
 
-	/* Of the chunk that is priced (prices.c), for the members chosen until now. */
+	/* The block's part in the chunk that is priced, for the members chosen until now. */
 	u64			pricing;		/* in which these were set */
 	int			number;			/* among the blocks of that chunk */
 	u64			missing;		/* bytes that are to be copied */
-	u64			with;			/* the same, with the member that is looked at */
+	u64			with;			/* such bytes with the member that is looked at */
 } Block;
 
-/* Of so many blocks members are served with a chunk, at most: bits of Price.blocks. */
+/* A wave serves members of so many blocks with a chunk, at most: bits of Price.blocks. */
 #define MOST_BLOCKS		64
 
 /* Price of a chunk's column for the members that a wave is to serve with the chunk. */
@@ -262,18 +262,6 @@ extern WaveTable *gc_wave_tables(void);
 
 /* Free waves of the table that are over, in any order; false: there were none. */
 extern bool gc_waves_retire(WaveTable *t);
-
-/*
- * prices.c: choose the members that a wave of the leader serves with a chunk, and price its columns (gc_wave_takes).
- * What is missing of the chunk is noted in their blocks, t->blocks.
- */
-extern void gc_wave_price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk);
-
-/* By these prices: is a chunk's column, which is not in memory, to be read in the host's? */
-extern bool gc_wave_stays(WaveTable *t, u32 chunk, int number);
-
-/* Where a member's first wave begins: with others with which it shares, if there are any. */
-extern u32	gc_wave_first_place(WaveTable *t, GcWaveMember *m);
 
 /* Tell the timeline of it, later; it is about to copy. */
 extern void gc_wave_log_begin(WaveTable *t, Wave *w);

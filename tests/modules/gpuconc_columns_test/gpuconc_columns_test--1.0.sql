@@ -16,14 +16,14 @@ CREATE FUNCTION gpuconc_columns_test_load(rel regclass, columns name[] DEFAULT N
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- What a snapshot taken now is served.
+-- Pages that serve a snapshot taken now.
 CREATE FUNCTION gpuconc_columns_test_served(rel regclass,
 	OUT blocks bigint, OUT served bigint, OUT delta bigint, OUT reloadable bigint,
 	OUT ranges bigint, OUT complete boolean, OUT worth_reload boolean)
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- What the current snapshot is served, hot pages included, once the WAL is flushed if need be.
+-- Pages that serve the current snapshot, hot ones included, once the WAL is flushed if need be.
 CREATE FUNCTION gpuconc_columns_test_versions(rel regclass, flush boolean DEFAULT true,
 	OUT blocks bigint, OUT served bigint, OUT versioned bigint, OUT looked_at bigint,
 	OUT own bigint, OUT delta bigint, OUT amended boolean, OUT read_before bigint)
@@ -35,7 +35,7 @@ CREATE FUNCTION gpuconc_columns_test_flush()
 RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
 
--- What is cached of a table: of each chunk, a row for each column, with the identity of its data.
+-- A table's cached columns: of each chunk, a row for each column, with the identity of its data.
 CREATE FUNCTION gpuconc_columns_test_cells(rel regclass,
 	OUT chunk integer, OUT hot boolean, OUT pages integer, OUT col name, OUT id bigint, OUT row_count bigint)
 RETURNS SETOF record

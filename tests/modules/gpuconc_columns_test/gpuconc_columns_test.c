@@ -3,9 +3,8 @@
  * gpuconc_columns_test.c
  *	  SQL-callable functions that test the column cache of gpuconc: rows, as requests are served them.
  *
- * Runs in backends of superusers.  Does with chunks, dictionaries and the delta
- * what a request does, but decodes them row by row, so that a test can compare
- * the outcome with the table itself.
+ * Runs in backends of superusers.  It reads chunks, dictionaries and the delta as a request
+ * does, but decodes them row by row.  So a test can compare the outcome with the table itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -495,7 +494,7 @@ columns_test_usable_directory(Relation rel)
 	return gc_directory(rel);
 }
 
-/* What a snapshot (NULL: only what all see) is served of a table; loads nothing. */
+/* Chunks and pages that serve a snapshot (NULL: only what all see) of a table; loads nothing. */
 static GcServed
 serve(Oid relid, Snapshot snapshot)
 {
@@ -546,7 +545,7 @@ gpuconc_columns_test_flush(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* What the active snapshot is served, hot chunks included; loads nothing. */
+/* Pages that serve the active snapshot, hot chunks included; loads nothing. */
 Datum
 gpuconc_columns_test_versions(PG_FUNCTION_ARGS)
 {

@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(gpuconc_columns_test_rows_keys);
 #define MAX_PARTS	3
 #define MAX_ROWS	48			/* of a chunk */
 
-/* What a request reads.  Bit r of seen[c]: row r of chunk c. */
+/* Rows that a request reads.  Bit r of seen[c]: row r of chunk c. */
 typedef struct State
 {
 	uint64		id;

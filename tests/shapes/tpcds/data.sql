@@ -143,7 +143,7 @@ select 2450815 + 730 + week * 7, i * 4, w, case when h(k, 1, 25) > 0 then case w
 from (select *, (week * 5 + w) * 1000 + i as k
 	from generate_series(0, 39) week, generate_series(1, 500) i, generate_series(1, 5) w) x;
 
--- What is sold: ch 1 in stores, 2 by catalog, 3 in the web; t is the ticket or order, l its line.
+-- Sales: ch 1 in stores, 2 by catalog, 3 in the web; t is the ticket or order, l its line.
 create temp table line as
 select *, q * sp - coupon as paid, round((q * sp - coupon) * h(k, 8, 10) / 100, 2) as tax, q * sp - coupon - q * wc as profit
 from (select *, case when h(k, 5, 5) = 0 then round(q * sp * h(k, 6, 50) / 100, 2) else 0 end as coupon

@@ -74,7 +74,7 @@ from (select *, ship + 1 + h(k, 13, 30) as receipt
 		from orders, generate_series(1, 7) l where l <= h(o_orderkey, 4, 7) + 1) x) y
 order by k;
 
--- What correlated sub-selects look up.
+-- Indexes for correlated sub-selects.
 create index on lineitem (l_partkey);
 create index on lineitem (l_suppkey);
 create index on orders (o_custkey);

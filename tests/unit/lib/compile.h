@@ -23,7 +23,7 @@ extern GcCode compile_kernel(GcDevice *dev, const char *text, GcCompileEffort ef
  */
 extern void compiles_for_gpu(const GcNvrtc *nvrtc, int arch, const char *text, GcCompileEffort effort, const char *what);
 
-/* The same for both architectures, or a test that is skipped where there is no NVRTC.  Frees the text. */
+/* Compile the text for both architectures, or skip the test where there is no NVRTC.  Frees the text. */
 extern void text_compiles(char *text, const char *what);
 
 #endif							/* GC_TEST_COMPILE_H */

@@ -7,8 +7,8 @@
  * `return tap_done();`.  A whole program that cannot run here ends with
  * `return tap_skip_all(reason)`.
  *
- * No test may wait for time to pass.  So that one that waits for something which never happens
- * fails instead of hanging, an alarm ends a program that has had no result for an hour.
+ * No test may wait for time to pass.  An alarm ends a program that has had no result for an
+ * hour.  So one that waits for something which never happens fails instead of hanging.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,4 +1,4 @@
--- What DDL, and the state of the transaction, do to the cache.
+-- The cache after DDL, and in each state of the transaction.
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
 -- relations that are not cached

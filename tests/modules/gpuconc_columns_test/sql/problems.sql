@@ -36,8 +36,8 @@ UPDATE odd SET n = 'NaN' WHERE id = 700;
 VACUUM odd;
 SELECT * FROM load('odd', '{id,n,t}');
 SELECT * FROM load('odd', '{id,n,t}');
--- a VACUUM that finds nothing, and some over changes elsewhere and beside it, after
--- which chunks are loaded anew for the sake of the other columns
+-- a VACUUM that finds nothing, and some over changes elsewhere and beside it: after these,
+-- chunks are loaded anew for the sake of the other columns
 VACUUM odd;
 SELECT * FROM load('odd', '{id,n,t}');
 UPDATE odd SET id = -id WHERE id = 100;
@@ -60,7 +60,7 @@ SELECT chunks, pages > 100 AS all, problems FROM load('odd', '{id,n,t}');
 SELECT * FROM load('odd', '{id,n,t}');
 SELECT * FROM gpuconc_columns_test_diff('odd', '{id,n,t}');
 
--- the same by UPDATE, with values of all kinds, two at a time on pages far apart
+-- problems made by UPDATE, with values of all kinds, two at a time on pages far apart
 CREATE FUNCTION try_values(value text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM refill();

@@ -1,7 +1,7 @@
 -- numeric columns whose values differ in display scale.
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
--- What is cached of column n, beside whether rows come back as they are: the text has the scale.
+-- The cached data of column n, and whether rows come back as they are: the text has the scale.
 CREATE FUNCTION look(t regclass, OUT encoding text, OUT problem text, OUT complete bool, OUT missing bigint, OUT extra bigint)
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- What users see and may do.
+-- Views that users see, and functions that they may call.
 SELECT used AS arena_before FROM gpuconc_columns_test_arena()
 \gset
 

@@ -1,4 +1,4 @@
-# What the TAP tests of gpuconc's column cache share: a server with gpuconc, and
+# Common code of the TAP tests of gpuconc's column cache: a server with gpuconc, and
 # a table whose load can be held up.
 package ColumnsTest;
 

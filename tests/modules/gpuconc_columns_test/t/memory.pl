@@ -82,7 +82,7 @@ is_exact($node, 'a', 'what is left is served', ", '{n,t}', false");
 is_exact($node, 'b', 'and so is the other', ", '{id,f}', false");
 nothing_in_use($node, 'after evictions');
 
-# What a request may still read is not given back before the request is over.
+# Memory that a request may still read is not given back before the request is over.
 $node->safe_psql('postgres', "SELECT gpuconc_prewarm('a')");
 $node->safe_psql('postgres', 'SELECT gpuconc_columns_test_guard(0, true)');
 $node->safe_psql('postgres', "SELECT gpuconc_evict('a')");
