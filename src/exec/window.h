@@ -14,7 +14,7 @@
 
 #include "miscadmin.h"
 
-/* What a node with window functions keeps of them. */
+/* The window functions of a node, while it is executed. */
 typedef struct GcWindowPlan
 {
 	GcPlanWindows *windows;

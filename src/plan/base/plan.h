@@ -218,7 +218,7 @@ typedef struct GcPlanOrder
 #define GC_MAX_WINDOWS		16
 #define GC_MAX_WINDOW_FNS	64
 
-/* What rows of a window are sorted by. */
+/* A column that rows of a window are sorted by. */
 typedef struct GcPlanWindowKey
 {
 	GcPlanOrder order;			/* without an output */

@@ -42,7 +42,7 @@
 #include "execution_time.h"
 #include "node.h"
 
-/* What it costs in operators: a comparison while rows are sorted, the columns of a row, a function, a numeric result. */
+/* Costs in operators: a comparison while rows are sorted, the columns of a row, a function, a numeric result. */
 #define COMPARE_OPERATORS	0.2
 #define ROW_OPERATORS		2
 #define FUNCTION_OPERATORS	1
@@ -255,7 +255,7 @@ sort_operator(Oid function)
 	return operator;
 }
 
-/* What a function is; false if it is none of ours. */
+/* Find out which function it is; false if it is none of ours. */
 static bool
 classify(const WindowFunc *func, GcPlanWindowFn *fn)
 {
@@ -454,7 +454,7 @@ own_in_order(PlannerInfo *root, GcPath *node)
 	return pathkeys_contained_in(keys, own->pathkeys) ? own : (Path *) create_sort_path(root, own->parent, own, keys, -1);
 }
 
-/* What windows of so many rows take. */
+/* The cost of windows of so many rows. */
 static Cost
 windows_cost(const GcTranslation *tr, double rows, int sorts)
 {
