@@ -202,6 +202,20 @@ gc_expand_grouping(Query *query)
 	ExecInitRangeTable((estate), (from)->es_range_table)
 #endif
 
+/* 18 gave INTERSECT and EXCEPT two inputs, which were an Append. */
+#if PG_VERSION_NUM >= 180000
+#define GC_SET_OPERATION_INPUTS(path)	list_make2((path)->leftpath, (path)->rightpath)
+#else
+#define GC_SET_OPERATION_INPUTS(path)	list_make1((path)->subpath)
+#endif
+
+/* Is a kind of path in it that a setting disables?  18 counts these, and before each cost very much. */
+#if PG_VERSION_NUM >= 180000
+#define GC_IS_DISABLED(path)	((path)->disabled_nodes > 0)
+#else
+#define GC_IS_DISABLED(path)	((path)->total_cost >= disable_cost)
+#endif
+
 /* 18 has NOT NULL constraints that are not valid yet. */
 #if PG_VERSION_NUM >= 180000
 #define GC_IS_NOT_NULL(desc, attno) \

@@ -121,7 +121,7 @@ my @own = map { "SELECT $_" } '(SELECT sum(n) FROM many WHERE n % 2 = 1), (SELEC
 	'k, s, rank() OVER (ORDER BY s) FROM (SELECT k, sum(n) s FROM many GROUP BY k) x ORDER BY k LIMIT 3';
 my %answers = map { $_ => answer_of($node, $_, 'forbid') } @own;
 
-sub explain
+sub explained
 {
 	my ($query, $session) = @_;
 
@@ -136,12 +136,12 @@ foreach my $own (@own)
 	for my $time ('once', 'again')
 	{
 		$node->safe_psql('postgres', "SELECT gpuconc_evict('many'), gpuconc_evict('used')");
-		my $plan = explain($own, $session);
+		my $plan = explained($own, $session);
 		unlike($plan, qr/Gpuconc[A-Z]/, "cold $time: PostgreSQL's own plan");
 		like($plan, qr/not offloaded: columns are loaded in the background/, 'and it says why');
 		is($session->query_safe($own), $answers{$own}, 'and answers');
-		ok(again_until(sub { explain($own, $session) =~ /Gpuconc[A-Z]/ }), "loaded $time: it is offloaded");
-		explain($own, $session) for 1 .. 3;
+		ok(again_until(sub { explained($own, $session) =~ /Gpuconc[A-Z]/ }), "loaded $time: it is offloaded");
+		explained($own, $session) for 1 .. 3;
 	}
 }
 $node->safe_psql('postgres', "SELECT gpuconc_evict('many')");
@@ -197,8 +197,30 @@ $held->quit;
 
 # A large table's columns are there, and a smaller one's are not: only that node falls back.
 $node->safe_psql('postgres', "SELECT gpuconc_evict('many'); SET gpuconc.cold = wait; SELECT sum(i) FROM used");
-like(explain($own[0]), qr/Gpuconc[A-Z].*Gpuconc[A-Z]/s, 'what is loaded pays for what is not');
+like(explained($own[0]), qr/Gpuconc[A-Z].*Gpuconc[A-Z]/s, 'what is loaded pays for what is not');
 is($node->safe_psql('postgres', $own[0]), $answers{ $own[0] }, 'and the answer is the same');
+
+# A value that cannot be cached: once that is known, PostgreSQL's own plan answers, until the value is gone.
+$node->safe_psql('postgres', q{
+CREATE TABLE odd AS SELECT i % 3 AS g, i, CASE WHEN i = 500 THEN 'NaN' ELSE i / 4.0 END::numeric(12, 2) AS n FROM generate_series(1, 60000) i});
+$node->safe_psql('postgres', 'VACUUM (FREEZE, ANALYZE) odd');
+my $odd = 'SELECT g, sum(n) FROM odd GROUP BY g ORDER BY g';
+my $kept_odd = $node->background_psql('postgres');
+my $odd_answer = answer_of($node, $odd, 'forbid');
+is($kept_odd->query_safe("PREPARE odd AS $odd; EXECUTE odd"), $odd_answer, 'a NaN: the answer while columns are loaded');
+ok(again_until(sub { explained($odd) =~ /not offloaded: numeric value is NaN or infinite/ }), 'a NaN: the plan says why');
+unlike(explained($odd), qr/Gpuconc[A-Z]/, 'a NaN: it is PostgreSQL\'s own');
+my $fell_back = stat_of($node, 'fallbacks');
+is(answer_of($node, $odd, 'allow'), $odd_answer, 'a NaN: the answer');
+is(stat_of($node, 'fallbacks'), $fell_back, 'a NaN: nothing fell back');
+$node->safe_psql('postgres', 'DELETE FROM odd WHERE i = 500');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) odd');
+$odd_answer = answer_of($node, $odd, 'forbid');
+ok(again_until(sub { explained($odd) =~ /Gpuconc[A-Z]/ && $node->safe_psql('postgres', $odd) eq $odd_answer }), 'without it: it is offloaded');
+ok(again_until(sub { $kept_odd->query_safe('EXPLAIN (COSTS OFF) EXECUTE odd') =~ /Gpuconc[A-Z]/ }), 'and the plan that is kept is made again');
+is($kept_odd->query_safe('EXECUTE odd'), $odd_answer, 'with the answer');
+$kept_odd->quit;
+$node->safe_psql('postgres', 'DROP TABLE odd');
 
 # PostgreSQL's own plan is estimated to take days.
 $node->safe_psql('postgres', "SELECT gpuconc_evict('many')");

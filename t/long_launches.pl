@@ -33,7 +33,11 @@ FROM many a JOIN many b ON a.k = b.k JOIN many c ON b.k = c.k AND a.v + b.v < c.
 	[ 'lists of left joins', 'SELECT count(*), sum(a.v), count(b.v), sum(c.v)
 FROM many a LEFT JOIN many b ON a.v < b.v + 1 LEFT JOIN many c ON a.v + b.v < c.v' ],
 	[ 'a list that is searched', 'SELECT count(*), sum(a.v) FROM many a JOIN many b ON a.v < b.v + 1
-WHERE NOT EXISTS (SELECT FROM many c WHERE a.v + b.v + c.v < 0)' ]);
+WHERE NOT EXISTS (SELECT FROM many c WHERE a.v + b.v + c.v < 0)' ],
+	[ 'lists of groups', 'SELECT count(*), sum(a.v + g.n) FROM many a JOIN (SELECT v, count(*) AS n FROM many x GROUP BY v) g ON a.v < g.v + 1
+JOIN many c ON a.v + g.v < c.v' ]);
+# Each edge between the steps of the first.
+push @long, [ "chains, $_", $long[0][1], "SET gpuconc.debug_pipeline_edge = $_; SET gpuconc.debug_edge_step = 1" ] foreach ('refill', 'materialize', 'channel');
 
 sub few
 {
@@ -53,10 +57,10 @@ sub cancel
 is_offloaded($node, $other, 'alone');
 foreach (@long)
 {
-	my ($kind, $query) = @$_;
-	my $session = session($node, 'long', q{SET statement_timeout = '2h'});
+	my ($kind, $query, $set) = (@$_, '');
+	my $session = session($node, 'long', "SET statement_timeout = '2h'; $set");
 
-	is_offloaded($node, few($query), "$kind: few rows");
+	is_offloaded($node, "$set; " . few($query), "$kind: few rows");
 	ask($session, $query);
 	wait_until_waiting($node, '^long');
 	wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});

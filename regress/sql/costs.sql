@@ -58,6 +58,27 @@ SELECT whose('SELECT count(*) FROM priced a JOIN priced b ON a.i = b.i WHERE a.i
 SELECT whose('SELECT count(b.i) FROM priced a LEFT JOIN priced b ON a.i = b.i AND b.i < 400');
 RESET enable_nestloop; RESET enable_hashjoin;
 
+-- Joins of CTEs, whose rows are guessed, are made without nested loops; but for those that have no equality.
+SELECT plan_of('WITH w AS MATERIALIZED (SELECT k, g, count(*) AS c, sum(i) AS s FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) WHERE a.g = 1 AND a.c > 0 AND a.s > 0 AND a.k > 0 AND b.g = 2 AND b.c > 0 AND b.s > 0');
+SELECT check_here(q), (SELECT count(*) FROM plan_of(q) AS line WHERE line ~ 'Nested Loop') AS loops FROM unnest(ARRAY[
+	'WITH w AS MATERIALIZED (SELECT k, g, count(*) AS c, sum(i) AS s FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) WHERE a.g = 1 AND a.c > 0 AND a.s > 0 AND a.k > 0 AND b.g <> 2 AND b.c > 0 AND b.s > 0',
+	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s FROM priced GROUP BY g) SELECT count(*), sum(b.g) FROM w a JOIN w b ON a.s < b.s WHERE a.c > 0 AND a.s > 9 AND a.g < 3',
+	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s FROM priced GROUP BY g) SELECT count(*), sum(c.g) FROM w a JOIN w b USING (g) LEFT JOIN w c ON b.s < c.s AND c.c > 0 WHERE a.c > 0 AND a.s > 9 AND a.g < 3 AND b.c > 0 AND b.s > 9',
+	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s FROM priced GROUP BY g) SELECT a.g, z.s FROM w a, LATERAL (SELECT sum(b.g) AS s FROM w b WHERE b.s < a.s AND b.c > 0 GROUP BY b.c) z WHERE a.g = 77 AND a.c > 0'
+]) AS q;
+-- A loop over a CTE evaluates the conditions for all of its rows each time, and PostgreSQL counts those that are left.
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET gpuconc.debug_build_cost = 0.03;
+EXPLAIN (COSTS OFF) WITH w AS (SELECT k, g, count(*) AS c, sum(i) AS s FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) LEFT JOIN few ON few.k = a.g WHERE a.c > 0 AND b.c > 0 AND a.s > 345000 AND b.s > 345000 AND a.c < 30 AND b.c < 30;
+SELECT check_here('WITH w AS (SELECT k, g, count(*) AS c, sum(i) AS s FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) LEFT JOIN few ON few.k = a.g WHERE a.c > 0 AND b.c > 0 AND a.s > 345000 AND b.s > 345000 AND a.c < 30 AND b.c < 30');
+RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_material;
+-- INTERSECT takes each row to its group, as an aggregate does.
+CREATE TABLE words AS SELECT 'w' || i % 25000 AS t, i FROM generate_series(1, 60000) i;
+VACUUM (ANALYZE) words;
+SET gpuconc.debug_build_cost = 0.01;
+SELECT whose(q), check_here(q) FROM unnest(ARRAY['SELECT count(*) FROM (SELECT t FROM words INTERSECT SELECT t FROM words WHERE i > 9) s']) AS q;
+SET gpuconc.debug_build_cost = 0.002;
+DROP TABLE words;
+
 -- Pages that are not all-visible are read once for all sessions.  But each reads them itself where they are not kept, or
 -- where it may have changed them; and what was found out there does not hold elsewhere.
 CREATE TABLE fresh WITH (autovacuum_enabled = off) AS SELECT i, g FROM priced;

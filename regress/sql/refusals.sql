@@ -116,6 +116,27 @@ SET gpuconc.enabled = on;
 SET gpuconc.debug_offload = forbid;
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE kept;
 RESET gpuconc.debug_offload;
+-- Under SERIALIZABLE no node is planned.  A plan that is kept is made again where the other kind of transaction executes it.
+\c -
+\i :setup
+SET plan_cache_mode = force_generic_plan;
+PREPARE kept AS SELECT count(*), sum(price) FROM sales;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*), sum(price) FROM sales;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT 1;
+EXECUTE kept;
+COMMIT;
+EXECUTE kept;
+EXPLAIN (COSTS OFF) EXECUTE kept;
+\c -
+\i :setup
+SET plan_cache_mode = force_generic_plan;
+PREPARE kept AS SELECT count(*), sum(price) FROM sales;
+EXECUTE kept;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+EXECUTE kept;
+EXPLAIN (COSTS OFF) EXECUTE kept;
+COMMIT;
 DROP FUNCTION public.vol, public.imm, public.two;
 DROP TABLE public.odd, public.part, public.parent, public.child, public.unlogged CASCADE;
 DROP MATERIALIZED VIEW public.matview;

@@ -250,6 +250,18 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 5) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT generate_series(1, 3) AS n) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT k, sum(v) AS s FROM i WHERE k > 0 GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s AND a.k = b.k WHERE 1 / a.k >= 0', 'WITH w AS (SELECT k, q FROM i WHERE q > 0) SELECT count(*) FROM w AS a JOIN w AS b USING (k) WHERE 1 / b.q > 0', 'WITH w AS (SELECT k, v FROM i FOR UPDATE) SELECT count(*) FROM w AS a JOIN w AS b USING (k)'
 ]) AS q;
 
+-- ... whose outputs may fail, beside conditions that keep them from it: where readers ask for keys of what it groups alone
+SELECT q, rewritten(q) FROM (SELECT 'WITH w AS (SELECT k, q, s / c AS r, c FROM (SELECT k, q, sum(v) AS s, sum(nullif(k, 3)) AS c FROM i GROUP BY k, q) g WHERE c <> 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE ' AS w) AS s,
+	unnest(ARRAY['a.q = 1 AND b.q = 2', 'a.q = 1 AND b.q = 2 AND a.r > 3', 'a.q = 1 AND a.r < b.r', 'a.c > 3', '1 / a.q > 0', 'k > 3', 'b.q <> 5 AND a.r IS NOT NULL', 'a IS NOT NULL']) AS condition, concat(w, condition) AS q;
+SELECT q, rewritten(q) FROM unnest(ARRAY[
+	'WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, stddev_samp(q) AS s, avg(k) AS c FROM i GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.q = 1 AND b.q = 2',
+	'WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q) g WHERE c <> 0) SELECT o.id, r FROM o LEFT JOIN w ON o.k = w.k AND w.q = 1 WHERE EXISTS (SELECT FROM w WHERE w.q = o.n)',
+	'WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q) g WHERE c >= 0) SELECT a.r, b.r FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.q = 1 AND b.q = 2',
+	'WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q LIMIT 9) g WHERE c <> 0) SELECT count(*) FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.q = 1 AND b.q = 2',
+	'WITH w AS (SELECT g.k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q) g JOIN j USING (k) WHERE c <> 0) SELECT a.r, b.r FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.q = 1 AND b.q = 2',
+	'WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, variance(f) AS s, avg(k) AS c FROM i GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.q = 1 AND b.q = 2'
+]) AS q;
+
 -- conditions with arithmetic of constants: of small ones it cannot fail
 SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k, b.s FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k = 1 + 1 AND b.k > 3 * (2 - 4) - -5', 'WITH w AS (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s WHERE a.k < 2147483647 + 1::bigint',

@@ -158,6 +158,13 @@ SELECT caller(s), count(*) FROM t GROUP BY 1 ORDER BY 1;
 SET ROLE regress_gpuconc_two;
 SELECT caller(s), count(*) FROM t GROUP BY 1 ORDER BY 1;
 RESET ROLE;
+-- A cancel ends it behind the call that it comes in, however long calls take.  Any other value would raise a warning.
+CREATE FUNCTION cancels(int) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'pg_cancel_backend';
+CREATE TABLE pids WITH (autovacuum_enabled = off) AS
+SELECT CASE i % 4 WHEN 0 THEN pg_backend_pid() ELSE 1000000000 + i % 4 END::text AS pid FROM generate_series(0, 999) AS i;
+VACUUM ANALYZE pids;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM pids WHERE cancels(pid::int);
+SELECT count(*) FROM pids WHERE cancels(pid::int);
 RESET gpuconc.debug_offload;
 DROP SCHEMA seen CASCADE;
 DROP ROLE regress_gpuconc_one, regress_gpuconc_two;

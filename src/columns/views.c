@@ -26,6 +26,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "encode/problem.h"
 #include "encode/spec.h"
 #include "load/job.h"
 #include "load/load.h"
@@ -173,31 +174,6 @@ may_see(Oid dbid, Oid relid)
 		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-static const char *
-problem_text(GcColProblem problem)
-{
-	switch (problem)
-	{
-		case GC_COL_OK:
-			return NULL;
-		case GC_COL_MANY_VALUES:
-			return "too many distinct values";
-		case GC_COL_NUMERIC_SPECIAL:
-			return "numeric value is NaN or infinite";
-		case GC_COL_NUMERIC_DIGITS:
-			return "numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
-		case GC_COL_NUMERIC_SCALE:
-			return "numeric values have different scales and too many digits: give the column a type such as numeric(18,6)";
-		case GC_COL_VALUE_TOO_LONG:
-			return "text value is too long";
-		case GC_COL_INTERVAL_FORM:
-			return "interval with months or 24 hours";
-		case GC_COL_ZONE_RANGE:
-			return "time zone is more than 18 hours from UTC";
-	}
-	return "unknown";
-}
-
 /* "integer 1, 2 bytes", "dictionary 1 byte", "numeric(scale 2) 4 bytes", ... */
 static char *
 encoding_text(const GcDirColumn *column)
@@ -323,7 +299,7 @@ put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *col
 	nulls[i] = summary->share < 0;
 	values[i++] = Float8GetDatum(summary->share);
 	nulls[i] = column == NULL || column->problem == GC_COL_OK;
-	values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(problem_text(column->problem));
+	values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(gc_problem_text(column->problem));
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

@@ -277,8 +277,8 @@ fill_callback(void *arg)
 			store_result(a, i, (Datum) 0, true);
 			continue;
 		}
-		if ((i & INTERRUPT_MASK) == 0)
-			CHECK_FOR_INTERRUPTS();
+		/* One call may take long. */
+		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		set_arguments(a, i, slot);

@@ -32,6 +32,7 @@
 #include "skip.h"
 #include "scan.h"
 #include "window.h"
+#include "../columns/encode/spec.h"
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/reserve.h"
@@ -445,7 +446,7 @@ start(GcScanState *node)
 	pg_atomic_fetch_add_u64(&gc_stats()->fallbacks[code], 1);
 	count_reason(node, true, gc_code_name(code));
 	/* Around a node that decides, another plan is no better. */
-	if ((gc_was_cold(code) && node->plan->nguesses == 0) || !gc_device_may_answer())
+	if ((gc_was_cold(code) && node->plan->nguesses == 0) || !gc_device_may_answer() || gc_reads_are_tracked())
 		gc_cached_plans_failed();
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),

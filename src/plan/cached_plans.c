@@ -10,6 +10,8 @@
  * The device comes and goes with the worker.  While it is away, statements are planned without nodes; so each session
  * has its plans made again when it first executes anything beside another worker that has a device.
  *
+ * What is planned in a SERIALIZABLE transaction has no nodes either, and a transaction of another level may execute it.
+ *
  * PostgreSQL does not tell which of its kept plans a node belongs to, so all of the session's are made again.  That is
  * done seldom: each time doubles how long it takes until the next one, unless a good while has passed.
  *
@@ -26,6 +28,7 @@
 #include "utils/plancache.h"
 #include "utils/timestamp.h"
 
+#include "../columns/encode/spec.h"
 #include "../queue/queue.h"
 
 /*
@@ -44,6 +47,9 @@ static int	delay_ms = FIRST_DELAY_MS;
 #define NO_WORKER	1
 static uint64 plans_beside = 0;
 
+/* Plans were made in SERIALIZABLE transactions, since plans were last made again. */
+static bool made_tracked = false;
+
 static ExecutorStart_hook_type prev_start_hook = NULL;
 
 static void
@@ -58,6 +64,7 @@ make_again(TimestampTz now)
 {
 	made_again_at = 0;
 	last_made_again = now;
+	made_tracked = false;
 	ResetPlanCache();
 }
 
@@ -84,6 +91,12 @@ gc_cached_plans_failed(void)
 	}
 	set_delay(now);
 	make_again(now);
+}
+
+void
+gc_cached_plans_tracked(void)
+{
+	made_tracked = true;
 }
 
 static uint64
@@ -115,6 +128,8 @@ start_executor(QueryDesc *query, int eflags)
 {
 	if (has_device_come())
 		make_again(GetCurrentTimestamp());
+	if (made_tracked && !gc_reads_are_tracked())
+		gc_cached_plans_failed();
 	if (made_again_at != 0)
 	{
 		const TimestampTz now = GetCurrentTimestamp();

@@ -8,7 +8,8 @@
  * whole statement is often much faster.  So it is asked here, too.  That plan is taken as long as loads would take
  * longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled that a
  * session has asked for.  That they are not there only the worker knows, so the first execution after the columns are
- * loaded still finds out.  A node that has all it needs may still pay for another one that falls back.
+ * loaded still finds out.  And it is taken where a column has a value that cannot be cached, until it is worth another
+ * try.  A node that has all it needs may still pay for another one that falls back.
  *
  * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (cached_plans.c).
  *
@@ -26,10 +27,13 @@
 #include "base/plan.h"
 #include "finished_plan.h"
 #include "../compat.h"
+#include "../columns/encode/problem.h"
 #include "../columns/encode/spec.h"
 #include "../columns/load/cold_loader.h"
 #include "../columns/load/missing.h"
+#include "../columns/store/directory.h"
 #include "../columns/store/epoch.h"
+#include "../columns/store/store.h"
 #include "../force.h"
 #include "../queue/compiling.h"
 #include "../settings.h"
@@ -50,6 +54,7 @@ typedef struct NodeState
 	List	   *cold;			/* tables that lack columns */
 	GcMissing	missing;
 	bool		compiles;		/* a session found its kernels being compiled, and they probably still are */
+	const char *problem;		/* of a column that cannot be cached, which is not tried again now; NULL: none */
 } NodeState;
 
 /* attnums: the attributes that are the columns of an append input, else NULL. */
@@ -114,6 +119,31 @@ lacking(List *tables, GcMissing *missing)
 	return found;
 }
 
+/* What keeps a column out of the cache, so that a node that reads it falls back each time; NULL: nothing. */
+static const char *
+problem_of(List *tables)
+{
+	const char *problem = NULL;
+	ListCell   *lc;
+
+	gc_guard_enter();
+	foreach(lc, tables)
+	{
+		const Table *table = lfirst(lc);
+		const GcDirectory *dir = gc_directory(table->rel);
+
+		for (int c = 0; c < table->ncols && dir && !problem; c++)
+		{
+			const int	have = gc_directory_column(dir, &table->specs[c]);
+
+			if (have >= 0 && !gc_worth_retry(table->rel, dir, have))
+				problem = gc_problem_text(dir->columns[have].problem);
+		}
+	}
+	gc_guard_leave();
+	return problem;
+}
+
 /*
  * The plan's nodes, with their tables open; close_nodes() closes them.  A node that decides at execution may not ask
  * the device at all, and PostgreSQL's own plan is as good around it.  Then exec/cold.c looks.
@@ -136,7 +166,8 @@ open_nodes(PlannedStmt *stmt)
 		node->plan = plan;
 		key = gc_program_key(GC_PLAN_PROGRAM(node->plan));
 		node->tables = open_tables(node->plan);
-		node->cold = lacking(node->tables, &node->missing);
+		node->problem = problem_of(node->tables);
+		node->cold = node->problem ? NIL : lacking(node->tables, &node->missing);
 		node->compiles = gc_compiling_goes_on(&key);
 		nodes = lappend(nodes, node);
 	}
@@ -207,7 +238,7 @@ gc_is_cold(PlannedStmt *stmt)
 	{
 		const NodeState *node = lfirst(lc);
 
-		cold |= node->cold != NIL || node->compiles;
+		cold |= node->cold != NIL || node->compiles || node->problem;
 	}
 	close_nodes(nodes);
 	return cold;
@@ -221,6 +252,7 @@ typedef struct Lack
 	bool		loadable;
 	bool		room;
 	bool		compiles;
+	const char *problem;
 	bool		all;			/* each node lacks something, and falls back */
 	double		ms;				/* that the nodes take for it, together */
 } Lack;
@@ -229,7 +261,7 @@ typedef struct Lack
 static bool
 falls_back(const NodeState *node)
 {
-	if (node->compiles)
+	if (node->compiles || node->problem)
 		return true;
 	if (node->cold == NIL)
 		return false;
@@ -250,6 +282,7 @@ lack_of(List *nodes)
 
 		lack.cold = list_concat(lack.cold, node->cold);
 		lack.compiles |= node->compiles;
+		lack.problem = lack.problem ? lack.problem : node->problem;
 		if (falls_back(node))
 		{
 			lack.ms += node->plan->own_ms;
@@ -272,7 +305,7 @@ lack_of(List *nodes)
 static bool
 beats_loads(const Lack *lack, double ms, double original_ms)
 {
-	return lack->compiles || !lack->loadable || !lack->room || gc_cold == GC_COLD_FALLBACK ||
+	return lack->compiles || lack->problem || !lack->loadable || !lack->room || gc_cold == GC_COLD_FALLBACK ||
 		!gc_worth_waiting(lack->missing.ms, ms, original_ms);
 }
 
@@ -285,7 +318,7 @@ static const char *
 begin_loads(const Lack *lack, PlannedStmt *other)
 {
 	if (lack->cold == NIL)
-		return GC_COLD_COMPILES;
+		return lack->problem ? lack->problem : GC_COLD_COMPILES;
 	if (!lack->loadable)
 		return GC_COLD_NOT_LOADABLE;
 	if (!lack->room)
@@ -294,7 +327,7 @@ begin_loads(const Lack *lack, PlannedStmt *other)
 		return GC_COLD_NOT_PERMITTED;
 	if (load_meanwhile(lack->cold))
 		return GC_COLD_LOADS;
-	return lack->compiles ? GC_COLD_COMPILES : NULL;
+	return lack->problem ? lack->problem : lack->compiles ? GC_COLD_COMPILES : NULL;
 }
 
 const char *
@@ -311,7 +344,7 @@ gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms
 	ereport(DEBUG3,
 			(errmsg_internal("gpuconc expects to load columns in %.3f ms, its plan to take %.3f ms then, and PostgreSQL's to take %.3f ms",
 							 lack.missing.ms, ms, other_ms)));
-	if ((lack.cold != NIL || lack.compiles) &&
+	if ((lack.cold != NIL || lack.compiles || lack.problem) &&
 		(rewritten ? beats_loads(&lack, ms, other_ms) : lack.all || other_ms <= ms + lack.ms))
 		refusal = begin_loads(&lack, other);
 	close_nodes(nodes);

@@ -31,6 +31,7 @@
 #include "plan_memory.h"
 #include "finished_plan.h"
 #include "../compat.h"
+#include "../columns/encode/spec.h"
 #include "../columns/store/store.h"
 #include "../queue/queue.h"
 #include "../queue/reasons.h"
@@ -453,6 +454,27 @@ plan_anew(Query *parse, Run *run)
 	return stmt;
 }
 
+/* A statement of a SERIALIZABLE transaction, in which each node would fall back. */
+static PlannedStmt *
+plan_tracked(Query *parse, Run *run)
+{
+	PlannedStmt *stmt;
+
+	if (run->summary->ntables > 0)
+		refuse(run, GC_SERIALIZABLE);
+	run->ceiling = get_float8_infinity();
+	stmt = run_planner(parse, run);
+	/* Statements that would have no node anyway are many, and what is counted is counted under a lock. */
+	if (stmt->planTree->total_cost <= gc_offload_cost)
+	{
+		gc_explained_refusal(run->refusal, run->query_string);
+		return stmt;
+	}
+	gc_cached_plans_tracked();
+	note_refusal(run);
+	return stmt;
+}
+
 static PlannedStmt *
 gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
@@ -472,6 +494,8 @@ gc_planner(Query *parse, const char *query_string, int options, ParamListInfo pa
 	}
 	start_run(&run, query_string, options, params, &summary);
 	run.required = true;
+	if (gc_reads_are_tracked())
+		return plan_tracked(parse, &run);
 	if (may_remember())
 		run.key = gc_plan_memory_key(&summary, options, params != NULL);
 	run.told = may_tell();

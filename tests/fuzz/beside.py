@@ -1,16 +1,21 @@
-"""beside.py: queries about tables that a writer changes meanwhile, asked by new snapshots and by an old one."""
+"""beside.py: queries about tables that a writer changes meanwhile, asked by new snapshots and by an old one; and
+statements of many shapes, asked by new ones."""
 import random
 import re
 import time
 
+from cases import Change, Current, make_case
 from compare import rows_differ
 from queries import Generator
 from session import Lost, Session
+from statements import MODES
 
 MIN_SHARE = 0.40
 LAYOUTS = ("table", "partitions", "partitions", "inherited")
 # A query is asked many times, so those that take PostgreSQL long are left out.
 MAX_COST, OWN_TIMEOUT = 20000, "1s"
+STATES = ("in progress", "in progress, again", "ended", "ended, again")
+LOCKS = re.compile(r" FOR (SHARE|UPDATE|KEY SHARE|NO KEY UPDATE)")
 QUOTED = re.compile(r"('(?:[^']|'')*')")
 # Neither part of a name or a fraction, nor what an argument list or a type begins with.
 NUMBER = re.compile(r"(?<![\w.$,\"])(?<!\w\()\d+(?![\w.])")
@@ -27,7 +32,7 @@ def rows_of(rng, most):
 def change(rng, table):
     """A statement that changes the table, or one of those that have its rows; it may be an error."""
     name = table.name if rng.random() < 0.7 else rng.choice(table.stored)
-    column = rng.choice(table.columns).name
+    column = rng.choice(table.cols).name
     where = rows_of(rng, max(table.rows, 4))
     roll = rng.random()
     if roll < 0.25:
@@ -37,8 +42,8 @@ def change(rng, table):
     if roll < 0.8:
         value = "(SELECT %s FROM %s ORDER BY tableoid, ctid LIMIT 1 OFFSET %d)" % (column, name, rng.randint(0, 50))
         return "UPDATE %s SET %s = %s WHERE %s;" % (name, column, value, where)
-    columns = ", ".join(c.name for c in table.columns)
-    values = ", ".join("pk + 10000000 + %d" % rng.randint(0, 1 << 20) if c.name == "pk" else c.name for c in table.columns)
+    columns = ", ".join(c.name for c in table.cols)
+    values = ", ".join("pk + %d" % (table.beyond * rng.randint(1, 100)) if c.name == "pk" else c.name for c in table.cols)
     return "INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s;" % (table.name, columns, values, name, where)
 
 
@@ -62,7 +67,6 @@ class Beside:
         self.old = Session(self.on.settings)
         for session in (self.on, self.old):
             session.must("SET gpuconc.debug_hot_pages = 1;")
-        self.off.must("SET statement_timeout = '%s';" % OWN_TIMEOUT)
 
     def versioned(self):
         return int(self.off.must("SELECT rows_versioned FROM gpuconc_stat;")[0][0])
@@ -73,6 +77,11 @@ class Beside:
             _, (_, error) = self.writer.run_all(["SAVEPOINT s;", change(rng, rng.choice(tables))])
             if error or rng.random() < 0.1:
                 self.writer.must("ROLLBACK TO s;")
+
+    def may_end(self, rng, state):
+        """Before the state that comes behind it, the writer's transaction ends."""
+        if state == "ended":
+            self.writer.must("COMMIT;" if rng.random() < 0.8 else "ROLLBACK;")
 
     def old_difference(self, query):
         """None if the old snapshot's answers agree, else what is wrong."""
@@ -102,9 +111,8 @@ class Beside:
         self.writer.must("BEGIN;")
         self.changes(rng, tables)
         # Hot pages are loaded at first, so it is asked again; then the changes are seen.
-        for state in ("in progress", "in progress, again", "ended", "ended, again"):
-            if state == "ended":
-                self.writer.must("COMMIT;" if rng.random() < 0.8 else "ROLLBACK;")
+        for state in STATES:
+            self.may_end(rng, state)
             wrong = self.difference(query, note=True, fits=True)
             if not wrong and "again" in state:
                 wrong = self.old_difference(query)
@@ -139,7 +147,32 @@ class Beside:
         if rng.random() < 0.3:
             self.writer.must("VACUUM %s;" % rng.choice(rng.choice(tables).stored))
 
-    def schema_beside(self, seed, tables, deadline):
+    def one_case_beside(self, seed, n, rels):
+        """A statement of many shapes in each state.  False where there were too many mismatches."""
+        rng = random.Random("%s/%d/case" % (seed, n))
+        case = make_case(rng, rels)
+        # These would wait for the writer.
+        if isinstance(case, (Change, Current)) or LOCKS.search(case.text):
+            return True
+        case.mode = "prefer" if rng.random() < 0.75 else "allow"
+        if self.options.verbose:
+            print("-- seed %s query %d\n%s" % (seed, n, case), flush=True)
+        read = [rel for rel in rels if re.search(r"\b%s\b" % rel.name, case.text)]
+        self.writer.must("BEGIN;")
+        self.changes(rng, read or rels)
+        for state in STATES:
+            self.may_end(rng, state)
+            before = self.mismatches
+            go_on = self.one_case(seed, n, case, rels)
+            if self.mismatches > before:
+                print("  beside a writer, whose transaction is " + state, flush=True)
+                self.writer.must("ROLLBACK;")
+                return go_on
+        if rng.random() < 0.3:
+            self.writer.must("VACUUM %s;" % rng.choice(rng.choice(rels).stored))
+        return True
+
+    def schema_beside(self, seed, tables, rels, deadline):
         for table in tables:
             self.off.must("VACUUM (FREEZE, ANALYZE) %s;" % ", ".join(table.stored))
         self.start_beside()
@@ -152,8 +185,14 @@ class Beside:
                 # The writer's work before a query belongs to it.
                 if self.options.only is not None and n > self.options.only:
                     return False
-                self.one_beside(seed, n, tables)
-                if self.mismatches >= self.options.max_mismatches:
+                if random.Random("%s/%d/kind" % (seed, n)).random() < self.options.shapes:
+                    go_on = self.one_case_beside(seed, n, rels)
+                else:
+                    self.on.must(MODES["reset"])
+                    self.off.must("SET statement_timeout = '%s';" % OWN_TIMEOUT)
+                    self.one_beside(seed, n, tables)
+                    go_on = self.mismatches < self.options.max_mismatches
+                if not go_on:
                     return False
         except Lost as lost:
             self.mismatches += 1
@@ -168,10 +207,10 @@ class Beside:
     def report_beside(self, started):
         versioned = self.versioned() - (self.versioned_before or 0)
         print("%d queries, beside a writer, from seed %d in %d s: %d offloaded, %d fell back at execution, %d rows versioned; "
-              "%d shapes, %d answers of an old snapshot, %d raised errors (%d only without gpuconc)" % (
+              "%d shapes, %d answers of an old snapshot, %d statements of many shapes, %d raised errors (%d only without gpuconc)" % (
                   self.counts["queries"], self.options.seed, time.monotonic() - started, self.counts["offloaded"],
                   self.counts["fell back"], versioned, self.counts["shapes"], self.counts["of an old snapshot"],
-                  self.counts["errors"], self.counts["missed errors"]))
+                  self.counts["statements"], self.counts["errors"], self.counts["missed errors"]))
         for reason, count in self.refusals.most_common(8):
             print("  %5d  %s" % (count, reason))
         print("%d mismatches" % self.mismatches)

@@ -19,9 +19,9 @@ A mismatch is printed with what tells its cause (diagnosis.py), made smaller whi
 and printed with what makes it again.  So is a kernel that cannot be compiled.  After a crash the
 fuzzer waits until the server is back, and goes on.
 
-With --beside, queries of the first kind are asked about tables, partitioned ones, inheritance trees and
-unions that a writer changes: while its transaction is in progress and after it, by new snapshots and by
-one that is older.
+With --beside, both kinds are asked about tables, partitioned ones, inheritance trees and unions that a
+writer changes: while its transaction is in progress and after it, by new snapshots, and those of the first
+kind by one that is older.
 
 With --together K, K sessions ask K queries of the first kind at the same time: they are
 held back until all are ready, and share scans wherever they can, fused and marked ones by
@@ -261,7 +261,7 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
             for statement in table.statements(rng, layouts):
                 self.off.must(statement)
         rels, statements = make_world(random.Random("%s/world" % seed))
-        if not self.options.together and not self.options.beside:
+        if not self.options.together:
             for statement in statements:
                 self.off.must(statement)
         return tables, rels
@@ -271,7 +271,7 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
         if self.options.together:
             return self.schema_together(seed, tables, deadline)
         if self.options.beside:
-            return self.schema_beside(seed, tables, deadline)
+            return self.schema_beside(seed, tables, rels, deadline)
         # analyzed or not, the two sessions plan with the same statistics
         for n in range(self.options.per_schema):
             if time.monotonic() > deadline or self.counts["queries"] >= self.options.queries:

@@ -210,7 +210,7 @@ class Statements:
                 again = "lost: %s" % " ".join(str(lost).split())
                 self.reconnect()
             print("  reduced: %s\n%s" % (again, small))
-        print("  again: fuzz.py --seed %s --only %d --shapes %s\n" % (seed, number, self.options.shapes), flush=True)
+        print("  again: fuzz.py %s--seed %s --only %d --shapes %s\n" % ("--beside " if self.options.beside else "", seed, number, self.options.shapes), flush=True)
         return self.mismatches < self.options.max_mismatches
 
     def report_statements(self):

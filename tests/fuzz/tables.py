@@ -168,6 +168,12 @@ SQL_TYPES = {"bool": "bool", "int2": "int2", "int4": "int4", "int8": "int8", "fl
 
 
 class Table:
+    beyond = 10000000   # more than most pks
+
+    @property
+    def cols(self):
+        return self.columns
+
     def __init__(self, rng, name, rows):
         self.name, self.rows = name, rows
         self.stored = [name]     # the tables that have its rows

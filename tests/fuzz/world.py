@@ -23,8 +23,11 @@ class Col:
 class Rel:
     """A table that statements may ask."""
 
-    def __init__(self, name, cols, rows, kind="table"):
+    beyond = 20000      # more than any pk
+
+    def __init__(self, name, cols, rows, kind="table", stored=()):
         self.name, self.cols, self.rows, self.kind = name, cols, rows, kind
+        self.stored = list(stored) or [name]     # the tables that have its rows
 
 
 def null_some(rng, value, share):
@@ -115,7 +118,7 @@ def partitioned_table(rng, name, rows, method):
     for part in parts:
         statements += storage(rng, part, made)
     statements.append("ANALYZE %s;" % name)
-    return Rel(name, [c for c, _, _ in made], rows, "partitioned"), statements
+    return Rel(name, [c for c, _, _ in made], rows, "partitioned", parts), statements
 
 
 def inherited_table(rng, name, rows):
@@ -128,7 +131,7 @@ def inherited_table(rng, name, rows):
             statements.append("CREATE TABLE %s (extra int) INHERITS (%s) WITH (autovacuum_enabled = off);" % (child, name))
         statements.append(copy_in(child, made, share))
         statements += storage(rng, child, made)
-    return Rel(name, [c for c, _, _ in made], rows, "inherited"), statements
+    return Rel(name, [c for c, _, _ in made], rows, "inherited", [name, name + "_a", name + "_b"]), statements
 
 
 # fuzz_note() and fuzz_next() leave traces that can be counted after the statement

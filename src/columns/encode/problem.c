@@ -41,6 +41,31 @@
 /* A load that meets the problem again puts off the next one by this many times what it took. */
 #define VAIN_FACTOR		10
 
+const char *
+gc_problem_text(GcColProblem problem)
+{
+	switch (problem)
+	{
+		case GC_COL_OK:
+			return NULL;
+		case GC_COL_MANY_VALUES:
+			return "too many distinct values";
+		case GC_COL_NUMERIC_SPECIAL:
+			return "numeric value is NaN or infinite";
+		case GC_COL_NUMERIC_DIGITS:
+			return "numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
+		case GC_COL_NUMERIC_SCALE:
+			return "numeric values have different scales and too many digits: give the column a type such as numeric(18,6)";
+		case GC_COL_VALUE_TOO_LONG:
+			return "text value is too long";
+		case GC_COL_INTERVAL_FORM:
+			return "interval with months or 24 hours";
+		case GC_COL_ZONE_RANGE:
+			return "time zone is more than 18 hours from UTC";
+	}
+	return "unknown";
+}
+
 /* The LSN of a page of the map; *vbuf is kept pinned from call to call. */
 static XLogRecPtr
 map_page_lsn(Relation rel, BlockNumber mapblock, Buffer *vbuf)

@@ -14,6 +14,9 @@
 
 #include "../store/columns.h"
 
+/* For users; NULL for none. */
+extern const char *gc_problem_text(GcColProblem problem);
+
 /*
  * The stamp that a VACUUM changes when it sets a bit: the LSN of the map page over a chunk.
  * For -1, a hash of the LSNs of all map pages.

@@ -143,14 +143,18 @@ gc_rel_cacheable(Relation rel, Snapshot snapshot, const char **reason)
 	if (IsParallelWorker())
 		return refuse(reason, "this is a parallel worker");
 
-	/*
-	 * Writers check for a conflict before they clear the map bit, relying on
-	 * scans to lock the heap page.  A scan that is served from chunks does not
-	 * do that.  Only a transaction on a safe snapshot, which has given up its
-	 * predicate locks, cannot be part of a conflict.
-	 */
-	if (IsolationIsSerializable() &&
-		!(XactReadOnly && XactDeferrable && ShareSerializableXact() == NULL))
-		return refuse(reason, "the transaction isolation level is serializable");
+	if (gc_reads_are_tracked())
+		return refuse(reason, GC_SERIALIZABLE);
 	return true;
+}
+
+/*
+ * Writers check for a conflict before they clear the map bit, relying on scans to lock the heap page.  A scan that is
+ * served from chunks does not do that.  Only a transaction on a safe snapshot, which has given up its predicate locks,
+ * cannot be part of a conflict.
+ */
+bool
+gc_reads_are_tracked(void)
+{
+	return IsolationIsSerializable() && !(XactReadOnly && XactDeferrable && ShareSerializableXact() == NULL);
 }

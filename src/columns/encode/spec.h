@@ -26,6 +26,10 @@ extern bool gc_col_spec(Relation rel, AttrNumber attnum, GcColSpec *spec, const 
  */
 extern bool gc_rel_cacheable(Relation rel, Snapshot snapshot, const char **reason);
 
+/* The reason for transactions that PostgreSQL's own scans are to take predicate locks for, and is this one of them? */
+#define GC_SERIALIZABLE		"the transaction isolation level is serializable"
+extern bool gc_reads_are_tracked(void);
+
 /* Same, as far as the planner can know: persistence, access method, catalog. */
 extern bool gc_rel_plannable(Relation rel, const char **reason);
 

@@ -58,22 +58,28 @@ static bool query_refused(Query *query, SourceContext *context);
  *-------------------------------------------------------------------------
  */
 
+static bool
+is_one_of(const char *name, const char *const *names, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool
 gc_is_orderless(Oid funcid, Oid type)
 {
-	static const char *const names[] = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every",
+	static const char *const names[] = {"count", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
 	"rank", "dense_rank", "percent_rank", "cume_dist"};
-	const char *name;
+	/* These add values up, which is exact but for floats. */
+	static const char *const sums[] = {"sum", "avg", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"};
+	const char *name = funcid < FirstGenbkiObjectId ? get_func_name(funcid) : NULL;
 
-	if (funcid >= FirstGenbkiObjectId || (name = get_func_name(funcid)) == NULL)
-		return false;
-	for (int i = 0; i < lengthof(names); i++)
-	{
-		if (strcmp(name, names[i]) == 0)
-			return strcmp(name, "sum") != 0 && strcmp(name, "avg") != 0 ? true :
-				type != FLOAT4OID && type != FLOAT8OID;
-	}
-	return false;
+	return name && (is_one_of(name, names, lengthof(names)) ||
+					(type != FLOAT4OID && type != FLOAT8OID && is_one_of(name, sums, lengthof(sums))));
 }
 
 bool

@@ -192,8 +192,15 @@ scanned_rows(const Path *path)
 	return path->pathtype == T_SeqScan || path->pathtype == T_CteScan ? path->parent->tuples : path->rows;
 }
 
+/*
+ * How many rows a CTE has is a guess, without statistics.  Where it is too low, a subquery that scans it for each row, of
+ * another scan of it mostly, takes longer by the square.
+ */
+#define CTE_DOUBT	10
+
+/* repeated: it is executed for each row of a query. */
 static Cost
-scan_leaf_time(const Path *path)
+scan_leaf_time(const Path *path, bool repeated)
 {
 	const RelOptInfo *rel = path->parent;
 
@@ -207,6 +214,8 @@ scan_leaf_time(const Path *path)
 							 cpu_tuple_cost + cpu_index_tuple_cost + cpu_operator_cost, FETCHED_PAGE);
 		case T_BitmapHeapScan:
 			return scan_time(path, scanned_rows(path), cpu_tuple_cost + cpu_operator_cost, BITMAP_PAGE);
+		case T_CteScan:
+			return path->total_cost * (repeated ? CTE_DOUBT : 1);
 		default:
 			return path->total_cost;
 	}
@@ -217,6 +226,7 @@ typedef struct Once
 {
 	Bitmapset  *counted;		/* plan_id of subqueries */
 	Cost		time;
+	bool		repeated;		/* the path is of a subquery that is executed for each row */
 } Once;
 
 static Cost path_time(PlannerInfo *root, Path *path, Once *once);
@@ -273,33 +283,17 @@ chosen_alternative(const List *alternatives, double evaluations)
 	return best;
 }
 
-/*
- * A subquery that scans a CTE is executed for each row of another scan of it, mostly.  How many rows a CTE has is a guess,
- * without statistics.  Where it is too low, a join takes longer by as much, and this by the square.
- */
-#define CTE_DOUBT	10
-
-static bool
-scans_cte(const PlannerInfo *root)
-{
-	ListCell   *lc;
-
-	foreach(lc, root ? root->parse->rtable : NIL)
-	{
-		if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_CTE)
-			return true;
-	}
-	return false;
-}
-
 static void
 add_subplan_time(const SubPlan *subplan, Subplans *found)
 {
-	PlannerInfo *root = subplan_root(found->glob, subplan);
-	Path	   *path = subplan_path(root);
-	const double share = path ? time_share(root, path, found->once) : 1;
+	Path	   *path = subplan_path(subplan_root(found->glob, subplan));
+	const bool	outer = found->once->repeated;
+	double		share;
 
-	found->time += subplan->per_call_cost * (subplan->useHashTable ? 1 : scans_cte(root) ? share * CTE_DOUBT : share);
+	found->once->repeated = outer || !subplan->useHashTable;
+	share = path ? time_share(subplan_root(found->glob, subplan), path, found->once) : 1;
+	found->once->repeated = outer;
+	found->time += subplan->per_call_cost * (subplan->useHashTable ? 1 : share);
 	if (bms_is_member(subplan->plan_id, found->once->counted))
 		return;
 	found->once->counted = bms_add_member(found->once->counted, subplan->plan_id);
@@ -365,18 +359,24 @@ leaf_time(PlannerInfo *root, const Path *path, Once *once)
 	/* A scan evaluates conditions for each row that it reads, and its target for the rows that are left. */
 	if (root->glob->subplans != NIL && IS_SIMPLE_REL(path->parent))
 		excess = conditions_excess(root, path, scanned_rows(path), once) + target_excess(root, path, once);
-	return Max(scan_leaf_time(path) - excess, 0);
+	return Max(scan_leaf_time(path, once->repeated) - excess, 0);
 }
 
-/* The inner side is executed for each outer row. */
+/*
+ * The inner side is executed for each outer row.  Of a scan of a CTE, PostgreSQL then counts the rows that are returned, not
+ * those that conditions are evaluated for.
+ */
 static Cost
 nested_loop_time(PlannerInfo *root, const JoinPath *join, Once *once)
 {
+	const Path *inner_path = join->innerjoinpath;
 	const Cost	total = join->path.total_cost;
 	const Cost	outer = Min(join->outerjoinpath->total_cost, total);
-	const Cost	inner = Min(join->outerjoinpath->rows * join->innerjoinpath->total_cost, total - outer);
+	const Cost	each = join->outerjoinpath->rows * inner_path->total_cost;
+	const Cost	inner = Min(each, total - outer);
 
-	return outer * time_share(root, join->outerjoinpath, once) + inner * time_share(root, join->innerjoinpath, once) + (total - outer - inner);
+	return outer * time_share(root, join->outerjoinpath, once) +
+		(inner_path->pathtype == T_CteScan ? each : inner) * time_share(root, join->innerjoinpath, once) + (total - outer - inner);
 }
 
 /* Children whose costs add up to `below`, and whose times to `time`; not all of them need be read to the end. */
@@ -422,13 +422,26 @@ merge_join_time(PlannerInfo *root, const MergePath *join, Once *once)
 	return Min(time, least);
 }
 
-/* Time that aggregation takes beyond its cost; `sets` times, for grouping sets. */
+/* Time beyond its cost that it takes to bring so many rows to groups. */
 static Cost
-groups_time(const Path *child, double groups, int sets)
+groups_time(double rows, double groups)
 {
 	if (groups <= 1)
 		return 0;
-	return (child->rows * ROW_OPERATORS * sets + groups * GROUP_OPERATORS) * cpu_operator_cost;
+	return (rows * ROW_OPERATORS + groups * GROUP_OPERATORS) * cpu_operator_cost;
+}
+
+/* INTERSECT or EXCEPT. */
+static Cost
+set_operation_time(PlannerInfo *root, SetOpPath *path, Once *once)
+{
+	List	   *inputs = GC_SET_OPERATION_INPUTS(path);
+	double		rows = 0;
+	ListCell   *lc;
+
+	foreach(lc, inputs)
+		rows += ((Path *) lfirst(lc))->rows;
+	return list_time(root, &path->path, inputs, once) + groups_time(rows, path->numGroups);
 }
 
 Cost
@@ -467,9 +480,9 @@ upper_time(PlannerInfo *root, Path *path, Path *child, Once *once)
 	Cost		time = above_children(path, child->total_cost, path_time(root, child, once));
 
 	if (IsA(path, AggPath))
-		time += groups_time(child, ((AggPath *) path)->numGroups, 1);
+		time += groups_time(child->rows, ((AggPath *) path)->numGroups);
 	else if (IsA(path, GroupingSetsPath))
-		time += groups_time(child, path->rows, list_length(((GroupingSetsPath *) path)->rollups));
+		time += groups_time(child->rows * list_length(((GroupingSetsPath *) path)->rollups), path->rows);
 	else if (IsA(path, SortPath))
 		time -= sort_excess(path, child);
 	else if (root->glob->subplans != NIL && IsA(path, ProjectionPath))
@@ -497,6 +510,8 @@ path_time(PlannerInfo *root, Path *path, Once *once)
 						 once);
 	if (IsA(path, LimitPath))
 		return list_time(root, path, list_make1(((LimitPath *) path)->subpath), once);
+	if (IsA(path, SetOpPath))
+		return set_operation_time(root, (SetOpPath *) path, once);
 	if (IsA(path, SubqueryScanPath))
 		return list_time(path->parent->subroot ? path->parent->subroot : root, path,
 						 list_make1(((SubqueryScanPath *) path)->subpath), once);

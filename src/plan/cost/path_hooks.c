@@ -18,6 +18,7 @@
 
 #include "../group/agg.h"
 #include "node.h"
+#include "guessed_joins.h"
 #include "join_order.h"
 #include "execution_time.h"
 #include "paths.h"
@@ -131,8 +132,10 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 }
 
 static RelOptInfo *
-search_joins(PlannerInfo *root, int levels_needed, List *initial_rels)
+search_joins(PlannerInfo *root, List *initial_rels)
 {
+	const int	levels_needed = list_length(initial_rels);
+
 	if (prev_search_hook)
 		return prev_search_hook(root, levels_needed, initial_rels);
 	if (enable_geqo && levels_needed >= geqo_threshold)
@@ -140,21 +143,33 @@ search_joins(PlannerInfo *root, int levels_needed, List *initial_rels)
 	return standard_join_search(root, levels_needed, initial_rels);
 }
 
+/* In the order of before, if there is one that does. */
 static RelOptInfo *
-gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
+find_joins(PlannerInfo *root, List *initial_rels)
 {
 	RelOptInfo *rel = NULL;
 
-	if (!gc_planning || !gc_offload_active())
-		return search_joins(root, levels_needed, initial_rels);
 	if (prev_search_hook == NULL && gc_planning->ceiling <= 0)
 		rel = gc_join_order_replay(root, initial_rels);
 	if (rel == NULL)
 	{
-		rel = search_joins(root, levels_needed, initial_rels);
+		rel = search_joins(root, initial_rels);
 		if (gc_planning->ceiling <= 0)
 			gc_join_order_found(root, initial_rels, rel);
 	}
+	return rel;
+}
+
+static RelOptInfo *
+gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
+{
+	RelOptInfo *rel;
+
+	if (!gc_planning || !gc_offload_active())
+		return search_joins(root, initial_rels);
+	rel = gc_join_guessed(root, initial_rels, find_joins);
+	if (rel == NULL)
+		rel = find_joins(root, initial_rels);
 	if (gc_joins_plainly(root) && is_looked_at(rel) && worth_offering(root, rel))
 	{
 		gc_add_rel_path(root, rel);

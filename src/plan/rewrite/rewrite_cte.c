@@ -5,7 +5,8 @@
  *
  * PostgreSQL materializes such a CTE, and what reads it is a scan of the CTE.  Inlined, it
  * is part of the join or aggregate that is offloaded.  Its rows must repeat exactly, and
- * conditions of its readers must not fail where they are applied to more rows than before.
+ * conditions of its readers must not fail where they are applied to more rows than before.  Nor may what the CTE computes
+ * fail where it is joined, unless it reads one grouped subquery, and its own conditions stay before its readers'.
  *
  * PostgreSQL pushes conditions of each reader down into the subquery.  Where readers ask for different values
  * of the same group keys, that makes different subqueries of it.  They stay one, which is computed once
@@ -35,7 +36,8 @@ typedef struct Readers
 	const GcQueryLevel *level;	/* of the query that is looked at */
 	int			depth;			/* of that query below the one that defines the CTE */
 	ParamListInfo params;		/* of the statement, if no level is above */
-	bool		grouped;		/* the CTE is a planning unit of its own */
+	bool		grouped;		/* the CTE is a planning unit of its own, or what it reads is */
+	const Query *source;		/* the latter, where what the CTE computes of its rows may fail; else NULL */
 	Query	   *cte;
 	const GcQueryLevel *of;		/* the level whose CTE it is */
 	bool		may_raise;
@@ -181,6 +183,33 @@ outputs_may_raise(const Readers *readers, Node *condition, int rti)
 	return false;
 }
 
+/*
+ * A condition of a reader whose entry rti the CTE is: is it on group keys of what the CTE reads alone?  It moves below the
+ * groups then.  Others come beside the CTE's own conditions, which may be what keeps them from failing.
+ */
+static bool
+is_on_source_keys(const Readers *readers, Node *condition, int rti)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_vars_of_level(condition, 0))
+	{
+		const Var  *var = lfirst_node(Var, lc);
+		const TargetEntry *output = get_tle_by_resno(readers->cte->targetList, var->varattno);
+		const TargetEntry *key;
+
+		/* A column of a named join may stand for an output. */
+		if (var->varno != rti && rt_fetch(var->varno, readers->level->query->rtable)->rtekind != RTE_JOIN)
+			continue;
+		if (var->varno != rti || output == NULL || !IsA(output->expr, Var))
+			return false;
+		key = get_tle_by_resno(readers->source->targetList, ((Var *) output->expr)->varattno);
+		if (key == NULL || contain_agg_clause((Node *) key->expr))
+			return false;
+	}
+	return true;
+}
+
 /* A query that reads the CTE as its entry rti: may one of its conditions fail once that is inlined? */
 static bool
 conditions_may_raise(const Readers *readers, int rti)
@@ -194,6 +223,8 @@ conditions_may_raise(const Readers *readers, int rti)
 		/* Only a condition of one relation moves into a grouped subquery. */
 		if (readers->grouped && bms_membership(gc_relations_of(lfirst(lc))) == BMS_MULTIPLE)
 			continue;
+		if (readers->source && !is_on_source_keys(readers, lfirst(lc), rti))
+			return true;
 		if (!gc_cannot_raise(lfirst(lc), readers->level))
 			return true;
 	}
@@ -211,6 +242,20 @@ is_plain_grouping(const Query *query)
 {
 	return (query->groupClause || query->distinctClause) && !query->groupingSets && !query->hasWindowFuncs &&
 		!query->setOperations && !query->hasDistinctOn && !query->hasTargetSRFs && !query->limitCount && !query->limitOffset;
+}
+
+/* The one subquery that the query computes rows of, if that groups; else NULL. */
+static Query *
+grouped_source(const Query *query)
+{
+	const Node *from = list_length(query->jointree->fromlist) == 1 ? linitial(query->jointree->fromlist) : NULL;
+	Query	   *source;
+
+	if (from == NULL || !IsA(from, RangeTblRef) || is_grouped(query) || query->hasSubLinks || query->hasTargetSRFs ||
+		query->sortClause || query->limitCount || query->limitOffset)
+		return NULL;
+	source = rt_fetch(((const RangeTblRef *) from)->rtindex, query->rtable)->subquery;
+	return source && is_plain_grouping(source) ? source : NULL;
 }
 
 /* A condition on the CTE's outputs, over the rows that it groups. */
@@ -344,10 +389,15 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1,.params = level->params,
 	.grouped = is_grouped(query),.cte = query,.of = level,.query = is_plain_grouping(query) ? query : NULL};
 
+	if (!readers.grouped && !gc_query_cannot_raise(query, level))
+	{
+		readers.source = grouped_source(query);
+		if (readers.source == NULL)
+			return false;
+		readers.grouped = true;
+	}
 	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
-		contain_volatile_functions((Node *) query) ||
-		(!readers.grouped && !gc_query_cannot_raise(query, level)) ||
-		readers_walker((Node *) level->query, &readers))
+		contain_volatile_functions((Node *) query) || readers_walker((Node *) level->query, &readers))
 		return false;
 	if (readers.query)
 		ask_for_all(query, readers.wanted);
