@@ -263,6 +263,20 @@ gc_expand_grouping(Query *query)
 #define GC_COPY_PERMISSIONS(to, entry, from, rte) ((void) 0)
 #endif
 
+/* 17 took the conditions that end a window early out of the query. */
+#if PG_VERSION_NUM >= 170000
+#define GC_RUN_CONDITION(path)	((path)->runCondition)
+#else
+#define GC_RUN_CONDITION(path)	((path)->winclause->runCondition)
+#endif
+
+/* 19 has window functions that pass over NULLs. */
+#if PG_VERSION_NUM >= 190000
+#define GC_IGNORES_NULLS(func)	((func)->ignore_nulls != 0)
+#else
+#define GC_IGNORES_NULLS(func)	false
+#endif
+
 /* 17 allows subtransactions of this kind in parallel mode. */
 #define GC_SUBXACTS_IN_PARALLEL_MODE (PG_VERSION_NUM >= 170000)
 
@@ -281,11 +295,13 @@ gc_expand_grouping(Query *query)
 #if PG_VERSION_NUM >= 180000
 #include "access/cmptype.h"
 typedef CompareType GcDirection;
+#define GC_GREATER	COMPARE_GT
 #define GC_IS_DESCENDING(key)	((key)->pk_cmptype == COMPARE_GT)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member_for_cmptype((key)->pk_opfamily, (type), (type), (key)->pk_cmptype)
 #else
 typedef int16 GcDirection;
+#define GC_GREATER	BTGreaterStrategyNumber
 #define GC_IS_DESCENDING(key)	((key)->pk_strategy == BTGreaterStrategyNumber)
 #define GC_PATHKEY_OPERATOR(key, type) \
 	get_opfamily_member((key)->pk_opfamily, (type), (type), (key)->pk_strategy)

@@ -148,6 +148,8 @@ typedef struct GcScanState
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
 	List	   *groupings;		/* IntList: keys of each GROUPING() */
 	ExprState **exprs;			/* plan->nexprs */
+	struct GcWindowPlan *windows;	/* NULL: none */
+	GcHash		asked;			/* GcBinding.identity of the last request */
 	Bitmapset  *init_params;	/* InitPlan outputs that they read */
 	Datum	   *values;			/* of the exprs that are parameters or lists */
 	bool	   *isnull;
@@ -199,7 +201,7 @@ typedef struct GcBinding
 	GcSinkValue *sinks;			/* npipelines */
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
 	GcHash		share;			/* GcRequest's */
-	GcHash		identity;		/* of the request with its program: equal ones, equal answers; 0: it has none */
+	GcHash		identity;		/* of the request with its program and windows: equal ones, equal answers; 0: it has none */
 	GcRequest  *request;
 } GcBinding;
 

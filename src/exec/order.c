@@ -4,9 +4,9 @@
  *	  Returning rows in the order in which PostgreSQL will sort them.
  *
  * Rows are sorted before they are decoded, so that they are decoded in the order in which they are
- * returned.  The order is that of a few machine words per row.  Values of fixed size are taken as
- * they are, numeric as scaled integers.  Text is taken by its rank in the collation if that is at
- * hand, else by its first bytes.
+ * returned.  Those that window functions are of are sorted after.  The order is that of a few machine
+ * words per row.  Values of fixed size are taken as they are, numeric as scaled integers.  Text is
+ * taken by its rank in the collation if that is at hand, else by its first bytes.
  *
  * Where the plan says that rows are sorted, there is no Sort above the node.  If the words
  * are not quite in the types' order, PostgreSQL's comparisons decide here.  Else a Sort
@@ -26,7 +26,6 @@
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/sortsupport.h"
 #include "utils/uuid.h"
 
 #include "../columns/encode/pgkinds.h"
@@ -237,12 +236,12 @@ next_place(int *nwords, int *left, int width)
 
 /* The bits of all columns; how many words a row has. */
 static int
-lay_out(const GcPlan *plan, const GcOrderColumn *columns, uint64 count, Bits *bits)
+lay_out(const GcOrderColumn *columns, int ncolumns, uint64 count, Bits *bits)
 {
 	int			nwords = 0;
 	int			left = 0;
 
-	for (int i = 0; i < plan->norder; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
 		bits[i] = find_bits(&columns[i], count);
 		if (bits[i].has_null)
@@ -350,13 +349,13 @@ order_by_words(const uint64 *words, int nwords, uint32 *order, uint64 count)
 }
 
 static void
-order_by_columns(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count)
+order_by_columns(const GcOrderColumn *columns, int ncolumns, uint32 *order, uint64 count)
 {
 	Bits		bits[GC_MAX_ORDER];
-	const int	nwords = lay_out(plan, columns, count, bits);
+	const int	nwords = lay_out(columns, ncolumns, count, bits);
 	uint64	   *words = palloc_extended((count * nwords + 1) * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-	for (int i = 0; i < plan->norder; i++)
+	for (int i = 0; i < ncolumns; i++)
 		pack_column(&bits[i], &columns[i], words, nwords, count);
 	order_by_words(words, nwords, order, count);
 	pfree(words);
@@ -369,9 +368,9 @@ order_by_columns(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order
 
 typedef struct Comparisons
 {
-	const GcPlan *plan;
 	const GcOrderColumn *columns;
-	SortSupportData keys[GC_MAX_ORDER];
+	int			ncolumns;
+	SortSupport keys;
 } Comparisons;
 
 /* Two words, as values whose comparison is that of these. */
@@ -395,7 +394,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	const uint32 r = *(const uint32 *) b;
 
 	CHECK_FOR_INTERRUPTS();
-	for (int i = 0; i < c->plan->norder; i++)
+	for (int i = 0; i < c->ncolumns; i++)
 	{
 		const GcOrderColumn *column = &c->columns[i];
 		int			cmp = ApplySortComparator(compared(column, l), column->isnull[l],
@@ -407,32 +406,38 @@ compare_rows(const void *a, const void *b, void *arg)
 	return 0;
 }
 
-/* Put the rows, which may be in about the right order, in exactly that. */
-static void
-order_exactly(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count)
+SortSupport
+gc_order_comparisons(const GcOrderColumn *columns, int ncolumns)
 {
-	Comparisons *c = palloc0(sizeof(Comparisons));
-	bool		sorted = true;
+	SortSupport keys = palloc0((ncolumns + 1) * sizeof(SortSupportData));
 
-	c->plan = plan;
-	c->columns = columns;
-	for (int i = 0; i < plan->norder; i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		c->keys[i].ssup_cxt = CurrentMemoryContext;
-		c->keys[i].ssup_collation = plan->order[i].collation;
-		c->keys[i].ssup_nulls_first = plan->order[i].nulls_first;
+		keys[i].ssup_cxt = CurrentMemoryContext;
+		keys[i].ssup_collation = columns[i].order->collation;
+		keys[i].ssup_nulls_first = columns[i].order->nulls_first;
 		if (columns[i].values)
-			PrepareSortSupportFromOrderingOp(plan->order[i].operator, &c->keys[i]);
+			PrepareSortSupportFromOrderingOp(columns[i].order->operator, &keys[i]);
 		else
 		{
-			c->keys[i].ssup_reverse = plan->order[i].descending;
-			c->keys[i].comparator = compare_words;
+			keys[i].ssup_reverse = columns[i].order->descending;
+			keys[i].comparator = compare_words;
 		}
 	}
+	return keys;
+}
+
+/* Put the rows, which may be in about the right order, in exactly that. */
+static void
+order_exactly(const GcOrderColumn *columns, int ncolumns, uint32 *order, uint64 count)
+{
+	Comparisons c = {columns, ncolumns, gc_order_comparisons(columns, ncolumns)};
+	bool		sorted = true;
+
 	for (uint64 n = 1; n < count && sorted; n++)
-		sorted = compare_rows(&order[n - 1], &order[n], c) <= 0;
+		sorted = compare_rows(&order[n - 1], &order[n], &c) <= 0;
 	if (!sorted)
-		qsort_arg(order, count, sizeof(uint32), compare_rows, c);
+		qsort_arg(order, count, sizeof(uint32), compare_rows, &c);
 }
 
 /*-------------------------------------------------------------------------
@@ -447,18 +452,18 @@ gc_are_ordered(const GcPlan *plan, uint64 count)
 }
 
 uint32 *
-gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count)
+gc_order_rows(const GcOrderColumn *columns, int ncolumns, uint64 count, bool exactly)
 {
 	uint32	   *order;
 	bool		exact = true;
 
-	order = palloc_extended(count * sizeof(uint32), MCXT_ALLOC_HUGE);
+	order = palloc_extended((count + 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	for (uint64 n = 0; n < count; n++)
 		order[n] = n;
-	for (int i = 0; i < plan->norder; i++)
+	for (int i = 0; i < ncolumns; i++)
 		exact &= columns[i].exact;
-	order_by_columns(plan, columns, order, count);
-	if (plan->sorted && !exact)
-		order_exactly(plan, columns, order, count);
+	order_by_columns(columns, ncolumns, order, count);
+	if (exactly && !exact)
+		order_exactly(columns, ncolumns, order, count);
 	return order;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * order.h
- *	  Columns by which the rows of a result are sorted before they are decoded; private to exec/.
+ *	  Columns by which the rows of a result, or of a window, are sorted; private to exec/.
  *
  * Runs in backends.
  *
@@ -12,6 +12,8 @@
 
 #include "exec.h"
 
+#include "utils/sortsupport.h"
+
 /* 128 bits, unsigned, in memory that is aligned for 64. */
 typedef struct GcOrderWord
 {
@@ -19,7 +21,7 @@ typedef struct GcOrderWord
 	uint64		low;
 } GcOrderWord;
 
-/* One column of the plan's order, of all rows. */
+/* One column of an order, of all rows. */
 typedef struct GcOrderColumn
 {
 	const GcPlanOrder *order;
@@ -47,8 +49,14 @@ gc_compare_words(GcOrderWord a, GcOrderWord b)
 /* The word of row n's value, whose kind is that of the column. */
 extern void gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n);
 
-/* The order in which the rows are to be returned, in the memory context of the caller. */
-extern uint32 *gc_order_rows(const GcPlan *plan, const GcOrderColumn *columns, uint64 count);
+/*
+ * The order in which the rows are to be returned, in the memory context of the caller.  exactly: where words are not
+ * exact, PostgreSQL's comparisons decide.
+ */
+extern uint32 *gc_order_rows(const GcOrderColumn *columns, int ncolumns, uint64 count, bool exactly);
+
+/* The comparisons of these columns. */
+extern SortSupport gc_order_comparisons(const GcOrderColumn *columns, int ncolumns);
 
 /* Are `count` rows to be sorted here? */
 extern bool gc_are_ordered(const GcPlan *plan, uint64 count);

@@ -17,6 +17,7 @@
 #include "lookup.h"
 #include "skip.h"
 #include "text_program.h"
+#include "window.h"
 #include "../columns/serve/rows_key.h"
 #include "../columns/store/epoch.h"
 #include "../force.h"
@@ -593,6 +594,8 @@ known_refusal(GcBinding *b)
 	if (b->share.h[0] == 0)
 		return false;
 	gc_hash_mix(&b->identity, b->program, b->program->size);
+	if (b->node->windows)
+		gc_hash_mix(&b->identity, &b->node->windows->identity, sizeof(GcHash));
 	return !gc_offload_forced() && gc_hints_know_refusal(b->hints, &b->identity);
 }
 

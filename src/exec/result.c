@@ -250,6 +250,7 @@ output_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	switch (out->type)
 	{
 		case GC_OUT_NONE:
+		case GC_OUT_WINDOW:
 			*isnull = true;
 			return (Datum) 0;
 		case GC_OUT_VALUE:
@@ -572,7 +573,7 @@ fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 	d->ordered[column->order->output] = column;
 }
 
-/* The order of the rows; NULL: as they are. */
+/* The order of the rows; NULL: as they are.  Window functions come first. */
 static uint32 *
 find_order(GcDecoder *d, const uint64 *places)
 {
@@ -582,7 +583,7 @@ find_order(GcDecoder *d, const uint64 *places)
 	uint32	   *order;
 
 	d->ordered = MemoryContextAllocZero(d->scratch, (plan->noutputs + 1) * sizeof(GcOrderColumn *));
-	if (!gc_are_ordered(plan, d->nrows))
+	if (plan->windowed || !gc_are_ordered(plan, d->nrows))
 		return NULL;
 	for (int i = 0; i < plan->norder && d->code == GC_OK; i++)
 	{
@@ -592,7 +593,7 @@ find_order(GcDecoder *d, const uint64 *places)
 	if (d->code != GC_OK)
 		return NULL;
 	old = MemoryContextSwitchTo(d->scratch);
-	order = gc_order_rows(plan, columns, d->nrows);
+	order = gc_order_rows(columns, plan->norder, d->nrows, plan->sorted);
 	MemoryContextSwitchTo(old);
 	return order;
 }

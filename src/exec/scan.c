@@ -31,6 +31,7 @@
 #include "lookup.h"
 #include "skip.h"
 #include "scan.h"
+#include "window.h"
 #include "../columns/encode/spec.h"
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
@@ -61,6 +62,7 @@ static const CustomScanMethods scan_methods[] = {
 	SCAN_METHODS(GC_SCAN_NODE),
 	SCAN_METHODS(GC_JOIN_NODE),
 	SCAN_METHODS(GC_AGGREGATE_NODE),
+	SCAN_METHODS(GC_WINDOW_NODE),
 };
 
 static const CustomExecMethods exec_methods = {
@@ -112,6 +114,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	for (int i = 0; i < node->plan->nexprs; i++)
 		node->exprs[i] = ExecInitExpr(list_nth(cscan->custom_exprs, i), &css->ss.ps);
 	gc_find_init_params(node);
+	node->windows = gc_window_plan(node);
 
 	node->inputs = palloc0((node->plan->ninputs + 1) * sizeof(GcInputState));
 	node->keep_fallback_rows = (eflags & EXEC_FLAG_BACKWARD) != 0;
@@ -190,14 +193,22 @@ note_pipelines(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	}
 }
 
+/* What EXPLAIN tells of a run that has returned its rows. */
 static void
-note_success(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
+note_run(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 {
+	node->stats.run = *info;
+	note_pipelines(node, b, info);
+}
+
+/* The node's rows are there, and its windows are computed: PostgreSQL's plan will not answer. */
+static void
+count_success(GcScanState *node)
+{
+	const GcRunInfo *info = &node->stats.run;
 	GcStats    *s = gc_stats();
 
-	node->stats.run = *info;
 	node->stats.offloaded++;
-	note_pipelines(node, b, info);
 	pg_atomic_fetch_add_u64(&s->offloaded, 1);
 	pg_atomic_fetch_add_u64(&s->queue_us, (uint64) (info->queue_ms * 1000));
 	pg_atomic_fetch_add_u64(&s->compile_us, (uint64) (info->compile_ms * 1000));
@@ -269,6 +280,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	if (code == GC_OK)
 		code = gc_make_request(&b);
 	node->stats.bind_ms = ms_since(start);
+	node->asked = b.identity;
 	if (code == GC_OK)
 		code = gc_slot_submit(slot, b.request, &b.err);
 	if (code == GC_OK)
@@ -289,7 +301,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 		node->stats.decode_ms = ms_since(start);
 	}
 	if (code == GC_OK)
-		note_success(node, &b, gc_slot_info(slot));
+		note_run(node, &b, gc_slot_info(slot));
 	*err = b.err;
 	return code;
 }
@@ -318,6 +330,17 @@ attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 	return code;
 }
 
+/* Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones. */
+static GcCode
+compute_windows(GcScanState *node, GcHints *hints, GcError *err)
+{
+	const GcCode code = gc_compute_windows(node, err);
+
+	if (code != GC_OK && node->asked.h[0] != 0 && !node->windows->parameterised)
+		gc_hints_note_refusal(hints, &node->asked);
+	return code;
+}
+
 /* Compute the whole result on the device. */
 static GcCode
 run_on_device(GcScanState *node, GcError *err)
@@ -338,7 +361,12 @@ run_on_device(GcScanState *node, GcError *err)
 		GcCode		outcome = attempt_with_slot(node, hints, err);
 
 		if (outcome == GC_OK)
+			outcome = compute_windows(node, hints, err);
+		if (outcome == GC_OK)
+		{
+			count_success(node);
 			return GC_OK;
+		}
 		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
 		else if (learn(hints, outcome, err))

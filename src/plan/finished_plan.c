@@ -10,6 +10,7 @@
 #include "finished_plan.h"
 
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 
@@ -172,4 +173,26 @@ gc_nodes_of(PlannedStmt *stmt)
 		plans = lappend(plans, plan);
 	}
 	return plans;
+}
+
+void
+gc_show_window_functions(List *nodes)
+{
+#if PG_VERSION_NUM >= 180000
+	ListCell   *lc,
+			   *lt;
+
+	foreach(lc, nodes)
+	{
+		foreach(lt, lfirst_node(CustomScan, lc)->custom_scan_tlist)
+		{
+			TargetEntry *entry = lfirst_node(TargetEntry, lt);
+			const WindowFunc *func = (const WindowFunc *) entry->expr;
+
+			if (IsA(func, WindowFunc))
+				entry->expr = (Expr *) makeFuncExpr(func->winfnoid, func->wintype, func->args, func->wincollid,
+													func->inputcollid, COERCE_EXPLICIT_CALL);
+		}
+	}
+#endif
 }

@@ -271,8 +271,8 @@ class Maker(Sources, Subqueries):
         made = [(rng.choice(["rank() OVER (ORDER BY %s)" % by, "sum(%s) OVER %s" % (leaves.small(), window), "count(*) OVER " + window,
                              "max(%s) OVER %s" % (by, window), "dense_rank() OVER (PARTITION BY %s ORDER BY %s)" % (part, by)]))]
         made = [(made[0], Col("w", "int" if "max" not in made[0] else dict((n, c.kind) for n, c in scope)[by]))]
-        if rng.random() < 0.5 and all(c.kind in ("int", "text", "date") for _, c in scope):
-            made = [(self.window_by_rows(leaves, part, scope), Col("w", "int"))]
+        if rng.random() < 0.6 and all(c.kind in ("int", "text", "date") for _, c in scope):
+            made = [self.window_by_rows(leaves, part, scope) for _ in range(rng.choice([1, 1, 2, 3]))]
         if not kinds:
             made += [(col.name, col) for _, col in outputs[:2]]
         else:
@@ -281,22 +281,55 @@ class Maker(Sources, Subqueries):
         return "SELECT %s FROM (%s) AS %s" % (self.listed(made), text, self.alias()), made
 
     def window_by_rows(self, leaves, part, scope):
-        """An expression of each row's place, in an order in which tied rows are equal."""
+        """An expression of each row's place, in an order in which tied rows are equal; or of its frame alone."""
         rng = self.rng
         self.tags.add("windows by rows")
+        over = rng.choice(["", "PARTITION BY %s " % part])
+        ranged = [(name, c.kind) for name, c in scope if c.kind == "date" or c.kind == "int" and c.small]
+        kind = rng.choice(["int", "int", "text", "date"])
+        argument = leaves.small() if kind == "int" else leaves.simple(kind)
+        if ranged and rng.random() < 0.3:
+            name, by = rng.choice(ranged)
+            self.tags.add("windows by range")
+            size = lambda: "%d" % rng.choice([0, 1, 2, 7]) if by == "int" else "interval '%s'" % rng.choice(["0", "1 month", "3 days", "100 years"])
+            return self.aggregate_of_frame(argument, kind, leaves, "(%sORDER BY %s%s %s)" % (over, name, self.direction(), self.frame("RANGE", size)))
         names = [name for name, _ in scope]
-        order = "ORDER BY " + ", ".join(n + rng.choice(["", "", " DESC", " NULLS FIRST"]) for n in rng.sample(names, len(names)))
-        over = rng.choice(["", "PARTITION BY %s " % part]) + order
-        frame = rng.choice(["ROWS BETWEEN %d PRECEDING AND CURRENT ROW" % rng.randint(0, 3), "ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING",
-                            "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "ROWS UNBOUNDED PRECEDING", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
-                            "GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE UNBOUNDED PRECEDING",
-                            "ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW"])
-        argument = leaves.small()
-        return rng.choice(["row_number() OVER (%s)" % over, "ntile(%d) OVER (%s)" % (rng.randint(1, 5), over),
-                           "lag(%s%s) OVER (%s)" % (argument, rng.choice(["", ", 2", ", 1, -1"]), over), "lead(%s) OVER (%s)" % (argument, over),
-                           "first_value(%s) OVER (%s)" % (argument, over), "last_value(%s) OVER (%s %s)" % (argument, over, frame),
-                           "nth_value(%s, 2) OVER (%s %s)" % (argument, over, frame), "sum(%s) OVER (%s %s)" % (argument, over, frame),
-                           "count(*) OVER (%s %s)" % (over, frame), "max(%s) OVER (%s %s)" % (argument, over, frame)])
+        over = "(%sORDER BY %s %s)" % (over, ", ".join(n + self.direction() for n in rng.sample(names, len(names))),
+                                       self.frame(rng.choice(["ROWS", "ROWS", "GROUPS"]), lambda: "%d" % rng.choice([0, 1, 1, 2, 3, 40, 2**63 - 1])))
+        places = ["row_number()", "rank()", "dense_rank()", "ntile(%d)" % rng.randint(1, 5)]
+        values = ["lag(%s%s)" % (argument, rng.choice(["", ", 2", ", 0"])), "lead(%s, %d, %s)" % (argument, rng.randint(-1, 3), argument),
+                  "first_value(%s)" % argument, "last_value(%s)" % argument, "nth_value(%s, %d)" % (argument, rng.randint(1, 4))]
+        roll = rng.random()
+        if roll < 0.3:
+            return "%s OVER %s" % (rng.choice(places), over), Col("w", "int")
+        if roll < 0.7:
+            return "%s OVER %s" % (rng.choice(values), over), Col("w", kind)
+        return self.aggregate_of_frame(argument, kind, leaves, over)
+
+    def aggregate_of_frame(self, argument, kind, leaves, over):
+        rng = self.rng
+        condition = " FILTER (WHERE %s)" % leaves.condition(0) if rng.random() < 0.2 else ""
+        forms = [("count(*)", "int"), ("count(%s)" % argument, "int"), ("min(%s)" % argument, kind), ("max(%s)" % argument, kind),
+                 ("sum(%s)" % leaves.small(), "int"), ("avg(%s)" % leaves.small(), "ratio"), ("percent_rank()", "ratio"), ("cume_dist()", "ratio")]
+        form, result = rng.choice(forms)
+        return "%s%s OVER %s" % (form, condition if result != "ratio" else "", over), Col("w", result)
+
+    def direction(self):
+        return self.rng.choice(["", "", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
+
+    def frame(self, mode, size):
+        """A frame of a window, or none; it may be empty, or exclude rows."""
+        rng = self.rng
+        roll = rng.random()
+        if roll < 0.15:
+            return ""
+        starts = ["UNBOUNDED PRECEDING", "CURRENT ROW"] + ["%s PRECEDING" % size() for _ in range(3)]
+        if roll < 0.4:
+            return "%s %s" % (mode, rng.choice(starts))
+        between = [("%s PRECEDING" % size(), "%s FOLLOWING" % size()), ("%s PRECEDING" % size(), "%s PRECEDING" % size()),
+                   ("%s FOLLOWING" % size(), "%s FOLLOWING" % size()), ("%s FOLLOWING" % size(), "UNBOUNDED FOLLOWING"),
+                   ("UNBOUNDED PRECEDING", "%s FOLLOWING" % size()), ("CURRENT ROW", "UNBOUNDED FOLLOWING"), ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")]
+        return "%s BETWEEN %s AND %s" % ((mode,) + rng.choice(between)) + (" EXCLUDE CURRENT ROW" if rng.random() < 0.03 else "")
 
     def plain_rows(self, depth, outer):
         """As most plain selects, for windows above it."""

@@ -9,13 +9,15 @@
  *	- custom_scan_tlist: the columns that the device path produces, in the order of
  *	  GcPlanOutput; behind them every Var that lookup expressions read;
  *	- custom_exprs: expressions to evaluate at execution (parameters, lookup
- *	  expressions, lists), then clauses that only EXPLAIN prints;
+ *	  expressions, lists), then clauses that only EXPLAIN prints, then what window functions
+ *	  are computed of, evaluated for each row that the device returns;
  *	- custom_private: one bytea constant, a GcPlan (flat, without pointers);
  *	  one GC_DISPLAY_TAG integer per printed clause; for each grouping set, the bits
  *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys; of
  *	  printed clauses of lower query levels their GC_DISPLAY_TAGs, their levels (0 ..), the
  *	  clauses, and by level a range table with names; for each GcPlanGuess its clauses, whose
- *	  Vars are of relation 1; Oids of functions that the user must be permitted to call.
+ *	  Vars are of relation 1; Oids of functions that the user must be permitted to call;
+ *	  NULL, or another bytea constant, a GcPlanWindows.
  *
  * "Space" names the dictionary that a text value's code belongs to: a column of the program (0
  * ..), a lookup table with text results (GC_SPACE_LUT + n), or constants that CASE and its like
@@ -30,6 +32,7 @@
 
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
@@ -161,7 +164,8 @@ typedef enum GcOutputType
 								 * greatest */
 	GC_OUT_INTERVAL_AVG,		/* as GC_OUT_INTERVAL_SUM, over their number */
 	GC_OUT_REGRESSION,			/* of a state of floats: count `ref`, and `sums` */
-	GC_OUT_FETCHED				/* column `ref2` of the row whose id is group key or row output `ref` */
+	GC_OUT_FETCHED,				/* column `ref2` of the row whose id is group key or row output `ref` */
+	GC_OUT_WINDOW				/* a window function's result (GcPlanWindowFn) */
 } GcOutputType;
 
 /* Sums in PostgreSQL's states of floats: of x, squares of x; and of y, squares of y, products. */
@@ -206,6 +210,103 @@ typedef struct GcPlanOrder
 	Oid			collation;
 } GcPlanOrder;
 
+/*-------------------------------------------------------------------------
+ * Window functions, which the executor computes of decoded rows
+ *-------------------------------------------------------------------------
+ */
+
+#define GC_MAX_WINDOWS		16
+#define GC_MAX_WINDOW_FNS	64
+
+/* A column that rows of a window are sorted by. */
+typedef struct GcPlanWindowKey
+{
+	GcPlanOrder order;			/* without an output */
+	int16		expr;
+	uint8		kind;			/* GcKind, if its words are in this order; else GC_KIND_NONE */
+} GcPlanWindowKey;
+
+typedef struct GcPlanWindow
+{
+	int			npartition;		/* the first of the keys */
+	int			nkeys;
+	GcPlanWindowKey keys[GC_MAX_ORDER];
+	int			frame;			/* PostgreSQL's FRAMEOPTION_ bits */
+	int16		start_offset;	/* expression, evaluated once; or -1 */
+	int16		end_offset;
+	Oid			start_in_range; /* of RANGE with an offset: PostgreSQL's functions */
+	Oid			end_in_range;
+	Oid			in_range_collation;
+	bool		in_range_ascending;
+	bool		in_range_nulls_first;
+	bool		sort;			/* else rows are in its order, since they were sorted for a window before it */
+} GcPlanWindow;
+
+typedef enum GcWindowFnType
+{
+	GC_WINDOW_ROW_NUMBER,
+	GC_WINDOW_RANK,
+	GC_WINDOW_DENSE_RANK,
+	GC_WINDOW_PERCENT_RANK,
+	GC_WINDOW_CUME_DIST,
+	GC_WINDOW_NTILE,
+	GC_WINDOW_LAG,
+	GC_WINDOW_LEAD,
+	GC_WINDOW_FIRST,
+	GC_WINDOW_LAST,
+	GC_WINDOW_NTH,
+	GC_WINDOW_COUNT,
+	GC_WINDOW_SUM,
+	GC_WINDOW_AVG,
+	GC_WINDOW_EXTREME			/* the first by `operator` */
+} GcWindowFnType;
+
+#define GC_WINDOW_FN_ARGS	3
+
+typedef struct GcPlanWindowFn
+{
+	uint8		type;			/* GcWindowFnType */
+	uint8		window;
+	uint16		output;
+	int16		args[GC_WINDOW_FN_ARGS];	/* expressions; or -1 */
+	int16		filter;
+	Oid			argtype;		/* of the first */
+	Oid			operator;		/* GC_WINDOW_EXTREME */
+	Oid			collation;
+} GcPlanWindowFn;
+
+typedef struct GcPlanWindows
+{
+	int			first_expr;		/* their expressions in custom_exprs, */
+	int			nexprs;
+	int16		having;			/* of which one is a condition on the rows that windows are of; or -1 */
+	int			nwindows;
+	int			nfns;
+	GcPlanWindow windows[GC_MAX_WINDOWS];	/* in the order in which they are sorted for */
+	GcPlanWindowFn fns[GC_MAX_WINDOW_FNS];
+} GcPlanWindows;
+
+/*
+ * Memory that windows of a row take: its columns twice, as they are put in order; an expression's value with the words
+ * that it is sorted by; a function's result; places of all kinds, and sums.  Measured, and rounded up.
+ */
+#define GC_WINDOW_COLUMN_BYTES		18
+#define GC_WINDOW_EXPR_BYTES		30
+#define GC_WINDOW_FN_BYTES			24
+#define GC_WINDOW_ROW_BYTES			50
+
+/* They may take this, or what a hash table may if that is more.  PostgreSQL spills rows to disk. */
+#define GC_LEAST_WINDOW_MEMORY		(256.0 * 1024 * 1024)
+
+static inline bool
+gc_windows_fit(const GcPlanWindows *windows, int ncolumns, double rows)
+{
+	const double row = GC_WINDOW_ROW_BYTES + (double) ncolumns * GC_WINDOW_COLUMN_BYTES +
+		windows->nexprs * GC_WINDOW_EXPR_BYTES + windows->nfns * GC_WINDOW_FN_BYTES;
+
+	return rows <= PG_INT32_MAX && rows * row <= Max((double) get_hash_memory_limit(), GC_LEAST_WINDOW_MEMORY);
+}
+
 /*
  * Conditions of a table that leave a share of its rows which was guessed, since values of parameters were not known
  * (cost/guesses.c).
@@ -243,6 +344,7 @@ typedef struct GcPlan
 	bool		malformed;		/* a bug: the program is none, and the node falls back */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
 	bool		fixed_zone;		/* the session's time zone must have a single offset */
+	bool		windowed;		/* window functions are computed of its rows, before they are put in order */
 	double		groups[GC_MAX_PIPELINES];	/* estimates, by pipeline */
 	double		rows_out;
 	double		ms;				/* that the node is estimated to take, where nothing is lacking */
@@ -309,6 +411,7 @@ gc_plan_settle(GcPlan *plan)
 #define GC_SCAN_NODE		"GpuconcScan"
 #define GC_JOIN_NODE		"GpuconcJoin"
 #define GC_AGGREGATE_NODE	"GpuconcAggregate"
+#define GC_WINDOW_NODE		"GpuconcWindow"
 #define GC_INPUT_NODE		"GpuconcInput"
 
 #endif							/* GC_PLAN_H */

@@ -236,6 +236,8 @@ typedef struct GcTranslation
 	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
 	bool		late;			/* outputs are fetched by row id; what only they read is left out */
+	GcPlanWindows *windows;		/* NULL: none; never changed once it is here */
+	List	   *window_exprs;	/* Node: their expressions */
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
 	List	   *groupings;		/* IntList: numbers of the keys that a GROUPING() is of */
 	Node	  **column_nodes;	/* the Var or expression behind each column */

@@ -34,6 +34,7 @@ typedef enum GcNodeName
 	GC_NODE_SCAN,
 	GC_NODE_JOIN,
 	GC_NODE_AGGREGATE,
+	GC_NODE_WINDOW,
 	GC_NODE_NAMES
 } GcNodeName;
 
@@ -41,17 +42,39 @@ static const char *const node_names[GC_NODE_NAMES] = {
 	[GC_NODE_SCAN] = GC_SCAN_NODE,
 	[GC_NODE_JOIN] = GC_JOIN_NODE,
 	[GC_NODE_AGGREGATE] = GC_AGGREGATE_NODE,
+	[GC_NODE_WINDOW] = GC_WINDOW_NODE,
 };
+
+static Const *
+bytes_const(const void *bytes, Size size)
+{
+	bytea	   *b = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(b, VARHDRSZ + size);
+	memcpy(VARDATA(b), bytes, size);
+	return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(b), false, false);
+}
 
 /* Whoever reads the constant makes the plan find its arrays. */
 static Const *
 plan_const(const GcPlan *plan)
 {
-	bytea	   *b = palloc(VARHDRSZ + plan->size);
+	return bytes_const(plan, plan->size);
+}
 
-	SET_VARSIZE(b, VARHDRSZ + plan->size);
-	memcpy(VARDATA(b), plan, plan->size);
-	return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(b), false, false);
+/* What is said of window functions; their expressions become the last of the node's. */
+static Const *
+windows_const(const GcTranslation *tr, List **exprs)
+{
+	GcPlanWindows *windows;
+
+	if (tr->windows == NULL)
+		return NULL;
+	windows = palloc(sizeof(GcPlanWindows));
+	memcpy(windows, tr->windows, sizeof(GcPlanWindows));
+	windows->first_expr = list_length(*exprs);
+	*exprs = list_concat(*exprs, tr->window_exprs);
+	return bytes_const(windows, sizeof(GcPlanWindows));
 }
 
 /* A varchar is sorted as the text that it is relabelled as. */
@@ -120,6 +143,8 @@ node_name(const GcPlan *plan, RelOptInfo *rel)
 {
 	const GcProgram *p = GC_PLAN_PROGRAM(plan);
 
+	if (plan->windowed)
+		return GC_NODE_WINDOW;
 	if (gc_pipelines(p)[p->npipelines - 1].sink == GC_SINK_AGGREGATE || IS_UPPER_REL(rel))
 		return GC_NODE_AGGREGATE;
 	return plan->ninputs > 1 ? GC_NODE_JOIN : GC_NODE_SCAN;
@@ -192,12 +217,16 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	GcPath	   *path = (GcPath *) best_path;
 	GcTranslation *tr = path->tr;
 	CustomScan *scan = makeNode(CustomScan);
+	List	   *exprs = list_concat_copy(tr->exprs, tr->display);
+	Const	   *windows = windows_const(tr, &exprs);
 	List	   *tags;
 	GcPlan	   *plan = gc_builder_finish(tr, &tags);
 
 	note_path_taken(root, rel, path);
 	if (gc_planning && root->parent_root == NULL)
 		gc_planning->outermost = scan;
+	if (gc_planning && tr->windows)
+		gc_planning->windowed = lappend(gc_planning->windowed, scan);
 	note_order(root, tr, plan);
 	raise_init_plans(root, tr);
 	scan->scan.plan.targetlist = tlist;
@@ -206,10 +235,11 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_scan_tlist = tr->scan_tlist;
-	scan->custom_exprs = gc_settle_nulling(&scan->custom_scan_tlist, list_concat_copy(tr->exprs, tr->display));
+	scan->custom_exprs = gc_settle_nulling(&scan->custom_scan_tlist, exprs);
 	scan->custom_private = list_make5(plan_const(plan), linitial(tags), tr->sets, tr->groupings, lsecond(tags));
 	scan->custom_private = lappend(scan->custom_private, tr->guessed);
 	scan->custom_private = lappend(scan->custom_private, gc_functions_called(root));
+	scan->custom_private = lappend(scan->custom_private, windows);
 	scan->methods = GetCustomScanMethods(node_names[node_name(plan, rel)], false);
 	return &scan->scan.plan;
 }
@@ -422,14 +452,15 @@ path_size(const Path *path)
 			return sizeof(GroupingSetsPath);
 		case T_MinMaxAggPath:
 			return sizeof(MinMaxAggPath);
+		case T_WindowAggPath:
+			return sizeof(WindowAggPath);
 		default:
 			return 0;
 	}
 }
 
-/* A copy of a path node of known size, with the same children. */
-static Path *
-copy_path(const Path *path)
+Path *
+gc_copy_path(const Path *path)
 {
 	Path	   *copy = palloc(path_size(path));
 
@@ -466,6 +497,8 @@ gc_single_child(Path *path)
 			return &((AggPath *) path)->subpath;
 		case T_GroupingSetsPath:
 			return &((GroupingSetsPath *) path)->subpath;
+		case T_WindowAggPath:
+			return &((WindowAggPath *) path)->subpath;
 		default:
 			return NULL;
 	}
@@ -536,7 +569,7 @@ serial_path(Path *path)
 		return path;
 	if (path_size(path) == 0)
 		return NULL;
-	copy = copy_path(path);
+	copy = gc_copy_path(path);
 	copy->parallel_aware = false;
 	return serialise_children(copy) ? copy : NULL;
 }
@@ -672,7 +705,7 @@ rewrite(Rewrite *w, Path *path)
 		w->failed = true;
 		return path;
 	}
-	copy = copy_path(path);
+	copy = gc_copy_path(path);
 	child = gc_single_child(copy);
 	children = gc_child_list(copy);
 	if (w->failed)
@@ -790,7 +823,7 @@ gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own)
 
 		if (fallback)
 		{
-			*own = copy_path(gathered);
+			*own = gc_copy_path(gathered);
 			return fallback;
 		}
 	}
@@ -800,7 +833,7 @@ gc_fallback_path(GcTranslation *tr, RelOptInfo *rel, Path **own)
 
 		if (fallback)
 		{
-			*own = copy_path(path);
+			*own = gc_copy_path(path);
 			return fallback;
 		}
 		tried = lappend(tried, path);

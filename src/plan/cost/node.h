@@ -63,6 +63,9 @@ extern bool gc_path_has_ours(Path *path);
 /* Cost that paths of ours in a path tree save against PostgreSQL's own in their place, if each is executed once. */
 extern Cost gc_saved_cost(Path *path);
 
+/* A copy of a path node of PostgreSQL's, of a kind that can be in a fallback, with the same children. */
+extern Path *gc_copy_path(const Path *path);
+
 /* Where a path node of one child keeps it, and one of a list of children these; NULL for others. */
 extern Path **gc_single_child(Path *path);
 extern List **gc_child_list(Path *path);

@@ -203,7 +203,7 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		prev_upper_hook(root, stage, input, output, extra);
 	if (stage == UPPERREL_FINAL)
 		note_time(root, output);
-	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
+	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_WINDOW && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
 		return;
 	if (!is_looked_at(output) || goes_along(root))
 		return;
@@ -212,6 +212,8 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		gc_add_group_path(root, input, output, extra);
 		gc_add_window_order(root, output);
 	}
+	else if (stage == UPPERREL_WINDOW)
+		gc_add_window_path(root, input, output);
 	else if (stage == UPPERREL_DISTINCT)
 		gc_add_distinct_path(root, input, output);
 	else

@@ -130,6 +130,9 @@ shows_input_order(PlannerInfo *root)
 /* A node that decides when it is executed costs this part of PostgreSQL's own path.  It is there for either to be taken. */
 #define DECIDING_SHARE	0.9
 
+/* Window functions of fewer rows take less than a request. */
+#define FEW_WINDOWED	1000
+
 /* And of more groups than this, grouping sets are not made. */
 #define MOST_ROLLED_UP	1000000
 
@@ -263,6 +266,13 @@ few_wanted(PlannerInfo *root, RelOptInfo *rel)
 		(IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)));
 }
 
+/* Are there window functions of this relation's rows?  They take more than the rows themselves, and windows.c takes them along. */
+static bool
+is_windowed(PlannerInfo *root, RelOptInfo *rel)
+{
+	return root->parse->hasWindowFuncs && (IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)));
+}
+
 /* Would PostgreSQL's own path be taken whatever is asked of the relation's rows? */
 static bool
 is_beaten(const Path *costs, const Path *fallback)
@@ -320,7 +330,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
 		beaten = is_beaten(&cost, fallback);
 		/* GEQO frees the paths of its trials, so none is kept aside. */
-		if (beaten && (gc_geqo() || !few_wanted(tr->root, rel)))
+		if (beaten && (gc_geqo() || !(few_wanted(tr->root, rel) || is_windowed(tr->root, rel))))
 		{
 			gc_note_refusal(what, GC_CHEAPER);
 			return;
@@ -406,6 +416,8 @@ too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
 	Cost		least = gc_offload_cost + rows * cpu_tuple_cost;
 	ListCell   *lc;
 
+	if (is_windowed(root, rel) && rows >= FEW_WINDOWED)
+		return false;
 	foreach(lc, gc_offload_forced() ? NIL : rel->pathlist)
 	{
 		Path	   *path = gc_own_path(lfirst(lc));

@@ -40,6 +40,9 @@ extern void gc_path_hooks_install(void);
  */
 extern void gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
 
+/* Offer a path of ours for rows or groups again, with the window functions that PostgreSQL computes above it. */
+extern void gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
+
 /* Offer a path of ours for groups again, in the order in which window functions take them. */
 extern void gc_add_window_order(PlannerInfo *root, RelOptInfo *output);
 

@@ -425,7 +425,7 @@ map_output(GcPlanOutput *out, const Maps *maps)
 	map_space(&out->space, maps);
 	if (out->type != GC_OUT_NONE && out->lut != GC_NONE)
 		out->lut = maps->lut[out->lut];
-	if (out->type == GC_OUT_NONE || out->type == GC_OUT_QUOTIENT || out->type == GC_OUT_GROUPING)
+	if (out->type == GC_OUT_NONE || out->type == GC_OUT_QUOTIENT || out->type == GC_OUT_GROUPING || out->type == GC_OUT_WINDOW)
 		return;
 	if (out->type == GC_OUT_VALUE)
 	{
@@ -573,6 +573,7 @@ gc_builder_finish(GcTranslation *tr, List **display_tags)
 	head.noutputs = list_length(tr->outputs);
 	head.nexprs = list_length(tr->exprs);
 	head.float_aggs = tr->float_aggs;
+	head.windowed = tr->windows != NULL;
 	head.program_size = p->size;
 	for (int i = 0; i < tr->npipelines; i++)
 		head.groups[maps.pipeline[i]] = tr->plan->groups[i];

@@ -1,0 +1,491 @@
+/*-------------------------------------------------------------------------
+ *
+ * window_functions.c
+ *	  Window functions over the rows that the device returned: each function, for all rows of a window.
+ *
+ * Sums of frames are differences of sums from the first place on, exact in 128 bits.  Extremes are found by a queue of
+ * candidates, as frames never go back.
+ *
+ * Runs in backends, without a request slot.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "window.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "order.h"
+#include "../columns/store/numeric.h"
+
+#define NO_PLACE	PG_UINT32_MAX
+#define TOO_LARGE	"The values of a window function cannot be added up in 128 bits."
+
+static void
+put(GcWindowing *w, const GcPlanWindowFn *fn, uint32 n, Datum value, bool isnull)
+{
+	const Size	at = w->order[n] * (Size) w->rows->ncols + fn->output;
+
+	w->rows->values[at] = isnull ? (Datum) 0 : value;
+	w->rows->isnull[at] = isnull;
+}
+
+/* The value of an argument for the row at a place. */
+static Datum
+argument(const GcWindowing *w, const GcPlanWindowFn *fn, int arg, uint32 n, bool *isnull)
+{
+	*isnull = w->isnull[fn->args[arg]][w->order[n]];
+	return w->values[fn->args[arg]][w->order[n]];
+}
+
+/* A function's first argument at a place as its result for another one; NO_PLACE: NULL. */
+static void
+put_value_of(GcWindowing *w, const GcPlanWindowFn *fn, uint32 n, uint32 place)
+{
+	bool		isnull = true;
+	const Datum value = place == NO_PLACE ? (Datum) 0 : argument(w, fn, 0, place, &isnull);
+
+	put(w, fn, n, value, isnull);
+}
+
+/*-------------------------------------------------------------------------
+ * By places alone
+ *-------------------------------------------------------------------------
+ */
+
+static void
+number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		const uint32 first = w->partition[n];
+		const double rows = w->partition_end[n] - first;
+		Datum		value;
+
+		gc_window_interrupts(n);
+		switch (fn->type)
+		{
+			case GC_WINDOW_ROW_NUMBER:
+				value = Int64GetDatum((int64) n - first + 1);
+				break;
+			case GC_WINDOW_RANK:
+				value = Int64GetDatum((int64) w->peers[n] - first + 1);
+				break;
+			case GC_WINDOW_DENSE_RANK:
+				value = Int64GetDatum((int64) w->group[n] - w->group[first] + 1);
+				break;
+			case GC_WINDOW_PERCENT_RANK:
+				value = Float8GetDatum(rows <= 1 ? 0.0 : (w->peers[n] - first) / (rows - 1));
+				break;
+			default:
+				value = Float8GetDatum((w->peers_end[n] - first) / rows);
+				break;
+		}
+		put(w, fn, n, value, false);
+	}
+}
+
+/*
+ * PostgreSQL looks at the argument until it is not NULL, and no further in that partition.  Buckets begin there, and are
+ * as large as if they began with the partition.
+ */
+static void
+number_buckets(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	bool		isnull = true;
+	int64		buckets = 0;
+	uint32		begin = 0;
+
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		const int64 rows = w->partition_end[n] - w->partition[n];
+		int64		row;
+		int64		small;
+		int64		large;
+
+		gc_window_interrupts(n);
+		if (n == w->partition[n] || isnull)
+		{
+			buckets = DatumGetInt32(argument(w, fn, 0, n, &isnull));
+			begin = n;
+		}
+		if (isnull)
+		{
+			put(w, fn, n, (Datum) 0, true);
+			continue;
+		}
+		if (buckets <= 0)
+		{
+			w->code = gc_fail(w->err, GC_DATA, "ntile() has no bucket.");
+			return;
+		}
+		/* The first buckets have a row more. */
+		row = n - begin;
+		small = rows / buckets;
+		large = rows % buckets;
+		put(w, fn, n, Int32GetDatum(row < large * (small + 1) ? row / (small + 1) + 1 : large + (row - large * (small + 1)) / small + 1),
+			false);
+	}
+}
+
+/* lag() and lead(). */
+static void
+look_around(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		bool		isnull = false;
+		int64		offset = 1;
+		int64		place;
+		Datum		value = (Datum) 0;
+
+		gc_window_interrupts(n);
+		if (fn->args[1] >= 0)
+			offset = DatumGetInt32(argument(w, fn, 1, n, &isnull));
+		place = fn->type == GC_WINDOW_LAG ? n - offset : n + offset;
+		if (isnull)
+			put(w, fn, n, (Datum) 0, true);
+		else if (place >= w->partition[n] && place < w->partition_end[n])
+			put_value_of(w, fn, n, place);
+		else
+		{
+			isnull = true;
+			if (fn->args[2] >= 0)
+				value = argument(w, fn, 2, n, &isnull);
+			put(w, fn, n, value, isnull);
+		}
+	}
+}
+
+/* first_value(), last_value(), nth_value(). */
+static void
+look_in_frame(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		const int64 rows = (int64) w->to[n] - w->from[n];
+		bool		isnull = false;
+		int64		nth = 1;
+
+		gc_window_interrupts(n);
+		if (fn->type == GC_WINDOW_LAST)
+			nth = rows;
+		else if (fn->type == GC_WINDOW_NTH)
+			nth = DatumGetInt32(argument(w, fn, 1, n, &isnull));
+		if (fn->type == GC_WINDOW_NTH && !isnull && nth <= 0)
+		{
+			w->code = gc_fail(w->err, GC_DATA, "The argument of nth_value() is not positive.");
+			return;
+		}
+		put_value_of(w, fn, n, isnull || nth > rows || rows <= 0 ? NO_PLACE : w->from[n] + nth - 1);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Extremes
+ *-------------------------------------------------------------------------
+ */
+
+/* Does the row at a place count for an aggregate? */
+static bool
+counts(const GcWindowing *w, const GcPlanWindowFn *fn, uint32 n)
+{
+	const uint32 row = w->order[n];
+
+	if (fn->filter >= 0 && (w->isnull[fn->filter][row] || !DatumGetBool(w->values[fn->filter][row])))
+		return false;
+	return fn->args[0] < 0 || !w->isnull[fn->args[0]][row];
+}
+
+/* Is the value at place a before that at b?  By a comparison, or the larger number. */
+typedef struct Comparison
+{
+	SortSupport sort;
+	const int16 *numbers;		/* by place */
+	bool		first;			/* of equal ones, the first is wanted */
+} Comparison;
+
+static bool
+is_better(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, uint32 a, uint32 b)
+{
+	if (c->numbers)
+		return c->numbers[a] > c->numbers[b];
+	return c->sort->comparator(w->values[fn->args[0]][w->order[a]], w->values[fn->args[0]][w->order[b]], c->sort) *
+		(c->sort->ssup_reverse ? -1 : 1) < 0;
+}
+
+/*
+ * The place of the best value in each place's frame; NO_PLACE if there is none.  The queue has places whose values are
+ * better than all that come behind them, or equal to some if the first of these is wanted.
+ */
+static uint32 *
+find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
+{
+	uint32	   *best = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(uint32));
+	uint32	   *queue = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(uint32));
+	uint32		first = 0;
+	uint32		last = 0;
+	uint32		next = 0;
+
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		gc_window_interrupts(n);
+		if (n == w->partition[n])
+		{
+			first = last = 0;
+			next = n;
+		}
+		for (; next < w->to[n]; next++)
+		{
+			gc_window_interrupts(next);
+			if (!counts(w, fn, next))
+				continue;
+			while (last > first && (c->first ? is_better(w, fn, c, next, queue[last - 1]) : !is_better(w, fn, c, queue[last - 1], next)))
+				last--;
+			queue[last++] = next;
+		}
+		while (first < last && queue[first] < w->from[n])
+			first++;
+		best[n] = first < last && queue[first] < w->to[n] ? queue[first] : NO_PLACE;
+	}
+	pfree(queue);
+	return best;
+}
+
+/* Of equal values, PostgreSQL's functions return the last; those of bpchar, which ignores blanks at the end, the first. */
+static void
+find_extremes(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	const GcPlanOrder order = {.operator = fn->operator,.collation = fn->collation};
+	const GcOrderColumn column = {.order = &order,.values = w->values[fn->args[0]]};
+	const Comparison c = {.sort = gc_order_comparisons(&column, 1),.first = fn->argtype == BPCHAROID};
+	uint32	   *best = find_best(w, fn, &c);
+
+	for (uint32 n = 0; n < w->count; n++)
+		put_value_of(w, fn, n, best[n]);
+	pfree(best);
+}
+
+/*-------------------------------------------------------------------------
+ * Counts and sums
+ *-------------------------------------------------------------------------
+ */
+
+/* Sums of all places before one (which are int128, as memory is not aligned for i128), and the number of values in these. */
+typedef struct Sums
+{
+	int128	   *sum;			/* NULL: only counts are wanted */
+	uint32	   *count;
+	int16	   *scale;			/* numerics: display scale by place; NULL: they all have */
+	int16		largest;		/* this one, in which sums are */
+	uint32	   *best;			/* the place of the largest one in each frame */
+} Sums;
+
+static bool
+to_integer(Oid type, Datum value, int128 *integer, int16 *scale)
+{
+	i128		digits = 0;
+	bool		fits;
+
+	*scale = 0;
+	switch (type)
+	{
+		case INT2OID:
+			*integer = DatumGetInt16(value);
+			return true;
+		case INT4OID:
+			*integer = DatumGetInt32(value);
+			return true;
+		case INT8OID:
+			*integer = DatumGetInt64(value);
+			return true;
+		default:
+			fits = gc_numeric_to_int128(value, &digits, scale);
+			*integer = digits;
+			return fits;
+	}
+}
+
+static i128
+power_of_10(int n)
+{
+	i128		power = 1;
+
+	while (n-- > 0)
+		power *= 10;
+	return power;
+}
+
+/* The largest power of 10 in 128 bits, less the room for a digit. */
+#define MOST_DIGITS		37
+
+/* All numerics at their largest display scale.  False if that takes too many digits. */
+static bool
+rescale(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
+{
+	bool		same = true;
+
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		int			digits;
+
+		gc_window_interrupts(n);
+		if (!counts(w, fn, n))
+			continue;
+		digits = s->largest - s->scale[n];
+		same &= digits == 0;
+		if (digits > MOST_DIGITS || __builtin_mul_overflow(s->sum[n + 1], power_of_10(digits), &s->sum[n + 1]))
+			return false;
+	}
+	if (same)
+	{
+		pfree(s->scale);
+		s->scale = NULL;
+	}
+	else
+		s->best = find_best(w, fn, &(Comparison) {.numbers = s->scale});
+	return true;
+}
+
+static bool
+fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
+{
+	s->sum = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(int128));
+	s->scale = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(int16));
+	s->largest = 0;
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		gc_window_interrupts(n);
+		s->sum[n + 1] = 0;
+		s->scale[n] = 0;
+		if (!counts(w, fn, n))
+			continue;
+		if (!to_integer(fn->argtype, w->values[fn->args[0]][w->order[n]], &s->sum[n + 1], &s->scale[n]))
+			return false;
+		s->largest = Max(s->largest, s->scale[n]);
+	}
+	if (!rescale(w, fn, s))
+		return false;
+	s->sum[0] = 0;
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		gc_window_interrupts(n);
+		if (__builtin_add_overflow(s->sum[n], s->sum[n + 1], &s->sum[n + 1]))
+			return false;
+	}
+	return true;
+}
+
+static void
+fill_counts(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
+{
+	s->count = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(uint32));
+	s->count[0] = 0;
+	for (uint32 n = 0; n < w->count; n++)
+		s->count[n + 1] = s->count[n] + counts(w, fn, n);
+}
+
+/* sum() or avg() of the frame of a place, in which there are values.  False if the sum is too large. */
+static bool
+sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, int64 count, Datum *value)
+{
+	ExprContext *econtext = w->node->css.ss.ps.ps_ExprContext;
+	i128		sum;
+	int16		scale = s->largest;
+	MemoryContext old;
+
+	if (__builtin_sub_overflow((i128) s->sum[w->to[n]], (i128) s->sum[w->from[n]], &sum))
+		return false;
+	if (fn->type == GC_WINDOW_SUM && (fn->argtype == INT2OID || fn->argtype == INT4OID))
+	{
+		*value = Int64GetDatum((int64) sum);
+		return true;
+	}
+	if (s->scale)
+	{
+		scale = s->scale[s->best[n]];
+		sum /= power_of_10(s->largest - scale);
+	}
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	*value = gc_int128_to_numeric(sum, scale);
+	if (fn->type == GC_WINDOW_AVG)
+		*value = DirectFunctionCall2(numeric_div, *value, NumericGetDatum(int64_to_numeric(count)));
+	MemoryContextSwitchTo(w->kept);
+	*value = datumCopy(*value, false, -1);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* count(), sum(), avg().  Places with one frame share their result. */
+static void
+add_up(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	Sums		s = {0};
+	Datum		value = (Datum) 0;
+
+	fill_counts(w, fn, &s);
+	if (fn->type != GC_WINDOW_COUNT && !fill_sums(w, fn, &s))
+	{
+		w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
+		return;
+	}
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		const bool	empty = w->to[n] <= w->from[n];
+		const int64 count = empty ? 0 : s.count[w->to[n]] - s.count[w->from[n]];
+		const bool	again = n > 0 && w->from[n] == w->from[n - 1] && w->to[n] == w->to[n - 1];
+
+		gc_window_interrupts(n);
+		if (fn->type == GC_WINDOW_COUNT)
+			value = Int64GetDatum(count);
+		else if (count > 0 && !again && !sum_of_frame(w, fn, &s, n, count, &value))
+		{
+			w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
+			return;
+		}
+		put(w, fn, n, value, fn->type != GC_WINDOW_COUNT && count == 0);
+	}
+	pfree(s.count);
+	if (s.sum)
+		pfree(s.sum);
+}
+
+/*-------------------------------------------------------------------------
+ * All of them
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_window_function(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	switch (fn->type)
+	{
+		case GC_WINDOW_NTILE:
+			number_buckets(w, fn);
+			break;
+		case GC_WINDOW_LAG:
+		case GC_WINDOW_LEAD:
+			look_around(w, fn);
+			break;
+		case GC_WINDOW_FIRST:
+		case GC_WINDOW_LAST:
+		case GC_WINDOW_NTH:
+			look_in_frame(w, fn);
+			break;
+		case GC_WINDOW_COUNT:
+		case GC_WINDOW_SUM:
+		case GC_WINDOW_AVG:
+			add_up(w, fn);
+			break;
+		case GC_WINDOW_EXTREME:
+			find_extremes(w, fn);
+			break;
+		default:
+			number_rows(w, fn);
+			break;
+	}
+}

@@ -1,0 +1,588 @@
+/*-------------------------------------------------------------------------
+ *
+ * windows.c
+ *	  Paths of ours that compute window functions, too.
+ *
+ * The executor computes them of the rows that the device has returned and it has decoded (exec/window.c).  So the Sort
+ * and the WindowAgg nodes above a node of ours are left out, whatever that node is of: rows, groups, or grouping sets.
+ * All windows of a query level go along, or none.
+ *
+ * The fallback is PostgreSQL's own path, with the node's fallback where the node was.
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "paths.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "../base/builder.h"
+#include "../base/planning.h"
+#include "../../columns/encode/pgkinds.h"
+#include "../../compat.h"
+#include "../../force.h"
+#include "execution_time.h"
+#include "node.h"
+
+/* Costs in operators: a comparison while rows are sorted, the columns of a row, a function, a numeric result. */
+#define COMPARE_OPERATORS	0.2
+#define ROW_OPERATORS		2
+#define FUNCTION_OPERATORS	1
+#define NUMERIC_OPERATORS	6
+
+/*-------------------------------------------------------------------------
+ * Expressions
+ *-------------------------------------------------------------------------
+ */
+
+/* Is anything in the expression missing among the node's columns?  Walker. */
+static bool
+is_missing(Node *node, void *context)
+{
+	GcTranslation *tr = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	foreach(lc, tr->scan_tlist)
+	{
+		const GcPlanOutput *out = list_nth(tr->outputs, foreach_current_index(lc));
+
+		if (out->type != GC_OUT_NONE && gc_equal(lfirst_node(TargetEntry, lc)->expr, node))
+			return false;
+	}
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, WindowFunc))
+		return true;
+	return expression_tree_walker(node, is_missing, context);
+}
+
+/* An InitPlan cannot be executed where windows are computed, since errors are caught there.  Walker. */
+static bool
+is_of_subquery(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
+		return true;
+	return expression_tree_walker(node, is_of_subquery, context);
+}
+
+/* The number of an expression that windows are computed of; -1, with a reason, if it cannot be. */
+static int
+expression(GcTranslation *tr, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, tr->window_exprs)
+	{
+		if (equal(lfirst(lc), expr))
+			return foreach_current_index(lc);
+	}
+	if (contain_volatile_functions(expr))
+		return gc_refuse(tr, "a volatile function is in a window");
+	if (is_of_subquery(expr, NULL))
+		return gc_refuse(tr, "a subquery, or a value of an outer query, is in a window");
+	if (is_missing(expr, tr))
+		return gc_refuse(tr, "a window is of what the node below does not return");
+	tr->window_exprs = lappend(tr->window_exprs, expr);
+	return list_length(tr->window_exprs) - 1;
+}
+
+/*-------------------------------------------------------------------------
+ * Windows
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * The collation that rows of a partition are brought together by.  They need only be equal: where equal texts have equal
+ * bytes, the order of bytes does.
+ */
+static Oid
+partition_collation(Oid type, Oid collation)
+{
+	if ((type == TEXTOID || type == VARCHAROID || type == BPCHAROID) && OidIsValid(collation) && get_collation_isdeterministic(collation))
+		return C_COLLATION_OID;
+	return collation;
+}
+
+static bool
+add_key(GcTranslation *tr, GcPlanWindow *w, const SortGroupClause *clause, bool partition)
+{
+	Node	   *expr = get_sortgroupclause_expr(unconstify(SortGroupClause *, clause), tr->root->processed_tlist);
+	const Oid	type = exprType(expr);
+	GcPlanWindowKey *key = &w->keys[w->nkeys];
+	Oid			family;
+	Oid			input;
+	GcDirection direction;
+	int			e;
+
+	if (w->nkeys == GC_MAX_ORDER)
+		return gc_refuse(tr, "a window has too many columns") >= 0;
+	if (!OidIsValid(clause->sortop) || !get_ordering_op_properties(clause->sortop, &family, &input, &direction))
+		return gc_refuse(tr, "a window has a column without an order") >= 0;
+	e = expression(tr, expr);
+	if (e < 0)
+		return false;
+	key->expr = e;
+	key->order.operator = clause->sortop;
+	key->order.descending = direction == GC_GREATER;
+	key->order.nulls_first = clause->nulls_first;
+	key->order.collation = exprCollation(expr);
+	if (partition)
+		key->order.collation = partition_collation(type, key->order.collation);
+	/* Words are in the default order of their type alone. */
+	key->kind = family == lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf ? gc_type_kind(type) : GC_KIND_NONE;
+	w->nkeys++;
+	return true;
+}
+
+static bool
+add_offset(GcTranslation *tr, Node *offset, int16 *e)
+{
+	*e = -1;
+	if (offset == NULL)
+		return true;
+	*e = expression(tr, offset);
+	return *e >= 0;
+}
+
+/* Fill in a window; false, with a reason, if it is none of ours. */
+static bool
+describe_window(GcTranslation *tr, const WindowClause *clause, GcPlanWindow *w)
+{
+	ListCell   *lc;
+
+	if (clause->frameOptions & FRAMEOPTION_EXCLUSION)
+		return gc_refuse(tr, "a window's frame excludes rows") >= 0;
+	foreach(lc, clause->partitionClause)
+	{
+		if (!add_key(tr, w, lfirst_node(SortGroupClause, lc), true))
+			return false;
+	}
+	w->npartition = w->nkeys;
+	foreach(lc, clause->orderClause)
+	{
+		if (!add_key(tr, w, lfirst_node(SortGroupClause, lc), false))
+			return false;
+	}
+	w->frame = clause->frameOptions;
+	w->start_in_range = clause->startInRangeFunc;
+	w->end_in_range = clause->endInRangeFunc;
+	w->in_range_collation = clause->inRangeColl;
+	w->in_range_ascending = clause->inRangeAsc;
+	w->in_range_nulls_first = clause->inRangeNullsFirst;
+	return add_offset(tr, clause->startOffset, &w->start_offset) && add_offset(tr, clause->endOffset, &w->end_offset);
+}
+
+/* Are rows that are sorted for one window in the order of another one? */
+static bool
+is_sorted_for(const GcPlanWindow *sorted, const GcPlanWindow *w)
+{
+	return w->nkeys <= sorted->nkeys && memcmp(sorted->keys, w->keys, w->nkeys * sizeof(GcPlanWindowKey)) == 0;
+}
+
+/*
+ * Put windows in the order in which they are computed: that with the most columns, then those whose order its rows are
+ * in, and so on.  *sorts: so many times are rows sorted.
+ */
+static void
+arrange_windows(GcPlanWindows *windows, uint8 *place, int *sorts)
+{
+	GcPlanWindow *old = palloc(sizeof(windows->windows));
+	bool		done[GC_MAX_WINDOWS] = {0};
+	int			n = 0;
+
+	memcpy(old, windows->windows, sizeof(windows->windows));
+	*sorts = 0;
+	while (n < windows->nwindows)
+	{
+		int			most = -1;
+
+		for (int i = 0; i < windows->nwindows; i++)
+		{
+			if (!done[i] && (most < 0 || old[i].nkeys > old[most].nkeys))
+				most = i;
+		}
+		for (int i = 0; i < windows->nwindows; i++)
+		{
+			const int	w = i == 0 ? most : i <= most ? i - 1 : i;
+
+			if (done[w] || !is_sorted_for(&old[most], &old[w]))
+				continue;
+			done[w] = true;
+			place[w] = n;
+			windows->windows[n] = old[w];
+			windows->windows[n++].sort = w == most && old[w].nkeys > 0;
+		}
+		*sorts += old[most].nkeys > 0;
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Functions
+ *-------------------------------------------------------------------------
+ */
+
+/* The operator by which the result of a built-in min(), max() and their like comes first; none for other functions. */
+static Oid
+sort_operator(Oid function)
+{
+	HeapTuple	tuple = function < FirstUnpinnedObjectId ? SearchSysCache1(AGGFNOID, ObjectIdGetDatum(function)) : NULL;
+	Oid			operator;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	operator = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggsortop;
+	ReleaseSysCache(tuple);
+	return operator;
+}
+
+/* Find out which function it is; false if it is none of ours. */
+static bool
+classify(const WindowFunc *func, GcPlanWindowFn *fn)
+{
+	static const struct
+	{
+		Oid			function;
+		GcWindowFnType type;
+	}			known[] = {
+		{F_ROW_NUMBER, GC_WINDOW_ROW_NUMBER}, {F_RANK_, GC_WINDOW_RANK}, {F_DENSE_RANK_, GC_WINDOW_DENSE_RANK},
+		{F_PERCENT_RANK_, GC_WINDOW_PERCENT_RANK}, {F_CUME_DIST_, GC_WINDOW_CUME_DIST}, {F_NTILE, GC_WINDOW_NTILE},
+		{F_LAG_ANYELEMENT, GC_WINDOW_LAG}, {F_LAG_ANYELEMENT_INT4, GC_WINDOW_LAG},
+		{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_WINDOW_LAG},
+		{F_LEAD_ANYELEMENT, GC_WINDOW_LEAD}, {F_LEAD_ANYELEMENT_INT4, GC_WINDOW_LEAD},
+		{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_WINDOW_LEAD},
+		{F_FIRST_VALUE, GC_WINDOW_FIRST}, {F_LAST_VALUE, GC_WINDOW_LAST}, {F_NTH_VALUE, GC_WINDOW_NTH},
+		{F_COUNT_, GC_WINDOW_COUNT}, {F_COUNT_ANY, GC_WINDOW_COUNT},
+		{F_SUM_INT2, GC_WINDOW_SUM}, {F_SUM_INT4, GC_WINDOW_SUM}, {F_SUM_INT8, GC_WINDOW_SUM}, {F_SUM_NUMERIC, GC_WINDOW_SUM},
+		{F_AVG_INT2, GC_WINDOW_AVG}, {F_AVG_INT4, GC_WINDOW_AVG}, {F_AVG_INT8, GC_WINDOW_AVG}, {F_AVG_NUMERIC, GC_WINDOW_AVG},
+	};
+
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		if (known[i].function == func->winfnoid)
+		{
+			fn->type = known[i].type;
+			return true;
+		}
+	}
+	fn->type = GC_WINDOW_EXTREME;
+	fn->operator = sort_operator(func->winfnoid);
+	return func->winagg && OidIsValid(fn->operator) && list_length(func->args) == 1;
+}
+
+static bool
+describe_function(GcTranslation *tr, WindowFunc *func, GcPlanWindowFn *fn)
+{
+	GcPlanOutput *out;
+	ListCell   *lc;
+	int			attno;
+	int			e;
+
+	*fn = (GcPlanWindowFn) {.args = {-1, -1, -1},.filter = -1};
+	if (!classify(func, fn) || list_length(func->args) > GC_WINDOW_FN_ARGS)
+		return gc_refuse(tr, "window function %s() is not known", get_func_name(func->winfnoid)) >= 0;
+	if (GC_IGNORES_NULLS(func))
+		return gc_refuse(tr, "window function %s() says what becomes of NULLs", get_func_name(func->winfnoid)) >= 0;
+	fn->collation = func->inputcollid;
+	foreach(lc, func->args)
+	{
+		e = expression(tr, lfirst(lc));
+		if (e < 0)
+			return false;
+		fn->args[foreach_current_index(lc)] = e;
+	}
+	if (func->args != NIL)
+		fn->argtype = exprType(linitial(func->args));
+	if (func->aggfilter)
+	{
+		e = expression(tr, (Node *) func->aggfilter);
+		if (e < 0)
+			return false;
+		fn->filter = e;
+	}
+	attno = gc_scan_attno(tr, (Node *) func);
+	out = list_nth(tr->outputs, attno - 1);
+	out->type = GC_OUT_WINDOW;
+	out->ref = out->ref2 = out->scale_ref = out->square_ref = out->lut = GC_NONE;
+	out->space = GC_SPACE_NONE;
+	fn->output = attno - 1;
+	return true;
+}
+
+static bool
+functions_walker(Node *node, void *context)
+{
+	List	  **found = context;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, WindowFunc))
+		return expression_tree_walker(node, functions_walker, context);
+	if (!list_member(*found, node))
+		*found = lappend(*found, node);
+	return false;
+}
+
+/* The number of the window that a function is over, which is described if it was not yet; -1, with a reason, if it cannot be. */
+static int
+window_of(GcTranslation *tr, GcPlanWindows *windows, const WindowFunc *func, int *winref)
+{
+	for (int i = 0; i < windows->nwindows; i++)
+	{
+		if (winref[i] == func->winref)
+			return i;
+	}
+	if (windows->nwindows == GC_MAX_WINDOWS)
+		return gc_refuse(tr, "there are too many windows");
+	winref[windows->nwindows] = func->winref;
+	if (!describe_window(tr, list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1),
+						 &windows->windows[windows->nwindows]))
+		return -1;
+	return windows->nwindows++;
+}
+
+/* Add the window functions of a target to a translation.  *sorts: so many times are rows sorted. */
+static bool
+translate_windows(GcTranslation *tr, PathTarget *target, List *having, List *quals, int *sorts)
+{
+	GcPlanWindows *windows = palloc0(sizeof(GcPlanWindows));
+	uint8		place[GC_MAX_WINDOWS] = {0};
+	int			winref[GC_MAX_WINDOWS];
+	List	   *functions = NIL;
+	ListCell   *lc;
+
+	(void) functions_walker((Node *) target->exprs, &functions);
+	if (functions == NIL || list_length(functions) > GC_MAX_WINDOW_FNS)
+		return gc_refuse(tr, "there are too many window functions") >= 0;
+	windows->having = having == NIL ? -1 : expression(tr, (Node *) make_ands_explicit(having));
+	foreach(lc, functions)
+	{
+		WindowFunc *func = lfirst_node(WindowFunc, lc);
+		GcPlanWindowFn *fn = &windows->fns[windows->nfns];
+		int			w;
+
+		if (tr->reason || !describe_function(tr, func, fn) || (w = window_of(tr, windows, func, winref)) < 0)
+			return false;
+		fn->window = w;
+		windows->nfns++;
+	}
+	arrange_windows(windows, place, sorts);
+	for (int i = 0; i < windows->nfns; i++)
+		windows->fns[i].window = place[windows->fns[i].window];
+	if (is_missing((Node *) target->exprs, tr) || is_missing((Node *) quals, tr))
+		return gc_refuse(tr, "what is above a window needs columns that the node below does not return") >= 0;
+	windows->nexprs = list_length(tr->window_exprs);
+	tr->windows = windows;
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Paths
+ *-------------------------------------------------------------------------
+ */
+
+/* May a path stand between window functions and a node? */
+static bool
+goes_along(const Path *path)
+{
+	return IsA(path, WindowAggPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath) || IsA(path, ProjectionPath);
+}
+
+/* The node of ours that PostgreSQL's window functions are above of; NULL if there is none. */
+static GcPath *
+node_below(Path *path)
+{
+	while (goes_along(path))
+		path = *gc_single_child(path);
+	return gc_is_path(path) ? (GcPath *) path : NULL;
+}
+
+/* A copy of what is above a node, with another path where that was. */
+static Path *
+copy_above(Path *path, const GcPath *node, Path *instead)
+{
+	Path	  **child;
+
+	if (path == &node->cpath.path)
+		return instead;
+	path = gc_copy_path(path);
+	child = gc_single_child(path);
+	*child = copy_above(*child, node, instead);
+	return path;
+}
+
+/* Conditions that PostgreSQL tests within its window functions, since no later row of a partition meets them. */
+static List *
+run_conditions(Path *path)
+{
+	List	   *quals = NIL;
+
+	for (; goes_along(path); path = *gc_single_child(path))
+	{
+		if (IsA(path, WindowAggPath))
+			quals = list_concat(quals, list_copy(GC_RUN_CONDITION((WindowAggPath *) path)));
+	}
+	return quals;
+}
+
+/* PostgreSQL's own path for what a node returns, in the order that the node was offered in. */
+static Path *
+own_in_order(PlannerInfo *root, GcPath *node)
+{
+	List	   *keys = node->cpath.path.pathkeys;
+	Path	   *own = node->own;
+
+	return pathkeys_contained_in(keys, own->pathkeys) ? own : (Path *) create_sort_path(root, own->parent, own, keys, -1);
+}
+
+/* The cost of windows of so many rows. */
+static Cost
+windows_cost(const GcTranslation *tr, double rows, int sorts)
+{
+	double		operators = ROW_OPERATORS * tr->windows->nwindows + sorts * log2(Max(rows, 2)) * COMPARE_OPERATORS;
+
+	for (int i = 0; i < tr->windows->nfns; i++)
+	{
+		const GcPlanOutput *out = list_nth(tr->outputs, tr->windows->fns[i].output);
+
+		operators += FUNCTION_OPERATORS + (out->typid == NUMERICOID ? NUMERIC_OPERATORS : 0);
+	}
+	return rows * operators * cpu_operator_cost;
+}
+
+/* Give a node with window functions PostgreSQL's path for them, as its own and as its fallback; false if there is none. */
+static bool
+take_fallback(PlannerInfo *root, GcPath *path, GcPath *node, Path *above)
+{
+	Path	   *fallback = linitial(node->cpath.custom_paths);
+
+	path->cpath.custom_paths = list_copy(node->cpath.custom_paths);
+	if (node_below(above) == node)
+	{
+		path->own = copy_above(above, node, own_in_order(root, node));
+		linitial(path->cpath.custom_paths) = copy_above(above, node, fallback);
+		return true;
+	}
+	/* Paths of row sources are the node's, of which this is another one. */
+	if (list_length(path->cpath.custom_paths) > 1)
+		return false;
+	linitial(path->cpath.custom_paths) = gc_fallback_path(path->tr, path->cpath.path.parent, &path->own);
+	return linitial(path->cpath.custom_paths) != NULL;
+}
+
+/* The node with the window functions that PostgreSQL computes in a path; NULL, with a reason, if it has no fallback. */
+static GcPath *
+with_windows(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcTranslation *tr, List *quals, int sorts)
+{
+	const Cost	cost = windows_cost(tr, node->cpath.path.rows, sorts);
+	Path	   *fallback = linitial(node->cpath.custom_paths);
+	GcPath	   *path = gc_make_path(tr, output, root->upper_targets[UPPERREL_WINDOW]);
+	Cost		own_time;
+
+	if (!take_fallback(root, path, node, above))
+	{
+		gc_refuse(tr, "PostgreSQL has no independent plan for it");
+		return NULL;
+	}
+	path->having = quals;
+	path->costs = node->costs;
+	path->costs.device += cost;
+	own_time = gc_execution_time(root, path->own);
+	if (own_time > 0 && path->own->total_cost > 0)
+		path->costs.scale = path->own->total_cost / own_time;
+	path->cpath.path.rows = above->rows;
+	gc_set_costs(&path->cpath.path, &path->costs, node->cpath.path.rows);
+	tr->plan->sorted = false;
+	tr->plan->norder = 0;
+	tr->plan->ms += cost * GC_UNIT_MS;
+	tr->plan->own_ms += gc_time_above(root, linitial(path->cpath.custom_paths), fallback) * GC_UNIT_MS;
+	return path;
+}
+
+/* The cheapest of PostgreSQL's paths, if possible one above a node of ours. */
+static Path *
+best_path(const RelOptInfo *output)
+{
+	Path	   *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, output->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+		const bool	better = best && (node_below(path) != NULL) != (node_below(best) != NULL) ? node_below(path) != NULL
+			: best == NULL || path->total_cost < best->total_cost;
+
+		if (better && path->param_info == NULL)
+			best = path;
+	}
+	return best;
+}
+
+/* A node of ours for what windows are of, which was too dear without them; NULL if there is none. */
+static GcPath *
+spare_node(const RelOptInfo *input)
+{
+	ListCell   *lc;
+
+	foreach(lc, gc_planning->spare)
+	{
+		GcPath	   *path = lfirst(lc);
+
+		if (path->cpath.path.parent == input)
+			return path;
+	}
+	return NULL;
+}
+
+void
+gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+{
+	Path	   *above = best_path(output);
+	GcPath	   *node = above ? node_below(above) : NULL;
+	GcPath	   *path = NULL;
+	GcTranslation *tr;
+	List	   *quals;
+	int			sorts = 0;
+
+	if (above && node == NULL)
+		node = spare_node(input);
+	if (node == NULL)
+		return;
+	quals = run_conditions(above);
+	tr = gc_builder_save(node->tr);
+	if (translate_windows(tr, root->upper_targets[UPPERREL_WINDOW], node->having, quals, &sorts) &&
+		!gc_windows_fit(tr->windows, list_length(tr->outputs), node->cpath.path.rows))
+		gc_refuse(tr, "windows of so many rows would take more memory than hash tables may");
+	if (tr->reason == NULL)
+		path = with_windows(root, output, node, above, tr, quals, sorts);
+	if (path == NULL)
+	{
+		gc_note_refusal("window", tr->reason);
+		return;
+	}
+	if (above->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
+		gc_note_refusal("window", GC_CHEAPER);
+	gc_note_offer();
+	if (gc_offload_forced())
+		output->pathlist = output->partial_pathlist = NIL;
+	add_path(output, &path->cpath.path);
+}
