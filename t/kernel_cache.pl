@@ -77,6 +77,15 @@ restart_with(sub { });
 run_all('after trimming');
 is(compiled(), '0', 'nothing is compiled after trimming');
 
+# more kernels than may stay loaded: an idle worker forgets them
+configure($node, 'gpuconc.debug_most_kernels' => 1);
+run_all('few may stay');
+unlink kernel_files();
+my $compiled = compiled();
+run_all('forgotten');
+cmp_ok(compiled(), '>', $compiled, 'kernels that were forgotten, in memory and on disk, are compiled anew');
+configure($node, 'gpuconc.debug_most_kernels' => 3000);
+
 # damaged files: each is compiled anew, and replaced
 foreach my $damage (
 	[ 'empty', sub { truncate $_[0], 0 } ],
