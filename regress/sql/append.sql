@@ -231,6 +231,9 @@ CREATE VIEW one_left AS SELECT n, t, c FROM in_c WHERE false UNION ALL SELECT n,
 SELECT check_one('SELECT count(*), count(t), count(DISTINCT t), max(c) FROM one_left WHERE n > 10', '{cached}');
 SELECT check_one('SELECT t, count(*) FROM one_left GROUP BY t', '{cached}');
 SELECT check_one($$SELECT count(*) FROM in_c WHERE NOT EXISTS (SELECT FROM one_left u WHERE u.t = 'y' || in_c.n % 9)$$, '{cached}');
+-- ... and a text that is NULL in the only SELECT that is left
+SELECT check_one($$SELECT count(*), min(m.n) FROM in_c m, (SELECT n, t FROM in_c WHERE false UNION ALL SELECT max(n), NULL::text FROM in_default) u
+	WHERE u.t = m.t$$, '{cached}');
 -- ... too many for CASE, so that each SELECT is an arm
 SELECT check_one('SELECT x, count(*) FROM (SELECT 1 AS x FROM many UNION ALL SELECT 2 FROM measure) s GROUP BY 1', '{cached}');
 
