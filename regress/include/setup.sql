@@ -10,6 +10,8 @@
 -- "mixed" the same rows, vacuumed, but with about every tenth row deleted and
 -- inserted anew since.  check_same() runs a query over each of the three.
 \set VERBOSITY terse
+-- No width of a column depends on another row, so a change of one row changes one line.
+\pset format unaligned
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS gpuconc;
 SET gpuconc.enabled = on;
