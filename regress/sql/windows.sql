@@ -185,4 +185,21 @@ SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
 SET gpuconc.debug_offload = require;
 EXPLAIN (COSTS OFF) SELECT shop, sum(sum(price)) OVER (ORDER BY shop) FROM sales GROUP BY shop ORDER BY 2;
 RESET gpuconc.debug_offload;
+-- long values that are computed take memory, too; once more of it may be taken, the same request is computed
+CREATE FUNCTION plan_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query;
+END $$;
+CREATE TABLE public.long AS SELECT i AS id, 'text' || i % 1000 AS t FROM generate_series(1, 40000) AS i;
+VACUUM ANALYZE public.long;
+SET gpuconc.debug_offload = prefer;
+SET work_mem = '64MB';
+SELECT line FROM plan_lines('SELECT length(max(repeat(t, 2000)) OVER (ORDER BY id)) FROM long') AS line WHERE line ~ 'Fallback|Pages';
+SELECT line FROM plan_lines('SELECT length(max(repeat(t, 20)) OVER (ORDER BY id)) FROM long') AS line WHERE line ~ 'Fallback|Pages';
+SET work_mem = '1GB';
+SELECT line FROM plan_lines('SELECT length(max(repeat(t, 2000)) OVER (ORDER BY id)) FROM long') AS line WHERE line ~ 'Fallback|Pages';
+RESET work_mem;
+RESET gpuconc.debug_offload;
+DROP TABLE public.long;
+DROP FUNCTION plan_lines;
 DROP FUNCTION check_window;

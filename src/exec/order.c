@@ -4,7 +4,7 @@
  *	  Returning rows in the order in which PostgreSQL will sort them.
  *
  * Rows are sorted before they are decoded, so that they are decoded in the order in which they are
- * returned.  Those that window functions are of are sorted after.  The order is that of a few machine
+ * returned.  Rows of window functions are decoded first, and sorted then.  The order is that of a few machine
  * words per row.  Values of fixed size are taken as they are, numeric as scaled integers.  Text is
  * taken by its rank in the collation if that is at hand, else by its first bytes.
  *

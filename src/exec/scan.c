@@ -330,13 +330,16 @@ attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 	return code;
 }
 
-/* Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones. */
+/*
+ * Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones, unless they may take
+ * more memory.
+ */
 static GcCode
 compute_windows(GcScanState *node, GcHints *hints, GcError *err)
 {
 	const GcCode code = gc_compute_windows(node, err);
 
-	if (code != GC_OK && node->asked.h[0] != 0 && !node->windows->parameterised)
+	if (code != GC_OK && node->asked.h[0] != 0 && !node->windows->parameterised && !node->windows->no_room)
 		gc_hints_note_refusal(hints, &node->asked);
 	return code;
 }

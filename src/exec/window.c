@@ -71,8 +71,9 @@ gc_window_plan(GcScanState *node)
 
 		p->exprs[i] = ExecInitExprWithParams(expr, node->css.ss.ps.state->es_param_list_info);
 		get_typlenbyval(exprType((Node *) expr), &length, &by_value);
-		/* Columns are in the rows, constants in the plan. */
-		p->copied[i] = by_value || IsA(expr, Var) || IsA(expr, Const) ? 0 : length;
+		/* Columns are in the rows, constants in the plan, and the statement's parameters last as long as it. */
+		p->copied[i] = by_value || IsA(expr, Var) || IsA(expr, Const) ||
+			(IsA(expr, Param) && ((Param *) expr)->paramkind == PARAM_EXTERN) ? 0 : length;
 	}
 	identify(p, cscan->custom_exprs);
 	return p;
@@ -123,7 +124,15 @@ evaluate_expression(GcWindowing *w, ExprContext *econtext, int e, uint64 row)
 		return;
 	old = MemoryContextSwitchTo(w->into[e]);
 	w->values[e][row] = datumCopy(value, false, copied);
+	w->copied_bytes += datumGetSize(value, false, copied);
 	MemoryContextSwitchTo(old);
+}
+
+static GcCode
+no_room(GcScanState *node, GcError *err)
+{
+	node->windows->no_room = true;
+	return gc_fail(err, GC_UNSUPPORTED, "Windows of so many rows would take more memory than hash tables may.");
 }
 
 /* Evaluate all expressions of all rows, and drop rows that do not meet HAVING. */
@@ -160,6 +169,11 @@ evaluate_rows(GcWindowing *w)
 		for (int e = 0; e < w->windows->nexprs; e++)
 			evaluate_expression(w, econtext, e, row);
 		rows->count++;
+		if (w->copied_bytes > gc_window_memory())
+		{
+			w->code = no_room(w->node, w->err);
+			break;
+		}
 	}
 	ExecClearTuple(slot);
 	w->count = rows->count;
@@ -517,8 +531,9 @@ gc_compute_windows(GcScanState *node, GcError *err)
 	if (node->windows == NULL)
 		return GC_OK;
 	w.windows = node->windows->windows;
+	node->windows->no_room = false;
 	if (!gc_windows_fit(w.windows, node->rows.ncols, node->rows.count))
-		return gc_fail(err, GC_UNSUPPORTED, "Windows of so many rows would take more memory than hash tables may.");
+		return no_room(node, err);
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc windows", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(scratch);
 	computed = gc_guarded(compute_all, &w, err);

@@ -22,6 +22,7 @@ typedef struct GcWindowPlan
 	int16	   *copied;			/* by expression: 0, or the length of a type whose values are copied */
 	GcHash		identity;		/* of windows and expressions */
 	bool		parameterised;	/* these read parameters */
+	bool		no_room;		/* windows of the last rows would have taken more memory than they may */
 } GcWindowPlan;
 
 /* Window functions while they are computed.  Rows have numbers; in a window's order, they have places. */
@@ -35,6 +36,7 @@ typedef struct GcWindowing
 	uint32		count;
 	Datum	  **values;			/* by expression and row */
 	bool	  **isnull;
+	double		copied_bytes;	/* of values that were copied */
 	/* Of the window that is computed: */
 	const GcPlanWindow *window;
 	uint32	   *order;			/* the row at each place */

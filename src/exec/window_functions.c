@@ -211,10 +211,12 @@ typedef struct Comparison
 static bool
 is_better(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, uint32 a, uint32 b)
 {
+	int			cmp;
+
 	if (c->numbers)
 		return c->numbers[a] > c->numbers[b];
-	return c->sort->comparator(w->values[fn->args[0]][w->order[a]], w->values[fn->args[0]][w->order[b]], c->sort) *
-		(c->sort->ssup_reverse ? -1 : 1) < 0;
+	cmp = c->sort->comparator(w->values[fn->args[0]][w->order[a]], w->values[fn->args[0]][w->order[b]], c->sort);
+	return c->sort->ssup_reverse ? cmp > 0 : cmp < 0;
 }
 
 /*

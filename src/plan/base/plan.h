@@ -298,13 +298,19 @@ typedef struct GcPlanWindows
 /* They may take this, or what a hash table may if that is more.  PostgreSQL spills rows to disk. */
 #define GC_LEAST_WINDOW_MEMORY		(256.0 * 1024 * 1024)
 
+static inline double
+gc_window_memory(void)
+{
+	return Max((double) get_hash_memory_limit(), GC_LEAST_WINDOW_MEMORY);
+}
+
 static inline bool
 gc_windows_fit(const GcPlanWindows *windows, int ncolumns, double rows)
 {
 	const double row = GC_WINDOW_ROW_BYTES + (double) ncolumns * GC_WINDOW_COLUMN_BYTES +
 		windows->nexprs * GC_WINDOW_EXPR_BYTES + windows->nfns * GC_WINDOW_FN_BYTES;
 
-	return rows <= PG_INT32_MAX && rows * row <= Max((double) get_hash_memory_limit(), GC_LEAST_WINDOW_MEMORY);
+	return rows <= PG_INT32_MAX && rows * row <= gc_window_memory();
 }
 
 /*

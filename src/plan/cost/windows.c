@@ -342,7 +342,7 @@ functions_walker(Node *node, void *context)
 	return false;
 }
 
-/* The number of the window that a function is over, which is described if it was not yet; -1, with a reason, if it cannot be. */
+/* The number of a function's window, which is described if it was not yet; -1, with a reason, if it cannot be. */
 static int
 window_of(GcTranslation *tr, GcPlanWindows *windows, const WindowFunc *func, int *winref)
 {
@@ -407,7 +407,7 @@ goes_along(const Path *path)
 	return IsA(path, WindowAggPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath) || IsA(path, ProjectionPath);
 }
 
-/* The node of ours that PostgreSQL's window functions are above of; NULL if there is none. */
+/* The node of ours below PostgreSQL's window functions; NULL if there is none. */
 static GcPath *
 node_below(Path *path)
 {
