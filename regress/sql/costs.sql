@@ -58,13 +58,13 @@ SELECT whose('SELECT count(*) FROM priced a JOIN priced b ON a.i = b.i WHERE a.i
 SELECT whose('SELECT count(b.i) FROM priced a LEFT JOIN priced b ON a.i = b.i AND b.i < 400');
 RESET enable_nestloop; RESET enable_hashjoin;
 
--- Joins of CTEs, whose rows are guessed, are made without nested loops; but for those that have no equality.
-SELECT plan_of('WITH w AS MATERIALIZED (SELECT k, g, count(*) AS c, sum(i) AS s FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) WHERE a.g = 1 AND a.c > 0 AND a.s > 0 AND a.k > 0 AND b.g = 2 AND b.c > 0 AND b.s > 0');
+-- Joins of CTEs, whose rows are guessed, are made without nested loops; but for those that have no equality.  Such CTEs stay where an output that nobody reads might fail.
+SELECT plan_of('WITH w AS MATERIALIZED (SELECT k, g, count(*) AS c, sum(i) AS s, 10 / sum(i) AS z FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) WHERE a.g = 1 AND a.c > 0 AND a.s > 0 AND a.k > 0 AND b.g = 2 AND b.c > 0 AND b.s > 0');
 SELECT check_here(q), (SELECT count(*) FROM plan_of(q) AS line WHERE line ~ 'Nested Loop') AS loops FROM unnest(ARRAY[
-	'WITH w AS MATERIALIZED (SELECT k, g, count(*) AS c, sum(i) AS s FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) WHERE a.g = 1 AND a.c > 0 AND a.s > 0 AND a.k > 0 AND b.g <> 2 AND b.c > 0 AND b.s > 0',
-	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s FROM priced GROUP BY g) SELECT count(*), sum(b.g) FROM w a JOIN w b ON a.s < b.s WHERE a.c > 0 AND a.s > 9 AND a.g < 3',
-	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s FROM priced GROUP BY g) SELECT count(*), sum(c.g) FROM w a JOIN w b USING (g) LEFT JOIN w c ON b.s < c.s AND c.c > 0 WHERE a.c > 0 AND a.s > 9 AND a.g < 3 AND b.c > 0 AND b.s > 9',
-	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s FROM priced GROUP BY g) SELECT a.g, z.s FROM w a, LATERAL (SELECT sum(b.g) AS s FROM w b WHERE b.s < a.s AND b.c > 0 GROUP BY b.c) z WHERE a.g = 77 AND a.c > 0'
+	'WITH w AS MATERIALIZED (SELECT k, g, count(*) AS c, sum(i) AS s, 10 / sum(i) AS z FROM priced GROUP BY k, g) SELECT count(*) FROM w a JOIN w b USING (k) WHERE a.g = 1 AND a.c > 0 AND a.s > 0 AND a.k > 0 AND b.g <> 2 AND b.c > 0 AND b.s > 0',
+	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s, 10 / sum(i) AS z FROM priced GROUP BY g) SELECT count(*), sum(b.g) FROM w a JOIN w b ON a.s < b.s WHERE a.c > 0 AND a.s > 9 AND a.g < 3',
+	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s, 10 / sum(i) AS z FROM priced GROUP BY g) SELECT count(*), sum(c.g) FROM w a JOIN w b USING (g) LEFT JOIN w c ON b.s < c.s AND c.c > 0 WHERE a.c > 0 AND a.s > 9 AND a.g < 3 AND b.c > 0 AND b.s > 9',
+	'WITH w AS MATERIALIZED (SELECT g, count(*) AS c, sum(i) AS s, 10 / sum(i) AS z FROM priced GROUP BY g) SELECT a.g, z.s FROM w a, LATERAL (SELECT sum(b.g) AS s FROM w b WHERE b.s < a.s AND b.c > 0 GROUP BY b.c) z WHERE a.g = 77 AND a.c > 0'
 ]) AS q;
 -- A loop over a CTE evaluates the conditions for all of its rows each time, and PostgreSQL counts those that are left.
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET gpuconc.debug_build_cost = 0.03;

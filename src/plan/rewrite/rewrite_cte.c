@@ -437,6 +437,17 @@ columns_walker(Node *node, Readers *readers)
 	return false;
 }
 
+/* May an output that nobody reads fail for a row, or for a group? */
+static bool
+unread_may_raise(Query *query, const TargetEntry *output, const GcQueryLevel *level)
+{
+	const GcQueryLevel here = {query, level, NULL};
+
+	if (query->setOperations == NULL && (contain_agg_clause((Node *) output->expr) || contain_window_function((Node *) output->expr)))
+		return !gc_cannot_raise((Node *) output->expr, &here);
+	return output_may_raise(query, output->resno, level);
+}
+
 /* Could an error of an output be lost with it, as nobody reads it? */
 static bool
 loses_error(const CommonTableExpr *cte, const GcQueryLevel *level)
@@ -448,9 +459,9 @@ loses_error(const CommonTableExpr *cte, const GcQueryLevel *level)
 	(void) columns_walker((Node *) level->query, &readers);
 	foreach(lc, query->targetList)
 	{
-		const AttrNumber number = lfirst_node(TargetEntry, lc)->resno;
+		const TargetEntry *output = lfirst_node(TargetEntry, lc);
 
-		if (!bms_is_member(number, readers.asked) && output_may_raise(query, number, level))
+		if (!bms_is_member(output->resno, readers.asked) && unread_may_raise(query, output, level))
 			return true;
 	}
 	return false;
@@ -458,11 +469,11 @@ loses_error(const CommonTableExpr *cte, const GcQueryLevel *level)
 
 /* Let it be computed apart from its readers, once for all of them. */
 static bool
-keep_cte(CommonTableExpr *cte, const GcQueryLevel *level)
+keep_cte(CommonTableExpr *cte)
 {
 	Query	   *query = (Query *) cte->ctequery;
 
-	if (query->limitCount != NULL || query->limitOffset != NULL || loses_error(cte, level))
+	if (query->limitCount != NULL || query->limitOffset != NULL)
 		return false;
 	query->limitCount = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
 	return true;
@@ -478,7 +489,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	bool		apart = cte->ctematerialized == CTEMaterializeAlways;
 
 	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
-		contain_volatile_functions((Node *) query))
+		contain_volatile_functions((Node *) query) || loses_error(cte, level))
 		return false;
 	if (!apart && !readers.grouped && !gc_query_cannot_raise(query, level))
 	{
@@ -488,7 +499,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	}
 	if (apart || readers_walker((Node *) level->query, &readers))
 	{
-		if (!keep_cte(cte, level))
+		if (!keep_cte(cte))
 			return false;
 	}
 	else if (readers.query)
