@@ -104,7 +104,7 @@ loads_anyway(void)
 bool
 gc_was_cold(GcCode code)
 {
-	return code == GC_LOADING || (code == GC_CACHE_FULL && !must_wait());
+	return code == GC_LOADING || ((code == GC_CACHE_FULL || code == GC_NOT_CACHEABLE) && !must_wait());
 }
 
 /*

@@ -460,6 +460,23 @@ gc_store_is_current(const GcRelKey *key, uint64 version)
 	return result;
 }
 
+/* Has a column a problem that it had not, in the directory before? */
+static bool
+has_new_problem(const GcDirectory *old, const GcDirectory *dir)
+{
+	for (uint32 c = 0; c < dir->ncolumns; c++)
+	{
+		const GcDirColumn *column = &dir->columns[c];
+		bool		had = column->problem == 0;
+
+		for (uint32 k = 0; old && k < old->ncolumns && !had; k++)
+			had = old->columns[k].spec.attnum == column->spec.attnum && old->columns[k].problem != 0;
+		if (!had)
+			return true;
+	}
+	return false;
+}
+
 bool
 gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *dir)
 {
@@ -472,6 +489,9 @@ gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *dir)
 	ok = entry->version == version;
 	if (ok)
 	{
+		/* Nodes that read the column were planned, and are to be looked at again. */
+		if (has_new_problem(entry->dir, dir))
+			pg_atomic_add_fetch_u64(&shared->forgotten, 1);
 		entry->dir = dir;
 		entry->version = shared->next_version++;
 	}
