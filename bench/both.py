@@ -18,8 +18,6 @@ def psql(text, check=True):
 
 def answer(query, mode, seconds, args):
     """(rows, least milliseconds after the first execution) or (None, what went wrong)."""
-    if not seconds:
-        return None, '-'
     settings = [f"statement_timeout = '{seconds}s'", f'gpuconc.debug_offload = {mode}', 'gpuconc.enabled = on',
                 'gpuconc.cold = wait'] + args.set
     text = ''.join(f'SET {s};\n' for s in settings) + query + ';\n\\timing on\n\\o /dev/null\n' + (query + ';\n') * args.runs
@@ -64,18 +62,20 @@ def is_number(value):
 
 
 def ask(number, query, args, same=lambda own, ours: own == ours, connection=None):
-    """Prints a line about the query.  True if the answers differ, or only PostgreSQL has one."""
-    own, own_ms = answer(query, 'forbid', args.seconds if args.postgres is None else args.postgres, args)
+    """Prints a line about the query.  True if answers differ: from PostgreSQL's, or DuckDB's if it has none."""
+    own, own_ms = (None, '-') if args.postgres == 0 else answer(query, 'forbid', args.postgres or args.seconds, args)
     ours, ms = answer(query, 'allow', args.seconds, args)
     more = ''
+    other = False
     if connection:
         theirs, duck_ms = by_duckdb(connection, query, args)
-        more = f"{duck_ms:.1f} {'alike' if ours is not None and alike(ours, theirs) else 'unlike'} "
+        other = ours is None or not alike(ours, theirs)
+        more = f"{duck_ms:.1f} {'unlike' if other else 'alike'} "
     plan = psql('SET gpuconc.enabled = on; EXPLAIN (COSTS OFF) ' + query, check=False)[1]
     verdict = 'no answer' if own is None or ours is None else 'same' if same(own, ours) else 'DIFFERENT'
     left = ', '.join(f'{n} {w}' for w, n in collections.Counter(re.findall(LEFT, plan)).items())
     print(f"{number:2} {verdict:9} {own_ms} {ms} {more}{plan.count('Custom Scan')} nodes; {left}", flush=True)
-    return verdict == 'DIFFERENT' or (ours is None and own is not None)
+    return verdict == 'DIFFERENT' or (other if own is None else ours is None)
 
 
 def add_options(parser):

@@ -445,8 +445,8 @@ define_debug_device_settings(void)
 							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
 							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.debug_most_kernels",
-							"Sets the number of loaded kernels beyond which a worker without requests unloads them.",
-							"They are on disk. Each takes memory, on device host also seven mappings of the 65,530 that Linux allows.",
+							"Sets the number of loaded kernels of single requests beyond which a worker without requests unloads them.",
+							"Each takes memory, on device host also seven mappings of the 65,530 that Linux allows.",
 							&gc_debug_most_kernels, 3000, 1, 1000000,
 							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.debug_pretend_gpu",

@@ -120,7 +120,7 @@ cache_bytes(void)
 	return bytes > 0 ? (u64) bytes : 0;
 }
 
-/* Clock and memory speeds stay 0, which means unknown; so does what only a GPU has. */
+/* Fields that only a GPU has stay 0. */
 static void
 describe_host(HostDevice *dev, const GcDeviceInfo *pretend)
 {

@@ -87,7 +87,7 @@ struct GcKernelCache
 	void		(*wake) (void *arg);
 	void	   *wake_arg;
 	GcCachedKernel *buckets[NBUCKETS];
-	u32			forgettable;	/* entries */
+	u32			forgettable;	/* entries, those that are being compiled included */
 	pthread_t  *threads;
 	int			nthreads;
 
@@ -531,12 +531,6 @@ gc_kcache_keep(GcCachedKernel *entry)
 	entry->kept = true;
 }
 
-u32
-gc_kcache_forgettable(const GcKernelCache *cache)
-{
-	return cache->forgettable;
-}
-
 /* May a compile thread look at the entry? */
 static bool
 is_being_compiled(const GcCachedKernel *entry)
@@ -547,6 +541,21 @@ is_being_compiled(const GcCachedKernel *entry)
 	compiling = entry->state == GC_KERNEL_COMPILING || entry->improvement == BETTER_COMMISSIONED;
 	pthread_mutex_unlock(&entry->cache->lock);
 	return compiling;
+}
+
+bool
+gc_kcache_exceeds(GcKernelCache *cache, u32 most)
+{
+	u32			n = 0;
+
+	if (cache->forgettable <= most)
+		return false;
+	for (int i = 0; i < NBUCKETS; i++)
+	{
+		for (const GcCachedKernel *entry = cache->buckets[i]; entry != NULL; entry = entry->next)
+			n += !entry->kept && !is_being_compiled(entry);
+	}
+	return n > most;
 }
 
 void

@@ -87,8 +87,10 @@ extern GcCachedKernel *gc_kcache_get_ahead(GcKernelCache *cache, const char *sou
 /* The entry may not be forgotten.  Nor may those of kernels that were asked for ahead. */
 extern void gc_kcache_keep(GcCachedKernel *entry);
 
-/* How many entries may be forgotten; and forget these, unless they are being compiled.  Nobody has one of them, or its kernel. */
-extern u32	gc_kcache_forgettable(const GcKernelCache *cache);
+/* Are there more entries than `most` that may be forgotten, and are not being compiled? */
+extern bool gc_kcache_exceeds(GcKernelCache *cache, u32 most);
+
+/* Forget these.  The caller sees to it that nobody has one of them, or its kernel. */
 extern void gc_kcache_forget(GcKernelCache *cache);
 
 /* Compilations that requests have waited for or do, and how many of these have ended.  Both go round. */

@@ -27,7 +27,7 @@
 #include "edges.h"
 #include "pairs.h"
 
-/* Signatures kept; beyond that all are forgotten, and with them the kernels that only they have. */
+/* Signatures kept; beyond that all are forgotten, and with them their kernels, but for gangs' and shared scans'. */
 #define MAX_SIGNATURES	4096
 
 typedef struct SignatureKernels
@@ -207,7 +207,7 @@ gc_fixed_kernel(GcFixedKernel which, GcError *err, bool *failed)
 void
 gc_kernels_trim(void)
 {
-	if (hash_get_num_entries(shapes) <= MAX_SIGNATURES && gc_kcache_forgettable(gc_worker.kernels) <= (u32) gc_debug_most_kernels)
+	if (hash_get_num_entries(shapes) <= MAX_SIGNATURES && !gc_kcache_exceeds(gc_worker.kernels, gc_debug_most_kernels))
 		return;
 	gc_kernels_init();
 	gc_kcache_forget(gc_worker.kernels);
