@@ -469,11 +469,11 @@ loses_error(const CommonTableExpr *cte, const GcQueryLevel *level)
 
 /* Let it be computed apart from its readers, once for all of them. */
 static bool
-keep_cte(CommonTableExpr *cte)
+keep_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 {
 	Query	   *query = (Query *) cte->ctequery;
 
-	if (query->limitCount != NULL || query->limitOffset != NULL)
+	if (query->limitCount != NULL || query->limitOffset != NULL || loses_error(cte, level))
 		return false;
 	query->limitCount = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
 	return true;
@@ -489,7 +489,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	bool		apart = cte->ctematerialized == CTEMaterializeAlways;
 
 	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
-		contain_volatile_functions((Node *) query) || loses_error(cte, level))
+		contain_volatile_functions((Node *) query))
 		return false;
 	if (!apart && !readers.grouped && !gc_query_cannot_raise(query, level))
 	{
@@ -499,7 +499,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	}
 	if (apart || readers_walker((Node *) level->query, &readers))
 	{
-		if (!keep_cte(cte))
+		if (!keep_cte(cte, level))
 			return false;
 	}
 	else if (readers.query)
