@@ -72,6 +72,9 @@ SELECT q, kept(q), check_rows(q) FROM unnest(ARRAY[
 	'WITH w AS (SELECT id, l.k, 1000 / (x + 1) AS r FROM l JOIN o USING (k)) SELECT count(*) FROM w a JOIN w b ON a.id = b.id + 1 AND b.r > 7',
 	'WITH w AS MATERIALIZED (SELECT id, l.k, 1000 / x AS r FROM l JOIN o USING (k)) SELECT count(*), sum(a.r) FROM w a JOIN w b ON a.id = b.id + 1',
 	'WITH w AS MATERIALIZED (SELECT id, l.k, 1000 / x AS r FROM l JOIN o USING (k)) SELECT count(*) FROM (SELECT a.r, b.id FROM w a JOIN w b ON a.id = b.id + 1) y',
+	'WITH w AS MATERIALIZED (SELECT k, count(*) AS c, 10 / sum(id - id) AS r FROM l GROUP BY k) SELECT count(*) FROM w a JOIN w b USING (k)',
+	'WITH w AS (SELECT id, l.k, x FROM l JOIN o USING (k)) SELECT a.k, count(*) FROM w a JOIN w b ON a.id = b.id + 1 GROUP BY a.k HAVING 10 / (a.k - 550) > -5',
+	'WITH w AS (SELECT k, 10 / (k - 550) AS r, c FROM (SELECT k, count(*) AS c FROM l GROUP BY k) g WHERE k < 500) SELECT count(*) FROM w a JOIN w b ON (1 / (a.c - a.c + 1) > 0 AND b.k = 1 AND a.k = 3) OR (a.k = 2 AND b.k = 2)',
 	'WITH w AS (SELECT id, l.k, x FROM l JOIN o USING (k) WHERE 5000 / (l.k + 1) > 10) SELECT count(*), sum(a.x) FROM w a JOIN w b ON a.id = b.id + 1',
 	'WITH w AS MATERIALIZED (SELECT id, l.k, x FROM l JOIN o USING (k) WHERE 5000 / (l.k - 3) > 10) SELECT count(*), sum(a.x) FROM w a JOIN w b ON a.id = b.id + 1'
 ]) AS q;

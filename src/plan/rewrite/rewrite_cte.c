@@ -57,6 +57,52 @@ gc_may_inline(const CommonTableExpr *cte)
 		((Query *) cte->ctequery)->commandType == CMD_SELECT;
 }
 
+/* A query, and the CTEs that it may read. */
+typedef struct Behind
+{
+	const GcQueryLevel *level;
+	int			depth;
+} Behind;
+
+#define MOST_DEPTH	8
+
+/*
+ * Does the query read a CTE, by this name, whose rows may be others when it is executed once more?  PostgreSQL inlines it, where
+ * this is its only reader, and then it is executed with each reader of the query.
+ */
+static bool
+reads_differing(Node *node, Behind *behind)
+{
+	const RangeTblEntry *rte = (const RangeTblEntry *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, reads_differing, behind, QTW_EXAMINE_RTES_BEFORE);
+	if (!IsA(node, RangeTblEntry) || rte->rtekind != RTE_CTE)
+		return !IsA(node, RangeTblEntry) && expression_tree_walker(node, reads_differing, behind);
+	for (const GcQueryLevel *level = behind->level; level; level = level->parent)
+	{
+		foreach(lc, level->query->cteList)
+		{
+			const CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+			bool		differs;
+
+			if (strcmp(cte->ctename, rte->ctename) != 0)
+				continue;
+			if (behind->depth == MOST_DEPTH || gc_repeats_differ(cte->ctequery))
+				return true;
+			behind->depth++;
+			differs = reads_differing(cte->ctequery, behind);
+			behind->depth--;
+			if (differs)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Is there an ordinary table below, and nothing that is not one? */
 static bool
 reads_tables(const Query *query)
@@ -213,18 +259,31 @@ is_on_source_keys(const Readers *readers, Node *condition, int rti)
 	return true;
 }
 
+static bool
+contains_or(Node *node, void *context)
+{
+	return node && (is_orclause(node) || expression_tree_walker(node, contains_or, context));
+}
+
 /* A query that reads the CTE as its entry rti: may one of its conditions fail once that is inlined? */
 static bool
 conditions_may_raise(const Readers *readers, int rti)
 {
+	List	   *conditions = gc_list_conditions(readers->level->query);
 	ListCell   *lc;
 
-	foreach(lc, gc_list_conditions(readers->level->query))
+	/* HAVING without aggregates moves into WHERE. */
+	foreach(lc, make_ands_implicit((Expr *) readers->level->query->havingQual))
+	{
+		if (!contain_agg_clause(lfirst(lc)))
+			conditions = lappend(conditions, lfirst(lc));
+	}
+	foreach(lc, conditions)
 	{
 		if (readers->grouped && outputs_may_raise(readers, lfirst(lc), rti))
 			return true;
-		/* Only a condition of one relation moves into a grouped subquery. */
-		if (readers->grouped && bms_membership(gc_relations_of(lfirst(lc))) == BMS_MULTIPLE)
+		/* Only a condition of one relation moves into a grouped subquery, or one that PostgreSQL takes out of an OR. */
+		if (readers->grouped && bms_membership(gc_relations_of(lfirst(lc))) == BMS_MULTIPLE && !contains_or(lfirst(lc), NULL))
 			continue;
 		if (readers->source && !is_on_source_keys(readers, lfirst(lc), rti))
 			return true;
@@ -489,7 +548,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	bool		apart = cte->ctematerialized == CTEMaterializeAlways;
 
 	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
-		contain_volatile_functions((Node *) query))
+		contain_volatile_functions((Node *) query) || reads_differing((Node *) query, &(Behind) {level, 0}))
 		return false;
 	if (!apart && !readers.grouped && !gc_query_cannot_raise(query, level))
 	{
