@@ -401,53 +401,6 @@ ask_for_all(Query *query, List *wanted)
 	query->limitCount = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
 }
 
-static bool
-readers_walker(Node *node, Readers *readers)
-{
-	const GcQueryLevel *outer = readers->level;
-	GcQueryLevel level;
-	Query	   *query = (Query *) node;
-	ListCell   *lc;
-
-	if (node == NULL || readers->may_raise)
-		return readers->may_raise;
-	/* Conditions of a subquery in an expression are left to other rules. */
-	if (IsA(node, SubLink))
-		readers->sublinks++;
-	if (!IsA(node, Query))
-	{
-		(void) expression_tree_walker(node, readers_walker, readers);
-		readers->sublinks -= IsA(node, SubLink);
-		return readers->may_raise;
-	}
-	level = (GcQueryLevel) {query, outer, outer ? NULL : readers->params};
-	readers->level = &level;
-	readers->depth++;
-	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == readers->depth &&
-			strcmp(rte->ctename, readers->name) == 0)
-		{
-			readers->may_raise |= conditions_may_raise(readers, foreach_current_index(lc) + 1);
-			if (readers->sublinks > 0)
-				readers->query = NULL;
-			if (readers->query)
-				add_wanted(readers, query, foreach_current_index(lc) + 1);
-		}
-	}
-	(void) query_tree_walker(query, readers_walker, readers, 0);
-	readers->depth--;
-	readers->level = outer;
-	return readers->may_raise;
-}
-
-/*-------------------------------------------------------------------------
- * CTEs that are kept apart
- *-------------------------------------------------------------------------
- */
-
 /* Note the columns of entry rti that an expression reads. */
 static void
 note_columns(Readers *readers, Node *expr, int rti)
@@ -463,38 +416,63 @@ note_columns(Readers *readers, Node *expr, int rti)
 	}
 }
 
-/* Note which outputs readers compute something of in any case: for a condition, or for a column of the statement. */
-static bool
-columns_walker(Node *node, Readers *readers)
+/* A query reads the CTE as its entry rti. */
+static void
+note_reader(Readers *readers, Query *query, int rti, bool uppermost)
 {
-	const GcQueryLevel *outer = readers->level;
-	Query	   *query = (Query *) node;
-	GcQueryLevel level;
 	ListCell   *lc;
 
-	if (node == NULL || !IsA(node, Query))
-		return node && expression_tree_walker(node, columns_walker, readers);
-	level = (GcQueryLevel) {query, outer, NULL};
+	readers->may_raise |= conditions_may_raise(readers, rti);
+	if (readers->sublinks > 0)
+		readers->query = NULL;
+	if (readers->query)
+		add_wanted(readers, query, rti);
+	foreach(lc, gc_list_conditions(query))
+		note_columns(readers, lfirst(lc), rti);
+	if (uppermost)
+		note_columns(readers, (Node *) query->targetList, rti);
+}
+
+static bool
+readers_walker(Node *node, Readers *readers)
+{
+	const GcQueryLevel *outer = readers->level;
+	GcQueryLevel level;
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	/* Conditions of a subquery in an expression are left to other rules. */
+	if (IsA(node, SubLink))
+		readers->sublinks++;
+	if (!IsA(node, Query))
+	{
+		(void) expression_tree_walker(node, readers_walker, readers);
+		readers->sublinks -= IsA(node, SubLink);
+		return false;
+	}
+	level = (GcQueryLevel) {query, outer, outer ? NULL : readers->params};
 	readers->level = &level;
 	readers->depth++;
 	foreach(lc, query->rtable)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-		const int	rti = foreach_current_index(lc) + 1;
-		ListCell   *lq;
 
-		if (rte->rtekind != RTE_CTE || rte->ctelevelsup != readers->depth || strcmp(rte->ctename, readers->name) != 0)
-			continue;
-		foreach(lq, gc_list_conditions(query))
-			note_columns(readers, lfirst(lq), rti);
-		if (outer == NULL)
-			note_columns(readers, (Node *) query->targetList, rti);
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == readers->depth &&
+			strcmp(rte->ctename, readers->name) == 0)
+			note_reader(readers, query, foreach_current_index(lc) + 1, outer == NULL);
 	}
-	(void) query_tree_walker(query, columns_walker, readers, 0);
+	(void) query_tree_walker(query, readers_walker, readers, 0);
 	readers->depth--;
 	readers->level = outer;
 	return false;
 }
+
+/*-------------------------------------------------------------------------
+ * CTEs that are kept apart
+ *-------------------------------------------------------------------------
+ */
 
 /* May an output that nobody reads fail for a row, or for a group? */
 static bool
@@ -509,18 +487,15 @@ unread_may_raise(Query *query, const TargetEntry *output, const GcQueryLevel *le
 
 /* Could an error of an output be lost with it, as nobody reads it? */
 static bool
-loses_error(const CommonTableExpr *cte, const GcQueryLevel *level)
+loses_error(const Readers *readers)
 {
-	Query	   *query = (Query *) cte->ctequery;
-	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1};
 	ListCell   *lc;
 
-	(void) columns_walker((Node *) level->query, &readers);
-	foreach(lc, query->targetList)
+	foreach(lc, readers->cte->targetList)
 	{
 		const TargetEntry *output = lfirst_node(TargetEntry, lc);
 
-		if (!bms_is_member(output->resno, readers.asked) && unread_may_raise(query, output, level))
+		if (!bms_is_member(output->resno, readers->asked) && unread_may_raise(readers->cte, output, readers->of))
 			return true;
 	}
 	return false;
@@ -528,11 +503,11 @@ loses_error(const CommonTableExpr *cte, const GcQueryLevel *level)
 
 /* Let it be computed apart from its readers, once for all of them. */
 static bool
-keep_cte(CommonTableExpr *cte, const GcQueryLevel *level)
+keep_cte(const Readers *readers)
 {
-	Query	   *query = (Query *) cte->ctequery;
+	Query	   *query = readers->cte;
 
-	if (query->limitCount != NULL || query->limitOffset != NULL || loses_error(cte, level))
+	if (query->limitCount != NULL || query->limitOffset != NULL || loses_error(readers))
 		return false;
 	query->limitCount = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
 	return true;
@@ -556,9 +531,10 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 		readers.grouped = true;
 		apart = readers.source == NULL;
 	}
-	if (apart || readers_walker((Node *) level->query, &readers))
+	(void) readers_walker((Node *) level->query, &readers);
+	if (apart || readers.may_raise)
 	{
-		if (!keep_cte(cte, level))
+		if (!keep_cte(&readers))
 			return false;
 	}
 	else if (readers.query)
