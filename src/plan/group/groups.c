@@ -103,6 +103,15 @@ gc_group_key(GcTranslation *tr, Node *expr)
 	return e < 0 ? -1 : gc_group_key_expr(tr, e, expr);
 }
 
+/* The number that an expression gets among a pipeline's keys, or among its outputs for others. */
+static int
+append_key(GcTranslation *tr, int pipeline, int e, Node *expr)
+{
+	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);
+	tr->key_nodes[pipeline] = lappend(tr->key_nodes[pipeline], expr);
+	return list_length(tr->group_keys[pipeline]) - 1;
+}
+
 int
 gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 {
@@ -118,9 +127,7 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 		return gc_refuse(tr, "grouping by a constant of type %s is not supported", format_type_be(exprType(expr)));
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_KEYS)
 		return gc_refuse(tr, "the query groups by too many expressions");
-	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);
-	tr->key_nodes[pipeline] = lappend(tr->key_nodes[pipeline], expr);
-	return list_length(tr->group_keys[pipeline]) - 1;
+	return append_key(tr, pipeline, e, expr);
 }
 
 /* The number of an output of rows that others read. */
@@ -133,9 +140,7 @@ add_output(GcTranslation *tr, int pipeline, int e, Expr *expr)
 		return n;
 	if (list_length(tr->group_keys[pipeline]) == GC_MAX_OUTPUTS)
 		return gc_refuse(tr, "too many columns are kept in rows");
-	tr->group_keys[pipeline] = lappend_int(tr->group_keys[pipeline], e);
-	tr->key_nodes[pipeline] = lappend(tr->key_nodes[pipeline], expr);
-	return list_length(tr->group_keys[pipeline]) - 1;
+	return append_key(tr, pipeline, e, (Node *) expr);
 }
 
 /*-------------------------------------------------------------------------
