@@ -251,28 +251,6 @@ gc_load_inputs(GcScanState *node, GcError *err)
 	return load_tables(node, for_versions, err);
 }
 
-static const char *
-problem_text(GcColProblem problem)
-{
-	switch (problem)
-	{
-		case GC_COL_MANY_VALUES:
-			return "it has too many distinct values for a dictionary";
-		case GC_COL_NUMERIC_SPECIAL:
-			return "a numeric value is NaN or infinite";
-		case GC_COL_NUMERIC_DIGITS:
-			return "a numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
-		case GC_COL_NUMERIC_SCALE:
-			return "its numeric values differ in scale and have too many digits: give the column a type such as numeric(18,6)";
-		case GC_COL_INTERVAL_FORM:
-			return "an interval has months, or 24 hours or more beside its days";
-		case GC_COL_ZONE_RANGE:
-			return "a time's zone is more than 18 hours from UTC";
-		default:
-			return "a text value is too long";
-	}
-}
-
 static GcCode
 problem_fail(GcInputState *in, int c, GcColProblem problem, GcError *err)
 {
@@ -280,7 +258,7 @@ problem_fail(GcInputState *in, int c, GcColProblem problem, GcError *err)
 				   in->rel ? in->specs[c].attnum : c + 1,
 				   in->rel ? "table \"" : in->nparts > 0 ? "several tables" : "a row source",
 				   in->rel ? RelationGetRelationName(in->rel) : "", in->rel ? "\"" : "",
-				   problem_text(problem));
+				   gc_problem_text(problem));
 }
 
 /* Find the directory's columns.  Missing ones mean: load, or else all delta. */
