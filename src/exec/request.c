@@ -595,7 +595,7 @@ known_refusal(GcBinding *b)
 		return false;
 	gc_hash_mix(&b->identity, b->program, b->program->size);
 	if (b->node->windows)
-		gc_hash_mix(&b->identity, &b->node->windows->identity, sizeof(GcHash));
+		gc_hash_mix(&b->identity, &b->node->windows->windows->identity, sizeof(GcHash));
 	return !gc_offload_forced() && gc_hints_know_refusal(b->hints, &b->identity);
 }
 
@@ -613,7 +613,8 @@ gc_make_request(GcBinding *b)
 
 	b->share = share_request(b);
 	if (known_refusal(b))
-		return gc_fail(&b->err, GC_DATA,
+		return gc_fail(&b->err, GC_DATA, b->node->windows ?
+					   "The same request, or its windows, could not be computed less than ten minutes ago." :
 					   "PostgreSQL might raise an error for some row. The same request has shown it, less than ten minutes ago.");
 
 	(void) write_request(b, &c);

@@ -193,7 +193,7 @@ note_pipelines(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 	}
 }
 
-/* What EXPLAIN tells of a run that has returned its rows. */
+/* Keep for EXPLAIN how a run that has returned its rows went. */
 static void
 note_run(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 {
@@ -339,7 +339,7 @@ compute_windows(GcScanState *node, GcHints *hints, GcError *err)
 {
 	const GcCode code = gc_compute_windows(node, err);
 
-	if (code != GC_OK && node->asked.h[0] != 0 && !node->windows->parameterised && !node->windows->no_room)
+	if (code != GC_OK && node->asked.h[0] != 0 && !node->windows->windows->parameterised && !node->windows->no_room)
 		gc_hints_note_refusal(hints, &node->asked);
 	return code;
 }

@@ -26,28 +26,6 @@
 #include "order.h"
 #include "../columns/encode/pgkinds.h"
 
-/* Does an expression read a parameter?  Walker. */
-static bool
-reads_parameter(Node *node, void *context)
-{
-	return node && (IsA(node, Param) || expression_tree_walker(node, reads_parameter, context));
-}
-
-/* Which windows these are, but for parameters. */
-static void
-identify(GcWindowPlan *p, const List *custom_exprs)
-{
-	GcPlanWindows windows = *p->windows;
-	List	   *exprs = list_copy_tail(custom_exprs, windows.first_expr);
-	char	   *text = nodeToString(exprs);
-
-	windows.first_expr = 0;
-	p->identity = gc_hash_bytes(&windows, sizeof(windows), 0);
-	gc_hash_mix(&p->identity, text, strlen(text));
-	p->parameterised = reads_parameter((Node *) exprs, NULL);
-	pfree(text);
-}
-
 GcWindowPlan *
 gc_window_plan(GcScanState *node)
 {
@@ -75,7 +53,6 @@ gc_window_plan(GcScanState *node)
 		p->copied[i] = by_value || IsA(expr, Var) || IsA(expr, Const) ||
 			(IsA(expr, Param) && ((Param *) expr)->paramkind == PARAM_EXTERN) ? 0 : length;
 	}
-	identify(p, cscan->custom_exprs);
 	return p;
 }
 
@@ -144,6 +121,7 @@ evaluate_rows(GcWindowing *w)
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
 	const uint64 count = rows->count;
+	const double most = gc_window_memory();
 
 	rows->count = 0;
 	econtext->ecxt_scantuple = slot;
@@ -169,7 +147,7 @@ evaluate_rows(GcWindowing *w)
 		for (int e = 0; e < w->windows->nexprs; e++)
 			evaluate_expression(w, econtext, e, row);
 		rows->count++;
-		if (w->copied_bytes > gc_window_memory())
+		if (w->copied_bytes > most)
 		{
 			w->code = no_room(w->node, w->err);
 			break;

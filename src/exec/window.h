@@ -20,8 +20,6 @@ typedef struct GcWindowPlan
 	GcPlanWindows *windows;
 	ExprState **exprs;
 	int16	   *copied;			/* by expression: 0, or the length of a type whose values are copied */
-	GcHash		identity;		/* of windows and expressions */
-	bool		parameterised;	/* these read parameters */
 	bool		no_room;		/* windows of the last rows would have taken more memory than they may */
 } GcWindowPlan;
 

@@ -284,6 +284,8 @@ typedef struct GcPlanWindows
 	int			nfns;
 	GcPlanWindow windows[GC_MAX_WINDOWS];	/* in the order in which they are sorted for */
 	GcPlanWindowFn fns[GC_MAX_WINDOW_FNS];
+	GcHash		identity;		/* of all that and the expressions: equal ones, equal results of equal rows, but for parameters */
+	bool		parameterised;	/* expressions read parameters */
 } GcPlanWindows;
 
 /*

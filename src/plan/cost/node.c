@@ -27,6 +27,7 @@
 #include "../../settings.h"
 #include "../base/permitted.h"
 #include "../base/planning.h"
+#include "../expr/lookup.h"
 #include "../group/sort_keys.h"
 
 typedef enum GcNodeName
@@ -67,11 +68,16 @@ static Const *
 windows_const(const GcTranslation *tr, List **exprs)
 {
 	GcPlanWindows *windows;
+	char	   *text;
 
 	if (tr->windows == NULL)
 		return NULL;
 	windows = palloc(sizeof(GcPlanWindows));
 	memcpy(windows, tr->windows, sizeof(GcPlanWindows));
+	text = nodeToString(tr->window_exprs);
+	windows->identity = gc_hash_bytes(tr->windows, sizeof(GcPlanWindows), 0);
+	gc_hash_mix(&windows->identity, text, strlen(text));
+	windows->parameterised = gc_contains_param((Node *) tr->window_exprs, NULL);
 	windows->first_expr = list_length(*exprs);
 	*exprs = list_concat(*exprs, tr->window_exprs);
 	return bytes_const(windows, sizeof(GcPlanWindows));
