@@ -219,6 +219,17 @@ $odd_answer = answer_of($node, $odd, 'forbid');
 ok(again_until(sub { explained($odd) =~ /Gpuconc[A-Z]/ && $node->safe_psql('postgres', $odd) eq $odd_answer }), 'without it: it is offloaded');
 ok(again_until(sub { $kept_odd->query_safe('EXPLAIN (COSTS OFF) EXECUTE odd') =~ /Gpuconc[A-Z]/ }), 'and the plan that is kept is made again');
 is($kept_odd->query_safe('EXECUTE odd'), $odd_answer, 'with the answer');
+
+# The value is back: neither a plan that is kept, nor a statement whose columns this session has seen loaded, stays with its node.
+like($kept_odd->query_safe("$odd; $odd; EXPLAIN (COSTS OFF) $odd"), qr/Gpuconc[A-Z]/, 'the session has seen the columns loaded');
+$node->safe_psql('postgres', "UPDATE odd SET n = 'NaN' WHERE i = 700");
+$node->safe_psql('postgres', 'VACUUM (FREEZE) odd');
+$odd_answer = answer_of($node, $odd, 'forbid');
+ok( again_until(sub {
+			return $kept_odd->query_safe('EXECUTE odd') eq $odd_answer
+			  && $kept_odd->query_safe('EXPLAIN (COSTS OFF) EXECUTE odd') !~ /Gpuconc[A-Z]/ }),
+	'a NaN again: the plan that is kept becomes PostgreSQL\'s own');
+unlike($kept_odd->query_safe("EXPLAIN (COSTS OFF) $odd"), qr/Gpuconc[A-Z]/, 'and so does the statement\'s');
 $kept_odd->quit;
 $node->safe_psql('postgres', 'DROP TABLE odd');
 
