@@ -8,7 +8,7 @@
  * Writes a file that gc_calibration_parse() reads; its name is the device's unless
  * --calibration gives one.  Takes some seconds and at most 8 GB of device memory.
  *
- * What is measured: a scan of four columns of 4 bytes (filter on three, sum of products),
+ * Measured are: a scan of four columns of 4 bytes (filter on three, sum of products),
  * alone; the same with one warp on each multiprocessor, which tells how many bytes have to be
  * in flight there to use the bandwidth up; 2, 4 and 8 of them side by side, over common columns
  * and over columns of their own, in the scheduler's own sizes (gc_decide, policy kernel; for

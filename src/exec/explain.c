@@ -437,7 +437,7 @@ explain_choice(GcScanState *node, bool own, ExplainState *es)
 }
 
 /*-------------------------------------------------------------------------
- * What happened in the last execution
+ * The last execution
  *
  * Text has at most twelve lines, and is silent about what did not happen: a line has several facts, as that of
  * PostgreSQL's buffers.  Other formats have one fact per property, all of them, zero or not.

@@ -27,7 +27,6 @@
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 
-
 #define GC_FN	static inline
 #include "../columns/encode/pgkinds.h"
 #include "../compat.h"

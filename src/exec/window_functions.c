@@ -257,7 +257,7 @@ find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
 	return best;
 }
 
-/* Of equal values, PostgreSQL's functions return the last; those of bpchar, which ignores blanks at the end, the first. */
+/* PostgreSQL's functions return the last of equal values; for bpchar, which ignores blanks at the end, the first. */
 static void
 find_extremes(GcWindowing *w, const GcPlanWindowFn *fn)
 {

@@ -119,7 +119,7 @@ lacking(List *tables, GcMissing *missing)
 	return found;
 }
 
-/* What keeps a column out of the cache, so that a node that reads it falls back each time; NULL: nothing. */
+/* The reason that keeps a column out of the cache, so that a node that reads it falls back each time; NULL: none. */
 static const char *
 problem_of(List *tables)
 {

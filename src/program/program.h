@@ -322,7 +322,7 @@ gc_row_words(const GcPPipeline *pl)
 	return (u64) pl->nouts + GC_NULL_WORDS(pl->nouts);
 }
 
-/* What later pipelines read of a pipeline without accumulators, refs: keys of groups, or the outputs of rows. */
+/* The first ref that later pipelines read of a pipeline: of the keys of groups, or of the outputs of rows. */
 static inline u16
 gc_first_read(const GcPPipeline *pl)
 {

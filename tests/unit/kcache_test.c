@@ -65,7 +65,7 @@ test_disk(void)
 	empty_directory();
 }
 
-/* Entries that nobody has go; those that somebody keeps, or that are being compiled, stay. */
+/* Entries without a keeper are unloaded; kept ones, and those that are being compiled, stay. */
 static void
 test_forget(void)
 {

@@ -502,7 +502,7 @@ test_kept(int i, const GcNvrtc *nvrtc)
 	free(kept.p);
 }
 
-/* What reads rows must name outputs that there are. */
+/* A pipeline that reads rows names outputs that exist. */
 static void
 test_check(void)
 {

@@ -24,7 +24,7 @@
 #include "../../compat.h"
 #include "../base/planning.h"
 
-/* Are these all without statistics, and may each be joined by an equality? */
+/* Are all inputs without statistics, and is each joined by a condition? */
 static bool
 are_guessed(PlannerInfo *root, List *initial_rels)
 {

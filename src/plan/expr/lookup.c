@@ -411,7 +411,7 @@ translate_to(GcTranslation *tr, int expr, uint16 space, GcLutType type)
 {
 	GcPlanLut	lut = {.type = type,.expr = -1};
 
-	/* Texts without codes are all NULL, and what is compared with them may keep its own. */
+	/* A text without a dictionary is always NULL: the other side may keep its codes. */
 	if (expr < 0 || tr->space[expr] == space || space == GC_SPACE_NONE || tr->pexprs[expr].op == GC_OP_NULL)
 		return expr;
 	lut.space = tr->space[expr];

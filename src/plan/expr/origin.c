@@ -120,7 +120,7 @@ is_filtered(const GcTranslation *tr, int c)
 	return false;
 }
 
-/* What a date or timestamp was cast from, or an offset or interval added to. */
+/* The expression that a date or timestamp was cast from, or that an offset or interval was added to. */
 static int
 behind_casts(const GcTranslation *tr, int e)
 {

@@ -44,7 +44,7 @@ static GcFusedKernel offered[MAX_OFFERED];
 static GcFused *offered_by[MAX_OFFERED];
 
 /*-------------------------------------------------------------------------
- * What shared scans keep of a request
+ * A request's part in shared scans
  *-------------------------------------------------------------------------
  */
 
@@ -100,7 +100,7 @@ give_run_back(GcRun *run)
 }
 
 /*-------------------------------------------------------------------------
- * What a shared scan's launch has in addition to any launch
+ * A shared scan's launch
  *-------------------------------------------------------------------------
  */
 

@@ -276,7 +276,7 @@ choose(WaveTable *t, GcWaveMember *m, u32 chunk)
  */
 /*
  * Choose the members that a wave of the leader serves with a chunk, and price its columns (gc_wave_takes).
- * What is missing of the chunk is noted in their blocks, t->blocks.
+ * Missing columns of the chunk are noted in their blocks, t->blocks.
  */
 static void
 price_chunk(WaveTable *t, GcWaveMember *leader, u32 chunk)
