@@ -48,6 +48,8 @@ typedef struct Readers
 	const Query *query;			/* the CTE's, if one grouping can serve all readers; else NULL */
 	Bitmapset  *asked;			/* its outputs that the first reader's conditions are on */
 	List	   *wanted;			/* what each reader asks for: Node, over the rows that the CTE groups */
+	Bitmapset  *read;			/* outputs that readers compute something of in any case: for a condition, or for a column of
+								 * the statement */
 } Readers;
 
 bool
@@ -401,7 +403,7 @@ ask_for_all(Query *query, List *wanted)
 	query->limitCount = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
 }
 
-/* Note the columns of entry rti that an expression reads. */
+/* Note the outputs of the CTE, entry rti, that an expression reads. */
 static void
 note_columns(Readers *readers, Node *expr, int rti)
 {
@@ -412,7 +414,7 @@ note_columns(Readers *readers, Node *expr, int rti)
 		const Var  *var = lfirst_node(Var, lc);
 
 		if (var->varno == rti && var->varattno > 0)
-			readers->asked = bms_add_member(readers->asked, var->varattno);
+			readers->read = bms_add_member(readers->read, var->varattno);
 	}
 }
 
@@ -495,7 +497,7 @@ loses_error(const Readers *readers)
 	{
 		const TargetEntry *output = lfirst_node(TargetEntry, lc);
 
-		if (!bms_is_member(output->resno, readers->asked) && unread_may_raise(readers->cte, output, readers->of))
+		if (!bms_is_member(output->resno, readers->read) && unread_may_raise(readers->cte, output, readers->of))
 			return true;
 	}
 	return false;
