@@ -20,32 +20,38 @@ gc_power_of_10(int n)
 }
 
 /* The integer of a tagged value, at the scale that all of them have. */
-GC_FN i64
-gc_untag(i64 tagged, int scale)
-{
-	const int	up = scale - GC_TAG_SCALE(tagged);
-	u64			value = (u64) GC_TAG_DIGITS(tagged);
-
-	/* scale is a constant, which is below 4 in most programs. */
-	value *= up & 1 ? 10 : 1;
-	value *= up & 2 ? 100 : 1;
-	if (scale >= 4)
-		value *= up & 4 ? 10000 : 1;
-	if (scale >= 8)
-		value *= up & 8 ? 100000000 : 1;
-	if (scale >= 16)
-		value *= up & 16 ? 10000000000000000LL : 1;
-	return (i64) value;
+#define GC_DEFINE_UNTAG(name, T, U) \
+GC_FN T \
+name(T tagged, int scale) \
+{ \
+	const int	up = scale - GC_TAG_SCALE(tagged); \
+	U			value = (U) GC_TAG_DIGITS(tagged); \
+ \
+	/* scale is a constant, which is below 4 in most programs. */ \
+	value *= up & 1 ? 10 : 1; \
+	value *= up & 2 ? 100 : 1; \
+	if (scale >= 4) \
+		value *= up & 4 ? 10000 : 1; \
+	if (scale >= 8) \
+		value *= up & 8 ? 100000000 : 1; \
+	if (scale >= 16) \
+		value *= up & 16 ? 10000000000000000LL : 1; \
+	return (T) value; \
 }
+GC_DEFINE_UNTAG(gc_untag, i64, u64)
+GC_DEFINE_UNTAG(gc_untag_wide, i128, u128)
 
 /* The opposite, of a value that has no digits behind the display scale `shown`. */
-GC_FN i64
-gc_tag(i64 value, int scale, int shown)
-{
-	GC_NO_UNROLL for (; scale > shown; scale--)
-		value /= 10;
-	return GC_TAGGED(value, shown);
+#define GC_DEFINE_TAG(name, T) \
+GC_FN T \
+name(T value, int scale, int shown) \
+{ \
+	GC_NO_UNROLL for (; scale > shown; scale--) \
+		value /= 10; \
+	return GC_TAGGED(value, shown); \
 }
+GC_DEFINE_TAG(gc_tag, i64)
+GC_DEFINE_TAG(gc_tag_wide, i128)
 
 /* cmp_numerics() of x * 10^digits and y, as -1, 0 or 1.  The product, which may leave 128 bits, is not made. */
 GC_FN_ONCE i32

@@ -520,6 +520,8 @@ type_expr(GcTyper *t, u16 i)
 		return code;
 	type_nullable(t, e);
 	e->reg = gc_kind_reg(e->kind, r);
+	if (e->kind == GC_NUMERIC && gc_stored_reg(e->kind, e->min_scale, e->scale, r) == GC_I128)
+		e->flags |= GC_WIDE;
 	return GC_OK;
 }
 

@@ -494,6 +494,16 @@ test_tags(void)
 
 		wrong += GC_TAG_DIGITS(tagged) != value || GC_TAG_SCALE(tagged) != shown || gc_untag(tagged, scale) != whole ||
 			gc_tag(whole, scale, shown) != tagged;
+		/* Any scale, and some 60 bits above those of 64. */
+		{
+			const int	from = (int) (draw() % (scale + 1));
+			const i128	wide = (i128) value * (scale - from < 10 ? 1000000000 : 1);
+			const i128	wide_tagged = GC_TAGGED(wide, from);
+
+			wrong += GC_TAG_DIGITS(wide_tagged) != wide || GC_TAG_SCALE(wide_tagged) != from ||
+				gc_untag_wide(GC_TAGGED(wide % 1000, from), scale) != wide % 1000 * gc_power_of_10(scale - from) ||
+				gc_tag_wide(wide % 1000 * gc_power_of_10(scale - from), scale, from) != GC_TAGGED(wide % 1000, from);
+		}
 	}
 	ok(wrong == 0, "tagged values have their digits and scales, at their own scale and at larger ones");
 	wrong = 0;

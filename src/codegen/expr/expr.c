@@ -361,8 +361,9 @@ emit_in(Cg *cg, u16 i)
 	const GcExpr *e = EXPR(cg, i);
 	Operand		a = cg_expr(cg, e->arg[0]);
 	Operand		found;
-	char		buf[192],
+	char		buf[300],
 				null[160];
+	int			n = 0;
 
 	if (e->flags & GC_LIST_EMPTY)
 		return cg_temp(cg, "i32", "0", "0");
@@ -374,8 +375,9 @@ emit_in(Cg *cg, u16 i)
 		text_addf(&cg->decls, "const u64 I%d_n = gc_a.w[%d];\n",
 				  cg->list[e->ref], cg_word(cg, GC_ARG_LIST, e->ref, 1));
 	}
-	snprintf(buf, sizeof(buf), "gc_in_list((i64) %s, I%d, I%d_n)", a.v,
-			 cg->list[e->ref], cg->list[e->ref]);
+	if (EXPR(cg, e->arg[0])->reg == GC_I128)
+		n = snprintf(buf, sizeof(buf), "(i64) %s == %s && ", a.v, a.v);
+	snprintf(buf + n, sizeof(buf) - n, "gc_in_list((i64) %s, I%d, I%d_n)", a.v, cg->list[e->ref], cg->list[e->ref]);
 	found = cg_temp_bool(cg, buf, a.n);
 	if (e->flags & GC_LIST_NULL)
 	{
@@ -613,7 +615,8 @@ untagged(Cg *cg, u16 i)
 	Operand		o = stored_leaf(cg, i);
 	char		buf[100];
 
-	snprintf(buf, sizeof(buf), "(%s) gc_untag(%s, %d)", cg_ctype[EXPR(cg, i)->reg], o.v, EXPR(cg, i)->scale);
+	snprintf(buf, sizeof(buf), "(%s) %s(%s, %d)", cg_ctype[EXPR(cg, i)->reg], gc_is_wide(EXPR(cg, i)) ? "gc_untag_wide" : "gc_untag", o.v,
+			 EXPR(cg, i)->scale);
 	return cg_temp(cg, cg_ctype[EXPR(cg, i)->reg], buf, o.n);
 }
 
@@ -792,8 +795,8 @@ cg_stored(Cg *cg, u16 i)
 	if (is_tagged(cg, i))
 		return stored_leaf(cg, i);
 	scale_text(cg, i, scale, sizeof(scale));
-	snprintf(buf, sizeof(buf), "gc_tag((i64) %s, %d, %s)", o.v, e->scale, scale);
-	return cg_temp(cg, "i64", buf, o.n);
+	snprintf(buf, sizeof(buf), gc_is_wide(e) ? "gc_tag_wide(%s, %d, %s)" : "gc_tag((i64) %s, %d, %s)", o.v, e->scale, scale);
+	return cg_temp(cg, gc_is_wide(e) ? "i128" : "i64", buf, o.n);
 }
 
 /*-------------------------------------------------------------------------

@@ -90,7 +90,7 @@ extern void gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const ui
 extern const GcEncodedColumn *gc_encoder_finish(GcEncoder *encoder);
 
 /* Raw value of a row, after gc_encoder_finish(); tagged if GcEncodedColumn says so.  False if it is NULL. */
-extern bool gc_encoder_value(const GcEncoder *encoder, int col, uint32 row, int64 *value);
+extern bool gc_encoder_value(const GcEncoder *encoder, int col, uint32 row, i128 *value);
 
 /* Write column i: data_bytes at data, null_bytes at nulls (if any). */
 extern void gc_encoder_write(const GcEncoder *encoder, int col, void *data, void *nulls);

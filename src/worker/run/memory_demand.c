@@ -58,7 +58,7 @@ gc_lay_out_sink(const GcRequest *request, int pipeline, GcAddr memory, GcSinkMem
 
 	if (pl->sink == GC_SINK_ROWS)
 	{
-		rows = gc_row_words(pl) * v->rows_cap * 8;
+		rows = (u64) gc_row_words(request->program, pl) * v->rows_cap * 8;
 		groups = pl->nkeys > 0 ? gc_sink_align(GC_FIRST_BYTES) : 0;
 	}
 	else

@@ -200,7 +200,8 @@ decode(const TestColumn *col, uint32 row)
 		case GC_CHAR:
 			return CharGetDatum((char) raw);
 		case GC_NUMERIC:
-			return gc_raw_to_datum(GC_NUMERIC, raw, col->desc.scale);
+			return gc_raw_to_datum(GC_NUMERIC, col->desc.width == sizeof(int128) ? ((const int128 *) (uintptr_t) col->desc.data)[row] : raw,
+								   col->desc.scale);
 		case GC_INTERVAL:
 			return gc_raw_to_datum(GC_INTERVAL, raw, -1);
 		case GC_TIMETZ:
