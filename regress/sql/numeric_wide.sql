@@ -7,8 +7,11 @@ INSERT INTO public.wide
 SELECT i, i % 7, CASE WHEN i % 11 <> 0 THEN (i % 1000 - 300) / 7.0 END, CASE WHEN i % 5 = 0 THEN (i % 3)::numeric / 10 ELSE (i % 90) / 30.0 END, CASE WHEN i % 13 <> 0 THEN ((i % 500) - 250) * 1234567890123456789012.25 END,
 	CASE WHEN i < 5000 THEN (i % 50)::numeric WHEN i < 9000 THEN i / 3.0 WHEN i < 9100 THEN NULL ELSE 1234567890.5 + i END
 FROM generate_series(1, 12345) AS i;
+CREATE TABLE public.narrow (id int, g int, n numeric, fixed numeric(8,2)) WITH (autovacuum_enabled = off);
+INSERT INTO public.narrow SELECT i, i % 7, CASE WHEN i % 11 <> 0 THEN (CASE WHEN i % 2 = 0 THEN i % 40 ELSE (i % 100)::numeric / 10 END)::numeric(6,2)::text::numeric END, i % 500 * 0.25 FROM generate_series(1, 5000) AS i;
+UPDATE public.narrow SET n = round(n, id % 3) WHERE id % 2 = 0;
 SELECT settle();
-VACUUM (FREEZE, ANALYZE) public.wide;
+VACUUM (FREEZE, ANALYZE) public.wide, public.narrow;
 SELECT count(*), sum(q), sum(a), sum(big), sum(mixed) FROM wide;
 SELECT column_name, encoding, problem FROM gpuconc_cache WHERE relid = 'public.wide'::regclass AND column_name IN ('q', 'a', 'big', 'mixed') ORDER BY 1;
 -- aggregates
@@ -21,6 +24,9 @@ SELECT check_same(format('SELECT count(*), count(*) FILTER (WHERE %s) FROM wide 
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT id, q, a, big, mixed FROM wide WHERE id % 10 = 3', 'SELECT id, q + 1, -a, q + a, abs(mixed) FROM wide WHERE g = 2', 'SELECT q FROM wide WHERE id > 12000', 'SELECT id, q FROM wide ORDER BY q DESC NULLS LAST, id LIMIT 12', 'SELECT id, a FROM wide ORDER BY a, id LIMIT 12', 'SELECT id, big FROM wide ORDER BY big, id LIMIT 9', 'SELECT id, coalesce(q, a, 0), CASE WHEN g > 3 THEN q ELSE mixed END, greatest(q, 2.50) FROM wide WHERE id BETWEEN 4800 AND 5100', 'SELECT round(q, 1), trunc(a), q * 1.5 FROM wide WHERE id BETWEEN 100 AND 900']) AS q;
 -- payloads of joins, rows and groups of subqueries
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT count(*), sum(b.q), sum(a.a + b.mixed) FROM wide a JOIN wide b ON a.id = b.id + 1', 'SELECT a.g, sum(b.q), avg(b.a), count(b.big) FROM wide a LEFT JOIN wide b ON a.id = b.id + 3000 GROUP BY a.g', 'SELECT a.id, b.q, b.big FROM wide a LEFT JOIN wide b ON a.id = b.id + 12000 WHERE a.id > 11900', 'SELECT a.id, b.q FROM wide a FULL JOIN wide b ON a.id = b.id + 12300 WHERE coalesce(a.id, 1) < 200 OR b.id > 12340', 'SELECT sum(a.a) FROM wide a WHERE EXISTS (SELECT FROM wide b WHERE b.id = a.id * 2 AND b.q > a.q)', 'SELECT g, sum(s) FROM (SELECT g, id % 20 AS h, sum(q) AS s FROM wide GROUP BY 1, 2) t WHERE s > 10 GROUP BY g', 'SELECT id, q FROM wide WHERE id < 300 UNION ALL SELECT id, a FROM wide WHERE id < 200', 'SELECT sum(v), avg(v) FROM (SELECT q AS v FROM wide UNION ALL SELECT a FROM wide UNION ALL SELECT mixed FROM wide WHERE id < 100) u']) AS q;
+-- sums of values of varying scale in subqueries: compared, added up, divided, returned with their scale
+SELECT check_aggregated(q, '{public}') FROM unnest(ARRAY['SELECT g, s FROM (SELECT g, sum(q / 3) AS s FROM wide GROUP BY g) t WHERE s > -1000', 'SELECT a.id, s FROM wide a JOIN (SELECT g, sum(fixed / 2) AS s FROM narrow GROUP BY g) t USING (g) WHERE s > 10 AND a.id < 50', 'SELECT a.id, s FROM wide a LEFT JOIN (SELECT g, sum(n) AS s FROM narrow WHERE g > 2 GROUP BY g) t USING (g) WHERE a.id < 50', 'SELECT sum(s), max(id) FROM wide a JOIN (SELECT g, sum((fixed - 1) / 2) AS s FROM narrow GROUP BY g) t USING (g) WHERE s > 10', 'SELECT a.g, a.s + b.s, a.s FROM (SELECT g, sum(n) AS s FROM narrow GROUP BY g) a JOIN (SELECT g, sum(fixed / 2) AS s FROM narrow GROUP BY g) b USING (g) WHERE b.s > a.s', 'SELECT sum(s), avg(s) FROM (SELECT g, id % 20 AS h, sum(n) AS s FROM narrow GROUP BY 1, 2) t WHERE s > 10', 'SELECT sum(s) FROM (SELECT sum(n) AS s FROM narrow WHERE id < 0) t']) AS q;
+SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT id, n / 3 + 1, round(n / 7, 2) FROM narrow WHERE id < 200', 'SELECT id, n / 3 FROM narrow WHERE id < 200 UNION ALL SELECT id, fixed FROM narrow WHERE id < 100', 'SELECT a.id, t.v, t.v * 2 FROM narrow a JOIN (SELECT id, n / 3 AS v FROM narrow WHERE g = 3) t ON a.id = t.id + 1', 'SELECT a.g, a.s / b.s FROM (SELECT g, sum(fixed) AS s FROM narrow GROUP BY g) a JOIN (SELECT g, sum(fixed / 2) AS s FROM narrow GROUP BY g) b USING (g) WHERE b.s > 10', 'SELECT max(s) FROM (SELECT g, sum(n / 2) AS s FROM narrow GROUP BY g) t']) AS q;
 -- rows that are written, seen by their transaction alone, then by all, then cached
 BEGIN;
 UPDATE public.wide SET q = q + 0.000001, mixed = id / 9.0 WHERE id % 100 = 1;
@@ -68,4 +74,4 @@ INSERT INTO public.more VALUES (170141183460469231731687303715884105728, 'NaN', 
 VACUUM (FREEZE, ANALYZE) public.more;
 SELECT gpuconc_prewarm('more') > 0 AS loaded;
 SELECT column_name, problem FROM gpuconc_cache WHERE relid = 'public.more'::regclass ORDER BY 1;
-DROP TABLE public.wide, public.hot, public.apart, public.most, public.more;
+DROP TABLE public.wide, public.narrow, public.hot, public.apart, public.most, public.more;

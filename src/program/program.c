@@ -303,6 +303,7 @@ gc_origin_column(const GcProgram *p, u16 e, bool sums)
 				e = gc_payloads(p)[x->ref].expr;
 				break;
 			case GC_OP_OUTER:
+			case GC_OP_SHOWN:
 				e = x->arg[0];
 				break;
 			case GC_OP_COLUMN:

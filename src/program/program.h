@@ -119,6 +119,7 @@ typedef enum GcOp
 								 * there before that join: NULL in a build's row without a match */
 	GC_OP_ROW_ID,				/* ref: the pipeline's input: which of its rows it is, as a chunk's
 								 * number and a row's in it (gc_tile.h, GC_ROW_ID) */
+	GC_OP_SHOWN,				/* a numeric sum, and as int4 the display scale that it has: of what went in, the largest */
 	GC_OP_ARM,					/* ref: pipeline; in its kernel the first argument, else the second */
 	GC_NOPS
 } GcOp;
@@ -174,6 +175,13 @@ typedef struct GcPColumn
 	i16			scale;			/* bound */
 	i16			min_scale;		/* bound; below scale: registers have tagged values (cuda/gc_abi.h) */
 } GcPColumn;
+
+/* The most bytes that a code of a bound column may take. */
+static inline u32
+gc_most_width(const GcPColumn *c)
+{
+	return c->width > 0 ? c->width : c->reg == GC_I128 ? 16 : 8;
+}
 
 typedef struct GcPInput
 {

@@ -507,6 +507,9 @@ type_expr(GcTyper *t, u16 i)
 			if (e->kind == GC_INT4)
 				*r = (GcRange) {0, e->ref - 1};
 			break;
+		case GC_OP_SHOWN:
+			*r = t->ranges[e->arg[0]];
+			break;
 		case GC_OP_TAG:
 			code = type_tag(t, e, r);
 			break;

@@ -699,6 +699,11 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		snprintf(buf, size, "%d", e->kind == GC_NUMERIC ? e->scale : 0);
 		return;
 	}
+	if (e->op == GC_OP_SHOWN)
+	{
+		snprintf(buf, size, "%s", cg_expr(cg, e->arg[1]).v);
+		return;
+	}
 	/* Both arguments are the one that this pipeline has. */
 	if (e->op == GC_OP_ARM)
 		rule = GC_SCALE_ARGUMENT;
@@ -873,6 +878,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_scale(cg, i);
 		case GC_OP_TAG:
 			return emit_tag(cg, i);
+		case GC_OP_SHOWN:
+			return cg_expr(cg, EXPR(cg, i)->arg[0]);
 		case GC_OP_CALL:
 			return emit_call(cg, i);
 		case GC_OP_AVG:

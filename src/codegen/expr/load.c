@@ -55,7 +55,7 @@ cg_require_vector(Cg *cg, u16 column)
 	if (c->nullable)
 		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
 	if (!cg->gather)
-		cg->loaded_bytes += c->width ? c->width : 8;
+		cg->loaded_bytes += gc_most_width(c);
 	cg->gathered += c->reg == GC_I128 ? 4 : c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
 }
 
