@@ -120,6 +120,52 @@ gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale, int shown)
 	return GC_MAX(GC_MAX(digits, 0), shown);
 }
 
+/* The trailing zeros of a quotient, or what is made of such, go: its scale is the largest, whatever it shows. */
+GC_FN_ONCE int
+gc_strip_zeros(u128 *x, int scale)
+{
+	GC_NO_UNROLL for (; scale > 0 && *x % 10 == 0; scale--)
+		*x /= 10;
+	return scale;
+}
+
+/* a * p / b, of which the remainder is kept, too; false if 128 bits do not hold that.  b is below 2^127. */
+GC_FN_ONCE i32
+gc_mul_div(u128 a, u128 p, u128 b, u128 *quotient, u128 *remainder)
+{
+	const u128	a0 = (u64) a,
+				a1 = a >> 64,
+				p0 = (u64) p,
+				p1 = p >> 64;
+	const u128	middle = (a0 * p0 >> 64) + (u64) (a1 * p0) + (u64) (a0 * p1);
+	u128		high = a1 * p1 + (a1 * p0 >> 64) + (a0 * p1 >> 64) + (middle >> 64);
+	u128		low = a * p;
+	u128		q = 0;
+
+	if (high >= b)
+		return 0;
+	if (high == 0)
+	{
+		*quotient = low / b;
+		*remainder = low % b;
+		return 1;
+	}
+	GC_NO_UNROLL for (int i = 0; i < 128; i++)
+	{
+		high = high << 1 | low >> 127;
+		low <<= 1;
+		q <<= 1;
+		if (high >= b)
+		{
+			high -= b;
+			q |= 1;
+		}
+	}
+	*quotient = q;
+	*remainder = high;
+	return 1;
+}
+
 /*
  * x / y, as a numeric of scale GC_AVG_SCALE.  Notes gc_bad where y is 0, and where this has not as many
  * digits as numeric_div() rounds to.  So it does where 128 bits do not hold a part of it, and where it is
@@ -129,10 +175,10 @@ GC_FN_ONCE i128
 gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, int shown, u128 most, i32 *bad)
 {
 	u128		a = x < 0 ? -(u128) x : (u128) x;
-	const u128	b = y < 0 ? -(u128) y : (u128) y;
+	u128		b = y < 0 ? -(u128) y : (u128) y;
 	int			digits;
 	int			shift;
-	u128		dividend;
+	u128		rest;
 	u128		q;
 
 	if (b == 0 || a >> 117 || b >> 117)
@@ -143,19 +189,21 @@ gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, int shown, u128 mo
 	if (a == 0)
 		return 0;
 	digits = gc_numeric_div_scale(x, x_scale, y, y_scale, shown);
+	if (x_scale == GC_AVG_SCALE)
+		x_scale = gc_strip_zeros(&a, x_scale);
+	if (y_scale == GC_AVG_SCALE)
+		y_scale = gc_strip_zeros(&b, y_scale);
 	shift = digits - x_scale + y_scale;
 	/* x has no digits behind its own display scale. */
 	GC_NO_UNROLL for (; shift < 0; shift++)
 		a /= 10;
-	if (digits > GC_AVG_SCALE || shift > 38 || a > (((u128) 1 << 126) - 1) / (u128) gc_power_of_10(shift))
+	if (digits > GC_AVG_SCALE || shift > 38 || !gc_mul_div(a, (u128) gc_power_of_10(shift), b, &q, &rest))
 	{
 		*bad = 1;
 		return 0;
 	}
-	dividend = a * (u128) gc_power_of_10(shift);
-	q = dividend / b;
 	/* half away from zero */
-	if (dividend - q * b >= b - (dividend - q * b))
+	if (rest >= b - rest)
 		q++;
 	if (q >= most / (u128) gc_power_of_10(GC_AVG_SCALE - digits))
 	{

@@ -478,6 +478,31 @@ draw_taggable(int more)
 	return draw() % 2 ? -value : value;
 }
 
+/* Products of up to 244 bits. */
+static void
+test_mul_div(void)
+{
+	u64			wrong = 0;
+	u64			large = 0;
+
+	for (int i = 0; i < NRANDOM / 10; i++)
+	{
+		const u128	a = ((u128) draw() << 64 | draw()) >> (11 + draw() % 110);
+		const u128	b = (((u128) draw() << 64 | draw()) >> (11 + draw() % 110)) + 1;
+		const u128	p = (u128) power_of_10((int) (draw() % 39));
+		const double about = (double) a * (double) p / (double) b;
+		u128		q = 0,
+					r = 0;
+
+		if (!gc_mul_div(a, p, b, &q, &r))
+			wrong += about < 3.4e38;
+		else
+			wrong += r >= b || q * b + r != a * p || (double) q > about * (1 + 1e-9) || (double) q < about * (1 - 1e-9) - 1;
+		large += about < 3.4e38 && (double) a * (double) p > 3.5e38;
+	}
+	ok(wrong == 0 && large > 0, "products of more than 128 bits are divided");
+}
+
 static void
 test_tags(void)
 {
@@ -593,6 +618,7 @@ main(void)
 	test_quotients();
 	test_shown();
 	test_compared();
+	test_mul_div();
 	test_tags();
 	float_test();
 	return tap_done();

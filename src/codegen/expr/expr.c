@@ -636,7 +636,7 @@ shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 }
 
 /* Display scale of a quotient of numerics; the dividend may be a sum, of which the divisor is the count. */
-static int
+static void
 quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 {
 	Operand		a = cg_expr(cg, e->arg[0]);
@@ -644,7 +644,7 @@ quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	char		shown[700];
 
 	shown_scale(cg, e, shown, sizeof(shown));
-	return snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
+	snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
 					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0, shown);
 }
 
@@ -692,6 +692,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 	GcScaleRule rule = gc_scale_rule(e);
 	char		x[300],
 				y[300];
+	char		quotient[900];
 	int			n;
 
 	if (!gc_is_varying(e))
@@ -722,7 +723,8 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 			n = snprintf(buf, size, rule == GC_SCALE_SUM ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
 			break;
 		case GC_SCALE_QUOTIENT:
-			n = quotient_scale_text(cg, e, buf, size);
+			quotient_scale_text(cg, e, quotient, sizeof(quotient));
+			n = snprintf(buf, size, "%s", cg_temp(cg, "i32", quotient, "0").v);
 			break;
 		case GC_SCALE_CHOSEN:
 			n = chosen_scale_text(cg, e, buf, size);

@@ -213,6 +213,8 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 	/* A least or greatest quotient has more than 64 bits. */
 	if (accumulator->value == GC_VALUE_ONE && !gc_no_quotient(tr, arg, "compared by an aggregate"))
 		return GC_NO_EXPR;
+	if (accumulator->value == GC_VALUE_SUM && !gc_may_be_summed(tr, arg))
+		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
 	if (accumulator->value == GC_VALUE_SUM && gc_scale_varies(tr, arg))
