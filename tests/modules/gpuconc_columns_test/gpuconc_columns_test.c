@@ -162,8 +162,10 @@ code_of(const GcCol *desc, uint32 row)
 			return ((const uint16 *) data)[row];
 		case 4:
 			return ((const uint32 *) data)[row];
-		default:
+		case 8:
 			return ((const uint64 *) data)[row];
+		default:				/* is it 0? */
+			return ((const uint64 *) data)[2 * row] | ((const uint64 *) data)[2 * row + 1];
 	}
 }
 
