@@ -41,6 +41,7 @@ typedef unsigned __int128 u128;
 /*
  * One column of one chunk.  value(row) = base + code(row) for integers, dates, dictionary codes;
  * floats are stored as they are and ignore base.  Codes are unsigned and 1, 2, 4 or 8 bytes wide.
+ * Numerics beyond 64 bits are 16 bytes wide, and stored as they are: base is 0, and within the column's range, too.
  * nulls is 0, or the address of a bitmap with bit (row & 7) of byte (row >> 3) set where the row
  * is NULL.  The code of a NULL row is 0.  Both are readable up to the next multiple of GC_PAD_ROWS;
  * the codes behind the last row are 0.
@@ -61,15 +62,18 @@ typedef struct GcCol
 
 /*
  * Numerics of several display scales are tagged.  The integer of a value at its own scale is shifted by GC_TAG_BITS, and
- * the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.
+ * the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.  Values of a column
+ * are tagged in 128 bits where 64 would not hold them at the largest scale; a chunk of it may still be narrow.
  */
 #define GC_SCALE_TAGGED		(-2)
 #define GC_TAG_BITS			5
 #define GC_TAG_SCALES		(1 << GC_TAG_BITS)
-/* Neither a value at its own scale, nor at the largest one, reaches this. */
+/* Neither a value at its own scale, nor at the largest one, reaches this: in 64 bits, in 128. */
 #define GC_TAG_LIMIT		((i64) 1 << 58)
-#define GC_TAGGED(digits, scale)	((i64) ((u64) (digits) << GC_TAG_BITS | (u64) (scale)))
-#define GC_TAG_DIGITS(tagged)	((i64) (tagged) >> GC_TAG_BITS)
+#define GC_TAG_LIMIT_WIDE	((i128) 1 << 122)
+/* Of i64 or i128, and then the same. */
+#define GC_TAGGED(digits, scale)	((digits) * GC_TAG_SCALES + (scale))
+#define GC_TAG_DIGITS(tagged)	((tagged) >> GC_TAG_BITS)
 #define GC_TAG_SCALE(tagged)	((i32) ((tagged) & (GC_TAG_SCALES - 1)))
 
 /*

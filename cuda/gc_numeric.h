@@ -20,32 +20,38 @@ gc_power_of_10(int n)
 }
 
 /* The integer of a tagged value, at the scale that all of them have. */
-GC_FN i64
-gc_untag(i64 tagged, int scale)
-{
-	const int	up = scale - GC_TAG_SCALE(tagged);
-	u64			value = (u64) GC_TAG_DIGITS(tagged);
-
-	/* scale is a constant, which is below 4 in most programs. */
-	value *= up & 1 ? 10 : 1;
-	value *= up & 2 ? 100 : 1;
-	if (scale >= 4)
-		value *= up & 4 ? 10000 : 1;
-	if (scale >= 8)
-		value *= up & 8 ? 100000000 : 1;
-	if (scale >= 16)
-		value *= up & 16 ? 10000000000000000LL : 1;
-	return (i64) value;
+#define GC_DEFINE_UNTAG(name, T, U) \
+GC_FN T \
+name(T tagged, int scale) \
+{ \
+	const int	up = scale - GC_TAG_SCALE(tagged); \
+	U			value = (U) GC_TAG_DIGITS(tagged); \
+ \
+	/* scale is a constant, which is below 4 in most programs. */ \
+	value *= up & 1 ? 10 : 1; \
+	value *= up & 2 ? 100 : 1; \
+	if (scale >= 4) \
+		value *= up & 4 ? 10000 : 1; \
+	if (scale >= 8) \
+		value *= up & 8 ? 100000000 : 1; \
+	if (scale >= 16) \
+		value *= up & 16 ? 10000000000000000LL : 1; \
+	return (T) value; \
 }
+GC_DEFINE_UNTAG(gc_untag, i64, u64)
+GC_DEFINE_UNTAG(gc_untag_wide, i128, u128)
 
 /* The opposite, of a value that has no digits behind the display scale `shown`. */
-GC_FN i64
-gc_tag(i64 value, int scale, int shown)
-{
-	GC_NO_UNROLL for (; scale > shown; scale--)
-		value /= 10;
-	return GC_TAGGED(value, shown);
+#define GC_DEFINE_TAG(name, T) \
+GC_FN T \
+name(T value, int scale, int shown) \
+{ \
+	GC_NO_UNROLL for (; scale > shown; scale--) \
+		value /= 10; \
+	return GC_TAGGED(value, shown); \
 }
+GC_DEFINE_TAG(gc_tag, i64)
+GC_DEFINE_TAG(gc_tag_wide, i128)
 
 /* cmp_numerics() of x * 10^digits and y, as -1, 0 or 1.  The product, which may leave 128 bits, is not made. */
 GC_FN_ONCE i32
@@ -114,6 +120,52 @@ gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale, int shown)
 	return GC_MAX(GC_MAX(digits, 0), shown);
 }
 
+/* The trailing zeros of a quotient, or what is made of such, go: its scale is the largest, whatever it shows. */
+GC_FN_ONCE int
+gc_strip_zeros(u128 *x, int scale)
+{
+	GC_NO_UNROLL for (; scale > 0 && *x % 10 == 0; scale--)
+		*x /= 10;
+	return scale;
+}
+
+/* a * p / b, of which the remainder is kept, too; false if 128 bits do not hold that.  b is below 2^127. */
+GC_FN_ONCE i32
+gc_mul_div(u128 a, u128 p, u128 b, u128 *quotient, u128 *remainder)
+{
+	const u128	a0 = (u64) a,
+				a1 = a >> 64,
+				p0 = (u64) p,
+				p1 = p >> 64;
+	const u128	middle = (a0 * p0 >> 64) + (u64) (a1 * p0) + (u64) (a0 * p1);
+	u128		high = a1 * p1 + (a1 * p0 >> 64) + (a0 * p1 >> 64) + (middle >> 64);
+	u128		low = a * p;
+	u128		q = 0;
+
+	if (high >= b)
+		return 0;
+	if (high == 0)
+	{
+		*quotient = low / b;
+		*remainder = low % b;
+		return 1;
+	}
+	GC_NO_UNROLL for (int i = 0; i < 128; i++)
+	{
+		high = high << 1 | low >> 127;
+		low <<= 1;
+		q <<= 1;
+		if (high >= b)
+		{
+			high -= b;
+			q |= 1;
+		}
+	}
+	*quotient = q;
+	*remainder = high;
+	return 1;
+}
+
 /*
  * x / y, as a numeric of scale GC_AVG_SCALE.  Notes gc_bad where y is 0, and where this has not as many
  * digits as numeric_div() rounds to.  So it does where 128 bits do not hold a part of it, and where it is
@@ -123,10 +175,10 @@ GC_FN_ONCE i128
 gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, int shown, u128 most, i32 *bad)
 {
 	u128		a = x < 0 ? -(u128) x : (u128) x;
-	const u128	b = y < 0 ? -(u128) y : (u128) y;
+	u128		b = y < 0 ? -(u128) y : (u128) y;
 	int			digits;
 	int			shift;
-	u128		dividend;
+	u128		rest;
 	u128		q;
 
 	if (b == 0 || a >> 117 || b >> 117)
@@ -137,19 +189,21 @@ gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, int shown, u128 mo
 	if (a == 0)
 		return 0;
 	digits = gc_numeric_div_scale(x, x_scale, y, y_scale, shown);
+	if (x_scale == GC_AVG_SCALE)
+		x_scale = gc_strip_zeros(&a, x_scale);
+	if (y_scale == GC_AVG_SCALE)
+		y_scale = gc_strip_zeros(&b, y_scale);
 	shift = digits - x_scale + y_scale;
 	/* x has no digits behind its own display scale. */
 	GC_NO_UNROLL for (; shift < 0; shift++)
 		a /= 10;
-	if (digits > GC_AVG_SCALE || shift > 38 || a > (((u128) 1 << 126) - 1) / (u128) gc_power_of_10(shift))
+	if (digits > GC_AVG_SCALE || shift > 38 || !gc_mul_div(a, (u128) gc_power_of_10(shift), b, &q, &rest))
 	{
 		*bad = 1;
 		return 0;
 	}
-	dividend = a * (u128) gc_power_of_10(shift);
-	q = dividend / b;
 	/* half away from zero */
-	if (dividend - q * b >= b - (dividend - q * b))
+	if (rest >= b - rest)
 		q++;
 	if (q >= most / (u128) gc_power_of_10(GC_AVG_SCALE - digits))
 	{

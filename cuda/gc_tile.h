@@ -4,7 +4,7 @@
  *	  Reading columns: a vector at a time, or one row.
  *
  * For every code width W (1, 2, 4, 8 bytes; 0: known only at run time) and
- * register type R (i32, i64, float, double):
+ * register type R (i32, i64, i128, float, double), and 16 bytes to i128:
  *
  *	  gc_load_W_R(v, p, base)		all rows of the vector at p
  *	  gc_late_W_R(v, p, base, ..)	live rows (through GC_LATE)
@@ -31,6 +31,7 @@ GC_DEFINE_RAW(1, u8, u32)
 GC_DEFINE_RAW(2, u16, u32)
 GC_DEFINE_RAW(4, u32, u32)
 GC_DEFINE_RAW(8, u64, u64)
+GC_DEFINE_RAW(16, i128, i128)
 
 #else
 
@@ -102,6 +103,17 @@ gc_raw_8(u64 *v, const u8 *p)
 
 		v[2 * j] = x.x;
 		v[2 * j + 1] = x.y;
+	}
+}
+
+GC_FN void
+gc_raw_16(i128 *v, const u8 *p)
+{
+	GC_UNROLL for (int j = 0; j < GC_VEC; j++)
+	{
+		const ulonglong2 x = __ldg((const ulonglong2 *) p + j);
+
+		v[j] = (i128) ((u128) x.y << 64 | x.x);
 	}
 }
 
@@ -234,6 +246,11 @@ GC_DEFINE_LOAD(1, u32, i64, i64)
 GC_DEFINE_LOAD(2, u32, i64, i64)
 GC_DEFINE_LOAD(4, u32, i64, i64)
 GC_DEFINE_LOAD(8, u64, i64, i64)
+GC_DEFINE_LOAD(1, u32, i128, i128)
+GC_DEFINE_LOAD(2, u32, i128, i128)
+GC_DEFINE_LOAD(4, u32, i128, i128)
+GC_DEFINE_LOAD(8, u64, i128, i128)
+GC_DEFINE_LOAD(16, i128, i128, i128)
 #define GC_ANY_ARGS		v, p, base
 #define GC_ANY_PARAMS	const u8 *p, i64 base, u32 width
 #define GC_ANY_ROWS		GC_VEC
@@ -246,13 +263,18 @@ GC_DEFINE_LOAD(1, u8, i64, i64)
 GC_DEFINE_LOAD(2, u16, i64, i64)
 GC_DEFINE_LOAD(4, u32, i64, i64)
 GC_DEFINE_LOAD(8, u64, i64, i64)
+GC_DEFINE_LOAD(1, u8, i128, i128)
+GC_DEFINE_LOAD(2, u16, i128, i128)
+GC_DEFINE_LOAD(4, u32, i128, i128)
+GC_DEFINE_LOAD(8, u64, i128, i128)
+GC_DEFINE_LOAD(16, i128, i128, i128)
 #define GC_ANY_ARGS		v, p, base, n
 #define GC_ANY_PARAMS	const void *p, i64 base, u32 width, u32 n
 #define GC_ANY_ROWS		n
 #endif
 
 /* For columns whose chunks differ in width: one test per vector, uniform in a block. */
-#define GC_DEFINE_LOAD_ANY(R, SUFFIX) \
+#define GC_DEFINE_LOAD_ANY(R, SUFFIX, WIDEST) \
 GC_FN void gc_load_0_##SUFFIX(R *v, GC_ANY_PARAMS) \
 { \
 	switch (width) \
@@ -260,11 +282,13 @@ GC_FN void gc_load_0_##SUFFIX(R *v, GC_ANY_PARAMS) \
 		case 1: gc_load_1_##SUFFIX(GC_ANY_ARGS); break; \
 		case 2: gc_load_2_##SUFFIX(GC_ANY_ARGS); break; \
 		case 4: gc_load_4_##SUFFIX(GC_ANY_ARGS); break; \
-		default: gc_load_8_##SUFFIX(GC_ANY_ARGS); break; \
+		case 8: gc_load_8_##SUFFIX(GC_ANY_ARGS); break; \
+		default: gc_load_##WIDEST##_##SUFFIX(GC_ANY_ARGS); break; \
 	} \
 }
-GC_DEFINE_LOAD_ANY(i32, i32)
-GC_DEFINE_LOAD_ANY(i64, i64)
+GC_DEFINE_LOAD_ANY(i32, i32, 8)
+GC_DEFINE_LOAD_ANY(i64, i64, 8)
+GC_DEFINE_LOAD_ANY(i128, i128, 16)
 
 #define GC_DEFINE_AT(W, RAW, R, SUFFIX) \
 GC_FN R gc_at_##W##_##SUFFIX(u64 data, u32 row, i64 base, u32 width) \
@@ -279,8 +303,13 @@ GC_DEFINE_AT(1, u8, i64, i64)
 GC_DEFINE_AT(2, u16, i64, i64)
 GC_DEFINE_AT(4, u32, i64, i64)
 GC_DEFINE_AT(8, u64, i64, i64)
+GC_DEFINE_AT(1, u8, i128, i128)
+GC_DEFINE_AT(2, u16, i128, i128)
+GC_DEFINE_AT(4, u32, i128, i128)
+GC_DEFINE_AT(8, u64, i128, i128)
+GC_DEFINE_AT(16, i128, i128, i128)
 
-#define GC_DEFINE_AT_ANY(R, SUFFIX) \
+#define GC_DEFINE_AT_ANY(R, SUFFIX, WIDEST) \
 GC_FN R gc_at_0_##SUFFIX(u64 data, u32 row, i64 base, u32 width) \
 { \
 	switch (width) \
@@ -288,11 +317,13 @@ GC_FN R gc_at_0_##SUFFIX(u64 data, u32 row, i64 base, u32 width) \
 		case 1: return gc_at_1_##SUFFIX(data, row, base, width); \
 		case 2: return gc_at_2_##SUFFIX(data, row, base, width); \
 		case 4: return gc_at_4_##SUFFIX(data, row, base, width); \
-		default: return gc_at_8_##SUFFIX(data, row, base, width); \
+		case 8: return gc_at_8_##SUFFIX(data, row, base, width); \
+		default: return gc_at_##WIDEST##_##SUFFIX(data, row, base, width); \
 	} \
 }
-GC_DEFINE_AT_ANY(i32, i32)
-GC_DEFINE_AT_ANY(i64, i64)
+GC_DEFINE_AT_ANY(i32, i32, 8)
+GC_DEFINE_AT_ANY(i64, i64, 8)
+GC_DEFINE_AT_ANY(i128, i128, 16)
 
 GC_FN float
 gc_at_4_f32(u64 data, u32 row, i64 base, u32 width)

@@ -43,7 +43,7 @@ PG_FUNCTION_INFO_V1(gpuconc_stat_get_reasons);
  *-------------------------------------------------------------------------
  */
 
-/* The least and the largest of the statistics' values, if there are any. */
+/* The least and the largest of the statistics' values, if there are any; infinite: beyond 64 bits. */
 static void
 widen(const AttStatsSlot *slot, GcKind kind, double *least, double *most)
 {
@@ -53,7 +53,11 @@ widen(const AttStatsSlot *slot, GcKind kind, double *least, double *most)
 		int16		scale;
 
 		if (!gc_datum_to_raw(kind, slot->values[i], &raw, &scale))
+		{
+			if (kind == GC_NUMERIC)
+				*most = INFINITY;
 			continue;
+		}
 		*least = Min(*least, (double) raw);
 		*most = Max(*most, (double) raw);
 	}
@@ -83,7 +87,7 @@ width_of_range(HeapTuple statistics, GcKind kind)
 		return 1;
 	if (most - least <= PG_UINT16_MAX)
 		return 2;
-	return most - least <= PG_UINT32_MAX ? 4 : 8;
+	return most - least <= PG_UINT32_MAX ? 4 : isinf(most) ? sizeof(int128) : 8;
 }
 
 /* Codes, and the dictionary with all distinct values. */

@@ -78,7 +78,7 @@ VACUUM (FREEZE, ANALYZE) public.too_long;
 SELECT sum(n) FROM too_long;
 SELECT problem FROM gpuconc_cache WHERE relid = 'public.too_long'::regclass;
 TRUNCATE public.too_long;
-INSERT INTO public.too_long VALUES (1), (12345678901234567), (0.12345678901234567);
+INSERT INTO public.too_long VALUES (1), (12345678901234567890123), (0.12345678901234567);
 VACUUM (FREEZE, ANALYZE) public.too_long;
 SELECT sum(n) FROM too_long;
 SELECT problem FROM gpuconc_cache WHERE relid = 'public.too_long'::regclass;

@@ -54,7 +54,7 @@ SELECT check_odd();
 DELETE FROM odd WHERE id IN (1234, 4321);
 VACUUM odd;
 SELECT check_odd();
-SELECT settle(), refill($$n = 1e18 + 0.5$$);
+SELECT settle(), refill($$n = 1e38 + 0.5$$);
 VACUUM odd;
 SELECT check_odd();
 UPDATE odd SET n = 0.5 WHERE n > 1e15;
@@ -99,7 +99,7 @@ VACUUM odd;
 SELECT gpuconc_prewarm('odd') > 0 AS prewarmed;
 SELECT column_name, problem FROM gpuconc_cache WHERE relation = 'odd'::regclass ORDER BY 1;
 
--- Quotients and averages have 16 to 20 digits behind the point: said so, and offloaded as numeric(p,s).
+-- Quotients and averages have 16 to 20 digits behind the point: 128 bits hold them, and 64 as numeric(p,s).
 CREATE TABLE quotients AS SELECT i, i % 10 AS k, i % 1000 / 10.0 AS ratio FROM generate_series(1, 2000) AS i;
 CREATE TABLE averages AS SELECT i / 4 AS c, k, avg(ratio) * 100 AS a FROM quotients GROUP BY 1, 2;
 VACUUM ANALYZE quotients, averages;

@@ -190,7 +190,7 @@ encoding_text(const GcDirColumn *column)
 		appendStringInfo(&buf, "(scales %d to %d)", column->span.min_dscale, column->span.dscale);
 	else if (kind == GC_NUMERIC)
 		appendStringInfo(&buf, "(scale %d)", Max(column->span.dscale, 0));
-	for (int width = 1; width <= 8; width *= 2)
+	for (int width = 1; width <= 16; width *= 2)
 	{
 		if (column->widths & width)
 		{

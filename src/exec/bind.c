@@ -245,10 +245,10 @@ compare_int64(const void *x, const void *y)
 
 /*
  * A numeric element at the scale of the column that it is compared with.  False if
- * no column value can equal it.
+ * no column value can equal it; *wide: it is beyond 64 bits, and some might.
  */
 static bool
-numeric_at_scale(Datum value, int16 scale, int64 *raw)
+numeric_at_scale(Datum value, int16 scale, int64 *raw, bool *wide)
 {
 	i128		v;
 	int16		s;
@@ -267,7 +267,10 @@ numeric_at_scale(Datum value, int16 scale, int64 *raw)
 			return false;
 	}
 	*raw = (int64) v;
-	return v >= PG_INT64_MIN && v <= PG_INT64_MAX;
+	if (v >= PG_INT64_MIN && v <= PG_INT64_MAX)
+		return true;
+	*wide = true;
+	return false;
 }
 
 /* Scale of the values of an IN's left side: known before typing if they are a column's, or sums of these. */
@@ -280,6 +283,15 @@ column_scale(GcBinding *b, u16 e, int16 *scale)
 		return false;
 	*scale = b->column_facts[column].scale;
 	return true;
+}
+
+/* Is an IN's left side a column whose values, at its scale, have 64 bits? */
+static bool
+has_narrow_values(GcBinding *b, u16 e)
+{
+	const u16	column = gc_origin_column(b->program, e, false);
+
+	return column != GC_NONE && gc_range_within(&b->column_facts[column].range, PG_INT64_MIN, PG_INT64_MAX);
 }
 
 static GcCode
@@ -295,6 +307,7 @@ set_list(GcBinding *b, int i, ArrayType *array)
 	char		align;
 	Datum	   *elems;
 	bool	   *nulls;
+	bool		wide = false;
 	int			n;
 
 	if (kind == GC_NUMERIC && !column_scale(b, b->plan->lists[i].arg, &scale))
@@ -311,11 +324,13 @@ set_list(GcBinding *b, int i, ArrayType *array)
 
 		if (nulls[k])
 			b->list_flags[i] |= GC_LIST_NULL;
-		else if (kind == GC_NUMERIC ? numeric_at_scale(elems[k], scale, raw)
+		else if (kind == GC_NUMERIC ? numeric_at_scale(elems[k], scale, raw, &wide)
 				 : kind == GC_INTERVAL ? gc_interval_compared(DatumGetIntervalP(elems[k]), raw)
 				 : gc_datum_to_raw(elemkind, elems[k], raw, &unused))
 			b->list_counts[i]++;
 	}
+	if (wide && !has_narrow_values(b, b->plan->lists[i].arg))
+		return gc_fail(&b->err, GC_UNSUPPORTED, "IN is applied to numeric values beyond 64 bits.");
 	qsort(b->lists[i], b->list_counts[i], sizeof(int64), compare_int64);
 	return GC_OK;
 }
@@ -597,7 +612,7 @@ bind_rows(GcBinding *b, int n)
 	/* Threads that run at the same time keep rows before they know of each other's. */
 	if (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)
 		estimate = Max(estimate, Min(info->host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS,
-									 info->memory_bytes / CHOSEN_ROWS_PART / (gc_row_words(pl) * sizeof(u64))));
+									 info->memory_bytes / CHOSEN_ROWS_PART / (gc_row_words(b->program, pl) * sizeof(u64))));
 	if (pl->sink == GC_SINK_AGGREGATE)
 		rows = groups_out(b, n);
 	if (b->hints->rows_needed[n] > 0)

@@ -183,7 +183,7 @@ set_arguments(FillArg *a, uint32 i, TupleTableSlot *slot)
 static bool
 tag_entry(int64 *value, int16 scale)
 {
-	const bool	fits = gc_span_rescale(&(GcSpan) {*value, *value, scale, scale}, scale);
+	const bool	fits = *value > -GC_TAG_LIMIT && *value < GC_TAG_LIMIT && scale < GC_TAG_SCALES;
 
 	*value = GC_TAGGED(*value, scale);
 	return fits;

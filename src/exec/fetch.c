@@ -41,32 +41,36 @@ gc_row_ids(const GcInputState *in)
 	return ids;
 }
 
-/* The code of a row of a cell. */
-static uint64
-cell_code(const GcCol *col, uint32 row)
+/* The value of a row of a cell. */
+static i128
+cell_value(const GcCol *col, bool is_float, uint32 row)
 {
+	const int64 base = is_float ? 0 : col->base;
+
 	switch (col->width)
 	{
 		case 1:
-			return ((const uint8 *) col->data)[row];
+			return (int64) (((const uint8 *) col->data)[row] + (uint64) base);
 		case 2:
-			return ((const uint16 *) col->data)[row];
+			return (int64) (((const uint16 *) col->data)[row] + (uint64) base);
 		case 4:
-			return ((const uint32 *) col->data)[row];
+			return (int64) (((const uint32 *) col->data)[row] + (uint64) base);
+		case 8:
+			return (int64) (((const uint64 *) col->data)[row] + (uint64) base);
 		default:
-			return ((const uint64 *) col->data)[row];
+			return ((const int128 *) col->data)[row];
 	}
 }
 
 /* A value of a chunk, which is tagged where the column's scales differ; scale: as GcCol's. */
-static inline int64
-as_stored(const GcFact *fact, int64 value, int16 scale)
+static inline i128
+as_stored(const GcFact *fact, i128 value, int16 scale)
 {
 	return fact->scale_spread > 0 && scale != GC_SCALE_TAGGED ? GC_TAGGED(value, scale) : value;
 }
 
 bool
-gc_fetch_value(const GcBinding *b, u16 column, int64 id, int64 *value)
+gc_fetch_value(const GcBinding *b, u16 column, int64 id, i128 *value)
 {
 	const GcPColumn *c = &gc_columns(b->program)[column];
 	const GcInputState *in = &b->node->inputs[c->input];
@@ -87,7 +91,6 @@ gc_fetch_value(const GcBinding *b, u16 column, int64 id, int64 *value)
 	Assert(row < col->nrows);
 	if (col->nulls && ((const uint8 *) col->nulls)[row >> 3] >> (row & 7) & 1)
 		return false;
-	*value = as_stored(&b->column_facts[column], (int64) (cell_code(col, row) + (GC_KIND_IS_FLOAT(c->kind) ? 0 : (uint64) col->base)),
-					   col->scale);
+	*value = as_stored(&b->column_facts[column], cell_value(col, GC_KIND_IS_FLOAT(c->kind), row), col->scale);
 	return true;
 }

@@ -134,7 +134,7 @@ mark_column(Occurring *o, const GcBinding *b, u16 column)
 	const GcInputState *in = &b->node->inputs[gc_columns(b->program)[column].input];
 	const int	c = column - in->first;
 	const bool	nullable = b->column_facts[column].nullable;
-	int64		value;
+	i128		value;
 
 	for (uint32 row = 0; row < in->private_rows; row++)
 	{
@@ -346,7 +346,7 @@ widen(GcLookup *l, uint32 k, uint32 end)
 		}
 		if (!gc_span_join(&l->span, l->scale == GC_SCALE_TAGGED ?
 						  (GcSpan) {GC_TAG_DIGITS(value), GC_TAG_DIGITS(value), GC_TAG_SCALE(value), GC_TAG_SCALE(value)} :
-						  (GcSpan) {value, value, l->scale, l->scale}))
+						  (GcSpan) {value, value, l->scale, l->scale}) || !gc_span_is_narrow(&l->span))
 			return false;
 	}
 	return true;

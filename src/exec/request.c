@@ -359,7 +359,7 @@ static i64
 payload_base(const GcBinding *b, const GcPPayload *pay)
 {
 	/* Code 0 is NULL in nullable payloads: values begin at 1. */
-	return pay->reg == GC_F32 || pay->reg == GC_F64 ? 0 :
+	return pay->reg == GC_F32 || pay->reg == GC_F64 || pay->reg == GC_I128 ? 0 :
 		(i64) (gc_stored_range(&gc_exprs(b->program)[pay->expr], &b->ranges[pay->expr]).lo - pay->nullable);
 }
 

@@ -53,7 +53,7 @@ text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
 
 /* A raw value as SQL's value; out for a text alone. */
 static Datum
-raw_datum(GcDecoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
+raw_datum(GcDecoder *d, u8 kind, i128 raw, int16 scale, const GcPlanOutput *out)
 {
 	return GC_KIND_IS_CODE(kind) ? text_datum(d, kind, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
 }
@@ -140,6 +140,18 @@ is_row_null(GcDecoder *d, uint64 row, u16 ref)
 		(d->result->words[(d->pl->nouts + ref / 64) * d->result->stride + row] >> ref % 64 & 1);
 }
 
+/* An output of the row as it is returned. */
+static i128
+row_value(GcDecoder *d, uint64 row, u16 ref)
+{
+	const u64  *words = d->result->words + row;
+	const u64	low = words[ref * d->result->stride];
+
+	if (gc_is_wide(decoder_expr(d, d->pl->first_out, ref)))
+		return (i128) ((u128) words[gc_wide_word(d->p, d->pl, ref) * d->result->stride] << 64 | low);
+	return (int64) low;
+}
+
 static const GcExpr *
 value_expr(GcDecoder *d, const GcPlanOutput *out)
 {
@@ -147,7 +159,7 @@ value_expr(GcDecoder *d, const GcPlanOutput *out)
 }
 
 /* A key of group n, or a value of row n, as the device delivered it. */
-static int64
+static i128
 raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
 	if (d->set)
@@ -155,7 +167,7 @@ raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	if (d->pl->sink == GC_SINK_AGGREGATE)
 		return raw_key(d, n, out->ref, isnull);
 	*isnull = is_row_null(d, n, out->ref);
-	return *isnull ? 0 : (int64) d->result->words[out->ref * d->result->stride + n];
+	return *isnull ? 0 : row_value(d, n, out->ref);
 }
 
 /* The accumulators of group n. */
@@ -169,7 +181,7 @@ static Datum
 value_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
 	const GcExpr *e = value_expr(d, out);
-	const int64 raw = raw_value(d, n, out, isnull);
+	const i128	raw = raw_value(d, n, out, isnull);
 
 	if (*isnull)
 		return (Datum) 0;
@@ -184,7 +196,7 @@ fetched_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
 	const GcFact *fact = &d->b->column_facts[out->ref2];
 	int64		id;
-	int64		raw = 0;
+	i128		raw = 0;
 
 	if (d->pl->sink == GC_SINK_AGGREGATE)
 		id = raw_key(d, n, out->ref, isnull);
@@ -204,16 +216,15 @@ static Datum
 numeric_output(GcDecoder *d, uint64 row, u16 ref, bool *isnull)
 {
 	const GcExpr *e = decoder_expr(d, d->pl->first_out, ref);
-	const u64  *words = d->result->words;
 
 	*isnull |= is_row_null(d, row, ref);
-	return *isnull ? (Datum) 0 : gc_raw_to_datum(GC_NUMERIC, (int64) words[ref * d->result->stride + row], stored_scale(e));
+	return *isnull ? (Datum) 0 : gc_raw_to_datum(GC_NUMERIC, row_value(d, row, ref), stored_scale(e));
 }
 
 static bool
 is_zero_output(GcDecoder *d, uint64 row, u16 ref)
 {
-	const int64 raw = (int64) d->result->words[ref * d->result->stride + row];
+	const i128	raw = row_value(d, row, ref);
 
 	return (gc_is_varying(decoder_expr(d, d->pl->first_out, ref)) ? GC_TAG_DIGITS(raw) : raw) == 0;
 }
@@ -447,7 +458,7 @@ is_integer(GcDecoder *d, const GcPlanOutput *out)
 static i128
 integer_of(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
-	int64		raw;
+	i128		raw;
 
 	if (out->type != GC_OUT_VALUE)
 		return gc_agg_integer(d, accumulators(d, n), out, isnull);

@@ -36,8 +36,8 @@ skip_side(GcBinding *b, GcInputState *in, u16 e, SkipSide *side)
 		side->fixed = (GcCellRange) {(int64) r->lo, (int64) r->hi};
 		return true;
 	}
-	/* Rows that are not in the directory may have a larger scale. */
-	if (x->op != GC_OP_COLUMN || GC_KIND_IS_FLOAT(x->kind) ||
+	/* Rows that are not in the directory may have a larger scale, or digits. */
+	if (x->op != GC_OP_COLUMN || GC_KIND_IS_FLOAT(x->kind) || x->reg == GC_I128 ||
 		(x->kind == GC_NUMERIC && x->scale != Max(in->dir->columns[in->dir_column[x->ref - in->first]].span.dscale, 0)))
 		return false;
 	side->cells = GC_COLUMN_RANGES(in->dir, in->dir_column[x->ref - in->first]);

@@ -87,7 +87,7 @@ gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r)
 	/* Groups have values at the largest scale, which are not tagged. */
 	c->scale = e->scale;
 	c->min_scale = pl->sink == GC_SINK_ROWS && gc_is_varying(e) ? e->min_scale : e->scale;
-	c->reg = c->min_scale < c->scale ? GC_I64 : gc_kind_reg(e->kind, r);
+	c->reg = gc_stored_reg(e->kind, c->min_scale, c->scale, r);
 	return code;
 }
 

@@ -48,7 +48,7 @@ gc_lay_out_values(GcTyper *t)
 		c->nullable = f->nullable;
 		c->scale = c->kind == GC_NUMERIC ? f->scale : 0;
 		c->min_scale = c->kind == GC_NUMERIC ? f->scale - f->scale_spread : 0;
-		c->reg = c->min_scale < c->scale ? GC_I64 : gc_kind_reg(c->kind, &r);
+		c->reg = gc_stored_reg(c->kind, c->min_scale, c->scale, &r);
 		c->high_bit_free = leaves_bit(&r, f->width);
 	}
 	for (u16 i = 0; i < p->nparams; i++)
@@ -84,7 +84,7 @@ gc_lay_out_payloads(GcTyper *t)
 		const bool	tagged = gc_is_varying(e);
 		const GcRange stored = gc_stored_range(e, &t->ranges[pay->expr]);
 
-		pay->reg = tagged ? GC_I64 : e->reg;
+		pay->reg = gc_is_wide(e) ? GC_I128 : tagged ? GC_I64 : e->reg;
 		/* A row without a match has code 0, too. */
 		pay->nullable = ((e->flags & GC_NULLABLE) != 0 && !pay->greatest) || gc_build_is_optional(t->p, pay->build);
 		pay->scale = e->scale;
@@ -92,16 +92,16 @@ gc_lay_out_payloads(GcTyper *t)
 		if (e->reg == GC_F32 || e->reg == GC_F64)
 			pay->width = e->reg == GC_F32 ? 4 : 8;
 		else
-			pay->width = gc_range_width(&stored, pay->nullable);
+			pay->width = gc_is_wide(e) ? 16 : gc_range_width(&stored, pay->nullable);
 		/* Atomic operations have 32 or 64 bits. */
 		if (pay->greatest && pay->width > 0 && pay->width < 4)
 			pay->width = 4;
 		if (pay->width == 0)
 			return gc_fail(t->err, GC_UNSUPPORTED,
 						   "A value needed from a joined table does not fit in 64 bits.");
-		if (tagged && (pay->greatest || !gc_taggable(e, &t->ranges[pay->expr])))
+		if ((tagged || gc_is_wide(e)) && (pay->greatest || !gc_storable(e, &t->ranges[pay->expr])))
 			return gc_fail(t->err, GC_UNSUPPORTED,
-						   "A numeric value needed from a joined table varies in scale.");
+						   "A numeric value needed from a joined table varies in scale, or has too many digits.");
 	}
 	return GC_OK;
 }
@@ -212,7 +212,7 @@ check_outputs(GcTyper *t, const GcPPipeline *pl)
 	{
 		const GcExpr *e = &t->exprs[gc_refs(t->p)[pl->first_out + i]];
 
-		if (gc_is_varying(e) ? !gc_taggable(e, &t->ranges[gc_refs(t->p)[pl->first_out + i]]) : e->reg == GC_I128)
+		if ((e->reg == GC_I128 && !gc_is_wide(e)) || !gc_storable(e, &t->ranges[gc_refs(t->p)[pl->first_out + i]]))
 			return gc_fail(t->err, GC_UNSUPPORTED, "A numeric output has too many digits.");
 	}
 	return GC_OK;

@@ -303,6 +303,7 @@ gc_origin_column(const GcProgram *p, u16 e, bool sums)
 				e = gc_payloads(p)[x->ref].expr;
 				break;
 			case GC_OP_OUTER:
+			case GC_OP_SHOWN:
 				e = x->arg[0];
 				break;
 			case GC_OP_COLUMN:
@@ -326,6 +327,22 @@ gc_has_arms(const GcProgram *p, u16 pipeline)
 			return true;
 	}
 	return false;
+}
+
+u32
+gc_wide_word(const GcProgram *p, const GcPPipeline *pl, u16 i)
+{
+	u32			word = pl->nouts + GC_NULL_WORDS(pl->nouts);
+
+	for (u16 k = 0; k < i; k++)
+		word += gc_is_wide(&gc_exprs(p)[gc_refs(p)[pl->first_out + k]]);
+	return word;
+}
+
+u32
+gc_row_words(const GcProgram *p, const GcPPipeline *pl)
+{
+	return gc_wide_word(p, pl, pl->nouts);
 }
 
 void

@@ -119,6 +119,7 @@ typedef enum GcOp
 								 * there before that join: NULL in a build's row without a match */
 	GC_OP_ROW_ID,				/* ref: the pipeline's input: which of its rows it is, as a chunk's
 								 * number and a row's in it (gc_tile.h, GC_ROW_ID) */
+	GC_OP_SHOWN,				/* a numeric sum, and as int4 the display scale that it has: of what went in, the largest */
 	GC_OP_ARM,					/* ref: pipeline; in its kernel the first argument, else the second */
 	GC_NOPS
 } GcOp;
@@ -127,6 +128,7 @@ typedef enum GcOp
 #define GC_NULLABLE		0x01	/* bound: may be NULL */
 #define GC_CHECKED		0x02	/* bound: may leave its type's range, or divide by 0 */
 #define GC_LIST_NULL	0x04	/* bound: the IN list contains a NULL */
+#define GC_WIDE			0x04	/* bound, numeric: stored in 128 bits (tagged.h) */
 #define GC_LIST_EMPTY	0x08	/* bound: it has no element: nothing is in it, not even NULL */
 #define GC_COMPARE_WIDE	0x08	/* bound: an argument of a comparison leaves 128 bits where it is rescaled */
 #define GC_CAST_SCALE	0x08	/* CAST to numeric(p,s): round to cast_scale */
@@ -166,13 +168,20 @@ typedef struct GcPColumn
 								 * into agg; GC_NONE: agg is never NULL */
 	u8			kind;
 	u8			rtrim;			/* text: trailing blanks do not count */
-	u8			width;			/* bound: 1, 2, 4, 8; 0: differs between chunks */
+	u8			width;			/* bound: 1, 2, 4, 8, 16; 0: differs between chunks */
 	u8			reg;			/* bound */
 	u8			nullable;		/* bound */
 	u8			high_bit_free;			/* bound: no code has the highest bit of its width */
 	i16			scale;			/* bound */
 	i16			min_scale;		/* bound; below scale: registers have tagged values (cuda/gc_abi.h) */
 } GcPColumn;
+
+/* The most bytes that a code of a bound column may take. */
+static inline u32
+gc_most_width(const GcPColumn *c)
+{
+	return c->width > 0 ? c->width : c->reg == GC_I128 ? 16 : 8;
+}
 
 typedef struct GcPInput
 {
@@ -309,18 +318,18 @@ typedef struct GcPPipeline
 	u8			pad;
 } GcPPipeline;
 
+/* Is it stored in 128 bits? */
+static inline bool
+gc_is_wide(const GcExpr *e)
+{
+	return e->kind == GC_NUMERIC && (e->flags & GC_WIDE);
+}
+
 /*
- * A row of a row sink is its outputs, a 64-bit word each, then the words of their NULL flags.  Output
- * i's flag is bit i % 64 of word i / 64.  There is always one such word.
+ * A row of a row sink is its outputs, a 64-bit word each, then the words of their NULL flags, then the high words of
+ * those outputs that are wide.  Output i's flag is bit i % 64 of word i / 64.  There is always one such word.
  */
 #define GC_NULL_WORDS(nouts)	((nouts) > 64 ? ((nouts) + 63) / 64 : 1)
-
-/* 64-bit words of a row sink's row. */
-static inline u64
-gc_row_words(const GcPPipeline *pl)
-{
-	return (u64) pl->nouts + GC_NULL_WORDS(pl->nouts);
-}
 
 /* The first ref that later pipelines read of a pipeline: of the keys of groups, or of the outputs of rows. */
 static inline u16
@@ -428,6 +437,12 @@ extern GcPParam *gc_params(const GcProgram *p);
 extern GcPLut *gc_luts(const GcProgram *p);
 extern GcPList *gc_lists(const GcProgram *p);
 extern u16 *gc_refs(const GcProgram *p);
+
+/* The word of a row sink's row that has the high half of output i, which is wide. */
+extern u32	gc_wide_word(const GcProgram *p, const GcPPipeline *pl, u16 i);
+
+/* 64-bit words of a row sink's row. */
+extern u32	gc_row_words(const GcProgram *p, const GcPPipeline *pl);
 
 /* Bytes that a program with the counts in *p takes. */
 extern u32	gc_program_size(const GcProgram *p);

@@ -22,8 +22,14 @@ gc_is_varying(const GcExpr *e)
 	return e->kind == GC_NUMERIC && e->min_scale != e->scale;
 }
 
-/* May such an expression's values, of that range, be stored? */
+/* May values of an expression of varying scale, and that range, be stored in 64 bits? */
 extern bool gc_taggable(const GcExpr *e, const GcRange *range);
+
+/* May a numeric expression's values be stored in 128 bits? */
+extern bool gc_storable(const GcExpr *e, const GcRange *range);
+
+/* The register of what is stored of values of that range and these scales, which are equal if they are no numerics. */
+extern GcReg gc_stored_reg(u8 kind, i16 min_scale, i16 scale, const GcRange *range);
 
 /* The range of what is stored of an expression of that range. */
 extern GcRange gc_stored_range(const GcExpr *e, const GcRange *range);

@@ -507,6 +507,9 @@ type_expr(GcTyper *t, u16 i)
 			if (e->kind == GC_INT4)
 				*r = (GcRange) {0, e->ref - 1};
 			break;
+		case GC_OP_SHOWN:
+			*r = t->ranges[e->arg[0]];
+			break;
 		case GC_OP_TAG:
 			code = type_tag(t, e, r);
 			break;
@@ -520,6 +523,8 @@ type_expr(GcTyper *t, u16 i)
 		return code;
 	type_nullable(t, e);
 	e->reg = gc_kind_reg(e->kind, r);
+	if (e->kind == GC_NUMERIC && gc_stored_reg(e->kind, e->min_scale, e->scale, r) == GC_I128)
+		e->flags |= GC_WIDE;
 	return GC_OK;
 }
 

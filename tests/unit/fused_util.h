@@ -80,7 +80,7 @@ lay_out_sink(Member *m)
 	m->part[1] = m->part[0] + m->ngroups * gc_pipelines(m->p)[m->pipeline].group_words * 8;
 	m->part[2] = m->part[1] + (pl->group_mode == GC_GROUP_HASH ? HASH_SLOTS * 8 : 0);
 	m->part[3] = m->part[2] + m->ngroups * 3 * 8;
-	m->part[4] = m->part[3] + m->rows_cap * gc_row_words(pl) * 8;
+	m->part[4] = m->part[3] + m->rows_cap * gc_row_words(m->p, pl) * 8;
 	m->sink = take(m->part[4]);
 }
 
@@ -539,7 +539,7 @@ fetch(const Member *m)
 	else if (pl->sink == GC_SINK_ROWS)
 	{
 		const u64  *columns = (const u64 *) (sink + m->part[3]);
-		const int	words = gc_row_words(pl);
+		const int	words = gc_row_words(m->p, pl);
 		u64		   *rows = malloc(flags[GC_FLAG_ROWS] * words * 8 + 8);
 
 		for (u64 i = 0; i < flags[GC_FLAG_ROWS]; i++)

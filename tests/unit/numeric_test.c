@@ -478,6 +478,31 @@ draw_taggable(int more)
 	return draw() % 2 ? -value : value;
 }
 
+/* Products of up to 244 bits. */
+static void
+test_mul_div(void)
+{
+	u64			wrong = 0;
+	u64			large = 0;
+
+	for (int i = 0; i < NRANDOM / 10; i++)
+	{
+		const u128	a = ((u128) draw() << 64 | draw()) >> (11 + draw() % 110);
+		const u128	b = (((u128) draw() << 64 | draw()) >> (11 + draw() % 110)) + 1;
+		const u128	p = (u128) power_of_10((int) (draw() % 39));
+		const double about = (double) a * (double) p / (double) b;
+		u128		q = 0,
+					r = 0;
+
+		if (!gc_mul_div(a, p, b, &q, &r))
+			wrong += about < 3.4e38;
+		else
+			wrong += r >= b || q * b + r != a * p || (double) q > about * (1 + 1e-9) || (double) q < about * (1 - 1e-9) - 1;
+		large += about < 3.4e38 && (double) a * (double) p > 3.5e38;
+	}
+	ok(wrong == 0 && large > 0, "products of more than 128 bits are divided");
+}
+
 static void
 test_tags(void)
 {
@@ -494,6 +519,16 @@ test_tags(void)
 
 		wrong += GC_TAG_DIGITS(tagged) != value || GC_TAG_SCALE(tagged) != shown || gc_untag(tagged, scale) != whole ||
 			gc_tag(whole, scale, shown) != tagged;
+		/* Any scale, and some 60 bits above those of 64. */
+		{
+			const int	from = (int) (draw() % (scale + 1));
+			const i128	wide = (i128) value * (scale - from < 10 ? 1000000000 : 1);
+			const i128	wide_tagged = GC_TAGGED(wide, from);
+
+			wrong += GC_TAG_DIGITS(wide_tagged) != wide || GC_TAG_SCALE(wide_tagged) != from ||
+				gc_untag_wide(GC_TAGGED(wide % 1000, from), scale) != wide % 1000 * gc_power_of_10(scale - from) ||
+				gc_tag_wide(wide % 1000 * gc_power_of_10(scale - from), scale, from) != GC_TAGGED(wide % 1000, from);
+		}
 	}
 	ok(wrong == 0, "tagged values have their digits and scales, at their own scale and at larger ones");
 	wrong = 0;
@@ -583,6 +618,7 @@ main(void)
 	test_quotients();
 	test_shown();
 	test_compared();
+	test_mul_div();
 	test_tags();
 	float_test();
 	return tap_done();

@@ -478,7 +478,7 @@ type_program(const GcFact *fact, u8 what, Maker *m, GcProgram **p)
 		maker_pipeline(m, 1, GC_SINK_AGGREGATE, 0);
 		maker_probe(m, b, read_column(m, C_KEY, false), 1, false);
 		maker_group(m, GC_GROUP_NONE, 0, GC_NONE, GC_NONE);
-		maker_agg(m, GC_AGG_MAX, maker_expr(m, GC_OP_PAYLOAD, GC_NUMERIC, GC_NONE, GC_NONE, m->builds[b].first_payload));
+		maker_agg(m, GC_AGG_COUNT, maker_expr(m, GC_OP_PAYLOAD, GC_NUMERIC, GC_NONE, GC_NONE, m->builds[b].first_payload));
 	}
 	else
 	{
@@ -531,11 +531,24 @@ test_typing(void)
 			ok(gc_aggs(p)[0].word != gc_aggs(p)[1].word && m->ranges[gc_aggs(p)[0].arg].hi == INT64_MAX, "and the tag fits");
 		free(p);
 		fact.range.hi++;
-		ok(type_program(&fact, whats[i], m, &p) == GC_UNSUPPORTED, "not one that is greater");
+		for (int less = 0; less < 2; less++, fact.range = (GcRange) {-GC_TAG_LIMIT, 0})
+		{
+			const GcCode code = type_program(&fact, whats[i], m, &p);
+
+			ok(code == (i == 2 ? GC_UNSUPPORTED : GC_OK) && gc_columns(p)[0].reg == GC_I128, "others have 128 bits, and no tag");
+			if (i == 1)
+				ok(gc_payloads(p)[0].width == 16 && gc_payloads(p)[0].reg == GC_I128, "so has the payload");
+			if (i == 0)
+				ok(gc_row_words(p, &gc_pipelines(p)[0]) == 3, "the output has two words");
+			free(p);
+		}
+		fact.range = (GcRange) {-GC_TAG_LIMIT_WIDE + 1, GC_TAG_LIMIT_WIDE - 1};
+		ok(type_program(&fact, whats[i], m, &p) == (i == 2 ? GC_UNSUPPORTED : GC_OK), "up to a limit");
+		free(p);
+		fact.range.hi++;
+		ok(type_program(&fact, whats[i], m, &p) == GC_UNSUPPORTED, "and not beyond it");
 		free(p);
 		fact.range = (GcRange) {-GC_TAG_LIMIT, 0};
-		ok(type_program(&fact, whats[i], m, &p) == GC_UNSUPPORTED, "nor less");
-		free(p);
 		fact.scale_spread = 0;
 		ok(type_program(&fact, whats[i], m, &p) == GC_OK && gc_columns(p)[0].min_scale == 31, "of one scale it may be");
 		if (i == 1)

@@ -16,8 +16,8 @@
 #include <string.h>
 
 const char *const cg_ctype[] = {"i32", "i64", "i128", "float", "double"};
-const char *const cg_suffix[] = {"i32", "i64", "i64", "f32", "f64"};
-const char *const cg_code_type[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+const char *const cg_suffix[] = {"i32", "i64", "i128", "f32", "f64"};
+const char *const cg_code_type[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64", [16] = "u128"};
 
 void
 cg_fail(Cg *cg, GcCode code, const char *what)

@@ -361,8 +361,9 @@ emit_in(Cg *cg, u16 i)
 	const GcExpr *e = EXPR(cg, i);
 	Operand		a = cg_expr(cg, e->arg[0]);
 	Operand		found;
-	char		buf[192],
+	char		buf[300],
 				null[160];
+	int			n = 0;
 
 	if (e->flags & GC_LIST_EMPTY)
 		return cg_temp(cg, "i32", "0", "0");
@@ -374,8 +375,9 @@ emit_in(Cg *cg, u16 i)
 		text_addf(&cg->decls, "const u64 I%d_n = gc_a.w[%d];\n",
 				  cg->list[e->ref], cg_word(cg, GC_ARG_LIST, e->ref, 1));
 	}
-	snprintf(buf, sizeof(buf), "gc_in_list((i64) %s, I%d, I%d_n)", a.v,
-			 cg->list[e->ref], cg->list[e->ref]);
+	if (EXPR(cg, e->arg[0])->reg == GC_I128)
+		n = snprintf(buf, sizeof(buf), "(i64) %s == %s && ", a.v, a.v);
+	snprintf(buf + n, sizeof(buf) - n, "gc_in_list((i64) %s, I%d, I%d_n)", a.v, cg->list[e->ref], cg->list[e->ref]);
 	found = cg_temp_bool(cg, buf, a.n);
 	if (e->flags & GC_LIST_NULL)
 	{
@@ -613,7 +615,8 @@ untagged(Cg *cg, u16 i)
 	Operand		o = stored_leaf(cg, i);
 	char		buf[100];
 
-	snprintf(buf, sizeof(buf), "(%s) gc_untag(%s, %d)", cg_ctype[EXPR(cg, i)->reg], o.v, EXPR(cg, i)->scale);
+	snprintf(buf, sizeof(buf), "(%s) %s(%s, %d)", cg_ctype[EXPR(cg, i)->reg], gc_is_wide(EXPR(cg, i)) ? "gc_untag_wide" : "gc_untag", o.v,
+			 EXPR(cg, i)->scale);
 	return cg_temp(cg, cg_ctype[EXPR(cg, i)->reg], buf, o.n);
 }
 
@@ -633,7 +636,7 @@ shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 }
 
 /* Display scale of a quotient of numerics; the dividend may be a sum, of which the divisor is the count. */
-static int
+static void
 quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 {
 	Operand		a = cg_expr(cg, e->arg[0]);
@@ -641,7 +644,7 @@ quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	char		shown[700];
 
 	shown_scale(cg, e, shown, sizeof(shown));
-	return snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
+	snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
 					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0, shown);
 }
 
@@ -689,11 +692,17 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 	GcScaleRule rule = gc_scale_rule(e);
 	char		x[300],
 				y[300];
+	char		quotient[900];
 	int			n;
 
 	if (!gc_is_varying(e))
 	{
 		snprintf(buf, size, "%d", e->kind == GC_NUMERIC ? e->scale : 0);
+		return;
+	}
+	if (e->op == GC_OP_SHOWN)
+	{
+		snprintf(buf, size, "%s", cg_expr(cg, e->arg[1]).v);
 		return;
 	}
 	/* Both arguments are the one that this pipeline has. */
@@ -714,7 +723,8 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 			n = snprintf(buf, size, rule == GC_SCALE_SUM ? "(%s + %s)" : "GC_MAX(%s, %s)", x, y);
 			break;
 		case GC_SCALE_QUOTIENT:
-			n = quotient_scale_text(cg, e, buf, size);
+			quotient_scale_text(cg, e, quotient, sizeof(quotient));
+			n = snprintf(buf, size, "%s", cg_temp(cg, "i32", quotient, "0").v);
 			break;
 		case GC_SCALE_CHOSEN:
 			n = chosen_scale_text(cg, e, buf, size);
@@ -792,8 +802,8 @@ cg_stored(Cg *cg, u16 i)
 	if (is_tagged(cg, i))
 		return stored_leaf(cg, i);
 	scale_text(cg, i, scale, sizeof(scale));
-	snprintf(buf, sizeof(buf), "gc_tag((i64) %s, %d, %s)", o.v, e->scale, scale);
-	return cg_temp(cg, "i64", buf, o.n);
+	snprintf(buf, sizeof(buf), gc_is_wide(e) ? "gc_tag_wide(%s, %d, %s)" : "gc_tag((i64) %s, %d, %s)", o.v, e->scale, scale);
+	return cg_temp(cg, gc_is_wide(e) ? "i128" : "i64", buf, o.n);
 }
 
 /*-------------------------------------------------------------------------
@@ -870,6 +880,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_scale(cg, i);
 		case GC_OP_TAG:
 			return emit_tag(cg, i);
+		case GC_OP_SHOWN:
+			return cg_expr(cg, EXPR(cg, i)->arg[0]);
 		case GC_OP_CALL:
 			return emit_call(cg, i);
 		case GC_OP_AVG:

@@ -151,8 +151,12 @@ row_output(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 {
 	const char *as = c->reg == GC_F64 ? "GC_BITS_F64((i64) " : c->reg == GC_F32 ? "GC_BITS_F32((i32) " : "(";
 
-	text_addf(cg->out, "const %s v%d = (%s) %sfrom_rows[%d * from_cap + from_number]);\n", cg_ctype[c->reg], k,
-			  cg_ctype[c->reg], as, c->attnum);
+	if (c->reg == GC_I128)
+		text_addf(cg->out, "const i128 v%d = (i128) ((u128) from_rows[%u * from_cap + from_number] << 64 | from_rows[%d * from_cap + from_number]);\n",
+				  k, gc_wide_word(cg->p, from, c->attnum), c->attnum);
+	else
+		text_addf(cg->out, "const %s v%d = (%s) %sfrom_rows[%d * from_cap + from_number]);\n", cg_ctype[c->reg], k,
+				  cg_ctype[c->reg], as, c->attnum);
 	if (c->nullable)
 		text_addf(cg->out, "const i32 vn%d = (i32) (from_rows[%d * from_cap + from_number] >> %d & 1);\n", k,
 				  from->nouts + c->attnum / 64, c->attnum % 64);

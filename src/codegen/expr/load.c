@@ -55,8 +55,8 @@ cg_require_vector(Cg *cg, u16 column)
 	if (c->nullable)
 		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
 	if (!cg->gather)
-		cg->loaded_bytes += c->width ? c->width : 8;
-	cg->gathered += c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
+		cg->loaded_bytes += gc_most_width(c);
+	cg->gathered += c->reg == GC_I128 ? 4 : c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
 }
 
 void
@@ -81,7 +81,8 @@ cg_require_scalar(Cg *cg, u16 column)
 		return;
 	}
 	if (c->min_scale < c->scale)
-		text_addf(cg->out, "const i64 v%d = GC_WITH_SCALE(GC_AT(%d, i64, d%d, gc_r), d%d);\n", k, c->width, k, k);
+		text_addf(cg->out, "const %s v%d = GC_WITH_SCALE(GC_AT(%d, %s, d%d, gc_r), d%d);\n", cg_ctype[c->reg], k, c->width,
+				  cg_suffix[c->reg], k, k);
 	else
 		text_addf(cg->out, "const %s v%d = GC_AT(%d, %s, d%d, gc_r);\n", cg_ctype[c->reg], k, c->width,
 				  cg_suffix[c->reg], k);

@@ -221,8 +221,11 @@ require_payload(Cg *cg, u16 payload)
 			text_addf(cg->out, "const i32 yn%d = q%d == GC_NULL_%s;\n", k, k, bits);
 		return;
 	}
-	text_addf(cg->out, "const %s y%d = (%s) gc_a.w[%d] + (%s) q%d;\n", cg_ctype[pay->reg], k,
-			  cg_ctype[pay->reg], cg_word(cg, GC_ARG_PAYLOAD, payload, 1), cg_ctype[pay->reg], k);
+	if (pay->reg == GC_I128)
+		text_addf(cg->out, "const i128 y%d = (i128) (q%d - GC_WIDE_BIAS);\n", k, k);
+	else
+		text_addf(cg->out, "const %s y%d = (%s) gc_a.w[%d] + (%s) q%d;\n", cg_ctype[pay->reg], k,
+				  cg_ctype[pay->reg], cg_word(cg, GC_ARG_PAYLOAD, payload, 1), cg_ctype[pay->reg], k);
 	if (pay->nullable)
 		text_addf(cg->out, "const i32 yn%d = q%d == 0;\n", k, k);
 }

@@ -96,6 +96,11 @@ emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 		}
 		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) %s", cg_code_type[pay->width], data, x, cg_code_type[pay->width],
 				  cg_checked(cg->p, pay->expr) ? "gc_bad ? 0 : " : "");
+		if (pay->reg == GC_I128)
+		{
+			text_addf(cg->out, "(%s ? 0 : (u128) %s + GC_WIDE_BIAS);\n", pay->nullable ? o.n : "0", o.v);
+			continue;
+		}
 		data = cg_word(cg, GC_ARG_PAYLOAD, payload, 1);
 		if (pay->nullable)
 			text_addf(cg->out, "(%s ? 0 : (u64) (i64) %s - gc_a.w[%d]);\n", o.n, o.v, data);

@@ -63,7 +63,7 @@ emit_row(Cg *cg)
 	}
 	if (gc_sink_owner(cg->p, cg_pipeline_number(cg)) != cg->p->npipelines - 1)
 		skip_bad(cg);
-	/* Column-wise, 64-bit words; the last columns hold the NULL flags, see gc_row_words. */
+	/* Column-wise, 64-bit words; then come the NULL flags, see gc_row_words. */
 	text_addf(cg->out, "u64 gc_null = 0;\nconst u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
 	text_addf(cg->out, "if (gc_o >= gc_rows_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n");
 	for (u16 i = 0; i < cg->pl->nouts; i++)
@@ -79,12 +79,14 @@ emit_row(Cg *cg)
 			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (u32) GC_F32_BITS(%s);\n", i, o.v);
 		else
 			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (i64) %s;\n", i, o.v);
+		if (gc_is_wide(&gc_exprs(cg->p)[ref]))
+			text_addf(cg->out, "gc_rows[%u * gc_rows_cap + gc_o] = (u64) (%s >> 64);\n", gc_wide_word(cg->p, cg->pl, i), o.v);
 		if (!never_null(&o))
 			text_addf(cg->out, "gc_null |= (u64) (%s) << %d;\n", o.n, i % 64);
 		if (i % 64 == 63 && i + 1 < cg->pl->nouts)
 			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\ngc_null = 0;\n", cg->pl->nouts + i / 64);
 	}
-	text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\n", (int) gc_row_words(cg->pl) - 1);
+	text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\n", cg->pl->nouts + GC_NULL_WORDS(cg->pl->nouts) - 1);
 }
 
 const Sink	sink_rows = {

@@ -99,7 +99,7 @@ look_up_payload(Cg *cg, u16 payload)
 			  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), cg_build(cg, pay->build));
 	end_look_up(cg, pay->build);
 	cg->batched[payload] = z;
-	cg->gathered += pay->width == 8 ? 2 : 1;
+	cg->gathered += pay->width > 4 ? pay->width / 4 : 1;
 }
 
 static bool

@@ -6,8 +6,8 @@
  * Runs in backends and loaders; touches local memory only (and, through its
  * views, shared dictionaries, which the caller guards).
  *
- * Values are staged, one array per column, at 4 or 8 bytes according to their kind.  So their
- * range need not be known before the last row.  After the last row gc_encoder_finish() decides
+ * Values are staged, one array per column, at 4 or 8 bytes according to their kind, numerics at 16 from the first that
+ * 8 do not hold.  So their range need not be known before the last row.  After the last row gc_encoder_finish() decides
  * on each column's width, and gc_encoder_write() packs the staged values at it.
  *
  *-------------------------------------------------------------------------
@@ -33,12 +33,12 @@ typedef struct GcStaged
 	GcColSpec	spec;
 	GcDictView *dict;			/* text only */
 	uint8		min_width;
-	uint8		width;			/* of stage's elements, 4 or 8 */
+	uint8		width;			/* of stage's elements, 4, 8 or 16 */
 	uint8		problem;		/* GcColProblem */
 	GcSpan		span;			/* numeric: of the values so far, of which the range is kept where they are tagged */
 	bool		tagged;			/* numeric: values of several scales */
 	uint32		nnulls;
-	void	   *stage;			/* int32 or int64; capacity elements */
+	void	   *stage;			/* int32, int64 or int128; capacity elements */
 	uint8	   *nulls;			/* bitmap of capacity bits, or NULL */
 	GcEncodedColumn out;
 } GcStaged;
@@ -91,6 +91,13 @@ gc_encoder_reset(GcEncoder *encoder, GcDictView **dicts)
 		GcStaged   *col = &encoder->cols[i];
 
 		col->dict = dicts ? dicts[i] : NULL;
+		if (col->width > gc_kinds[col->spec.kind].bytes)
+		{
+			/* Its memory would do for more rows than there is room for. */
+			pfree(col->stage);
+			col->stage = NULL;
+			col->width = gc_kinds[col->spec.kind].bytes;
+		}
 		col->problem = GC_COL_OK;
 		col->span = GC_NO_SPAN;
 		col->tagged = false;
@@ -186,6 +193,7 @@ set_problem(GcStaged *col, GcColProblem problem)
 		pfree(col->nulls);
 	col->stage = NULL;
 	col->nulls = NULL;
+	col->width = gc_kinds[col->spec.kind].bytes;
 }
 
 void
@@ -268,9 +276,49 @@ fixed_code(GcStaged *col, Datum datum, int32 *result)
 	return put_code(col, gc_dict_intern(col->dict, b.bytes, b.len), result);
 }
 
+/* A staged number. */
+static inline i128
+staged(const GcStaged *col, uint32 row)
+{
+	switch (col->width)
+	{
+		case sizeof(int32):
+			return ((const int32 *) col->stage)[row];
+		case sizeof(int64):
+			return ((const int64 *) col->stage)[row];
+		default:
+			return ((const int128 *) col->stage)[row];
+	}
+}
+
+/* All rows get 128 bits each. */
+static void
+widen_stage(GcEncoder *encoder, GcStaged *col)
+{
+	const int64 *narrow = col->stage;
+	int128	   *wide = resize(encoder, NULL, (Size) encoder->capacity * sizeof(int128));
+
+	for (uint32 i = 0; i < encoder->capacity; i++)
+		wide[i] = narrow[i];
+	pfree(col->stage);
+	col->stage = wide;
+	col->width = sizeof(int128);
+}
+
+static inline void
+stage_number(GcEncoder *encoder, GcStaged *col, uint32 row, i128 value)
+{
+	if (unlikely(col->width == sizeof(int64) && (value < PG_INT64_MIN || value > PG_INT64_MAX)))
+		widen_stage(encoder, col);
+	if (likely(col->width == sizeof(int64)))
+		((int64 *) col->stage)[row] = (int64) value;
+	else
+		((int128 *) col->stage)[row] = value;
+}
+
 /* Tags a value, of which the column takes note; false if it is too large for that. */
 static inline bool
-tag_value(GcStaged *col, int16 dscale, int64 *value)
+tag_value(GcStaged *col, int16 dscale, i128 *value)
 {
 	GcSpan		one = {*value, *value, dscale, dscale};
 
@@ -282,48 +330,59 @@ tag_value(GcStaged *col, int16 dscale, int64 *value)
 
 /* The first n staged values, of one scale, become tagged ones; false if one is too large. */
 static bool
-tag_staged(GcStaged *col, uint32 n)
+tag_staged(GcEncoder *encoder, GcStaged *col, uint32 n)
 {
 	const int16 dscale = col->span.dscale;
-	int64	   *stage = col->stage;
 
 	col->tagged = true;
 	col->span = GC_NO_SPAN;
 	for (uint32 i = 0; i < n; i++)
 	{
-		if (!(col->nulls && col->nulls[i >> 3] >> (i & 7) & 1) && !tag_value(col, dscale, &stage[i]))
+		i128		value = staged(col, i);
+
+		if (col->nulls && col->nulls[i >> 3] >> (i & 7) & 1)
+			continue;
+		if (!tag_value(col, dscale, &value))
 			return false;
+		stage_number(encoder, col, i, value);
 	}
 	return true;
 }
 
 /* A value of another scale than those so far, which are n rows, or one of several; false sets the problem. */
 static bool
-numeric_of_scale(GcStaged *col, uint32 n, int16 dscale, int64 *value)
+numeric_of_scale(GcEncoder *encoder, GcStaged *col, uint32 n, int16 dscale, i128 *value)
 {
 	if (col->span.dscale < 0 && !col->tagged)
 	{
 		col->span.dscale = col->span.min_dscale = dscale;
 		return true;
 	}
-	if ((col->tagged || tag_staged(col, n)) && tag_value(col, dscale, value))
+	if ((col->tagged || tag_staged(encoder, col, n)) && tag_value(col, dscale, value))
 		return true;
 	set_problem(col, GC_COL_NUMERIC_SCALE);
 	return false;
 }
 
-/* A numeric as the integer of row n; false sets the problem. */
+/* Stage a numeric as row n; false sets the problem. */
 static inline bool
-numeric_raw(GcStaged *col, uint32 n, Datum datum, int64 *result)
+stage_numeric(GcEncoder *encoder, GcStaged *col, uint32 n, Datum datum)
 {
+	int64		small;
+	i128		value;
 	int16		dscale;
 
-	if (!gc_numeric_to_int64(datum, result, &dscale))
+	if (likely(gc_numeric_to_int64(datum, &small, &dscale)))
+		value = small;
+	else if (!gc_numeric_to_int128(datum, &value, &dscale))
 	{
 		set_problem(col, gc_numeric_is_finite(datum) ? GC_COL_NUMERIC_DIGITS : GC_COL_NUMERIC_SPECIAL);
 		return false;
 	}
-	return likely(dscale == col->span.dscale && !col->tagged) || numeric_of_scale(col, n, dscale, result);
+	if (unlikely(dscale != col->span.dscale || col->tagged) && !numeric_of_scale(encoder, col, n, dscale, &value))
+		return false;
+	stage_number(encoder, col, n, value);
+	return true;
 }
 
 /* Stage a value of another type not all of whose values have an integer. */
@@ -350,7 +409,7 @@ partial_raw(GcStaged *col, Datum datum, int64 *result)
 	} while (0)
 
 static void
-add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
+add_column(GcEncoder *encoder, GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
 {
 	bool		fixed;
 
@@ -376,14 +435,21 @@ add_column(GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *
 			ADD_LOOP(int64, DatumGetObjectId(value));
 			break;
 		case GC_FORM_NUMERIC:
+			for (uint32 i = 0; i < n; i++)
+			{
+				if (isnull && isnull[i])
+					stage_number(encoder, col, at + i, 0);
+				else if (!stage_numeric(encoder, col, at + i, values[i]))
+					return;
+			}
+			break;
 		case GC_FORM_INTERVAL:
 		case GC_FORM_ORDINAL:
 			for (uint32 i = 0; i < n; i++)
 			{
 				int64		raw = 0;
 
-				if (!(isnull && isnull[i]) &&
-					!(col->spec.kind == GC_NUMERIC ? numeric_raw(col, at + i, values[i], &raw) : partial_raw(col, values[i], &raw)))
+				if (!(isnull && isnull[i]) && !partial_raw(col, values[i], &raw))
 					return;
 				((int64 *) col->stage)[at + i] = raw;
 			}
@@ -435,7 +501,7 @@ gc_encoder_add_rows(GcEncoder *encoder, uint32 n, Datum *const *values,
 			add_nulls(encoder, col, n, nulls);
 		else
 			nulls = NULL;
-		add_column(col, encoder->nrows, n, values[i], nulls);
+		add_column(encoder, col, encoder->nrows, n, values[i], nulls);
 	}
 	encoder->nrows += n;
 }
@@ -452,7 +518,7 @@ gc_encoder_add(GcEncoder *encoder, const Datum *values, const bool *isnull)
 			continue;
 		if (isnull[i])
 			add_nulls(encoder, col, 1, &isnull[i]);
-		add_column(col, encoder->nrows, 1, &values[i], &isnull[i]);
+		add_column(encoder, col, encoder->nrows, 1, &values[i], &isnull[i]);
 	}
 	encoder->nrows++;
 }
@@ -473,7 +539,7 @@ gc_encoder_add_nulls(GcEncoder *encoder, uint32 n)
 		if (col == NULL)
 			continue;
 		add_nulls(encoder, col, n, isnull);
-		add_column(col, encoder->nrows, n, values, isnull);
+		add_column(encoder, col, encoder->nrows, n, values, isnull);
 	}
 	encoder->nrows += n;
 }
@@ -484,7 +550,7 @@ gc_encoder_add_nulls(GcEncoder *encoder, uint32 n)
 		const from *v = (const from *) cell->desc.data + first; \
 		to		   *out = (to *) col->stage + at; \
 		for (uint32 i = 0; i < n; i++) \
-			out[i] = (to) ((uint64) v[i] + base); \
+			out[i] = (to) (int64) ((uint64) v[i] + base); \
 	} while (0)
 
 #define UNPACK_WIDTHS(to) \
@@ -505,10 +571,9 @@ gc_encoder_add_nulls(GcEncoder *encoder, uint32 n)
 
 /* Rows of a cell of numerics were staged behind `at` others: both are to be tagged, or to have one scale. */
 static void
-add_cell_scales(GcStaged *col, uint32 at, uint32 n, const GcChunkColumn *cell)
+add_cell_scales(GcEncoder *encoder, GcStaged *col, uint32 at, uint32 n, const GcChunkColumn *cell)
 {
 	const bool	tagged = cell->desc.scale == GC_SCALE_TAGGED;
-	int64	   *stage = col->stage;
 	bool		fits = true;
 
 	if (!tagged && !col->tagged && (col->span.dscale < 0 || col->span.dscale == cell->span.dscale))
@@ -517,15 +582,17 @@ add_cell_scales(GcStaged *col, uint32 at, uint32 n, const GcChunkColumn *cell)
 		return;
 	}
 	if (!col->tagged)
-		fits = tag_staged(col, at);
+		fits = tag_staged(encoder, col, at);
 	for (uint32 i = at; i < at + n && fits; i++)
 	{
-		const int64 value = stage[i];
+		const i128	value = staged(col, i);
+		i128		digits = tagged ? GC_TAG_DIGITS(value) : value;
 
 		if (col->nulls && col->nulls[i >> 3] >> (i & 7) & 1)
 			continue;
-		stage[i] = tagged ? GC_TAG_DIGITS(value) : value;
-		fits = tag_value(col, tagged ? GC_TAG_SCALE(value) : cell->span.dscale, &stage[i]);
+		fits = tag_value(col, tagged ? GC_TAG_SCALE(value) : cell->span.dscale, &digits);
+		if (fits)
+			stage_number(encoder, col, i, digits);
 	}
 	if (!fits)
 		set_problem(col, GC_COL_NUMERIC_SCALE);
@@ -537,10 +604,16 @@ add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell,
 	const uint32 at = encoder->nrows;
 	const uint64 base = cell->desc.base;
 
-	if (col->width == 4)
+	if (cell->desc.width == sizeof(int128) && col->width < sizeof(int128))
+		widen_stage(encoder, col);
+	if (cell->desc.width == sizeof(int128))
+		memcpy((int128 *) col->stage + at, (const int128 *) cell->desc.data + first, n * sizeof(int128));
+	else if (col->width == 4)
 		UNPACK_WIDTHS(uint32)
-	else
+	else if (col->width == 8)
 		UNPACK_WIDTHS(uint64)
+	else
+		UNPACK_WIDTHS(int128)
 
 	for (uint32 i = 0; cell->null_bytes > 0 && i < n; i++)
 	{
@@ -552,13 +625,10 @@ add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell,
 			col->nulls = MemoryContextAllocZero(encoder->context, encoder->capacity / 8);
 		col->nulls[(at + i) >> 3] |= 1 << ((at + i) & 7);
 		col->nnulls++;
-		if (col->width == 4)
-			((uint32 *) col->stage)[at + i] = 0;
-		else
-			((uint64 *) col->stage)[at + i] = 0;
+		memset((char *) col->stage + (Size) (at + i) * col->width, 0, col->width);
 	}
 	if (cell->span.dscale >= 0)
-		add_cell_scales(col, at, n, cell);
+		add_cell_scales(encoder, col, at, n, cell);
 }
 
 void
@@ -593,14 +663,14 @@ gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const uint32 *remap)
 }
 
 bool
-gc_encoder_value(const GcEncoder *encoder, int i, uint32 row, int64 *value)
+gc_encoder_value(const GcEncoder *encoder, int i, uint32 row, i128 *value)
 {
 	const GcStaged *col = &encoder->cols[i];
 
 	Assert(row < encoder->nrows);
 	if (col->nulls && col->nulls[row >> 3] >> (row & 7) & 1)
 		return false;
-	*value = col->width == 4 ? ((const int32 *) col->stage)[row] : ((const int64 *) col->stage)[row];
+	*value = staged(col, row);
 	return true;
 }
 
@@ -630,12 +700,14 @@ row_is_null(const GcStaged *col, uint32 row)
 
 /* Least and greatest non-NULL value; there is one. */
 static void
-find_range(const GcStaged *col, uint32 nrows, int64 *minp, int64 *maxp)
+find_range(const GcStaged *col, uint32 nrows, int128 *minp, int128 *maxp)
 {
-	int64		min = PG_INT64_MAX;
-	int64		max = PG_INT64_MIN;
+	int128		min = ~((int128) 1 << 127);
+	int128		max = (int128) 1 << 127;
 
-	if (col->width == 4 && col->nnulls == 0)
+	if (col->width == sizeof(int128))
+		RANGE_LOOP(int128, col->nnulls == 0 || !row_is_null(col, i));
+	else if (col->width == 4 && col->nnulls == 0)
 		RANGE_LOOP(int32, true);
 	else if (col->width == 4)
 		RANGE_LOOP(int32, !row_is_null(col, i));
@@ -663,8 +735,8 @@ static void
 choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 {
 	Size		padded = TYPEALIGN64(GC_PAD_ROWS, (uint64) nrows);
-	int64		min = 1;
-	int64		max = 0;
+	int128		min = 1;
+	int128		max = 0;
 
 	memset(out, 0, sizeof(GcEncodedColumn));
 	out->problem = col->problem;
@@ -682,7 +754,7 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 		else
 		{
 			find_range(col, nrows, &min, &max);
-			out->width = width_for((uint64) max - (uint64) min);
+			out->width = min < PG_INT64_MIN || max > PG_INT64_MAX ? sizeof(int128) : width_for((uint64) max - (uint64) min);
 		}
 	}
 	if (!col->tagged)
@@ -692,9 +764,15 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 	}
 	if (GC_KIND_IS_FLOAT(col->spec.kind))
 		out->width = col->width;
+	else if (out->width == sizeof(int128))
+	{
+		/* Code 0 is a value, and has to lie in the range. */
+		out->span.min = Min(out->span.min, 0);
+		out->span.max = Max(out->span.max, 0);
+	}
 	else
 	{
-		out->width = Max(out->width, col->min_width);
+		out->width = Max(out->width, Min(col->min_width, sizeof(int64)));
 
 		/*
 		 * Code 0, which also stands in NULL and in padding rows, must decode to a
@@ -712,14 +790,12 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
  * they were copied from a cell without those of other scales.
  */
 static void
-drop_tags(GcStaged *col, uint32 nrows)
+drop_tags(GcEncoder *encoder, GcStaged *col, uint32 nrows)
 {
-	int64	   *stage = col->stage;
-
 	if (!col->tagged || col->problem || col->span.dscale > col->span.min_dscale)
 		return;
 	for (uint32 i = 0; i < nrows; i++)
-		stage[i] = GC_TAG_DIGITS(stage[i]);
+		stage_number(encoder, col, i, GC_TAG_DIGITS(staged(col, i)));
 	col->tagged = false;
 }
 
@@ -728,7 +804,7 @@ gc_encoder_finish(GcEncoder *encoder)
 {
 	for (int i = 0; i < encoder->ncols; i++)
 	{
-		drop_tags(&encoder->cols[i], encoder->nrows);
+		drop_tags(encoder, &encoder->cols[i], encoder->nrows);
 		choose_encoding(&encoder->cols[i], encoder->nrows, &encoder->out[i]);
 		encoder->cols[i].out = encoder->out[i];
 	}
@@ -781,8 +857,12 @@ gc_encoder_write(const GcEncoder *encoder, int i, void *data, void *nulls)
 	Assert(col->problem == GC_COL_OK);
 	if (nrows > 0)
 	{
-		if (col->width == 4)
+		if (col->out.width == sizeof(int128))
+			memcpy(data, col->stage, used);
+		else if (col->width == 4)
 			PACK_WIDTHS(int32)
+		else if (col->width == sizeof(int128))
+			PACK_WIDTHS(int128)
 		else
 			PACK_WIDTHS(int64)
 	}

@@ -4,9 +4,9 @@
  *	  Rows in, encoded columns out: used by loaders for chunks, by backends for
  *	  the delta and for row sources.
  *
- * An encoder takes values one row at a time, and keeps them as 64-bit raw values (see gc_datum_to_raw()).  At the
- * end it packs each column at the narrowest of 1, 2, 4, 8 bytes that holds max - min.  All memory is the caller's
- * context.
+ * An encoder takes values one row at a time, and keeps them as raw values (see gc_datum_to_raw()).  Numerics have 128
+ * bits where they need them.  At the end it packs each column at the narrowest of 1, 2, 4, 8 bytes that holds max - min,
+ * or at 16.  All memory is the caller's context.
  *
  *-------------------------------------------------------------------------
  */
@@ -90,7 +90,7 @@ extern void gc_encoder_remap(GcEncoder *encoder, int col, uint32 first, const ui
 extern const GcEncodedColumn *gc_encoder_finish(GcEncoder *encoder);
 
 /* Raw value of a row, after gc_encoder_finish(); tagged if GcEncodedColumn says so.  False if it is NULL. */
-extern bool gc_encoder_value(const GcEncoder *encoder, int col, uint32 row, int64 *value);
+extern bool gc_encoder_value(const GcEncoder *encoder, int col, uint32 row, i128 *value);
 
 /* Write column i: data_bytes at data, null_bytes at nulls (if any). */
 extern void gc_encoder_write(const GcEncoder *encoder, int col, void *data, void *nulls);

@@ -265,7 +265,7 @@ gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale)
 }
 
 Datum
-gc_raw_to_datum(GcKind kind, int64 raw, int16 scale)
+gc_raw_to_datum(GcKind kind, int128 raw, int16 scale)
 {
 	switch (gc_kinds[kind].form)
 	{

@@ -39,8 +39,8 @@ extern bool gc_collation_deterministic(Oid collation);
  */
 extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
 
-/* The opposite; scale for a numeric alone, which may be GC_SCALE_TAGGED. */
-extern Datum gc_raw_to_datum(GcKind kind, int64 raw, int16 scale);
+/* The opposite; scale for a numeric alone, which may be GC_SCALE_TAGGED, and beyond 64 bits. */
+extern Datum gc_raw_to_datum(GcKind kind, int128 raw, int16 scale);
 
 /* By which bytes a dictionary knows a value.  They may lie in the structure itself. */
 typedef struct GcValueBytes

@@ -53,7 +53,7 @@ gc_problem_text(GcColProblem problem)
 		case GC_COL_NUMERIC_SPECIAL:
 			return "numeric value is NaN or infinite";
 		case GC_COL_NUMERIC_DIGITS:
-			return "numeric value has more than 18 digits, decimals included: give the column a type such as numeric(18,6)";
+			return "numeric value has more than 36 digits, decimals included: give the column a type such as numeric(18,6)";
 		case GC_COL_NUMERIC_SCALE:
 			return "numeric values have different scales and too many digits: give the column a type such as numeric(18,6)";
 		case GC_COL_VALUE_TOO_LONG:

@@ -123,6 +123,9 @@ describe_column(GcDirectory *dir, const GcCombination *c, int k)
 			column->span.max = i;
 		}
 	}
+	/* What stands for a column that a part lacks has 64 bits. */
+	if (column->span.min > PG_INT64_MAX)
+		column->span.min = 0;
 }
 
 /* A cell at *copies in which all rows have a value. */
@@ -149,7 +152,7 @@ add_cells(GcDirectory *dir, const GcCombination *c, int i, int k, uint32 at, cha
 	const int	column = c->columns[i * c->ncolumns + k];
 	const uint32 first_code = c->first_codes[i * c->ncolumns + k];
 	const int64 value = column == GC_COMBINED_NUMBER ? i :
-		dir->columns[k].span.min <= dir->columns[k].span.max ? dir->columns[k].span.min : 0;
+		dir->columns[k].span.min <= dir->columns[k].span.max ? Max(dir->columns[k].span.min, PG_INT64_MIN) : 0;
 
 	for (uint32 n = 0; n < from->nchunks; n++)
 	{

@@ -136,7 +136,7 @@ typedef enum GcColProblem
 	GC_COL_OK = 0,
 	GC_COL_MANY_VALUES,			/* text: more distinct values than a dictionary takes */
 	GC_COL_NUMERIC_SPECIAL,		/* numeric NaN or infinity */
-	GC_COL_NUMERIC_DIGITS,		/* numeric value that is beyond 64 bits at its scale */
+	GC_COL_NUMERIC_DIGITS,		/* numeric value that is beyond 128 bits at its scale */
 	GC_COL_NUMERIC_SCALE,		/* numeric values of different scales, too large to be tagged (gc_abi.h) */
 	GC_COL_VALUE_TOO_LONG,		/* text value longer than a dictionary entry takes */
 	GC_COL_INTERVAL_FORM,		/* interval with months, or a day or more of time */
@@ -162,13 +162,16 @@ typedef struct GcDirColumn
 	uint8		problem;		/* GcColProblem */
 	GcEvidence	evidence;		/* where there is a problem */
 	bool		has_nulls;		/* in any chunk */
-	uint8		widths;			/* set of code widths in use: 1|2|4|8 or-ed */
+	uint8		widths;			/* set of code widths in use: 1|2|4|8|16 or-ed */
 	GcSpan		span;			/* over all chunks */
 	Size		bytes;
 	GcColState *state;
 } GcDirColumn;
 
-/* A cell's range once more, all of a column side by side: read by every query.  Numerics: at the column's scale. */
+/*
+ * A cell's range once more, all of a column side by side: read by every query.  Numerics: at the column's scale; from the
+ * least to the greatest integer of 64 bits where these do not hold it.
+ */
 typedef struct GcCellRange
 {
 	int64		min;

@@ -172,5 +172,7 @@ gc_cell_range(const GcSpan *cell, const GcSpan *column)
 	/* It fits: the column's range was found so. */
 	if (span.dscale < column->dscale)
 		(void) gc_span_rescale(&span, column->dscale);
+	if (span.min < PG_INT64_MIN || span.max > PG_INT64_MAX)
+		return (GcCellRange) {PG_INT64_MIN, PG_INT64_MAX};
 	return (GcCellRange) {span.min, span.max};
 }

@@ -123,10 +123,18 @@ magnitude(const GcPacked *n, u128 *value)
 	*value = 0;
 	for (int i = 0; i < n->ndigits; i++)
 	{
-		/* One digit more than fits may still be trailing zeroes of a fraction. */
-		if (*value > (~(u128) 0 - DIGIT_BASE) / DIGIT_BASE)
+		uint32		base = DIGIT_BASE;
+		uint32		digit = word_at(n->digits, i);
+
+		/* The last digit's decimals behind the scale are zeros, for which there may be no room. */
+		for (; i == n->ndigits - 1 && exponent < 0 && base > 1 && digit % 10 == 0; exponent++)
+		{
+			base /= 10;
+			digit /= 10;
+		}
+		if (*value > (~(u128) 0 - base) / base)
 			return false;
-		*value = *value * DIGIT_BASE + word_at(n->digits, i);
+		*value = *value * base + digit;
 	}
 	if (exponent >= 0 ? !scale_up(value, exponent) : !scale_down(value, -exponent))
 		return false;
@@ -275,7 +283,7 @@ static bool
 taggable(const GcSpan *span)
 {
 	return span->min > span->max ||
-		(span->min > -GC_TAG_LIMIT && span->max < GC_TAG_LIMIT && span->dscale < GC_TAG_SCALES);
+		(span->min > -GC_TAG_LIMIT_WIDE && span->max < GC_TAG_LIMIT_WIDE && span->dscale < GC_TAG_SCALES);
 }
 
 bool
@@ -292,6 +300,14 @@ gc_span_rescale(GcSpan *span, int16 dscale)
 	}
 	span->dscale = dscale;
 	return taggable(span);
+}
+
+bool
+gc_span_is_narrow(const GcSpan *span)
+{
+	if (span->dscale == span->min_dscale)
+		return span->min >= PG_INT64_MIN && span->max <= PG_INT64_MAX;
+	return span->min > -GC_TAG_LIMIT && span->max < GC_TAG_LIMIT;
 }
 
 bool

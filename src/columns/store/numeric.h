@@ -43,18 +43,21 @@ extern Datum gc_int128_to_numeric(i128 value, int16 dscale);
  */
 typedef struct GcSpan
 {
-	int64		min;
-	int64		max;
+	int128		min;			/* not i128, whose alignment shared memory lacks */
+	int128		max;
 	int16		dscale;
 	int16		min_dscale;
 } GcSpan;
 
 #define GC_NO_SPAN		((GcSpan) {.min = 1, .dscale = -1, .min_dscale = -1})
 
-/* A span of other values joins.  False if they differ in scale, and are too large to be tagged (gc_abi.h); void then. */
+/* A span of other values joins.  False if they differ in scale, and are too large to be tagged (gc_abi.h) in 128 bits; void then. */
 extern bool gc_span_join(GcSpan *to, GcSpan from);
 
-/* The range at a scale that is not smaller; false if it is too large to be tagged. */
+/* The range at a scale that is not smaller; false if it is too large to be tagged in 128 bits. */
 extern bool gc_span_rescale(GcSpan *span, int16 dscale);
+
+/* Do 64 bits hold the values, which are tagged if they differ in scale? */
+extern bool gc_span_is_narrow(const GcSpan *span);
 
 #endif							/* GC_NUMERIC_H */

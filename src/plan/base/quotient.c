@@ -47,3 +47,30 @@ gc_no_quotient(GcTranslation *tr, int e, const char *what)
 	gc_refuse(tr, "a quotient of numerics, not rounded, is %s", what);
 	return false;
 }
+
+/* Is a part of it divided by a quotient? */
+static bool
+has_quotient_below(const GcTranslation *tr, int e)
+{
+	const GcExpr *x = &tr->pexprs[e];
+
+	if (x->kind != GC_NUMERIC || gc_scale_rule(x) == GC_SCALE_GIVEN)
+		return false;
+	if (x->op == GC_OP_DIV && has_quotient(tr, x->arg[1]))
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && has_quotient_below(tr, x->arg[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+gc_may_be_summed(GcTranslation *tr, int e)
+{
+	if (!has_quotient_below(tr, e))
+		return true;
+	gc_refuse(tr, "numerics divided by a quotient are summed");
+	return false;
+}

@@ -25,4 +25,7 @@ gc_is_quotient(const GcExpr *e)
  */
 extern bool gc_no_quotient(GcTranslation *tr, int e, const char *what);
 
+/* Quotients may be next to 0, so that no sum of what is divided by them is known to fit 128 bits: refused. */
+extern bool gc_may_be_summed(GcTranslation *tr, int e);
+
 #endif							/* GC_QUOTIENT_H */

@@ -172,8 +172,7 @@ gc_translate_arith(GcTranslation *tr, Oid type, GcOp what, int a, int b)
 	}
 	else if (kind != GC_NUMERIC || ka != GC_NUMERIC || kb != GC_NUMERIC)
 		return gc_refuse(tr, "operator %s is not supported for type %s", names[what], format_type_be(type));
-	if (a < 0 || b < 0 ||
-		(what == GC_OP_DIV && kind == GC_NUMERIC && !(gc_no_quotient(tr, a, "divided") && gc_no_quotient(tr, b, "divided by"))))
+	if (a < 0 || b < 0)
 		return GC_NO_EXPR;
 	return gc_build_expr(tr, what, kind, a, b, -1, -1);
 }

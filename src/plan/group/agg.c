@@ -528,12 +528,11 @@ row_output(GcTranslation *tr, int e)
 static bool
 add_quotient(GcTranslation *tr, Node *expr, int e)
 {
-	int			dividend = -1;
+	int			dividend;
 	int			divisor = -1;
 	GcPlanOutput *out;
 
-	if (gc_no_quotient(tr, tr->pexprs[e].arg[0], "divided") && gc_no_quotient(tr, tr->pexprs[e].arg[1], "divided by"))
-		dividend = row_output(tr, tr->pexprs[e].arg[0]);
+	dividend = row_output(tr, tr->pexprs[e].arg[0]);
 	if (dividend >= 0)
 		divisor = row_output(tr, tr->pexprs[e].arg[1]);
 	if (divisor < 0)
@@ -567,7 +566,7 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 				return false;
 			continue;
 		}
-		if (e < 0 || tr->reason || !gc_no_quotient(tr, e, "returned") || (ref = row_output(tr, e)) < 0)
+		if (e < 0 || tr->reason || (ref = row_output(tr, e)) < 0)
 			return false;
 		out = add_output(tr, expr, GC_OUT_VALUE);
 		out->ref = ref;

@@ -213,6 +213,8 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 	/* A least or greatest quotient has more than 64 bits. */
 	if (accumulator->value == GC_VALUE_ONE && !gc_no_quotient(tr, arg, "compared by an aggregate"))
 		return GC_NO_EXPR;
+	if (accumulator->value == GC_VALUE_SUM && !gc_may_be_summed(tr, arg))
+		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
 	if (accumulator->value == GC_VALUE_SUM && gc_scale_varies(tr, arg))
@@ -499,6 +501,23 @@ plain_column(GcTranslation *tr, const Source *s, GcAggFn fn)
 	return agg < 0 || count < 0 ? GC_NO_EXPR : group_column(tr, kind, -1, agg, count);
 }
 
+/* A sum of numerics whose display scale, that of the result as well, may differ from row to row. */
+static int
+shown_sum(GcTranslation *tr, const Source *s, int sum, int count)
+{
+	Source		scales = *s;
+	GcLevel		here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	int			scale;
+
+	scales.arg = gc_build_expr(tr, GC_OP_SCALE, GC_INT4, s->arg, -1, -1, -1);
+	gc_level_leave(tr, &here);
+	scale = scales.arg < 0 ? GC_NO_EXPR : accumulate(tr, &scales, GC_AGG_MAX);
+	if (scale < 0)
+		return GC_NO_EXPR;
+	return gc_build_expr(tr, GC_OP_SHOWN, GC_NUMERIC, group_column(tr, GC_NUMERIC, -1, sum, count),
+						 group_column(tr, GC_INT4, -1, scale, count), -1, -1);
+}
+
 /* The sum that sum() or avg() is made of. */
 static int
 sum_column(GcTranslation *tr, const Source *s, bool is_sum)
@@ -520,6 +539,8 @@ sum_column(GcTranslation *tr, const Source *s, bool is_sum)
 		return sum < 0 ? sum :
 			gc_build_expr(tr, GC_OP_IF, kind, gc_build_expr(tr, GC_OP_EQ, GC_BOOL, sum, greatest, -1, -1), greatest, sum, -1);
 	}
+	if (is_sum && gc_scale_may_vary(tr, s->arg))
+		return shown_sum(tr, s, sum, count);
 	/* sum(int8) is numeric, and so is an average's dividend. */
 	return group_column(tr, kind == GC_INT8 || (GC_KIND_IS_INT(kind) && !is_sum) ? GC_NUMERIC :
 						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
@@ -536,8 +557,8 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 		return gc_refuse(tr, "an aggregate is not supported for this type");
 	if (kind == GC_MONEY && gc_may_overflow(tr, s->arg))
 		return gc_refuse(tr, "a sum of money may be out of range");
-	if (gc_scale_varies(tr, s->arg))
-		return gc_refuse(tr, "numeric values of varying scale are aggregated in a subquery");
+	if (!is_sum && gc_scale_varies(tr, s->arg))
+		return gc_refuse(tr, "numeric values of varying scale are averaged in a subquery");
 	sum = sum_column(tr, s, is_sum);
 	if (sum < 0 || is_sum)
 		return sum;
@@ -690,7 +711,7 @@ gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr)
 	int			e = gc_translate_expr(tr, rows->streamed, expr);
 	int			n = -1;
 
-	if (e >= 0 && gc_no_quotient(tr, e, "kept in rows"))
+	if (e >= 0)
 	{
 		if (GC_KIND_IS_CODE(tr->pexprs[e].kind) && (tr->space[e] == GC_SPACE_NONE || tr->space[e] == GC_SPACE_CONSTANTS))
 			gc_refuse(tr, "a constant of type %s is kept in rows", format_type_be(exprType((Node *) expr)));

@@ -629,7 +629,7 @@ arm_column(GcTranslation *tr, GcArm *arm, Expr *expr)
 	else
 		e = gc_build_param(tr, expr, kind, GC_SPACE_CONSTANTS);
 	gc_level_leave(tr, &level);
-	return e < 0 || !gc_no_quotient(tr, e, "a column of UNION ALL") ? GC_NO_EXPR : e;
+	return e;
 }
 
 /* Is a text padded with blanks alike, whichever of the two columns its code is of? */

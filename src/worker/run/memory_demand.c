@@ -58,7 +58,7 @@ gc_lay_out_sink(const GcRequest *request, int pipeline, GcAddr memory, GcSinkMem
 
 	if (pl->sink == GC_SINK_ROWS)
 	{
-		rows = gc_row_words(pl) * v->rows_cap * 8;
+		rows = (u64) gc_row_words(request->program, pl) * v->rows_cap * 8;
 		groups = pl->nkeys > 0 ? gc_sink_align(GC_FIRST_BYTES) : 0;
 	}
 	else
@@ -156,7 +156,7 @@ bytes_of_columns(const GcRequest *r)
 		const GcPColumn *column = &gc_columns(p)[c];
 
 		if (r->columns[c].dir_column >= 0 && r->inputs[column->input].dir)
-			bytes += r->inputs[column->input].rows * (column->width > 0 ? column->width : 8) +
+			bytes += r->inputs[column->input].rows * gc_most_width(column) +
 				(column->nullable ? r->inputs[column->input].rows / 8 : 0);
 	}
 	return bytes;
@@ -180,7 +180,7 @@ gc_bytes_of_waves(const GcRequest *r)
 		for (int c = 0; c < p->ncolumns && in->dir; c++)
 		{
 			const GcPColumn *column = &gc_columns(p)[c];
-			const u64	width = column->width > 0 ? column->width : 8;
+			const u64	width = gc_most_width(column);
 
 			if (column->input != i || r->columns[c].dir_column < 0)
 				continue;
@@ -224,7 +224,7 @@ input_bytes(const GcRun *run, int input)
 
 		if (dir_column < 0)
 			continue;
-		size = in->rows * (column->width > 0 ? column->width : 8) + (column->nullable ? in->rows / 8 : 0);
+		size = in->rows * gc_most_width(column) + (column->nullable ? in->rows / 8 : 0);
 		bytes.all += size;
 		if (gc_worker.dev->info.host_memory)
 			continue;

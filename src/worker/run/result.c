@@ -56,7 +56,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	GcResult   *result;
 
 	if (run->main->sink == GC_SINK_ROWS)
-		word_bytes = gc_row_words(run->main) * stride * 8;
+		word_bytes = gc_row_words(run->p, run->main) * stride * 8;
 	else
 		word_bytes = n * run->main->group_words * 8;
 	if (is_keyed(run))
@@ -170,7 +170,9 @@ fetch_rest(GcRun *run, u64 n)
 	gc_copies_begin(&run->result.fetch, run->memory.stream);
 	if (run->main->sink == GC_SINK_ROWS)
 	{
-		for (u64 c = 0; c < gc_row_words(run->main) && code == GC_OK && n > 0; c++)
+		const u32	nwords = gc_row_words(run->p, run->main);
+
+		for (u64 c = 0; c < nwords && code == GC_OK && n > 0; c++)
 			code = gc_copy_out(run->memory.stream, result->words + c * n,
 								 run->memory.sinks[run->p->npipelines - 1].rows + c * gc_run_main_sink(run)->rows_cap * 8, n * 8, &run->err);
 		return code;

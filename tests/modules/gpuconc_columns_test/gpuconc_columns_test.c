@@ -162,8 +162,10 @@ code_of(const GcCol *desc, uint32 row)
 			return ((const uint16 *) data)[row];
 		case 4:
 			return ((const uint32 *) data)[row];
-		default:
+		case 8:
 			return ((const uint64 *) data)[row];
+		default:				/* is it 0? */
+			return ((const uint64 *) data)[2 * row] | ((const uint64 *) data)[2 * row + 1];
 	}
 }
 
@@ -200,7 +202,8 @@ decode(const TestColumn *col, uint32 row)
 		case GC_CHAR:
 			return CharGetDatum((char) raw);
 		case GC_NUMERIC:
-			return gc_raw_to_datum(GC_NUMERIC, raw, col->desc.scale);
+			return gc_raw_to_datum(GC_NUMERIC, col->desc.width == sizeof(int128) ? ((const int128 *) (uintptr_t) col->desc.data)[row] : raw,
+								   col->desc.scale);
 		case GC_INTERVAL:
 			return gc_raw_to_datum(GC_INTERVAL, raw, -1);
 		case GC_TIMETZ:

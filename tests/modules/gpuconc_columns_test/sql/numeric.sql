@@ -31,7 +31,7 @@ SELECT column_name, encoding FROM gpuconc_cache WHERE relation = 'one_scale'::re
 
 -- scales that differ, with too many digits: within a chunk, and from chunk to chunk
 CREATE TABLE scales (id int, n numeric);
-INSERT INTO scales SELECT i, CASE WHEN i = 100 THEN 1e-10 ELSE i * 1e12 END FROM generate_series(1, 200) AS i;
+INSERT INTO scales SELECT i, CASE WHEN i = 100 THEN 1e-30 ELSE i * 1e12 END FROM generate_series(1, 200) AS i;
 VACUUM scales;
 SELECT * FROM gpuconc_columns_test_load('scales');
 SELECT column_name, encoding, problem FROM gpuconc_cache WHERE relation = 'scales'::regclass ORDER BY 1;
@@ -39,7 +39,7 @@ SELECT * FROM gpuconc_columns_test_scan('scales') LIMIT 1;
 SELECT * FROM gpuconc_columns_test_diff('scales', '{id}');
 
 TRUNCATE scales;
-INSERT INTO scales SELECT i, CASE WHEN i > 15000 THEN 1e-10 ELSE i * 1e12 END FROM generate_series(1, 20000) AS i;
+INSERT INTO scales SELECT i, CASE WHEN i > 15000 THEN 1e-30 ELSE i * 1e12 END FROM generate_series(1, 20000) AS i;
 VACUUM scales;
 SELECT code, detail, chunks > 2 AS several FROM gpuconc_columns_test_load('scales');
 SELECT column_name, encoding, problem FROM gpuconc_cache WHERE relation = 'scales'::regclass ORDER BY 1;
@@ -60,7 +60,7 @@ SELECT * FROM gpuconc_columns_test_scan('late_scale') LIMIT 1;
 
 -- out of range
 CREATE TABLE ranges (nan numeric, inf numeric, big numeric, ok numeric);
-INSERT INTO ranges VALUES ('NaN', 'Infinity', 1e19, 1e18);
+INSERT INTO ranges VALUES ('NaN', 'Infinity', 1e39, 1e18);
 VACUUM ranges;
 SELECT * FROM gpuconc_columns_test_load('ranges');
 SELECT column_name, encoding, problem FROM gpuconc_cache WHERE relation = 'ranges'::regclass ORDER BY 1;
