@@ -93,23 +93,15 @@ raw_key(GcDecoder *d, uint64 g, int key, bool *isnull)
 	return *isnull ? 0 : raw;
 }
 
-/* The key of a grouping set's group; NULL if the set leaves the key out. */
-static int64
-set_key(const GcDecoder *d, uint64 g, int key, bool *isnull)
-{
-	*isnull = (d->set->omitted | d->set->nulls[g]) >> key & 1;
-	return d->set->keys[g * d->pl->nkeys + key];
-}
-
 /* The keys that a group's grouping set leaves out. */
 static uint32
 omitted_keys(GcDecoder *d, uint64 g)
 {
 	bool		isnull;
 
-	if (d->set)
-		return d->set->omitted;
-	return d->b->plan->numbered_sets ? (uint32) list_nth_int(d->b->node->sets, (int) raw_key(d, g, 0, &isnull)) : 0;
+	if (d->of_none)
+		return (uint32) list_nth_int(d->of_none, (int) g);
+	return d->b->node->sets ? (uint32) list_nth_int(d->b->node->sets, (int) raw_key(d, g, 0, &isnull)) : 0;
 }
 
 /* GROUPING(): a bit for each argument, set if the grouping set leaves it out. */
@@ -150,8 +142,11 @@ value_expr(GcDecoder *d, const GcPlanOutput *out)
 static int64
 raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
-	if (d->set)
-		return set_key(d, n, out->ref, isnull);
+	if (d->of_none)
+	{
+		*isnull = true;
+		return 0;
+	}
 	if (d->pl->sink == GC_SINK_AGGREGATE)
 		return raw_key(d, n, out->ref, isnull);
 	*isnull = is_row_null(d, n, out->ref);
@@ -162,7 +157,7 @@ raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 static const u64 *
 accumulators(const GcDecoder *d, uint64 n)
 {
-	return (d->set ? d->set->words : d->result->words) + n * d->pl->group_words;
+	return d->of_none ? d->nothing : d->result->words + n * d->pl->group_words;
 }
 
 static Datum
@@ -279,15 +274,12 @@ count_rows(const GcDecoder *d)
 {
 	uint64		count = 0;
 
-	for (int i = 0; i < d->nsets; i++)
-		count += d->sets[i].count;
-	for (uint64 n = 0; d->sets == NULL && n < d->result->count; n++)
+	if (d->of_none)
+		return list_length(d->of_none);
+	for (uint64 n = 0; n < d->result->count; n++)
 		count += row_exists(d, n);
 	return count;
 }
-
-/* A row's place: its number, and in the higher bits that of its grouping set. */
-#define SET_SHIFT	48
 
 /* The places of all rows; NULL if each row of the result is one. */
 static uint64 *
@@ -296,15 +288,10 @@ list_places(const GcDecoder *d)
 	uint64	   *places;
 	uint64		count = 0;
 
-	if (d->sets == NULL && d->nrows == d->result->count)
+	if (d->of_none || d->nrows == d->result->count)
 		return NULL;
 	places = MemoryContextAllocHuge(d->scratch, (d->nrows + 1) * sizeof(uint64));
-	for (int i = 0; i < d->nsets; i++)
-	{
-		for (uint64 n = 0; n < d->sets[i].count; n++)
-			places[count++] = (uint64) i << SET_SHIFT | n;
-	}
-	for (uint64 n = 0; d->sets == NULL && n < d->result->count; n++)
+	for (uint64 n = 0; n < d->result->count; n++)
 	{
 		if (row_exists(d, n))
 			places[count++] = n;
@@ -316,100 +303,25 @@ list_places(const GcDecoder *d)
 static uint64
 go_to(GcDecoder *d, const uint64 *places, uint64 at)
 {
-	const uint64 place = places ? places[at] : at;
-
 	if ((at & 0xffff) == 0)
 		CHECK_FOR_INTERRUPTS();
-	if (d->sets)
-		d->set = &d->sets[place >> SET_SHIFT];
-	return place & (((uint64) 1 << SET_SHIFT) - 1);
+	return places ? places[at] : at;
 }
 
-/*-------------------------------------------------------------------------
- * Grouping sets
- *-------------------------------------------------------------------------
- */
-
-/* The groups that the device delivered, in the form of a set's. */
+/* If there is no row, each grouping set without keys has a group all the same. */
 static void
-finest_groups(GcDecoder *d, GcSetGroups *finest)
+find_groups_of_none(GcDecoder *d)
 {
-	const GcPPipeline *pl = d->pl;
+	ListCell   *lc;
 
-	for (uint64 n = 0; n < d->result->count; n++)
-	{
-		uint64		g;
-		bool		isnull;
-
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!row_exists(d, n))
-			continue;
-		g = gc_set_add(finest, pl);
-		memcpy(finest->words + g * pl->group_words, d->result->words + n * pl->group_words,
-			   pl->group_words * sizeof(u64));
-		for (int k = 0; k < pl->nkeys; k++)
-		{
-			finest->keys[g * pl->nkeys + k] = raw_key(d, n, k, &isnull);
-			finest->nulls[g] |= (uint32) isnull << k;
-		}
-	}
-}
-
-/* The set without keys has a group even if there is no row. */
-static void
-add_group_of_none(GcDecoder *d, GcSetGroups *set)
-{
-	if (set->count == 0 && set->omitted & GC_EMPTY_SET)
-		(void) gc_set_add(set, d->pl);
-}
-
-static GcSetGroups *
-roll_up(GcDecoder *d, List *sets)
-{
-	GcSetGroups finest = {0};
-	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
-
-	finest_groups(d, &finest);
-	if (!gc_roll_up(d->pl, d->aggs, &finest, sets, made))
-	{
-		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "Grouping sets have too many groups.");
-		return made;
-	}
-	for (int i = 0; i < list_length(sets); i++)
-		add_group_of_none(d, &made[i]);
-	return made;
-}
-
-static GcSetGroups *
-groups_of_none(GcDecoder *d, List *sets)
-{
-	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
-
-	for (int i = 0; i < list_length(sets); i++)
-	{
-		made[i].omitted = (uint32) list_nth_int(sets, i);
-		add_group_of_none(d, &made[i]);
-	}
-	return made;
-}
-
-/*
- * The groups of grouping sets, if they are not to be decoded as delivered.  Those that were, have the number of
- * their set among their keys: but if there is no row, sets without other keys have a group each.
- */
-static void
-make_sets(GcDecoder *d)
-{
-	List	   *sets = d->b->node->sets;
-	MemoryContext old;
-
-	if (sets == NIL || (d->b->plan->numbered_sets && count_rows(d) > 0))
+	if (d->b->node->sets == NIL || count_rows(d) > 0)
 		return;
-	old = MemoryContextSwitchTo(d->scratch);
-	d->sets = d->b->plan->numbered_sets ? groups_of_none(d, sets) : roll_up(d, sets);
-	d->nsets = list_length(sets);
-	MemoryContextSwitchTo(old);
+	d->nothing = palloc0(d->pl->group_words * sizeof(u64));
+	foreach(lc, d->b->node->sets)
+	{
+		if ((uint32) lfirst_int(lc) & GC_EMPTY_SET)
+			d->of_none = lappend_int(d->of_none, lfirst_int(lc));
+	}
 }
 
 /*-------------------------------------------------------------------------
@@ -719,9 +631,8 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
 		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
 	d.scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc decoding", ALLOCSET_DEFAULT_SIZES);
-	make_sets(&d);
-	if (d.code == GC_OK)
-		decode_rows(&d, rows);
+	find_groups_of_none(&d);
+	decode_rows(&d, rows);
 	gc_variances_end(&d.variances);
 	MemoryContextDelete(d.scratch);
 	return d.code;
