@@ -540,8 +540,11 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	if (tr->reason == NULL)
 	{
 		tr->plan->groups[tr->main] = groups;
+		/* A set without columns has a group of no row, which the device does not know. */
 		if (tr->sets == NIL)
 			gc_choose_having(tr, (List *) extra->havingQual);
+		else
+			tr->having_left = extra->havingQual != NULL;
 	}
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
 }
