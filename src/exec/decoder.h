@@ -44,9 +44,12 @@ typedef struct GcDecoder
 	uint64		nrows;
 	const GcOrderColumn **ordered;	/* per output: it is sorted by; or NULL */
 	GcVariances variances;
-	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
+	Datum	  **texts;			/* per output, by code: texts made already, or NULL */
 	GcCode		code;
 } GcDecoder;
+
+/* The text of a code that an output has.  Rows with the same one share it, where codes are few. */
+extern Datum gc_text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code);
 
 /*
  * The value of an output that is an aggregate, of a group with accumulators g.  Sets d->code where

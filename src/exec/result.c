@@ -33,29 +33,11 @@ decoder_expr(GcDecoder *d, u16 first, u16 n)
 	return &d->exprs[d->refs[first + n]];
 }
 
-/* The text of a code.  Rows with the same one share it, where codes are few. */
-static Datum
-text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
-{
-	int			c = out - d->b->plan->outputs;
-	uint32		ncodes = gc_dict_count(gc_space_dict(d->b, out->space));
-
-	if (ncodes > d->nrows)
-		return gc_text_value(d->b, kind, out->space, code);
-	if (d->texts == NULL)
-		d->texts = MemoryContextAllocZero(d->scratch, d->b->plan->noutputs * sizeof(Datum *));
-	if (d->texts[c] == NULL)
-		d->texts[c] = MemoryContextAllocExtended(d->scratch, ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	if (d->texts[c][code] == (Datum) 0)
-		d->texts[c][code] = gc_text_value(d->b, kind, out->space, code);
-	return d->texts[c][code];
-}
-
 /* A raw value as SQL's value; out for a text alone. */
 static Datum
 raw_datum(GcDecoder *d, u8 kind, int64 raw, int16 scale, const GcPlanOutput *out)
 {
-	return GC_KIND_IS_CODE(kind) ? text_datum(d, kind, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
+	return GC_KIND_IS_CODE(kind) ? gc_text_datum(d, kind, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
 }
 
 /*-------------------------------------------------------------------------
@@ -555,7 +537,7 @@ decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nr
 		gc_dict_prefetch(gc_space_dict(d->b, out->space), codes, ncodes);
 	ncodes = 0;
 	for (int i = 0; i < nrows; i++)
-		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : text_datum(d, kind, out, (uint32) codes[ncodes++]);
+		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : gc_text_datum(d, kind, out, (uint32) codes[ncodes++]);
 }
 
 static void
@@ -631,6 +613,7 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
 		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
 	d.scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc decoding", ALLOCSET_DEFAULT_SIZES);
+	d.texts = MemoryContextAllocZero(d.scratch, (b->plan->noutputs + 1) * sizeof(Datum *));
 	find_groups_of_none(&d);
 	decode_rows(&d, rows);
 	gc_variances_end(&d.variances);
