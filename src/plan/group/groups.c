@@ -215,8 +215,6 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
-	if (accumulator->value == GC_VALUE_SUM && gc_scale_varies(tr, arg))
-		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
 	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
 	part = gc_build_agg(tr, fn, arg);
 	if (accumulator->value != GC_VALUE_COUNT)
