@@ -174,3 +174,5 @@ SELECT q, refusal(q) FROM unnest(ARRAY[
 SET gpuconc.enable_float_aggs = off;
 SELECT refusal('SELECT sum(f8) FROM types'), refusal('SELECT max(f4) FROM types'), refusal('SELECT avg(f8) FILTER (WHERE b) FROM types');
 SELECT check_same('SELECT count(f8), sum(i4) FROM types WHERE f8 > 0');
+-- sums beyond 64 bits, at each place of the decimal point among a numeric's digits
+SELECT check_aggregated('SELECT id, ' || string_agg(format('sum(i8 * 987654321%s)', CASE WHEN s > 0 THEN rpad('.', s + 1, '1') END), ', ') || ' FROM types GROUP BY id') FROM generate_series(0, 9) AS s;

@@ -26,8 +26,9 @@ BEGIN
 			END IF;
 			first_verdict := verdict;
 			PERFORM set_config('search_path', 'mixed, public', true);
-			SELECT substring(line FROM 'Edges: (.*)$') INTO shown
-			FROM plan_of(query, 'ANALYZE, VERBOSE, COSTS OFF, TIMING OFF') AS line WHERE line ~ 'Edges: ';
+			-- those below, where the main pipeline scans groups and has none
+			SELECT substring(line FROM 'Edges[A-Za-z ]*: (.*)$') INTO shown
+			FROM plan_of(query, 'ANALYZE, VERBOSE, COSTS OFF, TIMING OFF') AS line WHERE line ~ 'Edges' ORDER BY line ~ 'Below' LIMIT 1;
 			edges := edges || coalesce(shown, 'fuse');
 		END LOOP;
 	END LOOP;

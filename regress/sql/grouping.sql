@@ -47,6 +47,8 @@ SELECT check_near('SELECT shop, sum(weight) AS a, avg(weight * quantity) AS b, m
 -- twelve columns, and many sets
 SELECT check_same('SELECT b, i2, i4, i8, n, d, ts, tz, tx, vc, bc, nn, count(*), sum(n), avg(i8), GROUPING(b, i2, i4, i8, n, d, ts, tz, tx, vc, bc, nn) FROM types GROUP BY ROLLUP (b, i2, i4, i8, n, d, ts, tz, tx, vc, bc, nn)');
 SELECT check_same('SELECT count(*), sum(c), sum(g) FROM (SELECT count(*) AS c, GROUPING(b, i2, n, d, tx, bc, nn, vc) AS g FROM types WHERE id < 100 GROUP BY CUBE (b, i2, n, d, tx, bc, nn, vc) OFFSET 0) q');
+-- so many groups and sets that a block keeps those of coarse sets to itself
+SELECT check_aggregated('SELECT a, b, f, h, count(*), sum(price), max(city), GROUPING(a, b, d, e, f, g, h, i) FROM (SELECT *, id % 4 AS a, id / 4 % 3 AS b, id / 12 % 3 AS d, id / 36 % 3 AS e, id / 108 % 3 AS f, id / 324 % 3 AS g, nullif(id / 972 % 3, 1) AS h, id / 2916 % 3 AS i FROM sales) r GROUP BY CUBE (a, b, d, e, f, g, h, i)');
 -- no rows: only a set without columns has a group
 SELECT check_same('SELECT customer, city, count(*), sum(price) FROM sales WHERE id < 0 GROUP BY CUBE (customer, city)');
 SELECT check_same('SELECT customer, city, count(*), sum(price) FROM sales WHERE id < 0 GROUP BY GROUPING SETS ((customer), (city))');

@@ -24,6 +24,7 @@ SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 -- sums of groups: compared, they need no scale
 SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 	'SELECT v, sum(n), sum(same), count(*) FROM scales GROUP BY v HAVING sum(n) > 580.25 AND sum(same) < 700.0001', 'SELECT * FROM (SELECT v, sum(n) s, min(n) FROM scales GROUP BY v ORDER BY s DESC, v LIMIT 6) x',
+	'SELECT g, v, sum(CASE WHEN v > 9 THEN n ELSE 0 END), avg(coalesce(n * v, 0)), sum(CASE WHEN g = 1 THEN 0.00 WHEN g < 4 THEN same END), stddev(CASE WHEN v > 9 THEN n ELSE 0 END), sum(n / (v + 1)) FROM scales GROUP BY CUBE (g, v)', 'SELECT g, count(DISTINCT v), sum(CASE WHEN v > 9 THEN n ELSE 0 END), avg(coalesce(n * v, 0)) FROM scales GROUP BY g',
 	'SELECT g, count(DISTINCT v), sum(n), avg(same), variance(n) FROM scales GROUP BY g', 'SELECT count(DISTINCT v), sum(n) FILTER (WHERE same > 3), avg(n) FROM scales', 'SELECT g, v, sum(n) FROM scales WHERE v < 9 GROUP BY GROUPING SETS ((g, v), (g), ()) HAVING sum(n) > 20.125',
 	'SELECT count(*) FROM (SELECT v, sum(n) s FROM scales GROUP BY v) x WHERE s > 580.25', 'SELECT v, round(sum(n), 1), sum(n)::int FROM scales GROUP BY v HAVING round(sum(n), 0) > 600 OR sum(n)::float8 < 7.5'
 ]) AS q;

@@ -37,6 +37,10 @@ BEGIN
 	PERFORM set_config('search_path', 'subqueries, public', true), set_config('gpuconc.debug_offload', 'prefer', true);
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
 		result := result OR line ~ '^ *Group: ';
+		-- these are made of groups, too
+		IF line ~ '^ *Grouping Sets: ' THEN
+			RETURN false;
+		END IF;
 	END LOOP;
 	PERFORM set_config('gpuconc.debug_offload', 'allow', true);
 	RETURN result;

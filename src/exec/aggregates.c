@@ -424,6 +424,24 @@ interval_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 	return DirectFunctionCall2(interval_div, IntervalPGetDatum(sum), Float8GetDatum((double) agg_count(d, g, out->ref2)));
 }
 
+Datum
+gc_text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
+{
+	const int	c = out - d->b->plan->outputs;
+
+	if (d->texts[c] == NULL)
+	{
+		const uint32 ncodes = gc_dict_count(gc_space_dict(d->b, out->space));
+
+		if (ncodes > d->nrows)
+			return gc_text_value(d->b, kind, out->space, code);
+		d->texts[c] = MemoryContextAllocExtended(d->scratch, ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	}
+	if (d->texts[c][code] == (Datum) 0)
+		d->texts[c][code] = gc_text_value(d->b, kind, out->space, code);
+	return d->texts[c][code];
+}
+
 /* Which code has a rank. */
 static uint32
 rank_code(GcDecoder *d, u16 lut, int64 rank)
@@ -457,8 +475,7 @@ plain_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 	float		f4;
 
 	if (out->lut != GC_NONE)
-		return gc_text_value(d->b, d->exprs[d->b->plan->luts[out->lut].arg].kind, out->space,
-							 rank_code(d, out->lut, v));
+		return gc_text_datum(d, d->exprs[d->b->plan->luts[out->lut].arg].kind, out, rank_code(d, out->lut, v));
 	if (e->kind == GC_FLOAT4)
 	{
 		memcpy(&f8, &v, sizeof(f8));

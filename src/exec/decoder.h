@@ -17,7 +17,6 @@
 
 #include "exec.h"
 #include "order.h"
-#include "rollup.h"
 
 /* State of the variances that PostgreSQL's final functions compute; all zero at first. */
 typedef struct GcVariances
@@ -39,16 +38,18 @@ typedef struct GcDecoder
 	const GcPPipeline *pl;
 	const GcGroupKeyValue *keys;	/* of the main pipeline */
 	const GcResult *result;
-	const GcSetGroups *sets;	/* groups of grouping sets, nsets of them; NULL: as delivered */
-	int			nsets;
-	const GcSetGroups *set;		/* that of the row that is decoded */
+	List	   *of_none;		/* int: of grouping sets' groups that have no row, what the set leaves out; NIL: as delivered */
+	const u64  *nothing;		/* their accumulators */
 	uint64		dims[GC_MAX_KEYS];	/* dense groups: values per key */
 	uint64		nrows;
 	const GcOrderColumn **ordered;	/* per output: it is sorted by; or NULL */
 	GcVariances variances;
-	Datum	  **texts;			/* per output, by code: texts made already; or NULL */
+	Datum	  **texts;			/* per output, by code: texts made already, or NULL */
 	GcCode		code;
 } GcDecoder;
+
+/* The text of a code that an output has.  Rows with the same one share it, where codes are few. */
+extern Datum gc_text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code);
 
 /*
  * The value of an output that is an aggregate, of a group with accumulators g.  Sets d->code where

@@ -516,13 +516,13 @@ explain_edge_below(const GcRunInfo *r, ExplainState *es)
 {
 	StringInfoData buf;
 
-	if (r->below_ms <= 0 || !es->timing)
+	if (r->below_ms <= 0 || (!es->timing && r->below_edge == GC_EDGE_FUSE))
 		return;
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "%s", edges[r->below_edge]);
 	if (r->below_edge != GC_EDGE_FUSE)
 		appendStringInfo(&buf, " before step %d", r->below_step);
-	if (r->below_predicted_ms > 0)
+	if (r->below_predicted_ms > 0 && es->timing)
 		appendStringInfo(&buf, "; predicted %.3f ms, took %.3f ms", r->below_predicted_ms, r->below_ms);
 	ExplainPropertyText("Edges Below", buf.data, es);
 }

@@ -33,29 +33,11 @@ decoder_expr(GcDecoder *d, u16 first, u16 n)
 	return &d->exprs[d->refs[first + n]];
 }
 
-/* The text of a code.  Rows with the same one share it, where codes are few. */
-static Datum
-text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, uint32 code)
-{
-	int			c = out - d->b->plan->outputs;
-	uint32		ncodes = gc_dict_count(gc_space_dict(d->b, out->space));
-
-	if (ncodes > d->nrows)
-		return gc_text_value(d->b, kind, out->space, code);
-	if (d->texts == NULL)
-		d->texts = MemoryContextAllocZero(d->scratch, d->b->plan->noutputs * sizeof(Datum *));
-	if (d->texts[c] == NULL)
-		d->texts[c] = MemoryContextAllocExtended(d->scratch, ncodes * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	if (d->texts[c][code] == (Datum) 0)
-		d->texts[c][code] = gc_text_value(d->b, kind, out->space, code);
-	return d->texts[c][code];
-}
-
 /* A raw value as SQL's value; out for a text alone. */
 static Datum
 raw_datum(GcDecoder *d, u8 kind, i128 raw, int16 scale, const GcPlanOutput *out)
 {
-	return GC_KIND_IS_CODE(kind) ? text_datum(d, kind, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
+	return GC_KIND_IS_CODE(kind) ? gc_text_datum(d, kind, out, (uint32) raw) : gc_raw_to_datum(kind, raw, scale);
 }
 
 /*-------------------------------------------------------------------------
@@ -93,23 +75,15 @@ raw_key(GcDecoder *d, uint64 g, int key, bool *isnull)
 	return *isnull ? 0 : raw;
 }
 
-/* The key of a grouping set's group; NULL if the set leaves the key out. */
-static int64
-set_key(const GcDecoder *d, uint64 g, int key, bool *isnull)
-{
-	*isnull = (d->set->omitted | d->set->nulls[g]) >> key & 1;
-	return d->set->keys[g * d->pl->nkeys + key];
-}
-
 /* The keys that a group's grouping set leaves out. */
 static uint32
 omitted_keys(GcDecoder *d, uint64 g)
 {
 	bool		isnull;
 
-	if (d->set)
-		return d->set->omitted;
-	return d->b->plan->numbered_sets ? (uint32) list_nth_int(d->b->node->sets, (int) raw_key(d, g, 0, &isnull)) : 0;
+	if (d->of_none)
+		return (uint32) list_nth_int(d->of_none, (int) g);
+	return d->b->node->sets ? (uint32) list_nth_int(d->b->node->sets, (int) raw_key(d, g, 0, &isnull)) : 0;
 }
 
 /* GROUPING(): a bit for each argument, set if the grouping set leaves it out. */
@@ -162,8 +136,11 @@ value_expr(GcDecoder *d, const GcPlanOutput *out)
 static i128
 raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
-	if (d->set)
-		return set_key(d, n, out->ref, isnull);
+	if (d->of_none)
+	{
+		*isnull = true;
+		return 0;
+	}
 	if (d->pl->sink == GC_SINK_AGGREGATE)
 		return raw_key(d, n, out->ref, isnull);
 	*isnull = is_row_null(d, n, out->ref);
@@ -174,7 +151,7 @@ raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 static const u64 *
 accumulators(const GcDecoder *d, uint64 n)
 {
-	return (d->set ? d->set->words : d->result->words) + n * d->pl->group_words;
+	return d->of_none ? d->nothing : d->result->words + n * d->pl->group_words;
 }
 
 static Datum
@@ -290,15 +267,12 @@ count_rows(const GcDecoder *d)
 {
 	uint64		count = 0;
 
-	for (int i = 0; i < d->nsets; i++)
-		count += d->sets[i].count;
-	for (uint64 n = 0; d->sets == NULL && n < d->result->count; n++)
+	if (d->of_none)
+		return list_length(d->of_none);
+	for (uint64 n = 0; n < d->result->count; n++)
 		count += row_exists(d, n);
 	return count;
 }
-
-/* A row's place: its number, and in the higher bits that of its grouping set. */
-#define SET_SHIFT	48
 
 /* The places of all rows; NULL if each row of the result is one. */
 static uint64 *
@@ -307,15 +281,10 @@ list_places(const GcDecoder *d)
 	uint64	   *places;
 	uint64		count = 0;
 
-	if (d->sets == NULL && d->nrows == d->result->count)
+	if (d->of_none || d->nrows == d->result->count)
 		return NULL;
 	places = MemoryContextAllocHuge(d->scratch, (d->nrows + 1) * sizeof(uint64));
-	for (int i = 0; i < d->nsets; i++)
-	{
-		for (uint64 n = 0; n < d->sets[i].count; n++)
-			places[count++] = (uint64) i << SET_SHIFT | n;
-	}
-	for (uint64 n = 0; d->sets == NULL && n < d->result->count; n++)
+	for (uint64 n = 0; n < d->result->count; n++)
 	{
 		if (row_exists(d, n))
 			places[count++] = n;
@@ -327,100 +296,25 @@ list_places(const GcDecoder *d)
 static uint64
 go_to(GcDecoder *d, const uint64 *places, uint64 at)
 {
-	const uint64 place = places ? places[at] : at;
-
 	if ((at & 0xffff) == 0)
 		CHECK_FOR_INTERRUPTS();
-	if (d->sets)
-		d->set = &d->sets[place >> SET_SHIFT];
-	return place & (((uint64) 1 << SET_SHIFT) - 1);
+	return places ? places[at] : at;
 }
 
-/*-------------------------------------------------------------------------
- * Grouping sets
- *-------------------------------------------------------------------------
- */
-
-/* The groups that the device delivered, in the form of a set's. */
+/* If there is no row, each grouping set without keys has a group all the same. */
 static void
-finest_groups(GcDecoder *d, GcSetGroups *finest)
+find_groups_of_none(GcDecoder *d)
 {
-	const GcPPipeline *pl = d->pl;
+	ListCell   *lc;
 
-	for (uint64 n = 0; n < d->result->count; n++)
-	{
-		uint64		g;
-		bool		isnull;
-
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!row_exists(d, n))
-			continue;
-		g = gc_set_add(finest, pl);
-		memcpy(finest->words + g * pl->group_words, d->result->words + n * pl->group_words,
-			   pl->group_words * sizeof(u64));
-		for (int k = 0; k < pl->nkeys; k++)
-		{
-			finest->keys[g * pl->nkeys + k] = raw_key(d, n, k, &isnull);
-			finest->nulls[g] |= (uint32) isnull << k;
-		}
-	}
-}
-
-/* The set without keys has a group even if there is no row. */
-static void
-add_group_of_none(GcDecoder *d, GcSetGroups *set)
-{
-	if (set->count == 0 && set->omitted & GC_EMPTY_SET)
-		(void) gc_set_add(set, d->pl);
-}
-
-static GcSetGroups *
-roll_up(GcDecoder *d, List *sets)
-{
-	GcSetGroups finest = {0};
-	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
-
-	finest_groups(d, &finest);
-	if (!gc_roll_up(d->pl, d->aggs, &finest, sets, made))
-	{
-		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "Grouping sets have too many groups.");
-		return made;
-	}
-	for (int i = 0; i < list_length(sets); i++)
-		add_group_of_none(d, &made[i]);
-	return made;
-}
-
-static GcSetGroups *
-groups_of_none(GcDecoder *d, List *sets)
-{
-	GcSetGroups *made = palloc0(list_length(sets) * sizeof(GcSetGroups));
-
-	for (int i = 0; i < list_length(sets); i++)
-	{
-		made[i].omitted = (uint32) list_nth_int(sets, i);
-		add_group_of_none(d, &made[i]);
-	}
-	return made;
-}
-
-/*
- * The groups of grouping sets, if they are not to be decoded as delivered.  Those that were, have the number of
- * their set among their keys: but if there is no row, sets without other keys have a group each.
- */
-static void
-make_sets(GcDecoder *d)
-{
-	List	   *sets = d->b->node->sets;
-	MemoryContext old;
-
-	if (sets == NIL || (d->b->plan->numbered_sets && count_rows(d) > 0))
+	if (d->b->node->sets == NIL || count_rows(d) > 0)
 		return;
-	old = MemoryContextSwitchTo(d->scratch);
-	d->sets = d->b->plan->numbered_sets ? groups_of_none(d, sets) : roll_up(d, sets);
-	d->nsets = list_length(sets);
-	MemoryContextSwitchTo(old);
+	d->nothing = palloc0(d->pl->group_words * sizeof(u64));
+	foreach(lc, d->b->node->sets)
+	{
+		if ((uint32) lfirst_int(lc) & GC_EMPTY_SET)
+			d->of_none = lappend_int(d->of_none, lfirst_int(lc));
+	}
 }
 
 /*-------------------------------------------------------------------------
@@ -654,7 +548,7 @@ decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nr
 		gc_dict_prefetch(gc_space_dict(d->b, out->space), codes, ncodes);
 	ncodes = 0;
 	for (int i = 0; i < nrows; i++)
-		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : text_datum(d, kind, out, (uint32) codes[ncodes++]);
+		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : gc_text_datum(d, kind, out, (uint32) codes[ncodes++]);
 }
 
 static void
@@ -730,9 +624,9 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 	for (int k = 0; d.pl->group_mode == GC_GROUP_DENSE && k < d.pl->nkeys; k++)
 		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
 	d.scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc decoding", ALLOCSET_DEFAULT_SIZES);
-	make_sets(&d);
-	if (d.code == GC_OK)
-		decode_rows(&d, rows);
+	d.texts = MemoryContextAllocZero(d.scratch, (b->plan->noutputs + 1) * sizeof(Datum *));
+	find_groups_of_none(&d);
+	decode_rows(&d, rows);
 	gc_variances_end(&d.variances);
 	MemoryContextDelete(d.scratch);
 	return d.code;

@@ -3,12 +3,12 @@
  * accumulators.h
  *	  The accumulators that aggregates are made of: the table of them.
  *
- * To add one: an entry in GcAggFn, and its line in the table.  A new way to merge needs its case in
- * gc_merge(), its line in codegen/sink/aggregates.c, and its macros in cuda/gc_agg.h.  Which aggregate
- * of SQL is one of these, plan/group/aggregates.c says.
+ * To add one: an entry in GcAggFn, and its line in the table.  A new way to merge needs its line in
+ * codegen/sink/aggregates.c, and its macros in cuda/gc_agg.h.  Which aggregate of SQL is one of these,
+ * plan/group/aggregates.c says.
  *
- * Any accumulator may be in a shared scan, is merged over blocks, and over groups of grouping sets.  So zero
- * means "nothing yet" in all words, and the order of rows makes no difference, but for floats.
+ * Any accumulator may be in a shared scan, and is merged over blocks.  So zero means
+ * "nothing yet" in all words, and the order of rows makes no difference, but for floats.
  *
  * Pure C; all rooms.
  *
@@ -20,7 +20,6 @@
 #include "../../cuda/gc_abi.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 typedef enum GcAggFn
 {
@@ -88,53 +87,6 @@ static inline u8
 gc_merge_width(GcMerge merge)
 {
 	return merge == GC_MERGE_ADD128 || merge == GC_MERGE_PRECISE ? 2 : 1;
-}
-
-/* As gc_f64x2_add() in cuda/gc_agg.h; n = 1: plain doubles. */
-static inline void
-gc_merge_doubles(u64 *to, const u64 *from, int n)
-{
-	double		a[2] = {0},
-				b[2] = {0},
-				sum,
-				c;
-
-	memcpy(a, to, n * sizeof(u64));
-	memcpy(b, from, n * sizeof(u64));
-	sum = a[0] + b[0];
-	c = sum - a[0];
-	a[1] += b[1] + ((a[0] - (sum - c)) + (b[0] - c));
-	a[0] = sum;
-	memcpy(to, a, n * sizeof(u64));
-}
-
-/* Merge words of two accumulators, as kernels do (cuda/gc_agg.h). */
-static inline void
-gc_merge(GcMerge merge, u64 *to, const u64 *from)
-{
-	switch (merge)
-	{
-		case GC_MERGE_ADD:
-			*to += *from;
-			break;
-		case GC_MERGE_ADD128:
-			to[0] += from[0];
-			to[1] += from[1] + (to[0] < from[0]);
-			break;
-		case GC_MERGE_ADDF:
-		case GC_MERGE_PRECISE:
-			gc_merge_doubles(to, from, gc_merge_width(merge));
-			break;
-		case GC_MERGE_MAX:
-			*to = *to > *from ? *to : *from;
-			break;
-		case GC_MERGE_OR:
-			*to |= *from;
-			break;
-		case GC_MERGE_XOR:
-			*to ^= *from;
-			break;
-	}
 }
 
 #endif							/* GC_ACCUMULATORS_H */

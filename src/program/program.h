@@ -53,7 +53,7 @@
 #define GC_MAX_PARAMS	200
 #define GC_MAX_LUTS		48
 #define GC_MAX_LISTS	32
-#define GC_MAX_SETS		255		/* grouping sets */
+#define GC_MAX_SETS		4096	/* grouping sets: of more columns than 12, PostgreSQL makes no CUBE */
 
 /* How a value is held in a kernel: bound. */
 typedef enum GcReg
@@ -113,7 +113,7 @@ typedef enum GcOp
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
 	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
 	GC_OP_CALL,					/* ref: GcFunction (functions.h); one to three arguments */
-	GC_OP_SET,					/* bool: does the row come for grouping set number `ref`? int4: the
+	GC_OP_SET,					/* bool: does the row come for a grouping set before number `ref`? int4: the
 								 * number of that set, of `ref` sets (GcPPipeline) */
 	GC_OP_OUTER,				/* ref: build of a full or right join; the argument, which was
 								 * there before that join: NULL in a build's row without a match */
@@ -313,9 +313,8 @@ typedef struct GcPPipeline
 	u8			nulls_first;
 	u8			rounds;			/* GC_SINK_AGGREGATE: a row comes to the sink this number of
 								 * times, with keys that GC_OP_ROUND chooses; 0: once */
-	u8			sets;			/* GC_SINK_AGGREGATE: a row comes to the sink for each of these
+	u16			sets;			/* GC_SINK_AGGREGATE: a row comes to the sink for each of these
 								 * grouping sets, in each round, with keys that GC_OP_SET chooses; 0: none */
-	u8			pad;
 } GcPPipeline;
 
 /* Is it stored in 128 bits? */

@@ -67,7 +67,7 @@ emit_leaf(Cg *cg, u16 i)
 			if (e->kind == GC_INT4)
 				strcpy(v, "gc_this_set");
 			else
-				snprintf(v, sizeof(v), "(gc_this_set == %d)", e->ref);
+				snprintf(v, sizeof(v), "(gc_this_set < %d)", e->ref);
 			break;
 		default:				/* GC_OP_NULL */
 			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);

@@ -13,7 +13,9 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/builtins.h"
+#include "lib/stringinfo.h"
+#include "port/pg_bswap.h"
+#include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
 #include "numeric.h"
@@ -33,8 +35,15 @@
 #define DIGIT_BASE			10000
 #define DIGIT_DECIMALS		4
 
+/* Digits that are taken from 128 bits at a time. */
+#define LONG_DIGITS			4
+#define LONG_BASE			UINT64CONST(10000000000000000)
+
 /* 2^127 is less than 10^39. */
 #define MAX_DECIMALS		38
+
+/* The scale may split two of them. */
+#define MOST_DIGITS			(MAX_DECIMALS / DIGIT_DECIMALS + 3)
 
 typedef struct GcPacked
 {
@@ -242,36 +251,53 @@ gc_numeric_to_int64(Datum numeric, int64 *value, int16 *dscale)
 	return true;
 }
 
+/* Base-10000 digits of an integer at a scale, the last one first; how many. */
+static int
+split_digits(u128 v, int16 dscale, uint16 *digits)
+{
+	static const uint16 powers[] = {1, 10, 100, 1000, DIGIT_BASE};
+	const int	odd = dscale % DIGIT_DECIMALS;
+	int			n = 0;
+
+	if (odd > 0)
+	{
+		digits[n++] = (uint16) (v % powers[odd]) * powers[DIGIT_DECIMALS - odd];
+		v /= powers[odd];
+	}
+	/* Divisions of 128 bits are slow. */
+	for (; v > PG_UINT64_MAX; v /= LONG_BASE)
+	{
+		uint64		low = (uint64) (v % LONG_BASE);
+
+		for (int i = 0; i < LONG_DIGITS; i++, low /= DIGIT_BASE)
+			digits[n++] = low % DIGIT_BASE;
+	}
+	for (uint64 low = (uint64) v; low > 0; low /= DIGIT_BASE)
+		digits[n++] = low % DIGIT_BASE;
+	return n;
+}
+
 Datum
 gc_int128_to_numeric(i128 value, int16 dscale)
 {
-	u128		v = value < 0 ? -(u128) value : (u128) value;
-	int			len = MAX_DECIMALS + dscale + 4;
-	char	   *text;
-	char	   *p;
-	int			decimals = 0;
-	Datum		result;
+	uint16		digits[MOST_DIGITS];
+	uint16		sent[4 + MOST_DIGITS];
+	StringInfoData message = {.data = (char *) sent};
+	int			n;
 
 	if (value >= PG_INT64_MIN && value <= PG_INT64_MAX)
 		return NumericGetDatum(int64_div_fast_to_numeric((int64) value, dscale));
 
-	/* Written backwards; numeric_in() keeps as many decimals as it is given. */
-	text = palloc(len);
-	p = text + len;
-	*--p = '\0';
-	while (v > 0 || decimals <= dscale)
-	{
-		*--p = '0' + (int) (v % 10);
-		v /= 10;
-		if (++decimals == dscale)
-			*--p = '.';
-	}
-	if (value < 0)
-		*--p = '-';
-	result = DirectFunctionCall3(numeric_in, CStringGetDatum(p),
-								 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	pfree(text);
-	return result;
+	/* What numeric_send() makes of it: each word in network order. */
+	n = split_digits(value < 0 ? -(u128) value : (u128) value, dscale, digits);
+	sent[0] = pg_hton16(n);
+	sent[1] = pg_hton16((uint16) (n - 1 - (dscale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS));
+	sent[2] = pg_hton16(value < 0 ? SIGN_NEGATIVE : 0);
+	sent[3] = pg_hton16(dscale);
+	for (int i = 0; i < n; i++)
+		sent[4 + i] = pg_hton16(digits[n - 1 - i]);
+	message.len = message.maxlen = (4 + n) * sizeof(uint16);
+	return DirectFunctionCall3(numeric_recv, PointerGetDatum(&message), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 /*-------------------------------------------------------------------------

@@ -346,8 +346,6 @@ typedef struct GcPlan
 	int			noutputs;		/* entries of custom_scan_tlist */
 	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
 	bool		grouped;		/* GROUP BY: no group without rows */
-	bool		numbered_sets;	/* the main pipeline's groups are those of all grouping sets: key 0 is
-								 * the set's number */
 	uint64		wanted;			/* number of groups that are needed, with their ties; 0: all */
 	bool		malformed;		/* a bug: the program is none, and the node falls back */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */

@@ -289,16 +289,14 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 	return cost;
 }
 
-/* Each set is made of the groups of another one, or each row is entered into groups for each set. */
+/* Each finest group, or each row, is entered into groups for each set. */
 static Cost
 sets_cost(const GcTranslation *tr, const DeviceCosts *costs)
 {
-	const GcLeaf *rows;
+	const GcLeaf *from = tr->groups && tr->groups->distinct != NIL ? tr->groups->streamed : tr->streamed;
+	const int	rounds = tr->groups ? list_length(tr->groups->distinct) : 0;
 
-	if (!tr->plan->numbered_sets)
-		return tr->plan->groups[tr->main] * list_length(tr->sets) * cpu_operator_cost;
-	rows = tr->groups->streamed;
-	return rows->tuples * rows->share * list_length(tr->sets) * list_length(tr->groups->distinct) * costs->build;
+	return from->tuples * from->share * list_length(tr->sets) * Max(rounds, 1) * costs->build;
 }
 
 /* Has a text column so many values that each row leads to another place in memory? */

@@ -301,7 +301,7 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 {
 	GcTranslation *tr = gc_builder_save(path->tr);
 	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
-	bool		chosen = wanted > 0 && aggregate && tr->sets == NIL &&
+	bool		chosen = wanted > 0 && aggregate &&
 		gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
 	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;

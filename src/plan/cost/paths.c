@@ -133,9 +133,6 @@ shows_input_order(PlannerInfo *root)
 /* Window functions of fewer rows take less than a request. */
 #define FEW_WINDOWED	1000
 
-/* And of more groups than this, grouping sets are not made. */
-#define MOST_ROLLED_UP	1000000
-
 /* May anything of this query level be offloaded?  A reason if not. */
 static const char *
 query_refusal(PlannerInfo *root)
@@ -502,6 +499,15 @@ possible_groups(GcTranslation *tr, double estimate)
 	return groups;
 }
 
+/* The rows that grouping sets are over. */
+static double
+sets_rows(const GcTranslation *tr)
+{
+	const GcLeaf *rows = tr->groups ? tr->groups->streamed : tr->streamed;
+
+	return rows->tuples * rows->share;
+}
+
 void
 gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 				  GroupPathExtraData *extra)
@@ -527,17 +533,18 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
 	/* Where an argument was refused there may be no groups. */
 	tr->fewer = 1;
-	if (tr->reason == NULL && tr->plan->numbered_sets)
-		groups = gc_sets_groups(root, NIL, tr->groups->streamed->tuples * tr->groups->streamed->share);
+	if (tr->reason == NULL && tr->sets != NIL)
+		groups = gc_sets_groups(root, NIL, sets_rows(tr));
 	else if (tr->reason == NULL)
 		groups = possible_groups(tr, groups);
 	if (tr->reason == NULL)
 	{
 		tr->plan->groups[tr->main] = groups;
+		/* A set without columns has a group of no row, which the device does not know. */
 		if (tr->sets == NIL)
 			gc_choose_having(tr, (List *) extra->havingQual);
-		else if (groups > MOST_ROLLED_UP && !tr->plan->numbered_sets)
-			gc_refuse(tr, "grouping sets are made of too many groups");
+		else
+			tr->having_left = extra->havingQual != NULL;
 	}
 	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
 }

@@ -469,6 +469,15 @@ open_distinct(GcTranslation *tr, List *group_exprs, List *values)
 	return true;
 }
 
+/* Sets are made of the finest groups.  Without keys, there is such a group even of no row. */
+static bool
+open_sets(GcTranslation *tr, List *group_exprs)
+{
+	if (contain_var_clause((Node *) group_exprs) && !gc_parts_open(tr, group_exprs))
+		return false;
+	return gc_sets_group(tr);
+}
+
 bool
 gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 {
@@ -482,10 +491,12 @@ gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 		gc_refuse(tr, "%s", refusal);
 	if (tr->reason || (distinct != NIL && !open_distinct(tr, context.group_exprs, distinct)))
 		return false;
+	if (parse->groupingSets != NIL && distinct == NIL && !open_sets(tr, context.group_exprs))
+		return false;
 	tr->main = tr->streamed->pipeline;
 	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
 	tr->plan->grouped = parse->groupClause != NIL;
-	if (tr->plan->numbered_sets && gc_group_key_expr(tr, gc_groups_key(tr, 0), NULL) < 0)
+	if (parse->groupingSets != NIL && distinct != NIL && gc_group_key_expr(tr, gc_groups_key(tr, 0), NULL) < 0)
 		return false;
 	foreach(lc, context.group_exprs)
 	{

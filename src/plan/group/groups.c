@@ -19,7 +19,7 @@
  * aggregate counts NULL.
  *
  * With grouping sets, the first level groups by the number of the set, and so does the second
- * (sets.c).
+ * (sets.c).  Without DISTINCT, the first level has the finest groups, and the second alone groups by the number.
  *
  * Rows of a join that is read several times (relations/subquery.c) are kept in the way of groups, without any: their
  * outputs take the place of keys.
@@ -217,8 +217,6 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
-	if (accumulator->value == GC_VALUE_SUM && gc_scale_varies(tr, arg))
-		return gc_refuse(tr, "numeric values of varying scale are aggregated in parts");
 	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
 	part = gc_build_agg(tr, fn, arg);
 	if (accumulator->value != GC_VALUE_COUNT)
@@ -789,7 +787,7 @@ add_value(GcTranslation *tr, GcDistinct *d, int n, bool alone)
 static double
 number_of_groups(GcTranslation *tr, List *group_exprs, List *values, double rows)
 {
-	double		n = 0;
+	double		n = values == NIL ? estimate_num_groups(tr->root, group_exprs, clamp_row_est(rows), NULL, NULL) : 0;
 	ListCell   *lc;
 
 	foreach(lc, values)
@@ -829,7 +827,7 @@ group_by(GcTranslation *tr, List *group_exprs)
 	ListCell   *lc;
 
 	/* Those of grouping sets are there. */
-	if (tr->plan->numbered_sets)
+	if (tr->pipelines[tr->streamed->pipeline].sets > 0)
 		return true;
 	foreach(lc, group_exprs)
 	{
@@ -842,12 +840,26 @@ group_by(GcTranslation *tr, List *group_exprs)
 	return true;
 }
 
+/* The second level aggregates the first, which has its keys. */
+static bool
+open_levels(GcTranslation *tr, List *group_exprs, List *values, List *by)
+{
+	const double rows = tr->streamed->tuples * tr->streamed->share;
+	GcGroups   *groups = gc_groups_open(tr);
+
+	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
+		return gc_refuse(tr, "too many relations are joined") >= 0;
+	groups->distinct = values;
+	groups->by = by;
+	tr->pipelines[groups->pipeline].rounds = list_length(values) > 1 ? list_length(values) : 0;
+	tr->plan->groups[groups->pipeline] = number_of_groups(tr, group_exprs, values, rows);
+	open_second_level(tr, groups);
+	return true;
+}
+
 bool
 gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
 {
-	const bool	alone = list_length(values) == 1;
-	double		rows = tr->streamed->tuples * tr->streamed->share;
-	GcGroups   *groups;
 	ListCell   *lc;
 
 	if (!group_by(tr, group_exprs))
@@ -856,16 +868,14 @@ gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
 	{
 		if (contain_var_clause(((GcDistinct *) lfirst(lc))->argument))
 			gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, (Expr *) ((GcDistinct *) lfirst(lc))->argument);
-		if (!add_value(tr, lfirst(lc), foreach_current_index(lc), alone))
+		if (!add_value(tr, lfirst(lc), foreach_current_index(lc), list_length(values) == 1))
 			return false;
 	}
-	groups = gc_groups_open(tr);
-	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
-		return gc_refuse(tr, "too many relations are joined") >= 0;
-	groups->distinct = values;
-	groups->by = tr->root->parse->groupingSets ? NIL : group_exprs;
-	tr->pipelines[groups->pipeline].rounds = alone ? 0 : list_length(values);
-	tr->plan->groups[groups->pipeline] = number_of_groups(tr, group_exprs, values, rows);
-	open_second_level(tr, groups);
-	return true;
+	return open_levels(tr, group_exprs, values, tr->root->parse->groupingSets ? NIL : group_exprs);
+}
+
+bool
+gc_parts_open(GcTranslation *tr, List *group_exprs)
+{
+	return group_by(tr, group_exprs) && open_levels(tr, group_exprs, NIL, group_exprs);
 }

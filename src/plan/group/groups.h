@@ -108,4 +108,7 @@ extern List *gc_distinct_values(PlannerInfo *root, const char **refusal);
  */
 extern bool gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values);
 
+/* Likewise without such values: all of the level's aggregates are in parts. */
+extern bool gc_parts_open(GcTranslation *tr, List *group_exprs);
+
 #endif							/* GC_PLAN_GROUPS_H */

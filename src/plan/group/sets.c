@@ -3,12 +3,11 @@
  * sets.c
  *	  Grouping sets: GROUPING SETS, ROLLUP, CUBE.
  *
- * The device computes the finest groups, by all expressions that any set has.  Those of each set
- * are made of them when results are decoded (exec/rollup.c).  The planner has expanded the sets by
- * now: each is a list of tleSortGroupRefs.
+ * The planner has expanded the sets by now: each is a list of tleSortGroupRefs.  The device computes the finest groups,
+ * by all expressions that any set has.  Each of these comes to a second level of groups once for each set.  The set's
+ * number is a key there, like what the set has; what it leaves out is NULL.
  *
- * Aggregates with DISTINCT cannot be made of finer groups.  For them, a row comes to its groups once
- * for each set, and the set's number is a key like others.
+ * Aggregates with DISTINCT cannot be made of finer groups.  For them, it is rows that come once for each set.
  *
  * Planner, in backends.
  *
@@ -124,37 +123,32 @@ gc_sets_refusal(PlannerInfo *root)
 	return constants_refusal(root);
 }
 
-/* An expression where the row comes for a set that has it, and NULL where the set leaves it out. */
+/*
+ * An expression where the row comes for a set that has it, and NULL where the set leaves it out.  Of sets in a row that
+ * agree in this, the first alone is asked for: those of ROLLUP come by their number of columns.
+ */
 static int
 kept_value(GcTranslation *tr, int e, Index ref)
 {
 	const List *sets = tr->root->parse->groupingSets;
-	int			kept = 0;
-	bool		few;
-	int			condition = GC_NO_EXPR;
-	int			null;
-	int			value;
+	bool		kept = list_member_int(linitial(sets), ref);
+	int			null = gc_build_null(tr, tr->pexprs[e].kind);
+	int			value = kept ? e : null;
 	ListCell   *lc;
 
 	foreach(lc, sets)
-		kept += list_member_int(lfirst(lc), ref);
-	if (kept == list_length(sets))
-		return e;
-	few = kept <= list_length(sets) / 2;
-	foreach(lc, sets)
 	{
-		int			set;
-
-		if (list_member_int(lfirst(lc), ref) != few)
+		if (list_member_int(lfirst(lc), ref) == kept)
 			continue;
-		set = gc_build_expr(tr, GC_OP_SET, GC_BOOL, -1, -1, -1, foreach_current_index(lc));
-		condition = condition < 0 || set < 0 ? set : gc_build_expr(tr, GC_OP_OR, GC_BOOL, condition, set, -1, -1);
+		kept = !kept;
+		if (tr->reason == NULL)
+			value = gc_build_expr(tr, GC_OP_IF, tr->pexprs[e].kind,
+								  gc_build_expr(tr, GC_OP_SET, GC_BOOL, -1, -1, -1, foreach_current_index(lc)),
+								  value, kept ? e : null, -1);
 	}
-	null = gc_build_null(tr, tr->pexprs[e].kind);
-	value = tr->reason ? GC_NO_EXPR :
-		gc_build_expr(tr, GC_OP_IF, tr->pexprs[e].kind, condition, few ? e : null, few ? null : e, -1);
-	if (value >= 0)
-		tr->space[value] = tr->space[e];
+	if (tr->reason)
+		return GC_NO_EXPR;
+	tr->space[value] = tr->space[e];
 	return value;
 }
 
@@ -177,13 +171,13 @@ gc_sets_group(GcTranslation *tr)
 
 		if (!contain_var_clause(expr))
 			continue;
-		e = gc_translate_expr(tr, tr->streamed, (Expr *) GC_BELOW_GROUPING(tr->root, expr));
+		/* Over groups, it is a key of theirs. */
+		e = gc_translate_expr(tr, tr->streamed, (Expr *) (tr->groups ? expr : GC_BELOW_GROUPING(tr->root, expr)));
 		if (e < 0 || (e = kept_value(tr, e, clause->tleSortGroupRef)) < 0 || gc_group_key_expr(tr, e, expr) < 0)
 			return false;
 		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, (Expr *) expr);
 	}
 	tr->pipelines[tr->streamed->pipeline].sets = n;
-	tr->plan->numbered_sets = true;
 	return true;
 }
 

@@ -266,14 +266,15 @@ find_shape(const GcRequest *request, GcError *err)
 }
 
 /*
- * Rows of the scan; where it tries pairs, these.  A block of 32 warps counts rows in 32 bits, a few units of each warp.
+ * Rows of the scan, each as often as it comes to the sink; where it tries pairs, these.  A block of 32 warps counts rows in 32 bits, a few units of each warp.
  * But where lists are searched, a warp's unit alone may have more.
  */
 static u64
 rows_tried(const GcRequest *request, int pipeline, bool pairs)
 {
-	const u64	rows = request->inputs[gc_pipelines(request->program)[pipeline].input].rows;
+	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
 	const u64	most = (u64) gc_worker.profile.sms << 32;
+	const u64	rows = request->inputs[pl->input].rows * gc_sink_visits(pl);
 	double		unit = 0;
 	const double tried = pairs ? gc_pairs_total(request, pipeline, &unit) : 0;
 
@@ -291,7 +292,9 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 
 	memset(d, 0, sizeof(*d));
 	demand->rows = rows_tried(request, pipeline, traits.pairs);
-	demand->cells = demand->pairs = traits.pairs;
+	demand->pairs = traits.pairs;
+	/* Sets that leave out nearly all have few groups, to which all rows come. */
+	demand->cells = traits.pairs || pl->sets > 1;
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(p)[pl->first_step + s];
@@ -309,7 +312,7 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 		demand->spare_bytes = GC_SPARE_CELLS * pl->group_words * 8;
 	}
 	/* Pairs are far more than groups mostly, whatever the estimate says. */
-	else if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && traits.pairs)
+	else if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && demand->cells)
 		demand->hash_cell_bytes = (pl->group_words + traits.group_key_words) * 8 + 4;
 	demand->survivors = demand->rows >> pl->survive;
 	demand->queue_bytes = traits.gathers ? GC_VISIT_SHARED : 0;
