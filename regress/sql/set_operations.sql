@@ -59,6 +59,17 @@ SELECT q, check_here(q) || CASE WHEN (SELECT count(*) FROM plan_of(q) AS line WH
 	'SELECT yr FROM d UNION ALL (SELECT x FROM a INTERSECT ALL SELECT y FROM b)', 'SELECT x, t FROM a EXCEPT ALL SELECT y, u FROM b ORDER BY 2 NULLS FIRST, 1 DESC LIMIT 11', 'WITH p AS (SELECT x FROM a EXCEPT ALL SELECT y FROM b WHERE y < 9) SELECT x, count(*) FROM p WHERE x > 2 GROUP BY x',
 	'SELECT t, count(*), max(x) FROM (SELECT t, x FROM a EXCEPT ALL SELECT u, y FROM b) s WHERE x > 3 OR t IS NULL GROUP BY t HAVING count(*) > 1', 'SELECT a.t, count(*), sum(s.k) FROM (SELECT k FROM a EXCEPT ALL SELECT k FROM b WHERE y < 20) s JOIN a USING (k) GROUP BY a.t'
 ]) AS q;
+-- no more copies are expected than there are rows
+CREATE FUNCTION expected_rows(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+SET gpuconc.debug_offload = require;
+SELECT expected_rows('SELECT x, t FROM a EXCEPT ALL SELECT y, u FROM b') BETWEEN 1 AND 9000 AS all, expected_rows('SELECT generate_series(1, n) AS copy FROM (SELECT x, count(*) AS n FROM a GROUP BY x) g') > 9000 AS others;
+RESET gpuconc.debug_offload;
 -- SELECTs that drop duplicates themselves, are sorted, limited, or set operations again
 SELECT q, check_set(q) FROM unnest(ARRAY[
 	'SELECT DISTINCT t, x FROM a INTERSECT SELECT DISTINCT u, y FROM b', '(SELECT DISTINCT x FROM a ORDER BY x LIMIT 7) EXCEPT SELECT y FROM b WHERE y < 3', '(SELECT DISTINCT x FROM a ORDER BY x OFFSET 9) EXCEPT SELECT y FROM b WHERE y > 15', '(SELECT x FROM a ORDER BY v, x, k LIMIT 30) INTERSECT (SELECT y FROM b ORDER BY w, y, k LIMIT 50)',

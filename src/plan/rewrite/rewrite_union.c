@@ -615,7 +615,7 @@ repeat_groups(Query *query, Query *from, SetOperationStmt *op, int deeper)
 						  list_make2(bigint(1), gc_output_var(copies, list_length(copies->rtable), next)),
 						  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	series->funcretset = true;
-	copies->targetList = lappend(copies->targetList, makeTargetEntry((Expr *) series, next, "copy", false));
+	copies->targetList = lappend(copies->targetList, makeTargetEntry((Expr *) series, next, "*copy*", false));
 	copies->hasTargetSRFs = true;
 	read_from(query, copies);
 }
