@@ -152,7 +152,8 @@ enum
 	GC_FLAG_ROWS_FULL,			/* result rows out of room */
 	GC_FLAG_ROWS,				/* not an event: rows written by a row sink */
 	GC_FLAG_GROUPS,				/* not an event: groups in a hashed group table */
-	GC_FLAG_BUILT,				/* not an event: rows in a hash build or list */
+	GC_FLAG_BUILT,				/* not an event: rows in a hash build or list; of a dense build, whether there are any */
+	GC_FLAG_EMPTY,				/* not an event: nothing was scanned, as a build that each row needs is empty */
 	GC_NFLAGS
 };
 

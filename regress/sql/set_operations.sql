@@ -47,6 +47,29 @@ SELECT q, check_set(q) FROM unnest(ARRAY[
 	'SELECT x FROM a EXCEPT SELECT 1 EXCEPT SELECT 2 EXCEPT SELECT 3 EXCEPT SELECT 5 EXCEPT SELECT 6 EXCEPT SELECT 7 EXCEPT SELECT 8',
 	'SELECT t, x FROM a INTERSECT SELECT u, y FROM b ORDER BY 2 NULLS FIRST, 1 DESC LIMIT 11', 'SELECT x FROM a EXCEPT SELECT y FROM b WHERE y > 3 ORDER BY x DESC NULLS LAST LIMIT 2 OFFSET 1'
 ]) AS q;
+-- INTERSECT ALL and EXCEPT ALL: as many copies of a row as the counts leave, NULLs and duplicates, nested both ways; conditions, joins, groups above
+SELECT plan_of('SELECT x, t FROM a EXCEPT ALL SELECT y, u FROM b');
+SELECT q, check_here(q) || CASE WHEN (SELECT count(*) FROM plan_of(q) AS line WHERE line ~ 'Custom Scan') <> 1 OR EXISTS (SELECT FROM plan_of(q) AS line WHERE line ~ 'Append|SetOp|Seq Scan') THEN ', in pieces' ELSE '' END FROM unnest(ARRAY[
+	'SELECT x FROM a INTERSECT ALL SELECT y FROM b', 'SELECT x FROM a EXCEPT ALL SELECT y FROM b', 'SELECT y FROM b EXCEPT ALL SELECT x FROM a', 'SELECT x, t FROM a INTERSECT ALL SELECT y, u FROM b', 'SELECT t, x FROM a EXCEPT ALL SELECT u, y FROM b',
+	'SELECT v FROM a INTERSECT ALL SELECT w FROM b', 'SELECT x FROM a EXCEPT ALL SELECT x FROM a', 'SELECT x FROM a INTERSECT ALL SELECT x FROM a', 'SELECT x FROM a INTERSECT ALL SELECT y FROM none', 'SELECT x FROM a EXCEPT ALL SELECT y FROM none',
+	'SELECT x FROM a JOIN d ON k = id WHERE yr = 1993 EXCEPT ALL SELECT y FROM b JOIN d ON k = id WHERE yr > 1993', 'SELECT DISTINCT x FROM a INTERSECT ALL SELECT y FROM b', 'SELECT x FROM a EXCEPT ALL SELECT DISTINCT y FROM b',
+	'SELECT t FROM a INTERSECT ALL SELECT u FROM b INTERSECT ALL SELECT name FROM d', 'SELECT t FROM a EXCEPT ALL SELECT u FROM b EXCEPT ALL SELECT name FROM d', 'SELECT t FROM a EXCEPT ALL (SELECT u FROM b EXCEPT ALL SELECT name FROM d)',
+	'SELECT t FROM a EXCEPT ALL (SELECT u FROM b UNION ALL SELECT name FROM d)', '(SELECT t FROM a UNION SELECT u FROM b) EXCEPT ALL SELECT name FROM d', '(SELECT t FROM a UNION ALL SELECT u FROM b) INTERSECT ALL (SELECT t FROM a EXCEPT SELECT name FROM d)',
+	'SELECT t FROM a EXCEPT (SELECT u FROM b EXCEPT ALL SELECT name FROM d)', 'SELECT t FROM a UNION (SELECT u FROM b EXCEPT ALL SELECT name FROM d)', '(SELECT x FROM a EXCEPT ALL SELECT y FROM b) INTERSECT SELECT yr - 1985 FROM d',
+	'SELECT yr FROM d UNION ALL (SELECT x FROM a INTERSECT ALL SELECT y FROM b)', 'SELECT x, t FROM a EXCEPT ALL SELECT y, u FROM b ORDER BY 2 NULLS FIRST, 1 DESC LIMIT 11', 'WITH p AS (SELECT x FROM a EXCEPT ALL SELECT y FROM b WHERE y < 9) SELECT x, count(*) FROM p WHERE x > 2 GROUP BY x',
+	'SELECT t, count(*), max(x) FROM (SELECT t, x FROM a EXCEPT ALL SELECT u, y FROM b) s WHERE x > 3 OR t IS NULL GROUP BY t HAVING count(*) > 1', 'SELECT a.t, count(*), sum(s.k) FROM (SELECT k FROM a EXCEPT ALL SELECT k FROM b WHERE y < 20) s JOIN a USING (k) GROUP BY a.t'
+]) AS q;
+-- no more copies are expected than there are rows
+CREATE FUNCTION expected_rows(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+SET gpuconc.debug_offload = require;
+SELECT expected_rows('SELECT x, t FROM a EXCEPT ALL SELECT y, u FROM b') BETWEEN 1 AND 9000 AS all, expected_rows('SELECT generate_series(1, n) AS copy FROM (SELECT x, count(*) AS n FROM a GROUP BY x) g') > 9000 AS others;
+RESET gpuconc.debug_offload;
 -- SELECTs that drop duplicates themselves, are sorted, limited, or set operations again
 SELECT q, check_set(q) FROM unnest(ARRAY[
 	'SELECT DISTINCT t, x FROM a INTERSECT SELECT DISTINCT u, y FROM b', '(SELECT DISTINCT x FROM a ORDER BY x LIMIT 7) EXCEPT SELECT y FROM b WHERE y < 3', '(SELECT DISTINCT x FROM a ORDER BY x OFFSET 9) EXCEPT SELECT y FROM b WHERE y > 15', '(SELECT x FROM a ORDER BY v, x, k LIMIT 30) INTERSECT (SELECT y FROM b ORDER BY w, y, k LIMIT 50)',
@@ -85,12 +108,12 @@ SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attreli
 CREATE TABLE zeros AS SELECT i AS x, CASE WHEN i % 2 = 0 THEN 1.0 ELSE 1.00 END * (i % 7 - 1) AS v FROM generate_series(0, 40) i;
 VACUUM (FREEZE, ANALYZE) zeros;
 SELECT q, check_here(q) FROM unnest(ARRAY[
-	'SELECT * FROM (SELECT x FROM zeros EXCEPT SELECT 0) s WHERE 100 / x > 3', 'SELECT * FROM (SELECT x FROM zeros EXCEPT SELECT 0 FROM zeros WHERE x = 3) s WHERE 100 / x > 3', 'SELECT count(*) FROM (SELECT 1 AS x FROM zeros UNION ALL (SELECT x FROM zeros EXCEPT SELECT 0 FROM zeros)) s WHERE 100 / x > 3'
+	'SELECT * FROM (SELECT x FROM zeros EXCEPT SELECT 0) s WHERE 100 / x > 3', 'SELECT * FROM (SELECT x FROM zeros EXCEPT SELECT 0 FROM zeros WHERE x = 3) s WHERE 100 / x > 3', 'SELECT * FROM (SELECT x FROM zeros EXCEPT ALL SELECT 0 FROM zeros WHERE x = 3) s WHERE 100 / x > 3', 'SELECT count(*) FROM (SELECT 1 AS x FROM zeros UNION ALL (SELECT x FROM zeros EXCEPT SELECT 0 FROM zeros)) s WHERE 100 / x > 3'
 ]) AS q;
 -- errors, in one SELECT only
 SELECT check_error('SELECT 100 / x FROM a EXCEPT SELECT y FROM b', '{sets}');
 
--- PostgreSQL itself, of the query as it is and rewritten; EXCEPT ALL, INTERSECT ALL, too many SELECTs, types between which equality differs, floats, no columns, arrays, recursion
+-- PostgreSQL itself, of the query as it is and rewritten; too many SELECTs, types between which equality differs, floats, no columns, arrays, recursion
 CREATE FUNCTION rewritten(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	expected text[];

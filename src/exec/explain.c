@@ -655,6 +655,7 @@ explain_text(const GcScanStats *s, ExplainState *es)
 	add(&line, "builds run", r->builds_run, "");
 	add(&line, "builds shared", r->builds_shared, "");
 	add(&line, "result shared", r->shared_result, "");
+	add(&line, "empty build", r->empty_build, "");
 	end_line(&line, "Kernels", es);
 	explain_edges(r, es);
 	explain_edge_below(r, es);

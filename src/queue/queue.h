@@ -198,6 +198,7 @@ typedef struct GcRunInfo
 	u32			compiled;		/* kernels compiled for this request */
 	u32			from_disk;		/* kernels loaded from the disk cache */
 	u32			shared_result;	/* 1: answered by another request's kernels */
+	u32			empty_build;	/* 1: nothing was scanned, as a build that each row needs is empty */
 	u32			builds_shared;	/* builds taken over from other requests */
 	u32			builds_run;
 	u32			blocks;			/* of the main kernel */

@@ -554,7 +554,7 @@ class Generator:
         for column in columns:
             column.small = False
         exact = not set(types) & {"numeric", "float8"}
-        words = [rng.choice(["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT"]) if exact else "UNION ALL" for _ in arms[1:]]
+        words = [rng.choice(["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"]) if exact else "UNION ALL" for _ in arms[1:]]
         text = arms[0] + "".join(" %s %s" % pair for pair in zip(words, arms[1:]))
         return Relation(alias, "(%s) AS %s" % (text, alias), columns)
 

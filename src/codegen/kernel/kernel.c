@@ -237,6 +237,25 @@ mark_words(Cg *cg)
 	return first;
 }
 
+/*
+ * When a build that each row needs is empty, there is nothing to scan.  One that takes all rows of its table is not asked.
+ * Returns the condition; "" if there is no such build.
+ */
+static void
+empty_condition(Cg *cg, Text *cond)
+{
+	for (u16 s = 0; s < cg->pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(cg->p)[cg->pl->first_step + s];
+
+		if (step->type != GC_STEP_PROBE || (step->join != GC_JOIN_INNER && step->join != GC_JOIN_SEMI) ||
+			gc_pipelines(cg->p)[gc_builds(cg->p)[step->build].pipeline].nsteps == 0)
+			continue;
+		text_addf(cond, "%s((const u32 *) gc_a.w[%d])[GC_FLAG_BUILT] == 0", cond->len > 0 ? " || " : "",
+				  cg_word(cg, GC_ARG_BUILD, step->build, GC_BUILD_PART_FLAGS));
+	}
+}
+
 static void
 assemble(Cg *cg, Text *t)
 {
@@ -245,7 +264,10 @@ assemble(Cg *cg, Text *t)
 	const int	sel_bitmap = selection ? mark_words(cg) : 0;
 	const int	pairs = cg_scans_pairs(cg->p, cg->pl) ? cg_pair_words(cg) : -1;
 	const bool	cut = cg->produces || cg->consumes;
+	Text		empty = {0};
 
+	if (cg->unmatched == GC_NONE)
+		empty_condition(cg, &empty);
 	if (selection)
 		text_addf(t, "#define GC_LEAST_BLOCKS %d\n", GC_SELECTED_BLOCKS(cg->variant->threads));
 	cg_prologue(t, cg->src->nwords, cg->variant->vec, cg->variant->threads);
@@ -259,6 +281,8 @@ assemble(Cg *cg, Text *t)
 	sink_state(cg, t);
 	cg_fill_shared(cg, t);
 	text_addf(t, "GC_BARRIER();\n");
+	if (empty.len > 0)
+		text_addf(t, "const i32 gc_empty = %s;\nif (gc_empty) {\nif (thread == 0) gc_flags[GC_FLAG_EMPTY] = 1;\n} else {\n", text_of(&empty));
 	if (cut)
 		emit_cut_scan(cg, t);
 	else if (cg->unmatched != GC_NONE)
@@ -275,6 +299,9 @@ assemble(Cg *cg, Text *t)
 		emit_scan(cg, t);
 	if (!cut)
 		text_addf(t, single ? "}\n" : "GC_END_TILES\n");
+	if (empty.len > 0)
+		text_addf(t, "}\n");
+	text_free(&empty);
 	sink_end(cg, t);
 	text_addf(t, "if (gc_bad) gc_flags[GC_FLAG_DATA] = 1;\nGC_BARRIER();\n"
 			  "GC_ENDED(gc_flags)\nGC_DELIVER\n}\n");

@@ -10,10 +10,12 @@
 #include "postgres.h"
 
 #include "optimizer/geqo.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/plancat.h"
+#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
 #include "../group/agg.h"
@@ -195,6 +197,45 @@ note_time(PlannerInfo *root, RelOptInfo *output)
 	gc_planning->time = best ? gc_execution_time(root, best) + gc_init_plans_time(root) : 0;
 }
 
+/* The subquery whose rows generate_series(1, n) AS "*copy*" repeats, which is the last output; 0: it is none. */
+static Index
+repeated_subquery(const Query *query)
+{
+	const TargetEntry *copy = query->hasTargetSRFs ? llast_node(TargetEntry, query->targetList) : NULL;
+	const FuncExpr *series = copy && IsA(copy->expr, FuncExpr) ? (const FuncExpr *) copy->expr : NULL;
+
+	if (series == NULL || series->funcid != F_GENERATE_SERIES_INT8_INT8 || !IsA(lsecond(series->args), Var) ||
+		copy->resname == NULL || strcmp(copy->resname, "*copy*") != 0)
+		return 0;
+	return lsecond_node(Var, series->args)->varno;
+}
+
+/*
+ * A rewritten INTERSECT ALL or EXCEPT ALL repeats rows of groups (plan/rewrite/rewrite_union.c).  PostgreSQL expects a thousand
+ * of each; there are no more than the groups are made of.
+ */
+static void
+expect_fewer_copies(PlannerInfo *root, RelOptInfo *output)
+{
+	const Index groups = gc_planning ? repeated_subquery(root->parse) : 0;
+	PlannerInfo *subroot = groups > 0 && root->simple_rel_array[groups] ? root->simple_rel_array[groups]->subroot : NULL;
+	ListCell   *lc;
+	int			relid;
+
+	if (subroot == NULL || !bms_get_singleton_member(subroot->all_baserels, &relid))
+		return;
+	foreach(lc, output->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+		const double rows = Max(find_base_rel(subroot, relid)->rows, 1);
+
+		if (!IsA(path, ProjectSetPath) || path->rows <= rows)
+			continue;
+		path->total_cost -= (path->rows - rows) * cpu_tuple_cost / 2;
+		path->rows = rows;
+	}
+}
+
 static void
 gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 			   RelOptInfo *output, void *extra)
@@ -202,7 +243,10 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	if (prev_upper_hook)
 		prev_upper_hook(root, stage, input, output, extra);
 	if (stage == UPPERREL_FINAL)
+	{
+		expect_fewer_copies(root, output);
 		note_time(root, output);
+	}
 	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_WINDOW && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
 		return;
 	if (!is_looked_at(output) || goes_along(root))

@@ -19,7 +19,12 @@
  * could not.  So set operations of such columns are grouped only if the result's rows can come from any SELECT of the group.
  * PostgreSQL moves no condition below EXCEPT; OFFSET 0 keeps it from moving one below these groups.
  *
- * INTERSECT ALL and EXCEPT ALL are left to PostgreSQL, but an INTERSECT ALL below others, where only membership counts.
+ * INTERSECT ALL and EXCEPT ALL return a row several times: as often as the fewer of the SELECTs have it, or by how often the
+ * first has it more often.  So rows are counted for each side, and generate_series() above the groups repeats them:
+ *
+ *   SELECT x FROM a EXCEPT ALL SELECT y FROM b		becomes
+ *   SELECT x FROM (SELECT x, generate_series(1, n) FROM (SELECT x, n FROM ... GROUP BY x HAVING n > 0)), where n is
+ *   greatest(count(*) FILTER (WHERE side = 0) - count(*) FILTER (WHERE side = 1), 0)
  *
  * A UNION ALL whose SELECTs differ in type, and that is not in FROM already, becomes SELECT * FROM
  * it.  PostgreSQL makes a relation only of a UNION ALL in FROM.
@@ -44,6 +49,11 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+/* Operators of bigint; pg_operator.dat has no symbols for them. */
+#define INT8_PLUS		684
+#define INT8_MINUS		685
+#define INT8_GREATER	413
+
 /* SELECTs of one set operation, of which each is an aggregate of the groups. */
 #define MAX_SELECTS		8
 
@@ -59,6 +69,13 @@ as_union(Node *tree)
 	if (tree == NULL || !IsA(tree, SetOperationStmt) || ((SetOperationStmt *) tree)->op != SETOP_UNION)
 		return NULL;
 	return (SetOperationStmt *) tree;
+}
+
+/* Is it a UNION ALL? */
+static bool
+is_all(Node *tree)
+{
+	return as_union(tree) && as_union(tree)->all;
 }
 
 /* Can all columns be compared? */
@@ -94,17 +111,32 @@ compares_as(const SetOperationStmt *op, const SetOperationStmt *tree)
 	return true;
 }
 
-/* Is it known whether a row is in `tree` by which of its SELECTs have the row?  op: above it, which drops duplicates. */
+/* Is it known how often a row is in `tree` by how often its SELECTs have the row?  op: the uppermost of it. */
 static bool
-is_membership(const SetOperationStmt *op, Node *tree, int *selects)
+is_of_groups(const SetOperationStmt *op, Node *tree, int *selects)
 {
 	const SetOperationStmt *set = (const SetOperationStmt *) tree;
 
 	check_stack_depth();
 	if (IsA(tree, RangeTblRef))
 		return ++*selects <= MAX_SELECTS;
-	return !(set->op == SETOP_EXCEPT && set->all) && compares_as(op, set) &&
-		is_membership(op, set->larg, selects) && is_membership(op, set->rarg, selects);
+	return compares_as(op, set) && is_of_groups(op, set->larg, selects) && is_of_groups(op, set->rarg, selects);
+}
+
+/* Is there an EXCEPT ALL? */
+static bool
+has_except_all(Node *tree)
+{
+	const SetOperationStmt *op = (const SetOperationStmt *) tree;
+
+	return !IsA(tree, RangeTblRef) && ((op->op == SETOP_EXCEPT && op->all) || has_except_all(op->larg) || has_except_all(op->rarg));
+}
+
+/* Does it matter how often a SELECT has a row, or only whether it does? */
+static bool
+counts_rows(const SetOperationStmt *op)
+{
+	return op->all || has_except_all((Node *) op);
 }
 
 /* Is there an INTERSECT or EXCEPT? */
@@ -158,7 +190,7 @@ is_flat(const SetOperationStmt *op)
 {
 	const SetOperationStmt *left = (const SetOperationStmt *) op->larg;
 
-	return op->op != SETOP_UNION && !op->all && IsA(op->rarg, RangeTblRef) &&
+	return op->op != SETOP_UNION && IsA(op->rarg, RangeTblRef) &&
 		(IsA(left, RangeTblRef) || (left->op == op->op && is_flat(left)));
 }
 
@@ -178,8 +210,8 @@ is_set(Node *tree)
 	const SetOperationStmt *op = (const SetOperationStmt *) tree;
 	int			selects = 0;
 
-	return tree && IsA(tree, SetOperationStmt) && !op->all && has_groups(op) && has_other_than_union(tree) &&
-		is_membership(op, tree, &selects) && (look_alike(op) || is_flat(op));
+	return tree && IsA(tree, SetOperationStmt) && !is_all(tree) && has_groups(op) && has_other_than_union(tree) &&
+		is_of_groups(op, tree, &selects) && (look_alike(op) || is_flat(op));
 }
 
 /* Does it become DISTINCT or GROUP BY, or does something below nothing but UNION ALL? */
@@ -327,6 +359,18 @@ query_of(const Query *query, SetOperationStmt *op, int deeper)
 	return all;
 }
 
+/* A query with no more than the columns of these set operations. */
+static Query *
+columns_of(const Query *query, SetOperationStmt *op)
+{
+	Query	   *select = makeNode(Query);
+
+	select->commandType = CMD_SELECT;
+	select->canSetTag = true;
+	select->targetList = copyObject(query_of(query, op, 0)->targetList);
+	return select;
+}
+
 /* The SELECTs below stand elsewhere by now. */
 static void
 forget_selects(Query *query, Node *tree)
@@ -409,7 +453,7 @@ takes_column(const Query *select)
 
 /* Have each SELECT of the set operations say which one it is, in one more column. */
 static void
-add_sides(Query *query, Node *tree, int *selects)
+add_sides(Query *query, Node *tree, bool counts, int *selects)
 {
 	SetOperationStmt *op = (SetOperationStmt *) tree;
 	RangeTblEntry *rte;
@@ -424,14 +468,14 @@ add_sides(Query *query, Node *tree, int *selects)
 		op->colTypes = lappend_oid(op->colTypes, INT4OID);
 		op->colTypmods = lappend_int(op->colTypmods, -1);
 		op->colCollations = lappend_oid(op->colCollations, InvalidOid);
-		add_sides(query, op->larg, selects);
-		add_sides(query, op->rarg, selects);
+		add_sides(query, op->larg, counts, selects);
+		add_sides(query, op->rarg, counts, selects);
 		return;
 	}
 	rte = rt_fetch(((RangeTblRef *) tree)->rtindex, query->rtable);
 	select = rte->subquery;
-	/* Duplicates do not matter, but for LIMIT. */
-	if (!select->hasDistinctOn && select->limitCount == NULL && select->limitOffset == NULL)
+	/* Duplicates matter where they are counted, and for LIMIT. */
+	if (!counts && !select->hasDistinctOn && select->limitCount == NULL && select->limitOffset == NULL)
 		select->distinctClause = NIL;
 	if (!takes_column(select))
 		select = rte->subquery = gc_select_all(select, "select");
@@ -440,16 +484,16 @@ add_sides(Query *query, Node *tree, int *selects)
 	rte->eref->colnames = lappend(rte->eref->colnames, makeString("side"));
 }
 
-/* bool_or(side = select) */
+/* side = select */
 static Expr *
-is_in(Var *side, int select)
+is_side(Var *side, int select)
 {
 	OpExpr	   *op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) copyObject(side),
 											  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(select), false, true),
 											  InvalidOid, InvalidOid);
 
 	op->opfuncid = F_INT4EQ;
-	return (Expr *) gc_make_aggregate(F_BOOL_OR, BOOLOID, (Node *) op);
+	return (Expr *) op;
 }
 
 /* Is a group's row in the result of these set operations? */
@@ -461,7 +505,7 @@ membership(Node *tree, Var *side, int *selects)
 			   *right;
 
 	if (IsA(tree, RangeTblRef))
-		return is_in(side, (*selects)++);
+		return (Expr *) gc_make_aggregate(F_BOOL_OR, BOOLOID, (Node *) is_side(side, (*selects)++));
 	left = membership(op->larg, side, selects);
 	right = membership(op->rarg, side, selects);
 	if (op->op == SETOP_UNION)
@@ -469,20 +513,73 @@ membership(Node *tree, Var *side, int *selects)
 	return make_andclause(list_make2(left, op->op == SETOP_EXCEPT ? make_notclause(right) : right));
 }
 
-/*
- * Have the query, whose columns are those of these set operations, be SELECT ... GROUP BY ... HAVING.  deeper: as query_of()'s.
- * within: another query reads it.
- */
-static void
-group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper, bool within)
+static Expr *
+bigint(int64 value)
 {
+	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+static Expr *
+bigint_op(Oid operator, Oid type, Expr *left, Expr *right)
+{
+	OpExpr	   *op = (OpExpr *) make_opclause(operator, type, false, left, right, InvalidOid, InvalidOid);
+
+	set_opfuncid(op);
+	return (Expr *) op;
+}
+
+static Expr *
+extreme(MinMaxOp which, Expr *left, Expr *right)
+{
+	MinMaxExpr *expr = makeNode(MinMaxExpr);
+
+	expr->minmaxtype = INT8OID;
+	expr->op = which;
+	expr->args = list_make2(left, right);
+	expr->location = -1;
+	return (Expr *) expr;
+}
+
+/* How often is a group's row in the result of these set operations? */
+static Expr *
+multiplicity(Node *tree, Var *side, int *selects)
+{
+	const SetOperationStmt *op = (const SetOperationStmt *) tree;
+	Expr	   *left,
+			   *right,
+			   *rows;
+
+	if (IsA(tree, RangeTblRef))
+	{
+		Aggref	   *count = gc_make_aggregate(F_COUNT_, INT8OID, NULL);
+
+		count->aggfilter = is_side(side, (*selects)++);
+		return (Expr *) count;
+	}
+	left = multiplicity(op->larg, side, selects);
+	right = multiplicity(op->rarg, side, selects);
+	if (op->op == SETOP_EXCEPT)
+	{
+		rows = op->all ? left : extreme(IS_LEAST, left, bigint(1));
+		return extreme(IS_GREATEST, bigint_op(INT8_MINUS, INT8OID, rows, right), bigint(0));
+	}
+	rows = op->op == SETOP_UNION ? bigint_op(INT8_PLUS, INT8OID, left, right) : extreme(IS_LEAST, left, right);
+	return op->all ? rows : extreme(IS_LEAST, rows, bigint(1));
+}
+
+/* Have the query, whose columns are those of these set operations, be SELECT ... GROUP BY ... HAVING.  deeper: as query_of()'s. */
+static void
+group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper)
+{
+	const bool	counts = counts_rows(op);
 	Query	   *all = query_of(from, op, deeper);
 	int			columns = list_length(all->targetList);
 	int			selects = 0;
+	Var		   *side;
 	ListCell   *lc,
 			   *lg;
 
-	add_sides(all, all->setOperations, &selects);
+	add_sides(all, all->setOperations, counts, &selects);
 	all->targetList = lappend(all->targetList, makeTargetEntry((Expr *) makeVar(1, columns + 1, INT4OID, -1, InvalidOid, 0), columns + 1, "side", false));
 	read_from(query, all);
 	forboth(lc, query->targetList, lg, op->groupClauses)
@@ -493,10 +590,46 @@ group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper, bool
 		query->groupClause = lappend(query->groupClause, clause);
 	}
 	selects = 0;
-	query->havingQual = (Node *) membership((Node *) op, gc_output_var(query, list_length(query->rtable), columns + 1), &selects);
+	side = gc_output_var(query, list_length(query->rtable), columns + 1);
+	query->havingQual = (Node *) (counts ? bigint_op(INT8_GREATER, BOOLOID, multiplicity((Node *) op, side, &selects), bigint(0)) :
+								  membership((Node *) op, side, &selects));
 	query->hasAggs = true;
+}
+
+/* As group_by_sides(), but with as many rows of a group as the set operations return. */
+static void
+repeat_groups(Query *query, Query *from, SetOperationStmt *op, int deeper)
+{
+	Query	   *groups = columns_of(from, op);
+	Query	   *copies = columns_of(from, op);
+	const int	next = list_length(groups->targetList) + 1;
+	int			selects = 0;
+	Expr	   *rows;
+	FuncExpr   *series;
+
+	group_by_sides(groups, from, op, deeper + 2);
+	rows = multiplicity((Node *) op, gc_output_var(groups, list_length(groups->rtable), next), &selects);
+	groups->targetList = lappend(groups->targetList, makeTargetEntry(rows, next, "rows", false));
+	read_from(copies, groups);
+	series = makeFuncExpr(F_GENERATE_SERIES_INT8_INT8, INT8OID,
+						  list_make2(bigint(1), gc_output_var(copies, list_length(copies->rtable), next)),
+						  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	series->funcretset = true;
+	copies->targetList = lappend(copies->targetList, makeTargetEntry((Expr *) series, next, "*copy*", false));
+	copies->hasTargetSRFs = true;
+	read_from(query, copies);
+}
+
+/* Have the query be a SELECT over groups.  within: another query reads it. */
+static void
+select_groups(Query *query, Query *from, SetOperationStmt *op, int deeper, bool within)
+{
+	if (op->all)
+		repeat_groups(query, from, op, deeper);
+	else
+		group_by_sides(query, from, op, deeper);
 	if (within && has_except((Node *) op) && query->limitOffset == NULL)
-		query->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+		query->limitOffset = (Node *) bigint(0);
 }
 
 /*-------------------------------------------------------------------------
@@ -517,7 +650,7 @@ static void
 select_from(Query *query, Query *from, SetOperationStmt *op, int deeper, bool within)
 {
 	if (is_set((Node *) op))
-		group_by_sides(query, from, op, deeper, within);
+		select_groups(query, from, op, deeper, within);
 	else
 	{
 		read_from(query, query_of(from, op, deeper));
@@ -535,17 +668,14 @@ turn_lower(Query *query, Node *tree)
 
 	if (!has_distinct(tree))
 		return tree;
-	if (op->all)
+	if (is_all(tree))
 	{
 		op->larg = turn_lower(query, op->larg);
 		op->rarg = turn_lower(query, op->rarg);
 		return tree;
 	}
 	ref = leftmost(tree);
-	distinct = makeNode(Query);
-	distinct->commandType = CMD_SELECT;
-	distinct->canSetTag = true;
-	distinct->targetList = copyObject(query_of(query, op, 0)->targetList);
+	distinct = columns_of(query, op);
 	select_from(distinct, query, op, 2, true);
 	forget_selects(query, tree);
 	(void) gc_add_subquery(query, distinct, "union");
@@ -563,7 +693,7 @@ gc_turn_unions(const GcQueryLevel *level, bool *changed)
 	if (!gc_has_union(query, level->parent != NULL))
 		return;
 	*changed = true;
-	if (!op->all)
+	if (!is_all(query->setOperations))
 	{
 		select_from(query, query, op, 1, level->parent != NULL);
 		return;

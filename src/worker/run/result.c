@@ -397,12 +397,13 @@ note_all_times(GcRun *run)
 	if (l->ops)
 		l->ops->member_ran(run, us_between(l->began_ns, ~times[GC_TIME_BEGAN]), run->result.main_us);
 	info->run_ms = info->main_ms = run->result.main_us / 1000;
+	info->empty_build = run->scan.passes ? 0 : run->result.flags[GC_FLAG_EMPTY];
 	note_groups(run, info);
 	note_rows(run, info);
 	info->edge_packets = *(const u64 *) ((const char *) run->result.flags + GC_PACKETS_AT);
 	info->edge_held = *(const u64 *) ((const char *) run->result.flags + GC_HELD_AT);
-	/* Between pieces and waves of a scan it did not run: nothing is learned of these times. */
-	if (run->scan.piece.from > 0 || run->scan.passes || gc_run_in_waves(run))
+	/* Between pieces and waves of a scan it did not run, or it scanned nothing: nothing is learned of these times. */
+	if (run->scan.piece.from > 0 || run->scan.passes || gc_run_in_waves(run) || info->empty_build)
 		run->result.main_us = l->kernel_us = 0;
 	if (run->memory.copies.began && run->memory.copied)
 	{
