@@ -57,7 +57,7 @@ sub new_server
 	$node->append_conf(
 		'postgresql.conf', qq{
 shared_preload_libraries = 'gpuconc'
-gpuconc.device = host
+gpuconc.devices = host
 gpuconc.debug_chunk_pages = 32
 gpuconc.host_cache_size = 64MB
 gpuconc.kernel_cache = '@{[kernels_directory()]}'
