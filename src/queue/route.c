@@ -104,21 +104,10 @@ gc_route_predict(const GcRequest *request)
 	return (uint32) Min(LEAST_US + column_bytes(request, -1) / speed, PG_INT32_MAX);
 }
 
-/* Microseconds to copy what is not there. */
-static double
-copy_us(const GcRequest *request, int device)
-{
-	const GcDeviceStatus *d = gc_device_status_of(device);
-
-	if (d->info.host_memory)
-		return 0;
-	return column_bytes(request, device) / (d->link_bytes > 0 ? d->link_bytes / 1e6 : LINK_SPEED);
-}
-
 /* What a policy compares devices by: the least is chosen. */
 typedef struct Costs
 {
-	double		copy[GC_MAX_DEVICES];
+	double		missing[GC_MAX_DEVICES];	/* bytes to copy */
 	double		backlog[GC_MAX_DEVICES];
 	double		requests[GC_MAX_DEVICES];
 } Costs;
@@ -126,14 +115,17 @@ typedef struct Costs
 static double
 cost_of(const Costs *costs, int device, GcRoute policy)
 {
+	double		link;
+
 	switch (policy)
 	{
 		case GC_ROUTE_REQUESTS:
 			return costs->requests[device];
 		case GC_ROUTE_AFFINITY:
-			return costs->copy[device];
+			return costs->missing[device];
 		default:
-			return costs->copy[device] + costs->backlog[device];
+			link = gc_device_status_of(device)->link_bytes;
+			return costs->backlog[device] + costs->missing[device] / (link > 0 ? link / 1e6 : LINK_SPEED);
 	}
 }
 
@@ -191,7 +183,7 @@ gc_route(const GcRequest *request, uint32 us, u32 candidates)
 
 		if ((candidates & 1u << d) == 0)
 			continue;
-		costs.copy[d] = copy_us(request, d);
+		costs.missing[d] = status->info.host_memory ? 0 : column_bytes(request, d);
 		costs.backlog[d] = pg_atomic_read_u64(&status->backlog_us);
 		costs.requests[d] = pg_atomic_read_u32(&status->assigned);
 	}
