@@ -110,7 +110,7 @@ foreach my $policy ('affinity', 'predicted')
 	my $away = device_of('SELECT count(*), sum(k) FROM other', $policy);
 
 	isnt($away, $home, "$policy: another table goes elsewhere");
-	is(join(' ', map { device_of($_, $policy) } (@queries[ 0, 1, 3 ], 'SELECT count(*), min(id) FROM other')), "$home $home $home $away", "$policy: both stay");
+	is(join(' ', map { device_of($_, $policy) } (@queries[ 0, 1, 3 ], 'SELECT count(*), min(k) FROM other')), "$home $home $home $away", "$policy: both stay");
 }
 $spread->quit;
 
@@ -140,6 +140,21 @@ wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[$home] FROM gp
 cmp_ok((figures('requests'))[$away], '>=', $before[$away] + 6, 'the other one has answered all');
 is((figures('worker_pid'))[$away], $pids[$away], 'and the other one is the same');
 is((figures('backlog'))[$home], 0, 'nothing waits any more');
+
+# One that ends leaves the requests of another one alone.
+@pids = figures('worker_pid');
+kill 'STOP', @pids;
+ask($sessions[$_], $queries[$_]) for (0 .. 3);
+wait_until_waiting($node, '^devices[0-3]', 4);
+@before = figures('backlog');
+cmp_ok($before[$_], '>', 0, "requests wait for device $_") for (0, 1);
+kill 'TERM', $pids[$home];
+kill 'CONT', $pids[$home];
+wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[$home] FROM gpuconc_devices WHERE number = $home");
+cmp_ok((figures('backlog'))[$away], '>=', $before[$away], 'those of the other one still wait');
+kill 'CONT', $pids[$away];
+is(rows_of($sessions[$_]), $expected{ $queries[$_] }, "session $_: rows by a device") for (0 .. 3);
+is((figures('worker_pid'))[$away], $pids[$away], 'the other one is still the same');
 nothing_held($node, 'after a worker that ended');
 
 #-------------------------------------------------------------------------
