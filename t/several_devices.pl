@@ -244,5 +244,10 @@ foreach my $devices ('nonsense', '0, auto', '', '0,', '0 1', 'GPU-12', 'host:', 
 	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
 	isnt($status, 0, "refused: '$devices'");
 }
+foreach my $devices ('all', 'cuda', ' Host ', '0,2', 'cuda , 3,GPU-12345678-1234-1234-1234-123456789ABC', 'MIG-12345678-1234-1234-1234-123456789abc')
+{
+	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
+	is($status, 0, "accepted: '$devices'");
+}
 $node->stop;
 done_testing();
