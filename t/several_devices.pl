@@ -114,6 +114,18 @@ foreach my $policy ('affinity', 'predicted')
 }
 $spread->quit;
 
+# Where columns are on both, a build stays.
+my $join = 'SELECT name, count(*), sum(id) FROM t JOIN dim USING (k)';
+$spread = session($node, 'spread', 'SET gpuconc.debug_route = round_robin');
+$spread->query_safe("$join WHERE dim.k < 90 GROUP BY name") foreach (0, 1);
+$spread->quit;
+foreach my $most (40, 50, 60)
+{
+	my $first = device_of("$join WHERE dim.k < $most GROUP BY name", 'predicted');
+
+	is(device_of("SELECT name, sum(id) FROM t JOIN dim USING (k) WHERE dim.k < $most GROUP BY name", 'predicted'), $first, "a build stays, $most");
+}
+
 #-------------------------------------------------------------------------
 # A worker that does not move, and then ends: its requests go elsewhere
 #-------------------------------------------------------------------------

@@ -49,6 +49,8 @@ init_status(GcDeviceStatus *d)
 	pg_atomic_init_u32(&d->compilations_ended, 0);
 	for (int i = 0; i < GC_MOST_COMPILING; i++)
 		pg_atomic_init_u64(&d->compiling[i], 0);
+	for (int i = 0; i < GC_BUILD_NOTES; i++)
+		pg_atomic_init_u64(&d->builds[i], 0);
 }
 
 void

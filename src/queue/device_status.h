@@ -30,6 +30,9 @@ typedef enum GcWorkerState
 /* Programs whose kernels are being compiled; each has one place. */
 #define GC_MOST_COMPILING	256
 
+/* Builds that are on the device; each has one place. */
+#define GC_BUILD_NOTES		512
+
 /* Purposes of device memory. */
 typedef enum GcMemoryKind
 {
@@ -62,6 +65,7 @@ typedef struct GcDeviceStatus
 	pg_atomic_uint32 compilations_asked;	/* of kernels that requests wait for (compiling.h) */
 	pg_atomic_uint32 compilations_ended;	/* of these */
 	pg_atomic_uint64 compiling[GC_MOST_COMPILING];	/* programs that found theirs not to be there; 0: none */
+	pg_atomic_uint64 builds[GC_BUILD_NOTES];	/* half of a build's hash (route.h); 0: none */
 	TimestampTz started_at;
 	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
 	pg_atomic_uint32 link_costs_failed; /* a worker failed when it measured kernels' reads over the link (link_costs.c) */

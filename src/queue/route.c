@@ -4,9 +4,9 @@
  *	  Which of several devices a request goes to.
  *
  * A table stays on its device, since requests over it share scans, builds and results there.  Another one gets a
- * request when those before it take longer than its own scan.  What its columns cost to copy there counts.
+ * request when those before it take longer than its own scan.  What its columns and builds cost there counts.
  *
- * Runs in backends, apart from gc_route_learn().  Times by program are words that workers write and sessions read:
+ * Runs in backends, apart from what workers tell.  Times by program are words that workers write and sessions read:
  * half of a hash, and microseconds.
  *
  *-------------------------------------------------------------------------
@@ -72,6 +72,48 @@ gc_route_learn(const GcRequest *request, double us)
 		pg_atomic_write_u64(place_of(request), tag_of(request) | (uint32) Min(Max(us, LEAST_US), PG_INT32_MAX));
 }
 
+static pg_atomic_uint64 *
+place_of_build(int device, GcHash share)
+{
+	return &gc_device_status_of(device)->builds[share.h[0] % GC_BUILD_NOTES];
+}
+
+void
+gc_route_note_build(GcHash share, bool there)
+{
+	pg_atomic_uint64 *place = place_of_build(gc_my_device(), share);
+
+	if (share.h[0] == 0)
+		return;
+	if (there)
+		pg_atomic_write_u64(place, share.h[1]);
+	else if (pg_atomic_read_u64(place) == share.h[1])
+		pg_atomic_write_u64(place, 0);
+}
+
+void
+gc_route_forget_builds(void)
+{
+	for (int i = 0; i < GC_BUILD_NOTES; i++)
+		pg_atomic_write_u64(&gc_device_status()->builds[i], 0);
+}
+
+/* Bytes of the builds that requests may share and that are not on the device: about what it reads and writes for them. */
+static double
+build_bytes(const GcRequest *request, int device)
+{
+	double		bytes = 0;
+
+	for (int b = 0; b < request->program->nbuilds; b++)
+	{
+		const GcBuildValue *v = &request->builds[b];
+
+		if (v->share.h[0] != 0 && pg_atomic_read_u64(place_of_build(device, v->share)) != v->share.h[1])
+			bytes += Max((double) (v->cap + v->slots), (double) v->range / 8) * sizeof(u64);
+	}
+	return bytes;
+}
+
 /* Bytes of the cached columns that the request reads; with a device, those that are not there. */
 static double
 column_bytes(const GcRequest *request, int device)
@@ -107,7 +149,7 @@ gc_route_predict(const GcRequest *request)
 /* What a policy compares devices by: the least is chosen. */
 typedef struct Costs
 {
-	double		missing[GC_MAX_DEVICES];	/* bytes to copy */
+	double		missing[GC_MAX_DEVICES];	/* bytes to copy or to build */
 	double		backlog[GC_MAX_DEVICES];
 	double		requests[GC_MAX_DEVICES];
 } Costs;
@@ -183,7 +225,7 @@ gc_route(const GcRequest *request, uint32 us, u32 candidates)
 
 		if ((candidates & 1u << d) == 0)
 			continue;
-		costs.missing[d] = status->info.host_memory ? 0 : column_bytes(request, d);
+		costs.missing[d] = build_bytes(request, d) + (status->info.host_memory ? 0 : column_bytes(request, d));
 		costs.backlog[d] = pg_atomic_read_u64(&status->backlog_us);
 		costs.requests[d] = pg_atomic_read_u32(&status->assigned);
 	}

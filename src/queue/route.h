@@ -4,7 +4,7 @@
  *	  Which of several devices a request goes to.
  *
  * The session decides as it submits, by numbers in shared memory: the predicted time of what is assigned to each device
- * and not done, and the bytes of each column that the device's worker has there.  All of it may be old by a
+ * and not done, the bytes of each column that the device's worker has there, and the builds.  All of it may be old by a
  * moment, and a decision by old numbers costs time alone.
  *
  *-------------------------------------------------------------------------
@@ -33,6 +33,10 @@ extern int	gc_route(const GcRequest *request, uint32 us, u32 candidates);
 
 /* Workers: how long kernels of a request took. */
 extern void gc_route_learn(const GcRequest *request, double us);
+
+/* Workers: a build that requests may share is on the device now, or not any more; none is. */
+extern void gc_route_note_build(GcHash share, bool there);
+extern void gc_route_forget_builds(void);
 
 extern Size gc_route_shmem_size(void);
 extern void gc_route_shmem_init(void);
