@@ -14,7 +14,7 @@
 #   WORKERS      PostgreSQL's parallel workers, loader workers, DuckDB's threads (cores, at most 16)
 #   OUT          folder for the results, made if need be (bench-results in the current one)
 #   COMMIT       what the tables call the commit (what git says)
-#   DEVICE       gpuconc.device (auto)
+#   DEVICE       gpuconc.devices (auto)
 #   HOST_THREADS gpuconc.host_threads, for device host (0: as many as cores)
 #   DUCKDB       yes, no, or auto: if Python has DuckDB's package (auto)
 #   CLIENTS      numbers of clients (1,2,4,8,16,32)
@@ -120,7 +120,7 @@ wal_level = minimal
 max_wal_senders = 0
 max_wal_size = 4GB
 checkpoint_timeout = 1h
-gpuconc.device = $DEVICE
+gpuconc.devices = $DEVICE
 gpuconc.host_threads = $HOST_THREADS
 gpuconc.host_cache_size = ${HOST_CACHE}MB
 gpuconc.loader_workers = $WORKERS

@@ -124,7 +124,7 @@ GRANT SELECT ON gpuconc_stat, gpuconc_stat_memory, gpuconc_stat_sharing TO PUBLI
 ----------------------------------------------------------------------
 
 CREATE FUNCTION gpuconc_get_devices(
-	OUT device text, OUT name text, OUT state text, OUT detail text,
+	OUT number integer, OUT device text, OUT name text, OUT state text, OUT detail text,
 	OUT worker_pid integer, OUT multiprocessors integer,
 	OUT memory_total bigint, OUT memory_limit bigint, OUT memory_used bigint,
 	OUT chunk_columns bigint, OUT build_tables bigint, OUT running integer,
@@ -132,15 +132,17 @@ CREATE FUNCTION gpuconc_get_devices(
 	OUT link_bandwidth double precision,
 	OUT memory_columns bigint, OUT memory_lookups bigint, OUT memory_builds bigint,
 	OUT memory_groups bigint, OUT memory_waves bigint, OUT memory_other bigint,
-	OUT memory_free bigint, OUT memory_largest_free bigint)
+	OUT memory_free bigint, OUT memory_largest_free bigint,
+	OUT card text, OUT requests bigint, OUT backlog double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gpuconc_get_devices() IS
-	'the device in use and its state; used by view gpuconc_devices';
+	'the devices in use and their state; used by view gpuconc_devices';
 
 CREATE VIEW gpuconc_devices AS
-SELECT d.device,
+SELECT d.number,
+	d.device,
 	d.name,
 	d.state,
 	d.detail,
@@ -162,10 +164,13 @@ SELECT d.device,
 	d.memory_waves,
 	d.memory_other,
 	d.memory_free,
-	d.memory_largest_free
+	d.memory_largest_free,
+	d.card,
+	d.requests,
+	d.backlog
 FROM gpuconc_get_devices() AS d;
 COMMENT ON VIEW gpuconc_devices IS
-	'the device that queries are offloaded to: its state, what its memory is taken for, and the bytes per second that can be copied to it';
+	'the devices that queries are offloaded to: their state, what their memory is taken for, the bytes per second that can be copied to each, what each has answered, and the time (ms) that waiting requests are predicted to take';
 
 REVOKE ALL ON FUNCTION gpuconc_get_devices() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION gpuconc_get_devices() TO PUBLIC;
@@ -182,7 +187,7 @@ CREATE FUNCTION gpuconc_stat_get_batches(
 	OUT batches_planned integer, OUT waiting integer, OUT co_running integer,
 	OUT predicted_time double precision, OUT actual_time double precision,
 	OUT decision_time double precision, OUT shared_scans integer,
-	OUT failed integer)
+	OUT failed integer, OUT device integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -194,7 +199,7 @@ CREATE FUNCTION gpuconc_stat_get_kernels(
 	OUT total_time double precision, OUT min_time double precision,
 	OUT alone_time double precision, OUT prediction_error double precision,
 	OUT registers integer, OUT shared_memory bigint, OUT threads integer,
-	OUT last_launch timestamp with time zone)
+	OUT last_launch timestamp with time zone, OUT device integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
@@ -221,7 +226,8 @@ SELECT b.id,
 	b.actual_time,
 	b.decision_time,
 	b.shared_scans,
-	b.failed
+	b.failed,
+	b.device
 FROM gpuconc_stat_get_batches() AS b;
 COMMENT ON VIEW gpuconc_stat_batches IS
 	'the last batches of requests that were started together: how they were scheduled, and their times (ms)';
@@ -239,7 +245,8 @@ SELECT k.kernel,
 	k.registers,
 	k.shared_memory,
 	k.threads,
-	k.last_launch
+	k.last_launch,
+	k.device
 FROM gpuconc_stat_get_kernels() AS k;
 COMMENT ON VIEW gpuconc_stat_kernels IS
 	'main kernels since the last reset: launches, times (ms), what they take of a multiprocessor, and the mean error of predicted times';

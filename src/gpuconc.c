@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gpuconc.c
- *	  Module entry: hooks, shared memory, registration of the worker.
+ *	  Module entry: hooks, shared memory, registration of the workers.
  *
  * Runs in the postmaster (through shared_preload_libraries); every process inherits it by
  * fork.  The postmaster never touches a device.
@@ -29,12 +29,15 @@
 #include "columns/store/ghosts.h"
 #include "columns/store/reserve.h"
 #include "columns/store/store.h"
+#include "device_names.h"
 #include "exec/hints.h"
 #include "exec/scan.h"
 #include "plan/hooks.h"
 #include "queue/batchlog.h"
+#include "queue/device_status.h"
 #include "queue/queue.h"
 #include "queue/reasons.h"
+#include "queue/route.h"
 #include "queue/wavelog.h"
 #include "settings.h"
 #include "worker/worker.h"
@@ -63,7 +66,9 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_wal_changes_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
+	RequestAddinShmemSpace(gc_device_status_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
+	RequestAddinShmemSpace(gc_route_shmem_size());
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
 	RequestAddinShmemSpace(gc_wavelog_shmem_size());
 	RequestAddinShmemSpace(gc_reasons_shmem_size());
@@ -96,7 +101,9 @@ gc_shmem_startup(void)
 	gc_wal_changes_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
+	gc_device_status_shmem_init();
 	gc_queue_shmem_init();
+	gc_route_shmem_init();
 	gc_batchlog_shmem_init();
 	gc_wavelog_shmem_init();
 	gc_reasons_shmem_init();
@@ -115,6 +122,7 @@ _PG_init(void)
 						 "shared_preload_libraries")));
 
 	gc_define_settings();
+	gc_device_names_fix(gc_devices);
 
 	prev_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = gc_shmem_request;

@@ -13,7 +13,9 @@
 #include <float.h>
 #include <limits.h>
 
+#include "device_names.h"
 #include "program/edge.h"
+#include "queue/route.h"
 #include "sched/policy/sched.h"
 #include "settings.h"
 #include "worker/memory/replacement.h"
@@ -23,7 +25,7 @@
 bool		gc_preloaded = false;
 
 bool		gc_enabled = false;
-int			gc_device_choice = GC_DEVICE_AUTO;
+char	   *gc_devices = NULL;
 int			gc_debug_offload = GC_OFFLOAD_ALLOW;
 int			gc_cold = GC_COLD_AUTO;
 int			gc_debug_rewrite = GC_REWRITE_AUTO;
@@ -65,19 +67,13 @@ bool		gc_debug_shared_selection = true;
 bool		gc_debug_key_groups = true;
 bool		gc_debug_force_coresident = false;
 int			gc_debug_gang = GC_GANG_AUTO;
+int			gc_debug_route = GC_ROUTE_PREDICTED;
 int			gc_replacement = GC_REPLACE_VALUE;
 int			gc_admission = GC_ADMIT_WEIGHT;
 int			gc_debug_link_reads = GC_LINK_READS_AUTO;
 bool		gc_debug_trace_memory = false;
 
 static char *version = NULL;
-
-static const struct config_enum_entry device_choices[] = {
-	{"auto", GC_DEVICE_AUTO, false},
-	{"cuda", GC_DEVICE_CUDA, false},
-	{"host", GC_DEVICE_HOST, false},
-	{NULL, 0, false}
-};
 
 static const struct config_enum_entry offload_choices[] = {
 	{"allow", GC_OFFLOAD_ALLOW, false},
@@ -123,6 +119,14 @@ static const struct config_enum_entry gang_options[] = {
 	{"off", GC_GANG_OFF, false},
 	{"auto", GC_GANG_AUTO, false},
 	{"wait", GC_GANG_WAIT, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry route_options[] = {
+	{"round_robin", GC_ROUTE_ROUND_ROBIN, false},
+	{"least_requests", GC_ROUTE_REQUESTS, false},
+	{"affinity", GC_ROUTE_AFFINITY, false},
+	{"predicted", GC_ROUTE_PREDICTED, false},
 	{NULL, 0, false}
 };
 
@@ -189,6 +193,18 @@ check_chunk_pages(int *newval, void **extra, GucSource source)
 	return true;
 }
 
+static bool
+check_devices(char **newval, void **extra, GucSource source)
+{
+	GcDeviceName names[GC_MAX_DEVICES];
+	const char *problem;
+
+	if (gc_device_names_parse(*newval, names, &problem) > 0)
+		return true;
+	GUC_check_errdetail("%s", problem);
+	return false;
+}
+
 /* In the place of -1: a size that suits the machine, found once, by the postmaster. */
 static bool
 check_host_cache_size(int *newval, void **extra, GucSource source)
@@ -239,10 +255,11 @@ define_session_settings(void)
 static void
 define_server_settings(void)
 {
-	DefineCustomEnumVariable("gpuconc.device",
-							 "Selects the device that queries are offloaded to.",
-							 NULL, &gc_device_choice, GC_DEVICE_AUTO, device_choices,
-							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.devices",
+							   "Selects the devices that queries are offloaded to.",
+							   "auto, cuda, host, all, or a list of GPUs' ordinals and UUIDs.",
+							   &gc_devices, "auto",
+							   PGC_POSTMASTER, GUC_LIST_INPUT, check_devices, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.device_memory_limit",
 							"Sets the amount of device memory to take.",
 							"0 means most of what is free.  The worker takes it when it starts.",
@@ -336,6 +353,10 @@ define_debug_plan_settings(void)
 							 "-1 means a default that depends on the device.",
 							 &gc_debug_pair_cost, -1, -1, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_route",
+							 "Selects which of several devices requests go to.",
+							 NULL, &gc_debug_route, GC_ROUTE_PREDICTED, route_options,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.debug_least_limit",
 							"Sets how long a request is on the device at least before PostgreSQL's own plan answers instead.",
 							NULL, &gc_debug_least_limit, 5000, 0, INT_MAX,

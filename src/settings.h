@@ -12,13 +12,6 @@
 
 #include "utils/guc.h"
 
-typedef enum GcDeviceChoice
-{
-	GC_DEVICE_AUTO,
-	GC_DEVICE_CUDA,
-	GC_DEVICE_HOST
-} GcDeviceChoice;
-
 typedef enum GcDebugOffload
 {
 	GC_OFFLOAD_ALLOW,
@@ -46,7 +39,7 @@ typedef enum GcCold
 
 /* settings.c describes each.  force.h says what the settings for debugging force. */
 extern bool gc_enabled;
-extern int	gc_device_choice;
+extern char *gc_devices;			/* as it was written; device_names.h says what it means */
 extern int	gc_cold;
 extern int	gc_debug_offload;
 extern int	gc_debug_rewrite;
@@ -104,6 +97,7 @@ typedef enum GcGangSetting
 	GC_GANG_WAIT				/* requests wait for launches of their kernel, whatever they take */
 } GcGangSetting;
 extern int	gc_debug_gang;
+extern int	gc_debug_route;			/* GcRoute */
 extern double gc_offload_cost;
 extern double gc_debug_tuple_cost;
 extern double gc_debug_build_cost;

@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "device_names.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
 #include "queue/reasons.h"
@@ -114,9 +115,10 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Columns of gpuconc_get_devices(): of the device, the link's, and of its memory. */
-#define DEVICE_COLUMNS	14
-#define ALL_COLUMNS		(DEVICE_COLUMNS + 1 + GC_MEMORY_KINDS + 2)
+/* Columns of gpuconc_get_devices(): of the device, the link's, of its memory, and of its requests. */
+#define DEVICE_COLUMNS	15
+#define MEMORY_COLUMNS	(GC_MEMORY_KINDS + 2)
+#define ALL_COLUMNS		(DEVICE_COLUMNS + 1 + MEMORY_COLUMNS + 3)
 
 /* Device memory by what it is taken for, and what is free. */
 static void
@@ -129,41 +131,56 @@ memory_values(GcDeviceStatus *d, Datum *values)
 	values[GC_MEMORY_KINDS + 1] = counter(&d->memory_largest_free);
 }
 
-Datum
-gpuconc_get_devices(PG_FUNCTION_ARGS)
+static void
+put_device(ReturnSetInfo *rsinfo, int device)
 {
 	static const char *const states[] = {"starting", "ready", "no device", "stopped"};
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	GcDeviceStatus *d = gc_device_status();
+	GcDeviceStatus *d = gc_device_status_of(device);
 	const char *reason;
-	uint32		state = gc_worker_state(&reason);
+	uint32		state = gc_device_state(device, &reason);
 	bool		ready = state == GC_WORKER_READY;
 	Datum		values[ALL_COLUMNS];
 	bool		nulls[ALL_COLUMNS] = {0};
+	int			i = 0;
+
+	pg_read_barrier();
+	values[i++] = Int32GetDatum(device);
+	values[i++] = CStringGetTextDatum(d->kind);
+	values[i++] = CStringGetTextDatum(d->info.name);
+	values[i++] = CStringGetTextDatum(states[state]);
+	values[i++] = CStringGetTextDatum(reason);
+	values[i++] = Int32GetDatum((int32) pg_atomic_read_u32(&d->worker_pid));
+	values[i++] = Int32GetDatum(d->info.sms);
+	values[i++] = Int64GetDatum((int64) d->info.total_bytes);
+	values[i++] = Int64GetDatum((int64) d->info.memory_bytes);
+	values[i++] = counter(&d->memory_used);
+	values[i++] = counter(&d->regions);
+	values[i++] = counter(&d->shared_builds);
+	values[i++] = Int32GetDatum((int32) pg_atomic_read_u32(&d->running));
+	values[i++] = CStringGetTextDatum(d->info.target);
+	values[i++] = TimestampTzGetDatum(d->started_at);
+	/* Bytes per second that were copied to the device when the worker started. */
+	values[i++] = Float8GetDatum(d->link_bytes);
+	memory_values(d, &values[i]);
+	i += MEMORY_COLUMNS;
+	values[i++] = CStringGetTextDatum(d->info.card);
+	values[i++] = counter(&d->requests);
+	values[i++] = milliseconds(&d->backlog_us);
+	Assert(i == ALL_COLUMNS);
+	/* An absent device's properties are unknown, not empty; so is the speed of a link that nothing crosses. */
+	for (i = 0; i < ALL_COLUMNS; i++)
+		nulls[i] = (!ready && i != 0 && i != 3 && i != 4) || (i == 4 && reason[0] == '\0') || (i == DEVICE_COLUMNS && d->link_bytes <= 0);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+Datum
+gpuconc_get_devices(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
 	InitMaterializedSRF(fcinfo, 0);
-	gc_check_columns(rsinfo->setDesc, lengthof(values));
-	pg_read_barrier();
-	values[0] = CStringGetTextDatum(d->kind);
-	values[1] = CStringGetTextDatum(d->info.name);
-	values[2] = CStringGetTextDatum(states[state]);
-	values[3] = CStringGetTextDatum(reason);
-	values[4] = Int32GetDatum((int32) pg_atomic_read_u32(&d->worker_pid));
-	values[5] = Int32GetDatum(d->info.sms);
-	values[6] = Int64GetDatum((int64) d->info.total_bytes);
-	values[7] = Int64GetDatum((int64) d->info.memory_bytes);
-	values[8] = counter(&d->memory_used);
-	values[9] = counter(&d->regions);
-	values[10] = counter(&d->shared_builds);
-	values[11] = Int32GetDatum((int32) pg_atomic_read_u32(&d->running));
-	values[12] = CStringGetTextDatum(d->info.target);
-	values[13] = TimestampTzGetDatum(d->started_at);
-	/* Bytes per second that were copied to the device when the worker started. */
-	values[DEVICE_COLUMNS] = Float8GetDatum(d->link_bytes);
-	memory_values(d, &values[DEVICE_COLUMNS + 1]);
-	/* An absent device's properties are unknown, not empty; so is the speed of a link that nothing crosses. */
-	for (int i = 0; i < ALL_COLUMNS; i++)
-		nulls[i] = (!ready && i != 2 && i != 3) || (i == 3 && reason[0] == '\0') || (i == DEVICE_COLUMNS && d->link_bytes <= 0);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	gc_check_columns(rsinfo->setDesc, ALL_COLUMNS);
+	for (int d = 0; d < gc_ndevices; d++)
+		put_device(rsinfo, d);
 	return (Datum) 0;
 }

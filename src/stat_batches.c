@@ -24,6 +24,7 @@
 #include "utils/json.h"
 #include "utils/timestamp.h"
 
+#include "device_names.h"
 #include "report.h"
 #include "settings.h"
 #include "queue/queue.h"
@@ -131,7 +132,7 @@ put_ms(double us, bool *isnull)
 	return Float8GetDatum(*isnull ? 0 : us / 1000.0);
 }
 
-#define BATCH_COLUMNS	13
+#define BATCH_COLUMNS	14
 
 Datum
 gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
@@ -162,12 +163,13 @@ gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
 		values[10] = Float8GetDatum(b->decision_us / 1000.0);
 		values[11] = Int32GetDatum(shared_scans(b));
 		values[12] = Int32GetDatum((int32) b->failed);
+		values[13] = Int32GetDatum(b->device);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
-#define KERNEL_COLUMNS	12
+#define KERNEL_COLUMNS	13
 
 Datum
 gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
@@ -199,6 +201,7 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
 		values[9] = Int64GetDatum((int64) k->shared_bytes);
 		values[10] = Int32GetDatum((int32) k->threads);
 		values[11] = TimestampTzGetDatum(k->last_launch);
+		values[12] = Int32GetDatum(k->device);
 		/* Which kernel it is, and when it ran, may tell what other sessions do. */
 		nulls[0] = nulls[11] = !all;
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
@@ -212,6 +215,7 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
  * Trace events as chrome://tracing and Perfetto read them: complete events ("X") on
  * tracks, which are threads of processes there.  Trace events of one track may not overlap,
  * so each process has as many tracks as spans that overlap.
+ * Each device has processes of its own.
  *
  * Requests in waves belong to no batch.  Users who see all sessions' batches see waves and other
  * copies, too: those since the first request of the batches that are shown, or the newest where there is no batch.
@@ -357,9 +361,9 @@ visible_waves(int limit, TimestampTz since, TimestampTz *origin, int *n)
 	return waves;
 }
 
-/* Collect the spans of copies, and of waves' kernels. */
+/* Collect the spans of the device's copies, and of its waves' kernels. */
 static void
-collect_waves(const GcWaveRecord *waves, int n, TimestampTz origin, Spans *c_spans, Spans *k_spans)
+collect_waves(const GcWaveRecord *waves, int n, int device, TimestampTz origin, Spans *c_spans, Spans *k_spans)
 {
 	c_spans->span = palloc(Max(n, 1) * sizeof(Span));
 	k_spans->span = palloc(Max(n, 1) * sizeof(Span));
@@ -369,6 +373,8 @@ collect_waves(const GcWaveRecord *waves, int n, TimestampTz origin, Spans *c_spa
 		const double began = w->began - origin;
 		const double copied = began + Max(sane(w->copies_us), 0);
 
+		if (w->device != device)
+			continue;
 		if (w->bytes > 0)
 			add_wave(c_spans, began, copied - began, w);
 		if (w->kind == GC_WAVE_COPIED)
@@ -378,9 +384,9 @@ collect_waves(const GcWaveRecord *waves, int n, TimestampTz origin, Spans *c_spa
 	assign_lanes(k_spans);
 }
 
-/* Collect the spans of the given batches, of their kernels, and of their waiting requests. */
+/* Collect the spans of the device's batches, of their kernels, and of their waiting requests. */
 static void
-collect(const GcBatchRecord *batches, int n, TimestampTz origin, Spans *b_spans, Spans *k_spans, Spans *q_spans)
+collect(const GcBatchRecord *batches, int n, int device, TimestampTz origin, Spans *b_spans, Spans *k_spans, Spans *q_spans)
 {
 	bool		all = sees_all();
 
@@ -394,6 +400,8 @@ collect(const GcBatchRecord *batches, int n, TimestampTz origin, Spans *b_spans,
 		const GcBatchRecord *b = &batches[i];
 		double		began = b->began - origin;
 
+		if (b->device != device)
+			continue;
 		add_span(b_spans, began, began + batch_us(b), b, NULL);
 		for (int j = 0; j < b->nkept; j++)
 		{
@@ -420,6 +428,13 @@ put_separator(StringInfo buf)
 		appendStringInfoString(buf, ",\n");
 }
 
+/* The number of a process in the trace: each device has its own. */
+static int
+process_number(TimelineProcess process, int device)
+{
+	return device * TIMELINE_WAVES + process;
+}
+
 /* Write a trace event up to its arguments; the caller adds these, and "}}". */
 static void
 put_event(StringInfo buf, TimelineProcess process, const Span *s, const char *category,
@@ -427,7 +442,8 @@ put_event(StringInfo buf, TimelineProcess process, const Span *s, const char *ca
 {
 	put_separator(buf);
 	appendStringInfo(buf, "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"args\":{",
-					 name, category, process, s->lane, s->from, s->to - s->from);
+					 name, category, process_number(process, s->batch ? s->batch->device : s->wave->device), s->lane,
+					 s->from, s->to - s->from);
 }
 
 static void
@@ -506,18 +522,57 @@ put_copies(StringInfo buf, const Span *s)
 
 /* Write the names of a process and of its tracks; nothing for a process without tracks. */
 static void
-put_names(StringInfo buf, TimelineProcess process, const char *name, const char *track, int ntracks)
+put_names(StringInfo buf, TimelineProcess process, int device, const char *name, const char *track, int ntracks)
 {
+	const int	number = process_number(process, device);
+
 	if (ntracks == 0)
 		return;
+	if (gc_ndevices > 1)
+		name = psprintf("%s %d", name, device);
 	put_separator(buf);
 	appendStringInfo(buf, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"%s\"}},\n",
-					 process, name);
+					 number, name);
 	appendStringInfo(buf, "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"sort_index\":%d}}",
-					 process, process);
+					 number, number);
 	for (int i = 1; i <= ntracks; i++)
 		appendStringInfo(buf, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s %d\"}}",
-						 process, i, track, i);
+						 number, i, track, i);
+}
+
+/* Write what one device did. */
+static void
+put_device(StringInfo buf, int device, const GcBatchRecord *batches, int n, const GcWaveRecord *waves, int nwaves,
+		   TimestampTz origin)
+{
+	Spans		b = {0},
+				k = {0},
+				q = {0},
+				copies = {0},
+				wave_kernels = {0};
+
+	collect(batches, n, device, origin, &b, &k, &q);
+	collect_waves(waves, nwaves, device, origin, &copies, &wave_kernels);
+	put_names(buf, TIMELINE_DEVICE, device, "device", "lane", k.nlanes);
+	put_names(buf, TIMELINE_SCHEDULER, device, "scheduler", "batches", b.nlanes);
+	put_names(buf, TIMELINE_QUEUE, device, "queue", "waiting", q.nlanes);
+	put_names(buf, TIMELINE_LINK, device, "link", "copies", copies.nlanes);
+	put_names(buf, TIMELINE_WAVES, device, "waves", "kernels", wave_kernels.nlanes);
+	for (int i = 0; i < k.n; i++)
+		put_kernel(buf, &k.span[i]);
+	for (int i = 0; i < b.n; i++)
+		put_batch(buf, &b.span[i]);
+	for (int i = 0; i < q.n; i++)
+		put_wait(buf, &q.span[i]);
+	for (int i = 0; i < copies.n; i++)
+	{
+		if (copies.span[i].wave->kind == GC_WAVE_COPIED)
+			put_wave(buf, &copies.span[i], TIMELINE_LINK, "copies");
+		else
+			put_copies(buf, &copies.span[i]);
+	}
+	for (int i = 0; i < wave_kernels.n; i++)
+		put_wave(buf, &wave_kernels.span[i], TIMELINE_WAVES, "kernels of a wave");
 }
 
 /* gpuconc_timeline(batches integer) returns json: the newest `batches` batches. */
@@ -527,11 +582,6 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 	int			limit = PG_GETARG_INT32(0);
 	GcBatchRecord *batches = NULL;
 	GcWaveRecord *waves;
-	Spans		b = {0},
-				k = {0},
-				q = {0},
-				copies = {0},
-				wave_kernels = {0};
 	TimestampTz origin;
 	int			n = 0;
 	int			nwaves;
@@ -546,8 +596,6 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 		batches = visible_batches(limit, &n);
 	origin = first_start(batches, n);
 	waves = visible_waves(limit, first_submitted(batches, n), &origin, &nwaves);
-	collect(batches, n, origin, &b, &k, &q);
-	collect_waves(waves, nwaves, origin, &copies, &wave_kernels);
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"device\":");
@@ -555,26 +603,8 @@ gpuconc_timeline(PG_FUNCTION_ARGS)
 	if (n + nwaves > 0)
 		appendStringInfo(&buf, ",\"start\":\"%s\"", timestamptz_to_str(origin));
 	appendStringInfoString(&buf, "},\"traceEvents\":[");
-	put_names(&buf, TIMELINE_DEVICE, "device", "lane", k.nlanes);
-	put_names(&buf, TIMELINE_SCHEDULER, "scheduler", "batches", b.nlanes);
-	put_names(&buf, TIMELINE_QUEUE, "queue", "waiting", q.nlanes);
-	put_names(&buf, TIMELINE_LINK, "link", "copies", copies.nlanes);
-	put_names(&buf, TIMELINE_WAVES, "waves", "kernels", wave_kernels.nlanes);
-	for (int i = 0; i < k.n; i++)
-		put_kernel(&buf, &k.span[i]);
-	for (int i = 0; i < b.n; i++)
-		put_batch(&buf, &b.span[i]);
-	for (int i = 0; i < q.n; i++)
-		put_wait(&buf, &q.span[i]);
-	for (int i = 0; i < copies.n; i++)
-	{
-		if (copies.span[i].wave->kind == GC_WAVE_COPIED)
-			put_wave(&buf, &copies.span[i], TIMELINE_LINK, "copies");
-		else
-			put_copies(&buf, &copies.span[i]);
-	}
-	for (int i = 0; i < wave_kernels.n; i++)
-		put_wave(&buf, &wave_kernels.span[i], TIMELINE_WAVES, "kernels of a wave");
+	for (int d = 0; d < gc_ndevices; d++)
+		put_device(&buf, d, batches, n, waves, nwaves, origin);
 	appendStringInfoString(&buf, "]}");
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
 }

@@ -57,7 +57,7 @@ sub new_server
 	$node->append_conf(
 		'postgresql.conf', qq{
 shared_preload_libraries = 'gpuconc'
-gpuconc.device = host
+gpuconc.devices = host
 gpuconc.debug_chunk_pages = 32
 gpuconc.host_cache_size = 64MB
 gpuconc.kernel_cache = '@{[kernels_directory()]}'
@@ -84,12 +84,12 @@ sub start_server
 	return;
 }
 
-# Wait until the worker has a device, or knows that there is none.
+# Wait until each worker has a device, or knows that there is none.
 sub wait_for_worker
 {
 	my ($node) = @_;
 
-	wait_until($node, q{SELECT state IN ('ready', 'no device') FROM gpuconc_devices});
+	wait_until($node, q{SELECT bool_and(state IN ('ready', 'no device')) FROM gpuconc_devices});
 	keep_session($node) if $kept{ $node->name };
 	return;
 }
@@ -505,7 +505,7 @@ sub nothing_held
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	wait_until($node, q{
 SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'});
-	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$message: no request runs");
+	wait_until($node, q{SELECT sum(running) = 0 FROM gpuconc_devices}, "$message: no request runs");
 	$node->safe_psql('postgres',
 		q{SELECT count(gpuconc_evict(oid)) FROM pg_class WHERE relkind IN ('r', 'm')});
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_load_progress'), '0', "$message: no load is left");

@@ -19,7 +19,7 @@ my ($pg_ctl) = grep { -x $_ } map { "$_/pg_ctl" } split /:/, $ENV{PATH};
 symlink $pg_ctl, "$bin/pg_ctl" or die "symlink: $!";
 my $gate = "$PostgreSQL::Test::Utils::tmp_check/gate";
 
-my $node = new_server('device', "gpuconc.device = auto\ngpuconc.kernel_cache = ''\n", start => 0);
+my $node = new_server('device', "gpuconc.devices = auto\ngpuconc.kernel_cache = ''\n", start => 0);
 my $path = $ENV{PATH};
 
 # Start or restart the server with these settings, and a PATH of these directories.
@@ -84,7 +84,7 @@ is(log_has($node, qr/gpuconc/, $offset), log_has($node, qr/gpuconc uses device h
 SKIP:
 {
 	skip 'this machine has a GPU', 10 if glob '/dev/nvidia[0-9]*';
-	$offset = with_server('gpuconc.device = cuda', $path, 'no device');
+	$offset = with_server('gpuconc.devices = cuda', $path, 'no device');
 	answers('cuda without a GPU');
 	is(log_has($node, qr/LOG:  gpuconc has no device; queries run without it\n.*DETAIL:  \S/, $offset),
 		1, 'cuda without a GPU: one line in the log says why');
@@ -115,7 +115,7 @@ ORDER BY id LIMIT 1}), $expected, "$name: the prediction");
 	return;
 }
 
-$node->append_conf('postgresql.conf', 'gpuconc.device = host');
+$node->append_conf('postgresql.conf', 'gpuconc.devices = host');
 calibrated('no such calibration file', "$calibration.absent",
 	qr/LOG:  could not open calibration file ".*absent": No such file or directory\n/, 'f');
 append_to_file($calibration, "# a device of the tests\r\nlaunch_us = 777000\r\nread_bandwidth = 1e9\r\n");
@@ -133,7 +133,7 @@ $node->append_conf('postgresql.conf', "gpuconc.calibration_file = ''");
 #-------------------------------------------------------------------------
 # compilers
 #-------------------------------------------------------------------------
-$offset = with_server('gpuconc.device = host', $bin, 'no device');
+$offset = with_server('gpuconc.devices = host', $bin, 'no device');
 answers('no compiler');
 is(log_has($node, qr/LOG:  gpuconc has no device.*\n.*DETAIL:  .*compiler/, $offset), 1, 'no compiler: one line in the log');
 

@@ -27,7 +27,7 @@ sub start
 
 	local $ENV{LD_LIBRARY_PATH} = join ':', $driver, $ENV{LD_LIBRARY_PATH} // ();
 	local $ENV{FAKE_CUDA_FAIL} = $fail;
-	return new_server($name, "gpuconc.device = cuda\ngpuconc.debug_gpu_kernels = off");
+	return new_server($name, "gpuconc.devices = cuda\ngpuconc.debug_gpu_kernels = off");
 }
 
 # Wait until the log has this message.

@@ -62,7 +62,7 @@ dlopen(const char *file, int mode)
 }
 } =~ s/DIRECTORY/"$directory"/r);
 
-my $node = new_server('device', "gpuconc.device = cuda\n", start => 0);
+my $node = new_server('device', "gpuconc.devices = cuda\n", start => 0);
 my $created = 0;
 
 # Restart, with what the driver gives for a call.  Whether the server has this device and state, and its view says why.
@@ -89,7 +89,7 @@ sub has_none
 {
 	my ($name, $why, $fail) = @_;
 
-	my $offset = has($name, 'gpuconc.device = cuda', '|no device', $why, $fail);
+	my $offset = has($name, 'gpuconc.devices = cuda', '|no device', $why, $fail);
 
 	is(log_has($node, qr/LOG:  gpuconc has no device; queries run without it\n[^\n]*DETAIL:  [^\n]*$why/, $offset), 1,
 		"$name: one line of the log says why");
@@ -100,7 +100,7 @@ sub has_none
 }
 
 has_none('no NVRTC', qr/The CUDA run-time compiler \(libnvrtc\.so\) was not found\. Install .*nvidia-cuda-nvrtc/);
-has('no NVRTC, and auto', 'gpuconc.device = auto', 'host|ready', qr/The CUDA run-time compiler \(libnvrtc\.so\) was not found\. Install /);
+has('no NVRTC, and auto', 'gpuconc.devices = auto', 'host|ready', qr/The CUDA run-time compiler \(libnvrtc\.so\) was not found\. Install /);
 is_offloaded($node, $_, "no NVRTC, and auto: $_") foreach (@queries);
 
 make_library_of_text('libnvrtc.so.11.2', 'int nvrtcVersion(int *major, int *minor) { *major = 11; *minor = 8; return 0; }');
@@ -130,7 +130,7 @@ make_nvrtc(90);
 
 # CUDA_ERROR_DEVICE_UNAVAILABLE: in exclusive mode, the GPU is the process's that came first.
 has_none('a GPU that another cluster has for itself', qr/cuDevicePrimaryCtxRetain failed: /, 'cuDevicePrimaryCtxRetain=46');
-has('such a GPU, and auto', 'gpuconc.device = auto', 'host|ready', qr/cuDevicePrimaryCtxRetain failed: /, 'cuDevicePrimaryCtxRetain=46');
+has('such a GPU, and auto', 'gpuconc.devices = auto', 'host|ready', qr/cuDevicePrimaryCtxRetain failed: /, 'cuDevicePrimaryCtxRetain=46');
 is_offloaded($node, $queries[1], 'such a GPU, and auto');
 
 $node->stop;

@@ -31,7 +31,7 @@ is($node->safe_psql('postgres', 'SET gpuconc.enabled = on; SELECT count(*) FROM 
 # preloaded, not created
 $node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'gpuconc'
-gpuconc.device = host
+gpuconc.devices = host
 gpuconc.offload_cost = 0
 gpuconc.kernel_cache = '@{[kernels_directory()]}'
 });
@@ -54,7 +54,7 @@ is($node->safe_psql('postgres', "LOAD 'gpuconc'; SELECT 1"), '1', 'LOAD does not
 
 # what only a restart, or nobody, may change
 foreach my $command (
-	'ALTER SYSTEM SET gpuconc.device = nonsense', 'SET gpuconc.device = cuda',
+	'ALTER SYSTEM SET gpuconc.devices = nonsense', 'SET gpuconc.devices = cuda',
 	'SET gpuconc.host_cache_size = 1', 'SET gpuconc.debug_offload = perhaps',
 	'ALTER SYSTEM SET gpuconc.debug_chunk_pages = 10', 'SET gpuconc.no_such_setting = 1')
 {

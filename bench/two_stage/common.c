@@ -122,7 +122,7 @@ bench_open(int argc, char **argv, const BenchOptions *defaults, int limit_s)
 {
 	static char *all[64];
 	int			nall = argc < 64 ? argc : 64;
-	GcDeviceOptions options = {0, 0, 0, NULL, NULL};
+	GcDeviceOptions options = {.ordinal = 0};
 	GcError		err = {GC_OK, ""};
 	char		device[256];
 

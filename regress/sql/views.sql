@@ -25,7 +25,7 @@ SET gpuconc.debug_offload = sometimes;
 SET gpuconc.offload_cost = -1;
 SET gpuconc.debug_tuple_cost = -2;
 SET gpuconc.loader_workers = -1;
-SET gpuconc.device = host;
+SET gpuconc.devices = host;
 SET gpuconc.debug_chunk_pages = 4;
 SET gpuconc.no_such_setting = 1;
 

@@ -270,6 +270,17 @@ summarize(const GcDirectory *dir)
 	return summary;
 }
 
+/* On all devices. */
+static int64
+device_bytes(GcColState *state)
+{
+	uint64		bytes = 0;
+
+	for (int d = 0; d < GC_MAX_DEVICES; d++)
+		bytes += pg_atomic_read_u64(&state->device_bytes[d]);
+	return (int64) bytes;
+}
+
 static void
 put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *column,
 		   const GcDirSummary *summary)
@@ -292,7 +303,7 @@ put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *col
 	values[i++] = Int64GetDatum(summary->chunks);
 	values[i++] = Int64GetDatum((int64) dir->nrows);
 	values[i++] = Int64GetDatum(column ? (int64) column->bytes : 0);
-	values[i++] = Int64GetDatum(column ? (int64) pg_atomic_read_u64(&column->state->device_bytes) : 0);
+	values[i++] = Int64GetDatum(column ? device_bytes(column->state) : 0);
 	values[i++] = Int64GetDatum(summary->pages);
 	values[i++] = Int64GetDatum(summary->hot_pages);
 	values[i++] = Int64GetDatum(summary->hot_bytes);

@@ -19,6 +19,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dynlib.h"
 
@@ -144,19 +145,51 @@ open_driver(CudaDevice *dev, GcError *err)
 	return code;
 }
 
+/* The GPU with this ordinal becomes the device's.  Its UUID, in hexadecimal, goes into info.card. */
 static GcCode
-choose_gpu(CudaDevice *dev, int ordinal, GcError *err)
+get_gpu(CudaDevice *dev, int ordinal, GcError *err)
 {
+	char	   *card = dev->base.info.card;
+	CuUuid		uuid;
+	GcCode		code;
+
+	code = check_probe(dev, dev->api.device_get(&dev->handle, ordinal), "cuDeviceGet", err);
+	if (code == GC_OK)
+		code = check_probe(dev, dev->api.device_uuid(&uuid, dev->handle), "cuDeviceGetUuid", err);
+	if (code != GC_OK)
+		return code;
+	for (int i = 0; i < (int) sizeof(uuid.bytes); i++)
+		card += sprintf(card, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid.bytes[i]);
+	return GC_OK;
+}
+
+static GcCode
+choose_gpu(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
+{
+	const bool	by_uuid = options->uuid != NULL && options->uuid[0] != '\0';
 	int			count = 0;
+	int			found = by_uuid ? -1 : options->ordinal;
 	GcCode		code;
 
 	code = check_probe(dev, dev->api.device_count(&count), "cuDeviceGetCount", err);
+	for (int i = 0; by_uuid && found < 0 && code == GC_OK && i < count; i++)
+	{
+		code = get_gpu(dev, i, err);
+		if (code == GC_OK && strcmp(dev->base.info.card, options->uuid) == 0)
+			found = i;
+	}
 	if (code != GC_OK)
 		return code;
-	if (ordinal < 0 || ordinal >= count)
+	if (by_uuid && found < 0)
+		return gc_fail(err, GC_NO_DEVICE, "There is no GPU with the UUID %s; the CUDA driver reports %d GPUs.",
+					   options->uuid, count);
+	if (found < 0 || found >= count)
 		return gc_fail(err, GC_NO_DEVICE, "There is no GPU %d; the CUDA driver reports %d.",
-					   ordinal, count);
-	return check_probe(dev, dev->api.device_get(&dev->handle, ordinal), "cuDeviceGet", err);
+					   found, count);
+	code = get_gpu(dev, found, err);
+	if (code == GC_OK && options->claim != NULL && !options->claim(dev->base.info.card))
+		return gc_fail(err, GC_NO_DEVICE, "GPU %d has a worker already: gpuconc.devices names it twice.", found);
+	return code;
 }
 
 /* A device attribute; 0, which means unknown, where this driver has it not. */
@@ -342,7 +375,7 @@ open_steps(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
 
 	code = open_driver(dev, err);
 	if (code == GC_OK)
-		code = choose_gpu(dev, options->ordinal, err);
+		code = choose_gpu(dev, options, err);
 	if (code == GC_OK)
 		code = describe_gpu(dev, err);
 	if (code == GC_OK)

@@ -37,7 +37,10 @@ typedef struct GcDeviceOptions
 {
 	int			host_threads;	/* device host: threads; 0 = all cores */
 	u64			memory_limit;	/* bytes of device memory to take; 0 = automatic */
-	int			ordinal;		/* device cuda: which GPU */
+	int			ordinal;		/* which GPU; device host: which of several that it pretends to be */
+	const char *uuid;			/* device cuda: which GPU, whatever its ordinal; NULL or "": by that */
+	bool		(*claim) (const char *card);	/* asked before anything is taken; false: another worker has
+												 * the card.  NULL: there is no other */
 	const char *temp_directory; /* device host: where compilers work, if it has room;
 								 * NULL: in the system's */
 	const GcDeviceInfo *pretend;	/* device host: report this GPU's multiprocessors, cache,
@@ -51,6 +54,7 @@ typedef struct GcDeviceOptions
 struct GcDeviceInfo
 {
 	char		name[128];		/* "NVIDIA H200", or the CPU's model name */
+	char		card[48];		/* a GPU's UUID in hexadecimal, or "host:0": no two have the same */
 	bool		host_memory;	/* reads host memory in place: nothing need be copied */
 	bool		host_pointers;	/* kernels may use the host's addresses of page-locked memory */
 	bool		own_processors; /* has processors of its own: does not compute on the CPU */

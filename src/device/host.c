@@ -45,6 +45,9 @@
 #define POOL_SMALLEST		(64 * MEGABYTE)
 #define POOL_GRANULE		(2 * MEGABYTE)
 
+/* Devices that the host can pretend to be. */
+#define HOSTS				8
+
 /* Copies and fills up to this size are made at once if the stream is idle. */
 #define INLINE_BYTES		(64 * 1024)
 
@@ -236,6 +239,17 @@ host_close(GcDevice *base)
 	free(dev);
 }
 
+/* The host can pretend to be several devices. */
+static GcCode
+choose_host(const GcDeviceInfo *info, const GcDeviceOptions *options, GcError *err)
+{
+	if (options->ordinal >= HOSTS)
+		return gc_fail(err, GC_NO_DEVICE, "There is no device %s; there are %d.", info->card, HOSTS);
+	if (options->claim != NULL && !options->claim(info->card))
+		return gc_fail(err, GC_NO_DEVICE, "Device %s has a worker already: gpuconc.devices names it twice.", info->card);
+	return GC_OK;
+}
+
 static GcCode
 host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 {
@@ -257,8 +271,11 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 	pthread_condattr_destroy(&attr);
 	pthread_cond_init(&dev->done, NULL);
 
-	code = gc_host_compiler_find(&dev->compiler, options->temp_directory, dev->base.info.target,
-								 sizeof(dev->base.info.target), err);
+	snprintf(dev->base.info.card, sizeof(dev->base.info.card), "host:%d", options->ordinal);
+	code = choose_host(&dev->base.info, options, err);
+	if (code == GC_OK)
+		code = gc_host_compiler_find(&dev->compiler, options->temp_directory, dev->base.info.target,
+									 sizeof(dev->base.info.target), err);
 	if (code == GC_OK)
 		code = take_pool(dev, options->memory_limit, err);
 	if (code == GC_OK)

@@ -28,6 +28,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,16 @@ open_listing(int dir)
 	return listing;
 }
 
-/* Remove what a server that was killed has left half written. */
+/* Is it being written?  Its name begins with the process that does so. */
+static bool
+has_writer(const char *name)
+{
+	const long	pid = strtol(name + strlen(TMP_PREFIX), NULL, 10);
+
+	return pid > 0 && pid != getpid() && (kill((pid_t) pid, 0) == 0 || errno == EPERM);
+}
+
+/* Remove what a server that was killed has left half written, and no other process's files. */
 static void
 remove_leftovers(int dir)
 {
@@ -126,7 +136,7 @@ remove_leftovers(int dir)
 
 	while (listing != NULL && (entry = readdir(listing)) != NULL)
 	{
-		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0)
+		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0 && !has_writer(entry->d_name))
 			unlinkat(dir, entry->d_name, 0);
 	}
 	if (listing != NULL)

@@ -163,6 +163,8 @@ typedef struct GcScanState
 	bool		started;
 	bool		judged;			/* what was guessed was estimated by the values of parameters (judge.c) */
 	bool		falling_back;	/* PostgreSQL's own plan answers */
+	int			device;			/* that the last attempt was submitted to; -1: it was not */
+	uint32		avoided;		/* devices that have failed the execution, as bits */
 	double		limit_ms;		/* how long the request may take (limit.h); -1: as long as it does */
 	bool		own_plan_timed; /* as a request took longer; false: it did not, or that plan has ended */
 	instr_time	own_plan_time;	/* that it has taken so far */

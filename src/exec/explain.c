@@ -631,13 +631,25 @@ text_times(const GcScanStats *s, ExplainState *es)
 	end_line(&line, "Device Timings", es);
 }
 
+/* Which one it was is of interest where there are several. */
+static void
+explain_device(const GcRunInfo *r, ExplainState *es)
+{
+	const char *name = gc_device_status_of(r->device)->info.name;
+	const bool	text = es->format == EXPLAIN_FORMAT_TEXT;
+
+	ExplainPropertyText("Device", text && gc_ndevices > 1 ? psprintf("%u (%s)", r->device, name) : name, es);
+	if (!text && gc_ndevices > 1)
+		ExplainPropertyUInteger("Device Number", NULL, r->device, es);
+}
+
 static void
 explain_text(const GcScanStats *s, ExplainState *es)
 {
 	const GcRunInfo *r = &s->run;
 	StringInfoData line;
 
-	ExplainPropertyText("Device", gc_device_status()->info.name, es);
+	explain_device(r, es);
 	text_pages(s, es);
 	text_memory(r, es);
 	text_sharing(r, es);
@@ -708,7 +720,7 @@ list_run(const GcScanStats *s, ExplainState *es)
 {
 	const GcRunInfo *r = &s->run;
 
-	ExplainPropertyText("Device", gc_device_status()->info.name, es);
+	explain_device(r, es);
 	ExplainPropertyUInteger("Pages Served", NULL, s->pages_served, es);
 	ExplainPropertyUInteger("Versioned Pages", NULL, s->pages_versioned, es);
 	ExplainPropertyUInteger("Delta Pages", NULL, s->pages_delta, es);

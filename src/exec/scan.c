@@ -254,6 +254,23 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 	}
 }
 
+/* The device has failed the request; true if there is another one that may answer. */
+static bool
+goes_elsewhere(GcScanState *node, GcCode code)
+{
+	if (node->device < 0 || (code != GC_WORKER_GONE && code != GC_DEVICE_FAILED && code != GC_DEVICE_MEMORY))
+		return false;
+	node->avoided |= 1u << node->device;
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		const char *reason;
+
+		if ((node->avoided & 1u << d) == 0 && gc_device_state(d, &reason) == GC_WORKER_READY)
+			return true;
+	}
+	return false;
+}
+
 static double
 ms_since(instr_time start)
 {
@@ -273,6 +290,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	GcCode		code;
 
 	INSTR_TIME_SET_CURRENT(start);
+	node->device = -1;
 	code = gc_bind(&b);
 	/* Its columns are guarded from here on. */
 	if (code == GC_OK)
@@ -282,14 +300,15 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	node->stats.bind_ms = ms_since(start);
 	node->asked = b.identity;
 	if (code == GC_OK)
-		code = gc_slot_submit(slot, b.request, &b.err);
+		code = gc_slot_submit(slot, b.request, node->avoided, &b.err);
 	if (code == GC_OK)
 	{
 		code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), node->limit_ms, &b.err);
 		if (code == GC_LOADING)
-			gc_compiling_note(&hints->key);
+			gc_compiling_note(&hints->key, gc_slot_device(slot));
 		else
-			gc_compiling_forget(&hints->key);
+			gc_compiling_forget(&hints->key, gc_slot_device(slot));
+		node->device = gc_slot_device(slot);
 		/* So it would be, each time that this is asked for. */
 		if (code == GC_DATA && b.identity.h[0] != 0)
 			gc_hints_note_refusal(hints, &b.identity);
@@ -352,6 +371,7 @@ run_on_device(GcScanState *node, GcError *err)
 	GcCode		code = GC_OK;
 
 	node->limit_ms = gc_device_limit(node, hints);
+	node->avoided = 0;
 	if (gc_own_plan_has_won(hints))
 		return gc_fail(err, GC_TOO_SLOW, "It took longer than PostgreSQL's own plan, less than ten minutes ago.");
 	code = gc_open_inputs(node, err);
@@ -372,6 +392,8 @@ run_on_device(GcScanState *node, GcError *err)
 		}
 		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
+		else if (goes_elsewhere(node, outcome))
+			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);
 		else if (learn(hints, outcome, err))
 		{
 			gc_hints_share(hints);

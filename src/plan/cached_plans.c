@@ -103,7 +103,7 @@ gc_cached_plans_tracked(void)
 static uint64
 worker_with_device(void)
 {
-	return gc_device_may_answer() ? (uint64) pg_atomic_read_u32(&gc_device_status()->worker_pid) << 1 : NO_WORKER;
+	return gc_device_may_answer() ? gc_workers_stamp() << 1 : NO_WORKER;
 }
 
 void

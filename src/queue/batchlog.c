@@ -42,7 +42,7 @@ typedef struct GcBatchLog
 typedef struct KernelKey
 {
 	GcHash		kernel;
-	uint64		kind;
+	uint64		kind;			/* and the device */
 } KernelKey;
 
 typedef struct KernelEntry
@@ -130,7 +130,7 @@ gc_batchlog_add(const GcBatchRecord *record)
 static GcKernelLog *
 kernel_entry(const GcKernelLog *launch)
 {
-	KernelKey	key = {.kernel = launch->kernel,.kind = launch->kind};
+	KernelKey	key = {.kernel = launch->kernel,.kind = (uint64) launch->device << 16 | launch->kind};
 	KernelEntry *e = hash_search(kernels, &key, HASH_FIND, NULL);
 
 	if (e)
@@ -152,6 +152,7 @@ kernel_entry(const GcKernelLog *launch)
 	memset(&e->log, 0, sizeof(e->log));
 	e->log.kernel = launch->kernel;
 	e->log.kind = launch->kind;
+	e->log.device = launch->device;
 	e->log.error = -1;
 	return &e->log;
 }

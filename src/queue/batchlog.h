@@ -3,7 +3,7 @@
  * batchlog.h
  *	  The log of scheduling: the last batches, and totals per kernel.
  *
- * In main shared memory.  The worker alone writes, once per batch, when its last
+ * In main shared memory.  The workers alone write, once per batch, when its last
  * request is done; backends read for the views gpuconc_stat_batches and
  * gpuconc_stat_kernels and for gpuconc_timeline().
  *
@@ -65,6 +65,7 @@ typedef struct GcBatchRecord
 {
 	uint64		id;				/* from 1; 0: nothing here yet */
 	TimestampTz began;
+	uint16		device;
 	uint16		policy;			/* GcPolicy */
 	uint16		nkernels;		/* requests of the batch */
 	uint16		nkept;			/* requests of the batch in kernel[] */
@@ -84,6 +85,7 @@ typedef struct GcKernelLog
 {
 	GcHash		kernel;
 	uint16		kind;			/* GcBatchKernelKind */
+	uint16		device;
 	uint64		launches;
 	uint64		requests;		/* more than launches where scans are shared */
 	double		time_us;		/* sum over launches */

@@ -5,7 +5,7 @@
  *
  * Backend-local: a handful of entries, replaced round-robin.  For other sessions there is a word for each program in
  * shared memory: half of a hash, and the count.  Two programs that are taken for one cost a wait, or a plan that is
- * PostgreSQL's for a while.  The counts are the device's; they go round, so only differences are compared.
+ * PostgreSQL's for a while.  The counts are a device's; they go round, so only differences are compared.
  *
  * Runs in backends, apart from the worker's functions.
  *
@@ -15,14 +15,15 @@
 
 #include "miscadmin.h"
 
-#include "queue.h"
+#include "device_status.h"
 
 #define MOST_NOTED	64
 
 typedef struct Noted
 {
 	GcHash		key;			/* all 0: none */
-	uint32		asked;			/* compilations, when the request gave up */
+	int			device;
+	uint32		asked;			/* its compilations, when the request gave up */
 } Noted;
 
 static Noted noted[MOST_NOTED];
@@ -37,11 +38,11 @@ gc_program_key(const GcProgram *logical)
 	return gc_hash_bytes(logical, logical->size, MyDatabaseId);
 }
 
-/* The word of a program in shared memory, and what its upper half is. */
+/* The word of a program in shared memory, for a device, and what its upper half is. */
 static pg_atomic_uint64 *
-place_of(const GcHash *key)
+place_of(const GcHash *key, int device)
 {
-	return &gc_device_status()->compiling[key->h[0] % GC_MOST_COMPILING];
+	return &gc_device_status_of(device)->compiling[key->h[0] % GC_MOST_COMPILING];
 }
 
 static uint64
@@ -62,7 +63,7 @@ find(const GcHash *key)
 }
 
 void
-gc_compiling_note(const GcHash *key)
+gc_compiling_note(const GcHash *key, int device)
 {
 	Noted	   *entry = find(key);
 
@@ -72,19 +73,20 @@ gc_compiling_note(const GcHash *key)
 		next_noted = (next_noted + 1) % MOST_NOTED;
 	}
 	entry->key = *key;
-	entry->asked = pg_atomic_read_u32(&gc_device_status()->compilations_asked);
-	pg_atomic_write_u64(place_of(key), tag_of(key) | entry->asked);
+	entry->device = device;
+	entry->asked = pg_atomic_read_u32(&gc_device_status_of(device)->compilations_asked);
+	pg_atomic_write_u64(place_of(key, device), tag_of(key) | entry->asked);
 }
 
 void
-gc_compiling_forget(const GcHash *key)
+gc_compiling_forget(const GcHash *key, int device)
 {
 	Noted	   *entry = find(key);
 
 	if (entry)
 		memset(entry, 0, sizeof(*entry));
-	if ((pg_atomic_read_u64(place_of(key)) & ~(uint64) PG_UINT32_MAX) == tag_of(key))
-		pg_atomic_write_u64(place_of(key), 0);
+	if ((pg_atomic_read_u64(place_of(key, device)) & ~(uint64) PG_UINT32_MAX) == tag_of(key))
+		pg_atomic_write_u64(place_of(key, device), 0);
 }
 
 bool
@@ -94,26 +96,37 @@ gc_compiling_noted(const GcHash *key)
 }
 
 static bool
-goes_on(uint32 asked)
+goes_on(int device, uint32 asked)
 {
-	return (int32) (pg_atomic_read_u32(&gc_device_status()->compilations_ended) - asked) < 0;
+	return (int32) (pg_atomic_read_u32(&gc_device_status_of(device)->compilations_ended) - asked) < 0;
 }
 
 bool
 gc_compiling_goes_on(const GcHash *key)
 {
 	const Noted *entry = find(key);
-	const uint64 word = pg_atomic_read_u64(place_of(key));
 
-	if (entry && goes_on(entry->asked))
+	if (entry && goes_on(entry->device, entry->asked))
 		return true;
-	return (word & ~(uint64) PG_UINT32_MAX) == tag_of(key) && goes_on((uint32) word);
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		const uint64 word = pg_atomic_read_u64(place_of(key, d));
+
+		if ((word & ~(uint64) PG_UINT32_MAX) == tag_of(key) && goes_on(d, (uint32) word))
+			return true;
+	}
+	return false;
 }
 
 bool
 gc_compiling_nothing(void)
 {
-	return !goes_on(pg_atomic_read_u32(&gc_device_status()->compilations_asked));
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		if (goes_on(d, pg_atomic_read_u32(&gc_device_status_of(d)->compilations_asked)))
+			return false;
+	}
+	return true;
 }
 
 void

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * queue.c
- *	  Slots, the ring of queued requests, and the statistics.
+ *	  Slots, the devices' rings of queued requests, and the statistics.
  *
- * Runs in backends and in the worker's main thread.  See queue.h for states,
+ * Runs in backends and in the workers' main threads.  See queue.h for states,
  * ownership and locks.
  *
  *-------------------------------------------------------------------------
@@ -28,6 +28,9 @@
 #include "../compat.h"
 #include "../columns/load/job.h"
 #include "../columns/store/epoch.h"
+#include "../device_names.h"
+#include "device_status.h"
+#include "route.h"
 
 typedef enum GcSlotState
 {
@@ -46,6 +49,8 @@ typedef struct GcSlot
 	pg_atomic_uint64 begun;		/* TimestampTz since when the device is at work for it; 0: not yet */
 	int			next_free;
 	int			owner_pid;
+	int			device;			/* that it was submitted to last */
+	uint32		predicted_us;	/* what it adds to that device's backlog */
 	Latch	   *owner;			/* backend to wake */
 	GcRequest  *request;
 	GcResult   *result;
@@ -54,19 +59,25 @@ typedef struct GcSlot
 	GcRunInfo	info;
 } GcSlot;
 
+/* A device's worker, and its ring. */
+typedef struct GcDeviceQueue
+{
+	bool		worker_present;
+	Latch	   *worker;
+	void	   *worker_memory;
+	char		card[sizeof(((GcDeviceInfo *) 0)->card)];	/* claimed */
+	uint64		head;			/* ring positions: taken up to, filled up to */
+	uint64		tail;
+	int		   *ring;			/* nslots entries: a slot is in it at most once */
+} GcDeviceQueue;
+
 typedef struct GcQueue
 {
 	slock_t		lock;
 	int			first_free;
-	bool		worker_present;
-	Latch	   *worker;
-	void	   *worker_memory;
-	uint64		head;			/* ring positions: taken up to, filled up to */
-	uint64		tail;
-	GcDeviceStatus device;
+	GcDeviceQueue devices[GC_MAX_DEVICES];
 	GcStats		stats;
 	int			nslots;
-	int		   *ring;			/* nslots entries: a slot is in it at most once */
 	GcSlot		slots[FLEXIBLE_ARRAY_MEMBER];
 } GcQueue;
 
@@ -77,9 +88,6 @@ static GcQueue *queue = NULL;
 
 /* Waits for which a backend does not spin after it has lost its processor to another process. */
 #define WAITS_WITHOUT_SPIN	8
-
-/* A worker that has not begun this long after the server's start never will. */
-#define WORKER_START_MS	3000
 
 /* Slots that this process has acquired and not yet released. */
 #define MAX_OWN_SLOTS	8
@@ -100,33 +108,14 @@ gc_queue_shmem_size(void)
 	Size		n = gc_request_slots();
 
 	return MAXALIGN(add_size(offsetof(GcQueue, slots), mul_size(n, sizeof(GcSlot)))) +
-		MAXALIGN(mul_size(n, sizeof(int)));
+		mul_size(gc_ndevices, MAXALIGN(mul_size(n, sizeof(int))));
 }
 
 static void
-init_atomics(void)
+init_stats(GcStats *s)
 {
-	GcStats    *s = &queue->stats;
-	GcDeviceStatus *d = &queue->device;
-	pg_atomic_uint64 *a;
-
-	for (a = &s->requests; a <= &s->lookups_shared; a++)
+	for (pg_atomic_uint64 *a = &s->requests; a <= &s->lookups_shared; a++)
 		pg_atomic_init_u64(a, 0);
-	pg_atomic_init_u32(&d->state, GC_WORKER_STARTING);
-	pg_atomic_init_u64(&d->memory_used, 0);
-	for (int i = 0; i < GC_MEMORY_KINDS; i++)
-		pg_atomic_init_u64(&d->memory_used_for[i], 0);
-	pg_atomic_init_u64(&d->memory_free, 0);
-	pg_atomic_init_u64(&d->memory_largest_free, 0);
-	pg_atomic_init_u64(&d->regions, 0);
-	pg_atomic_init_u64(&d->shared_builds, 0);
-	pg_atomic_init_u32(&d->running, 0);
-	pg_atomic_init_u32(&d->worker_pid, 0);
-	pg_atomic_init_u32(&d->link_costs_failed, false);
-	pg_atomic_init_u32(&d->compilations_asked, 0);
-	pg_atomic_init_u32(&d->compilations_ended, 0);
-	for (int i = 0; i < GC_MOST_COMPILING; i++)
-		pg_atomic_init_u64(&d->compiling[i], 0);
 }
 
 void
@@ -142,7 +131,9 @@ gc_queue_shmem_init(void)
 	memset(queue, 0, gc_queue_shmem_size());
 	SpinLockInit(&queue->lock);
 	queue->nslots = n;
-	queue->ring = (int *) ((char *) queue + MAXALIGN(offsetof(GcQueue, slots) + n * sizeof(GcSlot)));
+	for (int d = 0; d < gc_ndevices; d++)
+		queue->devices[d].ring = (int *) ((char *) queue + MAXALIGN(offsetof(GcQueue, slots) + n * sizeof(GcSlot)) +
+										  d * MAXALIGN(n * sizeof(int)));
 	for (int i = 0; i < n; i++)
 	{
 		pg_atomic_init_u32(&queue->slots[i].compiling, false);
@@ -150,40 +141,8 @@ gc_queue_shmem_init(void)
 		pg_atomic_init_u32(&queue->slots[i].state, SLOT_FREE);
 		queue->slots[i].next_free = i + 1 < n ? i + 1 : -1;
 	}
-	init_atomics();
+	init_stats(&queue->stats);
 	queue->stats.reset_at = GetCurrentTimestamp();
-}
-
-/* A worker that could not be registered is known only by the time that has passed since the start. */
-GcWorkerState
-gc_worker_state(const char **reason)
-{
-	GcDeviceStatus *d = &queue->device;
-	GcWorkerState state = pg_atomic_read_u32(&d->state);
-
-	*reason = d->reason;
-	if (state == GC_WORKER_STARTING && pg_atomic_read_u32(&d->worker_pid) == 0 &&
-		TimestampDifferenceExceeds(PgStartTime, GetCurrentTimestamp(), WORKER_START_MS))
-	{
-		*reason = "The worker has not started; max_worker_processes may be too small.";
-		return GC_WORKER_STOPPED;
-	}
-	return state;
-}
-
-bool
-gc_device_may_answer(void)
-{
-	const char *reason;
-	GcWorkerState state = gc_worker_state(&reason);
-
-	return state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
-}
-
-GcDeviceStatus *
-gc_device_status(void)
-{
-	return &queue->device;
 }
 
 GcStats *
@@ -209,8 +168,12 @@ gc_count_decision(GcDecisionStats *decisions, double us)
 
 	pg_atomic_fetch_add_u64(&decisions->made, 1);
 	pg_atomic_fetch_add_u64(&decisions->ns, ns);
-	if (ns > pg_atomic_read_u64(&decisions->most_ns))
-		pg_atomic_write_u64(&decisions->most_ns, ns);
+	for (uint64 most = pg_atomic_read_u64(&decisions->most_ns); ns > most;)
+	{
+		/* Another device's worker may change it, too. */
+		if (pg_atomic_compare_exchange_u64(&decisions->most_ns, &most, ns))
+			break;
+	}
 }
 
 /*-------------------------------------------------------------------------
@@ -300,31 +263,84 @@ gc_slot_acquire(void)
 	return slot;
 }
 
-GcCode
-gc_slot_submit(int slot, GcRequest *request, GcError *err)
+/* The devices that have a worker, as bits; only those that are ready, if any is. */
+static u32
+present_devices(void)
 {
+	u32			present = 0;
+	u32			ready = 0;
+
+	SpinLockAcquire(&queue->lock);
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		const GcDeviceQueue *q = &queue->devices[d];
+
+		if (!q->worker_present)
+			continue;
+		present |= 1u << d;
+		if (pg_atomic_read_u32(&gc_device_status_of(d)->state) == GC_WORKER_READY)
+			ready |= 1u << d;
+	}
+	SpinLockRelease(&queue->lock);
+	return ready ? ready : present;
+}
+
+/* False: its worker has just left. */
+static bool
+submit_to(int slot, int device)
+{
+	GcDeviceQueue *q = &queue->devices[device];
+	GcDeviceStatus *d = gc_device_status_of(device);
 	GcSlot	   *s = &queue->slots[slot];
 	Latch	   *worker = NULL;
 
+	/* Before the state: whoever sees that sees whose it is. */
+	s->device = device;
+	s->info.device = device;
+	pg_write_barrier();
+	SpinLockAcquire(&queue->lock);
+	if (q->worker_present)
+	{
+		pg_atomic_fetch_add_u32(&d->assigned, 1);
+		pg_atomic_fetch_add_u64(&d->backlog_us, s->predicted_us);
+		pg_atomic_write_u32(&s->state, SLOT_QUEUED);
+		q->ring[q->tail % queue->nslots] = slot;
+		q->tail++;
+		worker = q->worker;
+	}
+	SpinLockRelease(&queue->lock);
+	if (worker)
+		SetLatch(worker);
+	return worker != NULL;
+}
+
+GcCode
+gc_slot_submit(int slot, GcRequest *request, u32 avoid, GcError *err)
+{
+	GcSlot	   *s = &queue->slots[slot];
+
 	Assert(pg_atomic_read_u32(&s->state) == SLOT_FILLING);
 	s->request = request;
+	s->predicted_us = gc_ndevices > 1 ? gc_route_predict(request) : 0;
 	s->submitted = GetCurrentTimestamp();
 	pg_atomic_write_u32(&s->compiling, false);
 	pg_atomic_write_u64(&s->begun, 0);
 
-	SpinLockAcquire(&queue->lock);
-	if (queue->worker_present)
+	for (u32 left; (left = present_devices() & ~avoid) != 0;)
 	{
-		pg_atomic_write_u32(&s->state, SLOT_QUEUED);
-		queue->ring[queue->tail % queue->nslots] = slot;
-		queue->tail++;
-		worker = queue->worker;
+		const int	device = gc_ndevices > 1 ? gc_route(request, s->predicted_us, left) : 0;
+
+		if (submit_to(slot, device))
+			return GC_OK;
+		avoid |= 1u << device;
 	}
-	SpinLockRelease(&queue->lock);
-	if (worker == NULL)
-		return gc_fail(err, GC_WORKER_GONE, "The gpuconc worker is not running.");
-	SetLatch(worker);
-	return GC_OK;
+	return gc_fail(err, GC_WORKER_GONE, "The gpuconc worker is not running.");
+}
+
+int
+gc_slot_device(int slot)
+{
+	return queue->slots[slot].device;
 }
 
 /*
@@ -357,18 +373,18 @@ static void
 spin_for_result(GcSlot *s)
 {
 	static long processors = 0;
+	GcDeviceStatus *d = gc_device_status_of(s->device);
 	instr_time	start,
 				now;
 
 	if (processors == 0)
 		processors = sysconf(_SC_NPROCESSORS_ONLN);
-	if (!queue->device.info.own_processors || processor_is_wanted())
+	if (!d->info.own_processors || processor_is_wanted())
 		return;
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
-		if (!queue->device.info.own_processors ||
-			pg_atomic_read_u32(&queue->device.running) > processors / 3)
+		if (!d->info.own_processors || pg_atomic_read_u32(&d->running) > processors / 3)
 			return;
 		for (int i = 0; i < 50; i++)
 		{
@@ -451,14 +467,14 @@ gc_slot_info(int slot)
 	return &queue->slots[slot].info;
 }
 
-/* Wake the worker, so that it frees what it holds for an abandoned request. */
+/* Wake the worker of a device, so that it frees what it holds for an abandoned request. */
 static void
-wake_worker(void)
+wake_worker(int device)
 {
 	Latch	   *worker;
 
 	SpinLockAcquire(&queue->lock);
-	worker = queue->worker;
+	worker = queue->devices[device].worker;
 	SpinLockRelease(&queue->lock);
 	if (worker)
 		SetLatch(worker);
@@ -467,6 +483,9 @@ wake_worker(void)
 void
 gc_slot_release(int slot)
 {
+	/* A slot that is given up may be another session's before the worker is woken. */
+	const int	device = queue->slots[slot].device;
+
 	for (int i = 0; i < n_own_slots; i++)
 	{
 		if (own_slots[i] == slot)
@@ -488,7 +507,7 @@ gc_slot_release(int slot)
 			case SLOT_RUNNING:
 				if (slot_move(slot, SLOT_RUNNING, SLOT_ABANDONED))
 				{
-					wake_worker();
+					wake_worker(device);
 					return;
 				}
 				break;
@@ -507,31 +526,61 @@ gc_slot_release(int slot)
  *-------------------------------------------------------------------------
  */
 
+bool
+gc_queue_claim_card(const char *card)
+{
+	bool		taken = false;
+
+	SpinLockAcquire(&queue->lock);
+	for (int d = 0; d < gc_ndevices; d++)
+		taken = taken || (d != gc_my_device() && strcmp(queue->devices[d].card, card) == 0);
+	if (!taken)
+		strlcpy(queue->devices[gc_my_device()].card, card, sizeof(queue->devices[gc_my_device()].card));
+	SpinLockRelease(&queue->lock);
+	return !taken;
+}
+
 void
 gc_queue_worker_start(Latch *latch)
 {
+	GcDeviceQueue *q = &queue->devices[gc_my_device()];
+
 	/* A former worker has finished all that it left (gc_queue_worker_stop). */
 	SpinLockAcquire(&queue->lock);
-	queue->worker = latch;
-	queue->worker_present = true;
-	queue->head = queue->tail;
+	q->worker = latch;
+	q->worker_present = true;
+	q->head = q->tail;
 	SpinLockRelease(&queue->lock);
+}
+
+/* A request of this device, which no process moves on but its session. */
+static bool
+is_mine(const GcSlot *s)
+{
+	/* After its state was read: a slot that was another device's then is not mine later, since I take no more. */
+	pg_read_barrier();
+	return s->device == gc_my_device();
 }
 
 void
 gc_queue_worker_stop(void)
 {
 	static const GcError gone = {GC_WORKER_GONE, "The gpuconc worker has exited."};
+	GcDeviceQueue *q = &queue->devices[gc_my_device()];
 
 	SpinLockAcquire(&queue->lock);
-	queue->worker_present = false;
-	queue->worker = NULL;
-	queue->head = queue->tail;
+	q->worker_present = false;
+	q->worker = NULL;
+	q->head = q->tail;
 	SpinLockRelease(&queue->lock);
 
 	for (int i = 0; i < queue->nslots; i++)
 	{
-		switch (pg_atomic_read_u32(&queue->slots[i].state))
+		const GcSlotState state = pg_atomic_read_u32(&queue->slots[i].state);
+
+		if (!is_mine(&queue->slots[i]))
+			continue;
+		switch (state)
 		{
 			case SLOT_QUEUED:
 				slot_move(i, SLOT_QUEUED, SLOT_RUNNING);
@@ -549,16 +598,29 @@ gc_queue_worker_stop(void)
 void *
 gc_queue_worker_memory(Size size)
 {
-	if (queue->worker_memory == NULL)
-		queue->worker_memory = gc_arena_alloc(size);
-	if (queue->worker_memory)
-		memset(queue->worker_memory, 0, size);
-	return queue->worker_memory;
+	GcDeviceQueue *q = &queue->devices[gc_my_device()];
+
+	if (q->worker_memory == NULL)
+		q->worker_memory = gc_arena_alloc(size);
+	if (q->worker_memory)
+		memset(q->worker_memory, 0, size);
+	return q->worker_memory;
+}
+
+/* A request leaves its device, done or given up. */
+static void
+leave_device(GcSlot *s)
+{
+	GcDeviceStatus *d = gc_device_status_of(s->device);
+
+	pg_atomic_fetch_sub_u32(&d->assigned, 1);
+	pg_atomic_fetch_sub_u64(&d->backlog_us, s->predicted_us);
 }
 
 int
 gc_queue_take(int *slots, int max)
 {
+	GcDeviceQueue *q = &queue->devices[gc_my_device()];
 	int			n = 0;
 
 	while (n < max)
@@ -566,15 +628,19 @@ gc_queue_take(int *slots, int max)
 		int			slot = -1;
 
 		SpinLockAcquire(&queue->lock);
-		if (queue->head < queue->tail)
-			slot = queue->ring[queue->head++ % queue->nslots];
+		if (q->head < q->tail)
+			slot = q->ring[q->head++ % queue->nslots];
 		SpinLockRelease(&queue->lock);
 		if (slot < 0)
 			break;
 		if (slot_move(slot, SLOT_QUEUED, SLOT_RUNNING))
+		{
 			slots[n++] = slot;
-		else
-			slot_free(slot);	/* abandoned before it was taken */
+			continue;
+		}
+		/* Abandoned before it was taken. */
+		leave_device(&queue->slots[slot]);
+		slot_free(slot);
 	}
 	return n;
 }
@@ -645,6 +711,13 @@ gc_slot_finish(int slot, const GcError *err, GcResult *result)
 	s->err = *err;
 	s->result = result;
 	s->info.total_ms = (GetCurrentTimestamp() - s->submitted) / 1000.0;
+	leave_device(s);
+	if (err->code == GC_OK)
+	{
+		pg_atomic_fetch_add_u64(&gc_device_status_of(s->device)->requests, 1);
+		if (!s->info.shared_result)
+			gc_route_learn(s->request, s->info.run_ms * 1000);
+	}
 	pg_write_barrier();
 	if (slot_move(slot, SLOT_RUNNING, SLOT_DONE))
 		SetLatch(owner);

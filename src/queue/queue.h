@@ -14,15 +14,18 @@
  *	                    FREE              ABANDONED          ABANDONED            FREE
  *	                 (backend)     (backend; the worker frees it later)      (backend)
  *
+ *	Each device has its worker, and its ring of queued requests.  A request is one device's from when it is
+ *	submitted, until it is DONE.
+ *
  *	gc_slot_acquire, gc_slot_submit, gc_queue_take, gc_slot_finish; gc_slot_release
  *	moves a slot downwards from any state at any time, without waiting.
  *
  * Ownership: the slot owns request, result and the slot's guard (epoch.h).  The process
  * that moves it to FREE gives them back.  While ABANDONED they belong to the worker, since
- * the device may still read them.  When the worker exits, queued and running requests
+ * the device may still read them.  When a worker exits, its queued and running requests
  * become DONE with GC_WORKER_GONE, and abandoned ones FREE.
  *
- * Locks: queue spinlock (free list, ring, worker's presence), held for a few
+ * Locks: queue spinlock (free list, rings, workers' presence), held for a few
  * instructions, taken last.
  *
  *-------------------------------------------------------------------------
@@ -39,6 +42,7 @@
 #include "../device/device.h"
 #include "../program/hash.h"
 #include "../program/program.h"
+#include "device_status.h"
 
 /*-------------------------------------------------------------------------
  * Requests.  Offsets ("off") count from the start of the device part, 0 = none.
@@ -211,6 +215,7 @@ typedef struct GcRunInfo
 	u32			scan_members;	/* requests answered by the same shared scan; 1: its own */
 	u32			first_tile;		/* where its scan began, of ntiles */
 	u32			ntiles;
+	u32			device;			/* that it was submitted to */
 	u32			policy;			/* GcPolicy */
 	float		predicted_ms;	/* of the main kernel, next to its co-runners */
 	u8			below_edge;		/* GcEdge of the pipeline before the main one that made groups, the longest of these */
@@ -238,10 +243,13 @@ typedef struct GcRunInfo
 extern int	gc_slot_acquire(void);
 
 /*
- * Hand over the request.  The slot owns it from here, also on failure.
- * GC_WORKER_GONE when there is no worker.
+ * Hand over the request to one of the devices (route.h), but not to those whose bits are set in `avoid`.  The slot
+ * owns it from here, also on failure.  GC_WORKER_GONE when there is no worker.
  */
-extern GcCode gc_slot_submit(int slot, GcRequest *request, GcError *err);
+extern GcCode gc_slot_submit(int slot, GcRequest *request, u32 avoid, GcError *err);
+
+/* The device that a request was submitted to last. */
+extern int	gc_slot_device(int slot);
 
 /*
  * Sleep until the request is done.  Interruptible; returns the request's code.  GC_LOADING if its kernels are
@@ -264,11 +272,15 @@ extern void gc_slot_release(int slot);
  * Worker's side
  *-------------------------------------------------------------------------
  */
+
+/* Has no other worker a card of this name?  From now on it is this one's. */
+extern bool gc_queue_claim_card(const char *card);
+
 extern void gc_queue_worker_start(Latch *latch);
 extern void gc_queue_worker_stop(void);
 
 /*
- * Arena memory for the worker itself, the same for all its incarnations, zeroed.
+ * Arena memory for the worker itself, the same for all incarnations of a device's worker, zeroed.
  * NULL when the arena has no room.
  */
 extern void *gc_queue_worker_memory(Size size);
@@ -299,54 +311,9 @@ extern int	gc_slot_pid(int slot);
 extern void gc_slot_finish(int slot, const GcError *err, GcResult *result);
 
 /*-------------------------------------------------------------------------
- * Shared state of the device and statistics
+ * Statistics
  *-------------------------------------------------------------------------
  */
-typedef enum GcWorkerState
-{
-	GC_WORKER_STARTING,
-	GC_WORKER_READY,
-	GC_WORKER_NO_DEVICE,		/* running, but nothing to run on */
-	GC_WORKER_STOPPED
-} GcWorkerState;
-
-/* Programs whose kernels are being compiled; each has one place. */
-#define GC_MOST_COMPILING	256
-
-/* Purposes of device memory. */
-typedef enum GcMemoryKind
-{
-	GC_MEMORY_OTHER,			/* requests' parameters and visible rows, packets, selections */
-	GC_MEMORY_COLUMNS,			/* columns' chunks that stay, and what is derived of them */
-	GC_MEMORY_LOOKUPS,			/* dictionaries and lookup tables */
-	GC_MEMORY_BUILDS,
-	GC_MEMORY_GROUPS,			/* group tables, and results of other sinks */
-	GC_MEMORY_WAVES,			/* where waves are copied to */
-	GC_MEMORY_KINDS
-} GcMemoryKind;
-
-typedef struct GcDeviceStatus
-{
-	pg_atomic_uint32 state;		/* GcWorkerState */
-	char		kind[16];		/* "cuda", "host" */
-	char		reason[512];	/* why there is no device, or not cuda */
-	GcDeviceInfo info;
-	pg_atomic_uint64 memory_used;
-	pg_atomic_uint64 memory_used_for[GC_MEMORY_KINDS];
-	pg_atomic_uint64 memory_free;
-	pg_atomic_uint64 memory_largest_free;	/* in one piece */
-	pg_atomic_uint64 regions;	/* column chunks on the device */
-	pg_atomic_uint64 shared_builds;
-	pg_atomic_uint32 running;
-	pg_atomic_uint32 worker_pid;
-	pg_atomic_uint32 compilations_asked;	/* of kernels that requests wait for (compiling.h) */
-	pg_atomic_uint32 compilations_ended;	/* of these */
-	pg_atomic_uint64 compiling[GC_MOST_COMPILING];	/* programs that found theirs not to be there; 0: none */
-	TimestampTz started_at;
-	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
-	pg_atomic_uint32 link_costs_failed; /* a worker failed when it measured kernels' reads over the link (link_costs.c) */
-} GcDeviceStatus;
-
 /* Decisions of one kind, and the worker's time for them. */
 typedef struct GcDecisionStats
 {
@@ -401,13 +368,6 @@ typedef struct GcStats
 	TimestampTz reset_at;		/* behind all counters */
 } GcStats;
 
-extern GcDeviceStatus *gc_device_status(void);
-
-/* STOPPED also when the worker should have started long ago, *reason then says why. */
-extern GcWorkerState gc_worker_state(const char **reason);
-
-/* Is there a device, or may there be one soon? */
-extern bool gc_device_may_answer(void);
 extern GcStats *gc_stats(void);
 
 /* Worker: a decision took so long. */

@@ -34,6 +34,7 @@ typedef struct GcWaveRecord
 	uint64		id;				/* from 1, in the order in which they ended */
 	GcWaveKind	kind;
 	int32		pid;			/* of the request's backend; 0: a wave's */
+	int32		device;
 	TimestampTz began;			/* its copies */
 	float		copies_us;
 	float		kernels_us;		/* from the copies' end to the end of the kernels */

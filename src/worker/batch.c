@@ -92,6 +92,7 @@ gc_batch_begin(const GcDecision *d, int on_device, int waiting, float decision_u
 
 	r->id = gc_batchlog_next_id();
 	r->began = GetCurrentTimestamp();
+	r->device = gc_my_device();
 	r->policy = gc_schedule;
 	r->patterns = d->patterns;
 	r->planned = d->planned;
@@ -271,6 +272,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	GcKernelLog log = {
 		.kernel = l->fused ? gc_share_hash(l) : k->hash,
 		.kind = l->selection ? GC_BATCH_SELECTION : l->fused ? GC_BATCH_FUSED : GC_BATCH_ALONE,
+		.device = gc_my_device(),
 		.launches = 1,.requests = l->members,.time_us = time_us,.best_us = time_us,
 		.error = time_us > 0 ? error_of(l, batch, time_us) : -1,
 		.registers = l->registers,.shared_bytes = l->shared_bytes,.threads = l->grid.threads,

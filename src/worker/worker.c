@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * worker.c
- *	  The background worker that owns the device.
+ *	  The background workers; each owns a device.
  *
- * One static worker.  Start: open the device while signals are still blocked (a driver's
+ * One static worker for each device of gpuconc.devices.  Start: open the device while signals are still blocked (a driver's
  * threads inherit the mask), then connect to the server, and serve.  It connects to no
  * database; it connects only to be seen in pg_stat_activity.  The loop takes what is queued,
  * moves every request on as far as it goes without waiting, and sleeps on the latch when
@@ -40,6 +40,7 @@
 #include "utils/timestamp.h"
 
 #include "../compat.h"
+#include "../device_names.h"
 #include "../device/faults.h"
 #include "../force.h"
 #include "../queue/compiling.h"
@@ -76,20 +77,34 @@ static List *runs = NIL;
 static bool device_lost = false;
 static GcError lost_by;			/* the error by which it was found */
 
+/* "gpuconc worker", with the device's number if there are several. */
+static void
+worker_name(char *name, Size size, int device)
+{
+	if (gc_ndevices > 1)
+		snprintf(name, size, "gpuconc worker %d", device);
+	else
+		strlcpy(name, "gpuconc worker", size);
+}
+
 void
 gc_worker_register(void)
 {
-	BackgroundWorker w;
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		BackgroundWorker w;
 
-	memset(&w, 0, sizeof(w));
-	w.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	w.bgw_start_time = BgWorkerStart_ConsistentState;
-	w.bgw_restart_time = 1;
-	strlcpy(w.bgw_library_name, "gpuconc", BGW_MAXLEN);
-	strlcpy(w.bgw_function_name, "gc_worker_main", BGW_MAXLEN);
-	strlcpy(w.bgw_name, "gpuconc worker", BGW_MAXLEN);
-	strlcpy(w.bgw_type, "gpuconc worker", BGW_MAXLEN);
-	RegisterBackgroundWorker(&w);
+		memset(&w, 0, sizeof(w));
+		w.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+		w.bgw_start_time = BgWorkerStart_ConsistentState;
+		w.bgw_restart_time = 1;
+		w.bgw_main_arg = Int32GetDatum(d);
+		strlcpy(w.bgw_library_name, "gpuconc", BGW_MAXLEN);
+		strlcpy(w.bgw_function_name, "gc_worker_main", BGW_MAXLEN);
+		worker_name(w.bgw_name, BGW_MAXLEN, d);
+		strlcpy(w.bgw_type, "gpuconc worker", BGW_MAXLEN);
+		RegisterBackgroundWorker(&w);
+	}
 }
 
 /*-------------------------------------------------------------------------
@@ -140,9 +155,12 @@ pretended_gpu(void)
 }
 
 static bool
-try_open(const GcDeviceOps *ops, GcError *err)
+try_open(const GcDeviceOps *ops, const GcDeviceName *name, GcError *err)
 {
 	GcDeviceOptions options = {
+		.ordinal = name->ordinal,
+		.uuid = name->uuid,
+		.claim = gc_queue_claim_card,
 		.pretend = pretended_gpu(),
 		.link = gc_pretended_link(),
 		.temp_directory = temp_directory(),
@@ -160,13 +178,14 @@ try_open(const GcDeviceOps *ops, GcError *err)
 static bool
 open_device(GcError *err)
 {
+	const GcDeviceName name = gc_device_name(gc_my_device());
 	GcError		host = {GC_OK, ""};
 
-	if (gc_device_choice != GC_DEVICE_HOST && try_open(&gc_cuda_ops, err))
+	if (name.choice != GC_DEVICE_HOST && try_open(&gc_cuda_ops, &name, err))
 		return true;
-	if (gc_device_choice == GC_DEVICE_CUDA)
+	if (name.choice == GC_DEVICE_CUDA)
 		return false;
-	if (try_open(&gc_host_ops, &host))
+	if (try_open(&gc_host_ops, &name, &host))
 		return true;
 	*err = host;
 	return false;
@@ -570,20 +589,27 @@ worker_exit(int code, Datum arg)
 static void
 connect_to_server(void)
 {
+	char		name[BGW_MAXLEN];
+
 	/* pg_cancel_backend() has no statement to cancel here. */
 	pqsignal(SIGINT, SIG_IGN);
 	pqsignal(SIGFPE, SIG_IGN);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
-	SetConfigOption("application_name", "gpuconc worker", PGC_USERSET, PGC_S_SESSION);
+	worker_name(name, sizeof(name), gc_my_device());
+	SetConfigOption("application_name", name, PGC_USERSET, PGC_S_SESSION);
 }
 
 void
 gc_worker_main(Datum arg)
 {
 	GcError		err = {GC_OK, ""};
+	char		which[16] = "";
 	bool		ok;
 
+	gc_become_worker(DatumGetInt32(arg));
+	if (gc_ndevices > 1)
+		snprintf(which, sizeof(which), " %d", gc_my_device());
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	before_shmem_exit(worker_exit, (Datum) 0);
@@ -595,7 +621,7 @@ gc_worker_main(Datum arg)
 	if (!ok)
 	{
 		ereport(LOG,
-				(errmsg("gpuconc has no device; queries run without it"),
+				(errmsg("gpuconc has no device%s; queries run without it", which),
 				 err.detail[0] ? errdetail("%s", err.detail) : 0));
 		publish_status(GC_WORKER_NO_DEVICE, &err);
 		refuse(&err);
@@ -603,12 +629,12 @@ gc_worker_main(Datum arg)
 	else
 	{
 		ereport(LOG,
-				(errmsg("gpuconc uses device %s: %s", gc_worker.ops->name, gc_worker.dev->info.name)));
+				(errmsg("gpuconc uses device%s %s: %s", which, gc_worker.ops->name, gc_worker.dev->info.name)));
 		publish_status(GC_WORKER_READY, &err);
 		serve();
 		if (device_lost)
 			ereport(LOG,
-					(errmsg("gpuconc restarts its worker because the device has failed"),
+					(errmsg("gpuconc restarts its worker%s because the device has failed", which),
 					 errdetail("%s", lost_by.detail)));
 	}
 	proc_exit(1);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * worker.h
- *	  The background worker that owns the device.
+ *	  The background workers; each owns a device.
  *
- * The worker is one static background worker without a database; it owns the device.  All of
+ * A worker is a static background worker without a database; it owns one device.  All of
  * worker/ runs on its main thread.  That thread may use palloc, hash tables and latches, but
  * takes no part in transactions.  It raises no error for a request: a request ends with a
  * status.

@@ -28,7 +28,10 @@ static FakeCuda *fake;
 static const GcDeviceOps *ops = &gc_cuda_ops;
 static GcImage image;
 
-static const GcDeviceOptions options = {0, 64 * MEGABYTE, 0, NULL, NULL};
+/* The card's UUID. */
+#define CARD			"abababab-abab-abab-abab-abababababab"
+
+static const GcDeviceOptions options = {.memory_limit = 64 * MEGABYTE};
 
 static void
 reset(void)
@@ -125,6 +128,40 @@ test_written(GcDevice *dev, GcStream *stream)
 }
 
 /* A device that cannot write where the host points. */
+static bool
+nobody_has_it(const char *card)
+{
+	return strcmp(card, CARD) == 0;
+}
+
+static bool
+another_has_it(const char *card)
+{
+	return strcmp(card, CARD) != 0;
+}
+
+static void
+test_cards(void)
+{
+	GcDeviceOptions card = {.memory_limit = 64 * MEGABYTE,.ordinal = 5,.uuid = CARD,.claim = nobody_has_it};
+	GcError		err = {GC_OK, ""};
+	GcDevice   *dev = NULL;
+
+	reset();
+	is(ops->open(&dev, &card, &err), GC_OK, "a GPU is found by its UUID");
+	ok(strcmp(dev->info.card, CARD) == 0, "and known by it: %s", dev->info.card);
+	ops->close(dev);
+
+	card.uuid = "abababab-abab-abab-abab-ababababaaaa";
+	ok(ops->open(&dev, &card, &err) == GC_NO_DEVICE, "another UUID: %s", err.detail);
+	card = (GcDeviceOptions) {.memory_limit = 64 * MEGABYTE,.claim = another_has_it};
+	ok(ops->open(&dev, &card, &err) == GC_NO_DEVICE, "a GPU that has a worker: %s", err.detail);
+	is(fake->allocations + fake->contexts, 0, "takes nothing");
+	card.ordinal = 1;
+	ok(ops->open(&dev, &card, &err) == GC_NO_DEVICE, "one that is not there: %s", err.detail);
+	ok(nothing_left(), "nothing is left behind");
+}
+
 static void
 test_no_word(void)
 {
@@ -261,7 +298,7 @@ test_calls(void)
 static void
 test_pool(u64 limit, u64 free_bytes, u64 wanted, const char *what)
 {
-	GcDeviceOptions pool_options = {0, limit, 0, NULL, NULL};
+	GcDeviceOptions pool_options = {.memory_limit = limit};
 	GcDevice   *dev;
 	GcError		err = {GC_OK, ""};
 	GcCode		code;
@@ -285,7 +322,7 @@ test_pool(u64 limit, u64 free_bytes, u64 wanted, const char *what)
 static GcDevice *
 one_more(u64 limit, u64 wanted, const char *what)
 {
-	GcDeviceOptions more = {0, limit, 0, NULL, NULL};
+	GcDeviceOptions more = {.memory_limit = limit};
 	GcDevice   *dev = NULL;
 	GcError		err = {GC_OK, ""};
 
@@ -301,7 +338,7 @@ test_two_clusters(void)
 	GcDevice   *a;
 	GcDevice   *b;
 	GcDevice   *c;
-	GcDeviceOptions any = {0, 0, 0, NULL, NULL};
+	GcDeviceOptions any = {.ordinal = 0};
 	GcError		err = {GC_OK, ""};
 
 	reset();
@@ -542,6 +579,7 @@ main(void)
 
 	test_open();
 	test_calls();
+	test_cards();
 	test_no_word();
 	test_pool(0, 512 * MEGABYTE, 434 * MEGABYTE, "by default, 85 % of what is free");
 	test_pool(100 * MEGABYTE + 5, 512 * MEGABYTE, 100 * MEGABYTE, "the limit, in whole pages");

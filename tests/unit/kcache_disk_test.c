@@ -65,11 +65,19 @@ test_leftovers(void)
 	GcKernelCache *cache;
 	char		path[600];
 
-	snprintf(path, sizeof(path), "%s/tmp.123.abc.bin", directory);
+	/* No process has such a number. */
+	snprintf(path, sizeof(path), "%s/tmp.99999999.abc.bin", directory);
 	close(open(path, O_WRONLY | O_CREAT, 0600));
 	cache = open_cache(directory, 1);
 	is(count_files(), 0, "what a killed server left half written is removed");
 	gc_kcache_close(cache);
+
+	snprintf(path, sizeof(path), "%s/tmp.%d.abc.bin", directory, (int) getppid());
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	cache = open_cache(directory, 1);
+	is(count_files(), 1, "what another process is writing is not");
+	gc_kcache_close(cache);
+	empty_directory();
 }
 
 /* A file or directory that we must not trust: said once, and no file used. */

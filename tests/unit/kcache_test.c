@@ -373,7 +373,7 @@ test_close_busy(void)
 static void
 test_host(void)
 {
-	GcDeviceOptions device_options = {1, 64 << 20, 0, NULL, NULL};
+	GcDeviceOptions device_options = {.host_threads = 1,.memory_limit = 64 << 20};
 	GcKernelCacheOptions options = {directory, 1, wake, &woken, NULL};
 	char	   *text = kernel_text(kernel_affine);
 	GcDevice   *dev;

@@ -343,7 +343,8 @@ make_states(GcJobData *data, TimestampTz since)
 		memset(col->state, 0, sizeof(GcColState));
 		col->state->obj.size = sizeof(GcColState);
 		pg_atomic_init_u64(&col->state->last_used, since);
-		pg_atomic_init_u64(&col->state->device_bytes, 0);
+		for (int d = 0; d < GC_MAX_DEVICES; d++)
+			pg_atomic_init_u64(&col->state->device_bytes[d], 0);
 		pg_atomic_init_u32(&col->state->duplicates, 0);
 		if (GC_KIND_IS_CODE(col->spec.kind) && !gc_dict_attach(col->state))
 			return false;

@@ -38,6 +38,7 @@
 #include "storage/block.h"
 
 #include "../../../cuda/gc_abi.h"
+#include "../../device_names.h"
 #include "../../program/kinds.h"
 #include "../../status.h"
 #include "epoch.h"
@@ -123,7 +124,7 @@ typedef struct GcColState
 {
 	GcObject	obj;
 	pg_atomic_uint64 last_used; /* GetCurrentTimestamp() of the last request */
-	pg_atomic_uint64 device_bytes;	/* kept by the worker */
+	pg_atomic_uint64 device_bytes[GC_MAX_DEVICES];	/* each kept by that device's worker */
 	pg_atomic_uint32 duplicates;	/* 1 once a build on this column met any */
 	GcDict	   *dict;			/* text: replaced (retired) when it grows */
 	uint64		dict_id;		/* its identity, which growth keeps; 0: none */

@@ -37,6 +37,7 @@
 #include "epoch.h"
 #include "lock.h"
 #include "../../compat.h"
+#include "../../device_names.h"
 
 /* A cell per cache line: it is written by every query. */
 typedef union GcGuardCell
@@ -45,7 +46,7 @@ typedef union GcGuardCell
 	char		pad[PG_CACHE_LINE_SIZE];
 } GcGuardCell;
 
-/* Device copies dropped but not yet reported to the worker. */
+/* The last device copies that were dropped.  A worker that takes them later than this drops all. */
 #define DROPPED_RING	16384
 
 typedef struct GcEpochShared
@@ -59,9 +60,8 @@ typedef struct GcEpochShared
 	/* The rest is protected by GC_LOCK_RETIRE. */
 	GcObject   *oldest;			/* retired objects, by retired_at */
 	GcObject   *newest;
-	uint64		dropped_head;	/* next to take */
+	uint64		dropped_head[GC_MAX_DEVICES];	/* next to take, by each worker */
 	uint64		dropped_tail;	/* next to fill */
-	bool		dropped_overflow;
 	uint64		dropped[DROPPED_RING];
 
 	GcGuardCell cells[FLEXIBLE_ARRAY_MEMBER];	/* processes, then slots */
@@ -272,14 +272,7 @@ note_dropped(uint64 region)
 {
 	Assert(LWLockHeldByMeInMode(gc_lock(GC_LOCK_RETIRE), LW_EXCLUSIVE));
 
-	if (shared->dropped_tail - shared->dropped_head >= DROPPED_RING)
-	{
-		/* The worker will drop everything, these too. */
-		shared->dropped_overflow = true;
-		shared->dropped_head = shared->dropped_tail = 0;
-	}
-	if (!shared->dropped_overflow)
-		shared->dropped[shared->dropped_tail++ % DROPPED_RING] = region;
+	shared->dropped[shared->dropped_tail++ % DROPPED_RING] = region;
 }
 
 Size
@@ -357,15 +350,18 @@ gc_new_region_id(void)
 }
 
 int
-gc_take_dropped_regions(uint64 *ids, int max, bool *overflow)
+gc_take_dropped_regions(int device, uint64 *ids, int max, bool *overflow)
 {
+	uint64	   *head = &shared->dropped_head[device];
 	int			n = 0;
 
 	LWLockAcquire(gc_lock(GC_LOCK_RETIRE), LW_EXCLUSIVE);
-	*overflow = shared->dropped_overflow;
-	shared->dropped_overflow = false;
-	while (n < max && shared->dropped_head < shared->dropped_tail)
-		ids[n++] = shared->dropped[shared->dropped_head++ % DROPPED_RING];
+	*overflow = shared->dropped_tail - *head > DROPPED_RING;
+	/* The worker will drop everything, these too. */
+	if (*overflow)
+		*head = shared->dropped_tail;
+	while (n < max && *head < shared->dropped_tail)
+		ids[n++] = shared->dropped[(*head)++ % DROPPED_RING];
 	LWLockRelease(gc_lock(GC_LOCK_RETIRE));
 	return n;
 }

@@ -70,10 +70,10 @@ extern Size gc_retired_bytes(void);
 extern uint64 gc_new_region_id(void);
 
 /*
- * Ids whose host copies have been freed, for the worker to drop their device
- * copies.  Returns how many of at most max were stored; *overflow is set if
- * ids were lost since the last call (the worker then drops all device copies).
+ * Ids whose host copies have been freed, for the worker of a device to drop its copies.  Returns how many of
+ * at most max were stored; *overflow is set if ids were lost since the last call (the worker then drops all
+ * device copies).
  */
-extern int	gc_take_dropped_regions(uint64 *ids, int max, bool *overflow);
+extern int	gc_take_dropped_regions(int device, uint64 *ids, int max, bool *overflow);
 
 #endif							/* GC_EPOCH_H */

@@ -17,6 +17,7 @@
 
 #include "utils/memutils.h"
 
+#include "../../queue/route.h"
 #include "device_memory.h"
 #include "eviction.h"
 #include "state.h"
@@ -107,6 +108,7 @@ build_free(GcBuildTable *t)
 	if (t->built)
 		gc_worker.ops->event_put(gc_worker.dev, t->built);
 	cell_used[(t->host_flags - flag_cells) / GC_NFLAGS] = false;
+	gc_route_note_build(t->share, false);
 	pfree(t);
 	ntables--;
 	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
@@ -180,6 +182,7 @@ gc_builds_init(void)
 
 	/* Where the arena has no room for these cells, it has none for requests either. */
 	flag_cells = gc_queue_worker_memory(MAX_TABLES * GC_NFLAGS * sizeof(u32));
+	gc_route_forget_builds();
 	gc_evictor_register(&evictor);
 }
 
@@ -312,6 +315,7 @@ gc_build_create(const GcRequest *request, int b, GcError *err)
 	list = t;
 	t->next_in_chain = *chain_of(t->share);
 	*chain_of(t->share) = t;
+	gc_route_note_build(t->share, true);
 	ntables++;
 	pg_atomic_write_u64(&gc_device_status()->shared_builds, ntables);
 	return t;

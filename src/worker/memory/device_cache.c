@@ -154,7 +154,7 @@ note_bytes(GcColState *state)
 
 	for (const GcTable *t = table_list; t; t = t->next)
 		bytes += t->state == state ? t->bytes : 0;
-	pg_atomic_write_u64(&state->device_bytes, bytes);
+	pg_atomic_write_u64(&state->device_bytes[gc_my_device()], bytes);
 }
 
 static void
@@ -620,7 +620,7 @@ gc_drop_regions(void)
 	{
 		bool		lost = false;
 
-		n = gc_take_dropped_regions(ids, DROP_BATCH, &lost);
+		n = gc_take_dropped_regions(gc_my_device(), ids, DROP_BATCH, &lost);
 		overflow = overflow || lost;
 		for (int i = 0; i < n; i++)
 		{

@@ -110,7 +110,7 @@ log_wave(WaveTable *t, Wave *w)
 {
 	float		since;
 	GcWaveRecord r = {.chunks = w->nchunks,.requests = list_length(w->served),.bytes = w->bytes,.shared = w->shared,
-	.unlogged = w->unlogged};
+	.unlogged = w->unlogged,.device = gc_my_device()};
 
 	if (t->clock == NULL || w->began == NULL || w->copied == NULL)
 		return;

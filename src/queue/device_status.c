@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * device_status.c
+ *	  What the worker of each device tells all processes.
+ *
+ * Runs in backends and in the workers' main threads.  No lock: what is set once is set before `state`, and the rest is
+ * atomic.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device_status.h"
+
+#include "miscadmin.h"
+#include "storage/shmem.h"
+#include "utils/timestamp.h"
+
+/* A worker that has not begun this long after the server's start never will. */
+#define WORKER_START_MS	3000
+
+static GcDeviceStatus *statuses = NULL;
+
+/* The device whose worker this process is. */
+static int	my_device = -1;
+
+Size
+gc_device_status_shmem_size(void)
+{
+	return MAXALIGN(mul_size(gc_ndevices, sizeof(GcDeviceStatus)));
+}
+
+static void
+init_status(GcDeviceStatus *d)
+{
+	pg_atomic_init_u32(&d->state, GC_WORKER_STARTING);
+	pg_atomic_init_u64(&d->requests, 0);
+	pg_atomic_init_u32(&d->assigned, 0);
+	pg_atomic_init_u64(&d->backlog_us, 0);
+	pg_atomic_init_u64(&d->memory_used, 0);
+	for (int i = 0; i < GC_MEMORY_KINDS; i++)
+		pg_atomic_init_u64(&d->memory_used_for[i], 0);
+	pg_atomic_init_u64(&d->memory_free, 0);
+	pg_atomic_init_u64(&d->memory_largest_free, 0);
+	pg_atomic_init_u64(&d->regions, 0);
+	pg_atomic_init_u64(&d->shared_builds, 0);
+	pg_atomic_init_u32(&d->running, 0);
+	pg_atomic_init_u32(&d->worker_pid, 0);
+	pg_atomic_init_u32(&d->link_costs_failed, false);
+	pg_atomic_init_u32(&d->compilations_asked, 0);
+	pg_atomic_init_u32(&d->compilations_ended, 0);
+	for (int i = 0; i < GC_MOST_COMPILING; i++)
+		pg_atomic_init_u64(&d->compiling[i], 0);
+	for (int i = 0; i < GC_BUILD_NOTES; i++)
+		pg_atomic_init_u64(&d->builds[i], 0);
+}
+
+void
+gc_device_status_shmem_init(void)
+{
+	bool		found;
+
+	statuses = ShmemInitStruct("gpuconc devices", gc_device_status_shmem_size(), &found);
+	if (found)
+		return;
+	memset(statuses, 0, gc_device_status_shmem_size());
+	for (int d = 0; d < gc_ndevices; d++)
+		init_status(&statuses[d]);
+}
+
+void
+gc_become_worker(int device)
+{
+	my_device = device;
+}
+
+int
+gc_my_device(void)
+{
+	return my_device;
+}
+
+GcDeviceStatus *
+gc_device_status_of(int device)
+{
+	return &statuses[device];
+}
+
+/* A worker that could not be registered is known only by the time that has passed since the start. */
+GcWorkerState
+gc_device_state(int device, const char **reason)
+{
+	GcDeviceStatus *d = gc_device_status_of(device);
+	GcWorkerState state = pg_atomic_read_u32(&d->state);
+
+	*reason = d->reason;
+	if (state == GC_WORKER_STARTING && pg_atomic_read_u32(&d->worker_pid) == 0 &&
+		TimestampDifferenceExceeds(PgStartTime, GetCurrentTimestamp(), WORKER_START_MS))
+	{
+		*reason = "The worker has not started; max_worker_processes may be too small.";
+		return GC_WORKER_STOPPED;
+	}
+	return state;
+}
+
+/* The first device in the best state. */
+static int
+best_device(void)
+{
+	static const int rank[] = {[GC_WORKER_READY] = 0,[GC_WORKER_STARTING] = 1,[GC_WORKER_NO_DEVICE] = 2,[GC_WORKER_STOPPED] = 3};
+	int			best = 0;
+	int			best_rank = lengthof(rank);
+
+	for (int d = 0; d < gc_ndevices && best_rank > 0; d++)
+	{
+		const char *reason;
+		const int	r = rank[gc_device_state(d, &reason)];
+
+		if (r >= best_rank)
+			continue;
+		best = d;
+		best_rank = r;
+	}
+	return best;
+}
+
+GcWorkerState
+gc_worker_state(const char **reason)
+{
+	return gc_device_state(best_device(), reason);
+}
+
+bool
+gc_device_may_answer(void)
+{
+	const char *reason;
+	GcWorkerState state = gc_worker_state(&reason);
+
+	return state != GC_WORKER_NO_DEVICE && state != GC_WORKER_STOPPED;
+}
+
+GcDeviceStatus *
+gc_device_status(void)
+{
+	return gc_device_status_of(my_device >= 0 ? my_device : gc_ndevices == 1 ? 0 : best_device());
+}
+
+uint64
+gc_workers_stamp(void)
+{
+	uint64		sum = 0;
+
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		const char *reason;
+		const GcWorkerState state = gc_device_state(d, &reason);
+
+		if (state == GC_WORKER_READY || state == GC_WORKER_STARTING)
+			sum += pg_atomic_read_u32(&statuses[d].worker_pid);
+	}
+	return sum;
+}

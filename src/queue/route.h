@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * route.h
+ *	  Which of several devices a request goes to.
+ *
+ * The session decides as it submits, by numbers in shared memory: the predicted time of what is assigned to each device
+ * and not done, the bytes of each column that the device's worker has there, and the builds.  All of it may be old by a
+ * moment, and a decision by old numbers costs time alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_ROUTE_H
+#define GC_ROUTE_H
+
+#include "postgres.h"
+
+#include "queue.h"
+
+/* gpuconc.debug_route */
+typedef enum GcRoute
+{
+	GC_ROUTE_ROUND_ROBIN,
+	GC_ROUTE_REQUESTS,			/* the fewest requests */
+	GC_ROUTE_AFFINITY,			/* the fewest bytes to copy */
+	GC_ROUTE_PREDICTED			/* where its columns are, unless it waits there for longer than it scans */
+} GcRoute;
+
+/* Backends: microseconds that the request will take, copies left out. */
+extern uint32 gc_route_predict(const GcRequest *request);
+
+/* Backends: one of the candidates, which are bits, for a request that takes that long. */
+extern int	gc_route(const GcRequest *request, uint32 us, u32 candidates);
+
+/* Workers: how long kernels of a request took. */
+extern void gc_route_learn(const GcRequest *request, double us);
+
+/* Workers: a build that requests may share is on the device now, or not any more; none is. */
+extern void gc_route_note_build(GcHash share, bool there);
+extern void gc_route_forget_builds(void);
+
+extern Size gc_route_shmem_size(void);
+extern void gc_route_shmem_init(void);
+
+#endif							/* GC_ROUTE_H */

@@ -1,0 +1,268 @@
+# Several devices, each with a worker: host pretends to be two or three GPUs.  Requests spread, a table stays where it is,
+# and what one device or its worker fails, another one answers.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('devices', q{
+gpuconc.devices = 'host:0, host:1'
+gpuconc.debug_pretend_gpu = 'H200'
+gpuconc.host_threads = 2
+gpuconc.device_memory_limit = 64MB
+restart_after_crash = on
+});
+create_tables($node);
+$node->safe_psql('postgres', 'CREATE TABLE other AS SELECT i AS id, i % 10 AS k FROM generate_series(1, 20000) AS i; VACUUM ANALYZE other');
+
+# A figure of each device, the first one's first.
+sub figures
+{
+	my ($figure) = @_;
+
+	return split /\|/, query_server($node, "SELECT string_agg(coalesce(($figure)::text, ''), '|' ORDER BY number) FROM gpuconc_devices");
+}
+
+# The device that answers a query, under a policy.
+sub device_of
+{
+	my ($query, $policy) = @_;
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_route = $policy; EXPLAIN (ANALYZE, COSTS OFF, FORMAT YAML) $query");
+
+	return $plan =~ /Device Number: (\d+)/ ? $1 : 'none';
+}
+
+# Change a setting for one worker alone, which is told to read the configuration.
+sub configure_one
+{
+	my ($worker, $setting, $value) = @_;
+
+	$node->safe_psql('postgres', "ALTER SYSTEM SET $setting = $value");
+	kill 'HUP', $worker;
+	return;
+}
+
+#-------------------------------------------------------------------------
+# Requests spread
+#-------------------------------------------------------------------------
+is($node->safe_psql('postgres', q{SELECT string_agg(number || ' ' || card || ' ' || state, ', ' ORDER BY number) FROM gpuconc_devices}),
+	'0 host:0 ready, 1 host:1 ready', 'both are ready');
+is($node->safe_psql('postgres', q{
+SELECT string_agg(application_name, ', ' ORDER BY number) FROM gpuconc_devices JOIN pg_stat_activity ON pid = worker_pid}),
+	'gpuconc worker 0, gpuconc worker 1', 'pg_stat_activity says which worker is whose');
+
+my $spread = session($node, 'spread', 'SET gpuconc.debug_route = round_robin');
+foreach my $query (@queries)
+{
+	my $expected = own_answer($spread, $query);
+
+	is($spread->query_safe($query), $expected, "$_: $query") foreach ('one device', 'the other one');
+}
+my @answered = figures('requests');
+cmp_ok($answered[$_], '>=', scalar @queries, "device $_ has answered") for (0, 1);
+my @columns = figures('memory_columns');
+cmp_ok($columns[$_], '>', 0, "device $_ has columns") for (0, 1);
+is($node->safe_psql('postgres', 'SELECT string_agg(DISTINCT device::text, $$ $$) FROM gpuconc_stat_batches'), '0 1', 'batches of both');
+is($node->safe_psql('postgres', 'SELECT string_agg(DISTINCT device::text, $$ $$) FROM gpuconc_stat_kernels'), '0 1', 'kernels of both');
+is( $node->safe_psql('postgres', q{
+SELECT string_agg(DISTINCT e -> 'args' ->> 'name', ', ') FROM jsonb_array_elements(gpuconc_timeline()::jsonb -> 'traceEvents') AS e
+WHERE e -> 'args' ->> 'name' ~ '^device'}), 'device 0, device 1', 'the timeline has both');
+like($spread->query_safe("EXPLAIN (ANALYZE, COSTS OFF) $queries[0]"), qr/Device: [01] \(/, 'EXPLAIN says which');
+
+#-------------------------------------------------------------------------
+# What has changed is seen on both, and what was evicted goes from both
+#-------------------------------------------------------------------------
+foreach my $i (1 .. 6)
+{
+	$node->safe_psql('postgres', "UPDATE t SET n = n + $i, s = 'new$i' WHERE id % 10 = $i");
+	$node->safe_psql('postgres', 'VACUUM t') if $i % 2;
+	foreach my $query (@queries[ 0, 1 ])
+	{
+		my $expected = own_answer($spread, $query);
+
+		is($spread->query_safe($query), $expected, "after change $i, $_: $query") foreach ('one device', 'the other one');
+	}
+}
+$spread->query_safe('SELECT count(*), sum(k) FROM other') foreach (0, 1);
+$node->safe_psql('postgres', q{SELECT gpuconc_evict('t')});
+again_until(sub {
+	# A worker sees what was evicted when it has something to do.
+	$spread->query_safe('SELECT count(*), sum(k) FROM other') foreach (0, 1);
+	@columns = figures("chunk_columns < 10");
+	return "@columns" eq 'true true' });
+is("@columns", 'true true', 'both have given back the columns of a table that was evicted');
+
+#-------------------------------------------------------------------------
+# A table stays on its device; another one goes where there is less
+#-------------------------------------------------------------------------
+foreach my $policy ('affinity', 'predicted')
+{
+	$node->restart;
+	wait_for_worker($node);
+	my $home = device_of($queries[0], $policy);
+	my $away = device_of('SELECT count(*), sum(k) FROM other', $policy);
+
+	isnt($away, $home, "$policy: another table goes elsewhere");
+	is(join(' ', map { device_of($_, $policy) } (@queries[ 0, 1, 3 ], 'SELECT count(*), min(k) FROM other')), "$home $home $home $away", "$policy: both stay");
+}
+$spread->quit;
+
+# Where columns are on both, a build stays.
+my $join = 'SELECT name, count(*), sum(id) FROM t JOIN dim USING (k)';
+$spread = session($node, 'spread', 'SET gpuconc.debug_route = round_robin');
+$spread->query_safe("$join WHERE dim.k < 90 GROUP BY name") foreach (0, 1);
+$spread->quit;
+my @used = figures('memory_used');
+my $fuller = $used[0] > $used[1] ? 0 : 1;
+foreach my $most (40, 50, 60)
+{
+	# A build that is on the fuller device alone.
+	my $limit = $most;
+
+	$limit++ while device_of("$join WHERE dim.k < $limit GROUP BY name", 'round_robin') ne $fuller;
+	is(device_of("SELECT name, sum(id) FROM t JOIN dim USING (k) WHERE dim.k < $limit GROUP BY name", 'predicted'), $fuller, "a build stays, $most");
+}
+
+#-------------------------------------------------------------------------
+# A worker that does not move, and then ends: its requests go elsewhere
+#-------------------------------------------------------------------------
+my @pids = figures('worker_pid');
+my $home = device_of($queries[0], 'predicted');
+my $away = 1 - $home;
+my @sessions = map { session($node, "devices$_", 'SET gpuconc.debug_route = predicted') } (0 .. 5);
+my %expected = map { $_ => own_answer($sessions[0], $_) } @queries;
+
+kill 'STOP', $pids[$home];
+my @before = figures('requests');
+foreach my $i (0 .. 5)
+{
+	ask($sessions[$i], $queries[ $i % @queries ]);
+	# It is submitted, or over.
+	wait_until($node, "SELECT wait_event_type = 'Extension' OR state = 'idle' FROM pg_stat_activity WHERE application_name = 'devices$i'");
+}
+wait_until($node, "SELECT requests > $before[$away] FROM gpuconc_devices WHERE number = $away", 'the other device answers what would wait');
+cmp_ok((figures('backlog'))[$home], '>', 0, 'others wait');
+kill 'TERM', $pids[$home];
+kill 'CONT', $pids[$home];
+is(rows_of($sessions[$_]), $expected{ $queries[ $_ % @queries ] }, "session $_: rows by a device") for (0 .. 5);
+wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[$home] FROM gpuconc_devices WHERE number = $home", 'the worker starts anew');
+cmp_ok((figures('requests'))[$away], '>=', $before[$away] + 6, 'the other one has answered all');
+is((figures('worker_pid'))[$away], $pids[$away], 'and the other one is the same');
+is((figures('backlog'))[$home], 0, 'nothing waits any more');
+
+# One that ends leaves the requests of another one alone.
+@pids = figures('worker_pid');
+kill 'STOP', @pids;
+ask($sessions[$_], $queries[$_]) for (0 .. 3);
+wait_until_waiting($node, '^devices[0-3]', 4);
+@before = figures('backlog');
+cmp_ok($before[$_], '>', 0, "requests wait for device $_") for (0, 1);
+kill 'TERM', $pids[$home];
+kill 'CONT', $pids[$home];
+wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[$home] FROM gpuconc_devices WHERE number = $home");
+cmp_ok((figures('backlog'))[$away], '>=', $before[$away], 'those of the other one still wait');
+kill 'CONT', $pids[$away];
+is(rows_of($sessions[$_]), $expected{ $queries[$_] }, "session $_: rows by a device") for (0 .. 3);
+is((figures('worker_pid'))[$away], $pids[$away], 'the other one is still the same');
+nothing_held($node, 'after a worker that ended');
+
+#-------------------------------------------------------------------------
+# A device that is lost, or has no memory: the other one answers
+#-------------------------------------------------------------------------
+foreach my $n (1, 5, 12)
+{
+	@pids = figures('worker_pid');
+	$node->safe_psql('postgres', "SELECT gpuconc_evict('t')");
+	# Idle workers look at it at once.
+	configure_one($pids[0], 'gpuconc.debug_fail_device', -$n);
+	$_->query_safe('SET gpuconc.debug_route = round_robin') foreach (@sessions);
+	my $differ = 0;
+	again_until(sub {
+		$differ += $_->query_safe($queries[0]) ne $expected{ $queries[0] } foreach (@sessions[ 0, 1 ]);
+		return $node->safe_psql('postgres', "SELECT worker_pid <> $pids[0] FROM gpuconc_devices WHERE number = 0") eq 't' });
+	is($differ, 0, "lost with call $n: rows by a device");
+	wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[0] FROM gpuconc_devices WHERE number = 0", "lost with call $n: the worker starts anew");
+}
+cmp_ok(log_has($node, qr/gpuconc restarts its worker 0 because the device has failed/), '>=', 3, 'lost: the log says which');
+
+# A worker that is started anew takes less memory than the others have: too little for this result.
+my $rows = 'SELECT id, k, n, d, s, id + k FROM t ORDER BY id';
+my $own = own_answer($sessions[0], $rows);
+my $retries = stat_of($node, 'retries');
+
+@pids = figures('worker_pid');
+configure($node, 'gpuconc.debug_fail_device' => 0, 'gpuconc.device_memory_limit' => '1MB');
+kill 'TERM', $pids[0];
+wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[0] AND memory_limit <= 1024 * 1024 FROM gpuconc_devices WHERE number = 0");
+ok($_->query_safe($rows) eq $own, 'no memory: rows by a device') foreach (@sessions[ 0, 1, 0, 1 ]);
+cmp_ok(stat_of($node, 'retries'), '>=', $retries + 2, 'no memory: by the other one');
+@pids = figures('worker_pid');
+configure($node, 'gpuconc.device_memory_limit' => '64MB');
+kill 'TERM', $pids[0];
+wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[0] FROM gpuconc_devices WHERE number = 0");
+@pids = figures('worker_pid');
+
+#-------------------------------------------------------------------------
+# A request is cancelled
+#-------------------------------------------------------------------------
+$home = device_of($queries[0], 'affinity');
+kill 'STOP', $pids[$home];
+$sessions[0]->query_safe('SET gpuconc.debug_route = affinity');
+ask($sessions[0], $queries[0]);
+wait_until_waiting($node, '^devices0');
+$node->safe_psql('postgres', q{SET gpuconc.debug_offload = forbid; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'devices0'});
+like(rows_of($sessions[0]), qr/canceling statement due to user request/, 'cancelled');
+kill 'CONT', $pids[$home];
+is($sessions[0]->query_safe($queries[0]), $expected{ $queries[0] }, 'the next one is answered');
+wait_until($node, 'SELECT sum(backlog) = 0 FROM gpuconc_devices', 'the cancelled one waits no more');
+nothing_held($node, 'after a cancel');
+$_->quit foreach (@sessions);
+
+#-------------------------------------------------------------------------
+# Three devices; names of one that another has, and of one that is not there
+#-------------------------------------------------------------------------
+$node->append_conf('postgresql.conf', "gpuconc.devices = 'host:0, host:1, host:2, host:1, host:9'");
+my $offset = -s $node->logfile;
+$node->restart;
+wait_for_worker($node);
+note_memory($node);
+is($node->safe_psql('postgres', q{SELECT string_agg(state || coalesce(': ' || detail, ''), ', ' ORDER BY card) FROM gpuconc_devices WHERE number <> 4}),
+	'ready, ready, ready, no device: Device host:1 has a worker already: gpuconc.devices names it twice.', 'three are ready; one is named twice');
+is($node->safe_psql('postgres', 'SELECT state, detail FROM gpuconc_devices WHERE number = 4'), 'no device|There is no device host:9; there are 8.', 'one is not there');
+is(log_has($node, qr/gpuconc has no device [134]; queries run without it/, $offset), 2, 'the log says so');
+$spread = session($node, 'spread', 'SET gpuconc.debug_route = round_robin');
+is($spread->query_safe($queries[0]), $expected{ $queries[0] }, "three: $_") foreach (1 .. 6);
+$spread->quit;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_devices WHERE requests > 0'), '3', 'three have answered');
+is_offloaded($node, $_, "three: $_") foreach (@queries);
+nothing_held($node, 'three');
+
+# One is killed: PostgreSQL starts all over, with all of them.
+$offset = -s $node->logfile;
+kill 'KILL', $node->safe_psql('postgres', q{SELECT max(worker_pid) FROM gpuconc_devices WHERE state = 'ready'});
+$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
+$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
+wait_for_worker($node);
+is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_devices WHERE state = 'ready'}), '3', 'after a crash: three are ready');
+is_offloaded($node, $_, "after a crash: $_") foreach (@queries);
+
+# What cannot be meant.
+foreach my $devices ('nonsense', '0, auto', '', '0,', '0 1', 'GPU-12', 'host:', '0,1,2,3,4,5,6,7,8')
+{
+	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
+	isnt($status, 0, "refused: '$devices'");
+}
+foreach my $devices ('all', 'cuda', ' Host ', '0,2', 'cuda , 3,GPU-12345678-1234-1234-1234-123456789ABC', 'MIG-12345678-1234-1234-1234-123456789abc')
+{
+	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
+	is($status, 0, "accepted: '$devices'");
+}
+$node->stop;
+done_testing();
