@@ -33,6 +33,7 @@ VACUUM (FREEZE, ANALYZE) public.ties;
 SET gpuconc.debug_offload = prefer;
 SELECT min(n), max(n) FROM ties;
 SELECT n, count(*) FROM ties WHERE k > 0 GROUP BY n ORDER BY n;
+SELECT n, count(*) FROM ties WHERE k > 0 GROUP BY ROLLUP (n) ORDER BY n;
 RESET gpuconc.debug_offload;
 -- one scale more in rows that are written, seen by their transaction alone, then by all, then cached
 BEGIN;

@@ -83,9 +83,8 @@ add_group_key(GcTranslation *tr, Node *expr)
 	out->space = tr->space[e];
 	if (!gc_scale_may_vary(tr, e))
 		return true;
-	e = gc_build_expr(tr, GC_OP_SCALE, GC_INT4, e, -1, -1, -1);
-	out->scale_ref = gc_build_agg(tr, GC_AGG_MAX, e);
-	out->square_ref = gc_build_agg(tr, GC_AGG_MIN, e);
+	out->scale_ref = gc_key_scale(tr, key, GC_AGG_MAX);
+	out->square_ref = gc_key_scale(tr, key, GC_AGG_MIN);
 	return tr->reason == NULL;
 }
 

@@ -71,6 +71,12 @@ extern int	gc_groups_key(GcTranslation *tr, int key);
  */
 extern int	gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg);
 
+/*
+ * An accumulator of a numeric key's display scales: GC_AGG_MAX or GC_AGG_MIN.  Groups that are put together have no
+ * scales of their own, so it is in parts there.
+ */
+extern int	gc_key_scale(GcTranslation *tr, int key, GcAggFn fn);
+
 /* An accumulator of a precise sum in parts: the sum of the higher (0) or lower (1) halves of the parts. */
 extern int	gc_precise_part(GcTranslation *tr, int arg, int factor, int word);
 
