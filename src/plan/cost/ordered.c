@@ -403,16 +403,21 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
  *-------------------------------------------------------------------------
  */
 
-/* The column that a subquery's reader knows by this key; NULL if there is none. */
+/* The column that a subquery's reader knows by this key, and the type as which it is sorted; NULL if there is none. */
 static TargetEntry *
-column_of_key(PlannerInfo *root, const PathKey *key, int rti)
+column_of_key(PlannerInfo *root, const PathKey *key, int rti, Oid *type)
 {
 	ListCell   *lc;
 
 	foreach(lc, key->pk_eclass->ec_members)
 	{
-		const Var  *var = (Var *) lfirst_node(EquivalenceMember, lc)->em_expr;
+		const EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+		const Var  *var = (Var *) em->em_expr;
 
+		/* A varchar is sorted as the text that it is relabelled as.  COLLATE is a label, too. */
+		if (IsA(var, RelabelType) && exprCollation((Node *) ((RelabelType *) var)->arg) == key->pk_eclass->ec_collation)
+			var = (Var *) ((RelabelType *) var)->arg;
+		*type = em->em_datatype;
 		if (IsA(var, Var) && var->varno == rti && var->varlevelsup == 0)
 			return get_tle_by_resno(root->processed_tlist, var->varattno);
 	}
@@ -430,9 +435,9 @@ order_from_above(PlannerInfo *root, List *keys, int rti)
 	foreach(lc, keys)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
-		TargetEntry *column = key->pk_eclass->ec_has_volatile ? NULL : column_of_key(root, key, rti);
+		Oid			type = InvalidOid;
+		TargetEntry *column = key->pk_eclass->ec_has_volatile ? NULL : column_of_key(root, key, rti, &type);
 		SortGroupClause *clause = makeNode(SortGroupClause);
-		Oid			type = column ? exprType((Node *) column->expr) : InvalidOid;
 
 		if (column == NULL)
 			return NIL;
