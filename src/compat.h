@@ -266,8 +266,16 @@ gc_expand_grouping(Query *query)
 /* 17 took the conditions that end a window early out of the query. */
 #if PG_VERSION_NUM >= 170000
 #define GC_RUN_CONDITION(path)	((path)->runCondition)
+#define GC_RUN_CONDITIONS(window, func)	((func)->runCondition)
+#define GC_RUN_OPERATOR(condition)	(((WindowFuncRunCondition *) (condition))->opno)
+#define GC_RUN_BOUND(condition, func) \
+	(((WindowFuncRunCondition *) (condition))->wfunc_left ? (Node *) ((WindowFuncRunCondition *) (condition))->arg : NULL)
 #else
 #define GC_RUN_CONDITION(path)	((path)->winclause->runCondition)
+#define GC_RUN_CONDITIONS(window, func)	((window)->runCondition)
+#define GC_RUN_OPERATOR(condition)	(((OpExpr *) (condition))->opno)
+#define GC_RUN_BOUND(condition, func) \
+	(equal(linitial(((OpExpr *) (condition))->args), func) ? (Node *) lsecond(((OpExpr *) (condition))->args) : NULL)
 #endif
 
 /* 19 has window functions that pass over NULLs. */

@@ -478,9 +478,9 @@ fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 	d->ordered[column->order->output] = column;
 }
 
-/* The order of the rows; NULL: as they are.  Window functions come first. */
+/* The order of the rows; NULL: as they are.  Window functions come first.  *wanted: fewer if some have too high a rank. */
 static uint32 *
-find_order(GcDecoder *d, const uint64 *places)
+find_order(GcDecoder *d, const uint64 *places, uint64 *wanted)
 {
 	const GcPlan *plan = d->b->plan;
 	GcOrderColumn *columns = MemoryContextAllocZero(d->scratch, GC_MAX_ORDER * sizeof(GcOrderColumn));
@@ -499,6 +499,8 @@ find_order(GcDecoder *d, const uint64 *places)
 		return NULL;
 	old = MemoryContextSwitchTo(d->scratch);
 	order = gc_order_rows(columns, plan->norder, d->nrows, plan->sorted);
+	if (plan->most_rank > 0)
+		*wanted = gc_order_ranked(plan, columns, order, d->nrows);
 	MemoryContextSwitchTo(old);
 	return order;
 }
@@ -594,7 +596,7 @@ decode_rows(GcDecoder *d, GcRows *rows)
 		places = first_places(d, places, wanted);
 		d->nrows = wanted;
 	}
-	order = find_order(d, places);
+	order = find_order(d, places, &wanted);
 	rows->ncols = plan->noutputs;
 	rows->count = 0;
 	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(Datum));

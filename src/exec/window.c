@@ -217,20 +217,6 @@ sort_for_window(const GcWindowing *w, GcOrderColumn *columns)
 	return order;
 }
 
-/* The first key in which two rows differ; nkeys if they do not. */
-static int
-first_difference(const GcOrderColumn *columns, SortSupport keys, int nkeys, uint32 a, uint32 b)
-{
-	for (int i = 0; i < nkeys; i++)
-	{
-		const GcOrderColumn *c = &columns[i];
-
-		if (ApplySortComparator(c->values[a], c->isnull[a], c->values[b], c->isnull[b], &keys[i]) != 0)
-			return i;
-	}
-	return nkeys;
-}
-
 /* Where partitions and groups of peers begin and end. */
 static void
 find_borders(GcWindowing *w, const GcOrderColumn *columns)
@@ -239,7 +225,7 @@ find_borders(GcWindowing *w, const GcOrderColumn *columns)
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		const int	differs = n == 0 ? -1 : first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
+		const int	differs = n == 0 ? -1 : gc_first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
 
 		gc_window_interrupts(n);
 		w->partition[n] = differs < w->window->npartition ? n : w->partition[n - 1];

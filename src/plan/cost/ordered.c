@@ -11,7 +11,8 @@
  * that are not among the first few by the leading key.
  *
  * Groups are offered in the order of the first window that takes them, too.  The window may be of the
- * query level above, if that one reads nothing else: rank() over the rows of a rollup.
+ * query level above, if that one reads nothing else: rank() over the rows of a rollup.  If a query further above
+ * wants the rows of the first few ranks alone, the executor leaves out the others before it decodes them.
  *
  * Planner, in backends.
  *
@@ -22,8 +23,11 @@
 #include <math.h>
 
 #include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -31,7 +35,9 @@
 #include "optimizer/planmain.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "../base/builder.h"
@@ -403,16 +409,21 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
  *-------------------------------------------------------------------------
  */
 
-/* The column that a subquery's reader knows by this key; NULL if there is none. */
+/* The column that a subquery's reader knows by this key, and the type as which it is sorted; NULL if there is none. */
 static TargetEntry *
-column_of_key(PlannerInfo *root, const PathKey *key, int rti)
+column_of_key(PlannerInfo *root, const PathKey *key, int rti, Oid *type)
 {
 	ListCell   *lc;
 
 	foreach(lc, key->pk_eclass->ec_members)
 	{
-		const Var  *var = (Var *) lfirst_node(EquivalenceMember, lc)->em_expr;
+		const EquivalenceMember *em = lfirst_node(EquivalenceMember, lc);
+		const Var  *var = (Var *) em->em_expr;
 
+		/* A varchar is sorted as the text that it is relabelled as.  COLLATE is a label, too. */
+		if (IsA(var, RelabelType) && exprCollation((Node *) ((RelabelType *) var)->arg) == key->pk_eclass->ec_collation)
+			var = (Var *) ((RelabelType *) var)->arg;
+		*type = em->em_datatype;
 		if (IsA(var, Var) && var->varno == rti && var->varlevelsup == 0)
 			return get_tle_by_resno(root->processed_tlist, var->varattno);
 	}
@@ -430,9 +441,9 @@ order_from_above(PlannerInfo *root, List *keys, int rti)
 	foreach(lc, keys)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
-		TargetEntry *column = key->pk_eclass->ec_has_volatile ? NULL : column_of_key(root, key, rti);
+		Oid			type = InvalidOid;
+		TargetEntry *column = key->pk_eclass->ec_has_volatile ? NULL : column_of_key(root, key, rti, &type);
 		SortGroupClause *clause = makeNode(SortGroupClause);
-		Oid			type = column ? exprType((Node *) column->expr) : InvalidOid;
 
 		if (column == NULL)
 			return NIL;
@@ -449,27 +460,125 @@ order_from_above(PlannerInfo *root, List *keys, int rti)
 	return gc_keys_of_clauses(root, clauses, columns);
 }
 
-/* The order in which window functions of this level, or of one that reads nothing else, take its groups. */
+/* Is the row number, or a rank, of rows all that these functions return? */
+static bool
+only_ranks(List *functions)
+{
+	ListCell   *lc;
+
+	foreach(lc, functions)
+	{
+		const Oid	function = lfirst_node(WindowFunc, lc)->winfnoid;
+
+		if (function != F_ROW_NUMBER && function != F_RANK_ && function != F_DENSE_RANK_)
+			return false;
+	}
+	return functions != NIL;
+}
+
+/* Take a condition that a function's result is less than a constant, or as large; false if it is another one. */
+static bool
+note_rank(GcPlan *plan, const WindowFunc *func, Oid operator, const Node *bound)
+{
+	const int	strategy = get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
+	const Const *c = (const Const *) bound;
+	int64		most;
+
+	if ((strategy != BTLessStrategyNumber && strategy != BTLessEqualStrategyNumber) ||
+		bound == NULL || !IsA(bound, Const) || c->constisnull)
+		return false;
+	most = c->consttype == INT8OID ? DatumGetInt64(c->constvalue) : c->consttype == INT4OID ? DatumGetInt32(c->constvalue) : 0;
+	if (most <= (strategy == BTLessStrategyNumber))
+		return false;
+	plan->most_rank = most - (strategy == BTLessStrategyNumber);
+	plan->rank = func->winfnoid == F_RANK_ ? GC_WINDOW_RANK : func->winfnoid == F_DENSE_RANK_ ? GC_WINDOW_DENSE_RANK : GC_WINDOW_ROW_NUMBER;
+	return true;
+}
+
+/*
+ * Have the executor leave out rows that PostgreSQL's window functions would, by the condition that ends a partition early.
+ * The level's windows read what the node returns in this order, and nothing between them drops a row.
+ */
+static void
+note_most_rank(PlannerInfo *level, List *keys, GcPlan *plan)
+{
+	const WindowClause *window = linitial_node(WindowClause, level->parse->windowClause);
+	List	   *functions;
+	ListCell   *lc;
+	ListCell   *lr;
+
+	/* Columns that PostgreSQL does not sort by would have to be told from others. */
+	if (list_length(level->parse->windowClause) > 1 || level->parse->hasTargetSRFs ||
+		list_length(keys) != list_length(window->partitionClause) + list_length(window->orderClause))
+		return;
+	functions = find_window_functions((Node *) level->processed_tlist, window->winref)->windowFuncs[window->winref];
+	if (!only_ranks(functions))
+		return;
+	plan->npartition = list_length(window->partitionClause);
+	foreach(lc, functions)
+	{
+		const WindowFunc *func = lfirst_node(WindowFunc, lc);
+
+		foreach(lr, GC_RUN_CONDITIONS(window, func))
+		{
+			if (note_rank(plan, func, GC_RUN_OPERATOR(lfirst(lr)), GC_RUN_BOUND(lfirst(lr), func)))
+				return;
+		}
+	}
+}
+
+/*
+ * Rows of these ranks are as many of each partition, if it has so many.  The number is the subquery's, too, for paths of its
+ * reader that leave out no row, so it is not set there.
+ */
+static void
+cost_ranks(PlannerInfo *root, const PlannerInfo *reader, GcPath *path)
+{
+	GcPlan	   *plan = path->tr->plan;
+	double		rows = plan->most_rank;
+	List	   *exprs = NIL;
+
+	for (int i = 0; i < plan->npartition; i++)
+		exprs = lappend(exprs, list_nth_node(TargetEntry, path->tr->scan_tlist, plan->order[i].output)->expr);
+	if (exprs != NIL)
+		rows *= estimate_num_groups(root, exprs, path->cpath.path.rows, NULL, NULL);
+	if (plan->most_rank == 0 || rows >= path->cpath.path.rows)
+		return;
+	if (reader == root)
+		path->cpath.path.rows = clamp_row_est(rows);
+	plan->ms = gc_costs_time(&path->costs, rows) * GC_UNIT_MS;
+	plan->rows_ms = 0;
+	gc_set_costs(&path->cpath.path, &path->costs, rows);
+}
+
+/*
+ * The order in which window functions of this level, or of one that reads nothing else, take its groups.  *reader: that
+ * level, if nothing between its windows and the groups drops or joins rows.
+ */
 static List *
-window_order(PlannerInfo *root)
+window_order(PlannerInfo *root, PlannerInfo **reader)
 {
 	const Query *query = root->parse;
 	PlannerInfo *above = root->parent_root;
 	int			rti;
 
+	*reader = root;
 	if (query->hasWindowFuncs)
 		return root->window_pathkeys;
 	if (above == NULL || above->window_pathkeys == NIL || query->sortClause != NIL || query->distinctClause != NIL ||
 		query->limitCount != NULL || query->limitOffset != NULL || query->setOperations != NULL ||
 		!bms_get_singleton_member(above->all_baserels, &rti) || planner_rt_fetch(rti, above)->rtekind != RTE_SUBQUERY)
 		return NIL;
+	*reader = above->parse->groupClause != NIL || above->parse->groupingSets != NIL || above->parse->hasAggs ||
+		above->parse->havingQual || find_base_rel(above, rti)->baserestrictinfo != NIL ? NULL : above;
 	return order_from_above(root, above->window_pathkeys, rti);
 }
 
 void
 gc_add_window_order(PlannerInfo *root, RelOptInfo *output)
 {
-	List	   *keys = window_order(root);
+	PlannerInfo *reader;
+	List	   *keys = window_order(root, &reader);
 	ListCell   *lc;
 
 	if (keys == NIL || root->parse->rowMarks != NIL || root->parse->hasTargetSRFs)
@@ -481,8 +590,14 @@ gc_add_window_order(PlannerInfo *root, RelOptInfo *output)
 		if (!gc_is_path(path))
 			continue;
 		path = ordered_path(root, output, (GcPath *) path, keys, -1);
-		if (path)
-			add_path(output, path);
+		if (path == NULL)
+			return;
+		if (gc_is_path(path) && reader && ((GcPath *) path)->having == NIL)
+		{
+			note_most_rank(reader, keys, ((GcPath *) path)->tr->plan);
+			cost_ranks(root, reader, (GcPath *) path);
+		}
+		add_path(output, path);
 		return;
 	}
 }
