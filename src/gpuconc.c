@@ -17,6 +17,7 @@
 #include "storage/shmem.h"
 
 #include "columns/load/cold_loader.h"
+#include "columns/load/cold_plans.h"
 #include "columns/load/hot_loader.h"
 #include "columns/load/job.h"
 #include "columns/serve/wal_changes.h"
@@ -30,6 +31,7 @@
 #include "columns/store/reserve.h"
 #include "columns/store/store.h"
 #include "device_names.h"
+#include "exec/compile_ahead.h"
 #include "exec/hints.h"
 #include "exec/scan.h"
 #include "plan/hooks.h"
@@ -63,6 +65,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_notes_shmem_size());
 	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
 	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
+	RequestAddinShmemSpace(gc_cold_plans_shmem_size());
 	RequestAddinShmemSpace(gc_wal_changes_shmem_size());
 	RequestAddinShmemSpace(gc_lookups_shmem_size());
 	RequestAddinShmemSpace(gc_load_shmem_size());
@@ -98,6 +101,7 @@ gc_shmem_startup(void)
 	gc_notes_shmem_init();
 	gc_hot_loader_shmem_init();
 	gc_cold_loader_shmem_init();
+	gc_cold_plans_shmem_init();
 	gc_wal_changes_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
@@ -129,6 +133,7 @@ _PG_init(void)
 	prev_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = gc_shmem_startup;
 	gc_register_scan_methods();
+	gc_cold_plans_compiler(gc_compile_ahead);
 	gc_bound_install();
 	gc_columns_install_hooks();
 	gc_plan_install_hooks();

@@ -27,6 +27,7 @@
 #include "../columns/store/store.h"
 #include "../compat.h"
 #include "../force.h"
+#include "../plan/base/cold_plan.h"
 #include "../settings.h"
 
 /* The part of PostgreSQL's own time that a query waits for kernels. */
@@ -73,6 +74,12 @@ look_at_inputs(GcScanState *node)
 	return cold;
 }
 
+bool
+gc_lacks_columns(GcScanState *node)
+{
+	return look_at_inputs(node).ntables > 0;
+}
+
 static GcColdLoad
 load_meanwhile(GcInputState *in)
 {
@@ -114,6 +121,8 @@ gc_was_cold(GcCode code)
 double
 gc_compile_patience(const GcScanState *node, bool waited)
 {
+	if (node->only_compiles)
+		return 0;
 	if (must_wait())
 		return -1;
 	if (waited)
@@ -178,6 +187,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 		return fail_for_room(err, &cold, room);
 	if (must_wait() || (gc_cold == GC_COLD_AUTO && gc_worth_waiting(cold.missing.ms, node->plan->ms, node->plan->own_ms)))
 		return GC_OK;
+	gc_cold_plan_leave((const CustomScan *) node->css.ss.ps.plan);
 	for (int i = 0; i < cold.ntables; i++)
 	{
 		GcColdLoad	load = load_meanwhile(cold.tables[i]);

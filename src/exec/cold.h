@@ -24,6 +24,9 @@ extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
  */
 extern GcCode gc_reserve_inputs(GcScanState *node, GcError *err);
 
+/* Are columns missing?  The node's tables are open, and no guard is held. */
+extern bool gc_lacks_columns(GcScanState *node);
+
 /* Did a request fail for want of columns or kernels that the planner would find lacking, too? */
 extern bool gc_was_cold(GcCode code);
 

@@ -162,6 +162,7 @@ typedef struct GcScanState
 	bool		fallback_done;	/* it has returned all */
 	bool		started;
 	bool		judged;			/* what was guessed was estimated by the values of parameters (judge.c) */
+	bool		only_compiles;	/* its request is given up once its kernels are being compiled (compile_ahead.c) */
 	bool		falling_back;	/* PostgreSQL's own plan answers */
 	int			device;			/* that the last attempt was submitted to; -1: it was not */
 	uint32		avoided;		/* devices that have failed the execution, as bits */
@@ -215,5 +216,8 @@ extern GcCode gc_make_request(GcBinding *b);
 
 /* Raw values to datums, in the order in which rows are returned. */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
+
+/* Have the node's kernels compiled, and wait for nothing.  False: it lacks columns that are still to be loaded. */
+extern bool gc_ask_for_kernels(GcScanState *node, GcError *err);
 
 #endif							/* GC_EXEC_H */

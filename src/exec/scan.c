@@ -47,6 +47,9 @@
 /* Each group table and each build may want a few of these. */
 #define MAX_ATTEMPTS	16
 
+/* If a request that only asks for kernels finds them there, it is executed; but not for longer. */
+#define ONLY_COMPILES_MS	1000
+
 /* Why PostgreSQL's own plan answers, where no device was asked. */
 #define GC_SOONER	"PostgreSQL's own plan is estimated to be sooner with these parameters"
 
@@ -313,13 +316,13 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 		if (code == GC_DATA && b.identity.h[0] != 0)
 			gc_hints_note_refusal(hints, &b.identity);
 	}
-	if (code == GC_OK)
+	if (code == GC_OK && !node->only_compiles)
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		code = gc_decode(&b, gc_slot_result(slot), &node->rows);
 		node->stats.decode_ms = ms_since(start);
 	}
-	if (code == GC_OK)
+	if (code == GC_OK && !node->only_compiles)
 		note_run(node, &b, gc_slot_info(slot));
 	*err = b.err;
 	return code;
@@ -347,6 +350,26 @@ attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 	}
 	PG_END_TRY();
 	return code;
+}
+
+bool
+gc_ask_for_kernels(GcScanState *node, GcError *err)
+{
+	GcCode		code = node->plan->malformed ? gc_fail(err, GC_BAD_PROGRAM, "The planner has packed it wrongly.") :
+		gc_open_inputs(node, err);
+
+	if (code == GC_OK && gc_lacks_columns(node))
+		return false;
+	node->only_compiles = true;
+	node->limit_ms = ONLY_COMPILES_MS;
+	if (code == GC_OK)
+		code = gc_compute_ahead(node, err);
+	if (code == GC_OK)
+		code = attempt_with_slot(node, gc_hints(node->logical), err);
+	ereport(DEBUG1,
+			(errmsg_internal("gpuconc has asked for kernels ahead: %s", gc_code_name(code)),
+			 code != GC_OK && err->detail[0] ? errdetail_internal("%s", err->detail) : 0));
+	return true;
 }
 
 /*

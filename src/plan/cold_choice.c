@@ -7,8 +7,8 @@
  * plan around it was chosen for the node, and the query may have been rewritten for it: PostgreSQL's own plan of the
  * whole statement is often much faster.  So it is asked here, too.  That plan is taken as long as loads would take
  * longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled that a
- * session has asked for.  That they are not there only the worker knows, so the first execution after the columns are
- * loaded still finds out.  And it is taken where a column has a value that cannot be cached, until it is worth another
+ * session has asked for, or a loader for the nodes that were left to it (columns/load/cold_plans.h).  Of others only the
+ * worker knows, so an execution still finds out.  And it is taken where a column has a value that cannot be cached, until it is worth another
  * try.  A node that has all it needs may still pay for another one that falls back.
  *
  * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (cached_plans.c).
@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 
 #include "cached_plans.h"
+#include "base/cold_plan.h"
 #include "base/plan.h"
 #include "finished_plan.h"
 #include "../compat.h"
@@ -315,8 +316,10 @@ beats_loads(const Lack *lack, double ms, double original_ms)
  * NULL: no loader is free, so the plan is to load them itself.
  */
 static const char *
-begin_loads(const Lack *lack, PlannedStmt *other)
+begin_loads(const Lack *lack, PlannedStmt *stmt, PlannedStmt *other)
 {
+	ListCell   *lc;
+
 	if (lack->cold == NIL)
 		return lack->problem ? lack->problem : GC_COLD_COMPILES;
 	if (!lack->loadable)
@@ -325,6 +328,8 @@ begin_loads(const Lack *lack, PlannedStmt *other)
 		return GC_COLD_NO_ROOM;
 	if (!GC_IS_PERMITTED(other))
 		return GC_COLD_NOT_PERMITTED;
+	foreach(lc, gc_scans_of(stmt))
+		gc_cold_plan_leave(lfirst(lc));
 	if (load_meanwhile(lack->cold))
 		return GC_COLD_LOADS;
 	return lack->problem ? lack->problem : lack->compiles ? GC_COLD_COMPILES : NULL;
@@ -346,7 +351,7 @@ gc_cold_choice(PlannedStmt *stmt, double ms, PlannedStmt *other, double other_ms
 							 lack.missing.ms, ms, other_ms)));
 	if ((lack.cold != NIL || lack.compiles || lack.problem) &&
 		(rewritten ? beats_loads(&lack, ms, other_ms) : lack.all || other_ms <= ms + lack.ms))
-		refusal = begin_loads(&lack, other);
+		refusal = begin_loads(&lack, stmt, other);
 	close_nodes(nodes);
 	if (refusal)
 		gc_cached_plans_later();

@@ -158,6 +158,12 @@ gc_set_other_ms(PlannedStmt *stmt, double ms)
 }
 
 List *
+gc_scans_of(PlannedStmt *stmt)
+{
+	return look_everywhere(stmt).nodes;
+}
+
+List *
 gc_nodes_of(PlannedStmt *stmt)
 {
 	List	   *plans = NIL;

@@ -38,6 +38,9 @@ extern Cost gc_fallback_cost(PlannedStmt *stmt);
  */
 extern void gc_set_other_ms(PlannedStmt *stmt, double ms);
 
+/* CustomScan of each node of ours. */
+extern List *gc_scans_of(PlannedStmt *stmt);
+
 /* GcPlan of each node of ours; copies. */
 extern List *gc_nodes_of(PlannedStmt *stmt);
 

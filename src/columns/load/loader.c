@@ -34,6 +34,7 @@
 #include "../store/store.h"
 #include "background.h"
 #include "cold_loader.h"
+#include "cold_plans.h"
 #include "hot_loader.h"
 #include "job.h"
 #include "load.h"
@@ -148,12 +149,27 @@ load_hot(const GcLoaderArgs *args)
 	return task.stats.pages_refused > 0 ? Max(PUT_OFF_FACTOR * task.stats.ms, LOAD_EVERY_MS) : LOAD_EVERY_MS;
 }
 
+/* Kernels of statements that have waited for these columns; not in the load's transaction, which holds its table. */
+static void
+compile_plans(void)
+{
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	pgstat_report_activity(STATE_RUNNING, "gpuconc: ask for kernels");
+	gc_cold_plans_compile();
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	pgstat_report_activity(STATE_IDLE, NULL);
+}
+
 static bool
 load_cold(const GcLoaderArgs *args, int ncols, const AttrNumber *attnums)
 {
 	GcTask		task = {.ncols = ncols,.attnums = attnums};
 
 	load_table(args, &task);
+	if (!task.failed)
+		compile_plans();
 	return !task.failed;
 }
 

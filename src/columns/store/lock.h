@@ -20,6 +20,7 @@ typedef enum GcColumnsLock
 	GC_LOCK_RETIRE,
 	GC_LOCK_ARENA,
 	GC_LOCK_WAL,				/* reading the WAL (serve/wal_changes.c); no other is taken with it */
+	GC_LOCK_COLD_PLANS,			/* plans whose kernels loaders compile; no other is taken with it */
 	GC_LOCK_DICT_FIRST,			/* 16 partitions by GcColState address */
 	GC_LOCK_DICT_LAST = GC_LOCK_DICT_FIRST + 15,
 	GC_NLOCKS
