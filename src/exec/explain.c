@@ -714,6 +714,7 @@ list_details(const GcScanStats *s, ExplainState *es)
 	ExplainPropertyUInteger("Builds Run", NULL, r->builds_run, es);
 	ExplainPropertyUInteger("Builds Shared", NULL, r->builds_shared, es);
 	ExplainPropertyBool("Result Shared", r->shared_result != 0, es);
+	ExplainPropertyBool("Empty Build", r->empty_build != 0, es);
 	ExplainPropertyUInteger("Blocks", NULL, r->blocks, es);
 	ExplainPropertyUInteger("Threads per Block", NULL, r->threads, es);
 	ExplainPropertyUInteger("Shared Memory per Block", "kB", (r->shared_bytes + 1023) / 1024, es);

@@ -184,13 +184,16 @@ look_alike(const SetOperationStmt *op)
 	return true;
 }
 
-/* Is it INTERSECT of SELECTs, or one that others are taken from by EXCEPT?  Then all rows of a group can be the result's. */
+/*
+ * Is it INTERSECT of SELECTs, or one that others are taken from by EXCEPT?  Then all rows of a group can be the result's.
+ * Not so by EXCEPT ALL: of 1.0 twice, less 1.00, it is 1.0 that is left.
+ */
 static bool
 is_flat(const SetOperationStmt *op)
 {
 	const SetOperationStmt *left = (const SetOperationStmt *) op->larg;
 
-	return op->op != SETOP_UNION && IsA(op->rarg, RangeTblRef) &&
+	return (op->op == SETOP_INTERSECT || (op->op == SETOP_EXCEPT && !op->all)) && IsA(op->rarg, RangeTblRef) &&
 		(IsA(left, RangeTblRef) || (left->op == op->op && is_flat(left)));
 }
 

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 66: a pivot of months for two channels, and the sums of their union.
--- offloaded: 2
+-- offloaded: 1
 select warehouse, area, carriers, year, sum(jan) as jan, sum(feb) as feb, sum(jun) as jun, sum(dec) as dec, sum(jan / area) as jan_per_area, sum(dec_net) as dec_net
 from (select w_warehouse_name as warehouse, w_warehouse_sq_ft as area, 'carrier3' || ',' || 'carrier7' as carriers, d_year as year,
 		sum(case when d_moy = 1 then ws_ext_sales_price * ws_quantity else 0 end) as jan,

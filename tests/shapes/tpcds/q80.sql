@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 80: sales LEFT JOINed with returns per channel with a promotion's filter, ROLLUP.
--- offloaded: 3
+-- offloaded: 1
 with ss as (
 	select s_store_id as id, sum(ss_ext_sales_price) as sales, sum(coalesce(sr_return_amt, 0)) as returned, sum(ss_net_profit - coalesce(sr_net_loss, 0)) as profit
 	from store_sales left join store_returns on ss_item_sk = sr_item_sk and ss_ticket_number = sr_ticket_number, date_dim, store, item, promotion
