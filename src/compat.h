@@ -316,6 +316,13 @@ typedef int16 GcDirection;
 #define get_op_index_interpretation(opno) get_op_btree_interpretation(opno)
 #endif
 
+/* 18 notes in a sort clause that its operator is a "greater than". */
+#if PG_VERSION_NUM >= 180000
+#define GC_SET_DESCENDING(clause, descending)	((clause)->reverse_sort = (descending))
+#else
+#define GC_SET_DESCENDING(clause, descending)	((void) 0)
+#endif
+
 /* 18 says of any access method how rows compare.  Both kinds of numbers are a btree's strategies. */
 #if PG_VERSION_NUM >= 180000
 #define GC_ROW_COMPARISON(row)	((row)->cmptype)

@@ -453,6 +453,7 @@ order_from_above(PlannerInfo *root, List *keys, int rti)
 		clause->sortop = GC_PATHKEY_OPERATOR(key, type);
 		clause->eqop = get_opfamily_member(key->pk_opfamily, type, type, BTEqualStrategyNumber);
 		clause->nulls_first = key->pk_nulls_first;
+		GC_SET_DESCENDING(clause, GC_IS_DESCENDING(key));
 		if (!OidIsValid(clause->sortop) || !OidIsValid(clause->eqop))
 			return NIL;
 		clauses = lappend(clauses, clause);
@@ -495,6 +496,25 @@ note_rank(GcPlan *plan, const WindowFunc *func, Oid operator, const Node *bound)
 	return true;
 }
 
+/* Are these keys, which were made of the columns of other ones, in their directions, one for one? */
+static bool
+are_alike(List *keys, List *others)
+{
+	ListCell   *lc;
+	ListCell   *lo;
+
+	forboth(lc, keys, lo, others)
+	{
+		const PathKey *key = lfirst_node(PathKey, lc);
+		const PathKey *other = lfirst_node(PathKey, lo);
+
+		if (GC_IS_DESCENDING(key) != GC_IS_DESCENDING(other) || key->pk_nulls_first != other->pk_nulls_first ||
+			key->pk_opfamily != other->pk_opfamily)
+			return false;
+	}
+	return list_length(keys) == list_length(others);
+}
+
 /*
  * Have the executor leave out rows that PostgreSQL's window functions would, by the condition that ends a partition early.
  * The level's windows read what the node returns in this order, and nothing between them drops a row.
@@ -508,7 +528,7 @@ note_most_rank(PlannerInfo *level, List *keys, GcPlan *plan)
 	ListCell   *lr;
 
 	/* Columns that PostgreSQL does not sort by would have to be told from others. */
-	if (list_length(level->parse->windowClause) > 1 || level->parse->hasTargetSRFs ||
+	if (list_length(level->parse->windowClause) > 1 || level->parse->hasTargetSRFs || !are_alike(keys, level->window_pathkeys) ||
 		list_length(keys) != list_length(window->partitionClause) + list_length(window->orderClause))
 		return;
 	functions = find_window_functions((Node *) level->processed_tlist, window->winref)->windowFuncs[window->winref];
