@@ -19,7 +19,7 @@
 
 #include "../store/lock.h"
 
-#define PLACES		8
+#define PLACES		16
 #define MOST_BYTES	(128 * 1024)
 #define KEPT_MS		600000
 
