@@ -19,25 +19,25 @@
 
 #include "../store/lock.h"
 
-#define PLACES		8
+#define PLACES		16
 #define MOST_BYTES	(128 * 1024)
 #define KEPT_MS		600000
 
-typedef struct Place
+typedef struct KeptPlan
 {
 	TimestampTz since;			/* 0: it is free */
 	Oid			database;
 	Oid			user;
 	char		text[MOST_BYTES];
-} Place;
+} KeptPlan;
 
-static Place *places = NULL;
+static KeptPlan *places = NULL;
 static GcColdPlanCompile compiler = NULL;
 
 Size
 gc_cold_plans_shmem_size(void)
 {
-	return PLACES * sizeof(Place);
+	return PLACES * sizeof(KeptPlan);
 }
 
 void
@@ -52,7 +52,7 @@ gc_cold_plans_shmem_init(void)
 
 /* With the lock. */
 static bool
-is_kept(const Place *place, Oid user, const char *text)
+is_kept(const KeptPlan *place, Oid user, const char *text)
 {
 	return place->since != 0 && place->database == MyDatabaseId && place->user == user && strcmp(place->text, text) == 0;
 }
@@ -61,7 +61,7 @@ void
 gc_cold_plan_keep(const char *text)
 {
 	const TimestampTz now = GetCurrentTimestamp();
-	Place	   *place = &places[0];
+	KeptPlan   *place = &places[0];
 
 	if (strlen(text) >= MOST_BYTES)
 		return;
@@ -87,7 +87,7 @@ gc_cold_plan_keep(const char *text)
 static bool
 copy_plan(int i, Oid *user, char **text)
 {
-	Place	   *place = &places[i];
+	KeptPlan   *place = &places[i];
 	bool		found;
 
 	LWLockAcquire(gc_lock(GC_LOCK_COLD_PLANS), LW_EXCLUSIVE);

@@ -9,6 +9,7 @@
  */
 #include "cold_plan.h"
 
+#include "access/transam.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
@@ -16,11 +17,19 @@
 #include "../../columns/load/cold_plans.h"
 
 static bool
+is_users_function(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId;
+}
+
+/* A user's function must not run without the session that has chosen it, under other settings. */
+static bool
 needs_statement(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Param) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	if (IsA(node, Param) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		check_functions_in_node(node, is_users_function, context))
 		return true;
 	return expression_tree_walker(node, needs_statement, context);
 }

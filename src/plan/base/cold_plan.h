@@ -14,7 +14,7 @@
 
 #include "nodes/plannodes.h"
 
-/* Leave the node for the loaders.  Not where its kernels need what only the statement can give. */
+/* Leave the node for the loaders.  Not where it needs what only the statement can give, or calls users' functions. */
 extern void gc_cold_plan_leave(const CustomScan *scan);
 
 #endif							/* GC_COLD_PLAN_H */
