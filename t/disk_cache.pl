@@ -166,6 +166,24 @@ start_server($node);
 is(scalar files(), 0, 'a note of another end is not believed');
 is_offloaded($node, $query, 'nor are the files');
 
+# A data directory put back over a later one, whose files stay.
+my ($data, $saved) = ($node->data_dir, $node->backup_dir . '/saved');
+$node->stop;
+unlink files();
+system_or_bail('cp', '-a', $data, $saved);
+start_server($node);
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 5 WHERE id < 1000');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+pages_for('later');
+wait_for_files(5);
+$node->stop;
+system_or_bail('cp', '-a', "$saved/.", $data);
+start_server($node);
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 6 WHERE id < 1000');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+cmp_ok(scalar files(), '>', 0, 'files of a later time are there');
+is(pages_for('a directory was put back'), size_of_t(), 'they are not believed');
+
 # Other files of the table, and other types.
 $node->safe_psql('postgres', 'VACUUM (FREEZE) t');
 for my $change ('ALTER TABLE t ALTER n TYPE numeric(20,4)', 'VACUUM FULL t', 'ALTER TABLE t ALTER s TYPE varchar(300)',
