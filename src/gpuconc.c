@@ -20,6 +20,7 @@
 #include "columns/load/cold_plans.h"
 #include "columns/load/hot_loader.h"
 #include "columns/load/job.h"
+#include "columns/load/disk.h"
 #include "columns/serve/wal_changes.h"
 #include "columns/store/arena.h"
 #include "columns/store/ddl.h"
@@ -105,6 +106,8 @@ gc_shmem_startup(void)
 	gc_wal_changes_shmem_init();
 	gc_lookups_shmem_init();
 	gc_load_shmem_init();
+	if (!IsUnderPostmaster)
+		gc_disk_start();
 	gc_device_status_shmem_init();
 	gc_queue_shmem_init();
 	gc_route_shmem_init();

@@ -41,6 +41,7 @@ int			gc_chunk_pages = 8168;
 int			gc_debug_pipeline_edge = GC_EDGE_AUTO;
 int			gc_debug_pipeline_tile = 0;
 int			gc_debug_edge_step = -1;
+int			gc_disk_cache_size_mb = 0;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
 int			gc_compile_threads = 8;
@@ -270,6 +271,11 @@ define_server_settings(void)
 							"-1 means a quarter of the memory of the machine or container.",
 							&gc_host_cache_size_mb, -1, -1, MAX_KILOBYTES,
 							PGC_POSTMASTER, GUC_UNIT_MB, check_host_cache_size, NULL, NULL);
+	DefineCustomIntVariable("gpuconc.disk_cache_size",
+							"Sets the amount of disk space for cached columns that outlive a restart of the server.",
+							"0 means that none do.",
+							&gc_disk_cache_size_mb, 0, 0, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_threads",
 							"Sets the number of threads that device host runs queries on.",
 							"0 means one per core.",

@@ -45,6 +45,7 @@ extern int	gc_debug_offload;
 extern int	gc_debug_rewrite;
 extern int	gc_device_memory_limit_mb;
 extern int	gc_host_cache_size_mb;
+extern int	gc_disk_cache_size_mb;
 extern bool gc_enable_float_aggs;
 extern bool gc_debug_versioned_pages;
 extern bool gc_debug_wal_changes;

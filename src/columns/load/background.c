@@ -3,7 +3,7 @@
  * background.c
  *	  Starting loader workers.
  *
- * Runs in sessions.  What a loader does is in loader.c.
+ * Runs in sessions, and where said in loaders.  What a loader does is in loader.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +11,7 @@
 
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
+#include "storage/lmgr.h"
 
 #include "../encode/spec.h"
 #include "../store/columns.h"
@@ -64,6 +65,23 @@ bool
 gc_loader_start_cold(const GcRelKey *key)
 {
 	return start_for(key, GC_LOADER_COLD);
+}
+
+void
+gc_loader_start_keeper(const GcRelKey *key)
+{
+	(void) start_for(key, GC_LOADER_KEEP);
+}
+
+bool
+gc_loader_in_the_way(Relation rel)
+{
+	if (MyBackendType != B_BG_WORKER)
+		return false;
+	if (!ConditionalLockRelation(rel, RowShareLock))
+		return true;
+	UnlockRelation(rel, RowShareLock);
+	return false;
 }
 
 void

@@ -20,6 +20,7 @@ typedef enum GcLoaderTask
 	GC_LOADER_HELP,				/* with the table's job */
 	GC_LOADER_REFRESH,			/* what is cached of it */
 	GC_LOADER_COLD,				/* load columns that are asked for (cold_loader.h) */
+	GC_LOADER_KEEP,				/* write what is cached into files (disk.h) */
 	GC_LOADER_HOT				/* load hot pages whenever that is asked for (hot_loader.h) */
 } GcLoaderTask;
 
@@ -42,6 +43,15 @@ extern void gc_load_in_background(Relation rel);
 /* Start the loader of a table's hot pages, or of its cold columns; false: there is no room for a worker. */
 extern bool gc_loader_start_hot(const GcRelKey *key);
 extern bool gc_loader_start_cold(const GcRelKey *key);
+
+/* Have what is cached of a table written into files, if there is room for a worker. */
+extern void gc_loader_start_keeper(const GcRelKey *key);
+
+/*
+ * Does a loader hold up a session that wants the table to itself, to drop it, say?  No lock is granted that conflicts
+ * with one which is waited for.
+ */
+extern bool gc_loader_in_the_way(Relation rel);
 
 /* Entry point of loader workers (bgw_function_name). */
 extern PGDLLEXPORT void gc_loader_main(Datum main_arg);

@@ -37,6 +37,7 @@
 #include "../store/dict.h"
 #include "../store/epoch.h"
 #include "job.h"
+#include "disk.h"
 #include "../../settings.h"
 #include "../encode/problem.h"
 #include "../encode/reader.h"
@@ -467,6 +468,60 @@ read_hot_guarded(GcLoader *loader, GcReading *reading)
 	return GC_READ_OK;
 }
 
+static void
+prepare_heap_set(GcLoader *loader, const GcReading *reading)
+{
+	prepare_set(loader, reading->set);
+	if (gc_chunk_length(reading->chunkno, loader->job->data->nblocks) <= gc_chunk_pages / SHORT_CHUNK)
+		keep_widths(loader, reading->set);
+}
+
+/* Of the pages that are all-visible now, has the reading nearly all? */
+static bool
+has_nearly_all(GcLoader *loader, const GcReading *reading)
+{
+	uint8	   *now = palloc(GC_PRESENT_BYTES(reading->npages));
+	uint32		visible = 0;
+	XLogRecPtr	lsn;
+
+	gc_map_copy(loader->rel, reading->chunkno, reading->npages, now, &lsn);
+	for (uint32 page = 0; page < reading->npages; page++)
+		visible += page_is_set(now, page);
+	return reading->npresent > 0 && visible - (int64) reading->npresent <= visible / 8;
+}
+
+/* From files (disk.h), unless it is there and has to be replaced: then they may be as old. */
+static bool
+read_kept(GcLoader *loader, GcReading *reading)
+{
+	const GcDirectory *base = loader->job->data->base;
+
+	if (reading->full && base && reading->chunkno < base->nheap && base->chunks[reading->chunkno])
+		return false;
+	if (!gc_disk_read(loader, reading))
+		return false;
+	return !reading->full || (check_map(loader, reading) && has_nearly_all(loader, reading));
+}
+
+/* A chunk of the heap, or columns of it: read from its pages. */
+static bool
+read_heap(GcLoader *loader, GcReading *reading)
+{
+	if (reading->full)
+	{
+		reading->npages = gc_chunk_length(reading->chunkno, loader->job->data->nblocks);
+		reading->present = palloc(GC_PRESENT_BYTES(reading->npages));
+		gc_map_copy(loader->rel, reading->chunkno, reading->npages,
+					reading->present, &reading->lsn);
+
+		/* Nothing can ever be proven about a map page that was never stamped. */
+		if (reading->lsn == InvalidXLogRecPtr)
+			memset(reading->present, 0, GC_PRESENT_BYTES(reading->npages));
+	}
+	reading->row_start = palloc((reading->npages + 1) * sizeof(uint32));
+	return read_pages(reading) && check_map(loader, reading);
+}
+
 /* One attempt, under a guard. */
 static GcOutcome
 read_chunk_guarded(GcLoader *loader, GcReading *reading)
@@ -485,27 +540,15 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 	reading->proven_to = gc_wal_now();
 	if (reading->chunkno >= data->nheap)
 		return reading->full ? read_hot_guarded(loader, reading) : add_hot_guarded(loader, reading);
-	prepare_set(loader, reading->set);
-	if (gc_chunk_length(reading->chunkno, data->nblocks) <= gc_chunk_pages / SHORT_CHUNK)
-		keep_widths(loader, reading->set);
-
-	if (reading->full)
+	prepare_heap_set(loader, reading);
+	if (!reading->full && !prepare_added(loader, reading))
+		return GC_READ_CHANGED;
+	if (!read_kept(loader, reading))
 	{
-		reading->npages = gc_chunk_length(reading->chunkno, data->nblocks);
-		reading->present = palloc(GC_PRESENT_BYTES(reading->npages));
-		gc_map_copy(loader->rel, reading->chunkno, reading->npages,
-					reading->present, &reading->lsn);
-
-		/* Nothing can ever be proven about a map page that was never stamped. */
-		if (reading->lsn == InvalidXLogRecPtr)
-			memset(reading->present, 0, GC_PRESENT_BYTES(reading->npages));
+		prepare_heap_set(loader, reading);
+		if (!read_heap(loader, reading))
+			return GC_READ_CHANGED;
 	}
-	else if (!prepare_added(loader, reading))
-		return GC_READ_CHANGED;
-
-	reading->row_start = palloc((reading->npages + 1) * sizeof(uint32));
-	if (!read_pages(reading) || !check_map(loader, reading))
-		return GC_READ_CHANGED;
 	if (!merge_dictionaries(loader, reading))
 		return GC_READ_VOID;
 	share_problems(loader, reading);

@@ -15,7 +15,6 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -29,6 +28,7 @@
 #include "../store/directory.h"
 #include "../store/epoch.h"
 #include "job.h"
+#include "disk.h"
 #include "load.h"
 #include "missing.h"
 #include "../encode/problem.h"
@@ -504,18 +504,18 @@ make_plan(const Load *load, GcLoadPlan *plan)
  * Doing
  *-------------------------------------------------------------------------
  */
-/*
- * Does a loader hold up a session that wants the table to itself, to drop it, say?  No lock is granted that conflicts
- * with one which is waited for.
- */
+/* Has the job loaded anything of the heap that no file had? */
 static bool
-is_in_the_way(Relation rel)
+has_read_heap(const GcLoadJob *job)
 {
-	if (MyBackendType != B_BG_WORKER)
-		return false;
-	if (!ConditionalLockRelation(rel, RowShareLock))
-		return true;
-	UnlockRelation(rel, RowShareLock);
+	const GcJobData *data = job->data;
+
+	for (uint32 i = 0; job->pages_read > 0 && i < data->nheap; i++)
+	{
+		if (data->chunks[i].state == GC_CHUNK_DONE &&
+			(data->chunks[i].result == GC_CHUNK_ADDED || data->chunks[i].result == GC_CHUNK_REPLACED))
+			return true;
+	}
 	return false;
 }
 
@@ -528,7 +528,7 @@ work_at_job(Relation rel, bool session)
 	{
 		uint32		chunkno;
 
-		if (is_in_the_way(rel))
+		if (gc_loader_in_the_way(rel))
 			return;
 		switch (gc_job_claim(&chunkno))
 		{
@@ -541,6 +541,8 @@ work_at_job(Relation rel, bool session)
 			case GC_CLAIM_PUBLISH:
 				ConditionVariableCancelSleep();
 				gc_job_publish(rel);
+				if (gc_disk_usable(rel) && has_read_heap(gc_job_mine()))
+					gc_loader_start_keeper(&gc_job_mine()->key);
 				break;
 			case GC_CLAIM_WAIT:
 				if (!session)

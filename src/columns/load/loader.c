@@ -37,6 +37,7 @@
 #include "cold_plans.h"
 #include "hot_loader.h"
 #include "job.h"
+#include "disk.h"
 #include "load.h"
 
 /*
@@ -63,7 +64,8 @@ static void
 report_table(Relation rel, GcLoaderTask task)
 {
 	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
-	char	   *text = psprintf("gpuconc: %s %s", task == GC_LOADER_HELP || task == GC_LOADER_COLD ? "load" : "refresh",
+	const char *does = task == GC_LOADER_KEEP ? "keep" : task == GC_LOADER_HELP || task == GC_LOADER_COLD ? "load" : "refresh";
+	char	   *text = psprintf("gpuconc: %s %s", does,
 								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
 
 	pgstat_report_activity(STATE_RUNNING, text);
@@ -112,7 +114,9 @@ work_on_table(const GcLoaderArgs *args, GcTask *task)
 	if (memcmp(&key, &args->key, sizeof(GcRelKey)) == 0 && gc_rel_loadable(rel, &reason))
 	{
 		PushActiveSnapshot(GetTransactionSnapshot());
-		if (args->task == GC_LOADER_REFRESH)
+		if (args->task == GC_LOADER_KEEP)
+			gc_disk_write(rel);
+		else if (args->task == GC_LOADER_REFRESH)
 			gc_load_refresh(rel);
 		else if (args->task == GC_LOADER_HOT)
 			task->failed = !gc_load_hot_in_background(rel, &task->stats);

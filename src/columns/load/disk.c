@@ -1,0 +1,769 @@
+/*-------------------------------------------------------------------------
+ *
+ * disk.c
+ *	  Files of chunks' columns, written by loaders and read by loads.
+ *
+ * Runs in participants of load jobs, and in loader workers that write.  The postmaster decides once which files are
+ * believed, and its children inherit that.  A writer holds a guard while it copies a column, but not while it writes.
+ * Files are replaced as a whole, by renaming, so a reader needs no lock.  They are never flushed: a torn one fails
+ * its checksum.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_control.h"
+#include "common/file_perm.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "../../settings.h"
+#include "../encode/encode.h"
+#include "../serve/wal_changes.h"
+#include "../store/directory.h"
+#include "../store/epoch.h"
+#include "../store/store.h"
+#include "background.h"
+#include "chunk_internal.h"
+#include "disk.h"
+
+/* pg_basebackup and pg_rewind leave out what begins with PG_TEMP_FILE_PREFIX. */
+#define DIRECTORY	PG_TEMP_FILE_PREFIX "_gpuconc"
+#define CLEAN_END	DIRECTORY "/clean_end"
+
+/* Changes whenever GcDiskHead or what follows it does. */
+#define FORMAT		UINT64CONST(0x6770756b65707401)
+
+/* Larger files are not written. */
+#define MOST_BYTES	MaxAllocSize
+
+/* How the server has ended, in CLEAN_END. */
+typedef struct GcCleanEnd
+{
+	uint64		format;
+	uint64		chain;
+	int64		library_size;	/* of the library: another build may encode otherwise */
+	int64		library_time;
+	ControlFileData control;
+	pg_crc32c	crc;
+} GcCleanEnd;
+
+/* Behind it: row_start, present, lsns, first_missing, missing; data, nulls; codes, ends and bytes of a dictionary. */
+typedef struct GcDiskHead
+{
+	uint64		format;
+	uint64		bytes;			/* of the file */
+	uint64		chain;
+	uint64		start;			/* the server's, that wrote it */
+	XLogRecPtr	written_at;
+	GcRelKey	key;
+	GcColSpec	spec;
+	uint32		chunkno;
+	uint32		chunk_pages;	/* gpuconc.debug_chunk_pages */
+	uint32		npages;
+	uint32		npresent;
+	XLogRecPtr	map_lsn;		/* for which the present pages are the unchanged ones */
+	FullTransactionId before;	/* as GcChunk's */
+	uint64		nmissing;
+	GcCol		desc;			/* addresses are void */
+	GcSpan		span;
+	uint64		data_bytes;
+	uint64		null_bytes;
+	uint64		nvalues;		/* of the dictionary: those that the column has */
+	uint64		value_bytes;
+	pg_crc32c	rows_crc;		/* from row_start to missing */
+	pg_crc32c	crc;			/* of all but this; the last field */
+} GcDiskHead;
+
+#define CHECKED_HEAD	offsetof(GcDiskHead, crc)
+
+/* A file in local memory. */
+typedef struct GcDiskColumn
+{
+	GcDiskHead *head;
+	uint32	   *row_start;
+	uint8	   *present;
+	XLogRecPtr *lsns;
+	uint32	   *first_missing;
+	uint16	   *missing;
+	char	   *data;
+	char	   *nulls;
+	uint32	   *codes;			/* ascending */
+	uint64	   *ends;			/* of values in bytes */
+	char	   *bytes;
+} GcDiskColumn;
+
+/* Set by the postmaster. */
+static uint64 chain = 0;		/* 0: nothing is kept */
+static uint64 this_start = 0;
+static XLogRecPtr began_at = InvalidXLogRecPtr; /* the checkpoint that ended the server before */
+
+/*-------------------------------------------------------------------------
+ * The chain of clean ends
+ *-------------------------------------------------------------------------
+ */
+static bool
+read_whole(const char *path, void *to, Size size)
+{
+	int			fd = open(path, O_RDONLY | PG_BINARY, 0);
+	bool		ok = fd >= 0 && read(fd, to, size) == (ssize_t) size;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static pg_crc32c
+crc_of(const void *data, Size size)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, data, size);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+/* The server's state as a clean end leaves it, and the library; false after another end. */
+static bool
+describe_end(GcCleanEnd *end)
+{
+	char		library[MAXPGPATH];
+	struct stat st;
+
+	memset(end, 0, sizeof(GcCleanEnd));
+	snprintf(library, sizeof(library), "%s/gpuconc%s", pkglib_path, DLSUFFIX);
+	if (stat(library, &st) != 0 || !read_whole(XLOG_CONTROL_FILE, &end->control, sizeof(ControlFileData)))
+		return false;
+	end->format = FORMAT;
+	end->library_size = st.st_size;
+	end->library_time = st.st_mtime;
+	return end->control.state == DB_SHUTDOWNED &&
+		end->control.crc == crc_of(&end->control, offsetof(ControlFileData, crc));
+}
+
+/* The last act of the postmaster: without shared memory, and nothing may fail. */
+static void
+note_end(int code, Datum arg)
+{
+	GcCleanEnd	end;
+	int			fd;
+
+	if (IsUnderPostmaster || chain == 0 || !describe_end(&end))
+		return;
+	end.chain = chain;
+	end.crc = crc_of(&end, offsetof(GcCleanEnd, crc));
+	fd = open(CLEAN_END, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY, pg_file_create_mode);
+	if (fd < 0)
+		return;
+	if (write(fd, &end, sizeof(end)) != sizeof(end))
+		(void) unlink(CLEAN_END);
+	close(fd);
+}
+
+static bool
+continues_chain(void)
+{
+	GcCleanEnd	noted;
+	GcCleanEnd	now;
+
+	if (!describe_end(&now) || !read_whole(CLEAN_END, &noted, sizeof(noted)) ||
+		noted.crc != crc_of(&noted, offsetof(GcCleanEnd, crc)))
+		return false;
+	now.chain = noted.chain;
+	if (memcmp(&now, &noted, offsetof(GcCleanEnd, crc)) != 0)
+		return false;
+	chain = noted.chain;
+	began_at = now.control.checkPoint;
+	return true;
+}
+
+void
+gc_disk_start(void)
+{
+	static bool registered = false;
+	struct stat st;
+
+	chain = 0;
+	if (gc_disk_cache_size_mb > 0 && continues_chain())
+		(void) unlink(CLEAN_END);
+	else
+	{
+		/* Also those of a time before this was off. */
+		if (stat(DIRECTORY, &st) == 0)
+			(void) rmtree(DIRECTORY, true);
+		if (gc_disk_cache_size_mb == 0)
+			return;
+		began_at = InvalidXLogRecPtr;
+		if ((MakePGDirectory(DIRECTORY) != 0 && errno != EEXIST) || !pg_strong_random(&chain, sizeof(chain)))
+		{
+			ereport(LOG, (errmsg("gpuconc keeps no columns: could not create directory \"%s\": %m", DIRECTORY)));
+			chain = 0;
+			return;
+		}
+	}
+	if (!pg_strong_random(&this_start, sizeof(this_start)))
+		chain = 0;
+	if (!registered)
+		on_proc_exit(note_end, 0);
+	registered = true;
+}
+
+bool
+gc_disk_usable(Relation rel)
+{
+	return chain != 0 && rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT && !RecoveryInProgress();
+}
+
+/*-------------------------------------------------------------------------
+ * Files
+ *-------------------------------------------------------------------------
+ */
+static void
+file_name(char *path, const GcRelKey *key, uint32 chunkno, int16 attnum)
+{
+	snprintf(path, MAXPGPATH, DIRECTORY "/%u.%u.%u.%u.%d", key->dbid, key->relid, key->relnumber, chunkno, attnum);
+}
+
+/* The next n elements of the file. */
+#define SECTION(kept, field, n) \
+	do { \
+		(kept)->field = (void *) ((char *) (kept)->head + at); \
+		at += MAXALIGN((n) * sizeof(*(kept)->field)); \
+	} while (0)
+
+/* Where everything is in the file; its bytes. */
+static uint64
+lay_out(GcDiskColumn *kept, const GcDiskHead *head)
+{
+	uint64		at = MAXALIGN(sizeof(GcDiskHead));
+
+	SECTION(kept, row_start, head->npages + 1);
+	SECTION(kept, present, GC_PRESENT_BYTES(head->npages));
+	SECTION(kept, lsns, head->npages);
+	SECTION(kept, first_missing, head->npages + 1);
+	SECTION(kept, missing, head->nmissing);
+	SECTION(kept, data, head->data_bytes);
+	SECTION(kept, nulls, head->null_bytes);
+	SECTION(kept, codes, head->nvalues);
+	SECTION(kept, ends, head->nvalues);
+	SECTION(kept, bytes, head->value_bytes);
+	return at;
+}
+
+static pg_crc32c
+rows_crc(const GcDiskColumn *kept)
+{
+	return crc_of(kept->row_start, kept->data - (char *) kept->row_start);
+}
+
+static pg_crc32c
+file_crc(const GcDiskHead *head)
+{
+	const Size	behind = MAXALIGN(sizeof(GcDiskHead));
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, head, CHECKED_HEAD);
+	COMP_CRC32C(crc, (const char *) head + behind, head->bytes - behind);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+/* Is it a file of this place that is believed?  Its contents are checked later. */
+static bool
+is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const GcColSpec *spec)
+{
+	return head->format == FORMAT && head->chain == chain &&
+		(head->start == this_start || head->written_at <= began_at) &&
+		memcmp(&head->key, key, sizeof(GcRelKey)) == 0 && memcmp(&head->spec, spec, sizeof(GcColSpec)) == 0 &&
+		head->chunkno == chunkno && head->chunk_pages == (uint32) gc_chunk_pages;
+}
+
+static bool
+read_bytes(int fd, char *to, uint64 size)
+{
+	while (size > 0)
+	{
+		ssize_t		n = read(fd, to, Min(size, 1 << 26));
+
+		if (n <= 0)
+			return false;
+		to += n;
+		size -= n;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
+
+/* Read the file of a column into local memory; false if there is none to be believed. */
+static bool
+read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSpec *spec)
+{
+	char		path[MAXPGPATH];
+	GcDiskHead	head;
+	struct stat st;
+	bool		ok;
+	int			fd;
+
+	file_name(path, key, chunkno, spec->attnum);
+	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
+	if (fd < 0)
+		return false;
+	ok = read_bytes(fd, (char *) &head, sizeof(head)) && is_believed(&head, key, chunkno, spec) &&
+		fstat(fd, &st) == 0 && head.bytes == (uint64) st.st_size && head.bytes <= MOST_BYTES &&
+		head.bytes >= MAXALIGN(sizeof(GcDiskHead));
+	if (ok)
+	{
+		kept->head = palloc_extended(head.bytes, MCXT_ALLOC_HUGE);
+		memcpy(kept->head, &head, sizeof(head));
+		ok = lseek(fd, 0, SEEK_SET) == 0 && read_bytes(fd, (char *) kept->head, head.bytes) &&
+			kept->head->bytes == head.bytes && kept->head->crc == file_crc(kept->head) &&
+			lay_out(kept, kept->head) == head.bytes && is_believed(kept->head, key, chunkno, spec);
+	}
+	CloseTransientFile(fd);
+	if (!ok)
+		(void) unlink(path);
+	return ok;
+}
+
+/*-------------------------------------------------------------------------
+ * Reading
+ *-------------------------------------------------------------------------
+ */
+
+/* Do two files tell of equal rows? */
+static bool
+same_rows(const GcDiskColumn *a, const GcDiskColumn *b)
+{
+	return a->head->npages == b->head->npages && a->head->nmissing == b->head->nmissing &&
+		a->head->map_lsn == b->head->map_lsn && a->head->desc.nrows == b->head->desc.nrows &&
+		memcmp(a->row_start, b->row_start, a->data - (char *) a->row_start) == 0;
+}
+
+/* Has the file the rows of the chunk that its column is added to?  Where pages' LSNs are equal, so are their rows. */
+static bool
+has_rows_of(const GcDiskColumn *kept, const GcReading *reading, const GcChunk *base)
+{
+	if (kept->head->npages != reading->npages ||
+		memcmp(kept->row_start, reading->base_row_start, (reading->npages + 1) * sizeof(uint32)) != 0)
+		return false;
+	for (uint32 page = 0; page < reading->npages; page++)
+	{
+		if (reading->present[page / 4] >> (page % 4 * 2) & 1 &&
+			(kept->lsns[page] == InvalidXLogRecPtr || kept->lsns[page] != base->lsns[page]))
+			return false;
+	}
+	return true;
+}
+
+/* The chunk's pages, as the file has them. */
+static void
+take_pages(const GcDiskColumn *kept, GcReading *reading)
+{
+	reading->npages = kept->head->npages;
+	reading->npresent = kept->head->npresent;
+	reading->lsn = kept->head->map_lsn;
+	reading->before = kept->head->before;
+	reading->present = kept->present;
+	reading->lsns = kept->lsns;
+	reading->first_missing = kept->first_missing;
+	reading->missing = kept->missing;
+	reading->row_start = kept->row_start;
+}
+
+/* The file's codes as those of a dictionary, from the least on; false without room. */
+static bool
+intern_values(const GcDiskColumn *kept, GcDictView *dict, uint32 **remap)
+{
+	const uint64 n = kept->head->nvalues;
+	const uint32 first = kept->head->desc.base;
+
+	*remap = NULL;
+	if (n == 0)
+		return true;
+	*remap = palloc_extended((kept->codes[n - 1] - first + (Size) 1) * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint64 i = 0; i < n; i++)
+	{
+		const uint64 start = i == 0 ? 0 : kept->ends[i - 1];
+		const int64 code = gc_dict_intern(dict, kept->bytes + start, kept->ends[i] - start);
+
+		if (code < 0)
+			return false;
+		(*remap)[kept->codes[i] - first] = code;
+	}
+	return true;
+}
+
+static GcChunkColumn *
+cell_of(const GcDiskColumn *kept)
+{
+	GcChunkColumn *cell = palloc0(sizeof(GcChunkColumn));
+
+	cell->desc = kept->head->desc;
+	cell->desc.data = (uintptr_t) kept->data;
+	cell->desc.nulls = kept->head->null_bytes > 0 ? (uintptr_t) kept->nulls : 0;
+	cell->span = kept->head->span;
+	cell->data_bytes = kept->head->data_bytes;
+	cell->null_bytes = kept->head->null_bytes;
+	return cell;
+}
+
+bool
+gc_disk_read(GcLoader *loader, GcReading *reading)
+{
+	const GcJobData *data = loader->job->data;
+	const GcColumnSet *set = reading->set;
+	GcEncoder  *encoder = gc_reader_encoder(set->reader);
+	GcDiskColumn	   *kept = palloc0(Max(set->ncols, 1) * sizeof(GcDiskColumn));
+	const GcChunkColumn **cells = palloc0(Max(set->ncols, 1) * sizeof(GcChunkColumn *));
+	uint32	  **remaps = palloc0(Max(set->ncols, 1) * sizeof(uint32 *));
+	const GcDiskColumn *first = NULL;
+
+	if (!gc_disk_usable(loader->rel))
+		return false;
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if (gc_encoder_problem(encoder, i) != GC_COL_OK)
+			continue;
+		if (!read_file(&kept[i], &loader->job->key, reading->chunkno, &data->cols[set->job_cols[i]].spec) ||
+			(first && !same_rows(first, &kept[i])) ||
+			(set->dicts[i] && !intern_values(&kept[i], set->dicts[i], &remaps[i])))
+			return false;
+		cells[i] = cell_of(&kept[i]);
+		first = &kept[i];
+	}
+	if (first == NULL)
+		return false;
+	if (reading->full)
+	{
+		/* A table that has grown or shrunk has another last chunk. */
+		if (first->head->npages != gc_chunk_length(reading->chunkno, data->nblocks))
+			return false;
+		take_pages(first, reading);
+	}
+	else if (!has_rows_of(first, reading, data->base->chunks[reading->chunkno]))
+		return false;
+	reading->problem_page = palloc0(Max(set->ncols, 1) * sizeof(uint32));
+	gc_encoder_add_cells(encoder, first->head->desc.nrows, cells, 0);
+	for (int i = 0; i < set->ncols; i++)
+		gc_encoder_remap(encoder, i, kept[i].head ? kept[i].head->desc.base : 0, remaps[i]);
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Writing
+ *-------------------------------------------------------------------------
+ */
+static uint64
+cell_code(const GcChunkColumn *cell, uint32 row)
+{
+	const void *data = (const void *) (uintptr_t) cell->desc.data;
+
+	switch (cell->desc.width)
+	{
+		case 1:
+			return cell->desc.base + ((const uint8 *) data)[row];
+		case 2:
+			return cell->desc.base + ((const uint16 *) data)[row];
+		case 4:
+			return cell->desc.base + ((const uint32 *) data)[row];
+		default:
+			return cell->desc.base + ((const uint64 *) data)[row];
+	}
+}
+
+/* Which codes of the dictionary the cell has: a byte each. */
+static uint8 *
+used_codes(const GcChunkColumn *cell, const GcDictView *dict)
+{
+	const uint8 *nulls = (const uint8 *) (uintptr_t) cell->desc.nulls;
+	uint8	   *used = palloc_extended(gc_dict_count(dict) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint32 row = 0; row < cell->desc.nrows; row++)
+	{
+		if (cell->null_bytes == 0 || !(nulls[row >> 3] >> (row & 7) & 1))
+			used[cell_code(cell, row)] = 1;
+	}
+	return used;
+}
+
+/* The head but for its checksums; false if the column cannot be kept. */
+static bool
+make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col, const GcDictView *dict, const uint8 *used)
+{
+	const GcChunkColumn *cell = GC_CELL(dir, chunk->chunkno, col);
+
+	memset(head, 0, sizeof(GcDiskHead));
+	head->format = FORMAT;
+	head->chain = chain;
+	head->start = this_start;
+	head->key = dir->key;
+	head->spec = dir->columns[col].spec;
+	head->chunkno = chunk->chunkno;
+	head->chunk_pages = gc_chunk_pages;
+	head->npages = chunk->npages;
+	/* The marks are read behind it: they are complete for it. */
+	head->map_lsn = pg_atomic_read_u64(&chunk->proven_lsn);
+	pg_read_barrier();
+	head->before = chunk->before;
+	head->nmissing = chunk->first_missing[chunk->npages];
+	head->desc = cell->desc;
+	head->span = cell->span;
+	head->data_bytes = cell->data_bytes;
+	head->null_bytes = cell->null_bytes;
+	for (uint32 code = 0; dict && code < gc_dict_count(dict); code++)
+	{
+		uint32		len;
+
+		if (!used[code])
+			continue;
+		(void) gc_dict_get(dict, code, &len);
+		head->nvalues++;
+		head->value_bytes += len;
+	}
+	return head->map_lsn != InvalidXLogRecPtr;
+}
+
+static void
+copy_values(GcDiskColumn *kept, const GcDictView *dict, const uint8 *used)
+{
+	uint64		n = 0;
+	uint64		at = 0;
+
+	for (uint32 code = 0; code < gc_dict_count(dict); code++)
+	{
+		const char *value;
+		uint32		len;
+
+		if (!used[code])
+			continue;
+		value = gc_dict_get(dict, code, &len);
+		memcpy(kept->bytes + at, value, len);
+		at += len;
+		kept->codes[n] = code;
+		kept->ends[n++] = at;
+	}
+}
+
+/* Copy the rows of a chunk; false if a page of it has no LSN, or none is present. */
+static bool
+copy_rows(GcDiskColumn *kept, const GcChunk *chunk)
+{
+	const Size	starts = (chunk->npages + 1) * sizeof(uint32);
+
+	memcpy(kept->row_start, chunk->row_start, starts);
+	memcpy(kept->present, chunk->present, GC_PRESENT_BYTES(chunk->npages));
+	memcpy(kept->lsns, chunk->lsns, chunk->npages * sizeof(XLogRecPtr));
+	memcpy(kept->first_missing, chunk->first_missing, starts);
+	memcpy(kept->missing, chunk->missing, kept->head->nmissing * sizeof(uint16));
+	for (uint32 page = 0; page < chunk->npages; page++)
+	{
+		if (!(kept->present[page / 4] >> (page % 4 * 2) & 1))
+			continue;
+		if (kept->lsns[page] == InvalidXLogRecPtr)
+			return false;
+		kept->head->npresent++;
+	}
+	return kept->head->npresent > 0;
+}
+
+/* A column of the directory as a file; false if there is none to be kept.  Needs a guard. */
+static bool
+make_file(GcDiskColumn *kept, const GcDirectory *dir, uint32 chunkno, int col)
+{
+	const GcDirColumn *column = &dir->columns[col];
+	GcChunk    *chunk = dir->chunks[chunkno];
+	GcDictView *dict = NULL;
+	uint8	   *used = NULL;
+	GcDiskHead	head;
+	const GcChunkColumn *cell;
+
+	if (chunk == NULL || column->problem != GC_COL_OK)
+		return false;
+	cell = GC_CELL(dir, chunkno, col);
+	if (GC_KIND_IS_CODE(column->spec.kind))
+	{
+		dict = gc_dict_view(column->state, column->spec.rtrim);
+		used = used_codes(cell, dict);
+	}
+	if (!make_head(&head, dir, chunk, col, dict, used))
+		return false;
+	kept->head = &head;
+	head.bytes = lay_out(kept, &head);
+	if (head.bytes > MOST_BYTES)
+		return false;
+	kept->head = palloc_extended(head.bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	memcpy(kept->head, &head, sizeof(head));
+	(void) lay_out(kept, &head);
+	if (!copy_rows(kept, chunk))
+		return false;
+	memcpy(kept->data, (void *) (uintptr_t) cell->desc.data, cell->data_bytes);
+	if (cell->null_bytes > 0)
+		memcpy(kept->nulls, (void *) (uintptr_t) cell->desc.nulls, cell->null_bytes);
+	if (dict)
+		copy_values(kept, dict, used);
+	kept->head->rows_crc = rows_crc(kept);
+	return true;
+}
+
+/* Is that in its file already? */
+static bool
+is_written(const char *path, const GcDiskHead *head)
+{
+	GcDiskHead	old;
+
+	return read_whole(path, &old, sizeof(old)) && is_believed(&old, &head->key, head->chunkno, &head->spec) &&
+		old.map_lsn == head->map_lsn && old.rows_crc == head->rows_crc;
+}
+
+typedef struct GcDiskFile
+{
+	char	   *name;
+	uint64		bytes;
+	time_t		written;
+} GcDiskFile;
+
+static int
+by_age(const void *a, const void *b)
+{
+	const GcDiskFile *x = a;
+	const GcDiskFile *y = b;
+
+	return x->written < y->written ? -1 : x->written > y->written;
+}
+
+/* Make room for so many bytes by removing the oldest files; false if there is none. */
+static bool
+make_room(uint64 bytes)
+{
+	const uint64 most = (uint64) gc_disk_cache_size_mb << 20;
+	DIR		   *dir = AllocateDir(DIRECTORY);
+	GcDiskFile *files = palloc(sizeof(GcDiskFile));
+	uint64		total = 0;
+	int			n = 0;
+	struct dirent *de;
+
+	if (bytes > most)
+	{
+		FreeDir(dir);
+		return false;
+	}
+	while ((de = ReadDirExtended(dir, DIRECTORY, LOG)) != NULL)
+	{
+		char	   *path = psprintf(DIRECTORY "/%s", de->d_name);
+		struct stat st;
+
+		if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+			continue;
+		files = repalloc_huge(files, (n + 1) * sizeof(GcDiskFile));
+		files[n++] = (GcDiskFile) {path, st.st_size, st.st_mtime};
+		total += st.st_size;
+	}
+	FreeDir(dir);
+	qsort(files, n, sizeof(GcDiskFile), by_age);
+	for (int i = 0; i < n && total + bytes > most; i++)
+	{
+		if (unlink(files[i].name) != 0 && errno != ENOENT)
+			return false;
+		total -= files[i].bytes;
+	}
+	return true;
+}
+
+static bool
+write_bytes(int fd, const char *from, uint64 size)
+{
+	while (size > 0)
+	{
+		ssize_t		n = write(fd, from, Min(size, 1 << 26));
+
+		if (n <= 0)
+			return false;
+		from += n;
+		size -= n;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
+
+/* Write a file; false if no more can be written. */
+static bool
+write_file(GcDiskColumn *kept)
+{
+	GcDiskHead *head = kept->head;
+	char		path[MAXPGPATH];
+	char		temporary[MAXPGPATH + 32];
+	bool		ok;
+	int			fd;
+
+	file_name(path, &head->key, head->chunkno, head->spec.attnum);
+	if (is_written(path, head))
+		return true;
+	if (!make_room(head->bytes))
+		return false;
+	head->written_at = gc_wal_now();
+	head->crc = file_crc(head);
+	snprintf(temporary, sizeof(temporary), "%s.%d", path, MyProcPid);
+	fd = OpenTransientFile(temporary, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
+	ok = fd >= 0 && write_bytes(fd, (char *) head, head->bytes);
+	if (fd >= 0 && CloseTransientFile(fd) != 0)
+		ok = false;
+	if (ok && rename(temporary, path) == 0)
+		return true;
+	ereport(LOG, (errcode_for_file_access(), errmsg("gpuconc could not write file \"%s\": %m", temporary)));
+	(void) unlink(temporary);
+	return false;
+}
+
+/* The column of this number, as it is now, into its file.  False: there is no such chunk, or no more can be written. */
+static bool
+write_column(Relation rel, uint32 chunkno, int attnum)
+{
+	GcDiskColumn		kept = {0};
+	GcDirectory *dir;
+	bool		there;
+	bool		made = false;
+
+	gc_guard_enter();
+	dir = gc_directory(rel);
+	there = dir && chunkno < dir->nheap;
+	for (uint32 c = 0; there && !made && c < dir->ncolumns; c++)
+	{
+		if (dir->columns[c].spec.attnum == attnum)
+			made = make_file(&kept, dir, chunkno, c);
+	}
+	gc_guard_leave();
+	return there && (!made || write_file(&kept));
+}
+
+void
+gc_disk_write(Relation rel)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc kept columns", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	bool		more = gc_disk_usable(rel);
+
+	for (uint32 chunkno = 0; more; chunkno++)
+	{
+		for (int attnum = 1; more && attnum <= RelationGetNumberOfAttributes(rel); attnum++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			more = !gc_loader_in_the_way(rel) && write_column(rel, chunkno, attnum);
+			MemoryContextReset(context);
+		}
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}

@@ -1,0 +1,217 @@
+# Cached columns outlive a restart (src/columns/load/disk.h): they are read from files, not from the heap, and
+# only while nothing says that a page may have changed.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use GpuconcTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('disk_cache', q{
+gpuconc.disk_cache_size = 64MB
+gpuconc.debug_offload = prefer
+gpuconc.debug_hot_pages = 100000
+max_prepared_transactions = 5
+max_worker_processes = 24
+restart_after_crash = on
+}, allows_streaming => 1);
+my $files = $node->data_dir . '/pgsql_tmp_gpuconc';
+my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
+my $query = 'SELECT s, count(*), sum(id), min(d), max(n), avg(n), count(n) FROM t GROUP BY s ORDER BY s';
+
+sub files
+{
+	return grep { !/clean_end/ } glob("$files/*");
+}
+
+# Pages of the heap that loads have read since the server's start.
+sub loaded
+{
+	return $node->safe_psql('postgres', 'SELECT pages_loaded FROM gpuconc_stat');
+}
+
+sub size_of_t
+{
+	return $node->safe_psql('postgres', "SELECT pg_relation_size('t') / 8192");
+}
+
+# The device's answer is PostgreSQL's; how many pages were read for it.
+sub pages_for
+{
+	my ($message, $text) = @_;
+	my $before = loaded();
+
+	is_offloaded($node, $text // $query, $message);
+	return loaded() - $before;
+}
+
+sub wait_for_files
+{
+	my ($least) = @_;
+
+	wait_until($node, "SELECT count(*) >= $least FROM pg_ls_dir('pgsql_tmp_gpuconc') f WHERE f ~ '^[0-9.]+\$'");
+	return wait_until($node, "SELECT ($keepers) = 0");
+}
+
+# Load all into files that are those of the table as it is now.
+sub write_files
+{
+	$node->safe_psql('postgres', "SELECT gpuconc_evict('t')");
+	unlink files();
+	pages_for('loaded');
+	return wait_for_files(5);
+}
+
+sub restart
+{
+	my ($mode) = @_;
+
+	$node->stop($mode // 'fast');
+	start_server($node);
+	return;
+}
+
+create_tables($node, 60000);
+$node->safe_psql('postgres', 'VACUUM (FREEZE, ANALYZE) t');
+my $pages = size_of_t();
+
+cmp_ok(pages_for('first load'), '==', $pages, 'all pages are read');
+wait_for_files(4);
+my $columns = scalar files();
+restart();
+is(scalar files(), $columns, 'files outlive a restart');
+is(pages_for('after a restart'), 0, 'no page is read');
+is(pages_for('another column', 'SELECT sum(k) FROM t'), $pages, 'one without files is read from the heap');
+wait_for_files($columns + 1);
+restart();
+is(pages_for('one column of several', 'SELECT sum(k) FROM t'), 0, 'it has files now');
+is(pages_for('columns added'), 0, 'the others are added from files');
+
+# Changes between the load and the restart.
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id = 7; DELETE FROM t WHERE id = 40000');
+restart();
+is_offloaded($node, $query, 'changed before the restart');
+restart();
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id = 60');
+is_offloaded($node, $query, 'changed after the restart and before the load');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+restart();
+is_offloaded($node, $query, 'vacuumed since');
+write_files();
+$node->safe_psql('postgres', "BEGIN; UPDATE t SET n = -n WHERE id BETWEEN 100 AND 120; PREPARE TRANSACTION 'p'");
+restart();
+is_offloaded($node, $query, 'beside a prepared transaction');
+$node->safe_psql('postgres', "COMMIT PREPARED 'p'");
+is_offloaded($node, $query, 'which commits');
+
+# Damage: bytes of the head and of the rest, and files that are cut off.
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+write_files();
+$node->stop;
+my @files = files();
+my $damaged = 0;
+for my $file (@files)
+{
+	my $size = -s $file;
+	my $at = $damaged % 4 < 3 ? $damaged * 3 % 264 : $damaged * 7919 % $size;
+	my $byte;
+
+	open(my $fh, '+<:raw', $file) or die "$file: $!";
+	seek($fh, $at, 0);
+	read($fh, $byte, 1);
+	seek($fh, $at, 0);
+	print $fh chr(ord($byte) ^ 1 << $damaged % 8);
+	close($fh);
+	$damaged++;
+	truncate($file, int($size / 2)) if $damaged % 10 == 0;
+}
+start_server($node);
+$pages = size_of_t();
+is(pages_for('files are damaged'), $pages, 'damaged files are not believed');
+
+# Ends that were not clean, and a directory that was copied while the server ran.
+write_files();
+restart('immediate');
+is(scalar files(), 0, 'a crash removes all files');
+is(pages_for('after a crash'), $pages, 'the heap is read');
+wait_for_files(5);
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 3 WHERE id < 50; VACUUM (FREEZE) t');
+my $session = session($node, 'killed');
+my $pid = $session->query_safe('SELECT pg_backend_pid()');
+kill 'KILL', $pid;
+$node->poll_query_until('postgres', 'SELECT 1', '1');
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_ls_dir('pgsql_tmp_gpuconc')"),
+	'so does a session that was killed');
+wait_for_worker($node);
+is_offloaded($node, $query, 'after it was killed');
+wait_for_files(5);
+my $name = $node->backup_dir . '/running';
+$node->backup('running');
+ok(!-e "$name/pgsql_tmp_gpuconc", 'a base backup leaves them out');
+
+# An older note of a clean end, of a data directory that has changed since.
+$node->stop;
+my $note = slurp_file("$files/clean_end");
+start_server($node);
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 2 WHERE id < 100');
+$node->stop;
+unlink "$files/clean_end";
+append_to_file("$files/clean_end", $note);
+start_server($node);
+is(scalar files(), 0, 'a note of another end is not believed');
+is_offloaded($node, $query, 'nor are the files');
+
+# A data directory put back over a later one, whose files stay.
+my ($data, $saved) = ($node->data_dir, $node->backup_dir . '/saved');
+$node->stop;
+unlink files();
+system_or_bail('cp', '-a', $data, $saved);
+start_server($node);
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 5 WHERE id < 1000');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+pages_for('later');
+wait_for_files(5);
+$node->stop;
+system_or_bail('cp', '-a', "$saved/.", $data);
+start_server($node);
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 6 WHERE id < 1000');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+cmp_ok(scalar files(), '>', 0, 'files of a later time are there');
+is(pages_for('a directory was put back'), size_of_t(), 'they are not believed');
+
+# Other files of the table, and other types.
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+for my $change ('ALTER TABLE t ALTER n TYPE numeric(20,4)', 'VACUUM FULL t', 'ALTER TABLE t ALTER s TYPE varchar(300)',
+	'CREATE TABLE u AS SELECT * FROM t; TRUNCATE t; INSERT INTO t SELECT * FROM u WHERE id % 2 = 0; DROP TABLE u')
+{
+	write_files();
+	$node->safe_psql('postgres', $_) for split /; /, $change;
+	$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+	restart();
+	is_offloaded($node, $query, "after $change");
+}
+
+# The bound, and off.
+write_files();
+$node->append_conf('postgresql.conf', 'gpuconc.disk_cache_size = 1MB');
+restart();
+$node->safe_psql('postgres', 'CREATE TABLE wide AS SELECT i AS a, i * 1e9::bigint AS b, i * i::bigint AS c FROM generate_series(1, 200000) i');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) wide');
+pages_for('a table that is too large', 'SELECT sum(a), sum(b), sum(c) FROM wide');
+wait_until($node, "SELECT ($keepers) = 0");
+my $bytes = 0;
+$bytes += -s $_ for files();
+cmp_ok($bytes, '<=', 1024 * 1024, 'files take no more than the bound');
+cmp_ok($bytes, '>', 512 * 1024, 'and not much less');
+$node->append_conf('postgresql.conf', 'gpuconc.disk_cache_size = 0');
+restart();
+ok(!-e $files, 'off removes the files');
+is_offloaded($node, $query, 'off');
+$node->stop;
+
+done_testing();
