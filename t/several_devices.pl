@@ -244,6 +244,21 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_devices WHERE requ
 is_offloaded($node, $_, "three: $_") foreach (@queries);
 nothing_held($node, 'three');
 
+# A request that kills each device that it comes to: another one is tried, and the third one is left alone.
+my $killer = session($node, 'killer', 'SET gpuconc.debug_offload = allow');
+my $ready = q{SELECT string_agg(worker_pid::text, ' ' ORDER BY number) FROM gpuconc_devices WHERE state = 'ready'};
+my %pid_before = map { $_ => 1 } split / /, query_server($node, $ready);
+
+$retries = stat_of($node, 'retries');
+configure($node, 'gpuconc.debug_fail_device' => -1);
+is($killer->query_safe($queries[0]), $expected{ $queries[0] }, 'what kills devices: rows by PostgreSQL');
+is(stat_of($node, 'retries'), $retries + 1, 'what kills devices: one other was tried');
+configure($node, 'gpuconc.debug_fail_device' => 0);
+my @now;
+again_until(sub { @now = split / /, query_server($node, $ready); return @now == 3 && grep({ !$pid_before{$_} } @now) >= 2 });
+is(scalar(grep { $pid_before{$_} } @now), 1, 'what kills devices: the third one keeps its worker');
+$killer->quit;
+
 # One is killed: PostgreSQL starts all over, with all of them.
 $offset = -s $node->logfile;
 kill 'KILL', $node->safe_psql('postgres', q{SELECT max(worker_pid) FROM gpuconc_devices WHERE state = 'ready'});

@@ -343,6 +343,12 @@ gc_slot_device(int slot)
 	return queue->slots[slot].device;
 }
 
+bool
+gc_slot_begun(int slot)
+{
+	return pg_atomic_read_u64(&queue->slots[slot].begun) != 0;
+}
+
 /*
  * Have other processes wanted this one's processor lately?  The kernel counts how often it was taken away.  Each time
  * stands for some waits, as a wait is short.

@@ -251,6 +251,9 @@ extern GcCode gc_slot_submit(int slot, GcRequest *request, u32 avoid, GcError *e
 /* The device that a request was submitted to last. */
 extern int	gc_slot_device(int slot);
 
+/* Is, or was, that device at work for it? */
+extern bool gc_slot_begun(int slot);
+
 /*
  * Sleep until the request is done.  Interruptible; returns the request's code.  GC_LOADING if its kernels are
  * still being compiled after patience_ms.  GC_TOO_SLOW if it is not done limit_ms after the device began.  -1:
