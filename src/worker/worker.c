@@ -287,7 +287,6 @@ start_device(GcError *err)
 	}
 	if (gc_kcache_open(&gc_worker.kernels, gc_worker.dev, &cache, err) != GC_OK)
 		return false;
-	gc_compilations_restart();
 	fill_profile();
 	gc_device_memory_init();
 	gc_stop_init(base + size);
@@ -614,6 +613,8 @@ gc_worker_main(Datum arg)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	before_shmem_exit(worker_exit, (Datum) 0);
 	pg_atomic_write_u32(&gc_device_status()->worker_pid, MyProcPid);
+	/* Also where there is no device: nothing is compiled for it. */
+	gc_compilations_restart();
 
 	ok = start_device(&err);
 	connect_to_server();
