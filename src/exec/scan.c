@@ -259,24 +259,29 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 
 /*
  * The device has failed the request; true if there is another one that may answer.  A request that may have killed its
- * device is tried on one other device alone, as it may kill that, too.
+ * device is tried on one other device alone, as it may kill that, too.  For want of memory, larger devices are tried.
  */
 static bool
 goes_elsewhere(GcScanState *node, GcCode code)
 {
+	bool		another = false;
+	u64			memory;
+
 	if (node->device < 0 || (code != GC_WORKER_GONE && code != GC_DEVICE_FAILED && code != GC_DEVICE_MEMORY))
 		return false;
 	if ((code == GC_DEVICE_FAILED || (code == GC_WORKER_GONE && node->begun)) && ++node->devices_lost > 1)
 		return false;
-	node->avoided |= 1u << node->device;
+	memory = gc_device_status_of(node->device)->info.memory_bytes;
 	for (int d = 0; d < gc_ndevices; d++)
 	{
 		const char *reason;
 
+		if (d == node->device || (code == GC_DEVICE_MEMORY && gc_device_status_of(d)->info.memory_bytes <= memory))
+			node->avoided |= 1u << d;
 		if ((node->avoided & 1u << d) == 0 && gc_device_state(d, &reason) == GC_WORKER_READY)
-			return true;
+			another = true;
 	}
-	return false;
+	return another;
 }
 
 static double
