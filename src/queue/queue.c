@@ -719,11 +719,7 @@ gc_slot_finish(int slot, const GcError *err, GcResult *result)
 	s->info.total_ms = (GetCurrentTimestamp() - s->submitted) / 1000.0;
 	leave_device(s);
 	if (err->code == GC_OK)
-	{
 		pg_atomic_fetch_add_u64(&gc_device_status_of(s->device)->requests, 1);
-		if (!s->info.shared_result)
-			gc_route_learn(s->request, s->info.run_ms * 1000);
-	}
 	pg_write_barrier();
 	if (slot_move(slot, SLOT_RUNNING, SLOT_DONE))
 		SetLatch(owner);

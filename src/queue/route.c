@@ -68,7 +68,7 @@ tag_of(const GcRequest *request)
 void
 gc_route_learn(const GcRequest *request, double us)
 {
-	if (us > 0)
+	if (us > 0 && gc_ndevices > 1)
 		pg_atomic_write_u64(place_of(request), tag_of(request) | (uint32) Min(Max(us, LEAST_US), PG_INT32_MAX));
 }
 
