@@ -30,11 +30,20 @@ sub figures
 	return split /\|/, query_server($node, "SELECT string_agg(coalesce(($figure)::text, ''), '|' ORDER BY number) FROM gpuconc_devices");
 }
 
-# The device that answers a query, under a policy.
+# The device that answers a query, under a policy; in a session, under that one's.
+my $explain = 'EXPLAIN (ANALYZE, COSTS OFF, FORMAT YAML)';
+
+sub device_in
+{
+	my ($session, $query) = @_;
+
+	return $session->query_safe("$explain $query") =~ /Device Number: (\d+)/ ? $1 : 'none';
+}
+
 sub device_of
 {
 	my ($query, $policy) = @_;
-	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_route = $policy; EXPLAIN (ANALYZE, COSTS OFF, FORMAT YAML) $query");
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_route = $policy; $explain $query");
 
 	return $plan =~ /Device Number: (\d+)/ ? $1 : 'none';
 }
@@ -118,17 +127,17 @@ $spread->quit;
 my $join = 'SELECT name, count(*), sum(id) FROM t JOIN dim USING (k)';
 $spread = session($node, 'spread', 'SET gpuconc.debug_route = round_robin');
 $spread->query_safe("$join WHERE dim.k < 90 GROUP BY name") foreach (0, 1);
-$spread->quit;
 my @used = figures('memory_used');
 my $fuller = $used[0] > $used[1] ? 0 : 1;
 foreach my $most (40, 50, 60)
 {
-	# A build that is on the fuller device alone.
+	# A build that is on the fuller device alone.  A session's requests go to one device after another.
 	my $limit = $most;
 
-	$limit++ while device_of("$join WHERE dim.k < $limit GROUP BY name", 'round_robin') ne $fuller;
+	$limit++ while $limit < $most + 9 && device_in($spread, "$join WHERE dim.k < $limit GROUP BY name") ne $fuller;
 	is(device_of("SELECT name, sum(id) FROM t JOIN dim USING (k) WHERE dim.k < $limit GROUP BY name", 'predicted'), $fuller, "a build stays, $most");
 }
+$spread->quit;
 
 #-------------------------------------------------------------------------
 # A worker that does not move, and then ends: its requests go elsewhere

@@ -14,6 +14,7 @@
 #include "route.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "storage/shmem.h"
 
 #include "../settings.h"
@@ -205,10 +206,10 @@ in_turn(u32 candidates)
 
 	if (turn == 0)
 		turn = MyProcPid;
-	do
-		turn++;
-	while ((candidates & 1u << turn % GC_MAX_DEVICES) == 0);
-	return turn % GC_MAX_DEVICES;
+	turn++;
+	for (int n = turn % pg_popcount32(candidates); n > 0; n--)
+		candidates &= candidates - 1;
+	return pg_rightmost_one_pos32(candidates);
 }
 
 int
