@@ -193,7 +193,7 @@ choose_gpu(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
 					   found, count);
 	code = get_gpu(dev, found, err);
 	if (code == GC_OK && options->claim != NULL && !options->claim(dev->base.info.card))
-		return gc_fail(err, GC_NO_DEVICE, "GPU %d has a worker already: gpuconc.devices names it twice.", found);
+		return gc_fail(err, GC_NO_DEVICE, "Another worker has GPU %d.", found);
 	return code;
 }
 

@@ -547,6 +547,14 @@ gc_queue_claim_card(const char *card)
 }
 
 void
+gc_queue_give_card_back(void)
+{
+	SpinLockAcquire(&queue->lock);
+	queue->devices[gc_my_device()].card[0] = '\0';
+	SpinLockRelease(&queue->lock);
+}
+
+void
 gc_queue_worker_start(Latch *latch)
 {
 	GcDeviceQueue *q = &queue->devices[gc_my_device()];
@@ -577,6 +585,7 @@ gc_queue_worker_stop(void)
 	SpinLockAcquire(&queue->lock);
 	q->worker_present = false;
 	q->worker = NULL;
+	q->card[0] = '\0';
 	q->head = q->tail;
 	SpinLockRelease(&queue->lock);
 

@@ -278,6 +278,7 @@ extern void gc_slot_release(int slot);
 
 /* Has no other worker a card of this name?  From now on it is this one's. */
 extern bool gc_queue_claim_card(const char *card);
+extern void gc_queue_give_card_back(void);
 
 extern void gc_queue_worker_start(Latch *latch);
 extern void gc_queue_worker_stop(void);

@@ -169,7 +169,10 @@ try_open(const GcDeviceOps *ops, const GcDeviceName *name, GcError *err)
 	};
 
 	if (ops->open(&gc_worker.dev, &options, err) != GC_OK)
+	{
+		gc_queue_give_card_back();
 		return false;
+	}
 	gc_worker.ops = options.pretend && ops == &gc_host_ops ? gc_faults_wrap(gc_worker.dev, ops) : ops;
 	return true;
 }
