@@ -278,12 +278,12 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_devices WHERE sta
 is_offloaded($node, $_, "after a crash: $_") foreach (@queries);
 
 # What cannot be meant.
-foreach my $devices ('nonsense', '0, auto', '', '0,', '0 1', 'GPU-12', 'host:', '0,1,2,3,4,5,6,7,8')
+foreach my $devices ('nonsense', 'all, 0', 'allx', '0, auto', '', '0,', '0 1', 'GPU-12', 'host:', '0,1,2,3,4,5,6,7,8')
 {
 	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
 	isnt($status, 0, "refused: '$devices'");
 }
-foreach my $devices ('all', 'cuda', ' Host ', '0,2', 'cuda , 3,GPU-12345678-1234-1234-1234-123456789ABC', 'MIG-12345678-1234-1234-1234-123456789abc')
+foreach my $devices ('all', ' All ', 'cuda', ' Host ', '0,2', 'cuda , 3,GPU-12345678-1234-1234-1234-123456789ABC', 'MIG-12345678-1234-1234-1234-123456789abc')
 {
 	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
 	is($status, 0, "accepted: '$devices'");
