@@ -571,7 +571,10 @@ gc_queue_worker_start(Latch *latch)
 static bool
 is_mine(const GcSlot *s)
 {
-	/* After its state was read: a slot that was another device's then is not mine later, since I take no more. */
+	/*
+	 * After its state was read.  A session that chose me did so before I left, and its slot is FILLING until it sees
+	 * that.  So what was another device's in another state is not mine now.
+	 */
 	pg_read_barrier();
 	return s->device == gc_my_device();
 }
