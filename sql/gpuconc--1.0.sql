@@ -170,7 +170,7 @@ SELECT d.number,
 	d.backlog
 FROM gpuconc_get_devices() AS d;
 COMMENT ON VIEW gpuconc_devices IS
-	'the devices that queries are offloaded to: their state, what their memory is taken for, the bytes per second that can be copied to each, what each has answered, and the time (ms) that waiting requests are predicted to take';
+	'the devices that queries are offloaded to: their state, what their memory is taken for, the bytes per second that can be copied to each, what each has answered, and the time (ms) that its requests, waiting and running, are predicted to take';
 
 REVOKE ALL ON FUNCTION gpuconc_get_devices() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION gpuconc_get_devices() TO PUBLIC;

@@ -83,7 +83,7 @@ gc_device_names_parse(const char *text, GcDeviceName *list, const char **problem
 	*problem = "The value must be auto, cuda, host, all, or a list of GPUs' ordinals and UUIDs.";
 	while (isspace((unsigned char) *text))
 		text++;
-	if (pg_strcasecmp(text, "all") == 0)
+	if (pg_strncasecmp(text, "all", 3) == 0 && text[3 + strspn(text + 3, " \t\n")] == '\0')
 	{
 		for (int count = count_gpus(); n < count; n++)
 			list[n] = (GcDeviceName) {.choice = GC_DEVICE_CUDA,.ordinal = n};

@@ -30,11 +30,20 @@ sub figures
 	return split /\|/, query_server($node, "SELECT string_agg(coalesce(($figure)::text, ''), '|' ORDER BY number) FROM gpuconc_devices");
 }
 
-# The device that answers a query, under a policy.
+# The device that answers a query, under a policy; in a session, under that one's.
+my $explain = 'EXPLAIN (ANALYZE, COSTS OFF, FORMAT YAML)';
+
+sub device_in
+{
+	my ($session, $query) = @_;
+
+	return $session->query_safe("$explain $query") =~ /Device Number: (\d+)/ ? $1 : 'none';
+}
+
 sub device_of
 {
 	my ($query, $policy) = @_;
-	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_route = $policy; EXPLAIN (ANALYZE, COSTS OFF, FORMAT YAML) $query");
+	my $plan = $node->safe_psql('postgres', "SET gpuconc.debug_offload = require; SET gpuconc.debug_route = $policy; $explain $query");
 
 	return $plan =~ /Device Number: (\d+)/ ? $1 : 'none';
 }
@@ -118,17 +127,17 @@ $spread->quit;
 my $join = 'SELECT name, count(*), sum(id) FROM t JOIN dim USING (k)';
 $spread = session($node, 'spread', 'SET gpuconc.debug_route = round_robin');
 $spread->query_safe("$join WHERE dim.k < 90 GROUP BY name") foreach (0, 1);
-$spread->quit;
 my @used = figures('memory_used');
 my $fuller = $used[0] > $used[1] ? 0 : 1;
 foreach my $most (40, 50, 60)
 {
-	# A build that is on the fuller device alone.
+	# A build that is on the fuller device alone.  A session's requests go to one device after another.
 	my $limit = $most;
 
-	$limit++ while device_of("$join WHERE dim.k < $limit GROUP BY name", 'round_robin') ne $fuller;
+	$limit++ while $limit < $most + 9 && device_in($spread, "$join WHERE dim.k < $limit GROUP BY name") ne $fuller;
 	is(device_of("SELECT name, sum(id) FROM t JOIN dim USING (k) WHERE dim.k < $limit GROUP BY name", 'predicted'), $fuller, "a build stays, $most");
 }
+$spread->quit;
 
 #-------------------------------------------------------------------------
 # A worker that does not move, and then ends: its requests go elsewhere
@@ -234,7 +243,7 @@ $node->restart;
 wait_for_worker($node);
 note_memory($node);
 is($node->safe_psql('postgres', q{SELECT string_agg(state || coalesce(': ' || detail, ''), ', ' ORDER BY card) FROM gpuconc_devices WHERE number <> 4}),
-	'ready, ready, ready, no device: Device host:1 has a worker already: gpuconc.devices names it twice.', 'three are ready; one is named twice');
+	'ready, ready, ready, no device: Another worker has device host:1.', 'three are ready; one is named twice');
 is($node->safe_psql('postgres', 'SELECT state, detail FROM gpuconc_devices WHERE number = 4'), 'no device|There is no device host:9; there are 8.', 'one is not there');
 is(log_has($node, qr/gpuconc has no device [134]; queries run without it/, $offset), 2, 'the log says so');
 $spread = session($node, 'spread', 'SET gpuconc.debug_route = round_robin');
@@ -243,6 +252,21 @@ $spread->quit;
 is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_devices WHERE requests > 0'), '3', 'three have answered');
 is_offloaded($node, $_, "three: $_") foreach (@queries);
 nothing_held($node, 'three');
+
+# A request that kills each device that it comes to: another one is tried, and the third one is left alone.
+my $killer = session($node, 'killer', 'SET gpuconc.debug_offload = allow');
+my $ready = q{SELECT string_agg(worker_pid::text, ' ' ORDER BY number) FROM gpuconc_devices WHERE state = 'ready'};
+my %pid_before = map { $_ => 1 } split / /, query_server($node, $ready);
+
+$retries = stat_of($node, 'retries');
+configure($node, 'gpuconc.debug_fail_device' => -1);
+is($killer->query_safe($queries[0]), $expected{ $queries[0] }, 'what kills devices: rows by PostgreSQL');
+is(stat_of($node, 'retries'), $retries + 1, 'what kills devices: one other was tried');
+configure($node, 'gpuconc.debug_fail_device' => 0);
+my @now;
+again_until(sub { @now = split / /, query_server($node, $ready); return @now == 3 && grep({ !$pid_before{$_} } @now) >= 2 });
+is(scalar(grep { $pid_before{$_} } @now), 1, 'what kills devices: the third one keeps its worker');
+$killer->quit;
 
 # One is killed: PostgreSQL starts all over, with all of them.
 $offset = -s $node->logfile;
@@ -254,12 +278,12 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_devices WHERE sta
 is_offloaded($node, $_, "after a crash: $_") foreach (@queries);
 
 # What cannot be meant.
-foreach my $devices ('nonsense', '0, auto', '', '0,', '0 1', 'GPU-12', 'host:', '0,1,2,3,4,5,6,7,8')
+foreach my $devices ('nonsense', 'all, 0', 'allx', '0, auto', '', '0,', '0 1', 'GPU-12', 'host:', '0,1,2,3,4,5,6,7,8')
 {
 	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
 	isnt($status, 0, "refused: '$devices'");
 }
-foreach my $devices ('all', 'cuda', ' Host ', '0,2', 'cuda , 3,GPU-12345678-1234-1234-1234-123456789ABC', 'MIG-12345678-1234-1234-1234-123456789abc')
+foreach my $devices ('all', ' All ', 'cuda', ' Host ', '0,2', 'cuda , 3,GPU-12345678-1234-1234-1234-123456789ABC', 'MIG-12345678-1234-1234-1234-123456789abc')
 {
 	my ($status) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.devices = '$devices'");
 	is($status, 0, "accepted: '$devices'");

@@ -21,11 +21,8 @@
 
 typedef unsigned int CuResult;	/* CUresult, an enum without negative values */
 typedef int CuDevice;
-typedef struct CuUuid
-{
-	unsigned char bytes[16];
-} CuUuid;						/* CUuuid */
 typedef unsigned long long CuPtr;	/* CUdeviceptr */
+struct CUuuid_st;				/* CUuuid: 16 bytes */
 typedef struct CUctx_st *CuContext;
 typedef struct CUmod_st *CuModule;
 typedef struct CUfunc_st *CuFunction;
@@ -102,7 +99,7 @@ typedef struct CUevent_st *CuEvent;
 	X(device_count, cuDeviceGetCount, (int *)) \
 	X(device_get, cuDeviceGet, (CuDevice *, int)) \
 	X(device_name, cuDeviceGetName, (char *, int, CuDevice)) \
-	X(device_uuid, cuDeviceGetUuid_v2, (CuUuid *, CuDevice)) \
+	X(device_uuid, cuDeviceGetUuid_v2, (struct CUuuid_st *, CuDevice)) \
 	X(device_attribute, cuDeviceGetAttribute, (int *, unsigned int, CuDevice)) \
 	X(device_memory, cuDeviceTotalMem_v2, (size_t *, CuDevice)) \
 	X(context_flags, cuDevicePrimaryCtxSetFlags_v2, (CuDevice, unsigned int)) \

@@ -145,21 +145,26 @@ open_driver(CudaDevice *dev, GcError *err)
 	return code;
 }
 
-/* The GPU with this ordinal becomes the device's.  Its UUID, in hexadecimal, goes into info.card. */
+/*
+ * The GPU with this ordinal becomes the device's.  Its UUID, in hexadecimal, goes into info.card; its ordinal where the
+ * driver does not tell that.
+ */
 static GcCode
 get_gpu(CudaDevice *dev, int ordinal, GcError *err)
 {
 	char	   *card = dev->base.info.card;
-	CuUuid		uuid;
-	GcCode		code;
+	unsigned char uuid[16];
+	const GcCode code = check_probe(dev, dev->api.device_get(&dev->handle, ordinal), "cuDeviceGet", err);
 
-	code = check_probe(dev, dev->api.device_get(&dev->handle, ordinal), "cuDeviceGet", err);
-	if (code == GC_OK)
-		code = check_probe(dev, dev->api.device_uuid(&uuid, dev->handle), "cuDeviceGetUuid", err);
 	if (code != GC_OK)
 		return code;
-	for (int i = 0; i < (int) sizeof(uuid.bytes); i++)
-		card += sprintf(card, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid.bytes[i]);
+	if (dev->api.device_uuid((struct CUuuid_st *) uuid, dev->handle) != GC_CU_OK)
+	{
+		snprintf(card, sizeof(dev->base.info.card), "cuda:%d", ordinal);
+		return GC_OK;
+	}
+	for (int i = 0; i < (int) sizeof(uuid); i++)
+		card += sprintf(card, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 	return GC_OK;
 }
 
@@ -172,10 +177,10 @@ choose_gpu(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
 	GcCode		code;
 
 	code = check_probe(dev, dev->api.device_count(&count), "cuDeviceGetCount", err);
+	/* One that cannot be had is another's concern. */
 	for (int i = 0; by_uuid && found < 0 && code == GC_OK && i < count; i++)
 	{
-		code = get_gpu(dev, i, err);
-		if (code == GC_OK && strcmp(dev->base.info.card, options->uuid) == 0)
+		if (get_gpu(dev, i, NULL) == GC_OK && strcmp(dev->base.info.card, options->uuid) == 0)
 			found = i;
 	}
 	if (code != GC_OK)
@@ -188,7 +193,7 @@ choose_gpu(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
 					   found, count);
 	code = get_gpu(dev, found, err);
 	if (code == GC_OK && options->claim != NULL && !options->claim(dev->base.info.card))
-		return gc_fail(err, GC_NO_DEVICE, "GPU %d has a worker already: gpuconc.devices names it twice.", found);
+		return gc_fail(err, GC_NO_DEVICE, "Another worker has GPU %d.", found);
 	return code;
 }
 

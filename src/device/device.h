@@ -54,7 +54,7 @@ typedef struct GcDeviceOptions
 struct GcDeviceInfo
 {
 	char		name[128];		/* "NVIDIA H200", or the CPU's model name */
-	char		card[48];		/* a GPU's UUID in hexadecimal, or "host:0": no two have the same */
+	char		card[48];		/* a GPU's UUID in hexadecimal, or "host:0", "cuda:0": no two have the same */
 	bool		host_memory;	/* reads host memory in place: nothing need be copied */
 	bool		host_pointers;	/* kernels may use the host's addresses of page-locked memory */
 	bool		own_processors; /* has processors of its own: does not compute on the CPU */

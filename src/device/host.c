@@ -246,7 +246,7 @@ choose_host(const GcDeviceInfo *info, const GcDeviceOptions *options, GcError *e
 	if (options->ordinal >= HOSTS)
 		return gc_fail(err, GC_NO_DEVICE, "There is no device %s; there are %d.", info->card, HOSTS);
 	if (options->claim != NULL && !options->claim(info->card))
-		return gc_fail(err, GC_NO_DEVICE, "Device %s has a worker already: gpuconc.devices names it twice.", info->card);
+		return gc_fail(err, GC_NO_DEVICE, "Another worker has device %s.", info->card);
 	return GC_OK;
 }
 

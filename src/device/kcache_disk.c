@@ -33,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hash.h"
@@ -43,6 +44,7 @@
 #define MAX_FILE		((off_t) 1 << 30)
 #define TMP_PREFIX		"tmp."
 #define NAME_SIZE		64
+#define MAX_WRITE_SECONDS	3600
 
 typedef struct BinHeader
 {
@@ -118,12 +120,15 @@ open_listing(int dir)
 	return listing;
 }
 
-/* Is it being written?  Its name begins with the process that does so. */
+/* Is it being written?  Its name begins with the process that does so; after a while, another one may have the number. */
 static bool
-has_writer(const char *name)
+has_writer(int dir, const char *name)
 {
 	const long	pid = strtol(name + strlen(TMP_PREFIX), NULL, 10);
+	struct stat st;
 
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && time(NULL) - st.st_mtime > MAX_WRITE_SECONDS)
+		return false;
 	return pid > 0 && pid != getpid() && (kill((pid_t) pid, 0) == 0 || errno == EPERM);
 }
 
@@ -136,7 +141,7 @@ remove_leftovers(int dir)
 
 	while (listing != NULL && (entry = readdir(listing)) != NULL)
 	{
-		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0 && !has_writer(entry->d_name))
+		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0 && !has_writer(dir, entry->d_name))
 			unlinkat(dir, entry->d_name, 0);
 	}
 	if (listing != NULL)

@@ -165,7 +165,9 @@ typedef struct GcScanState
 	bool		only_compiles;	/* its request is given up once its kernels are being compiled (compile_ahead.c) */
 	bool		falling_back;	/* PostgreSQL's own plan answers */
 	int			device;			/* that the last attempt was submitted to; -1: it was not */
+	bool		begun;			/* that device was at work for it */
 	uint32		avoided;		/* devices that have failed the execution, as bits */
+	int			devices_lost;	/* at work for it */
 	double		limit_ms;		/* how long the request may take (limit.h); -1: as long as it does */
 	bool		own_plan_timed; /* as a request took longer; false: it did not, or that plan has ended */
 	instr_time	own_plan_time;	/* that it has taken so far */

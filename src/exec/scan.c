@@ -257,21 +257,31 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 	}
 }
 
-/* The device has failed the request; true if there is another one that may answer. */
+/*
+ * The device has failed the request; true if there is another one that may answer.  A request that may have killed its
+ * device is tried on one other device alone, as it may kill that, too.  For want of memory, larger devices are tried.
+ */
 static bool
 goes_elsewhere(GcScanState *node, GcCode code)
 {
+	bool		another = false;
+	u64			memory;
+
 	if (node->device < 0 || (code != GC_WORKER_GONE && code != GC_DEVICE_FAILED && code != GC_DEVICE_MEMORY))
 		return false;
-	node->avoided |= 1u << node->device;
+	if ((code == GC_DEVICE_FAILED || (code == GC_WORKER_GONE && node->begun)) && ++node->devices_lost > 1)
+		return false;
+	memory = gc_device_status_of(node->device)->info.memory_bytes;
 	for (int d = 0; d < gc_ndevices; d++)
 	{
 		const char *reason;
 
+		if (d == node->device || (code == GC_DEVICE_MEMORY && gc_device_status_of(d)->info.memory_bytes <= memory))
+			node->avoided |= 1u << d;
 		if ((node->avoided & 1u << d) == 0 && gc_device_state(d, &reason) == GC_WORKER_READY)
-			return true;
+			another = true;
 	}
-	return false;
+	return another;
 }
 
 static double
@@ -312,6 +322,7 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 		else
 			gc_compiling_forget(&hints->key, gc_slot_device(slot));
 		node->device = gc_slot_device(slot);
+		node->begun = gc_slot_begun(slot);
 		/* So it would be, each time that this is asked for. */
 		if (code == GC_DATA && b.identity.h[0] != 0)
 			gc_hints_note_refusal(hints, &b.identity);
@@ -395,6 +406,7 @@ run_on_device(GcScanState *node, GcError *err)
 
 	node->limit_ms = gc_device_limit(node, hints);
 	node->avoided = 0;
+	node->devices_lost = 0;
 	if (gc_own_plan_has_won(hints))
 		return gc_fail(err, GC_TOO_SLOW, "It took longer than PostgreSQL's own plan, less than ten minutes ago.");
 	code = gc_open_inputs(node, err);

@@ -95,10 +95,14 @@ gc_compiling_noted(const GcHash *key)
 	return find(key) != NULL;
 }
 
+/* A device that is not ready, or has gone, compiles nothing. */
 static bool
 goes_on(int device, uint32 asked)
 {
-	return (int32) (pg_atomic_read_u32(&gc_device_status_of(device)->compilations_ended) - asked) < 0;
+	GcDeviceStatus *d = gc_device_status_of(device);
+
+	return pg_atomic_read_u32(&d->state) == GC_WORKER_READY &&
+		(int32) (pg_atomic_read_u32(&d->compilations_ended) - asked) < 0;
 }
 
 bool

@@ -343,6 +343,12 @@ gc_slot_device(int slot)
 	return queue->slots[slot].device;
 }
 
+bool
+gc_slot_begun(int slot)
+{
+	return pg_atomic_read_u64(&queue->slots[slot].begun) != 0;
+}
+
 /*
  * Have other processes wanted this one's processor lately?  The kernel counts how often it was taken away.  Each time
  * stands for some waits, as a wait is short.
@@ -541,6 +547,14 @@ gc_queue_claim_card(const char *card)
 }
 
 void
+gc_queue_give_card_back(void)
+{
+	SpinLockAcquire(&queue->lock);
+	queue->devices[gc_my_device()].card[0] = '\0';
+	SpinLockRelease(&queue->lock);
+}
+
+void
 gc_queue_worker_start(Latch *latch)
 {
 	GcDeviceQueue *q = &queue->devices[gc_my_device()];
@@ -557,7 +571,10 @@ gc_queue_worker_start(Latch *latch)
 static bool
 is_mine(const GcSlot *s)
 {
-	/* After its state was read: a slot that was another device's then is not mine later, since I take no more. */
+	/*
+	 * After its state was read.  A session that chose me did so before I left, and its slot is FILLING until it sees
+	 * that.  So what was another device's in another state is not mine now.
+	 */
 	pg_read_barrier();
 	return s->device == gc_my_device();
 }
@@ -571,6 +588,7 @@ gc_queue_worker_stop(void)
 	SpinLockAcquire(&queue->lock);
 	q->worker_present = false;
 	q->worker = NULL;
+	q->card[0] = '\0';
 	q->head = q->tail;
 	SpinLockRelease(&queue->lock);
 
@@ -713,11 +731,7 @@ gc_slot_finish(int slot, const GcError *err, GcResult *result)
 	s->info.total_ms = (GetCurrentTimestamp() - s->submitted) / 1000.0;
 	leave_device(s);
 	if (err->code == GC_OK)
-	{
 		pg_atomic_fetch_add_u64(&gc_device_status_of(s->device)->requests, 1);
-		if (!s->info.shared_result)
-			gc_route_learn(s->request, s->info.run_ms * 1000);
-	}
 	pg_write_barrier();
 	if (slot_move(slot, SLOT_RUNNING, SLOT_DONE))
 		SetLatch(owner);

@@ -251,6 +251,9 @@ extern GcCode gc_slot_submit(int slot, GcRequest *request, u32 avoid, GcError *e
 /* The device that a request was submitted to last. */
 extern int	gc_slot_device(int slot);
 
+/* Is, or was, that device at work for it? */
+extern bool gc_slot_begun(int slot);
+
 /*
  * Sleep until the request is done.  Interruptible; returns the request's code.  GC_LOADING if its kernels are
  * still being compiled after patience_ms.  GC_TOO_SLOW if it is not done limit_ms after the device began.  -1:
@@ -275,6 +278,7 @@ extern void gc_slot_release(int slot);
 
 /* Has no other worker a card of this name?  From now on it is this one's. */
 extern bool gc_queue_claim_card(const char *card);
+extern void gc_queue_give_card_back(void);
 
 extern void gc_queue_worker_start(Latch *latch);
 extern void gc_queue_worker_stop(void);

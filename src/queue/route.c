@@ -14,6 +14,7 @@
 #include "route.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "storage/shmem.h"
 
 #include "../settings.h"
@@ -68,7 +69,7 @@ tag_of(const GcRequest *request)
 void
 gc_route_learn(const GcRequest *request, double us)
 {
-	if (us > 0)
+	if (us > 0 && gc_ndevices > 1)
 		pg_atomic_write_u64(place_of(request), tag_of(request) | (uint32) Min(Max(us, LEAST_US), PG_INT32_MAX));
 }
 
@@ -205,10 +206,10 @@ in_turn(u32 candidates)
 
 	if (turn == 0)
 		turn = MyProcPid;
-	do
-		turn++;
-	while ((candidates & 1u << turn % GC_MAX_DEVICES) == 0);
-	return turn % GC_MAX_DEVICES;
+	turn++;
+	for (int n = turn % pg_popcount32(candidates); n > 0; n--)
+		candidates &= candidates - 1;
+	return pg_rightmost_one_pos32(candidates);
 }
 
 int

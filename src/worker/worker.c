@@ -169,7 +169,10 @@ try_open(const GcDeviceOps *ops, const GcDeviceName *name, GcError *err)
 	};
 
 	if (ops->open(&gc_worker.dev, &options, err) != GC_OK)
+	{
+		gc_queue_give_card_back();
 		return false;
+	}
 	gc_worker.ops = options.pretend && ops == &gc_host_ops ? gc_faults_wrap(gc_worker.dev, ops) : ops;
 	return true;
 }
@@ -287,7 +290,6 @@ start_device(GcError *err)
 	}
 	if (gc_kcache_open(&gc_worker.kernels, gc_worker.dev, &cache, err) != GC_OK)
 		return false;
-	gc_compilations_restart();
 	fill_profile();
 	gc_device_memory_init();
 	gc_stop_init(base + size);
@@ -614,6 +616,8 @@ gc_worker_main(Datum arg)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	before_shmem_exit(worker_exit, (Datum) 0);
 	pg_atomic_write_u32(&gc_device_status()->worker_pid, MyProcPid);
+	/* Also where there is no device: nothing is compiled for it. */
+	gc_compilations_restart();
 
 	ok = start_device(&err);
 	connect_to_server();

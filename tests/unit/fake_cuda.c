@@ -103,7 +103,7 @@ CuResult
 cuDeviceGetCount(int *count)
 {
 	ENTER();
-	*count = 1;
+	*count = 1 + fake_cuda.bad_gpus;
 	return GC_CU_OK;
 }
 
@@ -112,14 +112,14 @@ cuDeviceGet(CuDevice *device, int ordinal)
 {
 	ENTER();
 	*device = 7;
-	return ordinal == 0 ? GC_CU_OK : INVALID_VALUE;
+	return ordinal == fake_cuda.bad_gpus ? GC_CU_OK : INVALID_VALUE;
 }
 
 CuResult
-cuDeviceGetUuid_v2(CuUuid *uuid, CuDevice device)
+cuDeviceGetUuid_v2(struct CUuuid_st *uuid, CuDevice device)
 {
 	ENTER();
-	memset(uuid, 0xab, sizeof(*uuid));
+	memset(uuid, 0xab, 16);
 	return device == 7 ? GC_CU_OK : INVALID_VALUE;
 }
 

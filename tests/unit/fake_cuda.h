@@ -18,6 +18,7 @@ typedef struct FakeCuda
 	CuResult	fail_with;
 	size_t		free_bytes;		/* what cuMemAlloc has to give, less what it gave */
 	int			arch;			/* 90 */
+	int			bad_gpus;		/* that cannot be had, before the one that can */
 	int			no_host_pointers;	/* the device cannot use those of registered memory */
 	int			not_ready;		/* answers of cuEventQuery and cuStreamQuery before "done" */
 

@@ -151,6 +151,17 @@ test_cards(void)
 	is(ops->open(&dev, &card, &err), GC_OK, "a GPU is found by its UUID");
 	ok(strcmp(dev->info.card, CARD) == 0, "and known by it: %s", dev->info.card);
 	ops->close(dev);
+	fake->bad_gpus = 2;
+	is(ops->open(&dev, &card, &err), GC_OK, "after others that cannot be had, too");
+	is(strcmp(err.detail, ""), 0, "of which nothing is said");
+	ops->close(dev);
+	fake->bad_gpus = 0;
+	/* cuInit, cuDriverGetVersion, cuDeviceGetCount, cuDeviceGet, and this one. */
+	fake->fail_at = fake->calls + 5;
+	is(ops->open(&dev, &options, &err), GC_OK, "by its ordinal, where the driver does not tell its UUID");
+	ok(strcmp(fake->failed, "cuDeviceGetUuid_v2") == 0 && strcmp(dev->info.card, "cuda:0") == 0, "known by it: %s", dev->info.card);
+	ops->close(dev);
+	fake->fail_at = 0;
 
 	card.uuid = "abababab-abab-abab-abab-ababababaaaa";
 	ok(ops->open(&dev, &card, &err) == GC_NO_DEVICE, "another UUID: %s", err.detail);

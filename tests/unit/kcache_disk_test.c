@@ -77,6 +77,11 @@ test_leftovers(void)
 	cache = open_cache(directory, 1);
 	is(count_files(), 1, "what another process is writing is not");
 	gc_kcache_close(cache);
+
+	utimensat(AT_FDCWD, path, (const struct timespec[]) {{0, 0}, {time(NULL) - 7200, 0}}, 0);
+	cache = open_cache(directory, 1);
+	is(count_files(), 0, "unless it is old: another process has the number now");
+	gc_kcache_close(cache);
 	empty_directory();
 }
 

@@ -15,6 +15,7 @@
 #include "run.h"
 
 #include "../../columns/store/arena.h"
+#include "../../queue/route.h"
 #include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
@@ -424,6 +425,8 @@ gc_run_take_result(GcRun *run, bool *fetching)
 
 	note_all_times(run);
 	code = check_all_flags(run);
+	if (code == GC_OK && run->result.main_us > 0)
+		gc_route_learn(run->request, gc_slot_run_info(run->slot)->run_ms * 1000);
 	n = rows || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
 	if (code == GC_OK && !rows && is_keyed(run) && n <= run->result.early)
 		run->result.block->count = n;
