@@ -266,6 +266,18 @@ configure($node, 'gpuconc.debug_fail_device' => 0);
 my @now;
 again_until(sub { @now = split / /, query_server($node, $ready); return @now == 3 && grep({ !$pid_before{$_} } @now) >= 2 });
 is(scalar(grep { $pid_before{$_} } @now), 1, 'what kills devices: the third one keeps its worker');
+
+# One that has no memory for a call, where no other one is larger.
+my $fallbacks = stat_of($node, 'fallbacks');
+$retries = stat_of($node, 'retries');
+foreach my $n (1 .. 6)
+{
+	configure($node, 'gpuconc.debug_fail_device' => $n);
+	is($killer->query_safe($queries[0]), $expected{ $queries[0] }, "no memory for call $n: rows");
+}
+configure($node, 'gpuconc.debug_fail_device' => 0);
+cmp_ok(stat_of($node, 'fallbacks'), '>', $fallbacks, 'no memory for a call: some rows are by PostgreSQL');
+is(stat_of($node, 'retries'), $retries, 'no memory for a call: no device that is no larger was asked');
 $killer->quit;
 
 # One is killed: PostgreSQL starts all over, with all of them.
