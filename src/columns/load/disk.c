@@ -39,7 +39,7 @@
 #include "chunk_internal.h"
 #include "disk.h"
 
-/* pg_basebackup and pg_rewind leave out what begins with PG_TEMP_FILE_PREFIX. */
+/* pg_basebackup leaves out what begins with PG_TEMP_FILE_PREFIX. */
 #define DIRECTORY	PG_TEMP_FILE_PREFIX "_gpuconc"
 #define CLEAN_END	DIRECTORY "/clean_end"
 
@@ -190,6 +190,33 @@ continues_chain(void)
 	return true;
 }
 
+/*
+ * Remove what was written behind the checkpoint that this start begins with: the directory was put back over a later one,
+ * whose WAL is not this server's.  At the next start, that could no longer be told.
+ */
+static bool
+remove_later(void)
+{
+	DIR		   *dir = opendir(DIRECTORY);
+	struct dirent *de;
+	bool		ok = dir != NULL;
+
+	while (ok && (de = readdir(dir)) != NULL)
+	{
+		char		path[MAXPGPATH];
+		GcDiskHead	head;
+
+		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+			continue;
+		snprintf(path, sizeof(path), DIRECTORY "/%s", de->d_name);
+		if (!read_whole(path, &head, sizeof(head)) || head.written_at > began_at)
+			ok = unlink(path) == 0;
+	}
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
 void
 gc_disk_start(void)
 {
@@ -197,10 +224,9 @@ gc_disk_start(void)
 	struct stat st;
 
 	chain = 0;
-	if (gc_disk_cache_size_mb > 0 && continues_chain())
-		(void) unlink(CLEAN_END);
-	else
+	if (gc_disk_cache_size_mb == 0 || !continues_chain() || unlink(CLEAN_END) != 0 || !remove_later())
 	{
+		chain = 0;
 		/* Also those of a time before this was off. */
 		if (stat(DIRECTORY, &st) == 0)
 			(void) rmtree(DIRECTORY, true);

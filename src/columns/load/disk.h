@@ -18,7 +18,7 @@
  * With that, an LSN that has not moved means what it does while a server runs (serve/fresh.h).  The page has changed
  * since if its LSN is another one, or if it has none: such chunks are not written.  A bit of the map is cleared without a
  * record, but a clean end writes that, too.  A base backup, pg_rewind and a copy of a server that runs have no such note,
- * and the folder's name has the first two leave it out.
+ * and the folder's name has the first leave it out.
  *
  *-------------------------------------------------------------------------
  */

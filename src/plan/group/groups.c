@@ -233,10 +233,13 @@ gc_key_scale(GcTranslation *tr, int key, GcAggFn fn)
 {
 	Node	   *expr = list_nth(tr->key_nodes[tr->streamed->pipeline], key);
 	const bool	parts = tr->groups != NULL && tr->groups->root == tr->root;
-	const int	below = parts ? find_key(tr->key_nodes[tr->groups->pipeline], GC_BELOW_GROUPING(tr->root, expr)) : -1;
-	const int	e = list_nth_int(below < 0 ? tr->group_keys[tr->streamed->pipeline] : tr->group_keys[tr->groups->pipeline],
-								 below < 0 ? key : below);
+	int			below = parts ? find_key(tr->key_nodes[tr->groups->pipeline], expr) : -1;
+	int			e;
 
+	if (parts && below < 0)
+		below = find_key(tr->key_nodes[tr->groups->pipeline], GC_BELOW_GROUPING(tr->root, expr));
+	e = list_nth_int(below < 0 ? tr->group_keys[tr->streamed->pipeline] : tr->group_keys[tr->groups->pipeline],
+					 below < 0 ? key : below);
 	return gc_accumulator(tr, below >= 0, fn, gc_build_expr(tr, GC_OP_SCALE, GC_INT4, e, -1, -1, -1));
 }
 
