@@ -78,4 +78,10 @@ INSERT INTO public.more VALUES (170141183460469231731687303715884105728, 'NaN', 
 VACUUM (FREEZE, ANALYZE) public.more;
 SELECT gpuconc_prewarm('more') > 0 AS loaded;
 SELECT column_name, problem FROM gpuconc_cache WHERE relid = 'public.more'::regclass ORDER BY 1;
-DROP TABLE public.wide, public.narrow, public.hot, public.apart, public.most, public.more;
+-- elements of IN whose digits 128 bits do not hold, though their values are small: PostgreSQL's plan answers
+CREATE TABLE public.few AS SELECT i, i % 7 AS a, i % 11 AS b, (1000000000 - i)::numeric(12,2) AS x, (1 + i % 5)::numeric(3,1) AS y, (i % 3 + 1)::numeric AS n FROM generate_series(1, 3000) AS i;
+VACUUM (FREEZE, ANALYZE) public.few;
+SELECT check_same(format(q, '1.' || repeat('0', 40)), '{public}') FROM unnest(ARRAY['SELECT count(*) FROM few WHERE n IN (2, %s)', 'SELECT count(*) FROM few WHERE n NOT IN (2, %s)', 'SELECT count(*) FROM few WHERE n IN (2, %s1)', 'SELECT count(*) FROM few WHERE n IN (2, 1.00000000000000000000)']) AS q;
+-- sums of sets are bounded as those of the finest groups are
+SELECT check_same('SELECT a, b, avg(x / y), sum(x / y), count(*) FROM few GROUP BY CUBE (a, b)', '{public}');
+DROP TABLE public.wide, public.narrow, public.hot, public.apart, public.most, public.more, public.few;

@@ -244,17 +244,20 @@ compare_int64(const void *x, const void *y)
 }
 
 /*
- * A numeric element at the scale of the column that it is compared with.  False if
- * no column value can equal it; *wide: it is beyond 64 bits, and some might.
+ * A numeric element at the scale of the column that it is compared with.  False if no column value can equal it;
+ * *wide: it is beyond 64 bits, and some might; *unknown: with its display scale it is beyond 128, so that even 1.000... might.
  */
 static bool
-numeric_at_scale(Datum value, int16 scale, int64 *raw, bool *wide)
+numeric_at_scale(Datum value, int16 scale, int64 *raw, bool *wide, bool *unknown)
 {
 	i128		v;
 	int16		s;
 
 	if (!gc_numeric_to_int128(value, &v, &s))
+	{
+		*unknown |= gc_numeric_is_finite(value);
 		return false;
+	}
 	for (; s > scale; s--)
 	{
 		if (v % 10 != 0)
@@ -308,6 +311,7 @@ set_list(GcBinding *b, int i, ArrayType *array)
 	Datum	   *elems;
 	bool	   *nulls;
 	bool		wide = false;
+	bool		unknown = false;
 	int			n;
 
 	if (kind == GC_NUMERIC && !column_scale(b, b->plan->lists[i].arg, &scale))
@@ -324,11 +328,13 @@ set_list(GcBinding *b, int i, ArrayType *array)
 
 		if (nulls[k])
 			b->list_flags[i] |= GC_LIST_NULL;
-		else if (kind == GC_NUMERIC ? numeric_at_scale(elems[k], scale, raw, &wide)
+		else if (kind == GC_NUMERIC ? numeric_at_scale(elems[k], scale, raw, &wide, &unknown)
 				 : kind == GC_INTERVAL ? gc_interval_compared(DatumGetIntervalP(elems[k]), raw)
 				 : gc_datum_to_raw(elemkind, elems[k], raw, &unused))
 			b->list_counts[i]++;
 	}
+	if (unknown)
+		return gc_fail(&b->err, GC_UNSUPPORTED, "A numeric of an IN list has too many digits.");
 	if (wide && !has_narrow_values(b, b->plan->lists[i].arg))
 		return gc_fail(&b->err, GC_UNSUPPORTED, "IN is applied to numeric values beyond 64 bits.");
 	qsort(b->lists[i], b->list_counts[i], sizeof(int64), compare_int64);
