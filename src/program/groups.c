@@ -23,6 +23,29 @@ source_of(const GcTyper *t, const GcPColumn *c, u16 *pipeline)
 	return &gc_pipelines(t->p)[*pipeline];
 }
 
+/*
+ * Sums and counts of groups below are bounded in sum as each alone is, since the groups part the rows.  So the bound is
+ * not times as many groups, if each comes into a group once at most: joins may multiply them, and so may rounds.
+ */
+u64
+gc_added_up(const GcTyper *t, const GcPAgg *agg, u16 pipeline)
+{
+	const GcPPipeline *pl = &gc_pipelines(t->p)[pipeline];
+	const GcExpr *e = &t->exprs[agg->arg];
+	const GcPColumn *c = e->op == GC_OP_COLUMN ? &gc_columns(t->p)[e->ref] : NULL;
+	u8			value;
+
+	if (c == NULL || c->agg == GC_NONE || gc_inputs(t->p)[c->input].groups_of == 0 || pl->rounds > 0)
+		return gc_typer_rows(t, pipeline);
+	for (u16 s = 0; s < pl->nsteps; s++)
+	{
+		if (gc_steps(t->p)[pl->first_step + s].type == GC_STEP_PROBE)
+			return gc_typer_rows(t, pipeline);
+	}
+	value = gc_accumulator_of(&gc_aggs(t->p)[c->agg])->value;
+	return value == GC_VALUE_SUM || value == GC_VALUE_COUNT ? 1 : gc_typer_rows(t, pipeline);
+}
+
 /* The sum of up to `rows` values of a range, or of none. */
 static bool
 sum_range(const GcRange *arg, u64 rows, GcRange *r)
@@ -59,7 +82,7 @@ type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRang
 		(void) gc_kind_range(arg->kind, r);
 	if (value != GC_VALUE_SUM)
 		return GC_OK;
-	return sum_range(&t->ranges[agg->arg], rows, r) ? GC_OK : gc_too_wide(t);
+	return sum_range(&t->ranges[agg->arg], gc_added_up(t, agg, pipeline), r) ? GC_OK : gc_too_wide(t);
 }
 
 GcCode

@@ -13,6 +13,9 @@
 
 #include "typer.h"
 
+/* Upper bound of the values that an accumulator adds up in a group, where each is in the range of its argument. */
+extern u64	gc_added_up(const GcTyper *t, const GcPAgg *agg, u16 pipeline);
+
 /*
  * Type a column expression whose input holds groups.  *r receives its range.  GC_UNSUPPORTED
  * where a sum is wider than 128 bits or varies in scale.

@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "layout.h"
+#include "groups.h"
 #include "tagged.h"
 
 /*
@@ -135,7 +136,7 @@ type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 	}
 	/* Exact as long as no partial sum can leave the accumulator. */
 	m = r.hi > -r.lo ? r.hi : -r.lo;
-	if (r.lo == I128_MIN || __builtin_mul_overflow(m, (i128) gc_typer_rows(t, pipeline), &sum))
+	if (r.lo == I128_MIN || __builtin_mul_overflow(m, (i128) gc_added_up(t, agg, pipeline), &sum))
 		return gc_too_wide(t);
 	if (sum > INT64_MAX)
 	{
