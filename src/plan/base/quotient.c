@@ -3,8 +3,8 @@
  * quotient.c
  *	  Quotients of numerics, which have digits of their own in each row.
  *
- * They have more than 64 bits, and no display scale that all rows share.  So comparisons, arithmetic
- * and sums take them, and keys, payloads and outputs do not.
+ * They have more than 64 bits, and no display scale that all rows share.  So comparisons, arithmetic, sums,
+ * payloads and outputs take them.  Keys, and the least or greatest of values, do not.
  *
  * Planner, in backends.
  *
@@ -14,19 +14,31 @@
 
 #include "builder.h"
 
+/* The expression of another pipeline that a payload, or a column of groups or kept rows, has values of; -1: there is none. */
+static int
+source_of(const GcTranslation *tr, const GcExpr *x)
+{
+	const GcPColumn *c;
+	int			e;
+
+	if (x->op == GC_OP_PAYLOAD)
+		return tr->payloads[x->ref].expr;
+	if (x->op != GC_OP_COLUMN || tr->groups_of[tr->columns[x->ref].input] == 0)
+		return -1;
+	c = &tr->columns[x->ref];
+	e = c->agg == GC_NONE ? list_nth_int(tr->group_keys[tr->groups_of[c->input] - 1], c->attnum) : tr->aggs[c->agg].arg;
+	return e == GC_NONE ? -1 : e;
+}
+
 /* Is a numeric expression's value made of an average or another quotient? */
 static bool
 has_quotient(const GcTranslation *tr, int e)
 {
 	const GcExpr *x = &tr->pexprs[e];
+	const int	source = source_of(tr, x);
 
-	if (x->op == GC_OP_PAYLOAD)
-		return has_quotient(tr, tr->payloads[x->ref].expr);
-	if (x->op == GC_OP_COLUMN && tr->columns[x->ref].agg != GC_NONE && tr->groups_of[tr->columns[x->ref].input] != 0)
-	{
-		e = tr->aggs[tr->columns[x->ref].agg].arg;
-		return e != GC_NONE && has_quotient(tr, e);
-	}
+	if (source >= 0)
+		return has_quotient(tr, source);
 	if (x->kind != GC_NUMERIC || gc_scale_rule(x) == GC_SCALE_GIVEN)
 		return false;
 	if (gc_is_quotient(x))
@@ -53,7 +65,10 @@ static bool
 has_quotient_below(const GcTranslation *tr, int e)
 {
 	const GcExpr *x = &tr->pexprs[e];
+	const int	source = source_of(tr, x);
 
+	if (source >= 0)
+		return has_quotient_below(tr, source);
 	if (x->kind != GC_NUMERIC || gc_scale_rule(x) == GC_SCALE_GIVEN)
 		return false;
 	if (x->op == GC_OP_DIV && has_quotient(tr, x->arg[1]))
