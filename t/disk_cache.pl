@@ -191,11 +191,22 @@ for my $change ('ALTER TABLE t ALTER n TYPE numeric(20,4)', 'VACUUM FULL t', 'AL
 	'CREATE TABLE u AS SELECT * FROM t; TRUNCATE t; INSERT INTO t SELECT * FROM u WHERE id % 2 = 0; DROP TABLE u')
 {
 	write_files();
+	my ($before) = files();
+
 	$node->safe_psql('postgres', $_) for split /; /, $change;
 	$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
 	restart();
 	is_offloaded($node, $query, "after $change");
+	wait_until($node, "SELECT ($keepers) = 0");
+	ok(!-e $before, 'the files of before it are removed') if $change !~ /varchar/;
 }
+
+# A file that was being written when its loader ended.
+my $unfinished = (files())[0] . '.123';
+$node->stop;
+append_to_file($unfinished, 'x');
+start_server($node);
+ok(!-e $unfinished, 'what was never written to its end is removed');
 
 # The bound, and off.
 write_files();
@@ -209,6 +220,15 @@ my $bytes = 0;
 $bytes += -s $_ for files();
 cmp_ok($bytes, '<=', 1024 * 1024, 'files take no more than the bound');
 cmp_ok($bytes, '>', 512 * 1024, 'and not much less');
+
+$node->safe_psql('postgres', 'CREATE TABLE two AS SELECT i AS a, i * 1e9::bigint AS b FROM generate_series(1, 100000) i');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) two');
+unlink files();
+pages_for('columns that do not fit together', 'SELECT sum(a), sum(b) FROM two');
+wait_for_files(5);
+my $last = $node->safe_psql('postgres', q{SELECT max(chunks) - 1 FROM gpuconc_cache WHERE relid = 'two'::regclass});
+ok((grep { /\.0\.1$/ } files()), 'the first chunk is kept');
+ok(!(grep { /\.$last\.2$/ } files()), 'and makes no room for the last one');
 $node->append_conf('postgresql.conf', 'gpuconc.disk_cache_size = 0');
 restart();
 ok(!-e $files, 'off removes the files');

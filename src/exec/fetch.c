@@ -45,21 +45,9 @@ gc_row_ids(const GcInputState *in)
 static i128
 cell_value(const GcCol *col, bool is_float, uint32 row)
 {
-	const int64 base = is_float ? 0 : col->base;
-
-	switch (col->width)
-	{
-		case 1:
-			return (int64) (((const uint8 *) col->data)[row] + (uint64) base);
-		case 2:
-			return (int64) (((const uint16 *) col->data)[row] + (uint64) base);
-		case 4:
-			return (int64) (((const uint32 *) col->data)[row] + (uint64) base);
-		case 8:
-			return (int64) (((const uint64 *) col->data)[row] + (uint64) base);
-		default:
-			return ((const int128 *) col->data)[row];
-	}
+	if (col->width == sizeof(int128))
+		return ((const int128 *) col->data)[row];
+	return (int64) (gc_cell_code(col, row) + (is_float ? 0 : (uint64) col->base));
 }
 
 /* A value of a chunk, which is tagged where the column's scales differ; scale: as GcCol's. */

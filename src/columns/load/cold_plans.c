@@ -115,15 +115,21 @@ gc_cold_plans_compiler(GcColdPlanCompile compile)
 	compiler = compile;
 }
 
-void
-gc_cold_plans_compile(void)
+bool
+gc_cold_plans_compile(int *place)
 {
-	for (int i = 0; i < PLACES; i++)
-	{
-		Oid			user;
-		char	   *text;
+	Oid			user;
+	char	   *text;
 
-		if (copy_plan(i, &user, &text) && compiler(text, user))
+	while (*place < PLACES)
+	{
+		const int	i = (*place)++;
+
+		if (!copy_plan(i, &user, &text))
+			continue;
+		if (compiler(text, user))
 			leave_place(i, user, text);
+		return true;
 	}
+	return false;
 }

@@ -16,14 +16,20 @@
 extern Size gc_cold_plans_shmem_size(void);
 extern void gc_cold_plans_shmem_init(void);
 
-/* Keep a plan's text for this user; a few are kept for ten minutes, and none that is too long.  Before its loads are asked for. */
+/*
+ * Keep a plan's text for this user, before its loads are asked for.  A few are kept for ten minutes, and none that is too
+ * long.  Until then, each load of columns looks whether the plan still lacks some.
+ */
 extern void gc_cold_plan_keep(const char *text);
 
 /* Have the kernels of this text compiled.  False: columns are missing.  The executor's (exec/compile_ahead.c). */
 typedef bool (*GcColdPlanCompile) (const char *text, Oid user);
 extern void gc_cold_plans_compiler(GcColdPlanCompile compile);
 
-/* Compile what is kept for this database.  In a loader, in a transaction with a snapshot. */
-extern void gc_cold_plans_compile(void);
+/*
+ * Compile the next plan, from *place on, that is kept for this database; false if there is none.  In a loader, in a
+ * transaction of its own with a snapshot: the plan's tables stay locked until its end.
+ */
+extern bool gc_cold_plans_compile(int *place);
 
 #endif							/* GC_COLD_PLANS_H */

@@ -110,6 +110,24 @@ static uint64 chain = 0;		/* 0: nothing is kept */
 static uint64 this_start = 0;
 static XLogRecPtr began_at = InvalidXLogRecPtr; /* the checkpoint that ended the server before */
 
+static void
+file_name(char *path, const GcRelKey *key, uint32 chunkno, int16 attnum)
+{
+	snprintf(path, MAXPGPATH, DIRECTORY "/%u.%u.%u.%u.%d", key->dbid, key->relid, key->relnumber, chunkno, attnum);
+}
+
+/* Whose it is; false if the name is none of file_name(): one that is being written, say. */
+static bool
+parse_name(const char *name, GcRelKey *key)
+{
+	uint32		chunkno;
+	int			attnum;
+	int			end = 0;
+
+	return sscanf(name, "%u.%u.%u.%u.%d%n", &key->dbid, &key->relid, &key->relnumber, &chunkno, &attnum, &end) == 5 &&
+		name[end] == '\0';
+}
+
 /*-------------------------------------------------------------------------
  * The chain of clean ends
  *-------------------------------------------------------------------------
@@ -204,12 +222,13 @@ remove_later(void)
 	while (ok && (de = readdir(dir)) != NULL)
 	{
 		char		path[MAXPGPATH];
+		GcRelKey	key;
 		GcDiskHead	head;
 
 		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
 			continue;
 		snprintf(path, sizeof(path), DIRECTORY "/%s", de->d_name);
-		if (!read_whole(path, &head, sizeof(head)) || head.written_at > began_at)
+		if (!parse_name(de->d_name, &key) || !read_whole(path, &head, sizeof(head)) || head.written_at > began_at)
 			ok = unlink(path) == 0;
 	}
 	if (dir)
@@ -257,12 +276,6 @@ gc_disk_usable(Relation rel)
  * Files
  *-------------------------------------------------------------------------
  */
-static void
-file_name(char *path, const GcRelKey *key, uint32 chunkno, int16 attnum)
-{
-	snprintf(path, MAXPGPATH, DIRECTORY "/%u.%u.%u.%u.%d", key->dbid, key->relid, key->relnumber, chunkno, attnum);
-}
-
 /* The next n elements of the file. */
 #define SECTION(kept, field, n) \
 	do { \
@@ -341,15 +354,17 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 	char		path[MAXPGPATH];
 	GcDiskHead	head;
 	struct stat st;
-	bool		ok;
+	bool		ok,
+				spoilt;
 	int			fd;
 
 	file_name(path, key, chunkno, spec->attnum);
 	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 		return false;
-	ok = read_bytes(fd, (char *) &head, sizeof(head)) && is_believed(&head, key, chunkno, spec) &&
-		fstat(fd, &st) == 0 && head.bytes == (uint64) st.st_size && head.bytes <= MOST_BYTES &&
+	ok = read_bytes(fd, (char *) &head, sizeof(head)) && is_believed(&head, key, chunkno, spec);
+	spoilt = ok;
+	ok = ok && fstat(fd, &st) == 0 && head.bytes == (uint64) st.st_size && head.bytes <= MOST_BYTES &&
 		head.bytes >= MAXALIGN(sizeof(GcDiskHead));
 	if (ok)
 	{
@@ -360,7 +375,8 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 			lay_out(kept, kept->head) == head.bytes && is_believed(kept->head, key, chunkno, spec);
 	}
 	CloseTransientFile(fd);
-	if (!ok)
+	/* Others are replaced when the column is written again; of this one, a writer would look at the head alone. */
+	if (spoilt && !ok)
 		(void) unlink(path);
 	return ok;
 }
@@ -493,25 +509,7 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
  * Writing
  *-------------------------------------------------------------------------
  */
-static uint64
-cell_code(const GcChunkColumn *cell, uint32 row)
-{
-	const void *data = (const void *) (uintptr_t) cell->desc.data;
-
-	switch (cell->desc.width)
-	{
-		case 1:
-			return cell->desc.base + ((const uint8 *) data)[row];
-		case 2:
-			return cell->desc.base + ((const uint16 *) data)[row];
-		case 4:
-			return cell->desc.base + ((const uint32 *) data)[row];
-		default:
-			return cell->desc.base + ((const uint64 *) data)[row];
-	}
-}
-
-/* Which codes of the dictionary the cell has: a byte each. */
+/* The codes of the dictionary that the cell has: a byte each, 1 or 0. */
 static uint8 *
 used_codes(const GcChunkColumn *cell, const GcDictView *dict)
 {
@@ -521,14 +519,14 @@ used_codes(const GcChunkColumn *cell, const GcDictView *dict)
 	for (uint32 row = 0; row < cell->desc.nrows; row++)
 	{
 		if (cell->null_bytes == 0 || !(nulls[row >> 3] >> (row & 7) & 1))
-			used[cell_code(cell, row)] = 1;
+			used[gc_cell_code(&cell->desc, row) + cell->desc.base] = 1;
 	}
 	return used;
 }
 
-/* The head but for its checksums; false if the column cannot be kept. */
-static bool
-make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col, const GcDictView *dict, const uint8 *used)
+/* The head but for checksums, and for a dictionary's values. */
+static void
+make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, chunk->chunkno, col);
 
@@ -550,7 +548,12 @@ make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col, con
 	head->span = cell->span;
 	head->data_bytes = cell->data_bytes;
 	head->null_bytes = cell->null_bytes;
-	for (uint32 code = 0; dict && code < gc_dict_count(dict); code++)
+}
+
+static void
+count_values(GcDiskHead *head, const GcDictView *dict, const uint8 *used)
+{
+	for (uint32 code = 0; code < gc_dict_count(dict); code++)
 	{
 		uint32		len;
 
@@ -560,7 +563,6 @@ make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col, con
 		head->nvalues++;
 		head->value_bytes += len;
 	}
-	return head->map_lsn != InvalidXLogRecPtr;
 }
 
 static void
@@ -584,29 +586,46 @@ copy_values(GcDiskColumn *kept, const GcDictView *dict, const uint8 *used)
 	}
 }
 
-/* Copy the rows of a chunk; false if a page of it has no LSN, or none is present. */
+/* A file with the rows of a chunk and nothing else; false if a page of it has no LSN, or none is present. */
 static bool
-copy_rows(GcDiskColumn *kept, const GcChunk *chunk)
+copy_rows(GcDiskColumn *rows, GcDiskHead *head, const GcChunk *chunk)
 {
 	const Size	starts = (chunk->npages + 1) * sizeof(uint32);
 
-	memcpy(kept->row_start, chunk->row_start, starts);
-	memcpy(kept->present, chunk->present, GC_PRESENT_BYTES(chunk->npages));
-	memcpy(kept->lsns, chunk->lsns, chunk->npages * sizeof(XLogRecPtr));
-	memcpy(kept->first_missing, chunk->first_missing, starts);
-	memcpy(kept->missing, chunk->missing, kept->head->nmissing * sizeof(uint16));
+	rows->head = head;
+	(void) lay_out(rows, head);
+	rows->head = palloc0(rows->data - (char *) head);
+	(void) lay_out(rows, head);
+	memcpy(rows->row_start, chunk->row_start, starts);
+	memcpy(rows->present, chunk->present, GC_PRESENT_BYTES(chunk->npages));
+	memcpy(rows->lsns, chunk->lsns, chunk->npages * sizeof(XLogRecPtr));
+	memcpy(rows->first_missing, chunk->first_missing, starts);
+	memcpy(rows->missing, chunk->missing, head->nmissing * sizeof(uint16));
+	head->rows_crc = rows_crc(rows);
 	for (uint32 page = 0; page < chunk->npages; page++)
 	{
-		if (!(kept->present[page / 4] >> (page % 4 * 2) & 1))
+		if (!(rows->present[page / 4] >> (page % 4 * 2) & 1))
 			continue;
-		if (kept->lsns[page] == InvalidXLogRecPtr)
+		if (rows->lsns[page] == InvalidXLogRecPtr)
 			return false;
-		kept->head->npresent++;
+		head->npresent++;
 	}
-	return kept->head->npresent > 0;
+	return head->map_lsn != InvalidXLogRecPtr && head->npresent > 0;
 }
 
-/* A column of the directory as a file; false if there is none to be kept.  Needs a guard. */
+/* Is that in its file already? */
+static bool
+is_written(const GcDiskHead *head)
+{
+	char		path[MAXPGPATH];
+	GcDiskHead	old;
+
+	file_name(path, &head->key, head->chunkno, head->spec.attnum);
+	return read_whole(path, &old, sizeof(old)) && is_believed(&old, &head->key, head->chunkno, &head->spec) &&
+		old.map_lsn == head->map_lsn && old.rows_crc == head->rows_crc;
+}
+
+/* A column of the directory as a file; false if there is none to be written.  Needs a guard. */
 static bool
 make_file(GcDiskColumn *kept, const GcDirectory *dir, uint32 chunkno, int col)
 {
@@ -614,19 +633,22 @@ make_file(GcDiskColumn *kept, const GcDirectory *dir, uint32 chunkno, int col)
 	GcChunk    *chunk = dir->chunks[chunkno];
 	GcDictView *dict = NULL;
 	uint8	   *used = NULL;
+	GcDiskColumn rows;
 	GcDiskHead	head;
 	const GcChunkColumn *cell;
 
 	if (chunk == NULL || column->problem != GC_COL_OK)
 		return false;
 	cell = GC_CELL(dir, chunkno, col);
+	make_head(&head, dir, chunk, col);
+	if (!copy_rows(&rows, &head, chunk) || is_written(&head))
+		return false;
 	if (GC_KIND_IS_CODE(column->spec.kind))
 	{
 		dict = gc_dict_view(column->state, column->spec.rtrim);
 		used = used_codes(cell, dict);
+		count_values(&head, dict, used);
 	}
-	if (!make_head(&head, dir, chunk, col, dict, used))
-		return false;
 	kept->head = &head;
 	head.bytes = lay_out(kept, &head);
 	if (head.bytes > MOST_BYTES)
@@ -634,33 +656,31 @@ make_file(GcDiskColumn *kept, const GcDirectory *dir, uint32 chunkno, int col)
 	kept->head = palloc_extended(head.bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	memcpy(kept->head, &head, sizeof(head));
 	(void) lay_out(kept, &head);
-	if (!copy_rows(kept, chunk))
-		return false;
+	memcpy(kept->row_start, rows.row_start, rows.data - (char *) rows.row_start);
 	memcpy(kept->data, (void *) (uintptr_t) cell->desc.data, cell->data_bytes);
 	if (cell->null_bytes > 0)
 		memcpy(kept->nulls, (void *) (uintptr_t) cell->desc.nulls, cell->null_bytes);
 	if (dict)
 		copy_values(kept, dict, used);
-	kept->head->rows_crc = rows_crc(kept);
 	return true;
 }
 
-/* Is that in its file already? */
-static bool
-is_written(const char *path, const GcDiskHead *head)
-{
-	GcDiskHead	old;
-
-	return read_whole(path, &old, sizeof(old)) && is_believed(&old, &head->key, head->chunkno, &head->spec) &&
-		old.map_lsn == head->map_lsn && old.rows_crc == head->rows_crc;
-}
-
+/* A file that may make room. */
 typedef struct GcDiskFile
 {
-	char	   *name;
+	char	   *path;
 	uint64		bytes;
 	time_t		written;
 } GcDiskFile;
+
+/* The folder as it was found: those of other tables may make room, from the oldest on. */
+typedef struct GcDiskSpace
+{
+	GcDiskFile *files;
+	int			nfiles;
+	int			next;
+	uint64		total;			/* bytes */
+} GcDiskSpace;
 
 static int
 by_age(const void *a, const void *b)
@@ -671,42 +691,56 @@ by_age(const void *a, const void *b)
 	return x->written < y->written ? -1 : x->written > y->written;
 }
 
-/* Make room for so many bytes by removing the oldest files; false if there is none. */
-static bool
-make_room(uint64 bytes)
+/* Look at the folder for a table; its files of before it was rewritten are removed. */
+static void
+survey(GcDiskSpace *space, const GcRelKey *key)
 {
-	const uint64 most = (uint64) gc_disk_cache_size_mb << 20;
 	DIR		   *dir = AllocateDir(DIRECTORY);
-	GcDiskFile *files = palloc(sizeof(GcDiskFile));
-	uint64		total = 0;
-	int			n = 0;
+	int			size = 64;
 	struct dirent *de;
 
-	if (bytes > most)
-	{
-		FreeDir(dir);
-		return false;
-	}
+	memset(space, 0, sizeof(GcDiskSpace));
+	space->files = palloc(size * sizeof(GcDiskFile));
 	while ((de = ReadDirExtended(dir, DIRECTORY, LOG)) != NULL)
 	{
-		char	   *path = psprintf(DIRECTORY "/%s", de->d_name);
+		GcDiskFile	file = {.path = psprintf(DIRECTORY "/%s", de->d_name)};
+		GcRelKey	whose;
 		struct stat st;
 
-		if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		CHECK_FOR_INTERRUPTS();
+		if (!parse_name(de->d_name, &whose) || stat(file.path, &st) != 0)
 			continue;
-		files = repalloc_huge(files, (n + 1) * sizeof(GcDiskFile));
-		files[n++] = (GcDiskFile) {path, st.st_size, st.st_mtime};
-		total += st.st_size;
+		if (whose.dbid == key->dbid && whose.relid == key->relid)
+		{
+			if (whose.relnumber == key->relnumber || unlink(file.path) != 0)
+				space->total += st.st_size;
+			continue;
+		}
+		if (space->nfiles == size)
+			space->files = repalloc_huge(space->files, (size *= 2) * sizeof(GcDiskFile));
+		file.bytes = st.st_size;
+		file.written = st.st_mtime;
+		space->files[space->nfiles++] = file;
+		space->total += file.bytes;
 	}
 	FreeDir(dir);
-	qsort(files, n, sizeof(GcDiskFile), by_age);
-	for (int i = 0; i < n && total + bytes > most; i++)
+	qsort(space->files, space->nfiles, sizeof(GcDiskFile), by_age);
+}
+
+/* Make room for so many bytes; false if there is none but what the table itself has. */
+static bool
+make_room(GcDiskSpace *space, uint64 bytes)
+{
+	const uint64 most = (uint64) gc_disk_cache_size_mb << 20;
+
+	while (space->total + bytes > most && space->next < space->nfiles)
 	{
-		if (unlink(files[i].name) != 0 && errno != ENOENT)
-			return false;
-		total -= files[i].bytes;
+		const GcDiskFile *file = &space->files[space->next++];
+
+		if (unlink(file->path) == 0 || errno == ENOENT)
+			space->total -= file->bytes;
 	}
-	return true;
+	return space->total + bytes <= most;
 }
 
 static bool
@@ -727,19 +761,21 @@ write_bytes(int fd, const char *from, uint64 size)
 
 /* Write a file; false if no more can be written. */
 static bool
-write_file(GcDiskColumn *kept)
+write_file(GcDiskColumn *kept, GcDiskSpace *space)
 {
 	GcDiskHead *head = kept->head;
 	char		path[MAXPGPATH];
 	char		temporary[MAXPGPATH + 32];
+	struct stat st;
 	bool		ok;
 	int			fd;
 
 	file_name(path, &head->key, head->chunkno, head->spec.attnum);
-	if (is_written(path, head))
-		return true;
-	if (!make_room(head->bytes))
+	if (stat(path, &st) == 0)
+		space->total -= Min(space->total, st.st_size);
+	if (!make_room(space, head->bytes))
 		return false;
+	space->total += head->bytes;
 	head->written_at = gc_wal_now();
 	head->crc = file_crc(head);
 	snprintf(temporary, sizeof(temporary), "%s.%d", path, MyProcPid);
@@ -756,9 +792,9 @@ write_file(GcDiskColumn *kept)
 
 /* The column of this number, as it is now, into its file.  False: there is no such chunk, or no more can be written. */
 static bool
-write_column(Relation rel, uint32 chunkno, int attnum)
+write_column(Relation rel, GcDiskSpace *space, uint32 chunkno, int attnum)
 {
-	GcDiskColumn		kept = {0};
+	GcDiskColumn kept = {0};
 	GcDirectory *dir;
 	bool		there;
 	bool		made = false;
@@ -772,22 +808,29 @@ write_column(Relation rel, uint32 chunkno, int attnum)
 			made = make_file(&kept, dir, chunkno, c);
 	}
 	gc_guard_leave();
-	return there && (!made || write_file(&kept));
+	return there && (!made || write_file(&kept, space));
 }
 
 void
 gc_disk_write(Relation rel)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuconc kept columns", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	GcRelKey	key;
 	bool		more = gc_disk_usable(rel);
+	GcDiskSpace space;
+	MemoryContext old;
 
+	if (!more)
+		return;
+	gc_rel_key(rel, &key);
+	survey(&space, &key);
+	old = MemoryContextSwitchTo(context);
 	for (uint32 chunkno = 0; more; chunkno++)
 	{
 		for (int attnum = 1; more && attnum <= RelationGetNumberOfAttributes(rel); attnum++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			more = !gc_loader_in_the_way(rel) && write_column(rel, chunkno, attnum);
+			more = !gc_loader_in_the_way(rel) && write_column(rel, &space, chunkno, attnum);
 			MemoryContextReset(context);
 		}
 	}

@@ -153,17 +153,20 @@ load_hot(const GcLoaderArgs *args)
 	return task.stats.pages_refused > 0 ? Max(PUT_OFF_FACTOR * task.stats.ms, LOAD_EVERY_MS) : LOAD_EVERY_MS;
 }
 
-/* Kernels of statements that have waited for these columns; not in the load's transaction, which holds its table. */
-static void
-compile_plans(void)
+/* Kernels of a statement that has waited for columns; not in the load's transaction, which holds its table. */
+static bool
+compile_plan(int *place)
 {
+	bool		found;
+
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	pgstat_report_activity(STATE_RUNNING, "gpuconc: ask for kernels");
-	gc_cold_plans_compile();
+	found = gc_cold_plans_compile(place);
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_activity(STATE_IDLE, NULL);
+	return found;
 }
 
 static bool
@@ -172,8 +175,8 @@ load_cold(const GcLoaderArgs *args, int ncols, const AttrNumber *attnums)
 	GcTask		task = {.ncols = ncols,.attnums = attnums};
 
 	load_table(args, &task);
-	if (!task.failed)
-		compile_plans();
+	for (int place = 0; !task.failed && compile_plan(&place);)
+		;
 	return !task.failed;
 }
 

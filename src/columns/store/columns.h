@@ -117,6 +117,23 @@ typedef struct GcChunkColumn
 	Size		null_bytes;		/* 0 when no NULL; bitmap lies behind the data */
 } GcChunkColumn;
 
+/* The code of a row of a cell, whose codes have 64 bits at most. */
+static inline uint64
+gc_cell_code(const GcCol *col, uint32 row)
+{
+	switch (col->width)
+	{
+		case 1:
+			return ((const uint8 *) col->data)[row];
+		case 2:
+			return ((const uint16 *) col->data)[row];
+		case 4:
+			return ((const uint32 *) col->data)[row];
+		default:
+			return ((const uint64 *) col->data)[row];
+	}
+}
+
 typedef struct GcDict GcDict;	/* dict.h */
 
 /* Mutable state of a cached column; lives as long as the column is cached. */
