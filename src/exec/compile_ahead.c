@@ -3,9 +3,9 @@
  * compile_ahead.c
  *	  Kernels of a node that a session has left behind.  See compile_ahead.h.
  *
- * The node is bound as for an execution, by the user who has left it, and its request is given up once its kernels are
- * being compiled.  So nothing depends on the session, or on what has become of the tables: the node's own checks
- * refuse what does not fit any more, and nobody sees an answer.
+ * The node is bound as for an execution, as the user of the session, and its request is given up once its kernels are
+ * being compiled.  If they are there already, the device executes the request, and the answer is thrown away.  So nothing
+ * depends on the session, or on what has become of the tables: the node's own checks refuse what does not fit any more.
  *
  * No lock is waited for (columns/load/loader.c).
  *
@@ -50,7 +50,7 @@ lock_tables(const GcPlan *plan)
 	return true;
 }
 
-/* By the user who has left it. */
+/* The user is the session's by now. */
 static void
 compile_node(Left *left, CustomScan *scan)
 {

@@ -267,8 +267,6 @@ count_rows(const GcDecoder *d)
 {
 	uint64		count = 0;
 
-	if (d->of_none)
-		return list_length(d->of_none);
 	for (uint64 n = 0; n < d->result->count; n++)
 		count += row_exists(d, n);
 	return count;
@@ -305,16 +303,17 @@ go_to(GcDecoder *d, const uint64 *places, uint64 at)
 static void
 find_groups_of_none(GcDecoder *d)
 {
+	MemoryContext old = MemoryContextSwitchTo(d->scratch);
 	ListCell   *lc;
 
-	if (d->b->node->sets == NIL || count_rows(d) > 0)
-		return;
 	d->nothing = palloc0(d->pl->group_words * sizeof(u64));
 	foreach(lc, d->b->node->sets)
 	{
 		if ((uint32) lfirst_int(lc) & GC_EMPTY_SET)
 			d->of_none = lappend_int(d->of_none, lfirst_int(lc));
 	}
+	d->nrows = list_length(d->of_none);
+	MemoryContextSwitchTo(old);
 }
 
 /*-------------------------------------------------------------------------
@@ -589,6 +588,8 @@ decode_rows(GcDecoder *d, GcRows *rows)
 	uint64		wanted;
 
 	d->nrows = count_rows(d);
+	if (d->nrows == 0 && d->b->node->sets != NIL)
+		find_groups_of_none(d);
 	places = list_places(d);
 	wanted = plan->sorted && plan->limit > 0 ? Min(plan->limit, d->nrows) : d->nrows;
 	if (wanted < d->nrows / FEW_ROWS && wanted <= MOST_FIRST && are_integers(d))
@@ -627,7 +628,6 @@ gc_decode(GcBinding *b, const GcResult *result, GcRows *rows)
 		d.dims[k] = (k == 0 ? b->sinks[d.p->npipelines - 1].ngroups : d.keys[k - 1].stride) / d.keys[k].stride;
 	d.scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc decoding", ALLOCSET_DEFAULT_SIZES);
 	d.texts = MemoryContextAllocZero(d.scratch, (b->plan->noutputs + 1) * sizeof(Datum *));
-	find_groups_of_none(&d);
 	decode_rows(&d, rows);
 	gc_variances_end(&d.variances);
 	MemoryContextDelete(d.scratch);

@@ -3,7 +3,7 @@
  * cold_plan.c
  *	  A node as the text that a loader gets.  See cold_plan.h.
  *
- * The loader binds the node, and executes nothing of it: it needs neither targets nor plans below.
+ * The loader binds the node, and returns no rows of it: it needs neither targets nor plans below.
  *
  *-------------------------------------------------------------------------
  */
