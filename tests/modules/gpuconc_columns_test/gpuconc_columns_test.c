@@ -453,7 +453,7 @@ Datum
 columns_test_a_row(FunctionCallInfo fcinfo, Datum *values)
 {
 	TupleDesc	desc;
-	bool		nulls[7] = {0};
+	bool		nulls[8] = {0};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
