@@ -135,6 +135,16 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'SELECT generate_series(1, 5) INTERSECT SELECT generate_series(4, 9)', 'SELECT x, row_number() OVER (ORDER BY x, k, v, t) FROM a EXCEPT SELECT y, 3 FROM b', 'SELECT id FROM d FOR UPDATE', '(SELECT x AS n, t AS m FROM a ORDER BY v, k, x, t LIMIT 20) EXCEPT SELECT y, u FROM b ORDER BY m, n'
 ]) AS q;
 
+-- a group of EXCEPT ALL has rows that are not the result's, and numerics may be spelled in another way there
+CREATE FUNCTION is_set(query text) RETURNS bool LANGUAGE plpgsql SET gpuconc.debug_rewrite = always AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan::text LIKE '%"SetOp"%';
+END $$;
+SELECT is_set(format('SELECT n FROM (VALUES (%s), (%s)) AS l(n) EXCEPT ALL SELECT n FROM (VALUES (%s), (2)) AS r(n)', n, n, m)) FROM (VALUES ('1.0', '1.00'), ('1', '1')) AS v(n, m);
+
 -- row security and privileges are those of the tables
 CREATE ROLE regress_sets_reader;
 GRANT USAGE ON SCHEMA sets TO regress_sets_reader;
