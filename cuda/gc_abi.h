@@ -71,7 +71,7 @@ typedef struct GcCol
 /* Neither a value at its own scale, nor at the largest one, reaches this: in 64 bits, in 128. */
 #define GC_TAG_LIMIT		((i64) 1 << 58)
 #define GC_TAG_LIMIT_WIDE	((i128) 1 << 122)
-/* Of i64 or i128, and then the same. */
+/* Tagged values are i64 or i128, as their digits are. */
 #define GC_TAGGED(digits, scale)	((digits) * GC_TAG_SCALES + (scale))
 #define GC_TAG_DIGITS(tagged)	((tagged) >> GC_TAG_BITS)
 #define GC_TAG_SCALE(tagged)	((i32) ((tagged) & (GC_TAG_SCALES - 1)))

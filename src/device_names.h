@@ -28,10 +28,10 @@ typedef struct GcDeviceName
 /* Up to GC_MAX_DEVICES names, their number returned; 0, with a sentence about it, if the text is none. */
 extern int	gc_device_names_parse(const char *text, GcDeviceName *names, const char **problem);
 
-/* How many devices the server has, from when its settings are defined. */
+/* The number of devices that the server has, from when its settings are defined. */
 extern int	gc_ndevices;
 
-/* What device `number` is called in the settings. */
+/* The name of device `number` in the settings. */
 extern GcDeviceName gc_device_name(int number);
 
 /* Postmaster, once: these are the devices. */

@@ -1,5 +1,5 @@
 # The kernels of a cold statement are compiled as soon as its columns are there (src/columns/load/cold_plans.h), so that
-# its second execution is offloaded.  Whoever executed it first need not be there any more.
+# its second execution is offloaded.  The session that executed it first may be gone by then.
 
 use strict;
 use warnings;

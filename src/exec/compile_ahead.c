@@ -89,7 +89,7 @@ gc_compile_ahead(const char *text, Oid user)
 	Left		left = {.text = text,.user = user};
 	GcError		err;
 
-	/* What raises an error is not tried again: the next execution sees to its kernels itself. */
+	/* A plan that raises an error is not tried again: its next execution sees to the kernels itself. */
 	(void) gc_guarded(compile_callback, &left, &err);
 	return !left.lacks;
 }

@@ -642,7 +642,7 @@ text_times(const GcScanStats *s, ExplainState *es)
 	end_line(&line, "Device Timings", es);
 }
 
-/* Which one it was is of interest where there are several. */
+/* The device's name, and its number where there are several. */
 static void
 explain_device(const GcRunInfo *r, ExplainState *es)
 {

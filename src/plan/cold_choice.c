@@ -8,8 +8,8 @@
  * whole statement is often much faster.  So it is asked here, too.  That plan is taken as long as loads would take
  * longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled that a
  * session has asked for, or a loader for the nodes that were left to it (columns/load/cold_plans.h).  Of others only the
- * worker knows, so an execution still finds out.  And it is taken where a column has a value that cannot be cached, until it is worth another
- * try.  A node that has all it needs may still pay for another one that falls back.
+ * worker knows, so an execution still finds out.  And it is taken where a column has a value that cannot be cached, until
+ * it is worth another try.  A node that has all it needs may still pay for another one that falls back.
  *
  * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (cached_plans.c).
  *

@@ -4,7 +4,7 @@
  *	  What the worker of each device tells all processes.
  *
  * In main shared memory, an entry for each device of gpuconc.devices.  Its worker writes it, queue.c what is assigned
- * to it.  Whoever reads it may find it changed a moment later.
+ * to it.  A reader may find it changed a moment later.
  *
  *-------------------------------------------------------------------------
  */
@@ -75,14 +75,14 @@ typedef struct GcDeviceStatus
 extern void gc_become_worker(int device);
 extern int	gc_my_device(void);
 
-/* Of the worker's own device.  Elsewhere, of the first that is ready, for what is taken to hold for all. */
+/* The status of the worker's own device.  Elsewhere, of the first that is ready, which stands for all. */
 extern GcDeviceStatus *gc_device_status(void);
 extern GcDeviceStatus *gc_device_status_of(int device);
 
 /* STOPPED also when the worker should have started long ago, *reason then says why. */
 extern GcWorkerState gc_device_state(int device, const char **reason);
 
-/* Of all devices, the best state. */
+/* The best state of all devices. */
 extern GcWorkerState gc_worker_state(const char **reason);
 
 /* Changes whenever there is another worker with a device. */

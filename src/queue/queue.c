@@ -294,7 +294,7 @@ submit_to(int slot, int device)
 	GcSlot	   *s = &queue->slots[slot];
 	Latch	   *worker = NULL;
 
-	/* Before the state: whoever sees that sees whose it is. */
+	/* The device comes before the state: a process that sees the state sees the device. */
 	s->device = device;
 	s->info.device = device;
 	pg_write_barrier();

@@ -147,7 +147,7 @@ gc_route_predict(const GcRequest *request)
 	return (uint32) Min(LEAST_US + column_bytes(request, -1) / speed, PG_INT32_MAX);
 }
 
-/* What a policy compares devices by: the least is chosen. */
+/* Numbers by which a policy compares devices: the least is chosen. */
 typedef struct Costs
 {
 	double		missing[GC_MAX_DEVICES];	/* bytes to copy or to build */
@@ -172,7 +172,7 @@ cost_of(const Costs *costs, int device, GcRoute policy)
 	}
 }
 
-/* Of equal ones, that with fewer requests, or else with less in its memory. */
+/* Is device a better than b?  Of equal ones, fewer requests decide, or else less in memory. */
 static bool
 is_better(const Costs *costs, int a, int b, GcRoute policy)
 {

@@ -476,7 +476,7 @@ prepare_heap_set(GcLoader *loader, const GcReading *reading)
 		keep_widths(loader, reading->set);
 }
 
-/* Of the pages that are all-visible now, has the reading nearly all? */
+/* Has the reading nearly all of the pages that are all-visible now? */
 static bool
 has_nearly_all(GcLoader *loader, const GcReading *reading)
 {

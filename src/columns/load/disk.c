@@ -49,7 +49,7 @@
 /* Larger files are not written. */
 #define MOST_BYTES	MaxAllocSize
 
-/* How the server has ended, in CLEAN_END. */
+/* The server's end, as CLEAN_END has it. */
 typedef struct GcCleanEnd
 {
 	uint64		format;
@@ -246,7 +246,7 @@ gc_disk_start(void)
 	if (gc_disk_cache_size_mb == 0 || !continues_chain() || unlink(CLEAN_END) != 0 || !remove_later())
 	{
 		chain = 0;
-		/* Also those of a time before this was off. */
+		/* Files of a time before this was off go, too. */
 		if (stat(DIRECTORY, &st) == 0)
 			(void) rmtree(DIRECTORY, true);
 		if (gc_disk_cache_size_mb == 0)

@@ -123,7 +123,7 @@ describe_column(GcDirectory *dir, const GcCombination *c, int k)
 			column->span.max = i;
 		}
 	}
-	/* What stands for a column that a part lacks has 64 bits. */
+	/* The value for a column that a part lacks has 64 bits. */
 	if (column->span.min > PG_INT64_MAX)
 		column->span.min = 0;
 }

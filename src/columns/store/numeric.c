@@ -288,7 +288,7 @@ gc_int128_to_numeric(i128 value, int16 dscale)
 	if (value >= PG_INT64_MIN && value <= PG_INT64_MAX)
 		return NumericGetDatum(int64_div_fast_to_numeric((int64) value, dscale));
 
-	/* What numeric_send() makes of it: each word in network order. */
+	/* The message is numeric_send()'s: each word in network order. */
 	n = split_digits(value < 0 ? -(u128) value : (u128) value, dscale, digits);
 	sent[0] = pg_hton16(n);
 	sent[1] = pg_hton16((uint16) (n - 1 - (dscale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS));

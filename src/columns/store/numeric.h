@@ -51,7 +51,10 @@ typedef struct GcSpan
 
 #define GC_NO_SPAN		((GcSpan) {.min = 1, .dscale = -1, .min_dscale = -1})
 
-/* A span of other values joins.  False if they differ in scale, and are too large to be tagged (gc_abi.h) in 128 bits; void then. */
+/*
+ * A span of other values joins.  False if they differ in scale, and are too large to be tagged (gc_abi.h) in 128 bits;
+ * the span is void then.
+ */
 extern bool gc_span_join(GcSpan *to, GcSpan from);
 
 /* The range at a scale that is not smaller; false if it is too large to be tagged in 128 bits. */

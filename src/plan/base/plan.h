@@ -373,7 +373,7 @@ typedef struct GcPlan
 	uint64		limit;			/* and no more than this number of them is wanted; 0: all */
 	uint64		most_rank;		/* and of these up to this rank alone; 0: all.  Ranks are */
 	GcWindowFnType rank;		/* that window function's, of rows in this order, */
-	int			npartition;		/* the first so many columns of which are those of partitions */
+	int			npartition;		/* columns that the order begins with, and which part the rows */
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];

@@ -492,7 +492,8 @@ note_rank(GcPlan *plan, const WindowFunc *func, Oid operator, const Node *bound)
 	if (most <= (strategy == BTLessStrategyNumber))
 		return false;
 	plan->most_rank = most - (strategy == BTLessStrategyNumber);
-	plan->rank = func->winfnoid == F_RANK_ ? GC_WINDOW_RANK : func->winfnoid == F_DENSE_RANK_ ? GC_WINDOW_DENSE_RANK : GC_WINDOW_ROW_NUMBER;
+	plan->rank = func->winfnoid == F_RANK_ ? GC_WINDOW_RANK :
+		func->winfnoid == F_DENSE_RANK_ ? GC_WINDOW_DENSE_RANK : GC_WINDOW_ROW_NUMBER;
 	return true;
 }
 
@@ -548,7 +549,7 @@ note_most_rank(PlannerInfo *level, List *keys, GcPlan *plan)
 }
 
 /*
- * Rows of these ranks are as many of each partition, if it has so many.  The number is the subquery's, too, for paths of its
+ * Each partition has that number of rows of these ranks, or fewer.  The number is the subquery's, too, for paths of its
  * reader that leave out no row, so it is not set there.
  */
 static void

@@ -132,7 +132,8 @@ of_groups_raises(Node *node, void *of)
 {
 	const GroupsContext *context = of;
 
-	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, PlaceHolderVar) || IsA(node, Param) || list_member(context->keys, node))
+	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, PlaceHolderVar) || IsA(node, Param) ||
+		list_member(context->keys, node))
 		return GC_RAISES_NOTHING;
 	if (list_length(context->order->ec_members) == 1 &&
 		equal(linitial_node(EquivalenceMember, context->order->ec_members)->em_expr, node))

@@ -543,7 +543,7 @@ extreme(MinMaxOp which, Expr *left, Expr *right)
 	return (Expr *) expr;
 }
 
-/* How often is a group's row in the result of these set operations? */
+/* The number of times that a group's row is in the result of these set operations. */
 static Expr *
 multiplicity(Node *tree, Var *side, int *selects)
 {
@@ -570,7 +570,10 @@ multiplicity(Node *tree, Var *side, int *selects)
 	return op->all ? rows : extreme(IS_LEAST, rows, bigint(1));
 }
 
-/* Have the query, whose columns are those of these set operations, be SELECT ... GROUP BY ... HAVING.  deeper: as query_of()'s. */
+/*
+ * Have the query, whose columns are those of these set operations, be SELECT ... GROUP BY ... HAVING.  deeper: as
+ * query_of()'s.
+ */
 static void
 group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper)
 {
