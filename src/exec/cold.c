@@ -27,7 +27,7 @@
 #include "../columns/store/store.h"
 #include "../compat.h"
 #include "../force.h"
-#include "../plan/base/cold_plan.h"
+#include "../plan/expr/cold_plan.h"
 #include "../settings.h"
 
 /* The part of PostgreSQL's own time that a query waits for kernels. */

@@ -24,8 +24,8 @@
 #include "utils/rel.h"
 
 #include "cached_plans.h"
-#include "base/cold_plan.h"
 #include "base/plan.h"
+#include "expr/cold_plan.h"
 #include "finished_plan.h"
 #include "../compat.h"
 #include "../columns/encode/problem.h"

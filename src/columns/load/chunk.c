@@ -490,17 +490,20 @@ has_nearly_all(GcLoader *loader, const GcReading *reading)
 	return reading->npresent > 0 && visible - (int64) reading->npresent <= visible / 8;
 }
 
-/* From files (disk.h), unless it is there and has to be replaced: then they may be as old. */
+/* From files (disk.h), unless it is there and has to be replaced: then they may be as old.  False: the set is as it was. */
 static bool
 read_kept(GcLoader *loader, GcReading *reading)
 {
 	const GcDirectory *base = loader->job->data->base;
 
-	if (reading->full && base && reading->chunkno < base->nheap && base->chunks[reading->chunkno])
+	if (!gc_disk_usable(loader->rel) ||
+		(reading->full && base && reading->chunkno < base->nheap && base->chunks[reading->chunkno]))
 		return false;
-	if (!gc_disk_read(loader, reading))
-		return false;
-	return !reading->full || (check_map(loader, reading) && has_nearly_all(loader, reading));
+	if (gc_disk_read(loader, reading) &&
+		(!reading->full || (check_map(loader, reading) && has_nearly_all(loader, reading))))
+		return true;
+	prepare_heap_set(loader, reading);
+	return false;
 }
 
 /* A chunk of the heap, or columns of it: read from its pages. */
@@ -543,12 +546,8 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 	prepare_heap_set(loader, reading);
 	if (!reading->full && !prepare_added(loader, reading))
 		return GC_READ_CHANGED;
-	if (!read_kept(loader, reading))
-	{
-		prepare_heap_set(loader, reading);
-		if (!read_heap(loader, reading))
-			return GC_READ_CHANGED;
-	}
+	if (!read_kept(loader, reading) && !read_heap(loader, reading))
+		return GC_READ_CHANGED;
 	if (!merge_dictionaries(loader, reading))
 		return GC_READ_VOID;
 	share_problems(loader, reading);

@@ -474,8 +474,6 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
 	uint32	  **remaps = palloc0(Max(set->ncols, 1) * sizeof(uint32 *));
 	const GcDiskColumn *first = NULL;
 
-	if (!gc_disk_usable(loader->rel))
-		return false;
 	for (int i = 0; i < set->ncols; i++)
 	{
 		if (gc_encoder_problem(encoder, i) != GC_COL_OK)

@@ -9,36 +9,20 @@
  */
 #include "cold_plan.h"
 
-#include "access/transam.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "plan.h"
+#include "users_code.h"
+#include "../base/plan.h"
 #include "../../columns/load/cold_plans.h"
 
-static bool
-is_users_function(Oid function, void *context)
-{
-	return function >= FirstNormalObjectId;
-}
-
-/* Users' types have users' functions: the CHECK of a domain, say, or the comparison of an array's elements. */
-static bool
-has_users_type(Node *node)
-{
-	return IsA(node, CoerceToDomain) || IsA(node, RowExpr) ||
-		(IsA(node, Var) && ((Var *) node)->vartype >= FirstNormalObjectId) ||
-		(IsA(node, Const) && ((Const *) node)->consttype >= FirstNormalObjectId);
-}
-
-/* A user's function must not run without the session that has chosen it, under other settings. */
+/* Does an expression belong to its statement, which a loader does not execute? */
 static bool
 needs_statement(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Param) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || has_users_type(node) ||
-		check_functions_in_node(node, is_users_function, context))
+	if (IsA(node, Param) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
 		return true;
 	return expression_tree_walker(node, needs_statement, context);
 }
@@ -65,8 +49,9 @@ gc_cold_plan_leave(const CustomScan *scan)
 	CustomScan	bare = *scan;
 	char	   *text;
 
+	/* A user's function must not run without the session that has chosen it, under other settings. */
 	if (needs_statement((Node *) scan->custom_exprs, NULL) || contain_mutable_functions((Node *) scan->custom_exprs) ||
-		has_row_source(scan))
+		gc_runs_users_code((Node *) scan->custom_exprs, true) || has_row_source(scan))
 		return;
 	bare.scan.plan.targetlist = NIL;
 	bare.scan.plan.qual = NIL;
