@@ -120,7 +120,7 @@ wal_level = minimal
 max_wal_senders = 0
 max_wal_size = 4GB
 checkpoint_timeout = 1h
-gpuconc.devices = $DEVICE
+gpuconc.devices = '$DEVICE'
 gpuconc.host_threads = $HOST_THREADS
 gpuconc.host_cache_size = ${HOST_CACHE}MB
 gpuconc.loader_workers = $WORKERS
@@ -136,7 +136,7 @@ wait_for_device() {
 	local i state
 
 	for ((i = 0; i < 600; i++)); do
-		state=$(psql -XAtqc 'select state from gpuconc_devices')
+		state=$(psql -XAtqc "select string_agg(distinct state, ', ') from gpuconc_devices")
 		[[ $state != ready ]] || return 0
 		sleep 0.1
 	done

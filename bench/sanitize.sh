@@ -116,7 +116,7 @@ unix_socket_directories = '$WORK'
 fsync = off
 autovacuum = off
 max_prepared_transactions = 5
-gpuconc.devices = $DEVICE
+gpuconc.devices = '$DEVICE'
 gpuconc.cold = wait
 gpuconc.loader_workers = 1
 $EXTRA_CONF

@@ -219,6 +219,39 @@ wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[0] FROM gpucon
 @pids = figures('worker_pid');
 
 #-------------------------------------------------------------------------
+# A device that is short of memory gets no copies of what another one has
+#-------------------------------------------------------------------------
+$node->safe_psql('postgres', 'CREATE TABLE big AS SELECT ' . join(', ', map { "hashint8extended(i, $_) AS c$_" } (0 .. 7))
+	  . ' FROM generate_series(1, 100000) AS i; VACUUM ANALYZE big');
+configure($node, 'gpuconc.device_memory_limit' => '4MB');
+kill 'TERM', @pids;
+wait_until($node, "SELECT bool_and(state = 'ready' AND memory_limit <= 4 * 1024 * 1024 AND worker_pid NOT IN ($pids[0], $pids[1])) FROM gpuconc_devices");
+@pids = figures('worker_pid');
+$home = device_of($queries[0], 'affinity');
+$away = 1 - $home;
+kill 'STOP', $pids[$home];
+$_->query_safe('SET gpuconc.debug_route = affinity') foreach (@sessions[ 0, 1 ]);
+ask($sessions[$_], $queries[0]) for (0, 1);
+wait_until_waiting($node, '^devices[01]', 2);
+my $waiting = (figures('backlog'))[$home];
+again_until(sub {
+	$sessions[2]->query_safe('SET gpuconc.debug_route = least_requests');
+	$sessions[2]->query_safe("SELECT min(c$_), max(c$_) FROM big") for (0 .. 7);
+	$sessions[2]->query_safe('SET gpuconc.debug_route = predicted');
+	ask($sessions[2], $queries[0]);
+	wait_until($node, "SELECT backlog > $waiting OR (SELECT state = 'idle' FROM pg_stat_activity WHERE application_name = 'devices2') FROM gpuconc_devices WHERE number = $home");
+	return 1 if (figures('backlog'))[$home] > $waiting;
+	rows_of($sessions[2]);
+	return 0; });
+is((figures('backlog'))[$home] > $waiting, 1, 'what would drive out data of the other device waits');
+kill 'CONT', $pids[$home];
+is(rows_of($sessions[$_]), $expected{ $queries[0] }, "session $_: rows") for (0 .. 2);
+configure($node, 'gpuconc.device_memory_limit' => '64MB');
+kill 'TERM', @pids;
+wait_until($node, "SELECT bool_and(state = 'ready' AND worker_pid NOT IN ($pids[0], $pids[1])) FROM gpuconc_devices");
+@pids = figures('worker_pid');
+
+#-------------------------------------------------------------------------
 # A request is cancelled
 #-------------------------------------------------------------------------
 $home = device_of($queries[0], 'affinity');

@@ -42,6 +42,7 @@ init_status(GcDeviceStatus *d)
 	pg_atomic_init_u64(&d->memory_largest_free, 0);
 	pg_atomic_init_u64(&d->regions, 0);
 	pg_atomic_init_u64(&d->shared_builds, 0);
+	pg_atomic_init_u64(&d->evicted_at, 0);
 	pg_atomic_init_u32(&d->running, 0);
 	pg_atomic_init_u32(&d->worker_pid, 0);
 	pg_atomic_init_u32(&d->link_costs_failed, false);

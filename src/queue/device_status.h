@@ -67,6 +67,7 @@ typedef struct GcDeviceStatus
 	pg_atomic_uint64 compiling[GC_MOST_COMPILING];	/* programs that found theirs not to be there; 0: none */
 	pg_atomic_uint64 builds[GC_BUILD_NOTES];	/* half of a build's hash (route.h); 0: none */
 	TimestampTz started_at;
+	pg_atomic_uint64 evicted_at;	/* TimestampTz at which data last left device memory for others; 0: never */
 	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
 	pg_atomic_uint32 link_costs_failed; /* a worker failed when it measured kernels' reads over the link (link_costs.c) */
 } GcDeviceStatus;

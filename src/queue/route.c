@@ -4,7 +4,8 @@
  *	  Which of several devices a request goes to.
  *
  * A table stays on its device, since requests over it share scans, builds and results there.  Another one gets a
- * request when those before it take longer than its own scan.  What its columns and builds cost there counts.
+ * request when those before it take longer than its own scan.  What its columns and builds cost there counts.  A device
+ * that is short of memory gets none: a copy there drives out what others read, which is then copied again and again.
  *
  * Runs in backends, apart from what workers tell.  Times by program are words that workers write and sessions read:
  * half of a hash, and microseconds.
@@ -16,6 +17,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/shmem.h"
+#include "utils/timestamp.h"
 
 #include "../settings.h"
 #include "device_status.h"
@@ -30,6 +32,9 @@
 
 /* Microseconds that any request takes. */
 #define LEAST_US		50
+
+/* A device is short of memory for so many milliseconds after data had to go. */
+#define SHORT_MS		1000
 
 typedef struct GcRouteShared
 {
@@ -199,6 +204,22 @@ best_of(const Costs *costs, u32 candidates, GcRoute policy)
 	return best;
 }
 
+/* The candidates that are not short of memory, and the home of a request. */
+static u32
+with_room(u32 candidates, int home)
+{
+	const TimestampTz now = GetCurrentTimestamp();
+
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		const TimestampTz evicted = (TimestampTz) pg_atomic_read_u64(&gc_device_status_of(d)->evicted_at);
+
+		if (d != home && evicted != 0 && !TimestampDifferenceExceeds(evicted, now, SHORT_MS))
+			candidates &= ~(1u << d);
+	}
+	return candidates;
+}
+
 static int
 in_turn(u32 candidates)
 {
@@ -233,5 +254,5 @@ gc_route(const GcRequest *request, uint32 us, u32 candidates)
 	if (gc_debug_route != GC_ROUTE_PREDICTED)
 		return best_of(&costs, candidates, gc_debug_route);
 	home = best_of(&costs, candidates, GC_ROUTE_AFFINITY);
-	return costs.backlog[home] <= us ? home : best_of(&costs, candidates, GC_ROUTE_PREDICTED);
+	return costs.backlog[home] <= us ? home : best_of(&costs, with_room(candidates, home), GC_ROUTE_PREDICTED);
 }

@@ -229,6 +229,8 @@ gc_evict(u64 need)
 		dropped += drop_chosen(need - dropped);
 	}
 	pg_atomic_fetch_add_u64(&s->evicted_bytes, dropped);
+	if (dropped > 0)
+		pg_atomic_write_u64(&gc_device_status()->evicted_at, (u64) GetCurrentTimestamp());
 	return dropped > 0;
 }
 
