@@ -152,7 +152,9 @@ enum
 	GC_FLAG_ROWS_FULL,			/* result rows out of room */
 	GC_FLAG_ROWS,				/* not an event: rows written by a row sink */
 	GC_FLAG_GROUPS,				/* not an event: groups in a hashed group table */
-	GC_FLAG_BUILT,				/* not an event: rows in a hash build or list; of a dense build, whether there are any */
+	GC_FLAG_BUILT,				/* not an event: rows in a hash build or list; of a dense one, its greatest key's number,
+								 * and 1 */
+	GC_FLAG_LEAST,				/* not an event: the complement of a dense build's least key's number */
 	GC_FLAG_EMPTY,				/* not an event: nothing was scanned, as a build that each row needs is empty */
 	GC_NFLAGS
 };

@@ -28,6 +28,16 @@
 			GC_ATOMIC_OR32(&((u32 *) (bits))[(u64) (i) >> 5], 1u << ((i) & 31)); \
 	} while (0)
 
+/* Note the number of a dense build's key.  Most numbers are within what others have noted. */
+GC_FN void
+gc_note_key(u32 *flags, u32 x)
+{
+	if (GC_LOAD_FRESH32(&flags[GC_FLAG_BUILT]) <= x)
+		GC_ATOMIC_MAX32(&flags[GC_FLAG_BUILT], x + 1);
+	if (GC_LOAD_FRESH32(&flags[GC_FLAG_LEAST]) < ~x)
+		GC_ATOMIC_MAX32(&flags[GC_FLAG_LEAST], ~x);
+}
+
 #define GC_TAG				0xffffffff00000000ull
 
 GC_FN u64

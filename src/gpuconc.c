@@ -37,6 +37,7 @@
 #include "exec/scan.h"
 #include "plan/hooks.h"
 #include "queue/batchlog.h"
+#include "queue/build_keys.h"
 #include "queue/device_status.h"
 #include "queue/queue.h"
 #include "queue/reasons.h"
@@ -73,6 +74,7 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_device_status_shmem_size());
 	RequestAddinShmemSpace(gc_queue_shmem_size());
 	RequestAddinShmemSpace(gc_route_shmem_size());
+	RequestAddinShmemSpace(gc_build_keys_shmem_size());
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
 	RequestAddinShmemSpace(gc_wavelog_shmem_size());
 	RequestAddinShmemSpace(gc_reasons_shmem_size());
@@ -111,6 +113,7 @@ gc_shmem_startup(void)
 	gc_device_status_shmem_init();
 	gc_queue_shmem_init();
 	gc_route_shmem_init();
+	gc_build_keys_shmem_init();
 	gc_batchlog_shmem_init();
 	gc_wavelog_shmem_init();
 	gc_reasons_shmem_init();

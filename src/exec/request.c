@@ -610,6 +610,7 @@ gc_make_request(GcBinding *b)
 		inputs[i].rows = gc_rows_key(inputs[i].dir, &inputs[i].served, inputs[i].private_rows);
 	for (int i = 0; i < b->program->nbuilds; i++)
 		b->builds[i].share = share_hash(b, i);
+	gc_skip_by_builds(b);
 
 	b->share = share_request(b);
 	if (known_refusal(b))

@@ -5,13 +5,17 @@
  *
  * A chunk is skipped where a filter of the pipeline that reads it can be true of none of its
  * rows.  What is known of these are the least and the greatest value of each column.  A skipped
- * chunk's rows count for nothing.
+ * chunk's rows count for nothing.  So it is where no row has a match in a build: the least and the
+ * greatest key of a build are known once it was made.  An example: the orders of 1995 are in a few
+ * chunks of a table that is sorted by date, and joined with the days of 1995.
  *
  * Runs in backends, under the guard of the request slot, whose directories it reads.
  *
  *-------------------------------------------------------------------------
  */
 #include "skip.h"
+
+#include "../queue/build_keys.h"
 
 /* One side of a comparison: a column's range in each chunk, or one for all. */
 typedef struct SkipSide
@@ -135,6 +139,55 @@ gc_skip_chunks(GcBinding *b)
 		b->node->stats.chunks += in->served.nchunks;
 		for (uint32 k = 0; k < in->served.nchunks; k++)
 			b->node->stats.chunks_skipped += in->skipped[k];
+	}
+}
+
+/* A step without whose match a row goes no further, and that compares one column's values as they are. */
+static bool
+must_match(const GcBinding *b, const GcPStep *step)
+{
+	return step->type == GC_STEP_PROBE && (step->join == GC_JOIN_INNER || step->join == GC_JOIN_SEMI) &&
+		gc_builds(b->program)[step->build].mode == GC_BUILD_DENSE;
+}
+
+static void
+skip_by_build(GcBinding *b, GcInputState *in, const GcPStep *step)
+{
+	const u16	key = gc_refs(b->program)[step->first_key];
+	const int64 base = (int64) b->builds[step->build].base;
+	GcBuildKeys keys;
+	SkipSide	side;
+
+	if (gc_exprs(b->program)[key].op != GC_OP_COLUMN || GC_KIND_IS_CODE(gc_exprs(b->program)[key].kind) ||
+		!skip_side(b, in, key, &side) || !gc_build_keys_known(b->builds[step->build].share, &keys))
+		return;
+	for (uint32 k = 0; k < in->served.nchunks; k++)
+	{
+		const GcCellRange *cell = &side.cells[in->served.chunks[k].chunk];
+
+		if (!in->skipped[k] && (keys.least > keys.greatest || cell->max < base + keys.least || cell->min > base + keys.greatest))
+		{
+			in->skipped[k] = true;
+			b->node->stats.chunks_skipped++;
+		}
+	}
+}
+
+void
+gc_skip_by_builds(GcBinding *b)
+{
+	for (int n = 0; n < b->program->npipelines; n++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+		GcInputState *in = &b->node->inputs[pl->input];
+
+		for (int s = 0; s < pl->nsteps && in->dir && in->served.nchunks > 0; s++)
+		{
+			const GcPStep *step = &gc_steps(b->program)[pl->first_step + s];
+
+			if (must_match(b, step))
+				skip_by_build(b, in, step);
+		}
 	}
 }
 

@@ -19,15 +19,6 @@ static void
 prepare(Cg *cg)
 {
 	(void) cg_build(cg, cg->pl->build);
-	if (gc_builds(cg->p)[cg->pl->build].mode == GC_BUILD_DENSE)
-		text_addf(&cg->decls, "i32 gc_any = 0;\n");
-}
-
-/* A dense build counts no rows, but says whether there are any. */
-static void
-note_any(Cg *cg)
-{
-	text_addf(cg->out, "if (!gc_any) { gc_any = 1; gc_flags[GC_FLAG_BUILT] = 1; }\n");
 }
 
 static void
@@ -153,8 +144,8 @@ emit_row(Cg *cg)
 		skip_unknown(cg, b);
 		if (b->mode == GC_BUILD_DENSE)
 		{
-			note_any(cg);
-			text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\nGC_SET_BIT(b%d_bits, gc_x);\n", k, k);
+			text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\ngc_note_key(gc_flags, (u32) gc_x);\n"
+					  "GC_SET_BIT(b%d_bits, gc_x);\n", k, k);
 		}
 		else
 		{
@@ -168,8 +159,7 @@ emit_row(Cg *cg)
 	}
 	if (b->mode == GC_BUILD_DENSE)
 	{
-		note_any(cg);
-		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\n", k);
+		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\ngc_note_key(gc_flags, (u32) gc_x);\n", k);
 		text_addf(cg->out, "if (GC_ATOMIC_OR32(&((u32 *) b%d_bits)[gc_x >> 5], 1u << (gc_x & 31)) >> (gc_x & 31) & 1)\n"
 				  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k);
 		emit_payload_stores(cg, b, "gc_x");

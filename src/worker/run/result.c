@@ -15,6 +15,7 @@
 #include "run.h"
 
 #include "../../columns/store/arena.h"
+#include "../../queue/build_keys.h"
 #include "../../queue/route.h"
 #include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
@@ -280,6 +281,17 @@ check_below(GcRun *run)
 	return GC_OK;
 }
 
+/* A build is whole and good: tell sessions which keys a dense one has. */
+static void
+note_keys(const GcRun *run, int b)
+{
+	const GcBuildTable *t = run->memory.builds[b];
+
+	if (t->share.h[0] != 0 && gc_builds(run->p)[b].mode == GC_BUILD_DENSE)
+		gc_build_keys_note(t->share, (GcBuildKeys) {.least = ~t->host_flags[GC_FLAG_LEAST],
+			.greatest = Max(t->host_flags[GC_FLAG_BUILT], 1) - 1});
+}
+
 /*
  * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on
  * each other: what was filled from one that failed is as bad, whatever its own flags say.
@@ -298,6 +310,8 @@ check_all_flags(GcRun *run)
 		t->bad = t->bad || code != GC_OK;
 		/* A split build's next part is to come. */
 		t->checked = code == GC_OK && !gc_passes_split_build(run->scan.passes, b);
+		if (t->checked)
+			note_keys(run, b);
 	}
 	return code == GC_OK ? check_flags(run, run->result.flags, run->p->npipelines - 1, -1) : code;
 }
