@@ -366,6 +366,14 @@ LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION gpuconc_stat_get_reasons() IS
 	'why queries of this database''s tables were not offloaded since the last reset; used by gpuconc_advise';
 
+CREATE FUNCTION gpuconc_stat_get_orders(
+	OUT relid oid, OUT attnum smallint, OUT read_bytes bigint, OUT spared_bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpuconc_stat_get_orders() IS
+	'by column: what requests with conditions on it read, and would not if the table were sorted by it; used by gpuconc_advise';
+
 CREATE FUNCTION gpuconc_advise(
 	OUT relation regclass, OUT rows bigint, OUT table_bytes bigint,
 	OUT estimated_bytes bigint, OUT cached_bytes bigint, OUT device_bytes bigint,
@@ -388,13 +396,21 @@ why AS (
 		jsonb_object_agg(reason, count) FILTER (WHERE executed) AS fallbacks
 	FROM gpuconc_stat_get_reasons()
 	GROUP BY relid),
+sorted AS (
+	SELECT DISTINCT ON (relid) relid, format('%s it by %I: its requests with conditions on that column read %s, and would have been spared %s of it',
+		CASE WHEN current_setting('server_version_num')::int >= 190000 THEN 'REPACK' ELSE 'CLUSTER' END,
+		attname, pg_size_pretty(read_bytes), pg_size_pretty(spared_bytes)) AS advice
+	FROM gpuconc_stat_get_orders() JOIN pg_attribute ON attrelid = relid AND pg_attribute.attnum = gpuconc_stat_get_orders.attnum
+	WHERE spared_bytes > read_bytes / 2
+	ORDER BY relid, spared_bytes DESC),
 relations AS (
-	SELECT r.oid, r.relpages, r.reltuples, e.bytes, e.refused, cached.*, why.refusals, why.fallbacks,
+	SELECT r.oid, r.relpages, r.reltuples, e.bytes, e.refused, cached.*, why.refusals, why.fallbacks, sorted.advice AS sorted,
 		r.relkind = 'p' AS partitioned,
 		coalesce(cached.pages_served, r.relallvisible / nullif(r.relpages, 0)::float8) AS clean
 	FROM pg_class AS r
 		LEFT JOIN cached ON cached.relid = r.oid
 		LEFT JOIN why ON why.relid = r.oid
+		LEFT JOIN sorted ON sorted.relid = r.oid
 		CROSS JOIN LATERAL (
 			SELECT sum(c.bytes)::bigint AS bytes,
 				string_agg(format('%s: %s', c.column_name, c.refused), ', ')
@@ -413,6 +429,7 @@ SELECT oid, nullif(greatest(reltuples, -1), -1)::bigint,
 			THEN 'its columns do not fit gpuconc.host_cache_size all at once' END,
 		'cannot be cached: ' || refused,
 		'has values that cannot be cached: ' || problems,
+		sorted,
 		CASE WHEN r.fallbacks - 'not ready yet' <> '{}' THEN 'see docs/operating.md for what to do about its fallbacks' END), '')
 FROM relations AS r
 ORDER BY bytes DESC NULLS LAST, oid
@@ -421,5 +438,5 @@ COMMENT ON FUNCTION gpuconc_advise() IS
 	'by table: what it would take of the cache, what it takes, why its queries were not offloaded, and what to do';
 
 -- These functions show each user only what that user may see.
-REVOKE ALL ON FUNCTION gpuconc_estimate_columns(regclass), gpuconc_stat_get_reasons(), gpuconc_advise() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION gpuconc_estimate_columns(regclass), gpuconc_stat_get_reasons(), gpuconc_advise() TO PUBLIC;
+REVOKE ALL ON FUNCTION gpuconc_estimate_columns(regclass), gpuconc_stat_get_reasons(), gpuconc_stat_get_orders(), gpuconc_advise() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpuconc_estimate_columns(regclass), gpuconc_stat_get_reasons(), gpuconc_stat_get_orders(), gpuconc_advise() TO PUBLIC;

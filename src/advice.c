@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * advice.c
- *	  SQL functions under gpuconc_advise(): what columns would take, and what kept
- *	  queries of a table from being offloaded.
+ *	  SQL functions under gpuconc_advise(): what columns would take, what kept queries of a
+ *	  table from being offloaded, and what they would not read if it were sorted.
  *
  * Runs in backends.
  *
@@ -29,11 +29,13 @@
 #include "columns/encode/pgkinds.h"
 #include "columns/encode/spec.h"
 #include "compat.h"
+#include "queue/orders.h"
 #include "queue/reasons.h"
 #include "report.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_estimate_columns);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_reasons);
+PG_FUNCTION_INFO_V1(gpuconc_stat_get_orders);
 
 /* A dictionary's entry beside its bytes: offset, hash, and room to grow. */
 #define ENTRY_BYTES		40
@@ -198,6 +200,35 @@ gpuconc_stat_get_reasons(PG_FUNCTION_ARGS)
 		const GcReasonKey *key = &reasons[i].key;
 		Datum		values[4] = {ObjectIdGetDatum(key->relid), BoolGetDatum(key->executed != 0),
 			CStringGetTextDatum(key->text), Int64GetDatum((int64) pg_atomic_read_u64(&reasons[i].count))};
+		bool		nulls[4] = {0};
+
+		if (may_know(key->relid))
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*-------------------------------------------------------------------------
+ * Orders
+ *-------------------------------------------------------------------------
+ */
+
+/* By column with conditions: bytes that requests with them read, and that they would not if the table were sorted by it. */
+Datum
+gpuconc_stat_get_orders(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	GcOrder    *orders;
+	int			n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	gc_check_columns(rsinfo->setDesc, 4);
+	orders = gc_orders_read(&n);
+	for (int i = 0; i < n; i++)
+	{
+		const GcOrderKey *key = &orders[i].key;
+		Datum		values[4] = {ObjectIdGetDatum(key->relid), Int16GetDatum((int16) key->attnum),
+			Int64GetDatum((int64) pg_atomic_read_u64(&orders[i].read)), Int64GetDatum((int64) pg_atomic_read_u64(&orders[i].spared))};
 		bool		nulls[4] = {0};
 
 		if (may_know(key->relid))

@@ -39,6 +39,7 @@
 #include "queue/batchlog.h"
 #include "queue/build_keys.h"
 #include "queue/device_status.h"
+#include "queue/orders.h"
 #include "queue/queue.h"
 #include "queue/reasons.h"
 #include "queue/route.h"
@@ -78,10 +79,12 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
 	RequestAddinShmemSpace(gc_wavelog_shmem_size());
 	RequestAddinShmemSpace(gc_reasons_shmem_size());
+	RequestAddinShmemSpace(gc_orders_shmem_size());
 	RequestAddinShmemSpace(gc_hints_shmem_size());
 	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
 	RequestNamedLWLockTranche("gpuconc_batchlog", 2);
 	RequestNamedLWLockTranche("gpuconc_reasons", 1);
+	RequestNamedLWLockTranche("gpuconc_orders", 1);
 	RequestNamedLWLockTranche("gpuconc_hints", 1);
 	/* Before it is taken: of what cannot be had, PostgreSQL tells the sum alone. */
 	ereport(LOG,
@@ -117,6 +120,7 @@ gc_shmem_startup(void)
 	gc_batchlog_shmem_init();
 	gc_wavelog_shmem_init();
 	gc_reasons_shmem_init();
+	gc_orders_shmem_init();
 	gc_hints_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }

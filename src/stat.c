@@ -17,6 +17,7 @@
 #include "device_names.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
+#include "queue/orders.h"
 #include "queue/reasons.h"
 #include "queue/wavelog.h"
 #include "report.h"
@@ -112,6 +113,7 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 	gc_batchlog_reset();
 	gc_wavelog_reset();
 	gc_reasons_reset();
+	gc_orders_reset();
 	PG_RETURN_VOID();
 }
 

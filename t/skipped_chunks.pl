@@ -66,6 +66,24 @@ skips("SELECT count(*), count(v), count(name) FROM facts FULL JOIN (SELECT * FRO
 is_offloaded($node, "SELECT count(*), count(v), count(name), count(city) FROM facts RIGHT JOIN days USING (k) JOIN shops ON shop = shops.k WHERE city = 1", "a right join below, $_")
   foreach (1 .. 3);
 
+# A table that is sorted by what conditions are on needs no other order, and another one would: by a join's key, and by a column.
+sub advice
+{
+	my ($table) = @_;
+
+	return $node->safe_psql('postgres', "SELECT advice FROM gpuconc_advise() WHERE relation = '$table'::regclass");
+}
+
+$node->safe_psql('postgres', 'SELECT gpuconc_stat_reset()');
+is_offloaded($node, "SELECT count(*), sum(v) FROM $_ JOIN days USING (k) WHERE y = 1993", $_) foreach ('facts', 'mixed');
+is(advice('facts'), '', 'sorted');
+like(advice('mixed'), qr/^CLUSTER it by k: its requests with conditions on that column read \d+ kB, and would have been spared \d+ kB of it$/, 'not sorted, a join');
+$node->safe_psql('postgres', 'SELECT gpuconc_stat_reset()');
+is(advice('mixed'), '', 'after a reset');
+is_offloaded($node, "SELECT count(*), sum(g) FROM $_ WHERE v BETWEEN 1000000000000 AND 1100000000000 AND g < 6", $_) foreach ('facts', 'mixed');
+is(advice('facts'), '', 'sorted');
+like(advice('mixed'), qr/^CLUSTER it by v: /, 'not sorted, two comparisons');
+
 # What is written changes the build, or the rows of a chunk.
 my $query = "SELECT $sums FROM facts JOIN days USING (k) WHERE y = 1993";
 

@@ -15,7 +15,10 @@
  */
 #include "skip.h"
 
+#include <math.h>
+
 #include "../queue/build_keys.h"
+#include "../queue/orders.h"
 
 /* One side of a comparison: a column's range in each chunk, or one for all. */
 typedef struct SkipSide
@@ -150,20 +153,31 @@ must_match(const GcBinding *b, const GcPStep *step)
 		gc_builds(b->program)[step->build].mode == GC_BUILD_DENSE;
 }
 
-static void
-skip_by_build(GcBinding *b, GcInputState *in, const GcPStep *step)
+/* The column of the directory that a dense build is probed with; -1: its values in chunks are not known as numbers. */
+static int
+key_column(GcBinding *b, GcInputState *in, const GcPStep *step)
 {
 	const u16	key = gc_refs(b->program)[step->first_key];
-	const int64 base = (int64) b->builds[step->build].base;
-	GcBuildKeys keys;
 	SkipSide	side;
 
 	if (gc_exprs(b->program)[key].op != GC_OP_COLUMN || GC_KIND_IS_CODE(gc_exprs(b->program)[key].kind) ||
-		!skip_side(b, in, key, &side) || !gc_build_keys_known(b->builds[step->build].share, &keys))
+		!skip_side(b, in, key, &side))
+		return -1;
+	return in->dir_column[gc_exprs(b->program)[key].ref - in->first];
+}
+
+static void
+skip_by_build(GcBinding *b, GcInputState *in, const GcPStep *step)
+{
+	const int64 base = (int64) b->builds[step->build].base;
+	const int	column = key_column(b, in, step);
+	GcBuildKeys keys;
+
+	if (column < 0 || !gc_build_keys_known(b->builds[step->build].share, &keys))
 		return;
 	for (uint32 k = 0; k < in->served.nchunks; k++)
 	{
-		const GcCellRange *cell = &side.cells[in->served.chunks[k].chunk];
+		const GcCellRange *cell = &GC_COLUMN_RANGES(in->dir, column)[in->served.chunks[k].chunk];
 
 		if (!in->skipped[k] && (keys.least > keys.greatest || cell->max < base + keys.least || cell->min > base + keys.greatest))
 		{
@@ -171,6 +185,95 @@ skip_by_build(GcBinding *b, GcInputState *in, const GcPStep *step)
 			b->node->stats.chunks_skipped++;
 		}
 	}
+}
+
+/*-------------------------------------------------------------------------
+ * What an order of the table would spare
+ *-------------------------------------------------------------------------
+ */
+
+/* Tables of fewer chunks are read in no time. */
+#define LEAST_CHUNKS	4
+
+/* The share of a column's values that is outside of a range. */
+static double
+outside(const GcSpan *span, double least, double greatest)
+{
+	const double values = (double) span->max - (double) span->min + 1;
+	const double inside = Min(greatest, (double) span->max) - Max(least, (double) span->min) + 1;
+
+	return inside <= 0 ? 1 : inside >= values ? 0 : 1 - inside / values;
+}
+
+/* Add up by column of the directory what filters exclude.  Two comparisons of a column exclude different values of it. */
+static void
+outside_filter(GcBinding *b, GcInputState *in, u16 e, double *excluded)
+{
+	const GcExpr *x = &gc_exprs(b->program)[e];
+	GcRange		r;
+	double		least = -INFINITY,
+				greatest = INFINITY;
+	bool		turned;
+	u16			column;
+
+	if (x->op == GC_OP_AND)
+	{
+		outside_filter(b, in, x->arg[0], excluded);
+		outside_filter(b, in, x->arg[1], excluded);
+		return;
+	}
+	if (x->op < GC_OP_EQ || x->op > GC_OP_GE || x->op == GC_OP_NE || x->rescale[0] || x->rescale[1])
+		return;
+	turned = gc_exprs(b->program)[x->arg[0]].op == GC_OP_PARAM;
+	column = x->arg[turned ? 1 : 0];
+	if (gc_exprs(b->program)[column].op != GC_OP_COLUMN || GC_KIND_IS_FLOAT(gc_exprs(b->program)[column].kind) ||
+		gc_exprs(b->program)[x->arg[turned ? 0 : 1]].op != GC_OP_PARAM)
+		return;
+	r = b->param_facts[gc_exprs(b->program)[x->arg[turned ? 0 : 1]].ref].range;
+	if (x->op == GC_OP_EQ || ((x->op == GC_OP_GT || x->op == GC_OP_GE) != turned))
+		least = (double) r.lo;
+	if (x->op == GC_OP_EQ || ((x->op == GC_OP_LT || x->op == GC_OP_LE) != turned))
+		greatest = (double) r.hi;
+	column = in->dir_column[gc_exprs(b->program)[column].ref - in->first];
+	excluded[column] += outside(&in->dir->columns[column].span, least, greatest);
+}
+
+/* Count for each column with a condition what is read, and what would not be if the table were sorted by it. */
+static void
+count_orders(GcBinding *b, const GcPPipeline *pl, GcInputState *in)
+{
+	double	   *excluded = palloc0(in->dir->ncolumns * sizeof(double));
+	uint32		skipped = 0;
+	Size		bytes = 0;
+
+	for (int s = 0; s < pl->nsteps; s++)
+	{
+		const GcPStep *step = &gc_steps(b->program)[pl->first_step + s];
+		GcBuildKeys keys;
+		int			column;
+
+		if (step->type == GC_STEP_FILTER)
+			outside_filter(b, in, step->expr, excluded);
+		else if (must_match(b, step) && (column = key_column(b, in, step)) >= 0 &&
+				 gc_build_keys_known(b->builds[step->build].share, &keys) && keys.least <= keys.greatest)
+			excluded[column] += outside(&in->dir->columns[column].span, (double) b->builds[step->build].base + keys.least,
+										(double) b->builds[step->build].base + keys.greatest);
+	}
+	for (uint32 k = 0; k < in->served.nchunks; k++)
+		skipped += in->skipped[k];
+	for (int k = 0; k < in->ncols; k++)
+		bytes += b->plan->columns[in->first + k].late ? 0 : in->dir->columns[in->dir_column[k]].bytes;
+	for (uint32 c = 0; c < in->dir->ncolumns; c++)
+	{
+		const double n = in->served.nchunks;
+		/* Sorted values would begin and end within chunks. */
+		const double sorted = Min(ceil(Max(1 - excluded[c], 0) * n) + 1, n - skipped);
+
+		if (excluded[c] > 0)
+			gc_order_count(RelationGetRelid(in->rel), in->dir->columns[c].spec.attnum, (uint64) (bytes * ((n - skipped) / n)),
+						   (uint64) (bytes * ((n - skipped - sorted) / n)));
+	}
+	pfree(excluded);
 }
 
 void
@@ -188,6 +291,8 @@ gc_skip_by_builds(GcBinding *b)
 			if (must_match(b, step))
 				skip_by_build(b, in, step);
 		}
+		if (in->rel && in->nparts == 0 && in->dir && in->served.nchunks >= LEAST_CHUNKS)
+			count_orders(b, pl, in);
 	}
 }
 
