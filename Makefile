@@ -30,6 +30,10 @@ PGFILEDESC = "gpuconc - analytic queries of many sessions on one GPU"
 SRCS = $(wildcard src/*.c src/*/*.c src/*/*/*.c)
 OBJS = $(SRCS:.c=.o)
 
+# Processes that compile kernels for a GPU, installed beside the library (src/device/compilers.h).
+GC_COMPILER = gpuconc_compiler
+GC_COMPILER_OBJS = compiler/gpuconc_compiler.o src/device/nvrtc.o src/device/dynlib.o src/status_text.o
+
 # The device library travels inside the extension as text.
 include $(dir $(lastword $(MAKEFILE_LIST)))cuda/devlib.mk
 DEVLIB = $(addprefix cuda/,$(DEVLIB_FILES))
@@ -50,7 +54,7 @@ PG_CPPFLAGS = -I$(srcdir)/src -DGC_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -MMD -MP -Wall -Wextra -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare $(GC_CFLAGS)
 SHLIB_LINK = -lpthread -ldl -lm
-EXTRA_CLEAN = $(DEVLIB_TEXT) $(OBJS:.o=.d) results output_iso tmp_check regression.diffs regression.out
+EXTRA_CLEAN = $(DEVLIB_TEXT) $(OBJS:.o=.d) $(GC_COMPILER) compiler/*.o compiler/*.d results output_iso tmp_check regression.diffs regression.out
 
 PG_CONFIG ?= pg_config
 # Bitcode for the server's JIT would only slow the build down.
@@ -61,7 +65,19 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # Each object names the headers that it was made of (-MMD), so a changed header makes those objects anew.
--include $(OBJS:.o=.d)
+-include $(OBJS:.o=.d) compiler/gpuconc_compiler.d
+
+all: $(GC_COMPILER)
+$(GC_COMPILER): $(GC_COMPILER_OBJS)
+	$(CC) $(CFLAGS) $(GC_COMPILER_OBJS) $(LDFLAGS) -ldl -o $@
+
+install: install-compiler
+uninstall: uninstall-compiler
+.PHONY: install-compiler uninstall-compiler
+install-compiler: $(GC_COMPILER) installdirs
+	$(INSTALL_PROGRAM) $(GC_COMPILER) '$(DESTDIR)$(pkglibdir)/'
+uninstall-compiler:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(GC_COMPILER)'
 
 src/codegen/kernel/prologue.o: $(DEVLIB_TEXT)
 

@@ -441,8 +441,7 @@ cuda_compile(GcDevice *base, const char *source, GcCompileEffort effort, GcImage
 {
 	CudaDevice *dev = (CudaDevice *) base;
 
-	return gc_nvrtc_compile(dev->nvrtc, dev->base.info.arch, source, effort, image,
-							NULL, err);
+	return gc_compilers_compile(dev->nvrtc, dev->driver_major, dev->base.info.arch, source, effort, image, err);
 }
 
 /*

@@ -16,6 +16,7 @@
 #include <signal.h>
 
 #include "cuda_api.h"
+#include "compilers.h"
 #include "nvrtc.h"
 
 typedef struct CudaDevice

@@ -314,13 +314,14 @@ take_pool(CudaDevice *dev, u64 limit, GcError *err)
 static void *
 warm_up(void *arg)
 {
+	const char *const source = "extern \"C\" __global__ void gc_kernel(unsigned long long *p)\n"
+		"{ p[threadIdx.x] += 1; }\n";
 	CudaDevice *dev = arg;
 	GcImage		image = {NULL, 0};
 
-	if (gc_nvrtc_compile(dev->nvrtc, dev->base.info.arch,
-						 "extern \"C\" __global__ void gc_kernel(unsigned long long *p)\n"
-						 "{ p[threadIdx.x] += 1; }\n",
-						 GC_COMPILE_FULL, &image, NULL, NULL) == GC_OK)
+	if (gc_compilers_count() > 0)
+		gc_compilers_warm_up(dev->driver_major, dev->base.info.arch, source);
+	else if (gc_nvrtc_compile(dev->nvrtc, dev->base.info.arch, source, GC_COMPILE_FULL, &image, NULL, NULL) == GC_OK)
 		free(image.bytes);
 	return NULL;
 }

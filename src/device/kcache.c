@@ -98,6 +98,7 @@ struct GcKernelCache
 	Jobs		improvements;
 	u32			asked;			/* of the first kind, ever */
 	u32			ended;			/* of these */
+	int			improving;		/* threads that compile with full effort */
 	bool		trim;			/* the directory is to be looked at */
 	bool		trimming;		/* a thread does */
 	bool		stop;
@@ -125,6 +126,7 @@ typedef enum Work
 	WORK_AHEAD,
 	WORK_TRIM,
 	WORK_IMPROVE,
+	WORK_NONE,
 } Work;
 
 /* The next job.  The lock is held. */
@@ -139,7 +141,8 @@ next_work(const GcKernelCache *cache)
 		return WORK_AHEAD;
 	if (cache->trim && !cache->trimming)
 		return WORK_TRIM;
-	return WORK_IMPROVE;
+	/* Half of the threads are left to first compilations, which take a part of the time. */
+	return cache->improvements.first != NULL && cache->improving < (cache->nthreads + 1) / 2 ? WORK_IMPROVE : WORK_NONE;
 }
 
 /* Wait for work; for kernels, *entry is which. */
@@ -150,7 +153,7 @@ take_work(GcKernelCache *cache, GcCachedKernel **entry)
 	Jobs	   *jobs;
 
 	pthread_mutex_lock(&cache->lock);
-	while ((work = next_work(cache)) == WORK_IMPROVE && cache->improvements.first == NULL)
+	while ((work = next_work(cache)) == WORK_NONE)
 		pthread_cond_wait(&cache->work, &cache->lock);
 	jobs = work == WORK_COMPILE ? &cache->jobs : work == WORK_AHEAD ? &cache->ahead : &cache->improvements;
 	if (work != WORK_END && work != WORK_TRIM)
@@ -159,6 +162,7 @@ take_work(GcKernelCache *cache, GcCachedKernel **entry)
 		jobs->first = (*entry)->next_job;
 		(*entry)->next_job = NULL;
 	}
+	cache->improving += work == WORK_IMPROVE;
 	if (work == WORK_TRIM)
 	{
 		cache->trim = false;
@@ -238,6 +242,8 @@ improve_entry(GcKernelCache *cache, GcCachedKernel *entry)
 	pthread_mutex_lock(&cache->lock);
 	entry->better = image;
 	entry->improvement = code == GC_OK ? BETTER_READY : BETTER_NOT_WANTED;
+	cache->improving--;
+	pthread_cond_signal(&cache->work);
 	pthread_mutex_unlock(&cache->lock);
 	if (cache->wake != NULL)
 		cache->wake(cache->wake_arg);
@@ -262,6 +268,8 @@ compile_main(void *arg)
 				break;
 			case WORK_IMPROVE:
 				improve_entry(cache, entry);
+				break;
+			case WORK_NONE:
 				break;
 			case WORK_END:
 				return NULL;

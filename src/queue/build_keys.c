@@ -16,18 +16,18 @@
 /* Builds that are known; each has one place. */
 #define PLACES		4096
 
-typedef struct Place
+typedef struct KeyPlace
 {
 	pg_atomic_uint64 hash[2];	/* each xor keys; all 0: none */
 	pg_atomic_uint64 keys;		/* the greatest one, and below it the least */
-} Place;
+} KeyPlace;
 
-static Place *places = NULL;
+static KeyPlace *places = NULL;
 
 Size
 gc_build_keys_shmem_size(void)
 {
-	return MAXALIGN(PLACES * sizeof(Place));
+	return MAXALIGN(PLACES * sizeof(KeyPlace));
 }
 
 void
@@ -35,7 +35,7 @@ gc_build_keys_shmem_init(void)
 {
 	bool		found;
 
-	places = ShmemInitStruct("gpuconc keys of builds", PLACES * sizeof(Place), &found);
+	places = ShmemInitStruct("gpuconc keys of builds", PLACES * sizeof(KeyPlace), &found);
 	for (int i = 0; i < PLACES && !found; i++)
 	{
 		pg_atomic_init_u64(&places[i].hash[0], 0);
@@ -47,7 +47,7 @@ gc_build_keys_shmem_init(void)
 void
 gc_build_keys_note(GcHash share, GcBuildKeys keys)
 {
-	Place	   *place = &places[share.h[0] % PLACES];
+	KeyPlace	   *place = &places[share.h[0] % PLACES];
 	const uint64 word = (uint64) keys.greatest << 32 | keys.least;
 
 	pg_atomic_write_u64(&place->keys, word);
@@ -58,7 +58,7 @@ gc_build_keys_note(GcHash share, GcBuildKeys keys)
 bool
 gc_build_keys_known(GcHash share, GcBuildKeys *keys)
 {
-	Place	   *place = &places[share.h[0] % PLACES];
+	KeyPlace	   *place = &places[share.h[0] % PLACES];
 	const uint64 word = pg_atomic_read_u64(&place->keys);
 
 	*keys = (GcBuildKeys) {.least = (uint32) word,.greatest = word >> 32};

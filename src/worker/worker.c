@@ -41,6 +41,7 @@
 
 #include "../compat.h"
 #include "../device_names.h"
+#include "../device/compilers.h"
 #include "../device/faults.h"
 #include "../force.h"
 #include "../queue/compiling.h"
@@ -177,6 +178,16 @@ try_open(const GcDeviceOps *ops, const GcDeviceName *name, GcError *err)
 	return true;
 }
 
+/* Where the program that compiles is installed: beside this library. */
+static const char *
+compiler_program(void)
+{
+	static char path[MAXPGPATH];
+
+	snprintf(path, sizeof(path), "%s/gpuconc_compiler", pkglib_path);
+	return path;
+}
+
 /* Open the device that the settings ask for, or the best there is: *err then says why it is not cuda. */
 static bool
 open_device(GcError *err)
@@ -184,8 +195,14 @@ open_device(GcError *err)
 	const GcDeviceName name = gc_device_name(gc_my_device());
 	GcError		host = {GC_OK, ""};
 
-	if (name.choice != GC_DEVICE_HOST && try_open(&gc_cuda_ops, &name, err))
-		return true;
+	if (name.choice != GC_DEVICE_HOST)
+	{
+		/* Before there is a CUDA driver in this process. */
+		gc_compilers_start(compiler_program(), gc_compile_threads);
+		if (try_open(&gc_cuda_ops, &name, err))
+			return true;
+		gc_compilers_stop();
+	}
 	if (name.choice == GC_DEVICE_CUDA)
 		return false;
 	if (try_open(&gc_host_ops, &name, &host))
@@ -575,6 +592,7 @@ worker_exit(int code, Datum arg)
 			gc_kcache_close(gc_worker.kernels);
 		gc_worker.ops->close(gc_worker.dev);
 		gc_worker.dev = NULL;
+		gc_compilers_stop();
 	}
 	foreach(lc, runs)
 		gc_run_forget(lfirst(lc));

@@ -8,8 +8,11 @@
 #include "harness.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "../../src/device/compilers.h"
 #include "../../src/device/nvrtc.h"
 #include "kernels.h"
 
@@ -125,11 +128,100 @@ test_threads(void)
 	}
 }
 
-int
-main(void)
+/* ---------- in processes ---------- */
+
+static bool
+compiles(GcCompileEffort effort, const char *body, GcError *err)
 {
+	char	   *text = kernel_text(body);
+	GcImage		image = {NULL, 0};
+	const GcCode code = gc_compilers_compile(nvrtc, 13, 90, text, effort, &image, err);
+	const bool	good = code == GC_OK && image.size > 4 && memcmp(image.bytes, "\177ELF", 4) == 0;
+
+	free(image.bytes);
+	free(text);
+	return good;
+}
+
+static void *
+compile_in_processes(void *arg)
+{
+	bool	   *good = arg;
+
+	*good = true;
+	for (int i = 0; i < N_TEST_KERNELS; i++)
+		*good = *good && compiles(GC_COMPILE_QUICK, test_kernels[i].body, NULL);
+	return NULL;
+}
+
+/* How many processes this one has that have not been waited for; a signal for each, or 0. */
+static int
+children(int signal)
+{
+	char		path[64];
+	FILE	   *file;
+	int			n = 0;
+	int			pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int) getpid());
+	file = fopen(path, "r");
+	while (file && fscanf(file, "%d", &pid) == 1)
+	{
+		kill(pid, signal);
+		n++;
+	}
+	if (file)
+		fclose(file);
+	return n;
+}
+
+static void
+test_processes(const char *program)
+{
+	enum {THREADS = 3, PROCESSES = 2};
+	pthread_t	threads[THREADS];
+	bool		good[THREADS];
 	GcError		err = {GC_OK, ""};
 
+	gc_compilers_start("/nowhere/gpuconc_compiler", PROCESSES);
+	is(gc_compilers_count(), 0, "no program, no processes");
+	ok(compiles(GC_COMPILE_FULL, kernel_int128, NULL), "NVRTC compiles here then");
+	gc_compilers_start(program, PROCESSES);
+	is(gc_compilers_count(), PROCESSES, "processes");
+	gc_compilers_warm_up(13, 90, "extern \"C\" __global__ void gc_kernel() {}");
+	is(gc_compilers_count(), PROCESSES, "and all are there when they are warm");
+	ok(!compiles(GC_COMPILE_QUICK, kernel_bad, &err), "a text with an error");
+	ok(err.code == GC_COMPILE_FAILED && strncmp(err.detail, "kernel.cu(", 10) == 0, "whose detail comes from there: %.*s", (int) strcspn(err.detail, "\n"), err.detail);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, compile_in_processes, &good[i]);
+	for (int i = 0; i < THREADS; i++)
+	{
+		pthread_join(threads[i], NULL);
+		ok(good[i], "thread %d of %d with fewer processes", i, THREADS);
+	}
+	is(gc_compilers_count(), PROCESSES, "none has ended");
+	is(children(0), PROCESSES, "they are this process's");
+	for (int left = PROCESSES - 1; left >= 0; left--)
+	{
+		(void) children(SIGKILL);
+		ok(compiles(GC_COMPILE_QUICK, kernel_int128, NULL), "they were killed: a text compiles all the same");
+		is(gc_compilers_count(), left, "and one less is there");
+	}
+	is(children(0), 0, "they have been waited for");
+	gc_compilers_stop();
+	gc_compilers_start(program, PROCESSES);
+	is(gc_compilers_count(), PROCESSES, "others start");
+	gc_compilers_stop();
+	is(children(0), 0, "and end");
+}
+
+int
+main(int argc, char **argv)
+{
+	char		program[4096];
+	GcError		err = {GC_OK, ""};
+
+	(void) argc;
 	tap_start();
 	nvrtc = gc_nvrtc_open(13, &err);
 	if (nvrtc == NULL)
@@ -139,6 +231,8 @@ main(void)
 	test_compile(90);
 	test_errors();
 	test_threads();
+	snprintf(program, sizeof(program), "%.*sgpuconc_compiler", (int) (strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 - argv[0] : 0), argv[0]);
+	test_processes(program);
 	ok(gc_nvrtc_open(12, NULL) == nvrtc, "NVRTC is opened once");
 	return tap_done();
 }

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpuconc_compiler.c
+ *	  A process that compiles kernels for device cuda, one after another (src/device/compilers.h).
+ *
+ * Started by the worker, which it answers over its standard input and output, one socket.  It opens no device, only NVRTC,
+ * and ends when the socket does.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../src/device/compilers.h"
+#include "../src/device/nvrtc.h"
+#include "../src/device/write_all.h"
+
+static bool
+read_all(int fd, void *bytes, size_t size)
+{
+	char	   *p = bytes;
+
+	while (size > 0)
+	{
+		ssize_t		n = read(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t) n;
+	}
+	return true;
+}
+
+static GcCode
+compile(const GcCompileOrder *order, const char *source, GcImage *image, GcError *err)
+{
+	const GcNvrtc *nvrtc = gc_nvrtc_open(order->prefer_major, err);
+
+	if (nvrtc == NULL)
+		return err->code;
+	return gc_nvrtc_compile(nvrtc, order->arch, source, (GcCompileEffort) order->effort, image, NULL, err);
+}
+
+static bool
+answer(GcCode code, const GcImage *image, const GcError *err)
+{
+	const void *bytes = code == GC_OK ? (const void *) image->bytes : err->detail;
+	const GcCompileAnswer a = {.size = code == GC_OK ? image->size : strlen(err->detail),.code = code};
+
+	return gc_write_all(STDOUT_FILENO, &a, sizeof(a)) && gc_write_all(STDOUT_FILENO, bytes, a.size);
+}
+
+int
+main(void)
+{
+	GcCompileOrder order;
+	bool		more = true;
+
+	while (more && read_all(STDIN_FILENO, &order, sizeof(order)))
+	{
+		char	   *source = malloc(order.source_size + 1);
+		GcImage		image = {NULL, 0};
+		GcError		err = {GC_OK, ""};
+
+		if (source == NULL || !read_all(STDIN_FILENO, source, order.source_size))
+			return 1;
+		source[order.source_size] = '\0';
+		more = answer(compile(&order, source, &image, &err), &image, &err);
+		free(image.bytes);
+		free(source);
+	}
+	return 0;
+}

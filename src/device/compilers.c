@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ *
+ * compilers.c
+ *	  Compiling for device cuda in processes of their own.  See compilers.h.
+ *
+ * A process has one end of a socket as its standard input and output, and ends when the other end is closed: so it does
+ * when the worker ends, in whatever way.  It is in the worker's process group.  A thread has it for itself from order to
+ * answer.  Lock: one, for which of them are free; never held while one is spoken to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "compilers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "nvrtc.h"
+
+#define MOST		64
+
+extern char **environ;
+
+typedef struct CompileProcess
+{
+	pid_t		pid;
+	int			fd;				/* -1: it has ended */
+	bool		busy;
+} CompileProcess;
+
+static CompileProcess compilers[MOST];
+static int	ncompilers = 0;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool
+spawn_with(CompileProcess *c, const char *program, int fd)
+{
+	char	   *const args[] = {(char *) program, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t	all;
+	sigset_t	none;
+	bool		started;
+
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return false;
+	if (posix_spawnattr_init(&attr) != 0)
+	{
+		posix_spawn_file_actions_destroy(&actions);
+		return false;
+	}
+	posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 34)
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+#endif
+#endif
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	started = posix_spawn(&c->pid, program, &actions, &attr, args, environ) == 0;
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return started;
+}
+
+void
+gc_compilers_start(const char *program, int n)
+{
+	while (ncompilers < n && ncompilers < MOST)
+	{
+		CompileProcess   *c = &compilers[ncompilers];
+		int			ends[2];
+		bool		started;
+
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+			return;
+		started = spawn_with(c, program, ends[1]);
+		close(ends[1]);
+		if (!started)
+		{
+			close(ends[0]);
+			return;
+		}
+		c->fd = ends[0];
+		c->busy = false;
+		ncompilers++;
+	}
+}
+
+/* It has ended, or does so now that nobody listens. */
+static void
+end(CompileProcess *c)
+{
+	if (c->fd < 0)
+		return;
+	close(c->fd);
+	c->fd = -1;
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void
+gc_compilers_stop(void)
+{
+	for (int i = 0; i < ncompilers; i++)
+		end(&compilers[i]);
+	ncompilers = 0;
+}
+
+int
+gc_compilers_count(void)
+{
+	int			n = 0;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < ncompilers; i++)
+		n += compilers[i].fd >= 0;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+/* ---------- one compilation ---------- */
+
+static CompileProcess *
+take_one(void)
+{
+	CompileProcess   *found = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < ncompilers && found == NULL; i++)
+	{
+		if (compilers[i].fd >= 0 && !compilers[i].busy)
+			found = &compilers[i];
+	}
+	if (found)
+		found->busy = true;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static void
+give_back(CompileProcess *c, bool broken)
+{
+	pthread_mutex_lock(&lock);
+	if (broken)
+		end(c);
+	c->busy = false;
+	pthread_mutex_unlock(&lock);
+}
+
+static bool
+send_all(int fd, const void *bytes, size_t size)
+{
+	const char *p = bytes;
+
+	while (size > 0)
+	{
+		/* No signal where it has ended. */
+		ssize_t		n = send(fd, p, size, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t) n;
+	}
+	return true;
+}
+
+static bool
+receive_all(int fd, void *bytes, size_t size)
+{
+	char	   *p = bytes;
+
+	while (size > 0)
+	{
+		ssize_t		n = recv(fd, p, size, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t) n;
+	}
+	return true;
+}
+
+static bool
+order(CompileProcess *c, int prefer_major, int arch, const char *source, GcCompileEffort effort)
+{
+	const GcCompileOrder o = {.source_size = strlen(source),.prefer_major = prefer_major,.arch = arch,.effort = effort};
+
+	return send_all(c->fd, &o, sizeof(o)) && send_all(c->fd, source, o.source_size);
+}
+
+/* The answer to an order; *code, image and *err as gc_nvrtc_compile() would give them.  False: it is broken. */
+static bool
+receive(CompileProcess *c, GcImage *image, GcCode *code, GcError *err)
+{
+	GcCompileAnswer answer;
+	char	   *bytes;
+
+	if (!receive_all(c->fd, &answer, sizeof(answer)) || answer.code < GC_OK || answer.code >= GC_NCODES)
+		return false;
+	bytes = malloc(answer.size + 1);
+	if (bytes == NULL || !receive_all(c->fd, bytes, answer.size))
+	{
+		free(bytes);
+		return false;
+	}
+	bytes[answer.size] = '\0';
+	*code = (GcCode) answer.code;
+	if (*code == GC_OK)
+	{
+		*image = (GcImage) {bytes, answer.size};
+		return true;
+	}
+	(void) gc_fail(err, *code, "%s", bytes);
+	free(bytes);
+	return true;
+}
+
+GcCode
+gc_compilers_compile(const GcNvrtc *nvrtc, int prefer_major, int arch, const char *source, GcCompileEffort effort,
+					 GcImage *image, GcError *err)
+{
+	CompileProcess   *c = take_one();
+	GcCode		code = GC_OK;
+	bool		answered;
+
+	if (c)
+	{
+		answered = order(c, prefer_major, arch, source, effort) && receive(c, image, &code, err);
+		give_back(c, !answered);
+		if (answered && code != GC_NO_COMPILER)
+			return code;
+	}
+	return gc_nvrtc_compile(nvrtc, arch, source, effort, image, NULL, err);
+}
+
+void
+gc_compilers_warm_up(int prefer_major, int arch, const char *source)
+{
+	CompileProcess   *taken[MOST];
+	bool		ordered[MOST];
+	int			n = 0;
+
+	while (n < MOST && (taken[n] = take_one()) != NULL)
+	{
+		ordered[n] = order(taken[n], prefer_major, arch, source, GC_COMPILE_QUICK);
+		n++;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		GcImage		image = {NULL, 0};
+		GcCode		code;
+		const bool	answered = ordered[i] && receive(taken[i], &image, &code, NULL);
+
+		free(image.bytes);
+		give_back(taken[i], !answered);
+	}
+}
