@@ -133,3 +133,14 @@ SELECT check_same('SELECT DISTINCT 5, shop, count(*) > 3 FROM sales GROUP BY ROL
 SELECT check_same('SELECT shop, 5, ' || CASE WHEN current_setting('server_version_num')::int < 180000 THEN '''x''' ELSE '6' END || ', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)');
 -- of an argument that is refused, no groups are estimated
 SELECT check_same('SELECT count(DISTINCT (SELECT r.quantity)) FROM sales r GROUP BY CUBE (r.shop) HAVING r.shop = 3');
+-- a primary key determines columns where every set has it
+SELECT q, check_aggregated(q) FROM unnest(ARRAY[
+	'SELECT id, shop % 3, quantity % 2, count(*), sum(shop % 3) OVER (ORDER BY shop % 3) FROM sales WHERE id < 50 GROUP BY GROUPING SETS ((id, shop % 3, quantity % 2), ())',
+	'SELECT id, shop % 3, count(*), rank() OVER (ORDER BY shop % 3) FROM sales WHERE id < 50 GROUP BY CUBE (id, shop % 3)',
+	'SELECT id, shop, shop % 3, count(*) FROM sales WHERE id < 50 GROUP BY GROUPING SETS ((id, shop % 3), (id))'
+]) AS q;
+-- a volatile function has another value in each row
+SELECT q, check_same(q) ~ '^(ok|not offloaded)' FROM unnest(ARRAY[
+	'SELECT count(*) > 99 FROM (SELECT DISTINCT random() FROM sales) q', 'SELECT count(*) > 99 FROM (SELECT DISTINCT shop, random() FROM sales) q', 'SELECT count(*) > 99 FROM (SELECT random() FROM sales GROUP BY 1) q',
+	'SELECT count(*) > 99, max(c) FROM (SELECT shop, random(), count(DISTINCT city) AS c FROM sales GROUP BY 1, 2) q', 'SELECT max(c) FROM (SELECT random(), count(*) AS c FROM sales GROUP BY 1) q'
+]) AS q;

@@ -71,8 +71,8 @@ add_group_key(GcTranslation *tr, Node *expr)
 	int			key,
 				e;
 
-	/* A key without Vars splits nothing; projection computes it. */
-	if (!contain_var_clause(expr) || in_scan_tlist(tr, expr))
+	/* A key without Vars splits nothing, and projection computes it; a volatile one is refused as any expression is. */
+	if ((!contain_var_clause(expr) && !contain_volatile_functions(expr)) || in_scan_tlist(tr, expr))
 		return true;
 	key = gc_group_key(tr, expr);
 	if (key < 0)

@@ -36,6 +36,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -635,6 +636,25 @@ determined_column(GcTranslation *tr, Expr *expr)
 	return key < 0 ? GC_NO_EXPR : gc_groups_key(tr, key);
 }
 
+/* Grouping expressions that every set has: a primary key that a set leaves out determines nothing in it. */
+static List *
+in_every_set(PlannerInfo *root, List *group_exprs)
+{
+	const List *sets = root->parse->groupingSets;
+	List	   *refs;
+	List	   *common = NIL;
+	ListCell   *lc;
+
+	if (sets == NIL)
+		return group_exprs;
+	refs = list_copy(linitial(sets));
+	foreach(lc, sets)
+		refs = list_intersection_int(refs, lfirst(lc));
+	foreach(lc, refs)
+		common = lappend(common, get_sortgroupref_tle(lfirst_int(lc), root->processed_tlist)->expr);
+	return list_intersection(group_exprs, common);
+}
+
 bool
 gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 {
@@ -647,7 +667,7 @@ gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 	rte = planner_rt_fetch(var->varno, tr->root);
 	/* A primary key says nothing of the rows of tables that inherit. */
 	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
-		check_functional_grouping(rte->relid, var->varno, 0, group_exprs, &deps);
+		check_functional_grouping(rte->relid, var->varno, 0, in_every_set(tr->root, group_exprs), &deps);
 }
 
 static bool
