@@ -229,6 +229,115 @@ typedef struct GcGang
 #define GC_CHANNEL_WORDS(slots)		(((slots) + 63) / 64)
 #define GC_CHANNEL_BYTES(slots, sources)	(16 * GC_CHANNEL_WORDS(slots) + 8 * (slots) + 4 * (sources) + 4)
 
+/*
+ * Windows over kept rows (gc_window.h).  How a function's value comes about; GC_OVER_NONE: the scan numbers partitions and
+ * peers.
+ */
+typedef enum GcOver
+{
+	GC_OVER_NONE = 0,
+	GC_OVER_ROW_NUMBER,
+	GC_OVER_RANK,
+	GC_OVER_DENSE_RANK,
+	GC_OVER_ROWS,				/* the number of the frame's rows */
+	GC_OVER_COUNT,				/* of those whose argument is not NULL; it has an argument, as all below */
+	GC_OVER_SUM,
+	GC_OVER_MIN,
+	GC_OVER_MAX,
+	GC_OVER_LAG,
+	GC_OVER_LEAD,
+	GC_OVER_FIRST,
+	GC_OVER_LAST,
+	GC_NOVERS
+} GcOver;
+
+/* A frame begins with the partition, and ends with it, behind the row's peers, or behind the row. */
+enum
+{
+	GC_FRAME_PARTITION = 0,
+	GC_FRAME_PEERS,
+	GC_FRAME_ROWS,
+	GC_NFRAMES
+};
+
+/* What a step of a launch does. */
+enum
+{
+	GC_WINDOW_CLEAR = 0,		/* unit: all keys */
+	GC_WINDOW_RANGES,			/* a chunk of GC_WINDOW_PLACES rows */
+	GC_WINDOW_PACK,				/* a row */
+	GC_WINDOW_SORT,				/* a run of GC_WINDOW_RUN rows */
+	GC_WINDOW_MERGE,			/* GC_WINDOW_RUN places */
+	GC_WINDOW_MARK,				/* a place */
+	GC_WINDOW_TOTALS,			/* a chunk of places */
+	GC_WINDOW_CARRY,			/* all chunks */
+	GC_WINDOW_STATES,			/* a chunk of places */
+	GC_WINDOW_NUMBER,			/* a place */
+	GC_WINDOW_VALUES			/* a place */
+};
+
+/* Argument words of such a launch. */
+enum
+{
+	GC_WINDOW_NSTEPS = 0,
+	GC_WINDOW_FROM,				/* the first unit, of the only step */
+	GC_WINDOW_ROWS,				/* the rows, the room for them, the flags with their number */
+	GC_WINDOW_CAP,
+	GC_WINDOW_FLAGS,
+	GC_WINDOW_SCRATCH,			/* GC_WINDOW_BYTES(cap) */
+	GC_WINDOW_NPARTITION,
+	GC_WINDOW_NKEYS,
+	GC_WINDOW_FN,				/* GcOver */
+	GC_WINDOW_FRAME,
+	GC_WINDOW_ARG,				/* columns, as below */
+	GC_WINDOW_RESULT,
+	GC_WINDOW_KEYS,
+	GC_WINDOW_STEPS = GC_WINDOW_KEYS + 16,
+	GC_WINDOW_WORDS = GC_WINDOW_STEPS + 2 * 32
+};
+
+#define GC_WINDOW_MOST_STEPS	32
+
+/*
+ * A step of a launch is two words: what it does, which array of row numbers is read, and the width of runs that are merged,
+ * the places of a chunk, or the number of chunks; and the number of its units.
+ */
+#define GC_WINDOW_STEP(phase, order, width)	((u64) (phase) | (u64) (order) << 8 | (u64) (width) << 16)
+#define GC_WINDOW_PHASE(step)	((u32) (step) & 0xff)
+#define GC_WINDOW_ORDER(step)	((u32) (step) >> 8 & 1)
+#define GC_WINDOW_WIDTH(step)	((step) >> 16)
+
+/*
+ * A column of the rows: the number of its words (or GC_WINDOW_NO_WORD), where its NULL flag is, whether its values are
+ * floats, and of a key, in which order they are.
+ */
+#define GC_WINDOW_NO_WORD			0xffffu
+#define GC_WINDOW_COLUMN(word, high, null_word, null_bit, is_float) \
+	((u64) (word) | (u64) (high) << 16 | (u64) (null_word) << 32 | (u64) (null_bit) << 48 | (u64) (is_float) << 54)
+#define GC_WINDOW_WORD(column)		((u32) (column) & 0xffff)
+#define GC_WINDOW_HIGH_WORD(column)	((u32) ((column) >> 16) & 0xffff)
+#define GC_WINDOW_NULL_WORD(column)	((u32) ((column) >> 32) & 0xffff)
+#define GC_WINDOW_NULL_BIT(column)	((u32) ((column) >> 48) & 63)
+#define GC_WINDOW_FLOAT(column)		((u32) ((column) >> 54) & 3)	/* 1: of 64 bits, 2: of 32 */
+#define GC_WINDOW_DESCENDING		(1ull << 56)
+#define GC_WINDOW_NULLS_FIRST		(1ull << 57)
+
+/* Rows that a thread sorts alone, and places that one merges; the most chunks of a scan, and the least places of one. */
+#define GC_WINDOW_RUN		32
+#define GC_WINDOW_CHUNKS	4096
+#define GC_WINDOW_PLACES	256
+
+typedef struct GcWindowState
+{
+	u64			low;			/* a sum, an extreme; or the number of peers, */
+	u64			high;			/* and of partitions */
+	u64			n;				/* values that are not NULL */
+} GcWindowState;
+
+/* States of places and chunks, ranges of keys, packed keys twice; six arrays over places, two of them with one word more. */
+#define GC_WINDOW_BYTES(cap) \
+	(((cap) + GC_WINDOW_CHUNKS) * sizeof(GcWindowState) + (2 * 16 + 2 * (cap)) * sizeof(u64) + (6 * (cap) + 2) * sizeof(u32))
+
 /* Digits behind the point with which quotients of numerics are computed (gc_numeric.h). */
 #define GC_AVG_SCALE		24
 

@@ -270,7 +270,13 @@ gc_expand_grouping(Query *query)
 #define GC_RUN_OPERATOR(condition)	(((WindowFuncRunCondition *) (condition))->opno)
 #define GC_RUN_BOUND(condition, func) \
 	(((WindowFuncRunCondition *) (condition))->wfunc_left ? (Node *) ((WindowFuncRunCondition *) (condition))->arg : NULL)
+#define GC_RUN_CLAUSE(condition, func) \
+	((Node *) make_opclause(GC_RUN_OPERATOR(condition), BOOLOID, false, \
+							((WindowFuncRunCondition *) (condition))->wfunc_left ? (Expr *) (func) : ((WindowFuncRunCondition *) (condition))->arg, \
+							((WindowFuncRunCondition *) (condition))->wfunc_left ? ((WindowFuncRunCondition *) (condition))->arg : (Expr *) (func), \
+							InvalidOid, ((WindowFuncRunCondition *) (condition))->inputcollid))
 #else
+#define GC_RUN_CLAUSE(condition, func)	((Node *) (condition))
 #define GC_RUN_CONDITION(path)	((path)->winclause->runCondition)
 #define GC_RUN_CONDITIONS(window, func)	((window)->runCondition)
 #define GC_RUN_OPERATOR(condition)	(((OpExpr *) (condition))->opno)

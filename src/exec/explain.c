@@ -196,6 +196,7 @@ typedef struct Pipeline
 	List	   *build_keys;
 	List	   *group_keys;
 	uint64		first;			/* rows that are chosen, and ties; 0: all */
+	int			windows;		/* over its rows */
 	const GcPipelineStats *ran;	/* under ANALYZE and VERBOSE, if the device answered; else NULL */
 } Pipeline;
 
@@ -285,6 +286,8 @@ describe_pipeline(Printer *printer, int n)
 		d.build_keys = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)));
 	if (pl->sink == GC_SINK_SELECT || (pl->sink == GC_SINK_ROWS && pl->nkeys > 0))
 		d.first = node->plan->wanted;
+	for (int i = 0; i < node->logical->nwindows; i++)
+		d.windows += gc_windows(node->logical)[i].pipeline == n;
 	if (printer->es->analyze && printer->es->verbose && node->stats.offloaded > 0)
 		d.ran = &node->stats.pipelines[n];
 	return d;
@@ -331,6 +334,8 @@ explain_pipeline_text(Printer *printer, const Pipeline *d)
 		appendStringInfo(&buf, " by %s", joined(d->build_keys, ", "));
 	if (d->first > 0)
 		appendStringInfo(&buf, ", first " UINT64_FORMAT " and ties", d->first);
+	if (d->windows > 0)
+		appendStringInfo(&buf, ", %d %s", d->windows, d->windows == 1 ? "window" : "windows");
 	foreach(lc, d->probes)
 		append_probe(&buf, printer, d->n, lfirst(lc));
 	ExplainPropertyText(d->role, buf.data, es);
@@ -371,6 +376,8 @@ explain_pipeline_group(Printer *printer, const Pipeline *d)
 	explain_list("Group Key", d->group_keys, es);
 	if (d->first > 0)
 		ExplainPropertyUInteger("First Rows and Ties", NULL, d->first, es);
+	if (d->windows > 0)
+		ExplainPropertyInteger("Windows", NULL, d->windows, es);
 	if (d->ran && d->ran->group_mode)
 	{
 		ExplainPropertyText("Group Mode", d->ran->group_mode, es);

@@ -2,7 +2,7 @@
  *
  * groups.c
  *	  What a pipeline finds in the groups of an earlier one: keys and accumulators as
- *	  columns.  And in its rows: the outputs.
+ *	  columns.  And in its rows: the outputs, and what windows over them are.
  *
  * A key has the range of the expression that it groups by, and an output that of its own.  A sum's range is that of its
  * argument times the rows that can come into the group.  Averages of numerics are
@@ -119,15 +119,60 @@ static u16
 averaged(const GcTyper *t, u16 sum)
 {
 	const GcExpr *e = &t->exprs[sum];
+	const GcPColumn *c;
 
 	while (e->op == GC_OP_PAYLOAD || e->op == GC_OP_CAST || e->op == GC_OP_OUTER)
 	{
 		sum = e->op == GC_OP_PAYLOAD ? gc_payloads(t->p)[e->ref].expr : e->arg[0];
 		e = &t->exprs[sum];
 	}
-	if (e->op != GC_OP_COLUMN || gc_columns(t->p)[e->ref].agg == GC_NONE)
+	if (e->op != GC_OP_COLUMN)
 		return GC_NONE;
-	return gc_aggs(t->p)[gc_columns(t->p)[e->ref].agg].arg;
+	c = &gc_columns(t->p)[e->ref];
+	if (c->agg != GC_NONE)
+		return gc_aggs(t->p)[c->agg].arg;
+	if (gc_inputs(t->p)[c->input].groups_of == 0)
+		return GC_NONE;
+	e = &t->exprs[gc_group_origin(t->p, c, false)];
+	return e->op == GC_OP_WINDOW ? e->arg[0] : GC_NONE;
+}
+
+/* Is a key of the window numerics of several display scales?  Tagged values are not in order. */
+static bool
+has_varying_key(const GcTyper *t, const GcPWindow *w)
+{
+	const GcPPipeline *pl = &gc_pipelines(t->p)[w->pipeline];
+
+	for (int k = 0; k < w->nkeys; k++)
+	{
+		if (gc_is_varying(&t->exprs[gc_refs(t->p)[pl->first_out + w->keys[k]]]))
+			return true;
+	}
+	return false;
+}
+
+GcCode
+gc_type_window(GcTyper *t, GcExpr *e, GcRange *r)
+{
+	const GcPWindow *w = &gc_windows(t->p)[e->ref];
+	const GcPAgg sum = {.arg = e->arg[0]};
+
+	if (has_varying_key(t, w) || (e->arg[0] != GC_NONE && gc_is_varying(&t->exprs[e->arg[0]])))
+		return gc_fail(t->err, GC_UNSUPPORTED, "Numeric values of varying scale are in a window.");
+	if (e->cast_scale <= GC_OVER_COUNT)
+	{
+		*r = (GcRange) {0, gc_typer_rows(t, w->pipeline)};
+		return GC_OK;
+	}
+	if (e->cast_scale == GC_OVER_SUM)
+		return sum_range(&t->ranges[e->arg[0]], gc_added_up(t, &sum, w->pipeline), r) ? GC_OK : gc_too_wide(t);
+	if (e->cast_scale == GC_OVER_LAG || e->cast_scale == GC_OVER_LEAD)
+		e->flags |= GC_NULLABLE;
+	/* Until it is written, and where it is NULL, it is 0. */
+	*r = t->ranges[e->arg[0]];
+	r->lo = r->lo < 0 ? r->lo : 0;
+	r->hi = r->hi > 0 ? r->hi : 0;
+	return GC_OK;
 }
 
 GcCode

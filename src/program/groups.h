@@ -22,6 +22,9 @@ extern u64	gc_added_up(const GcTyper *t, const GcPAgg *agg, u16 pipeline);
  */
 extern GcCode gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r);
 
+/* Type GC_OP_WINDOW.  GC_UNSUPPORTED where the window's keys or the argument vary in scale. */
+extern GcCode gc_type_window(GcTyper *t, GcExpr *e, GcRange *r);
+
 /* Type GC_OP_AVG. */
 extern GcCode gc_type_avg(GcTyper *t, GcExpr *e, GcRange *r);
 

@@ -20,7 +20,7 @@
 enum
 {
 	ARR_INPUTS, ARR_COLUMNS, ARR_EXPRS, ARR_STEPS, ARR_PIPELINES, ARR_BUILDS,
-	ARR_PAYLOADS, ARR_AGGS, ARR_PARAMS, ARR_LUTS, ARR_LISTS, ARR_REFS, NARRAYS
+	ARR_PAYLOADS, ARR_AGGS, ARR_PARAMS, ARR_LUTS, ARR_LISTS, ARR_WINDOWS, ARR_REFS, NARRAYS
 };
 
 /*
@@ -47,6 +47,7 @@ array_offset(const GcProgram *p, int which)
 	PASS(ARR_PARAMS, p->nparams, GcPParam);
 	PASS(ARR_LUTS, p->nluts, GcPLut);
 	PASS(ARR_LISTS, p->nlists, GcPList);
+	PASS(ARR_WINDOWS, p->nwindows, GcPWindow);
 	PASS(ARR_REFS, p->nrefs, u16);
 #undef PASS
 	return offset;
@@ -70,6 +71,7 @@ ARRAY_ACCESSOR(gc_aggs, GcPAgg, ARR_AGGS)
 ARRAY_ACCESSOR(gc_params, GcPParam, ARR_PARAMS)
 ARRAY_ACCESSOR(gc_luts, GcPLut, ARR_LUTS)
 ARRAY_ACCESSOR(gc_lists, GcPList, ARR_LISTS)
+ARRAY_ACCESSOR(gc_windows, GcPWindow, ARR_WINDOWS)
 ARRAY_ACCESSOR(gc_refs, u16, ARR_REFS)
 
 u32
@@ -127,6 +129,8 @@ op_nargs(const GcExpr *e)
 			return 1;
 		case GC_OP_CALL:
 			return e->ref < GC_NCALLS ? gc_functions[e->ref].nargs : 0;
+		case GC_OP_WINDOW:
+			return e->cast_scale >= GC_OVER_COUNT;
 		case GC_OP_IF:
 			return 3;
 		default:
@@ -218,6 +222,11 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 		case GC_OP_ARM:
 			limit = p->npipelines;
 			break;
+		case GC_OP_WINDOW:
+			if (e->cast_scale <= GC_OVER_NONE || e->cast_scale >= GC_NOVERS)
+				return bad(err, "window function");
+			limit = p->nwindows;
+			break;
 		default:
 			return e->ref == GC_NONE ? GC_OK : bad(err, "reference");
 	}
@@ -241,6 +250,28 @@ check_refs(const GcProgram *p, u16 first, u16 n, GcError *err)
 			return bad(err, "reference list");
 	}
 	return GC_OK;
+}
+
+int
+gc_output_of(const GcProgram *p, const GcPPipeline *pl, u16 e)
+{
+	for (u16 i = 0; i < pl->nouts; i++)
+	{
+		if (gc_refs(p)[pl->first_out + i] == e)
+			return i;
+	}
+	return -1;
+}
+
+bool
+gc_has_windows(const GcProgram *p, u16 pipeline)
+{
+	for (u16 i = 0; i < p->nwindows; i++)
+	{
+		if (gc_windows(p)[i].pipeline == pipeline)
+			return true;
+	}
+	return false;
 }
 
 bool
@@ -511,6 +542,45 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 	}
 }
 
+static bool
+window_ok(const GcProgram *p, const GcPWindow *w)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[w->pipeline];
+
+	if (w->pipeline >= p->npipelines - 1 || pl->sink != GC_SINK_ROWS || pl->rest_of ||
+		w->npartition > w->nkeys || w->nkeys > GC_MAX_KEYS || w->frame >= GC_NFRAMES)
+		return false;
+	for (int k = 0; k < w->nkeys; k++)
+	{
+		if (w->keys[k] >= pl->nouts)
+			return false;
+	}
+	return true;
+}
+
+/* The functions of windows are outputs of the windows' pipelines, and so are their arguments. */
+static GcCode
+check_windows(const GcProgram *p, GcError *err)
+{
+	for (u16 i = 0; i < p->nwindows; i++)
+	{
+		if (!window_ok(p, &gc_windows(p)[i]))
+			return bad(err, "window");
+	}
+	for (u16 i = 0; i < p->nexprs; i++)
+	{
+		const GcExpr *e = &gc_exprs(p)[i];
+		const GcPPipeline *pl;
+
+		if (e->op != GC_OP_WINDOW)
+			continue;
+		pl = &gc_pipelines(p)[gc_windows(p)[e->ref].pipeline];
+		if (gc_output_of(p, pl, i) < 0 || (e->arg[0] != GC_NONE && gc_output_of(p, pl, e->arg[0]) < 0))
+			return bad(err, "window function");
+	}
+	return GC_OK;
+}
+
 GcCode
 gc_program_check(const GcProgram *p, size_t size, GcError *err)
 {
@@ -521,7 +591,7 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 	if (p->ninputs > GC_MAX_INPUTS || p->ncolumns > GC_MAX_COLUMNS ||
 		p->nexprs > GC_MAX_EXPRS || p->nbuilds > GC_MAX_BUILDS ||
 		p->naggs > GC_MAX_AGGS || p->nparams > GC_MAX_PARAMS ||
-		p->nluts > GC_MAX_LUTS || p->nlists > GC_MAX_LISTS || p->npipelines == 0 ||
+		p->nluts > GC_MAX_LUTS || p->nlists > GC_MAX_LISTS || p->nwindows > GC_MAX_WINDOWS_KEPT || p->npipelines == 0 ||
 		p->npipelines > GC_MAX_PIPELINES)
 		return bad(err, "count");
 
@@ -559,5 +629,5 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 		if ((code = check_pipeline(p, i, err)) != GC_OK)
 			return code;
 	}
-	return GC_OK;
+	return check_windows(p, err);
 }

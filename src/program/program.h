@@ -53,6 +53,7 @@
 #define GC_MAX_PARAMS	200
 #define GC_MAX_LUTS		48
 #define GC_MAX_LISTS	32
+#define GC_MAX_WINDOWS_KEPT	16	/* of all kept rows */
 #define GC_MAX_SETS		4096	/* grouping sets: of more columns than 12, PostgreSQL makes no CUBE */
 
 /* How a value is held in a kernel: bound. */
@@ -121,6 +122,8 @@ typedef enum GcOp
 								 * number and a row's in it (gc_tile.h, GC_ROW_ID) */
 	GC_OP_SHOWN,				/* a numeric sum, and as int4 the display scale that it has: of what went in, the largest */
 	GC_OP_ARM,					/* ref: pipeline; in its kernel the first argument, else the second */
+	GC_OP_WINDOW,				/* ref: window; cast_scale: GcOver; its value for each row of the window's pipeline, written
+								 * once all rows are there.  An output of that pipeline, and nothing else */
 	GC_NOPS
 } GcOp;
 
@@ -150,7 +153,7 @@ typedef struct GcExpr
 								 * every row, else the largest */
 	i16			min_scale;		/* bound, numeric: smallest */
 	u8			rescale[2];		/* bound: arg[i] is multiplied by 10^rescale[i] */
-	i16			cast_scale;		/* GC_CAST_SCALE; GC_OP_ROW_ID, bound: bits of a row's number */
+	i16			cast_scale;		/* GC_CAST_SCALE; GC_OP_ROW_ID, bound: bits of a row's number; GC_OP_WINDOW: GcOver */
 	i16			cast_precision;
 	u8			opreg;			/* bound: register in which the arguments, rescaled,
 								 * and the unchecked result are exact */
@@ -403,6 +406,21 @@ typedef struct GcPList
 	u8			pad[3];
 } GcPList;
 
+/*
+ * A window over the rows that a pipeline keeps for others: its sink is GC_SINK_ROWS, and it is not the main one.
+ */
+typedef struct GcPWindow
+{
+	u16			pipeline;
+	u8			npartition;		/* the first keys: of PARTITION BY */
+	u8			nkeys;
+	u8			frame;			/* GC_FRAME_* */
+	u8			pad;
+	u16			descending;		/* bit by key */
+	u16			nulls_first;	/* bit by key */
+	u8			keys[GC_MAX_KEYS];	/* outputs of the pipeline */
+} GcPWindow;
+
 typedef struct GcProgram
 {
 	u32			size;			/* bytes, this header included */
@@ -417,6 +435,7 @@ typedef struct GcProgram
 	u16			nparams;
 	u16			nluts;
 	u16			nlists;
+	u16			nwindows;
 	u16			nrefs;
 	u16			select;			/* 1 + pipeline that chooses among the main one's groups;
 								 * 0: none */
@@ -435,6 +454,7 @@ extern GcPAgg *gc_aggs(const GcProgram *p);
 extern GcPParam *gc_params(const GcProgram *p);
 extern GcPLut *gc_luts(const GcProgram *p);
 extern GcPList *gc_lists(const GcProgram *p);
+extern GcPWindow *gc_windows(const GcProgram *p);
 extern u16 *gc_refs(const GcProgram *p);
 
 /* The word of a row sink's row that has the high half of output i, which is wide. */
@@ -451,6 +471,12 @@ extern int	gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl);
 
 /* Does a step probe a list whose rows it takes the current row on with?  Then a unit of a scan may try a slice of them. */
 extern bool gc_is_sliced(const GcProgram *p, const GcPStep *step);
+
+/* The number of an expression among the outputs of a row sink; -1: it is none. */
+extern int	gc_output_of(const GcProgram *p, const GcPPipeline *pl, u16 e);
+
+/* Has a pipeline windows? */
+extern bool gc_has_windows(const GcProgram *p, u16 pipeline);
 
 /* The pipeline that a pipeline's sink is of: itself, or the one that it is the rest of. */
 static inline u16

@@ -19,6 +19,7 @@ gc_scale_rule(const GcExpr *e)
 		case GC_OP_NEG:
 		case GC_OP_ABS:
 		case GC_OP_OUTER:
+		case GC_OP_WINDOW:
 		case GC_OP_SHOWN:			/* one of those that the argument may have */
 			return GC_SCALE_ARGUMENT;
 		case GC_OP_ADD:

@@ -380,6 +380,9 @@ type_nullable(GcTyper *t, GcExpr *e)
 			n[0] = n[0] && n[1];
 			n[1] = false;
 			break;
+		case GC_OP_WINDOW:
+			n[0] = n[0] && e->cast_scale != GC_OVER_COUNT;
+			break;
 		case GC_OP_IN:
 			n[0] = !(e->flags & GC_LIST_EMPTY) && (n[0] || (e->flags & GC_LIST_NULL));
 			break;
@@ -512,6 +515,9 @@ type_expr(GcTyper *t, u16 i)
 			break;
 		case GC_OP_TAG:
 			code = type_tag(t, e, r);
+			break;
+		case GC_OP_WINDOW:
+			code = gc_type_window(t, e, r);
 			break;
 		case GC_OP_SCALE:
 			*r = (GcRange) {t->exprs[e->arg[0]].min_scale, t->exprs[e->arg[0]].scale};

@@ -69,6 +69,9 @@ emit_leaf(Cg *cg, u16 i)
 			else
 				snprintf(v, sizeof(v), "(gc_this_set < %d)", e->ref);
 			break;
+		case GC_OP_WINDOW:
+			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
+			break;
 		default:				/* GC_OP_NULL */
 			snprintf(v, sizeof(v), "((%s) 0)", cg_ctype[e->reg]);
 			strcpy(o.n, "1");
@@ -844,6 +847,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_ROUND:
 		case GC_OP_ROW_ID:
 		case GC_OP_SET:
+		case GC_OP_WINDOW:
 			return emit_leaf(cg, i);
 		case GC_OP_ADD:
 		case GC_OP_SUB:

@@ -107,3 +107,31 @@ gc_generate_text_kernel(void)
 			  GC_TEXT_VALUES, GC_TEXT_VALUES, GC_TEXT_VALUES, GC_TEXT_VALUES);
 	return t.s;
 }
+
+/*-------------------------------------------------------------------------
+ * The kernel of windows over kept rows
+ *-------------------------------------------------------------------------
+ */
+
+char *
+gc_generate_window_kernel(void)
+{
+	Text		t = {0};
+
+	cg_prologue(&t, GC_WINDOW_WORDS, 8, 256);
+	/* What a step reads is not there if one before it was stopped: none begins then, in this launch or in later ones. */
+	text_addf(&t, "GC_BLOCK_ARRAY(u32, stopped, 1);\n"
+			  "for (u32 s = 0; s < (u32) gc_a.w[GC_WINDOW_NSTEPS]; s++) {\n"
+			  "if (thread == 0) stopped[0] = GC_STOPPED;\n"
+			  "GC_BARRIER();\n"
+			  "if (stopped[0]) break;\n"
+			  "const u64 step = gc_a.w[GC_WINDOW_STEPS + 2 * s], end = gc_a.w[GC_WINDOW_STEPS + 2 * s + 1];\n"
+			  "const u32 phase = GC_WINDOW_PHASE(step);\n"
+			  "const GcWindow window = gc_window(gc_a.w, GC_WINDOW_ORDER(step));\n"
+			  "const u32 npacked = phase >= GC_WINDOW_PACK && phase <= GC_WINDOW_MERGE ? gc_window_npacked(&window) : 0;\n"
+			  "for (u64 unit = gc_a.w[GC_WINDOW_FROM] + (u64) block * nthreads + thread; unit < end; unit += (u64) nblocks * nthreads)\n"
+			  "gc_window_unit(&window, phase, unit, GC_WINDOW_WIDTH(step), npacked);\n"
+			  "GC_BARRIER();\n"
+			  "}\n}\n");
+	return t.s;
+}

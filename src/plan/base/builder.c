@@ -58,6 +58,7 @@ gc_builder_init(GcTranslation *tr)
 	tr->plan->inputs = palloc0(GC_MAX_INPUTS * sizeof(GcPlanInput));
 	tr->plan->luts = palloc(GC_MAX_LUTS * sizeof(GcPlanLut));
 	tr->plan->lists = palloc(GC_MAX_LISTS * sizeof(GcPlanList));
+	tr->kept_windows = palloc(GC_MAX_WINDOWS_KEPT * sizeof(GcPWindow));
 	/* These can be far larger: they grow (room()). */
 	tr->plan->params = palloc0(FIRST_ROOM * sizeof(GcPlanParam));
 	tr->plan->columns = palloc0(FIRST_ROOM * sizeof(GcPlanColumn));
@@ -560,6 +561,7 @@ copy_arrays(GcTranslation *to, const GcTranslation *from)
 	COPY_ARRAY(aggs, from->naggs, 0);
 	COPY_ARRAY(pipelines, from->npipelines, GC_MAX_PIPELINES + 1);
 	COPY_ARRAY(builds, from->nbuilds, GC_MAX_BUILDS);
+	COPY_ARRAY(kept_windows, from->nkept_windows, GC_MAX_WINDOWS_KEPT);
 }
 
 static void

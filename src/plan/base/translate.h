@@ -207,7 +207,8 @@ typedef struct GcTranslation
 				naggs,
 				nparams,
 				nluts,
-				nlists;
+				nlists,
+				nkept_windows;
 	GcPColumn  *columns;
 	GcExpr	   *pexprs;
 	uint16	   *space;			/* of each text expression */
@@ -236,7 +237,8 @@ typedef struct GcTranslation
 	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
 	bool		late;			/* outputs are fetched by row id; what only they read is left out */
-	GcPlanWindows *windows;		/* NULL: none; never changed once it is here */
+	GcPWindow  *kept_windows;	/* over rows that later pipelines read (group/kept_windows.c) */
+	GcPlanWindows *windows;		/* of the executor's; NULL: none; never changed once it is here */
 	List	   *window_exprs;	/* Node: their expressions */
 	List	   *sets;			/* int: bits of the keys that each grouping set leaves out */
 	List	   *groupings;		/* IntList: numbers of the keys that a GROUPING() is of */

@@ -19,6 +19,8 @@
  */
 #include "costs.h"
 
+#include <math.h>
+
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
@@ -151,6 +153,10 @@ lookup_operators(const GcTranslation *tr)
 /* To encode a value of a row source, in operators. */
 #define ENCODE_OPERATORS	4
 
+/* A window over kept rows: its functions, in doublings of the rows; its launches. */
+#define WINDOW_DOUBLINGS	7
+#define WINDOW_COST			40
+
 /*
  * To decode a value, in operators.  It is a machine word; a numeric, which is made of digits; or a text
  * that few rows, or else many, have in common.  Measured.
@@ -236,6 +242,24 @@ encoding_cost(const GcLeaf *leaf)
 	return cpu_tuple_cost + ENCODE_OPERATORS * list_length(leaf->path->pathtarget->exprs) * cpu_operator_cost;
 }
 
+/*
+ * To make the groups that windows are over, to sort the rows and to scan them.  For each doubling of the rows, one takes as
+ * long as to enter it into a table; the functions as long as a few doublings.
+ */
+static Cost
+kept_windows_cost(const GcTranslation *tr, const GcGroups *rows, const DeviceCosts *costs)
+{
+	const double n = Max(tr->plan->groups[rows->pipeline], 2);
+	Cost		cost = rows->over ? rows->over->streamed->tuples * rows->over->streamed->share * costs->build : 0;
+
+	for (int i = 0; i < tr->nkept_windows; i++)
+	{
+		if (tr->kept_windows[i].pipeline == rows->pipeline)
+			cost += n * (log2(n) + WINDOW_DOUBLINGS) * costs->build + WINDOW_COST;
+	}
+	return cost;
+}
+
 static Cost leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs);
 
 static Cost
@@ -268,9 +292,11 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 	}
 	else if (leaf->groups && !leaf->groups->shared)
 	{
-		/* Each row is entered into a group table at most. */
+		/* Each row is entered into a group table at most, or is kept. */
 		cost += leaves_cost(tr, leaf->groups->leaves, costs);
 		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
+		if (leaf->groups->rows)
+			cost += kept_windows_cost(tr, leaf->groups, costs);
 	}
 	else if (leaf->groups == NULL)
 	{

@@ -21,7 +21,7 @@
 bool
 gc_has_vars(Node *node)
 {
-	return contain_var_clause(node) || contain_agg_clause(node);
+	return contain_var_clause(node) || contain_agg_clause(node) || contain_window_function(node);
 }
 
 int

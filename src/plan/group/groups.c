@@ -135,7 +135,7 @@ gc_group_key_expr(GcTranslation *tr, int e, Node *expr)
 static int
 add_output(GcTranslation *tr, int pipeline, int e, Expr *expr)
 {
-	int			n = find_key(tr->key_nodes[pipeline], (Node *) expr);
+	int			n = expr ? find_key(tr->key_nodes[pipeline], (Node *) expr) : -1;
 
 	if (n >= 0)
 		return n;
@@ -738,9 +738,9 @@ gc_rows_open(GcTranslation *tr)
 }
 
 int
-gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr)
+gc_rows_output(GcTranslation *tr, GcGroups *rows, Expr *expr)
 {
-	GcLevel		level = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, NULL);
+	GcLevel		level = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->over);
 	int			e = gc_translate_expr(tr, rows->streamed, expr);
 	int			n = -1;
 
@@ -751,8 +751,30 @@ gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr)
 		else
 			n = add_output(tr, rows->pipeline, e, expr);
 	}
-	tr->groups = rows;
-	e = n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
+	gc_level_leave(tr, &level);
+	return n;
+}
+
+int
+gc_rows_output_of(GcTranslation *tr, GcGroups *rows, int e)
+{
+	ListCell   *lc;
+
+	foreach(lc, tr->group_keys[rows->pipeline])
+	{
+		if (lfirst_int(lc) == e)
+			return foreach_current_index(lc);
+	}
+	return e < 0 ? -1 : add_output(tr, rows->pipeline, e, NULL);
+}
+
+int
+gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr)
+{
+	GcLevel		level = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows);
+	int			n = gc_rows_output(tr, rows, expr);
+	int			e = n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
+
 	gc_level_leave(tr, &level);
 	return e;
 }
@@ -834,13 +856,14 @@ number_of_groups(GcTranslation *tr, List *group_exprs, List *values, double rows
 	return n;
 }
 
-/* A pipeline over the first level's groups, which everything is translated for from here on. */
-static void
-open_second_level(GcTranslation *tr, GcGroups *groups)
+bool
+gc_groups_stream(GcTranslation *tr, GcGroups *groups)
 {
 	GcLeaf	   *leaf = palloc0(sizeof(GcLeaf));
 	GcPPipeline *pl;
 
+	if (tr->npipelines == GC_MAX_PIPELINES)
+		return gc_refuse(tr, "too many relations are joined") >= 0;
 	leaf->groups = groups;
 	leaf->input = groups->input;
 	leaf->tuples = tr->plan->groups[groups->pipeline];
@@ -853,6 +876,7 @@ open_second_level(GcTranslation *tr, GcGroups *groups)
 	pl->build = GC_NONE;
 	tr->streamed = leaf;
 	tr->groups = groups;
+	return true;
 }
 
 /* Make keys of what is grouped by. */
@@ -882,14 +906,13 @@ open_levels(GcTranslation *tr, List *group_exprs, List *values, List *by)
 	const double rows = tr->streamed->tuples * tr->streamed->share;
 	GcGroups   *groups = gc_groups_open(tr);
 
-	if (groups == NULL || tr->npipelines == GC_MAX_PIPELINES)
-		return gc_refuse(tr, "too many relations are joined") >= 0;
+	if (groups == NULL)
+		return false;
 	groups->distinct = values;
 	groups->by = by;
 	tr->pipelines[groups->pipeline].rounds = list_length(values) > 1 ? list_length(values) : 0;
 	tr->plan->groups[groups->pipeline] = number_of_groups(tr, group_exprs, values, rows);
-	open_second_level(tr, groups);
-	return true;
+	return gc_groups_stream(tr, groups);
 }
 
 bool

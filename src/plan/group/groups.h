@@ -50,6 +50,19 @@ extern GcGroups *gc_rows_open(GcTranslation *tr);
 /* An expression of the level that the rows are of, as a column of them; GC_NO_EXPR, with a reason, if it cannot be kept. */
 extern int	gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr);
 
+/*
+ * The number of such an expression among what the rows have, and of one of the program, in the rows' pipeline; -1, with a
+ * reason, if it cannot be kept.
+ */
+extern int	gc_rows_output(GcTranslation *tr, GcGroups *rows, Expr *expr);
+extern int	gc_rows_output_of(GcTranslation *tr, GcGroups *rows, int e);
+
+/*
+ * A pipeline over groups of the level, which everything is translated for from here on; false, with a reason, if there are
+ * too many.
+ */
+extern bool gc_groups_stream(GcTranslation *tr, GcGroups *groups);
+
 /* Groups or rows that one more pipeline scans. */
 extern GcGroups *gc_groups_again(GcTranslation *tr, const GcGroups *groups);
 

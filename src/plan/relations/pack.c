@@ -403,7 +403,7 @@ pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 		.nsteps = count_steps(tr),
 		.npipelines = tr->npipelines,.nbuilds = tr->nbuilds,
 		.npayloads = count_payloads(tr, maps),.naggs = tr->naggs,.nparams = tr->nparams,
-		.nluts = maps->nluts,.nlists = tr->nlists,.nrefs = count_refs(tr),
+		.nluts = maps->nluts,.nlists = tr->nlists,.nwindows = tr->nkept_windows,.nrefs = count_refs(tr),
 	};
 	p = palloc0(gc_program_size(&head));
 	*p = head;
@@ -416,6 +416,11 @@ pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 	pack_exprs(tr, p, maps);
 	for (int i = 0; i < tr->naggs; i++)
 		gc_aggs(p)[maps->agg[i]] = tr->aggs[i];
+	for (int i = 0; i < tr->nkept_windows; i++)
+	{
+		gc_windows(p)[i] = tr->kept_windows[i];
+		gc_windows(p)[i].pipeline = maps->pipeline[tr->kept_windows[i].pipeline];
+	}
 	return p;
 }
 

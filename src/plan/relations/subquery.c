@@ -12,6 +12,9 @@
  * A subquery may stand in the statement several times: PostgreSQL plans each mention of an inlined CTE anew.
  * Where its plan joins and filters the same, the groups are made once, and each leaf is an input of them.
  *
+ * The rows of a subquery with window functions, of groups or of a join, are kept, and the functions' values are columns of
+ * them (group/kept_windows.c).
+ *
  * A subquery that groups nothing is a part of the outer query's join mostly.  One with LIMIT ALL is not: its rows are kept
  * (group/groups.c), to be read as groups are.  So it is with CTEs that are computed once (rewrite/rewrite_cte.c).
  *
@@ -59,6 +62,7 @@
 #include "../expr/expr.h"
 #include "../group/few_values.h"
 #include "../group/groups.h"
+#include "../group/kept_windows.h"
 #include "pipelines.h"
 #include "../base/quotient.h"
 #include "relinfo.h"
@@ -89,15 +93,24 @@ has_plain_init_plans(PlannerInfo *subroot)
 	return true;
 }
 
-/* Is the query one aggregation of a join, and nothing else that changes its rows? */
+/* Does the query group rows?  As gc_is_plain_query() asks whether it does not. */
+static bool
+groups_rows(const Query *q)
+{
+	return q->hasAggs || q->groupClause != NIL || q->distinctClause != NIL;
+}
+
+/* Is the query one aggregation of a join, or has it window functions, and nothing else that changes its rows? */
 static bool
 is_aggregation(PlannerInfo *subroot)
 {
 	const Query *q = subroot->parse;
 
-	return q->commandType == CMD_SELECT && (q->hasAggs || q->groupClause != NIL || q->distinctClause != NIL) &&
-		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL)) &&
-		q->groupingSets == NIL && !q->hasWindowFuncs && !q->hasDistinctOn && q->setOperations == NULL &&
+	return q->commandType == CMD_SELECT && (groups_rows(q) || q->hasWindowFuncs) &&
+		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL || q->hasWindowFuncs)) &&
+		/* Without keys there is one group, also of no row. */
+		!(q->hasWindowFuncs && groups_rows(q) && q->groupClause == NIL) &&
+		q->groupingSets == NIL && !q->hasDistinctOn && q->setOperations == NULL &&
 		!gc_has_limit(q) && !q->hasTargetSRFs && q->rowMarks == NIL &&
 		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
@@ -191,14 +204,15 @@ static GcGroups *
 translate_kept(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
 	const double words = list_length(subroot->processed_tlist) + 1;
+	const double bytes = words * sizeof(u64) + (subroot->parse->hasWindowFuncs ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0);
 	GcGroups   *rows;
 
-	if (rel->rows * words * sizeof(u64) > gc_device_status()->info.memory_bytes / KEPT_PART)
+	if (rel->rows * bytes > gc_device_status()->info.memory_bytes / KEPT_PART)
 	{
 		gc_refuse(tr, "too many rows of a subquery are expected to be kept in device memory");
 		return NULL;
 	}
-	rows = translate_join(tr, subroot, rel) ? gc_rows_open(tr) : NULL;
+	rows = !translate_join(tr, subroot, rel) ? NULL : subroot->parse->hasWindowFuncs ? gc_windowed_open(tr) : gc_rows_open(tr);
 	if (rows)
 		tr->plan->groups[rows->pipeline] = Max(rel->rows, 1);
 	return rows;
@@ -236,6 +250,52 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	groups->by = exprs;
 	tr->plan->groups[groups->pipeline] = Min(number_of_groups(subroot, rel, exprs), gc_most_groups(tr, groups->pipeline));
 	return groups;
+}
+
+/* Test HAVING where the groups are scanned that windows are over. */
+static bool
+translate_having(GcTranslation *tr)
+{
+	ListCell   *lc;
+
+	foreach(lc, (List *) tr->root->parse->havingQual)
+	{
+		int			e = gc_translate_expr(tr, tr->streamed, lfirst(lc));
+
+		if (e < 0)
+			return false;
+		gc_build_filter(tr, tr->streamed->pipeline, e, 0.5);
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_FILTER, lfirst(lc));
+	}
+	return true;
+}
+
+/* Translate the level below the leaf, whose rows are kept, with windows over them.  NULL, with a reason, if that cannot be. */
+static GcGroups *
+translate_windowed(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
+{
+	GcGroups   *groups;
+	GcGroups   *rows;
+	ListCell   *lc;
+
+	if (!groups_rows(subroot->parse))
+		rows = translate_kept(tr, subroot, rel);
+	else if ((groups = translate_level(tr, subroot, rel)) == NULL || tr->group_keys[groups->pipeline] == NIL)
+		return NULL;
+	else
+	{
+		if (!gc_groups_stream(tr, groups) || !translate_having(tr) || (rows = gc_windowed_open(tr)) == NULL)
+			return NULL;
+		tr->plan->groups[rows->pipeline] = tr->plan->groups[groups->pipeline];
+	}
+	/* Where a function is not known, the subquery is PostgreSQL's, and not all that reads it. */
+	foreach(lc, rows ? subroot->processed_tlist : NIL)
+	{
+		if (contain_window_function((Node *) lfirst_node(TargetEntry, lc)->expr) &&
+			gc_groups_expr(tr, rows, lfirst_node(TargetEntry, lc)->expr) < 0)
+			return NULL;
+	}
+	return rows;
 }
 
 /* Is there a division of numerics in an expression? */
@@ -284,7 +344,7 @@ subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 
 	if (tle == NULL)
 		return gc_refuse(tr, "a whole-row reference is used");
-	if (leaf->groups->rows)
+	if (leaf->groups->rows && !leaf->groups->root->parse->hasWindowFuncs)
 		return gc_rows_column(tr, leaf->groups, tle->expr);
 	e = gc_groups_expr(tr, leaf->groups, tle->expr);
 	if (e >= 0 && leaf->build >= 0 && divides(tr, e))
@@ -387,7 +447,8 @@ have_groups(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Quer
 	else
 	{
 		level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
-		groups = is_kept(subroot) ? translate_kept(tr, subroot, rel) : translate_level(tr, subroot, rel);
+		groups = is_kept(subroot) ? translate_kept(tr, subroot, rel) : subroot->parse->hasWindowFuncs ?
+			translate_windowed(tr, subroot, rel) : translate_level(tr, subroot, rel);
 		gc_level_leave(tr, &level);
 	}
 	if (groups == NULL)
@@ -427,7 +488,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 	tr->init_plans = list_concat(tr->init_plans, list_copy(subroot->init_plans));
 	leaf->groups = groups;
 	leaf->input = groups->input;
-	leaf->having = (List *) subroot->parse->havingQual;
+	leaf->having = groups->rows ? gc_run_conditions(subroot) : (List *) subroot->parse->havingQual;
 	/* A pipeline without keys has a group always. */
 	if (!groups->rows && groups->by != NIL && tr->group_keys[groups->pipeline] == NIL)
 		leaf->having = lappend(list_copy(leaf->having), has_rows());

@@ -87,7 +87,8 @@ ask_fixed(void)
 		[GC_FIXED_KEY_GROUP_WRITER] = gc_generate_key_group_writer,
 		[GC_FIXED_TEXT] = gc_generate_text_kernel,
 		[GC_FIXED_HOLES] = gc_generate_holes_kernel,
-		[GC_FIXED_LINK] = gc_generate_link_kernel
+		[GC_FIXED_LINK] = gc_generate_link_kernel,
+		[GC_FIXED_WINDOW] = gc_generate_window_kernel
 	};
 
 	for (int i = 0; i < GC_NFIXED; i++)

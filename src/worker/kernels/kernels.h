@@ -115,6 +115,7 @@ typedef enum GcFixedKernel
 	GC_FIXED_TEXT,
 	GC_FIXED_HOLES,
 	GC_FIXED_LINK,
+	GC_FIXED_WINDOW,
 	GC_NFIXED
 } GcFixedKernel;
 

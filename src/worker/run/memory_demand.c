@@ -54,10 +54,12 @@ gc_lay_out_sink(const GcRequest *request, int pipeline, GcAddr memory, GcSinkMem
 	u64			groups = 0,
 				slots = 0,
 				keys = 0,
-				rows = 0;
+				rows = 0,
+				windows = 0;
 
 	if (pl->sink == GC_SINK_ROWS)
 	{
+		windows = gc_has_windows(request->program, pipeline) ? GC_WINDOW_BYTES(v->rows_cap) : 0;
 		rows = (u64) gc_row_words(request->program, pl) * v->rows_cap * 8;
 		groups = pl->nkeys > 0 ? gc_sink_align(GC_FIRST_BYTES) : 0;
 	}
@@ -73,8 +75,9 @@ gc_lay_out_sink(const GcRequest *request, int pipeline, GcAddr memory, GcSinkMem
 	sink->group_slots = sink->groups + groups;
 	sink->group_keys = sink->group_slots + slots;
 	sink->rows = sink->group_keys + keys;
+	sink->windows = sink->rows + rows;
 	sink->zero = GC_FLAGS_ROOM + groups + slots;
-	return GC_FLAGS_ROOM + groups + slots + keys + rows;
+	return GC_FLAGS_ROOM + groups + slots + keys + rows + windows;
 }
 
 GcChosenMemory

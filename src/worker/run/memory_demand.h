@@ -42,6 +42,7 @@ typedef struct GcSinkMemory
 	GcAddr		group_slots;
 	GcAddr		group_keys;
 	GcAddr		rows;
+	GcAddr		windows;		/* scratch of windows over the rows */
 	u64			zero;			/* bytes to be zeroed */
 } GcSinkMemory;
 

@@ -89,7 +89,7 @@ gc_run_kernels_ready(GcRun *run)
 {
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
 	const bool	wanted[GC_NFIXED] = {[GC_FIXED_COMPACTOR] = run->result.gather,[GC_FIXED_TEXT] = computes_lookups(run),
-	[GC_FIXED_HOLES] = run->request->nvisible > 0};
+	[GC_FIXED_HOLES] = run->request->nvisible > 0,[GC_FIXED_WINDOW] = run->p->nwindows > 0};
 	bool		failed;
 
 	for (int i = 0; i < run->p->npipelines; i++)

@@ -18,6 +18,7 @@
 #include "passes.h"
 #include "stop.h"
 #include "wave_scan.h"
+#include "window_launch.h"
 
 /*
  * Allocate flags and sink of the main kernel, in one piece, with what is chosen or collected of its
@@ -475,7 +476,8 @@ fill_groups(GcRun *run, int pipeline)
 	}
 	if ((code = note_copied(run)) != GC_OK ||
 		(code = clear_table(run, sink->memory, GC_FLAGS_ROOM, sink->zero, GC_FLAG_GROUPS, again)) != GC_OK ||
-		(code = run_pipeline(run, pipeline, sink->memory)) != GC_OK)
+		(code = run_pipeline(run, pipeline, sink->memory)) != GC_OK ||
+		(code = gc_run_windows(run, pipeline)) != GC_OK)
 		return code;
 	return gc_copy_out(run->memory.stream, run->request->group_flags + pipeline * GC_GROUP_FLAG_WORDS, sink->memory,
 					   GC_GROUP_FLAG_WORDS * sizeof(u32), &run->err);

@@ -1,0 +1,550 @@
+/*-------------------------------------------------------------------------
+ *
+ * gc_window.h
+ *	  Window functions over rows that are kept in device memory: a sort of their numbers, and segmented scans.
+ *
+ * Rows lie column by column (codegen/sink/sink_rows.c).  A step of a launch does one phase of one window: a loop over units
+ * that do not depend on each other.  Where rows are few, one block takes several steps.
+ *
+ * What a row is sorted by is packed into a word: of the first keys as many as find room, each in as many bits as the values
+ * that there are take.  Rows whose words are equal are compared by their keys, unless all found room.  Two arrays of words
+ * and row numbers take turns in the sort, which merges runs of twice the length in each launch.  A unit of it writes
+ * GC_WINDOW_RUN places, wherever the runs begin.  Behind the sort, the numbers that are not in order are the marks of
+ * places: where partitions and groups of peers begin.
+ *
+ * A scan has three phases: the total of each chunk of places, what comes before each chunk, the state at each place.  A
+ * state is what a partition has up to a place.  All frames begin with their partition, so the state at a frame's end is
+ * the function's value.  The first scan numbers partitions and peers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_WINDOW_H
+#define GC_WINDOW_H
+
+#define GC_WINDOW_BEGINS	(1ull << 63)	/* in GcWindowState.n: a partition begins within */
+
+/* One launch, as it comes in argument words. */
+typedef struct GcWindow
+{
+	u64		   *rows;
+	u64			cap;
+	u64			count;
+	u64		   *ranges;			/* of each key, the greatest image, and of the images' complements */
+	const u64  *packed;			/* words, in order and in the other one */
+	u64		   *other_packed;
+	const u32  *order;			/* row numbers */
+	u32		   *other;
+	u32		   *peers;			/* number of a place's peers, of its partition, and where each begins */
+	u32		   *partition;
+	u32		   *first_peer;
+	u32		   *first_place;
+	GcWindowState *states;
+	GcWindowState *before;
+	const u64  *keys;
+	u32			npartition;
+	u32			nkeys;
+	u32			fn;
+	u32			frame;
+	u64			arg;
+	u64			result;
+} GcWindow;
+
+/* which: the array of row numbers that is read. */
+GC_FN GcWindow
+gc_window(const u64 *w, u32 which)
+{
+	const u64	cap = w[GC_WINDOW_CAP];
+	const u64	rows = ((const u32 *) w[GC_WINDOW_FLAGS])[GC_FLAG_ROWS];
+	GcWindow	x;
+	u64		   *packed;
+	u32		   *words;
+
+	x.rows = (u64 *) w[GC_WINDOW_ROWS];
+	x.cap = cap;
+	x.count = rows < cap ? rows : cap;
+	x.states = (GcWindowState *) w[GC_WINDOW_SCRATCH];
+	x.before = x.states + cap;
+	x.ranges = (u64 *) (x.before + GC_WINDOW_CHUNKS);
+	packed = x.ranges + 2 * 16;
+	x.packed = packed + which * cap;
+	x.other_packed = packed + (which ^ 1) * cap;
+	words = (u32 *) (packed + 2 * cap);
+	x.order = words + which * cap;
+	x.other = words + (which ^ 1) * cap;
+	x.peers = words + 2 * cap;
+	x.partition = words + 3 * cap;
+	x.first_peer = words + 4 * cap;
+	x.first_place = words + 5 * cap + 1;
+	x.keys = w + GC_WINDOW_KEYS;
+	x.npartition = (u32) w[GC_WINDOW_NPARTITION];
+	x.nkeys = (u32) w[GC_WINDOW_NKEYS];
+	x.fn = (u32) w[GC_WINDOW_FN];
+	x.frame = (u32) w[GC_WINDOW_FRAME];
+	x.arg = w[GC_WINDOW_ARG];
+	x.result = w[GC_WINDOW_RESULT];
+	return x;
+}
+
+/*-------------------------------------------------------------------------
+ * Values
+ *-------------------------------------------------------------------------
+ */
+
+GC_FN int
+gc_window_is_null(const GcWindow *x, u64 column, u32 row)
+{
+	const u32	word = GC_WINDOW_NULL_WORD(column);
+
+	return word != GC_WINDOW_NO_WORD && (x->rows[word * x->cap + row] >> GC_WINDOW_NULL_BIT(column) & 1);
+}
+
+GC_FN i128
+gc_window_value(const GcWindow *x, u64 column, u32 row)
+{
+	const u64	low = x->rows[GC_WINDOW_WORD(column) * x->cap + row];
+
+	if (GC_WINDOW_HIGH_WORD(column) == GC_WINDOW_NO_WORD)
+		return (i64) low;
+	return (i128) ((u128) x->rows[GC_WINDOW_HIGH_WORD(column) * x->cap + row] << 64 | low);
+}
+
+/* The low 64 bits of a key's value, such that values that have no more sort as these do, without sign.  -0 is 0. */
+GC_FN u64
+gc_window_image(const GcWindow *x, u64 key, u32 row)
+{
+	const u64	low = x->rows[GC_WINDOW_WORD(key) * x->cap + row];
+
+	if (GC_WINDOW_FLOAT(key) == 1)
+		return gc_order_f64(GC_BITS_F64((i64) low) + 0.0);
+	if (GC_WINDOW_FLOAT(key) == 2)
+		return gc_order_f64((double) GC_BITS_F32((i32) low) + 0.0);
+	return GC_WINDOW_HIGH_WORD(key) == GC_WINDOW_NO_WORD ? GC_ORDER_I64(low) : low;
+}
+
+/* Below 0, 0, or above it: does row a come before b, by this key? */
+GC_FN int
+gc_window_compare_key(const GcWindow *x, u64 key, u32 a, u32 b)
+{
+	const int	a_null = gc_window_is_null(x, key, a);
+	const int	b_null = gc_window_is_null(x, key, b);
+	const u64	high = GC_WINDOW_HIGH_WORD(key) * x->cap;
+	u64			va,
+				vb;
+
+	if (a_null || b_null)
+		return (a_null - b_null) * (key & GC_WINDOW_NULLS_FIRST ? -1 : 1);
+	va = gc_window_image(x, key, a);
+	vb = gc_window_image(x, key, b);
+	if (GC_WINDOW_HIGH_WORD(key) != GC_WINDOW_NO_WORD && x->rows[high + a] != x->rows[high + b])
+	{
+		va = GC_ORDER_I64(x->rows[high + a]);
+		vb = GC_ORDER_I64(x->rows[high + b]);
+	}
+	return ((va > vb) - (va < vb)) * (key & GC_WINDOW_DESCENDING ? -1 : 1);
+}
+
+/* Likewise by all keys; *k: number of the first that differs, or nkeys. */
+GC_FN int
+gc_window_compare(const GcWindow *x, u32 a, u32 b, u32 *k)
+{
+	for (*k = 0; *k < x->nkeys; (*k)++)
+	{
+		const int	c = gc_window_compare_key(x, x->keys[*k], a, b);
+
+		if (c != 0)
+			return c;
+	}
+	return 0;
+}
+
+/*-------------------------------------------------------------------------
+ * Packing
+ *-------------------------------------------------------------------------
+ */
+
+/* Note the ranges of keys in a chunk of rows. */
+GC_FN void
+gc_window_ranges(const GcWindow *x, u64 chunk)
+{
+	const u64	from = chunk * GC_WINDOW_PLACES;
+	const u64	to = from + GC_WINDOW_PLACES < x->count ? from + GC_WINDOW_PLACES : x->count;
+
+	for (u32 k = 0; k < x->nkeys; k++)
+	{
+		u64			most = 0;
+		u64			least = 0;
+
+		for (u64 row = from; row < to; row++)
+		{
+			const u64	image = gc_window_image(x, x->keys[k], (u32) row);
+
+			if (gc_window_is_null(x, x->keys[k], (u32) row))
+				continue;
+			most = image > most ? image : most;
+			least = ~image > least ? ~image : least;
+		}
+		GC_ATOMIC_MAX64(&x->ranges[2 * k], most);
+		GC_ATOMIC_MAX64(&x->ranges[2 * k + 1], least);
+	}
+}
+
+/* Bits of key k in a packed word: its codes are from 1 on, and NULL is before or behind them.  65: they are more than 64. */
+GC_FN u32
+gc_window_bits(const GcWindow *x, u32 k)
+{
+	const u64	most = x->ranges[2 * k];
+	const u64	least = ~x->ranges[2 * k + 1];
+
+	if (GC_WINDOW_HIGH_WORD(x->keys[k]) != GC_WINDOW_NO_WORD || (most >= least && most - least >= 1ull << 62))
+		return 65;
+	return 64 - GC_CLZ64(most < least ? 2 : most - least + 2);
+}
+
+/* How many keys find room in a word. */
+GC_FN u32
+gc_window_npacked(const GcWindow *x)
+{
+	u32			bits = 0;
+
+	for (u32 k = 0; k < x->nkeys; k++)
+	{
+		bits += gc_window_bits(x, k);
+		if (bits > 64)
+			return k;
+	}
+	return x->nkeys;
+}
+
+GC_FN void
+gc_window_pack(const GcWindow *x, u32 row, u32 npacked)
+{
+	u64			word = 0;
+
+	for (u32 k = 0; k < npacked; k++)
+	{
+		const u64	key = x->keys[k];
+		const u64	least = ~x->ranges[2 * k + 1];
+		const u64	behind = x->ranges[2 * k] - least + 2;
+		const u64	code = gc_window_image(x, key, row) - least + 1;
+		const u32	bits = gc_window_bits(x, k);
+
+		word <<= bits;
+		if (gc_window_is_null(x, key, row))
+			word |= key & GC_WINDOW_NULLS_FIRST ? 0 : x->ranges[2 * k] < least ? 1 : behind;
+		else
+			word |= key & GC_WINDOW_DESCENDING ? behind - code : code;
+	}
+	x->other_packed[row] = word;
+	x->other[row] = row;
+}
+
+/* Does a row come before another one, or behind it, by their words and, if these do not have all, by their keys? */
+GC_FN int
+gc_window_compare_packed(const GcWindow *x, u64 word_a, u32 a, u64 word_b, u32 b, int exact)
+{
+	u32			k;
+
+	if (word_a != word_b)
+		return word_a < word_b ? -1 : 1;
+	return exact ? 0 : gc_window_compare(x, a, b, &k);
+}
+
+/*-------------------------------------------------------------------------
+ * Sorting
+ *-------------------------------------------------------------------------
+ */
+
+/* Sort the rows of one run, by insertion. */
+GC_FN void
+gc_window_sort_run(const GcWindow *x, u64 unit, int exact)
+{
+	const u64	from = unit * GC_WINDOW_RUN;
+	const u64	to = from + GC_WINDOW_RUN < x->count ? from + GC_WINDOW_RUN : x->count;
+
+	for (u64 n = from; n < to; n++)
+	{
+		const u64	word = x->other_packed[n];
+		u64			at = n;
+
+		for (; at > from && gc_window_compare_packed(x, x->other_packed[at - 1], x->other[at - 1], word, (u32) n, exact) > 0; at--)
+		{
+			x->other_packed[at] = x->other_packed[at - 1];
+			x->other[at] = x->other[at - 1];
+		}
+		x->other_packed[at] = word;
+		x->other[at] = (u32) n;
+	}
+}
+
+/* Does the row at place a come no later than that at place b? */
+GC_FN int
+gc_window_first(const GcWindow *x, u64 a, u64 b, int exact)
+{
+	return gc_window_compare_packed(x, x->packed[a], x->order[a], x->packed[b], x->order[b], exact) <= 0;
+}
+
+/* Write the places of one unit, of two sorted runs of `width` places that become one. */
+GC_FN void
+gc_window_merge(const GcWindow *x, u64 unit, u64 width, int exact)
+{
+	const u64	from = unit * GC_WINDOW_RUN;
+	const u64	pair = from / (2 * width) * (2 * width);
+	const u64	middle = pair + width < x->count ? pair + width : x->count;
+	const u64	end = pair + 2 * width < x->count ? pair + 2 * width : x->count;
+	const u64	to = from + GC_WINDOW_RUN < end ? from + GC_WINDOW_RUN : end;
+	const u64	place = from - pair;
+	u64			a = place > end - middle ? place - (end - middle) : 0;
+	u64			most = place < middle - pair ? place : middle - pair;
+	u64			b;
+
+	if (from >= x->count)
+		return;
+	/* So many of the first run come before. */
+	while (a < most)
+	{
+		const u64	m = (a + most) / 2;
+
+		if (gc_window_first(x, pair + m, middle + place - m - 1, exact))
+			a = m + 1;
+		else
+			most = m;
+	}
+	b = middle + place - a;
+	a += pair;
+	for (u64 n = from; n < to; n++)
+	{
+		const u64	next = b >= end || (a < middle && gc_window_first(x, a, b, exact)) ? a++ : b++;
+
+		x->other_packed[n] = x->packed[next];
+		x->other[n] = x->order[next];
+	}
+}
+
+/* Bit 0: a partition begins at the place; bit 1: peers do. */
+GC_FN void
+gc_window_mark(const GcWindow *x, u64 n)
+{
+	u32			k = 0;
+
+	if (n > 0)
+		(void) gc_window_compare(x, x->order[n - 1], x->order[n], &k);
+	x->other[n] = n == 0 || k < x->npartition ? 3 : k < x->nkeys ? 2 : 0;
+}
+
+/*-------------------------------------------------------------------------
+ * Scans
+ *-------------------------------------------------------------------------
+ */
+
+/* What one place adds. */
+GC_FN GcWindowState
+gc_window_place(const GcWindow *x, u64 n)
+{
+	const u32	mark = x->other[n];
+	GcWindowState s = {mark >> 1, mark & 1, 0};
+	i128		value;
+
+	if (x->fn == GC_OVER_NONE)
+		return s;
+	s.low = s.high = 0;
+	s.n = mark & 1 ? GC_WINDOW_BEGINS : 0;
+	if (gc_window_is_null(x, x->arg, x->order[n]))
+		return s;
+	s.n++;
+	value = gc_window_value(x, x->arg, x->order[n]);
+	s.low = (u64) value;
+	s.high = (u64) (value >> 64);
+	return s;
+}
+
+/* The state behind b, where a is that before. */
+GC_FN GcWindowState
+gc_window_add(u32 fn, GcWindowState a, GcWindowState b)
+{
+	const i128	va = (i128) ((u128) a.high << 64 | a.low);
+	const i128	vb = (i128) ((u128) b.high << 64 | b.low);
+	i128		v = va + vb;
+
+	if (fn == GC_OVER_NONE)
+	{
+		a.low += b.low;
+		a.high += b.high;
+		return a;
+	}
+	if (b.n & GC_WINDOW_BEGINS)
+		return b;
+	if (fn == GC_OVER_MIN || fn == GC_OVER_MAX)
+		v = b.n == 0 ? va : (a.n & ~GC_WINDOW_BEGINS) == 0 ? vb : (fn == GC_OVER_MIN) == (va < vb) ? va : vb;
+	a.low = (u64) v;
+	a.high = (u64) (v >> 64);
+	a.n += b.n;
+	return a;
+}
+
+/* Total of a chunk of places; or, after `write`, the states at them. */
+GC_FN void
+gc_window_scan(const GcWindow *x, u64 chunk, u64 places, int write)
+{
+	const u64	from = chunk * places < x->count ? chunk * places : x->count;
+	const u64	to = from + places < x->count ? from + places : x->count;
+	const GcWindowState none = {0, 0, 0};
+	GcWindowState s = write ? x->before[chunk] : none;
+
+	for (u64 n = from; n < to; n++)
+	{
+		s = gc_window_add(x->fn, s, gc_window_place(x, n));
+		if (write)
+			x->states[n] = s;
+	}
+	if (!write)
+		x->before[chunk] = s;
+}
+
+/* What comes before each chunk, of the chunks' totals. */
+GC_FN void
+gc_window_carry(const GcWindow *x, u64 chunks)
+{
+	GcWindowState s = {0, 0, 0};
+
+	for (u64 c = 0; c < chunks; c++)
+	{
+		const GcWindowState total = x->before[c];
+
+		x->before[c] = s;
+		s = gc_window_add(x->fn, s, total);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * Results
+ *-------------------------------------------------------------------------
+ */
+
+/* Note the number of a place's partition and peers, and where they begin.  The last ones end with the rows. */
+GC_FN void
+gc_window_number(const GcWindow *x, u64 n)
+{
+	const u32	mark = x->other[n];
+	const u32	peers = (u32) x->states[n].low;
+	const u32	partition = (u32) x->states[n].high;
+
+	x->peers[n] = peers - 1;
+	x->partition[n] = partition - 1;
+	if (mark & 2)
+		x->first_peer[peers - 1] = (u32) n;
+	if (mark & 1)
+		x->first_place[partition - 1] = (u32) n;
+	if (n + 1 == x->count)
+	{
+		x->first_peer[peers] = (u32) x->count;
+		x->first_place[partition] = (u32) x->count;
+	}
+}
+
+/* Write a value of a row, or NULL. */
+GC_FN void
+gc_window_write(const GcWindow *x, u32 row, i128 value, int isnull)
+{
+	if (isnull)
+	{
+		x->rows[GC_WINDOW_NULL_WORD(x->result) * x->cap + row] |= 1ull << GC_WINDOW_NULL_BIT(x->result);
+		return;
+	}
+	x->rows[GC_WINDOW_WORD(x->result) * x->cap + row] = (u64) value;
+	if (GC_WINDOW_HIGH_WORD(x->result) != GC_WINDOW_NO_WORD)
+		x->rows[GC_WINDOW_HIGH_WORD(x->result) * x->cap + row] = (u64) (value >> 64);
+}
+
+/* Write the function's value for the row at a place. */
+GC_FN void
+gc_window_result(const GcWindow *x, u64 n)
+{
+	const u32	row = x->order[n];
+	const u64	first = x->first_place[x->partition[n]];
+	const u64	end = x->first_place[x->partition[n] + 1];
+	const u64	last = x->frame == GC_FRAME_PARTITION ? end - 1 : x->frame == GC_FRAME_ROWS ? n : x->first_peer[x->peers[n] + 1] - 1;
+	u64			from = x->count;
+	GcWindowState s;
+
+	switch (x->fn)
+	{
+		case GC_OVER_ROW_NUMBER:
+			gc_window_write(x, row, (i128) (n - first + 1), 0);
+			return;
+		case GC_OVER_RANK:
+			gc_window_write(x, row, (i128) (x->first_peer[x->peers[n]] - first + 1), 0);
+			return;
+		case GC_OVER_DENSE_RANK:
+			gc_window_write(x, row, (i128) (x->peers[n] - x->peers[first] + 1), 0);
+			return;
+		case GC_OVER_ROWS:
+			gc_window_write(x, row, (i128) (last - first + 1), 0);
+			return;
+		case GC_OVER_LAG:
+			from = n > first ? n - 1 : x->count;
+			break;
+		case GC_OVER_LEAD:
+			from = n + 1 < end ? n + 1 : x->count;
+			break;
+		case GC_OVER_FIRST:
+			from = first;
+			break;
+		case GC_OVER_LAST:
+			from = last;
+			break;
+		default:
+			s = x->states[last];
+			s.n &= ~GC_WINDOW_BEGINS;
+			if (x->fn == GC_OVER_COUNT)
+				gc_window_write(x, row, (i128) s.n, 0);
+			else
+				gc_window_write(x, row, (i128) ((u128) s.high << 64 | s.low), s.n == 0);
+			return;
+	}
+	if (from < x->count)
+		gc_window_write(x, row, gc_window_value(x, x->arg, x->order[from]), gc_window_is_null(x, x->arg, x->order[from]));
+	else
+		gc_window_write(x, row, 0, 1);
+}
+
+/* One unit of a phase.  npacked: keys that packed words have, where the phase sorts. */
+GC_FN void
+gc_window_unit(const GcWindow *x, u32 phase, u64 unit, u64 width, u32 npacked)
+{
+	switch (phase)
+	{
+		case GC_WINDOW_CLEAR:
+			for (u32 k = 0; k < 2 * x->nkeys; k++)
+				x->ranges[k] = 0;
+			break;
+		case GC_WINDOW_RANGES:
+			gc_window_ranges(x, unit);
+			break;
+		case GC_WINDOW_SORT:
+			gc_window_sort_run(x, unit, npacked == x->nkeys);
+			break;
+		case GC_WINDOW_MERGE:
+			gc_window_merge(x, unit, width, npacked == x->nkeys);
+			break;
+		case GC_WINDOW_TOTALS:
+		case GC_WINDOW_STATES:
+			gc_window_scan(x, unit, width, phase == GC_WINDOW_STATES);
+			break;
+		case GC_WINDOW_CARRY:
+			gc_window_carry(x, width);
+			break;
+		default:
+			if (unit >= x->count)
+				break;
+			if (phase == GC_WINDOW_PACK)
+				gc_window_pack(x, (u32) unit, npacked);
+			else if (phase == GC_WINDOW_MARK)
+				gc_window_mark(x, unit);
+			else if (phase == GC_WINDOW_NUMBER)
+				gc_window_number(x, unit);
+			else
+				gc_window_result(x, unit);
+	}
+}
+
+#endif							/* GC_WINDOW_H */

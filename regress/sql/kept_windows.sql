@@ -1,0 +1,95 @@
+-- Windows of subqueries and CTEs that something joins or filters: the rows are kept on the device, and sorted and scanned there.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/include/setup.sql'
+\i :setup
+
+-- check_same(), if the device computes the windows for a later pipeline; else says who does.
+CREATE FUNCTION public.check_kept(query text, OUT verdict text) LANGUAGE plpgsql AS $$
+DECLARE
+	nodes text;
+BEGIN
+	verdict := check_same(query);
+	SELECT string_agg(DISTINCT node, ', ') INTO nodes FROM plan_of(query) AS line, substring(line FROM 'WindowAgg|GpuconcWindow|Rows: ') AS node;
+	IF nodes IS DISTINCT FROM 'Rows: ' THEN
+		verdict := verdict || ', ' || coalesce(nodes, 'no window');
+	END IF;
+END $$;
+
+-- functions of places, in an order without ties, and with them where they do not matter
+-- costs do not decide whether a CTE is a part of its readers
+SET gpuconc.debug_rewrite = always;
+SELECT f, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s OVER (PARTITION BY nn ORDER BY id) AS v FROM types) AS x JOIN region ON r_id = x.nn', f)) AS partitions,
+	check_kept(format('SELECT count(*), sum(v), min(v), max(v) FROM (SELECT id, %s OVER (ORDER BY id DESC) AS v FROM types) AS x JOIN region ON r_id = x.id %% 7', f)) AS one
+FROM unnest(ARRAY['row_number()', 'rank()', 'dense_rank()', 'lag(i4)', 'lead(i8)', 'first_value(nn)', 'last_value(i2)', 'lag(n)', 'lead(nw)', 'count(*)', 'count(i4)', 'sum(i4)', 'sum(i8)', 'avg(i4)', 'min(n)', 'max(i8)']) AS f;
+SELECT f, check_kept(format('SELECT x.id, x.v, r_name FROM (SELECT id, nn, %s OVER (PARTITION BY bc ORDER BY i2 DESC NULLS LAST, nt) AS v FROM types) AS x JOIN region ON r_id = x.nn', f)) AS ties,
+	check_kept(format('SELECT x.id, x.v, r_name FROM (SELECT id, nn, %s OVER (ORDER BY tx) AS v FROM types) AS x JOIN region ON r_id = x.nn', f)) AS texts
+FROM unnest(ARRAY['rank()', 'dense_rank()', 'count(*)', 'sum(i4)', 'max(i8)', 'min(d)', 'avg(n)']) AS f;
+
+-- frames
+SELECT frame, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(*) OVER w, count(i4) OVER w, sum(n) OVER w, avg(i8) OVER w, min(nw) OVER w, max(ts) OVER w, last_value(n) OVER w, first_value(f8) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %s)) AS x JOIN region ON r_id = x.nn', frame)) AS partitions,
+	check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(i4) OVER w, sum(n) OVER w, avg(i2) OVER w, max(n0) OVER w FROM types WINDOW w AS (ORDER BY nn %s)) AS x JOIN region ON r_id = x.nn WHERE x.id < 0 OR x.nn IS NOT NULL', CASE WHEN frame ~ 'ROWS.*CURRENT|ROWS.*PREC.*$' AND frame !~ 'FOLLOWING' THEN '' ELSE frame END)) AS one
+FROM unnest(ARRAY['', 'ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'GROUPS UNBOUNDED PRECEDING', 'RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW', 'RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING']) AS frame;
+
+-- keys of every type, and extremes
+SELECT c, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(*) OVER (PARTITION BY %1$I), rank() OVER (ORDER BY %1$I), dense_rank() OVER (PARTITION BY b ORDER BY %1$I DESC NULLS LAST), rank() OVER (PARTITION BY nn ORDER BY %1$I NULLS FIRST, id) FROM types) AS x JOIN region ON r_id = x.nn', c)) AS verdict
+FROM unnest('{b,i2,i4,i8,f4,f8,n,nw,n0,d,ts,tz,tx,vc,bc,di,dn,dt,dd,nn,nt}'::text[]) AS c;
+SELECT c, check_kept(format('SELECT x.*, r_name FROM (SELECT id, count(*) OVER (PARTITION BY %1$I), rank() OVER (ORDER BY %1$I), dense_rank() OVER (ORDER BY %1$I DESC, id) FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c)) AS verdict
+FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
+SELECT c, check_kept(format('SELECT x.*, r_name FROM (SELECT id, sum(%1$I) OVER (ORDER BY id) AS s, avg(%1$I) OVER (ORDER BY id), min(%1$I) OVER (ORDER BY id), max(%1$I) OVER () FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
+
+-- groups, HAVING, conditions above, joins with itself, expressions of functions, several sorts
+SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
+	'WITH w AS (SELECT nn, b, sum(n) AS s, avg(sum(n)) OVER (PARTITION BY nn) AS a, rank() OVER (PARTITION BY nn ORDER BY b) AS r FROM types GROUP BY nn, b) SELECT w.*, prior.s AS prior, later.s AS later FROM w, w AS prior, w AS later WHERE w.nn = prior.nn AND w.nn = later.nn AND w.r = prior.r + 1 AND w.r = later.r - 1 AND abs(w.s - w.a) > 1',
+	'WITH w AS (SELECT id, rank() OVER (ORDER BY id) AS r FROM types) SELECT a.id, b.id FROM w AS a JOIN w AS b ON a.r = b.r + 100',
+	'WITH w AS (SELECT nn, i2, count(*) AS c, sum(count(*)) OVER (PARTITION BY nn ORDER BY i2) AS up FROM types GROUP BY nn, i2) SELECT a.nn, a.i2, a.up, b.up FROM w AS a FULL JOIN w AS b ON a.nn = b.nn AND a.i2 = b.i2 + 1',
+	'SELECT * FROM (SELECT nn, i2, count(*) AS c, rank() OVER (PARTITION BY nn ORDER BY count(*) DESC, i2) AS r FROM types GROUP BY nn, i2 HAVING sum(i4) > 0) AS x WHERE r <= 3',
+	'SELECT * FROM (SELECT id, nn, row_number() OVER (PARTITION BY nn ORDER BY id) AS r FROM types) AS x WHERE r < 4',
+	'SELECT * FROM (SELECT id, nn, rank() OVER (PARTITION BY nn ORDER BY i4, id) AS r, dense_rank() OVER (ORDER BY id DESC) AS d FROM types) AS x WHERE r <= 5 AND d > 20 AND nn IN (1, 2)',
+	'SELECT nn, count(*), sum(share) FROM (SELECT nn, i2, sum(n) * 100 / nullif(sum(sum(n)) OVER (PARTITION BY nn), 0) AS share FROM types GROUP BY nn, i2) AS x GROUP BY nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (PARTITION BY nn) - i4 AS rest, id + rank() OVER (ORDER BY id) * 2 AS twice, CASE WHEN lag(id) OVER (ORDER BY id) IS NULL THEN -1 ELSE id - lag(id) OVER (ORDER BY id) END AS step FROM types) AS x JOIN region ON r_id = nn WHERE rest IS NOT NULL',
+	'SELECT r_name, max(r) FROM region LEFT JOIN (SELECT nn, rank() OVER (ORDER BY i4, id) AS r, count(*) OVER (PARTITION BY b, nn) AS c FROM types WHERE i4 > 0) AS x ON x.nn = r_id AND c > 3 GROUP BY r_name',
+	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (PARTITION BY nn, b ORDER BY id), count(*) OVER (PARTITION BY nn), sum(i4) OVER (PARTITION BY nn ORDER BY b), rank() OVER (ORDER BY tx DESC NULLS LAST, id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT t.id, c_name, rank() OVER (PARTITION BY c_city ORDER BY t.id) AS r FROM types AS t JOIN customer ON c_id = t.nn) AS x JOIN region ON r_id = r',
+	'SELECT x.*, r_name FROM (SELECT i, rank() OVER (PARTITION BY v ORDER BY i) AS r, sum(v) OVER (ORDER BY i) AS s FROM (SELECT id AS i, nn AS v FROM types JOIN region ON r_id = nn UNION ALL SELECT c_id + 10000, c_region FROM customer JOIN region ON r_id = c_region) AS u) AS x JOIN region ON r_id = r % 7',
+	'SELECT v, count(*), sum(r) FROM (SELECT nn AS v, rank() OVER (ORDER BY id) AS r FROM types UNION ALL SELECT c_region, count(*) OVER (PARTITION BY c_city) FROM customer) AS u JOIN region ON r_id = v GROUP BY v',
+	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id) FROM types WHERE id < 0) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id), sum(i4) OVER () FROM types WHERE id = 7) AS x LEFT JOIN region ON r_id = nn',
+	'SELECT * FROM (SELECT y, rank() OVER (ORDER BY y) AS r FROM (SELECT nn AS y, count(*) OVER (PARTITION BY nn) AS c FROM types) AS below WHERE c > 2 GROUP BY y) AS x WHERE r > 1']) AS q;
+
+EXPLAIN (COSTS OFF) WITH w AS (SELECT nn, b, sum(n) AS s, avg(sum(n)) OVER (PARTITION BY nn) AS a, rank() OVER (PARTITION BY nn ORDER BY b) AS r FROM types GROUP BY nn, b)
+SELECT w.*, prior.s FROM w, w AS prior WHERE w.nn = prior.nn AND w.r = prior.r + 1 AND w.s > w.a;
+
+-- as many rows as need several chunks of a scan, in one partition and in as many as there are rows
+CREATE TABLE cached.many AS SELECT i AS id, (i * 7919 % 100003)::int4 AS k, i % 3 AS p, (i % 1000)::numeric(10,2) AS n, CASE WHEN i % 5 > 0 THEN i::int8 * 1000000007 END AS wide FROM generate_series(1, 100000) AS i;
+VACUUM ANALYZE cached.many;
+SET gpuconc.debug_offload = require;
+CREATE FUNCTION public.same_many(query text, OUT verdict text) LANGUAGE plpgsql AS $$
+DECLARE
+	differ bigint;
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE ours AS %s', query);
+	SET LOCAL gpuconc.enabled = off;
+	EXECUTE format('CREATE TEMP TABLE theirs AS %s', query);
+	SET LOCAL gpuconc.enabled = on;
+	SET LOCAL gpuconc.debug_offload = allow;
+	SELECT count(*) INTO differ FROM ((SELECT * FROM ours EXCEPT ALL SELECT * FROM theirs) UNION ALL (SELECT * FROM theirs EXCEPT ALL SELECT * FROM ours)) AS d;
+	SET LOCAL gpuconc.debug_offload = require;
+	DROP TABLE ours, theirs;
+	verdict := CASE differ WHEN 0 THEN 'same' ELSE differ || ' rows differ' END;
+END $$;
+SELECT w, same_many(format('SELECT x.id, r, d, s, c, lo, hi, before FROM (SELECT id, rank() OVER w AS r, dense_rank() OVER w AS d, sum(n) OVER w AS s, count(wide) OVER w AS c, min(wide) OVER w AS lo, max(k) OVER w AS hi, lag(id) OVER (ORDER BY id) AS before FROM many WINDOW w AS (%s)) AS x JOIN region ON r_id = x.id %% 6', w)) AS verdict
+FROM unnest(ARRAY['ORDER BY k', 'ORDER BY n', 'PARTITION BY p ORDER BY k DESC', 'PARTITION BY id', 'ORDER BY id ROWS UNBOUNDED PRECEDING', 'PARTITION BY p ORDER BY wide NULLS FIRST, k, id', 'ORDER BY p', '']) AS w;
+RESET gpuconc.debug_offload;
+-- the session sees the flag of rows that found no room, and asks again
+SELECT same_many('SELECT x.id, x.r, y.p FROM (SELECT id + k - k AS id, rank() OVER (ORDER BY id) AS r FROM many WHERE k % 10 < 9 AND n * 2 + p > -1) AS x JOIN many AS y ON y.id = x.r') AS verdict;
+DROP FUNCTION public.same_many(text);
+DROP TABLE cached.many;
+
+-- PostgreSQL's, or the executor's
+SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
+	'SELECT x.*, r_name FROM (SELECT id, nn, ntile(3) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(f8) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, count(*) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id ROWS 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
+DROP FUNCTION public.check_kept(text);

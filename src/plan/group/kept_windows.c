@@ -1,0 +1,287 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_windows.c
+ *	  Windows over kept rows: a subquery's window functions as columns that a later pipeline scans.
+ *
+ * The rows of the subquery, of groups or of a join, are kept with all that its windows need: keys, arguments.  A function's
+ * values are one more output, which the worker writes once all rows are there (worker/run/window_launch.c).  An expression
+ * with window functions is computed where the rows are scanned; what is in it besides is an output.
+ *
+ * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.
+ *
+ * What is not known here is left to PostgreSQL's windows, or to the executor's (exec/window.c).
+ *
+ * Planner, in backends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "kept_windows.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "aggregates.h"
+#include "../base/builder.h"
+#include "../base/quotient.h"
+#include "../expr/expr.h"
+#include "../../columns/encode/pgkinds.h"
+#include "../../compat.h"
+
+/*-------------------------------------------------------------------------
+ * Windows
+ *-------------------------------------------------------------------------
+ */
+
+/* A text in the place that its collation gives it. */
+static int
+rank_of(GcTranslation *tr, int e, Expr *expr)
+{
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[e],.to_space = GC_SPACE_NONE,.expr = -1,
+	.collation = exprCollation((Node *) expr),.argtype = exprType((Node *) expr)};
+
+	return gc_build_lut(tr, e, GC_INT4, &rank);
+}
+
+/* The number of an expression of the rows by which a window has them in order, or only together; -1, with a reason. */
+static int
+key_output(GcTranslation *tr, Expr *expr, bool ordered)
+{
+	GcGroups   *rows = tr->groups;
+	int			n = gc_rows_output(tr, rows, expr);
+	int			e = n < 0 ? -1 : list_nth_int(tr->group_keys[rows->pipeline], n);
+
+	if (e < 0 || !gc_no_quotient(tr, e, "a key of a window"))
+		return -1;
+	if (tr->pexprs[e].kind == GC_NUMERIC && gc_scale_may_vary(tr, e))
+		return gc_refuse(tr, "numerics of different scales are a key of a window");
+	if (gc_kinds[tr->pexprs[e].kind].opaque)
+		return gc_refuse(tr, "equal values of a type that is a key of a window may differ in spelling");
+	return ordered && GC_KIND_IS_CODE(tr->pexprs[e].kind) ? gc_rows_output_of(tr, rows, rank_of(tr, e, expr)) : n;
+}
+
+static bool
+add_key(GcTranslation *tr, GcPWindow *w, const SortGroupClause *clause, bool ordered)
+{
+	Node	   *expr = get_sortgroupclause_expr(unconstify(SortGroupClause *, clause), tr->root->processed_tlist);
+	Oid			family;
+	Oid			input;
+	GcDirection direction;
+	int			n;
+
+	if (w->nkeys == GC_MAX_KEYS)
+		return gc_refuse(tr, "a window has too many columns") >= 0;
+	if (!OidIsValid(clause->sortop) || !get_ordering_op_properties(clause->sortop, &family, &input, &direction) ||
+		family != lookup_type_cache(exprType(expr), TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+		return gc_refuse(tr, "a window is not in the default order of a type") >= 0;
+	n = key_output(tr, (Expr *) expr, ordered);
+	if (n < 0)
+		return false;
+	w->descending |= (direction == GC_GREATER) << w->nkeys;
+	w->nulls_first |= (clause->nulls_first ? 1 : 0) << w->nkeys;
+	w->keys[w->nkeys++] = n;
+	return true;
+}
+
+/* The frame of a window; -1, with a reason, if it is none of ours. */
+static int
+frame_of(GcTranslation *tr, const WindowClause *clause)
+{
+	const int	frame = clause->frameOptions;
+
+	if (!(frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) || (frame & FRAMEOPTION_EXCLUSION))
+		return gc_refuse(tr, "a window's frame begins within a partition");
+	if (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING)
+		return GC_FRAME_PARTITION;
+	if (!(frame & FRAMEOPTION_END_CURRENT_ROW))
+		return gc_refuse(tr, "a window's frame ends with an offset");
+	return frame & FRAMEOPTION_ROWS ? GC_FRAME_ROWS : clause->orderClause == NIL ? GC_FRAME_PARTITION : GC_FRAME_PEERS;
+}
+
+/* The number of a window, which is added if there was none like it; -1, with a reason, if it cannot be. */
+static int
+window_of(GcTranslation *tr, const WindowFunc *func)
+{
+	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
+	const int	frame = frame_of(tr, clause);
+	GcPWindow	w = {.pipeline = tr->groups->pipeline,.frame = frame};
+	ListCell   *lc;
+
+	if (frame < 0)
+		return -1;
+	foreach(lc, clause->partitionClause)
+	{
+		if (!add_key(tr, &w, lfirst_node(SortGroupClause, lc), false))
+			return -1;
+	}
+	w.npartition = w.nkeys;
+	foreach(lc, clause->orderClause)
+	{
+		if (!add_key(tr, &w, lfirst_node(SortGroupClause, lc), true))
+			return -1;
+	}
+	for (int i = 0; i < tr->nkept_windows; i++)
+	{
+		if (memcmp(&tr->kept_windows[i], &w, sizeof(w)) == 0)
+			return i;
+	}
+	if (tr->nkept_windows == GC_MAX_WINDOWS_KEPT)
+		return gc_refuse(tr, "there are too many windows");
+	tr->kept_windows[tr->nkept_windows] = w;
+	return tr->nkept_windows++;
+}
+
+/*-------------------------------------------------------------------------
+ * Functions
+ *-------------------------------------------------------------------------
+ */
+
+/* How a window function is computed; average: as a sum and a count.  GC_OVER_NONE: it is not known. */
+static GcOver
+classify(const WindowFunc *func, bool *average)
+{
+	static const struct
+	{
+		Oid			function;
+		GcOver		over;
+		bool		average;
+	}			known[] = {
+		{F_ROW_NUMBER, GC_OVER_ROW_NUMBER}, {F_RANK_, GC_OVER_RANK}, {F_DENSE_RANK_, GC_OVER_DENSE_RANK},
+		{F_COUNT_, GC_OVER_ROWS}, {F_COUNT_ANY, GC_OVER_COUNT},
+		{F_SUM_INT2, GC_OVER_SUM}, {F_SUM_INT4, GC_OVER_SUM}, {F_SUM_INT8, GC_OVER_SUM}, {F_SUM_NUMERIC, GC_OVER_SUM},
+		{F_AVG_INT2, GC_OVER_SUM, true}, {F_AVG_INT4, GC_OVER_SUM, true}, {F_AVG_INT8, GC_OVER_SUM, true},
+		{F_AVG_NUMERIC, GC_OVER_SUM, true},
+		{F_MIN_INT2, GC_OVER_MIN}, {F_MIN_INT4, GC_OVER_MIN}, {F_MIN_INT8, GC_OVER_MIN}, {F_MIN_NUMERIC, GC_OVER_MIN},
+		{F_MIN_DATE, GC_OVER_MIN}, {F_MIN_TIMESTAMP, GC_OVER_MIN},
+		{F_MAX_INT2, GC_OVER_MAX}, {F_MAX_INT4, GC_OVER_MAX}, {F_MAX_INT8, GC_OVER_MAX}, {F_MAX_NUMERIC, GC_OVER_MAX},
+		{F_MAX_DATE, GC_OVER_MAX}, {F_MAX_TIMESTAMP, GC_OVER_MAX},
+		{F_LAG_ANYELEMENT, GC_OVER_LAG}, {F_LEAD_ANYELEMENT, GC_OVER_LEAD},
+		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST},
+	};
+
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		*average = known[i].average;
+		if (known[i].function == func->winfnoid)
+			return known[i].over;
+	}
+	return GC_OVER_NONE;
+}
+
+/* The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be. */
+static int
+argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
+{
+	GcGroups   *rows = tr->groups;
+	int			n = gc_rows_output(tr, rows, linitial(func->args));
+	int			e = n < 0 ? GC_NO_EXPR : list_nth_int(tr->group_keys[rows->pipeline], n);
+
+	if (e < 0 || over == GC_OVER_COUNT)
+		return e;
+	if (GC_KIND_IS_CODE(tr->pexprs[e].kind))
+		return gc_refuse(tr, "a window function is of a text");
+	if (!gc_no_quotient(tr, e, "in a window"))
+		return GC_NO_EXPR;
+	if (tr->pexprs[e].kind == GC_NUMERIC && gc_scale_may_vary(tr, e))
+		return gc_refuse(tr, "numerics of different scales are in a window");
+	return e;
+}
+
+/* A function's values, as a column of the rows. */
+static int
+value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int window)
+{
+	GcExpr		e = {.op = GC_OP_WINDOW,.kind = kind,.arg = {arg < 0 ? GC_NONE : arg, GC_NONE, GC_NONE},.ref = window,.cast_scale = over};
+	int			n = gc_rows_output_of(tr, tr->groups, gc_build_copy(tr, &e));
+
+	return n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
+}
+
+static int
+function_column(GcTranslation *tr, const WindowFunc *func)
+{
+	bool		average;
+	const GcOver over = classify(func, &average);
+	int			arg = GC_NO_EXPR;
+	int			window;
+	int			sum;
+	GcKind		kind;
+
+	if (over == GC_OVER_NONE || func->aggfilter || GC_IGNORES_NULLS(func))
+		return gc_refuse(tr, "window function %s() is not computed before a join", get_func_name(func->winfnoid));
+	if ((over >= GC_OVER_COUNT && (arg = argument(tr, func, over)) < 0) || (window = window_of(tr, func)) < 0)
+		return GC_NO_EXPR;
+	if (over != GC_OVER_SUM)
+		return value_column(tr, over, over <= GC_OVER_COUNT ? GC_INT8 : tr->pexprs[arg].kind, arg, window);
+	kind = tr->pexprs[arg].kind;
+	/* sum(int8) is numeric, and so is an average's dividend. */
+	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, window);
+	if (sum < 0 || !average)
+		return sum;
+	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, window), -1, -1);
+}
+
+/* While an expression over the rows is translated (GcGroups.part). */
+static bool
+windowed_part(GcTranslation *tr, Expr *expr, int *e)
+{
+	if (IsA(expr, WindowFunc))
+		*e = function_column(tr, (WindowFunc *) expr);
+	else if (contain_window_function((Node *) expr) || (!contain_var_clause((Node *) expr) && !contain_agg_clause((Node *) expr)))
+		return false;
+	else
+		*e = gc_rows_column(tr, tr->groups, expr);
+	return true;
+}
+
+GcGroups *
+gc_windowed_open(GcTranslation *tr)
+{
+	GcGroups   *rows = gc_rows_open(tr);
+
+	if (rows)
+		rows->part = windowed_part;
+	return rows;
+}
+
+/*-------------------------------------------------------------------------
+ * Conditions within windows
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct RunWalk
+{
+	const Query *query;
+	List	   *conditions;
+} RunWalk;
+
+static bool
+run_walker(Node *node, RunWalk *walk)
+{
+	WindowFunc *func = (WindowFunc *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, WindowFunc))
+		return expression_tree_walker(node, run_walker, walk);
+	foreach(lc, GC_RUN_CONDITIONS(list_nth_node(WindowClause, walk->query->windowClause, func->winref - 1), func))
+		walk->conditions = list_append_unique(walk->conditions, GC_RUN_CLAUSE(lfirst(lc), func));
+	return false;
+}
+
+List *
+gc_run_conditions(PlannerInfo *root)
+{
+	RunWalk		walk = {root->parse, NIL};
+
+	(void) run_walker((Node *) root->processed_tlist, &walk);
+	fix_opfuncids((Node *) walk.conditions);
+	return walk.conditions;
+}

@@ -1,0 +1,381 @@
+/*-------------------------------------------------------------------------
+ *
+ * window_test.c [host|cuda]
+ *	  The kernel of windows over kept rows: each function's value of each row.
+ *
+ * Rows are drawn with keys of few and of many values, narrow and wide, floats, NULLs, in both directions, with and without
+ * PARTITION BY.  They are around what a thread, a chunk and a block take.  Each step is a launch of its own, of any number
+ * of blocks, or all steps are one block's.  Values are computed once more here, over rows that qsort() has sorted.  Where
+ * rows may tie, only functions are asked that do not look at the order of ties.
+ *
+ * Where there is NVRTC, the text for a GPU is compiled too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "device_util.h"
+#include "draw.h"
+
+#include "../../src/codegen/codegen.h"
+#include "../../src/device/nvrtc.h"
+
+#define MOST_ROWS	70000
+#define SLACK_ROWS	5			/* room behind the rows */
+
+/* Words of a row. */
+enum
+{
+	W_FEW,						/* may be NULL */
+	W_WIDE, W_WIDE_HIGH,		/* may be NULL */
+	W_FLOAT,					/* may be NULL */
+	W_ID,						/* no two alike */
+	W_ARG, W_ARG_HIGH,			/* may be NULL */
+	W_RESULT, W_RESULT_HIGH,
+	W_NULLS,
+	NWORDS
+};
+
+static const u32 sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000, 4097, MOST_ROWS};
+#define NSIZES	((u32) (sizeof(sizes) / sizeof(sizes[0])))
+
+static u64	rows[NWORDS][MOST_ROWS + SLACK_ROWS];
+static u64	got[NWORDS][MOST_ROWS + SLACK_ROWS];
+static u32	order[MOST_ROWS];
+static u64	count;
+static u64	keys[16];
+static u32	nkeys,
+			npartition;
+
+static void
+must(GcCode code)
+{
+	if (code != GC_OK)
+		tap_bail("the device failed");
+}
+
+static u64
+column(u32 word, u32 high, u32 is_float)
+{
+	return GC_WINDOW_COLUMN(word, high, word == W_ID ? GC_WINDOW_NO_WORD : W_NULLS, word, is_float);
+}
+
+static bool
+is_null(u64 c, u32 row)
+{
+	return GC_WINDOW_NULL_WORD(c) != GC_WINDOW_NO_WORD && (rows[W_NULLS][row] >> GC_WINDOW_NULL_BIT(c) & 1);
+}
+
+static i128
+value(u64 c, u32 row)
+{
+	const u64	low = rows[GC_WINDOW_WORD(c)][row];
+
+	return GC_WINDOW_HIGH_WORD(c) == GC_WINDOW_NO_WORD ? (i64) low : (i128) ((u128) rows[GC_WINDOW_HIGH_WORD(c)][row] << 64 | low);
+}
+
+static int
+compare_key(u64 key, u32 a, u32 b)
+{
+	double		x,
+				y;
+	int			c;
+
+	if (is_null(key, a) || is_null(key, b))
+		return (is_null(key, a) - is_null(key, b)) * (key & GC_WINDOW_NULLS_FIRST ? -1 : 1);
+	memcpy(&x, &rows[GC_WINDOW_WORD(key)][a], sizeof(x));
+	memcpy(&y, &rows[GC_WINDOW_WORD(key)][b], sizeof(y));
+	if (GC_WINDOW_FLOAT(key))
+		c = x != x || y != y ? (x != x) - (y != y) : (x > y) - (x < y);
+	else
+		c = (value(key, a) > value(key, b)) - (value(key, a) < value(key, b));
+	return key & GC_WINDOW_DESCENDING ? -c : c;
+}
+
+static int
+compare_by(u32 n, u32 a, u32 b)
+{
+	for (u32 k = 0; k < n; k++)
+	{
+		const int	c = compare_key(keys[k], a, b);
+
+		if (c != 0)
+			return c;
+	}
+	return 0;
+}
+
+static int
+compare_rows(const void *a, const void *b)
+{
+	return compare_by(nkeys, *(const u32 *) a, *(const u32 *) b);
+}
+
+/* ---------- rows, windows ---------- */
+
+static void
+draw_rows(u32 values)
+{
+	for (u32 i = 0; i < count + SLACK_ROWS; i++)
+	{
+		const i128	wide = (i128) (i64) draw(values) * ((i128) 1 << 62) - (i128) draw(3);
+		const i128	arg = draw(4) ? (i128) draw(2000) - 1000 : ((i128) 1 << 90) * ((int) draw(3) - 1);
+		double		real = draw(20) == 0 ? __builtin_nan("") : draw(20) == 0 ? -0.0 : ((double) draw(values) - values / 2) / 4;
+
+		rows[W_FEW][i] = (u64) ((i64) draw(values) - 7);
+		rows[W_WIDE][i] = (u64) wide;
+		rows[W_WIDE_HIGH][i] = (u64) (wide >> 64);
+		memcpy(&rows[W_FLOAT][i], &real, sizeof(real));
+		rows[W_ID][i] = (u64) ((i64) (i ^ 0x5a5a) - 1000);
+		rows[W_ARG][i] = (u64) arg;
+		rows[W_ARG_HIGH][i] = (u64) (arg >> 64);
+		rows[W_RESULT][i] = rows[W_RESULT_HIGH][i] = 0;
+		rows[W_NULLS][i] = 0;
+		for (int w = W_FEW; w <= W_ARG; w++)
+			rows[W_NULLS][i] |= (u64) (draw(9) == 0) << w;
+	}
+}
+
+/* total: no two rows tie. */
+static void
+draw_window(bool total)
+{
+	const u64	known[] = {column(W_FEW, GC_WINDOW_NO_WORD, 0), column(W_WIDE, W_WIDE_HIGH, 0), column(W_FLOAT, GC_WINDOW_NO_WORD, 1)};
+
+	nkeys = draw(4);
+	for (u32 k = 0; k < nkeys; k++)
+		keys[k] = known[draw(3)] | (draw(2) ? GC_WINDOW_DESCENDING : 0) | (draw(2) ? GC_WINDOW_NULLS_FIRST : 0);
+	npartition = draw(nkeys + 1);
+	if (total)
+		keys[nkeys++] = column(W_ID, GC_WINDOW_NO_WORD, 0) | (draw(2) ? GC_WINDOW_DESCENDING : 0);
+	for (u32 i = 0; i < count; i++)
+		order[i] = i;
+	qsort(order, count, sizeof(u32), compare_rows);
+}
+
+/* ---------- the rule once more ---------- */
+
+/* What a function gives for the row at place n; false: NULL. */
+static bool
+expect(u32 fn, u32 n, u32 first, u32 end, u32 first_peer, u32 peers_before, u32 last, i128 *v)
+{
+	const u64	arg = column(W_ARG, W_ARG_HIGH, 0);
+	i128		sum = 0,
+				least = 0,
+				most = 0;
+	u32			values = 0;
+	u32			at = fn == GC_OVER_FIRST ? first : fn == GC_OVER_LAST ? last : fn == GC_OVER_LAG ? n - 1 : n + 1;
+
+	*v = fn == GC_OVER_ROW_NUMBER ? n - first + 1 : fn == GC_OVER_RANK ? first_peer - first + 1 :
+		fn == GC_OVER_DENSE_RANK ? peers_before + 1 : last - first + 1;
+	if (fn <= GC_OVER_ROWS)
+		return true;
+	if (fn >= GC_OVER_LAG)
+	{
+		if ((fn == GC_OVER_LAG && n == first) || (fn == GC_OVER_LEAD && n + 1 == end) || is_null(arg, order[at]))
+			return false;
+		*v = value(arg, order[at]);
+		return true;
+	}
+	for (u32 i = first; i <= last; i++)
+	{
+		const i128	x = value(arg, order[i]);
+
+		if (is_null(arg, order[i]))
+			continue;
+		sum += x;
+		least = values == 0 || x < least ? x : least;
+		most = values == 0 || x > most ? x : most;
+		values++;
+	}
+	*v = fn == GC_OVER_COUNT ? values : fn == GC_OVER_SUM ? sum : fn == GC_OVER_MIN ? least : most;
+	return fn == GC_OVER_COUNT || values > 0;
+}
+
+static u64
+count_wrong(u32 fn, u32 frame)
+{
+	u64			wrong = 0;
+	u32			first = 0,
+				first_peer = 0,
+				peers_before = 0;
+
+	for (u32 n = 0; n < count; n++)
+	{
+		const u32	row = order[n];
+		u32			end = n + 1,
+					last = n;
+		i128		v;
+		bool		there;
+
+		if (n > 0 && compare_by(npartition, order[n - 1], row) != 0)
+			first = n;
+		if (n == first)
+			peers_before = 0;
+		else
+			peers_before += compare_by(nkeys, order[n - 1], row) != 0;
+		if (n == first || compare_by(nkeys, order[n - 1], row) != 0)
+			first_peer = n;
+		/* A sample of the places: all of a large partition are slow. */
+		if (count > 5000 && draw(1000) > 0)
+			continue;
+		while (end < count && compare_by(npartition, row, order[end]) == 0)
+			end++;
+		while (frame == GC_FRAME_PEERS && last + 1 < end && compare_by(nkeys, row, order[last + 1]) == 0)
+			last++;
+		there = expect(fn, n, first, end, first_peer, peers_before, frame == GC_FRAME_PARTITION ? end - 1 : last, &v);
+		wrong += there != !(got[W_NULLS][row] >> W_RESULT & 1) ||
+			(there && v != (i128) ((u128) got[W_RESULT_HIGH][row] << 64 | got[W_RESULT][row]));
+	}
+	/* Other words and rows stay as they were. */
+	for (u32 w = 0; w < NWORDS; w++)
+	{
+		for (u32 i = 0; i < count + SLACK_ROWS; i++)
+		{
+			if (w == W_NULLS)
+				wrong += ((got[w][i] ^ rows[w][i]) & ~(i < count ? 1ull << W_RESULT : 0)) != 0;
+			else if ((w != W_RESULT && w != W_RESULT_HIGH) || i >= count)
+				wrong += got[w][i] != rows[w][i];
+		}
+	}
+	return wrong;
+}
+
+/* ---------- launches ---------- */
+
+typedef struct Run
+{
+	GcStream   *stream;
+	const Loaded *k;
+	GcArgs		args;
+	bool		one_block;
+} Run;
+
+static void
+launch_steps(Run *r)
+{
+	const u32	threads = on_host ? 1 : r->one_block ? 256 : 32u << draw(4);
+	GcLaunch	shape = {r->one_block ? 1 : 1 + draw(60), threads, 0, false};
+
+	if (r->args.w[GC_WINDOW_NSTEPS] > 0)
+		must(ops->launch(r->stream, r->k->kernel, &shape, &r->args, GC_WINDOW_WORDS, NULL));
+	r->args.w[GC_WINDOW_NSTEPS] = 0;
+}
+
+static void
+step(Run *r, u32 phase, u32 which, u64 width, u64 units)
+{
+	u64		   *words = r->args.w + GC_WINDOW_STEPS + 2 * r->args.w[GC_WINDOW_NSTEPS]++;
+
+	words[0] = GC_WINDOW_STEP(phase, which, width);
+	words[1] = units;
+	if (!r->one_block || r->args.w[GC_WINDOW_NSTEPS] == GC_WINDOW_MOST_STEPS)
+		launch_steps(r);
+}
+
+static void
+scan(Run *r, u32 which, u64 cap)
+{
+	const u64	places = 1 + draw(300) + cap / GC_WINDOW_CHUNKS;
+	const u64	chunks = (cap + places - 1) / places;
+
+	step(r, GC_WINDOW_TOTALS, which, places, chunks);
+	step(r, GC_WINDOW_CARRY, which, chunks, 1);
+	step(r, GC_WINDOW_STATES, which, places, chunks);
+}
+
+/* Compute a window and one function of it. */
+static void
+compute(Run *r, u32 fn, u32 frame)
+{
+	const u64	cap = count + SLACK_ROWS;
+	const u64	units = (cap + GC_WINDOW_RUN - 1) / GC_WINDOW_RUN;
+	const GcAddr room = pool_base + 4096;
+	u32			flags[GC_NFLAGS] = {[GC_FLAG_ROWS] = (u32) count};
+	u32			which = 0;
+
+	r->args.w[GC_WINDOW_ROWS] = room;
+	r->args.w[GC_WINDOW_CAP] = cap;
+	r->args.w[GC_WINDOW_FLAGS] = pool_base;
+	r->args.w[GC_WINDOW_SCRATCH] = room + NWORDS * cap * sizeof(u64);
+	r->args.w[GC_WINDOW_NPARTITION] = npartition;
+	r->args.w[GC_WINDOW_NKEYS] = nkeys;
+	r->args.w[GC_WINDOW_FRAME] = frame;
+	r->args.w[GC_WINDOW_ARG] = column(W_ARG, W_ARG_HIGH, 0);
+	r->args.w[GC_WINDOW_RESULT] = column(W_RESULT, W_RESULT_HIGH, 0);
+	r->args.w[GC_WINDOW_FN] = GC_OVER_NONE;
+	memcpy(r->args.w + GC_WINDOW_KEYS, keys, sizeof(keys));
+	must(ops->copy_in(r->stream, pool_base, flags, sizeof(flags), NULL));
+	for (int w = 0; w < NWORDS; w++)
+		must(ops->copy_in(r->stream, room + w * cap * sizeof(u64), rows[w], cap * sizeof(u64), NULL));
+	step(r, GC_WINDOW_CLEAR, 1, 0, 1);
+	step(r, GC_WINDOW_RANGES, 1, 0, (cap + GC_WINDOW_PLACES - 1) / GC_WINDOW_PLACES);
+	step(r, GC_WINDOW_PACK, 1, 0, cap);
+	step(r, GC_WINDOW_SORT, 1, 0, units);
+	for (u64 width = GC_WINDOW_RUN; width < cap; width *= 2, which ^= 1)
+		step(r, GC_WINDOW_MERGE, which, width, units);
+	step(r, GC_WINDOW_MARK, which, 0, cap);
+	scan(r, which, cap);
+	step(r, GC_WINDOW_NUMBER, which, 0, cap);
+	launch_steps(r);
+	r->args.w[GC_WINDOW_FN] = fn;
+	if (fn >= GC_OVER_COUNT && fn <= GC_OVER_MAX)
+		scan(r, which, cap);
+	step(r, GC_WINDOW_VALUES, which, 0, cap);
+	launch_steps(r);
+	for (int w = 0; w < NWORDS; w++)
+		must(ops->copy_out(r->stream, got[w], room + w * cap * sizeof(u64), cap * sizeof(u64), NULL));
+	must(finish(r->stream, NULL));
+}
+
+static void
+test_function(Run *r, u32 fn)
+{
+	/* They look at the order of ties. */
+	const bool	total = fn == GC_OVER_ROW_NUMBER || fn >= GC_OVER_LAG;
+	int			bad = 0;
+
+	for (u32 s = 0; s < 2 * NSIZES; s++)
+	{
+		const u32	frame = draw(GC_NFRAMES);
+
+		count = sizes[s % NSIZES];
+		r->one_block = s % 2 == 0;
+		draw_rows(1 + draw(s % 3 == 0 ? 3 : 5000));
+		draw_window(total || frame == GC_FRAME_ROWS || draw(2) == 0);
+		compute(r, fn, frame);
+		bad += count_wrong(fn, frame) > 0;
+	}
+	tap_note("function %u", fn);
+	is(bad, 0, "windows with a wrong value");
+}
+
+static void
+test_kernel(void)
+{
+	Loaded		k;
+	Run			r = {0};
+
+	open_device();
+	r.stream = get_stream();
+	k = load_made(gc_generate_window_kernel());
+	r.k = &k;
+	for (u32 fn = GC_OVER_ROW_NUMBER; fn < GC_NOVERS; fn++)
+		test_function(&r, fn);
+	ops->stream_put(dev, r.stream);
+	unload(&k);
+	ops->close(dev);
+}
+
+int
+main(int argc, char **argv)
+{
+	tap_start();
+	if (!choose_device(argc > 1 ? argv[1] : "host"))
+		return tap_skip_all("there is no such device");
+	test_kernel();
+	text_compiles(gc_generate_window_kernel(), "the kernel of windows over kept rows");
+	return tap_done();
+}
