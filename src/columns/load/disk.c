@@ -729,7 +729,7 @@ survey(GcDiskSpace *space, const GcRelKey *key)
 static bool
 make_room(GcDiskSpace *space, uint64 bytes)
 {
-	const uint64 most = (uint64) gc_disk_cache_size_mb << 20;
+	const uint64 most = ((uint64) gc_disk_cache_size_mb << 20) / 2;
 
 	while (space->total + bytes > most && space->next < space->nfiles)
 	{
