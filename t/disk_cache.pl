@@ -58,6 +58,14 @@ sub wait_for_files
 	return wait_until($node, "SELECT ($keepers) = 0");
 }
 
+# Milliseconds that loads for a query are expected to take.
+sub expected_load
+{
+	my ($status, $out, $error) = $node->psql('postgres', "SET gpuconc.cold = auto; SET gpuconc.debug_offload = allow; SET client_min_messages = debug3; $query");
+
+	return $error =~ /expects to load columns in ([0-9.]+) ms/ ? $1 : undef;
+}
+
 # Load all into files that are those of the table as it is now.
 sub write_files
 {
@@ -91,6 +99,15 @@ wait_for_files($columns + 1);
 restart();
 is(pages_for('one column of several', 'SELECT sum(k) FROM t'), 0, 'it has files now');
 is(pages_for('columns added'), 0, 'the others are added from files');
+
+# What is expected of loads, whoever does them then.
+restart();
+my $from_files = expected_load();
+wait_until($node, q{SELECT count(*) = 4 FROM gpuconc_cache WHERE relation = 't'::regclass});
+$node->safe_psql('postgres', "SELECT gpuconc_evict('t')");
+unlink files();
+cmp_ok($from_files, '<', expected_load() / 2, 'loads from files are expected to take less time');
+wait_for_files(4);
 
 # Changes between the load and the restart.
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id = 7; DELETE FROM t WHERE id = 40000');
