@@ -272,8 +272,8 @@ define_server_settings(void)
 							&gc_host_cache_size_mb, -1, -1, MAX_KILOBYTES,
 							PGC_POSTMASTER, GUC_UNIT_MB, check_host_cache_size, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.disk_cache_size",
-							"Sets the amount of disk space for cached columns that outlive a restart of the server.",
-							"0 means that none do.",
+							"Sets the amount of disk space for cached columns.",
+							"Half of it is for columns that do not fit gpuconc.host_cache_size, and half for files that outlive a restart of the server.",
 							&gc_disk_cache_size_mb, 0, 0, MAX_KILOBYTES,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_threads",

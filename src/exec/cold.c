@@ -159,7 +159,7 @@ fail_for_room(GcError *err, const Cold *cold, GcLoadRoom room)
 	const char *others = cold->ntables > 1 ? " and others" : "";
 
 	if (room == GC_ROOM_NEVER)
-		return gc_fail(err, GC_CACHE_FULL, "The query reads about %.0f kB of columns, of table \"%s\"%s, and columns can take %zu kB of gpuconc.host_cache_size.",
+		return gc_fail(err, GC_CACHE_FULL, "The query reads about %.0f kB of columns, of table \"%s\"%s, and columns can take %zu kB of gpuconc.host_cache_size and gpuconc.disk_cache_size.",
 					   (cold->missing.bytes + cold->missing.present_bytes) / 1024, name, others, gc_store_capacity() / 1024);
 	return gc_fail(err, GC_CACHE_FULL, "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are %s.",
 				   cold->missing.bytes / 1024, name, others, room == GC_ROOM_RESERVED ? "being loaded" : "in use");

@@ -638,7 +638,7 @@ static void
 fail_for_room(GcLoader *loader)
 {
 	gc_job_fail(GC_CACHE_FULL,
-				"There is no more room after %zu kB of table \"%s\"; columns can take %zu kB of gpuconc.host_cache_size.",
+				"There is no more room after %zu kB of table \"%s\"; columns can take %zu kB of gpuconc.host_cache_size and gpuconc.disk_cache_size.",
 				loader->job->bytes / 1024, RelationGetRelationName(loader->rel),
 				gc_store_capacity() / 1024);
 }

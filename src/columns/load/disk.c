@@ -381,6 +381,28 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 	return ok;
 }
 
+/* So many chunks' files are looked for. */
+#define PROBES			8
+
+double
+gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks)
+{
+	const uint32 nprobes = Min(nchunks, PROBES);
+	char		path[MAXPGPATH];
+	GcRelKey	key;
+	int			found = 0;
+
+	if (nprobes == 0 || !gc_disk_usable(rel))
+		return 0;
+	gc_rel_key(rel, &key);
+	for (uint32 i = 0; i < nprobes; i++)
+	{
+		file_name(path, &key, (uint64) i * nchunks / nprobes, attnum);
+		found += access(path, R_OK) == 0;
+	}
+	return (double) found / nprobes;
+}
+
 /*-------------------------------------------------------------------------
  * Reading
  *-------------------------------------------------------------------------
@@ -729,7 +751,7 @@ survey(GcDiskSpace *space, const GcRelKey *key)
 static bool
 make_room(GcDiskSpace *space, uint64 bytes)
 {
-	const uint64 most = (uint64) gc_disk_cache_size_mb << 20;
+	const uint64 most = ((uint64) gc_disk_cache_size_mb << 20) / 2;
 
 	while (space->total + bytes > most && space->next < space->nfiles)
 	{

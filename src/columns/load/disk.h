@@ -36,6 +36,12 @@ extern void gc_disk_start(void);
 extern bool gc_disk_usable(Relation rel);
 
 /*
+ * The part of a column's chunks that have files, from 0 to 1: an estimate, by some of them, and whether a load will
+ * believe them is not asked.
+ */
+extern double gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks);
+
+/*
  * Read the set's columns from files into its encoder, which is empty, and for a whole chunk what is
  * known of its pages, too.  The pages must still be proven.  For other chunks they need not: their LSNs are
  * those of the base's chunk.  False: there are no such files, and the set is to be prepared again.  Needs a guard.

@@ -237,7 +237,7 @@ extern GcLoadJob *gc_job_list(int *njobs, int **ncols);
 
 /* The detail of errors for want of room: table, its size in kB, room for columns in kB. */
 #define GC_TOO_LARGE_DETAIL \
-	"Table \"%s\" would take about %zu kB, and columns can take %zu kB of gpuconc.host_cache_size."
+	"Table \"%s\" would take about %zu kB, and columns can take %zu kB of gpuconc.host_cache_size and gpuconc.disk_cache_size."
 
 /* How large the results of a load will be, going by those handed in so far. */
 typedef struct GcProjection

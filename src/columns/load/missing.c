@@ -22,6 +22,7 @@
 
 #include "../store/arena.h"
 #include "../store/directory.h"
+#include "disk.h"
 #include "job.h"
 #include "../../settings.h"
 #include "../serve/visibility.h"
@@ -36,6 +37,7 @@
 #define NUMERIC_US		0.05
 #define TEXT_US			0.08
 #define NEW_TEXT_US		1.5		/* that is new to the dictionary, and has its place in every order */
+#define FILE_US			0.015	/* of a value in a file, instead of all that */
 
 /* Pages that keep a loader worker busy long enough to be worth its start. */
 #define PAGES_PER_LOADER	4096
@@ -71,20 +73,25 @@ gc_analyzed_values(Relation rel, AttrNumber attnum, double rows)
 	return n < 0 ? -n * rows : n;
 }
 
+/* filed: the part of it that is in files. */
 static double
-column_us(Relation rel, const GcColSpec *spec, double rows)
+column_us(Relation rel, const GcColSpec *spec, double rows, double filed)
 {
+	const double from_file = rows * filed * FILE_US;
+	const double from_heap = rows * (1 - filed);
+
 	if (GC_KIND_IS_CODE(spec->kind))
-		return rows * TEXT_US + gc_analyzed_values(rel, spec->attnum, rows) * NEW_TEXT_US;
-	return rows * (spec->typid == NUMERICOID ? NUMERIC_US : WORD_US);
+		return from_file + from_heap * TEXT_US + gc_analyzed_values(rel, spec->attnum, rows) * NEW_TEXT_US;
+	return from_file + from_heap * (spec->typid == NUMERICOID ? NUMERIC_US : WORD_US);
 }
 
+/* filed: the part of the pages that need not be read. */
 static double
-load_us(double us_of_columns, double rows, BlockNumber pages)
+load_us(double us_of_columns, double rows, BlockNumber pages, double filed)
 {
 	double		loaders = Min(1 + gc_loader_workers, 1 + pages / PAGES_PER_LOADER);
 
-	return (pages * PAGE_US + rows * ROW_US + us_of_columns) / loaders;
+	return ((pages * PAGE_US + rows * ROW_US) * (1 - filed) + us_of_columns) / loaders;
 }
 
 /* The size of a chunk's columns is not known before it is read; as kinds usually are, by whole pages. */
@@ -150,6 +157,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	const double rows = estimated_rows(rel);
 	const BlockNumber npages = RelationGetNumberOfBlocks(rel);
 	double		us = 0;
+	double		all_filed = -1;	/* of the columns that have the least; -1: none is missing */
 	bool		lacking = dir == NULL;
 	bool		loading = false;
 	bool		again = false;
@@ -160,6 +168,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	{
 		const int	have = dir && specs[c].attnum > 0 ? gc_directory_column(dir, &specs[c]) : -1;
 		GcGhost		ghost;
+		double		filed;
 
 		if (specs[c].attnum > 0 && !count_once(missing, RelationGetRelid(rel), specs[c].attnum))
 		{
@@ -172,7 +181,9 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 		if (specs[c].attnum <= 0 || have >= 0)
 			continue;
 		lacking = true;
-		us += column_us(rel, &specs[c], rows);
+		filed = gc_disk_part(rel, specs[c].attnum, gc_chunk_count(npages));
+		all_filed = all_filed < 0 ? filed : Min(all_filed, filed);
+		us += column_us(rel, &specs[c], rows, filed);
 		if (gc_job_loads(&key, &specs[c]))
 		{
 			loading = true;
@@ -186,7 +197,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 	}
 	/* One load serves all that read the table. */
 	if (lacking && (us > 0 || !again))
-		missing->ms += load_us(us, rows, npages) / 1000;
+		missing->ms += load_us(us, rows, npages, Max(all_filed, 0)) / 1000;
 	if (dir == NULL && !loading && count_once(missing, RelationGetRelid(rel), 0))
 		missing->bytes += chunks_bytes(npages);
 	return lacking;

@@ -10,14 +10,25 @@
  * eviction itself needs.  When the rest is full to the last page, there must still
  * be room to write down what is left of a table.
  *
+ * A third one manages a file that is mapped, for columns beyond the arena.  The postmaster maps it once, and its children
+ * inherit the mapping.  The file has no name any more then, so nothing is left of it when the server ends.  All of its
+ * blocks are allocated before: without them, a write to a mapped page would end in SIGBUS where the disk is full.
+ *
  * Lock: GC_LOCK_ARENA, the innermost of all locks of this room.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/file_perm.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
+#include "storage/fd.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/freepage.h"
@@ -40,6 +51,7 @@ typedef struct GcArena
 	Size		size;
 	GcArenaPart	main;
 	GcArenaPart	reserve;
+	GcArenaPart	filed;			/* beyond the arena; size 0: none */
 } GcArena;
 
 static GcArena *arena = NULL;
@@ -49,6 +61,9 @@ static GcArena *arena = NULL;
 
 #define RESERVE_SHARE	64
 #define RESERVE_MIN		(16 * FPM_PAGE_SIZE)
+
+/* pg_basebackup leaves out what begins with PG_TEMP_FILE_PREFIX. */
+#define COLUMNS_FILE	PG_TEMP_FILE_PREFIX "_gpuconc_columns"
 
 static Size
 configured_size(void)
@@ -75,6 +90,61 @@ init_pool(GcArenaPart *pool, char *base, Size size)
 					   (size - POOL_HEADER) / FPM_PAGE_SIZE);
 }
 
+/* All blocks of the file.  To find out by allocating them would fill the disk for a while. */
+static bool
+allocate_blocks(int fd, Size size)
+{
+	struct statvfs disk;
+
+	if (fstatvfs(fd, &disk) != 0)
+		return false;
+	if (size / disk.f_frsize >= disk.f_bavail)
+		errno = ENOSPC;
+	else
+	{
+		do
+			errno = posix_fallocate(fd, 0, size);
+		while (errno == EINTR);
+	}
+	return errno == 0;
+}
+
+/* A file of that size, mapped; NULL with errno where it cannot be had. */
+static char *
+map_file(Size size)
+{
+	const int	fd = open(COLUMNS_FILE, O_RDWR | O_CREAT | O_TRUNC | PG_BINARY, pg_file_create_mode);
+	void	   *at = MAP_FAILED;
+	int			failure;
+
+	if (fd < 0)
+		return NULL;
+	(void) unlink(COLUMNS_FILE);
+	if (allocate_blocks(fd, size))
+		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	failure = errno;
+	close(fd);
+	errno = failure;
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* After a crash of another process, the postmaster has it still. */
+static void
+init_file(void)
+{
+	static char *mapped = NULL;
+	const Size	size = mul_size(gc_disk_cache_size_mb, 1024 * 1024 / 2);
+
+	memset(&arena->filed, 0, sizeof(GcArenaPart));
+	if (size > 0 && mapped == NULL && (mapped = map_file(size)) == NULL)
+		ereport(LOG, (errcode_for_file_access(),
+					  errmsg("gpuconc has no file for columns: could not allocate %zu kB in the data directory: %m", size / 1024)));
+	if (mapped)
+		init_pool(&arena->filed, mapped, size);
+	else
+		pg_atomic_init_u64(&arena->filed.free, 0);
+}
+
 void
 gc_arena_shmem_init(void)
 {
@@ -94,6 +164,7 @@ gc_arena_shmem_init(void)
 	reserve = TYPEALIGN(FPM_PAGE_SIZE, Max(arena->size / RESERVE_SHARE, RESERVE_MIN));
 	init_pool(&arena->main, arena->base, arena->size - reserve);
 	init_pool(&arena->reserve, arena->base + arena->main.size, reserve);
+	init_file();
 }
 
 static void *
@@ -104,6 +175,8 @@ take(GcArenaPart *pool, Size size)
 	bool		ok;
 
 	Assert(size > 0);
+	if (pool->size == 0)
+		return NULL;
 	LWLockAcquire(gc_lock(GC_LOCK_ARENA), LW_EXCLUSIVE);
 	ok = FreePageManagerGet((FreePageManager *) pool->base, npages, &page);
 	LWLockRelease(gc_lock(GC_LOCK_ARENA));
@@ -132,11 +205,23 @@ gc_arena_take_reserved(Size size)
 	return take(&arena->reserve, size);
 }
 
+void *
+gc_arena_take_filed(Size size)
+{
+	return take(&arena->filed, size);
+}
+
+bool
+gc_arena_is_filed(const void *ptr)
+{
+	return (const char *) ptr >= arena->filed.base && (const char *) ptr < arena->filed.base + arena->filed.size;
+}
+
 void
 gc_arena_free(void *ptr, Size size)
 {
 	Size		npages = fpm_size_to_pages(size);
-	GcArenaPart *pool = (char *) ptr < arena->reserve.base ? &arena->main : &arena->reserve;
+	GcArenaPart *pool = gc_arena_is_filed(ptr) ? &arena->filed : (char *) ptr < arena->reserve.base ? &arena->main : &arena->reserve;
 
 	Assert(fpm_pointer_is_page_aligned(pool->base, ptr));
 	Assert((char *) ptr >= pool->base + POOL_HEADER &&
@@ -179,8 +264,20 @@ gc_arena_available(void)
 }
 
 Size
+gc_arena_filed_capacity(void)
+{
+	return arena->filed.size > 0 ? arena->filed.size - POOL_HEADER : 0;
+}
+
+Size
+gc_arena_filed_available(void)
+{
+	return pg_atomic_read_u64(&arena->filed.free);
+}
+
+Size
 gc_arena_used(void)
 {
-	return arena->size - pg_atomic_read_u64(&arena->main.free) -
-		pg_atomic_read_u64(&arena->reserve.free);
+	return arena->size - pg_atomic_read_u64(&arena->main.free) - pg_atomic_read_u64(&arena->reserve.free) +
+		gc_arena_filed_capacity() - pg_atomic_read_u64(&arena->filed.free);
 }

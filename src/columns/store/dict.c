@@ -246,6 +246,8 @@ dict_create(uint32 capacity, Size bytes_capacity, uint64 uid)
 	GcDict	   *dict = gc_arena_alloc(size);
 
 	if (dict == NULL)
+		dict = gc_arena_take_filed(size);
+	if (dict == NULL)
 		return NULL;
 	memset(dict, 0, sizeof(GcDict));
 	dict->obj.size = size;

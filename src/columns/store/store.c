@@ -785,16 +785,32 @@ work_for_room(Size bytes, TimestampTz since, Size retired, int *polls, uint64 *s
 Size
 gc_store_capacity(void)
 {
-	return gc_arena_capacity() - gc_arena_capacity() / HEADROOM_SHARE;
+	return gc_arena_capacity() - gc_arena_capacity() / HEADROOM_SHARE + gc_arena_filed_capacity();
 }
 
-Size
-gc_store_available(void)
+/* Bytes of the arena that columns may take now. */
+static Size
+arena_available(void)
 {
 	Size		headroom = gc_arena_capacity() / HEADROOM_SHARE;
 	Size		available = gc_arena_available();
 
 	return available > headroom ? available - headroom : 0;
+}
+
+Size
+gc_store_available(void)
+{
+	return arena_available() + gc_arena_filed_available();
+}
+
+/* The arena first: columns in the file are those that did not fit. */
+static void *
+take(Size size)
+{
+	void	   *ptr = arena_available() >= size ? gc_arena_alloc(size) : NULL;
+
+	return ptr ? ptr : gc_arena_take_filed(size);
 }
 
 Size
@@ -848,7 +864,7 @@ gc_store_alloc_now(Size size)
 {
 	if (gc_store_available() < size)
 		gc_reclaim();
-	return gc_store_available() < size ? NULL : gc_arena_alloc(size);
+	return take(size);
 }
 
 void *
@@ -856,6 +872,7 @@ gc_store_alloc(Size size, TimestampTz since)
 {
 	int			polls = RETIRED_POLLS;
 	uint64		seen = pg_atomic_read_u64(&shared->evictions);
+	void	   *ptr;
 
 	if (size > gc_store_capacity())
 		return NULL;
@@ -866,13 +883,9 @@ gc_store_alloc(Size size, TimestampTz since)
 
 		if (gc_store_available() < size)
 			gc_reclaim();
-		if (gc_store_available() >= size)
-		{
-			void	   *ptr = gc_arena_alloc(size);
-
-			if (ptr)
-				return ptr;
-		}
+		ptr = take(size);
+		if (ptr)
+			return ptr;
 		if (!work_for_room(size, since, retired, &polls, &seen))
 			return NULL;
 	}

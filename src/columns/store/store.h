@@ -102,7 +102,7 @@ extern bool gc_store_make_room(Size bytes, TimestampTz since);
 
 /*
  * gc_arena_alloc() for columns: makes room in this manner, and leaves an eighth
- * of the arena to requests and results; NULL when there is no room.
+ * of the arena to requests and results; NULL when there is no room.  What does not fit the arena lies in the mapped file.
  */
 extern void *gc_store_alloc(Size size, TimestampTz since);
 

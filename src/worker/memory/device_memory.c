@@ -11,6 +11,9 @@
  */
 #include "device_memory.h"
 
+#include <sys/mman.h>
+
+#include "utils/freepage.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -18,7 +21,7 @@
 #include "eviction.h"
 #include "state.h"
 
-/* The arena is page-locked in windows of this size, when first copied from. */
+/* The arena is page-locked in windows of this size, when first copied from.  Columns in a file are not. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 
 /*
@@ -55,7 +58,7 @@ pin_range(const void *ptr, Size size)
 	Size		first = ((const char *) ptr - gc_arena_base()) / PIN_WINDOW;
 	Size		last = ((const char *) ptr + size - 1 - gc_arena_base()) / PIN_WINDOW;
 
-	if (gc_worker.dev->info.host_memory || size == 0)
+	if (gc_worker.dev->info.host_memory || size == 0 || gc_arena_is_filed(ptr))
 		return;
 	for (Size w = first; w <= last; w++)
 	{
@@ -75,6 +78,8 @@ gc_kernels_reach(const void *ptr, Size size)
 
 	if (gc_worker.dev->info.host_memory || !gc_worker.dev->info.host_pointers)
 		return gc_worker.dev->info.host_pointers;
+	if (gc_arena_is_filed(ptr))
+		return false;
 	pin_range(ptr, size);
 	for (Size w = at / PIN_WINDOW; w <= (at + size - 1) / PIN_WINDOW; w++)
 	{
@@ -90,7 +95,17 @@ within_window(const void *ptr, Size size)
 {
 	Size		at = ((const char *) ptr - gc_arena_base()) % PIN_WINDOW;
 
-	return gc_worker.dev->info.host_memory ? size : Min(size, PIN_WINDOW - at);
+	return gc_worker.dev->info.host_memory || gc_arena_is_filed(ptr) ? size : Min(size, PIN_WINDOW - at);
+}
+
+/* The copy would else fault for a few pages of the file at a time. */
+static void
+read_ahead(const void *ptr, Size size)
+{
+	char	   *from = (char *) TYPEALIGN_DOWN(FPM_PAGE_SIZE, ptr);
+
+	if (gc_arena_is_filed(ptr))
+		(void) posix_madvise(from, (const char *) ptr + size - from, POSIX_MADV_WILLNEED);
 }
 
 /*
@@ -110,6 +125,7 @@ gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, G
 	GcCode		code = GC_OK;
 
 	pin_range(src, size);
+	read_ahead(src, size);
 	while (size > 0 && code == GC_OK)
 	{
 		Size		n = within_window(src, size);

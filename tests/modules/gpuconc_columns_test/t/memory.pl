@@ -23,7 +23,7 @@ $node->safe_psql('postgres', 'VACUUM large, small');
 # A table that does not fit: found out early, remembered, and no harm done.
 like(
 	$node->safe_psql('postgres', "SELECT code, detail FROM gpuconc_columns_test_load('large', '{id,f}')"),
-	qr/^cache full\|Table "large" would take about \d+ kB, and columns can take \d+ kB of gpuconc.host_cache_size\.$/,
+	qr/^cache full\|Table "large" would take about \d+ kB, and columns can take \d+ kB of gpuconc.host_cache_size and gpuconc.disk_cache_size\.$/,
 	'too large');
 like(
 	$node->safe_psql('postgres', "SELECT code, detail, pages FROM gpuconc_columns_test_load('large', '{id,f}')"),
