@@ -18,7 +18,7 @@
 #include "gang.h"
 
 #include "../memory/state.h"
-#include "edge_launch.h"
+#include "launch.h"
 #include "wave_scan.h"
 
 /* The arguments of the launch that is being made: too many for the stack. */

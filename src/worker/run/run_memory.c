@@ -14,7 +14,7 @@
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "edge_launch.h"
+#include "launch.h"
 #include "passes.h"
 #include "stop.h"
 #include "wave_scan.h"

@@ -22,7 +22,7 @@
 #include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "../waves/waves.h"
-#include "edge_launch.h"
+#include "launch.h"
 #include "stop.h"
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */

@@ -23,7 +23,7 @@
 #include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/edge_launch.h"
+#include "../run/launch.h"
 #include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"

@@ -18,7 +18,7 @@
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/edge_launch.h"
+#include "../run/launch.h"
 #include "selection.h"
 #include "scan_set.h"
 #include "share_launch.h"
