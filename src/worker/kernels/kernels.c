@@ -758,3 +758,17 @@ choose_effort(GcPipelineKernel *k)
 	if (k->efforts.decided && k->effort == GC_EFFORT_QUICK && k->other.kernel)
 		gc_kcache_prefer_quick(k->entry);
 }
+
+bool
+gc_kernel_reads_column(const GcPipelineKernel *k, int column)
+{
+	for (; k; k = k->consumer)
+	{
+		for (int i = 0; i < k->nwords; i++)
+		{
+			if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
+				return true;
+		}
+	}
+	return false;
+}

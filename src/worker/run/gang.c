@@ -11,7 +11,7 @@
  * A gang has a stream of its own, which waits for what each member has queued.  A member whose kernel delivers its
  * result needs nothing behind that; others' streams wait for the launch, and copy.
  *
- * The worker's main thread.  Members' launches hold the gang (main_launch.c).
+ * The worker's main thread.  Members' launches hold the gang (main_launch.h).
  *
  *-------------------------------------------------------------------------
  */

@@ -232,7 +232,7 @@ upload_columns(GcRun *run, int pipeline)
 	{
 		u64			copied = 0;
 
-		if (run->memory.tables[c] || !gc_run_reads_column(run, pipeline, c))
+		if (run->memory.tables[c] || !gc_kernel_reads_column(run->kernels.of[pipeline], c))
 			continue;
 		run->memory.tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
 									  gc_wave_scan_spared(run, pipeline, c), run->memory.stream,

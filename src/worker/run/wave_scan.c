@@ -86,7 +86,7 @@ columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
 
 	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
 	{
-		if (!gc_run_reads_column(run, pipeline, c))
+		if (!gc_kernel_reads_column(run->kernels.of[pipeline], c))
 			continue;
 		columns[n] = c;
 		of_directory[n++] = run->request->columns[c].dir_column;
