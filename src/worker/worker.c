@@ -49,7 +49,6 @@
 #include "kernels/kernels.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
-#include "memory/device_dicts.h"
 #include "memory/device_lookups.h"
 #include "memory/device_memory.h"
 #include "memory/eviction.h"
@@ -312,7 +311,6 @@ start_device(GcError *err)
 	gc_stop_init(base + size);
 	gc_eviction_init();
 	gc_device_cache_init();
-	gc_device_dicts_init();
 	gc_device_lookups_init();
 	gc_builds_init();
 	gc_waves_init();
