@@ -21,8 +21,6 @@
 #include "eviction.h"
 #include "state.h"
 
-GcWorker	gc_worker;
-
 /* The arena is page-locked in windows of this size, when first copied from.  Columns in a file are not. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 

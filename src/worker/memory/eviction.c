@@ -34,6 +34,9 @@
 #include "../../settings.h"
 #include "state.h"
 
+/* No file that uses it is below this one. */
+GcWorker	gc_worker;
+
 /* A decision is made for at least one part in this many of the pool. */
 #define DECISION_PART	32
 
