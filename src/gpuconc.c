@@ -43,7 +43,6 @@
 #include "queue/queue.h"
 #include "queue/reasons.h"
 #include "queue/route.h"
-#include "queue/wavelog.h"
 #include "settings.h"
 #include "worker/worker.h"
 
@@ -77,7 +76,6 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_route_shmem_size());
 	RequestAddinShmemSpace(gc_build_keys_shmem_size());
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
-	RequestAddinShmemSpace(gc_wavelog_shmem_size());
 	RequestAddinShmemSpace(gc_reasons_shmem_size());
 	RequestAddinShmemSpace(gc_orders_shmem_size());
 	RequestAddinShmemSpace(gc_hints_shmem_size());
@@ -118,7 +116,6 @@ gc_shmem_startup(void)
 	gc_route_shmem_init();
 	gc_build_keys_shmem_init();
 	gc_batchlog_shmem_init();
-	gc_wavelog_shmem_init();
 	gc_reasons_shmem_init();
 	gc_orders_shmem_init();
 	gc_hints_shmem_init();

@@ -19,7 +19,6 @@
 #include "queue/batchlog.h"
 #include "queue/orders.h"
 #include "queue/reasons.h"
-#include "queue/wavelog.h"
 #include "report.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get);
@@ -111,7 +110,6 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 {
 	gc_stats_reset();
 	gc_batchlog_reset();
-	gc_wavelog_reset();
 	gc_reasons_reset();
 	gc_orders_reset();
 	PG_RETURN_VOID();

@@ -29,7 +29,6 @@
 #include "settings.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
-#include "queue/wavelog.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_batches);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_kernels);

@@ -344,7 +344,7 @@ emit_choice(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
-/* The value in this pipeline's arm, which both arguments are by now (arms.c). */
+/* The value in this pipeline's arm, which both arguments are by now (emit.c). */
 static Operand
 emit_arm(Cg *cg, u16 i)
 {

@@ -27,7 +27,7 @@
 #include "../fused.h"
 #include "../expr/emit.h"
 #include "../expr/fusion.h"
-#include "../expr/load.h"
+#include "../expr/values.h"
 #include "../sink/sink.h"
 #include "pipeline.h"
 #include "prologue.h"

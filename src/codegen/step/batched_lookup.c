@@ -28,7 +28,6 @@
  */
 #include "batched_lookup.h"
 #include "../expr/analysis.h"
-#include "../expr/direct_lookup.h"
 #include "../expr/emit.h"
 #include "../expr/values.h"
 #include "../selection.h"

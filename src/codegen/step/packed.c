@@ -19,7 +19,6 @@
 #include "../expr/emit.h"
 #include "../expr/expr.h"
 #include "../expr/fusion.h"
-#include "../expr/load.h"
 #include "../expr/operand.h"
 #include "../expr/values.h"
 

@@ -11,7 +11,7 @@
  */
 #include "steps.h"
 #include "../expr/analysis.h"
-#include "../expr/arms.h"
+#include "../expr/emit.h"
 #include "packed.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@
 #include "../base/permitted.h"
 #include "../base/planning.h"
 #include "../expr/lookup.h"
-#include "../group/sort_keys.h"
+#include "../group/sets.h"
 
 typedef enum GcNodeName
 {

@@ -17,7 +17,7 @@
 #include "../../columns/store/arena.h"
 #include "../../queue/build_keys.h"
 #include "../../queue/route.h"
-#include "../../queue/wavelog.h"
+#include "../../queue/batchlog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "passes.h"

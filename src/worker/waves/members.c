@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../../queue/wavelog.h"
+#include "../../queue/batchlog.h"
 #include "../memory/device_memory.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
@@ -44,7 +44,7 @@ static Block *kept = NULL;
 static u64	kept_in = 0;
 
 /*-------------------------------------------------------------------------
- * When waves copied and computed, for the timeline (queue/wavelog.h)
+ * When waves copied and computed, for the timeline (queue/batchlog.h)
  *-------------------------------------------------------------------------
  */
 
