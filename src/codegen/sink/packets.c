@@ -8,7 +8,6 @@
  *-------------------------------------------------------------------------
  */
 #include "packets.h"
-#include "../expr/analysis.h"
 #include "../expr/emit.h"
 #include "../step/steps.h"
 #include "sinks.h"

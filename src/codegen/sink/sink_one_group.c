@@ -11,7 +11,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../expr/emit.h"
 #include "../expr/operand.h"
 #include "aggregates.h"
 #include "sinks.h"

@@ -23,7 +23,6 @@
 #include "../store/dict.h"
 #include "../store/numeric.h"
 #include "encode.h"
-#include "interval.h"
 #include "pgkinds.h"
 
 #define FIRST_CAPACITY	1024

@@ -20,7 +20,6 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "../expr/expr.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../columns/store/numeric.h"
 #include "../../program/scales.h"

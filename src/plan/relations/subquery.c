@@ -57,7 +57,6 @@
 
 #include "../base/builder.h"
 #include "../base/display.h"
-#include "../base/leaf.h"
 #include "../base/source.h"
 #include "../expr/expr.h"
 #include "../group/few_values.h"

@@ -14,10 +14,9 @@
  */
 #include "run.h"
 
-#include "../../columns/store/arena.h"
+#include "../../queue/batchlog.h"
 #include "../../queue/build_keys.h"
 #include "../../queue/route.h"
-#include "../../queue/batchlog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "passes.h"

@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 
 #include "../../force.h"
-#include "../../settings.h"
 #include "../memory/state.h"
 #include "share_launch.h"
 

@@ -85,7 +85,7 @@ price_of(WaveTable *t, int number, u32 chunk)
 static inline bool
 stays(Price *p, double bytes)
 {
-	if (!gc_link_pays(p->cell, bytes, true))
+	if (!gc_link_pays(p->cell, bytes))
 		return false;
 	if (!p->asked)
 		p->reached = gc_kernels_reach((const void *) p->cell->desc.data, p->cell->data_bytes + p->cell->null_bytes);
