@@ -68,12 +68,14 @@ static HTAB *kernels = NULL;
 static LWLock *lock = NULL;
 static LWLock *waves_lock = NULL;
 
+/* Bytes before the ids, which stand right behind the header. */
 static Size
 header_size(void)
 {
 	return MAXALIGN(sizeof(GcBatchLog));
 }
 
+/* Bytes of header, ids and records: gpuconc.batch_log_size of each. */
 static Size
 ring_size(void)
 {
@@ -81,6 +83,7 @@ ring_size(void)
 					mul_size(gc_batch_log_size, sizeof(uint64) + sizeof(GcBatchRecord)));
 }
 
+/* The postmaster's: bytes of shared memory for batches, copies over the link and kernels' totals. */
 Size
 gc_batchlog_shmem_size(void)
 {
@@ -88,6 +91,7 @@ gc_batchlog_shmem_size(void)
 					hash_estimate_size(GC_KERNELLOG_SIZE, sizeof(KernelEntry)));
 }
 
+/* Attach to the logs, in every process.  The first one finds none and makes them empty. */
 void
 gc_batchlog_shmem_init(void)
 {
@@ -211,6 +215,7 @@ gc_kernellog_add(const GcKernelLog *launch)
  *-------------------------------------------------------------------------
  */
 
+/* Order for qsort(): the oldest batch first. */
 static int
 compare_ids(const void *a, const void *b)
 {

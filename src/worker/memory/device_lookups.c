@@ -52,6 +52,7 @@ struct GcDeviceDict
 
 static GcDeviceDict *dicts = NULL;
 
+/* Nobody uses the copy and the device is done with it. */
 static void
 dict_free(GcDeviceDict *d)
 {
@@ -78,6 +79,7 @@ doom_dict(GcDeviceDict *d)
 		dict_free(d);
 }
 
+/* The copy of the dictionary with this identity, or NULL. */
 static GcDeviceDict *
 find_dict(u64 id)
 {
@@ -221,6 +223,7 @@ dict_dropped(u64 id)
 	}
 }
 
+/* A GcEvictor's: offer dictionaries that no request uses. */
 static void
 offer_dicts(GcEvictor *self)
 {
@@ -234,6 +237,7 @@ offer_dicts(GcEvictor *self)
 	}
 }
 
+/* A GcEvictor's: drop the dictionary that was chosen, if it is still there and unused.  Returns its bytes, or 0. */
 static u64
 drop_dict(const GcVictim *victim, u64 need)
 {
@@ -282,6 +286,7 @@ typedef struct LookupEntry
 
 static HTAB *lookups = NULL;
 
+/* Nobody uses the copy.  Memory of a table in place is not the device's. */
 static void
 lookup_free(GcDeviceLookup *l)
 {
@@ -302,6 +307,7 @@ doom(GcDeviceLookup *l)
 		lookup_free(l);
 }
 
+/* The table that is known by this, or NULL. */
 static GcDeviceLookup *
 find_lookup(const LookupId *id)
 {
@@ -310,6 +316,7 @@ find_lookup(const LookupId *id)
 	return entry ? entry->lookup : NULL;
 }
 
+/* Put a table into the hash, as a copy of the sketch. */
 static GcDeviceLookup *
 enter(const GcDeviceLookup *sketch)
 {
@@ -359,6 +366,7 @@ copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcC
 	return code;
 }
 
+/* A table of which there is no copy: make one, or refer to the host's where the device reads that.  NULL: err set. */
 static GcDeviceLookup *
 make_lookup(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
@@ -388,6 +396,7 @@ use_key(const GcDeviceLookup *l)
 	return gc_history_key(l->id.id, l->id.function.h[0], 2);
 }
 
+/* One user more, who releases it (gc_device_lookup_release). */
 static GcDeviceLookup *
 use(GcDeviceLookup *l)
 {
@@ -535,6 +544,7 @@ region_dropped(u64 id)
 	}
 }
 
+/* A GcEvictor's: offer tables that no request uses. */
 static void
 offer(GcEvictor *self)
 {
@@ -570,6 +580,7 @@ find_unused(const void *what)
 	return found;
 }
 
+/* A GcEvictor's: drop the table that was chosen, if it is still there and unused.  Returns its bytes, or 0. */
 static u64
 drop(const GcVictim *victim, u64 need)
 {

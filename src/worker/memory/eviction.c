@@ -91,6 +91,7 @@ gc_present_request(void)
 	return requests;
 }
 
+/* Remember uses.  Where there was no memory for a history, they are forgotten. */
 static void
 keep_uses(u64 key, const GcUses *uses)
 {

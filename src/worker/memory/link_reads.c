@@ -54,6 +54,7 @@ gc_link_read(double rows, int together)
 	return read;
 }
 
+/* The part of sectors that are read of a column of that many bytes a value. */
 static float
 part_of_width(const GcLinkRead *read, int width)
 {
