@@ -566,6 +566,7 @@ gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err)
 	return GC_OK;
 }
 
+/* Wait for threads that have been told to end, and free their shared memory. */
 static void
 join_threads(HostThread *threads, int n)
 {
@@ -686,6 +687,7 @@ gc_host_stream_idle(GcStream *stream)
 	return idle;
 }
 
+/* An event that is not done, of the caller and of the operation that will mark it.  NULL: err set. */
 GcEvent *
 gc_host_event_new(HostDevice *dev, GcError *err)
 {
@@ -732,6 +734,7 @@ gc_host_event_put(GcEvent *event)
 	pthread_mutex_unlock(&dev->lock);
 }
 
+/* Wait, with the thread blocked, until the event is done. */
 void
 gc_host_event_await(GcEvent *event)
 {
@@ -743,6 +746,7 @@ gc_host_event_await(GcEvent *event)
 	pthread_mutex_unlock(&dev->lock);
 }
 
+/* Wait until no stream has work. */
 void
 gc_host_await_idle(HostDevice *dev)
 {

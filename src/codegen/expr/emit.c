@@ -198,6 +198,7 @@ cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
  *-------------------------------------------------------------------------
  */
 
+/* Has the program arms at all?  Most have none, and need no copy. */
 static bool
 has_arms(const GcProgram *p)
 {

@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 
+/* Declare a parameter at the kernel's beginning, at its first use. */
 static void
 declare_param(Cg *cg, u16 param)
 {
@@ -118,6 +119,7 @@ cg_find_place(Cg *cg, const GcPStep *step)
 		text_addf(cg->out, "if (r%d == GC_DIRECT_BAD) { gc_bad = 1; continue; }\n", b);
 }
 
+/* Declare the index of a match that the entry tells of. */
 static void
 place_index(Cg *cg, const GcPStep *step)
 {
@@ -187,6 +189,7 @@ null_without_match(Cg *cg, const GcPPayload *pay, char *code, size_t size)
 			 matched);
 }
 
+/* Declare a payload at its first use in a row: of its match's row of the build, or of the entry itself. */
 static void
 require_payload(Cg *cg, u16 payload)
 {

@@ -15,12 +15,14 @@
 #include "../step/split.h"
 #include "sinks.h"
 
+/* Declare the build's words, and for a dense one whether the block has entered any row. */
 static void
 prepare(Cg *cg)
 {
 	(void) cg_build(cg, cg->pl->build);
 }
 
+/* Keys and payloads, for the row phase. */
 static void
 require(Cg *cg)
 {
@@ -129,6 +131,7 @@ emit_keys(Cg *cg, const GcPBuild *b)
 	}
 }
 
+/* Enter the row: as a member of a set, into a bitmap, or as the next row, which hash chains then lead to. */
 static void
 emit_row(Cg *cg)
 {
