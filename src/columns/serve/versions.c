@@ -307,6 +307,7 @@ typedef struct GcServedPage
 	uint32		page;
 } GcServedPage;
 
+/* Note a version whose transaction has not ended. */
 static void
 keep_open(GcKept *kept, GcOpenVersion open)
 {

@@ -159,6 +159,7 @@ gc_kernel_ready(GcPipelineKernel *k, bool *failed)
 	return k->final;
 }
 
+/* Forget all programs' kernels, of which none is loaded any more, and ask for those that no program needs. */
 void
 gc_kernels_init(void)
 {
@@ -214,6 +215,7 @@ gc_kernels_trim(void)
 	gc_kcache_forget(gc_worker.kernels);
 }
 
+/* Note where the pipeline may have an edge, and how large packets are there. */
 static void
 find_edges(const GcProgram *p, int pipeline, const GcPipelineTraits *traits, GcPipelineEdges *edges)
 {
@@ -285,6 +287,7 @@ rows_tried(const GcRequest *request, int pipeline, bool pairs)
 	return Max(rows, (u64) Min(tried, (double) (most - 1)));
 }
 
+/* A pipeline's demand by the request's real sizes, from which its variant follows. */
 static void
 fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcVariantDemand *d)
 {
@@ -472,6 +475,7 @@ make_kernel(const GcRequest *request, int pipeline, const GcVariant *v, GcError 
 	return k;
 }
 
+/* The kernel of this variant, or NULL. */
 static GcPipelineKernel *
 find_kernel(const SignatureKernels *s, int pipeline, const GcVariant *v)
 {
@@ -502,6 +506,7 @@ add_kernel(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 	return k;
 }
 
+/* Is the kernel compiled in its final form, and the one behind its edge? */
 static bool
 is_compiled(GcPipelineKernel *k)
 {

@@ -72,6 +72,7 @@ step_of(const GcRequest *r, const GcPPipeline *pl, int s)
 	return &gc_steps(r->program)[pl->first_step + s];
 }
 
+/* Does the step try all rows of a build without keys? */
 static bool
 probes_list(const GcRequest *r, const GcPStep *step)
 {

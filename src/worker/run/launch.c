@@ -55,6 +55,7 @@ device_address(const GcArgSource *src, u64 off)
 	return off ? src->device_part + off : 0;
 }
 
+/* A word of a build: by GC_BUILD_PART_*. */
 static u64
 build_word(const GcArgSource *src, const GcArgWord *w)
 {
@@ -86,6 +87,7 @@ build_word(const GcArgSource *src, const GcArgWord *w)
 	}
 }
 
+/* Where a payload's values lie, or (part 1) the base of its codes. */
 static u64
 payload_word(const GcArgSource *src, const GcArgWord *w)
 {
@@ -97,6 +99,7 @@ payload_word(const GcArgSource *src, const GcArgWord *w)
 	return src->builds[pay->build]->payload[w->index - build->first_payload];
 }
 
+/* A word of a pipeline's groups: by GC_GROUP_PART_*. */
 static u64
 group_word(const GcArgSource *src, const GcArgWord *w)
 {
@@ -119,6 +122,7 @@ group_word(const GcArgSource *src, const GcArgWord *w)
 	}
 }
 
+/* A word of the choice among groups: by GC_CHOICE_*. */
 static u64
 choice_word(const GcArgSource *src, u8 part)
 {
@@ -143,6 +147,7 @@ choice_word(const GcArgSource *src, u8 part)
 	}
 }
 
+/* A word of a scan that tries pairs: by GC_PAIRS_*. */
 static u64
 pairs_word(const GcPairs *pairs, const GcArgWord *w)
 {
@@ -163,6 +168,7 @@ pairs_word(const GcPairs *pairs, const GcArgWord *w)
 	}
 }
 
+/* Where a lookup table lies, on the device or with the request, or the base of its codes. */
 static u64
 lut_word(const GcArgSource *src, const GcArgWord *w)
 {
@@ -382,12 +388,14 @@ typedef struct EdgePlan
 	u64			bytes;
 } EdgePlan;
 
+/* Tiles of each source; one at least, also of an empty table. */
 static u32
 tiles_per_source(const GcInputValue *in)
 {
 	return Max((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, 1);
 }
 
+/* The slots begin behind the control words, aligned. */
 static void
 add_up(EdgePlan *plan)
 {
@@ -440,6 +448,7 @@ plan_blocks(const GcRun *run, int pipeline, const GcInputValue *in, GcPipelineKe
 	return plan;
 }
 
+/* The plan within about `most` bytes (0: any number).  An equal request gives an equal plan. */
 static EdgePlan
 plan_edge(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 most)
 {
@@ -548,6 +557,7 @@ gc_edge_free(GcRun *run)
  *-------------------------------------------------------------------------
  */
 
+/* The words of an edge that both sides' kernels read, by GC_EDGE_WORD_*. */
 static void
 fill_words(const GcRun *run, const EdgePlan *plan, const GcGrid *grid, u64 *words)
 {
@@ -561,6 +571,7 @@ fill_words(const GcRun *run, const EdgePlan *plan, const GcGrid *grid, u64 *word
 	words[GC_EDGE_WORD_FILLERS] = grid->blocks / 2;
 }
 
+/* Queue that counts of packets, and of slots in use, begin at 0. */
 static GcCode
 clear_control(GcRun *run, const EdgePlan *plan)
 {
@@ -594,6 +605,7 @@ consumer_grid(const GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid 
 	return consumer;
 }
 
+/* Producer and consumer by turns, for as many sources at a time as the plan has memory for. */
 static GcCode
 launch_tiles(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags,
 			 EdgePlan *plan)
@@ -640,6 +652,7 @@ note_edge(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, c
 		info->edge_tile = plan->sources < in->nsources ? plan->sources * in->max_rows : 0;
 }
 
+/* Launch both sides of the edge, in memory that the request has for it.  Waves have no edges. */
 static GcCode
 launch_edge(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part, GcAddr flags)
 {

@@ -83,6 +83,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	return result;
 }
 
+/* A result's flags, which lie behind its header. */
 static u32 *
 result_flags(GcResult *result)
 {

@@ -226,6 +226,7 @@ kernels_ready(GcRun *run)
  *-------------------------------------------------------------------------
  */
 
+/* A run for a request that was taken from the queue.  Its kernels are asked for; FINISHED if there can be none. */
 GcRun *
 gc_run_start(int slot)
 {
@@ -482,30 +483,35 @@ begin_whole(GcRun *run)
 {
 }
 
+/* One launch is the whole scan. */
 static GcScanStep
 next_whole(GcRun *run, const GcScanLaunch *launch, bool last)
 {
 	return launch_part(run, launch, (GcPairs) {0}, last, GC_SCAN_LAST);
 }
 
+/* There is nothing to go on with. */
 static bool
 end_whole(GcRun *run, bool fetched)
 {
 	return false;
 }
 
+/* Are there pairs behind the piece that was launched last? */
 static bool
 has_more_pieces(const GcRun *run)
 {
 	return run->scan.piece.from + run->scan.piece.count < run->scan.pairs.count;
 }
 
+/* The next piece is the first one. */
 static void
 begin_pieces(GcRun *run)
 {
 	memset(&run->scan.piece, 0, sizeof(run->scan.piece));
 }
 
+/* Launch as many pairs as take the time that a piece is to take. */
 static GcScanStep
 next_piece(GcRun *run, const GcScanLaunch *launch, bool last)
 {
@@ -518,6 +524,7 @@ next_piece(GcRun *run, const GcScanLaunch *launch, bool last)
 		: launch_part(run, launch, s->piece, last, GC_SCAN_LAST);
 }
 
+/* Go on if there are more; the next piece is as long as this one's time says. */
 static bool
 end_piece(GcRun *run, bool fetched)
 {
@@ -545,6 +552,7 @@ kind_within(const GcRun *run)
  *-------------------------------------------------------------------------
  */
 
+/* The first pass, and the scan within it. */
 static void
 begin_passes(GcRun *run)
 {
@@ -552,6 +560,10 @@ begin_passes(GcRun *run)
 	kind_within(run)->begin(run);
 }
 
+/*
+ * Go on within the pass.  The last one delivers the result; behind each other one come the rests
+ * (gc_run_launch_rests).
+ */
 static GcScanStep
 next_in_pass(GcRun *run, const GcScanLaunch *launch, bool last)
 {
@@ -596,6 +608,7 @@ end_pass(GcRun *run, bool fetched)
 	return true;
 }
 
+/* The kind of the run's scan: passes, or what kind_within() says. */
 static const GcScanKind *
 scan_kind(const GcRun *run)
 {
@@ -943,6 +956,7 @@ gc_run_advance(GcRun *run, int others)
 	}
 }
 
+/* The leader is over: the follower holds its result, or has its error. */
 static void
 finish_follower(GcRun *leader, GcRun *run)
 {

@@ -77,6 +77,7 @@ struct GcRun
 	const struct GcRunHooks *hooks;	/* run.c's, for files that it needs itself */
 };
 
+/* Sizes of the main pipeline's sink. */
 static inline const GcSinkValue *
 gc_run_main_sink(const GcRun *run)
 {

@@ -182,6 +182,7 @@ make_bitmaps(GcRun *run)
 	return gc_worker.ops->launch(run->memory.stream, k->kernel, &launch, &args, GC_HOLES_KERNEL_WORDS, &run->err);
 }
 
+/* Copy the request's own data to the device, or let kernels read it where it is. */
 static GcCode
 upload_device_part(GcRun *run)
 {

@@ -71,6 +71,7 @@ gc_wave_scan_possible(const GcRun *run)
 	return false;
 }
 
+/* Chunks that a pipeline's input has, as the host sees them. */
 static const GcSource *
 sources_of(const GcRun *run, int pipeline)
 {
