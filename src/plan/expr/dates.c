@@ -49,6 +49,7 @@ matched(const char *format, const char *pattern)
 	return small ? len : 0;
 }
 
+/* Does the format go on with a pattern that prints something of the time of day? */
 static bool
 is_time_pattern(const char *format)
 {
@@ -169,6 +170,7 @@ is_zoned(Node *node)
 	return b && b->zone == GC_ZONE_OF_SESSION && (b->date != GC_DATE_BY_FORMAT || prints_date(node));
 }
 
+/* What is printed of dates gives way to its argument; where the zone matters, date() is called in its place. */
 static Node *
 without_stable(Node *node, bool *zoned)
 {
@@ -206,6 +208,7 @@ typedef struct Field
 	bool		of_date;
 } Field;
 
+/* The field's entry, or NULL. */
 static const Field *
 known(int field)
 {

@@ -274,6 +274,7 @@ gc_translate_grouping(GcTranslation *tr, GroupingFunc *grouping)
  *-------------------------------------------------------------------------
  */
 
+/* The expression below relabelling, which changes no value. */
 static Node *
 without_labels(Node *node)
 {

@@ -142,6 +142,7 @@ joined_rel(PlannerInfo *subroot)
 	return find_join_rel(subroot, GC_ALL_RELIDS(subroot));
 }
 
+/* Expressions by which a subquery's rows are grouped; DISTINCT groups by its columns. */
 static List *
 group_exprs(PlannerInfo *subroot)
 {
@@ -150,6 +151,7 @@ group_exprs(PlannerInfo *subroot)
 	return get_sortgrouplist_exprs(q->distinctClause ? q->distinctClause : q->groupClause, subroot->processed_tlist);
 }
 
+/* PostgreSQL's estimate; without keys there is one group. */
 static double
 number_of_groups(PlannerInfo *subroot, RelOptInfo *rel, List *exprs)
 {
@@ -371,6 +373,7 @@ unnumbered(Node *node, void *context)
 	return (Node *) agg;
 }
 
+/* Are both equal, whatever their relations' numbers are? */
 static bool
 equal_unnumbered(Node *a, Node *b)
 {
@@ -511,6 +514,7 @@ typedef struct ArmWalk
 	const char *reason;
 } ArmWalk;
 
+/* Note the reason; returns false for the caller to return. */
 static bool
 refuse(ArmWalk *w, const char *reason)
 {
@@ -518,6 +522,7 @@ refuse(ArmWalk *w, const char *reason)
 	return false;
 }
 
+/* The expressions that placeholders stand for. */
 static Node *
 strip_placeholders(Node *node, void *context)
 {
