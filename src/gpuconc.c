@@ -53,6 +53,7 @@ static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
 
 void		_PG_init(void);
 
+/* The hook: ask for shared memory and locks, before any process is there. */
 static void
 gc_shmem_request(void)
 {
@@ -90,6 +91,7 @@ gc_shmem_request(void)
 					gc_host_cache_size_mb)));
 }
 
+/* The hook: make shared memory in the postmaster; attach to it where processes do not inherit it. */
 static void
 gc_shmem_startup(void)
 {
@@ -122,6 +124,7 @@ gc_shmem_startup(void)
 	LWLockRelease(AddinShmemInitLock);
 }
 
+/* Only in the postmaster, since shared memory and hooks must be there for all processes. */
 void
 _PG_init(void)
 {

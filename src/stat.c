@@ -26,6 +26,7 @@ PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
 PG_FUNCTION_INFO_V1(gpuconc_stat_reset);
 PG_FUNCTION_INFO_V1(gpuconc_get_devices);
 
+/* A counter as int8. */
 static Datum
 counter(pg_atomic_uint64 *c)
 {
@@ -48,6 +49,7 @@ nanoseconds(pg_atomic_uint64 *c)
 
 #define STAT_COLUMNS	45
 
+/* SQL: the statistics of all devices, as one row. */
 Datum
 gpuconc_stat_get(PG_FUNCTION_ARGS)
 {
@@ -86,6 +88,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	}
 }
 
+/* SQL: how often PostgreSQL's plan has answered instead, by status; those that have happened. */
 Datum
 gpuconc_stat_get_fallbacks(PG_FUNCTION_ARGS)
 {
@@ -105,6 +108,7 @@ gpuconc_stat_get_fallbacks(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* SQL: statistics, log and reasons begin anew. */
 Datum
 gpuconc_stat_reset(PG_FUNCTION_ARGS)
 {
@@ -131,6 +135,7 @@ memory_values(GcDeviceStatus *d, Datum *values)
 	values[GC_MEMORY_KINDS + 1] = counter(&d->memory_largest_free);
 }
 
+/* A row for a device, as its worker has told it last. */
 static void
 put_device(ReturnSetInfo *rsinfo, int device)
 {
@@ -173,6 +178,7 @@ put_device(ReturnSetInfo *rsinfo, int device)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+/* SQL: a row for each device that is named. */
 Datum
 gpuconc_get_devices(PG_FUNCTION_ARGS)
 {

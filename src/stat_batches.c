@@ -39,6 +39,7 @@ PG_FUNCTION_INFO_V1(gpuconc_timeline);
  *-------------------------------------------------------------------------
  */
 
+/* May the user see other users' requests? */
 static bool
 sees_all(void)
 {
@@ -52,6 +53,7 @@ is_own(const GcBatchRecord *b, const GcBatchKernel *k)
 	return k->pid == MyProcPid && b->began >= MyStartTimestamp;
 }
 
+/* Is any request of the batch the user's own? */
 static bool
 has_own(const GcBatchRecord *b)
 {
@@ -92,6 +94,7 @@ visible_batches(int limit, int *n)
  *-------------------------------------------------------------------------
  */
 
+/* The kind of a kernel, as views call it. */
 static const char *
 kind_name(uint16 kind)
 {
@@ -133,6 +136,7 @@ put_ms(double us, bool *isnull)
 
 #define BATCH_COLUMNS	14
 
+/* SQL: the batches that the user may see, one row each. */
 Datum
 gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
 {
@@ -170,6 +174,7 @@ gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
 
 #define KERNEL_COLUMNS	13
 
+/* SQL: totals of main kernels; texts are told by hashes alone. */
 Datum
 gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
 {
@@ -254,6 +259,7 @@ sane(double us)
 	return isfinite(us) ? us : 0;
 }
 
+/* Order for qsort(): by begin, and then by id. */
 static int
 compare_spans(const void *a, const void *b)
 {
@@ -287,12 +293,14 @@ assign_lanes(Spans *s)
 	pfree(free_at);
 }
 
+/* A span of a batch's kernel; there is room for it. */
 static void
 add_span(Spans *s, double from, double to, const GcBatchRecord *b, const GcBatchKernel *k)
 {
 	s->span[s->n++] = (Span) {.from = from,.to = Max(from, to),.id = b->id,.batch = b,.kernel = k};
 }
 
+/* A span of a copy or wave; there is room for it. */
 static void
 add_wave(Spans *s, double from, double us, const GcWaveRecord *w)
 {
@@ -420,6 +428,7 @@ collect(const GcBatchRecord *batches, int n, int device, TimestampTz origin, Spa
 	assign_lanes(q_spans);
 }
 
+/* A comma, except before the first event. */
 static void
 put_separator(StringInfo buf)
 {
