@@ -438,6 +438,7 @@ list_files(const GcKernelDisk *disk, Listing *listing)
 	return good;
 }
 
+/* Order of two times: below 0, 0 or above 0. */
 static int
 compare_times(const struct timespec *a, const struct timespec *b)
 {
