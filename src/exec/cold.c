@@ -55,7 +55,7 @@ look_at_table(Cold *cold, GcInputState *in)
 		cold->tables[cold->ntables++] = in;
 }
 
-/* What the columns of all inputs lack, under a guard. */
+/* Everything that columns of all inputs lack, under a guard. */
 static Cold
 look_at_inputs(GcScanState *node)
 {

@@ -775,7 +775,7 @@ list_run(const GcScanStats *s, ExplainState *es)
 		list_details(s, es);
 }
 
-/* What happened in executions; nothing is shown of a request where none was answered. */
+/* Events of executions; nothing is shown of a request where none was answered. */
 static void
 explain_run(const GcScanState *node, ExplainState *es)
 {

@@ -99,7 +99,7 @@ rescan_input(CustomScanState *css)
 	ExecScanReScan(&css->ss);
 }
 
-/* It has no child under EXPLAIN. */
+/* The scan has no child under EXPLAIN. */
 static void
 end_input(CustomScanState *css)
 {

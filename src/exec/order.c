@@ -386,7 +386,7 @@ compare_words(Datum x, Datum y, SortSupport ssup)
 	return gc_compare_words(*(const GcOrderWord *) DatumGetPointer(x), *(const GcOrderWord *) DatumGetPointer(y));
 }
 
-/* What PostgreSQL's comparison is given of a row. */
+/* A row's value, as PostgreSQL's comparison is given it. */
 static Datum
 compared(const GcOrderColumn *column, uint32 n)
 {

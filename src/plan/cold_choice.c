@@ -273,7 +273,7 @@ falls_back(const NodeState *node)
 		!may_be_loaded(node->cold) || !gc_missing_fits(&node->missing);
 }
 
-/* What the nodes lack together, and how long their own plans take that would answer instead. */
+/* Everything that the nodes lack, and how long their own plans take that would answer instead. */
 static Lack
 lack_of(List *nodes)
 {

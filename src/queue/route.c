@@ -165,7 +165,7 @@ typedef struct Costs
 	double		requests[GC_MAX_DEVICES];
 } Costs;
 
-/* What the policy compares: requests, bytes that are not there, or microseconds until the request could be done. */
+/* A device's cost by the policy: requests, bytes that are not there, or microseconds until the request could be done. */
 static double
 cost_of(const Costs *costs, int device, GcRoute policy)
 {

@@ -29,7 +29,7 @@ prepare(Cg *cg)
 	text_addf(&cg->decls, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, cg_pipeline_number(cg), 1));
 }
 
-/* What rows are ordered by, and all outputs. */
+/* The value that rows are ordered by, and all outputs. */
 static void
 require(Cg *cg)
 {

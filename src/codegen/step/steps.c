@@ -393,7 +393,7 @@ cg_packet_bytes(const GcProgram *p, u32 passed)
 	return bytes;
 }
 
-/* What goes over an edge before this step: the packet's size, the steps before, how few rows are left. */
+/* An edge before this step: the packet's size, the steps before, how few rows are left. */
 static GcEdgeShape
 shape_of(const GcProgram *p, const GcPPipeline *pl, int edge_step)
 {

@@ -87,7 +87,7 @@ forget_drops(void)
 	ndrops = drops_size = 0;
 }
 
-/* What was dropped leaves the cache at commit, and stays at abort. */
+/* Dropped relations leave the cache at commit, and stay at abort. */
 static void
 at_xact_end(XactEvent event, void *arg)
 {

@@ -68,7 +68,7 @@ gc_ghost_shmem_init(void)
 							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
 }
 
-/* What is remembered of a column, if it is of this file of the relation.  NULL: nothing.  Under GC_LOCK_STORE. */
+/* The memory of a column, if it is of this file of the relation.  NULL: nothing.  Under GC_LOCK_STORE. */
 static GhostColumn *
 find(const GcRelKey *key, AttrNumber attnum)
 {

@@ -95,7 +95,7 @@ end_at_exit(int code, Datum arg)
 	gc_reserve_end();
 }
 
-/* What a transaction has reserved ends with it, whatever its end. */
+/* Reservations of a transaction end with it, whatever its end. */
 static void
 end_with_transaction(XactEvent event, void *arg)
 {

@@ -170,7 +170,7 @@ is_zoned(Node *node)
 	return b && b->zone == GC_ZONE_OF_SESSION && (b->date != GC_DATE_BY_FORMAT || prints_date(node));
 }
 
-/* What is printed of dates gives way to its argument; where the zone matters, date() is called in its place. */
+/* Printed dates give way to their arguments; where the zone matters, date() is called in their place. */
 static Node *
 without_stable(Node *node, bool *zoned)
 {

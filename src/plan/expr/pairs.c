@@ -97,8 +97,7 @@ typedef struct StandIn
 } StandIn;
 
 /*
- * What stands for a part of an expression: executed by PostgreSQL, named in the table's key, and its place in the
- * scan.
+ * A part's stand-ins: executed by PostgreSQL, named in the table's key, and its place in the scan.
  */
 static StandIn
 stand_in(GcTranslation *tr, Expr *part, int number)

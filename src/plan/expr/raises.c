@@ -25,7 +25,7 @@ typedef struct RaiseWalk
 	void	   *context;
 } RaiseWalk;
 
-/* Of nodes that no table knows: those that only hand on values raise nothing of their own. */
+/* Nodes that no table knows: those that only hand on values raise nothing of their own. */
 static GcRaises
 by_form(const Node *node)
 {

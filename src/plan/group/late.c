@@ -176,7 +176,7 @@ own_output(GcTranslation *tr, int output)
 	return out;
 }
 
-/* What is carried in an output's place, or NULL. */
+/* The column that is carried in an output's place, or NULL. */
 static const Carried *
 find_output(const Carried *carried, int n, int output)
 {

@@ -373,7 +373,7 @@ is_small_constant(const Node *node)
 	return bits < (exprType(node) == INT2OID ? 15 : 31);
 }
 
-/* What is known of each node, for gc_may_raise(). */
+/* Knowledge of each node, for gc_may_raise(). */
 static GcRaises
 node_raises(Node *node, void *of)
 {

@@ -48,7 +48,7 @@
 
 static const int table_need[GC_TABLES] = {-1, GC_NEED_REGISTERS, GC_NEED_SHARED};
 
-/* What a table adds up of an option. */
+/* The number that a table adds up of an option. */
 static int32_t
 option_value(const GcKernelOption *o, int table)
 {

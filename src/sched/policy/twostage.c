@@ -262,7 +262,7 @@ typedef struct Asked
 	uint32_t	columns;		/* that it reads for them */
 } Asked;
 
-/* What n candidates take alone and add to a scan, together, and the columns that they read. */
+/* Times that n candidates take alone and add to a scan, together, and the columns that they read. */
 static Asked
 ask(const Stage *st, const int *member, int n)
 {

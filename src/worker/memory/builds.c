@@ -48,7 +48,7 @@ use_key(const GcBuildTable *t)
 	return gc_history_key(t->share.h[0], t->share.h[1], 0);
 }
 
-/* It is used now, for replacement.  Builds that nobody can share leave no trace of uses. */
+/* A use now, for replacement.  Builds that nobody can share leave no trace of uses. */
 static void
 note_use(GcBuildTable *t)
 {

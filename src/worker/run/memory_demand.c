@@ -344,7 +344,7 @@ describe_demand(GcRun *run)
 	run->memory.claim.demand[GC_DEMAND_FETCHING] = filled;
 }
 
-/* What an admitted request counts for now; less once its phases are over. */
+/* The demand of an admitted request now; less once its phases are over. */
 static u64
 present_demand(const GcRun *run)
 {
