@@ -454,6 +454,7 @@ put_event(StringInfo buf, TimelineProcess process, const Span *s, const char *ca
 					 s->from, s->to - s->from);
 }
 
+/* A main kernel, as an event of the device's timeline. */
 static void
 put_kernel(StringInfo buf, const Span *s)
 {
@@ -475,6 +476,7 @@ put_kernel(StringInfo buf, const Span *s)
 					 Max(sane(k->done_us) - sane(k->end_us), 0));
 }
 
+/* A batch, as an event of the scheduler's timeline. */
 static void
 put_batch(StringInfo buf, const Span *s)
 {
@@ -491,6 +493,7 @@ put_batch(StringInfo buf, const Span *s)
 					 sane(b->predicted_us), sane(b->actual_us), sane(b->decision_us));
 }
 
+/* A request's time in the queue, as an event of its own timeline. */
 static void
 put_wait(StringInfo buf, const Span *s)
 {
@@ -499,6 +502,7 @@ put_wait(StringInfo buf, const Span *s)
 					 s->batch->id, s->kernel->pid, sane(s->kernel->queued_us));
 }
 
+/* A copy or a wave, as an event of one of two timelines. */
 static void
 put_wave(StringInfo buf, const Span *s, TimelineProcess process, const char *category)
 {

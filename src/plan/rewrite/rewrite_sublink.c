@@ -355,6 +355,7 @@ join_conditions(Query *query, int rti, List *correlations)
 	return conditions;
 }
 
+/* Join the groups of a subquery to the level: in FROM, or with an outer join. */
 static void
 join_groups(Unnest *u, int rti, List *conditions, bool inner)
 {
@@ -516,6 +517,7 @@ is_strict(Node *node)
 	}
 }
 
+/* Put columns of joined groups in the places of subqueries that may become joins. */
 static Node *
 unnest_mutator(Node *node, Unnest *u)
 {

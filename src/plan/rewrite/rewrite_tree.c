@@ -268,6 +268,7 @@ gc_list_conditions(Query *query)
 	return collect_conjuncts((Node *) query->jointree, true, false);
 }
 
+/* Does no join put NULLs in the place of the relation's rows? */
 static bool
 is_inner(Node *jtnode, int rti)
 {

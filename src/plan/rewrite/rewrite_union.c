@@ -646,6 +646,7 @@ select_groups(Query *query, Query *from, SetOperationStmt *op, int deeper, bool 
  *-------------------------------------------------------------------------
  */
 
+/* The first arm of a tree of set operations, which names the columns. */
 static RangeTblRef *
 leftmost(Node *tree)
 {

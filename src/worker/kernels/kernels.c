@@ -324,6 +324,7 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 	demand->per_warp_bytes = (u64) traits.per_warp_words * 4;
 }
 
+/* As fill_demand(), with the traits of the pipeline as they are. */
 void
 gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 {
@@ -391,6 +392,7 @@ write_gpu_kernel(const GcRequest *request, int pipeline, const GcVariant *v)
 	}
 }
 
+/* For gpuconc.debug_gpu_kernels: texts of the kernels that an H200 would be given for these sizes and large ones. */
 static void
 write_gpu_kernels(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const GcSplits *splits)
 {

@@ -511,12 +511,14 @@ gc_device_lookup_spoil(GcDeviceLookup *l)
 		doom(l);
 }
 
+/* Where the entries lie, for kernels. */
 GcAddr
 gc_device_lookup_data(const GcDeviceLookup *l)
 {
 	return l->data;
 }
 
+/* Where a byte for each entry lies that says whether it is NULL. */
 GcAddr
 gc_device_lookup_nulls(const GcDeviceLookup *l)
 {
@@ -593,6 +595,7 @@ drop(const GcVictim *victim, u64 need)
 	return victim->bytes;
 }
 
+/* Begin with no table, and hear of what leaves the column cache. */
 void
 gc_device_lookups_init(void)
 {

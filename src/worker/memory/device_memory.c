@@ -205,6 +205,7 @@ note_memory(void)
 	pg_atomic_write_u64(&d->memory_largest_free, gc_pool_largest_free(gc_worker.pool));
 }
 
+/* The pool is there: tell of it.  Nothing is page-locked yet. */
 void
 gc_device_memory_init(void)
 {

@@ -74,6 +74,7 @@ price_of(double part)
 	return part * (sector_cost + (whole_cost - sector_cost) * part);
 }
 
+/* Prices of one byte by width, in bytes of copies. */
 GcLinkRates
 gc_link_rates(const GcLinkRead *read)
 {

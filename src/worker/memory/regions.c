@@ -442,6 +442,7 @@ gc_free_orphans(void)
 	}
 }
 
+/* Begin with no region. */
 void
 gc_regions_init(void)
 {
