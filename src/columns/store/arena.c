@@ -148,7 +148,7 @@ init_file(void)
 		pg_atomic_init_u64(&arena->filed.free, 0);
 }
 
-/* Attach to the arena, in every process.  The first one finds none and makes both parts. */
+/* Attach to the arena, in every process.  The first one finds none and makes its parts. */
 void
 gc_arena_shmem_init(void)
 {
