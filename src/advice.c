@@ -106,6 +106,7 @@ bytes_of_texts(HeapTuple statistics, double rows)
 		distinct * (length + ENTRY_BYTES);
 }
 
+/* Bytes that a column would take in the cache, by its statistics. */
 static double
 estimate_column(Relation rel, const GcColSpec *spec, double rows)
 {
@@ -185,6 +186,7 @@ may_know(Oid relid)
 		GC_OWNS_RELATION(relid, GetUserId());
 }
 
+/* SQL: reasons why statements were not offloaded, of tables that the user may know of. */
 Datum
 gpuconc_stat_get_reasons(PG_FUNCTION_ARGS)
 {

@@ -33,6 +33,7 @@
 /* Shared memory of PostgreSQL's beside its buffers: a part of those, and a rest. */
 #define BESIDE_BUFFERS(buffers)	((buffers) / 16 + 128 * MEGABYTE)
 
+/* Could the postmaster have so much shared memory, with these flags? */
 static bool
 can_be_mapped(Size size, int flags)
 {

@@ -134,6 +134,7 @@
  */
 #if PG_VERSION_NUM >= 180000
 #include "optimizer/optimizer.h"
+/* From 18 on, Vars of a query's groups are of an entry for them: put the expressions back in their places. */
 static inline void
 gc_expand_grouping(Query *query)
 {

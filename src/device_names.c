@@ -39,6 +39,7 @@ count_gpus(void)
 	return Min(Max(n, 1), GC_MAX_DEVICES);
 }
 
+/* A number of at most three digits. */
 static bool
 parse_ordinal(const char *text, int *ordinal)
 {
@@ -48,6 +49,7 @@ parse_ordinal(const char *text, int *ordinal)
 	return true;
 }
 
+/* One name: auto, cuda, host, a GPU's ordinal or UUID.  False: it is none of these. */
 static bool
 parse_name(const char *text, GcDeviceName *name)
 {

@@ -43,7 +43,6 @@
 #include "queue/queue.h"
 #include "queue/reasons.h"
 #include "queue/route.h"
-#include "queue/wavelog.h"
 #include "settings.h"
 #include "worker/worker.h"
 
@@ -54,6 +53,7 @@ static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
 
 void		_PG_init(void);
 
+/* The hook: ask for shared memory and locks, before any process is there. */
 static void
 gc_shmem_request(void)
 {
@@ -77,7 +77,6 @@ gc_shmem_request(void)
 	RequestAddinShmemSpace(gc_route_shmem_size());
 	RequestAddinShmemSpace(gc_build_keys_shmem_size());
 	RequestAddinShmemSpace(gc_batchlog_shmem_size());
-	RequestAddinShmemSpace(gc_wavelog_shmem_size());
 	RequestAddinShmemSpace(gc_reasons_shmem_size());
 	RequestAddinShmemSpace(gc_orders_shmem_size());
 	RequestAddinShmemSpace(gc_hints_shmem_size());
@@ -92,6 +91,7 @@ gc_shmem_request(void)
 					gc_host_cache_size_mb)));
 }
 
+/* The hook: make shared memory in the postmaster; attach to it where processes do not inherit it. */
 static void
 gc_shmem_startup(void)
 {
@@ -118,13 +118,13 @@ gc_shmem_startup(void)
 	gc_route_shmem_init();
 	gc_build_keys_shmem_init();
 	gc_batchlog_shmem_init();
-	gc_wavelog_shmem_init();
 	gc_reasons_shmem_init();
 	gc_orders_shmem_init();
 	gc_hints_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 
+/* Only in the postmaster, since shared memory and hooks must be there for all processes. */
 void
 _PG_init(void)
 {

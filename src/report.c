@@ -54,6 +54,7 @@ code_hint(GcCode code)
 	}
 }
 
+/* The error under gpuconc.debug_offload = require. */
 void
 gc_report_required(GcCode code, const GcError *err)
 {

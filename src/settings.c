@@ -182,6 +182,7 @@ gc_schedule_name(int policy)
 	return "unknown";
 }
 
+/* Pages of a chunk are whole bytes of the visibility map, and a chunk has one page of it. */
 static bool
 check_chunk_pages(int *newval, void **extra, GucSource source)
 {
@@ -194,6 +195,7 @@ check_chunk_pages(int *newval, void **extra, GucSource source)
 	return true;
 }
 
+/* Which devices there are is found out by the workers; here only names are checked. */
 static bool
 check_devices(char **newval, void **extra, GucSource source)
 {

@@ -19,7 +19,6 @@
 #include "queue/batchlog.h"
 #include "queue/orders.h"
 #include "queue/reasons.h"
-#include "queue/wavelog.h"
 #include "report.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get);
@@ -27,6 +26,7 @@ PG_FUNCTION_INFO_V1(gpuconc_stat_get_fallbacks);
 PG_FUNCTION_INFO_V1(gpuconc_stat_reset);
 PG_FUNCTION_INFO_V1(gpuconc_get_devices);
 
+/* A counter as int8. */
 static Datum
 counter(pg_atomic_uint64 *c)
 {
@@ -49,6 +49,7 @@ nanoseconds(pg_atomic_uint64 *c)
 
 #define STAT_COLUMNS	45
 
+/* SQL: the statistics of all devices, as one row. */
 Datum
 gpuconc_stat_get(PG_FUNCTION_ARGS)
 {
@@ -87,6 +88,7 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 	}
 }
 
+/* SQL: how often PostgreSQL's plan has answered instead, by status; those that have happened. */
 Datum
 gpuconc_stat_get_fallbacks(PG_FUNCTION_ARGS)
 {
@@ -106,12 +108,12 @@ gpuconc_stat_get_fallbacks(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* SQL: statistics, log and reasons begin anew. */
 Datum
 gpuconc_stat_reset(PG_FUNCTION_ARGS)
 {
 	gc_stats_reset();
 	gc_batchlog_reset();
-	gc_wavelog_reset();
 	gc_reasons_reset();
 	gc_orders_reset();
 	PG_RETURN_VOID();
@@ -133,6 +135,7 @@ memory_values(GcDeviceStatus *d, Datum *values)
 	values[GC_MEMORY_KINDS + 1] = counter(&d->memory_largest_free);
 }
 
+/* A row for a device, as its worker has told it last. */
 static void
 put_device(ReturnSetInfo *rsinfo, int device)
 {
@@ -175,6 +178,7 @@ put_device(ReturnSetInfo *rsinfo, int device)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+/* SQL: a row for each device that is named. */
 Datum
 gpuconc_get_devices(PG_FUNCTION_ARGS)
 {

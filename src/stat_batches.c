@@ -29,7 +29,6 @@
 #include "settings.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
-#include "queue/wavelog.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_batches);
 PG_FUNCTION_INFO_V1(gpuconc_stat_get_kernels);
@@ -40,6 +39,7 @@ PG_FUNCTION_INFO_V1(gpuconc_timeline);
  *-------------------------------------------------------------------------
  */
 
+/* May the user see other users' requests? */
 static bool
 sees_all(void)
 {
@@ -53,6 +53,7 @@ is_own(const GcBatchRecord *b, const GcBatchKernel *k)
 	return k->pid == MyProcPid && b->began >= MyStartTimestamp;
 }
 
+/* Is any request of the batch the user's own? */
 static bool
 has_own(const GcBatchRecord *b)
 {
@@ -93,6 +94,7 @@ visible_batches(int limit, int *n)
  *-------------------------------------------------------------------------
  */
 
+/* The kind of a kernel, as views call it. */
 static const char *
 kind_name(uint16 kind)
 {
@@ -134,6 +136,7 @@ put_ms(double us, bool *isnull)
 
 #define BATCH_COLUMNS	14
 
+/* SQL: the batches that the user may see, one row each. */
 Datum
 gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
 {
@@ -171,6 +174,7 @@ gpuconc_stat_get_batches(PG_FUNCTION_ARGS)
 
 #define KERNEL_COLUMNS	13
 
+/* SQL: totals of main kernels; texts are told by hashes alone. */
 Datum
 gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
 {
@@ -255,6 +259,7 @@ sane(double us)
 	return isfinite(us) ? us : 0;
 }
 
+/* Order for qsort(): by begin, and then by id. */
 static int
 compare_spans(const void *a, const void *b)
 {
@@ -288,12 +293,14 @@ assign_lanes(Spans *s)
 	pfree(free_at);
 }
 
+/* A span of a batch's kernel; there is room for it. */
 static void
 add_span(Spans *s, double from, double to, const GcBatchRecord *b, const GcBatchKernel *k)
 {
 	s->span[s->n++] = (Span) {.from = from,.to = Max(from, to),.id = b->id,.batch = b,.kernel = k};
 }
 
+/* A span of a copy or wave; there is room for it. */
 static void
 add_wave(Spans *s, double from, double us, const GcWaveRecord *w)
 {
@@ -421,6 +428,7 @@ collect(const GcBatchRecord *batches, int n, int device, TimestampTz origin, Spa
 	assign_lanes(q_spans);
 }
 
+/* A comma, except before the first event. */
 static void
 put_separator(StringInfo buf)
 {
@@ -446,6 +454,7 @@ put_event(StringInfo buf, TimelineProcess process, const Span *s, const char *ca
 					 s->from, s->to - s->from);
 }
 
+/* A main kernel, as an event of the device's timeline. */
 static void
 put_kernel(StringInfo buf, const Span *s)
 {
@@ -467,6 +476,7 @@ put_kernel(StringInfo buf, const Span *s)
 					 Max(sane(k->done_us) - sane(k->end_us), 0));
 }
 
+/* A batch, as an event of the scheduler's timeline. */
 static void
 put_batch(StringInfo buf, const Span *s)
 {
@@ -483,6 +493,7 @@ put_batch(StringInfo buf, const Span *s)
 					 sane(b->predicted_us), sane(b->actual_us), sane(b->decision_us));
 }
 
+/* A request's time in the queue, as an event of its own timeline. */
 static void
 put_wait(StringInfo buf, const Span *s)
 {
@@ -491,6 +502,7 @@ put_wait(StringInfo buf, const Span *s)
 					 s->batch->id, s->kernel->pid, sane(s->kernel->queued_us));
 }
 
+/* A copy or a wave, as an event of one of two timelines. */
 static void
 put_wave(StringInfo buf, const Span *s, TimelineProcess process, const char *category)
 {

@@ -44,6 +44,7 @@ PG_FUNCTION_INFO_V1(gpuconc_evict);
 PG_FUNCTION_INFO_V1(gpuconc_cache_columns);
 PG_FUNCTION_INFO_V1(gpuconc_load_jobs);
 
+/* Without shared memory there is nothing to show. */
 static void
 require_preloaded(void)
 {
@@ -75,6 +76,7 @@ supported_columns(Relation rel, int *n)
 	return specs;
 }
 
+/* A user who may not read a table may not have it loaded. */
 static void
 check_prewarm(Relation rel)
 {
@@ -95,6 +97,7 @@ check_prewarm(Relation rel)
 				 errmsg("cannot cache \"%s\": %s", RelationGetRelationName(rel), reason)));
 }
 
+/* Pages of the table that are in the cache. */
 static int64
 cached_pages(Relation rel)
 {
@@ -247,6 +250,7 @@ typedef struct GcDirSummary
 
 #define CACHE_COLUMNS	13
 
+/* Totals of a directory's chunks, for each of its columns' rows. */
 static GcDirSummary
 summarize(const GcDirectory *dir)
 {
@@ -281,6 +285,7 @@ device_bytes(GcColState *state)
 	return (int64) bytes;
 }
 
+/* One row of the view; a column of NULL: the directory has none. */
 static void
 put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *column,
 		   const GcDirSummary *summary)
@@ -314,6 +319,7 @@ put_column(ReturnSetInfo *rsinfo, const GcDirectory *dir, const GcDirColumn *col
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+/* SQL: cached columns, of tables that the user may know of. */
 Datum
 gpuconc_cache_columns(PG_FUNCTION_ARGS)
 {
@@ -353,6 +359,7 @@ gpuconc_cache_columns(PG_FUNCTION_ARGS)
  */
 #define PROGRESS_COLUMNS	8
 
+/* SQL: loads that are under way. */
 Datum
 gpuconc_load_jobs(PG_FUNCTION_ARGS)
 {

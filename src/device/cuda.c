@@ -28,6 +28,7 @@
 
 #define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
+/* The error of every call once the context is lost: nothing is asked of the driver then. */
 static GcCode
 lost(CudaDevice *dev, GcError *err)
 {
@@ -37,6 +38,7 @@ lost(CudaDevice *dev, GcError *err)
 
 /* ---------- memory ---------- */
 
+/* The memory that was taken when the device was opened; the caller divides it (memory.c). */
 static void
 cuda_pool(GcDevice *base, GcAddr *addr, u64 *size)
 {
@@ -46,6 +48,7 @@ cuda_pool(GcDevice *base, GcAddr *addr, u64 *size)
 	*size = dev->pool_size;
 }
 
+/* Page-lock host memory, so that copies run beside the host and kernels may reach it. */
 static GcCode
 cuda_pin(GcDevice *base, void *ptr, size_t size, GcError *err)
 {
@@ -68,6 +71,7 @@ cuda_unpin(GcDevice *base, void *ptr)
 
 /* ---------- streams ---------- */
 
+/* A stream of the context, which keeps it in a list to destroy it at the end.  NULL: err set. */
 static GcStream *
 new_stream(CudaDevice *dev, GcError *err)
 {
@@ -94,6 +98,7 @@ new_stream(CudaDevice *dev, GcError *err)
 	return stream;
 }
 
+/* A stream without work: one that was put back, or a new one.  NULL: err set. */
 static GcStream *
 cuda_stream_get(GcDevice *base, GcError *err)
 {
@@ -111,6 +116,7 @@ cuda_stream_get(GcDevice *base, GcError *err)
 	return stream;
 }
 
+/* The caller has seen the end of all that was queued to the stream. */
 static void
 cuda_stream_put(GcDevice *base, GcStream *stream)
 {
@@ -120,6 +126,7 @@ cuda_stream_put(GcDevice *base, GcStream *stream)
 	dev->free_streams = stream;
 }
 
+/* Queue a copy from the host.  It is only asynchronous from page-locked memory. */
 static GcCode
 cuda_copy_in(GcStream *stream, GcAddr dst, const void *src, size_t size, GcError *err)
 {
@@ -133,6 +140,7 @@ cuda_copy_in(GcStream *stream, GcAddr dst, const void *src, size_t size, GcError
 						 "cuMemcpyHtoDAsync", err);
 }
 
+/* Queue a copy to the host; it is there once an event behind it is done. */
 static GcCode
 cuda_copy_out(GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err)
 {
@@ -146,6 +154,7 @@ cuda_copy_out(GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err
 						 "cuMemcpyDtoHAsync", err);
 }
 
+/* Queue a copy within device memory. */
 static GcCode
 cuda_copy(GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err)
 {
@@ -159,6 +168,7 @@ cuda_copy(GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err)
 						 "cuMemcpyDtoDAsync", err);
 }
 
+/* Queue a fill of device memory with one byte. */
 static GcCode
 cuda_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
 {
@@ -258,6 +268,7 @@ cuda_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
  */
 #define WORD_LOOKS	1024
 
+/* An event, which the device keeps in a list to destroy it at the end.  NULL: err set. */
 static GcEvent *
 new_event(CudaDevice *dev, bool timed, GcError *err)
 {
@@ -281,6 +292,7 @@ new_event(CudaDevice *dev, bool timed, GcError *err)
 	return event;
 }
 
+/* Events with and without times are kept apart, for the next one who asks. */
 static void
 cuda_event_put(GcDevice *base, GcEvent *event)
 {
@@ -321,18 +333,21 @@ record_event(GcStream *stream, GcEvent *event, GcError *err)
 	return NULL;
 }
 
+/* An event behind all that is queued; its time cannot be asked for, so that it is cheaper. */
 static GcEvent *
 cuda_event(GcStream *stream, GcError *err)
 {
 	return record_event(stream, take_event(stream->dev, false, err), err);
 }
 
+/* An event behind all that is queued, for cuda_event_ms(). */
 static GcEvent *
 cuda_event_timed(GcStream *stream, GcError *err)
 {
 	return record_event(stream, take_event(stream->dev, true, err), err);
 }
 
+/* The event is done once the word on the host is not 0. */
 static void
 look_at(GcEvent *event, GcStream *stream, const u32 *word)
 {
@@ -341,6 +356,7 @@ look_at(GcEvent *event, GcStream *stream, const u32 *word)
 	event->looks = 0;
 }
 
+/* An event that is asked for without the driver: the stream itself writes the word.  Where it cannot, a plain one. */
 static GcEvent *
 cuda_event_word(GcStream *stream, u32 *word, GcError *err)
 {
@@ -354,6 +370,7 @@ cuda_event_word(GcStream *stream, u32 *word, GcError *err)
 	return event;
 }
 
+/* An event for a word that a kernel writes; nothing is queued. */
 static GcEvent *
 cuda_event_written(GcStream *stream, const u32 *word, GcError *err)
 {
@@ -365,6 +382,7 @@ cuda_event_written(GcStream *stream, const u32 *word, GcError *err)
 	return event;
 }
 
+/* An error of the stream is found by a driver's call, which is made for one in WORD_LOOKS looks at a word. */
 static GcCode
 cuda_event_done(GcEvent *event, bool *done, GcError *err)
 {
@@ -390,6 +408,7 @@ cuda_event_done(GcEvent *event, bool *done, GcError *err)
 	return gc_cuda_check(dev, result, event->word ? "cuStreamQuery" : "cuEventQuery", err);
 }
 
+/* Wait for a plain event, with the thread blocked.  Others are only asked (cuda_event_done). */
 static GcCode
 cuda_event_wait(GcEvent *event, GcError *err)
 {
@@ -400,6 +419,7 @@ cuda_event_wait(GcEvent *event, GcError *err)
 	return gc_cuda_check(dev, dev->api.event_synchronize(event->handle), "cuEventSynchronize", err);
 }
 
+/* Milliseconds on the device between two timed events that are done; 0: not known. */
 static float
 cuda_event_ms(GcEvent *from, GcEvent *to)
 {
@@ -413,6 +433,7 @@ cuda_event_ms(GcEvent *from, GcEvent *to)
 	return ms;
 }
 
+/* Have what is queued from now on wait for another stream's event. */
 static GcCode
 cuda_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 {
@@ -424,6 +445,7 @@ cuda_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 						 "cuStreamWaitEvent", err);
 }
 
+/* Wait for all streams.  An error of any kernel shows here. */
 static GcCode
 cuda_drain(GcDevice *base, GcError *err)
 {
@@ -436,6 +458,7 @@ cuda_drain(GcDevice *base, GcError *err)
 
 /* ---------- modules and kernels ---------- */
 
+/* Compile on a thread of the kernel cache: NVRTC needs no context. */
 static GcCode
 cuda_compile(GcDevice *base, const char *source, GcCompileEffort effort, GcImage *image, GcError *err)
 {
@@ -474,6 +497,7 @@ blame_image(const CudaDevice *dev, GcCode code, GcError *err)
 	return GC_COMPILE_FAILED;
 }
 
+/* Load an image into the context.  A failure may be the image's own, and not the device's (blame_image). */
 static GcCode
 cuda_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *err)
 {
@@ -509,6 +533,7 @@ cuda_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *
 	return GC_OK;
 }
 
+/* No kernel of the module is running; its kernels are freed with it. */
 static void
 cuda_module_unload(GcDevice *base, GcModule *module)
 {
@@ -565,6 +590,7 @@ prepare_kernel(CudaDevice *dev, CuFunction function, GcKernelInfo *info, GcError
 						 "cuFuncSetAttribute", err);
 }
 
+/* A function of the module, prepared for as much shared memory as the device has.  *info: what it takes. */
 static GcCode
 cuda_kernel_get(GcModule *module, const char *name, GcKernel **out, GcKernelInfo *info,
 				GcError *err)
@@ -598,6 +624,7 @@ cuda_kernel_get(GcModule *module, const char *name, GcKernel **out, GcKernelInfo
 	return GC_OK;
 }
 
+/* Blocks of this size that a multiprocessor can hold, as the driver says; 0: not known. */
 static int
 cuda_occupancy(GcKernel *kernel, u32 threads, u32 shared_bytes)
 {

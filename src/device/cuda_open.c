@@ -122,6 +122,7 @@ gc_cuda_restore_signals(const sigset_t *saved)
 
 /* ---------- open and close ---------- */
 
+/* Find the driver library and its functions.  GC_NO_DEVICE says what to install. */
 static GcCode
 open_driver(CudaDevice *dev, GcError *err)
 {
@@ -168,6 +169,7 @@ get_gpu(CudaDevice *dev, int ordinal, GcError *err)
 	return GC_OK;
 }
 
+/* The GPU by its UUID, or by its ordinal where no UUID is named. */
 static GcCode
 choose_gpu(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
 {
@@ -208,6 +210,7 @@ attribute(CudaDevice *dev, unsigned int which)
 	return value;
 }
 
+/* Fill in what planner, scheduler and kernels want to know of the GPU. */
 static GcCode
 describe_gpu(CudaDevice *dev, GcError *err)
 {
@@ -240,6 +243,7 @@ describe_gpu(CudaDevice *dev, GcError *err)
 	return GC_OK;
 }
 
+/* Find an NVRTC, the driver's if possible, and the architecture that it compiles for this GPU. */
 static GcCode
 open_compiler(CudaDevice *dev, GcError *err)
 {
@@ -311,6 +315,7 @@ take_pool(CudaDevice *dev, u64 limit, GcError *err)
 	return code;
 }
 
+/* A thread's: compile something small, since NVRTC's first compilation takes longer than others. */
 static void *
 warm_up(void *arg)
 {
@@ -374,6 +379,7 @@ gc_cuda_close(GcDevice *base)
 	free(dev);
 }
 
+/* All steps of opening, in order.  The caller undoes those that were made if one fails. */
 static GcCode
 open_steps(CudaDevice *dev, const GcDeviceOptions *options, GcError *err)
 {

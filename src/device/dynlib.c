@@ -49,6 +49,7 @@ static const char *const glob_dirs[] = {
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Load a library of this folder; NULL: there is none. */
 static void *
 open_in(const char *dir, const char *soname)
 {
@@ -75,6 +76,7 @@ open_in_matching(const char *pattern, const char *soname)
 	return library;
 }
 
+/* Load a library of the toolkit that an environment variable points to, if that is an absolute path. */
 static void *
 open_in_toolkit(const char *variable, const char *soname)
 {

@@ -27,6 +27,7 @@ gc_faults_set(int n)
 	left = loses ? -(long) n : n;
 }
 
+/* The error of all calls after the one that has lost the device. */
 static GcCode
 lost_device(GcError *err)
 {
@@ -53,6 +54,7 @@ queues(GcError *err)
 	return GC_OK;
 }
 
+/* This and its like below: count the call, and fail if its turn has come; else have the device do it. */
 static GcStream *
 faulty_stream_get(GcDevice *dev, GcError *err)
 {
@@ -164,6 +166,7 @@ faulty_module_load(GcDevice *dev, const GcImage *image, GcModule **module, GcErr
 	return code == GC_OK ? inner->module_load(dev, image, module, err) : code;
 }
 
+/* Draining never fails by count, and is done even where the device counts as lost. */
 static GcCode
 faulty_drain(GcDevice *dev, GcError *err)
 {

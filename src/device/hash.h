@@ -23,6 +23,7 @@ gc_hash_mix(uint64_t x)
 	return x ^ (x >> 32);
 }
 
+/* A hash of bytes by words of 8.  Another seed gives an independent one. */
 static inline uint64_t
 gc_hash64(const void *data, size_t size, uint64_t seed)
 {

@@ -113,6 +113,7 @@ cpu_name(char *name, size_t size)
 		snprintf(name, size, "%s CPU", uname(&system) == 0 ? system.machine : "unknown");
 }
 
+/* The size of the last cache, which stands for a GPU's L2; 0: not known. */
 static u64
 cache_bytes(void)
 {
@@ -189,6 +190,7 @@ take_pool(HostDevice *dev, u64 limit, GcError *err)
 	}
 }
 
+/* No kernel of the module is running; its kernels are freed with it. */
 static void
 host_module_unload(GcDevice *base, GcModule *module)
 {
@@ -207,6 +209,7 @@ host_module_unload(GcDevice *base, GcModule *module)
 	free(module);
 }
 
+/* Stop the threads, then free modules, streams, events and the pool. */
 static void
 host_close(GcDevice *base)
 {
@@ -250,6 +253,7 @@ choose_host(const GcDeviceInfo *info, const GcDeviceOptions *options, GcError *e
 	return GC_OK;
 }
 
+/* Take the pool and start the threads: as many as options say, or one per core. */
 static GcCode
 host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 {
@@ -290,6 +294,7 @@ host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 	return GC_OK;
 }
 
+/* The memory that was taken when the device was opened; the caller divides it (memory.c). */
 static void
 host_pool(GcDevice *base, GcAddr *addr, u64 *size)
 {
@@ -299,6 +304,7 @@ host_pool(GcDevice *base, GcAddr *addr, u64 *size)
 	*size = dev->pool_size;
 }
 
+/* Nothing is page-locked: kernels run in this process. */
 static GcCode
 host_pin(GcDevice *dev, void *ptr, size_t size, GcError *err)
 {
@@ -318,6 +324,7 @@ host_unpin(GcDevice *dev, void *ptr)
 
 /* ---------- streams ---------- */
 
+/* A stream without work: one that was put back, or a new one.  NULL: no memory. */
 static GcStream *
 host_stream_get(GcDevice *base, GcError *err)
 {
@@ -341,6 +348,7 @@ host_stream_get(GcDevice *base, GcError *err)
 	return stream;
 }
 
+/* The caller has seen the end of all that was queued to the stream.  Its error is forgotten. */
 static void
 host_stream_put(GcDevice *base, GcStream *stream)
 {
@@ -365,6 +373,7 @@ crossing(const HostDevice *dev, const char *dst, const char *src, size_t size)
 	return dev->link > 0 && to != from ? (double) size : 0;
 }
 
+/* Queue a copy or a fill.  Small ones for a stream without work are made at once. */
 static GcCode
 queue_memory(GcStream *stream, HostOpKind kind, void *dst, const void *src, int byte,
 			 size_t size, GcError *err)
@@ -420,6 +429,7 @@ host_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
 	return queue_memory(stream, HOST_FILL, (void *) (uintptr_t) dst, NULL, byte, size, err);
 }
 
+/* Queue a launch, whose blocks threads take one by one.  A launch of no blocks is none. */
 static GcCode
 host_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 			const GcArgs *args, int args_words, GcError *err)
@@ -488,6 +498,7 @@ queue_event(GcStream *stream, HostOpKind kind, GcEvent *event, GcError *err)
 	return GC_OK;
 }
 
+/* An event behind all that is queued.  Each has a time, so a timed one is the same. */
 static GcEvent *
 host_event(GcStream *stream, GcError *err)
 {
@@ -509,6 +520,7 @@ host_event_word(GcStream *stream, u32 *word, GcError *err)
 	return host_event(stream, err);
 }
 
+/* The word is written before the kernel's operation ends, so a plain event tells as much. */
 static GcEvent *
 host_event_written(GcStream *stream, const u32 *word, GcError *err)
 {
@@ -516,6 +528,7 @@ host_event_written(GcStream *stream, const u32 *word, GcError *err)
 	return host_event(stream, err);
 }
 
+/* An event has the error of what was queued before it. */
 static GcCode
 mark_result(const GcEvent *event, GcError *err)
 {
@@ -524,6 +537,7 @@ mark_result(const GcEvent *event, GcError *err)
 	return event->error.code;
 }
 
+/* Is all before the event done?  An error is returned once it is. */
 static GcCode
 host_event_done(GcEvent *event, bool *done, GcError *err)
 {
@@ -537,6 +551,7 @@ host_event_done(GcEvent *event, bool *done, GcError *err)
 	return code;
 }
 
+/* Wait with the thread blocked, and return the error of what was queued. */
 static GcCode
 host_event_wait(GcEvent *event, GcError *err)
 {
@@ -544,6 +559,7 @@ host_event_wait(GcEvent *event, GcError *err)
 	return mark_result(event, err);
 }
 
+/* Milliseconds between two events that are done; 0: they are not. */
 static float
 host_event_ms(GcEvent *from, GcEvent *to)
 {
@@ -560,12 +576,14 @@ host_event_put(GcDevice *dev, GcEvent *event)
 	gc_host_event_put(event);
 }
 
+/* Have what is queued from now on wait for another stream's event. */
 static GcCode
 host_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 {
 	return queue_event(stream, HOST_WAIT, event, err);
 }
 
+/* Wait for all streams.  Errors stay with their events. */
 static GcCode
 host_drain(GcDevice *base, GcError *err)
 {
@@ -576,6 +594,7 @@ host_drain(GcDevice *base, GcError *err)
 
 /* ---------- modules and kernels ---------- */
 
+/* Runs on threads of the kernel cache.  The C compiler knows one effort only. */
 static GcCode
 host_compile(GcDevice *base, const char *source, GcCompileEffort effort, GcImage *image, GcError *err)
 {
@@ -583,6 +602,7 @@ host_compile(GcDevice *base, const char *source, GcCompileEffort effort, GcImage
 	return gc_host_compile(&((HostDevice *) base)->compiler, source, image, err);
 }
 
+/* Load a shared library from memory into this process. */
 static GcCode
 host_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *err)
 {
@@ -609,6 +629,7 @@ host_module_load(GcDevice *base, const GcImage *image, GcModule **out, GcError *
 	return GC_OK;
 }
 
+/* A function of the module.  A pretended GPU's kernels have registers and threads that are made up. */
 static GcCode
 host_kernel_get(GcModule *module, const char *name, GcKernel **kernel, GcKernelInfo *info,
 				GcError *err)

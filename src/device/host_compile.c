@@ -69,6 +69,7 @@ static const char probe_source[] = "int gc_probe(int x) { return x + 1; }\n";
 
 /* ---------- running the compiler ---------- */
 
+/* The compiler gets its input and output, no other file, and signals as a fresh process has them. */
 static void
 prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr, int in, int out)
 {
@@ -230,6 +231,7 @@ says_full(const char *log)
 		strstr(log, "Disk quota exceeded") != NULL || strstr(log, "Bus error") != NULL;
 }
 
+/* Tell a kernel that cannot be compiled from a compiler that was disturbed, and from a full disk. */
 static GcCode
 report_failure(const HostCompiler *compiler, int status, int out, bool *full, GcError *err)
 {
@@ -253,6 +255,7 @@ report_failure(const HostCompiler *compiler, int status, int out, bool *full, Gc
 	return code;
 }
 
+/* Read what the compiler wrote, in memory that the caller frees. */
 static GcCode
 read_image(const char *path, GcImage *image, bool *full, GcError *err)
 {
@@ -414,6 +417,7 @@ copy_environment(HostCompiler *compiler)
 	return (compiler->env[compiler->nenv++] = strdup("LC_ALL=C")) != NULL;
 }
 
+/* A folder for the compiler's files, if it is not among them yet. */
 static void
 add_tmpdir(HostCompiler *compiler, const char *dir)
 {
@@ -519,6 +523,7 @@ machine_digest(u64 seed)
 	return seed;
 }
 
+/* A name of compiler, options and machine: images of others are not loaded. */
 static GcCode
 describe(const HostCompiler *compiler, char *target, size_t size, GcError *err)
 {
@@ -637,6 +642,7 @@ unique_path(int fd, char *path, size_t size)
 	snprintf(path, size, "/proc/self/fd%s/%d", digits, fd);
 }
 
+/* Load a library from memory.  NULL: not possible here. */
 static void *
 open_memfd(const GcImage *image)
 {
@@ -655,6 +661,7 @@ open_memfd(const GcImage *image)
 	return handle;
 }
 
+/* Load a library from a file that is deleted at once.  NULL: not possible here. */
 static void *
 open_file(const GcImage *image)
 {

@@ -57,6 +57,7 @@
 
 /* ---------- the ring of streams that have work ---------- */
 
+/* The stream has work: threads come to it in turn.  Under the lock. */
 static void
 ring_insert(HostDevice *dev, GcStream *stream)
 {
@@ -83,6 +84,7 @@ ring_insert(HostDevice *dev, GcStream *stream)
 		pthread_cond_signal(&dev->spare);
 }
 
+/* No thread can take more of the stream's work for now.  Under the lock. */
 static void
 ring_remove(HostDevice *dev, GcStream *stream)
 {
@@ -96,6 +98,7 @@ ring_remove(HostDevice *dev, GcStream *stream)
 
 /* ---------- events ---------- */
 
+/* Under the lock. */
 static void
 event_unref(GcEvent *event)
 {
@@ -127,6 +130,7 @@ unpark(HostDevice *dev, const GcEvent *event, GcStream **list)
 	}
 }
 
+/* All before the event is done: note its time, and wake who waits for it.  Under the lock. */
 static void
 complete_event(HostDevice *dev, GcStream *stream, GcEvent *event, GcStream **list)
 {
@@ -144,6 +148,7 @@ complete_event(HostDevice *dev, GcStream *stream, GcEvent *event, GcStream **lis
 
 /* ---------- streams ---------- */
 
+/* Keep the operation for the next one.  Under the lock. */
 static void
 spare_op(HostDevice *dev, HostOp *op)
 {
@@ -153,6 +158,7 @@ spare_op(HostDevice *dev, HostOp *op)
 	dev->spare_ops = op;
 }
 
+/* The stream's first operation is done.  Under the lock. */
 static void
 drop_head(HostDevice *dev, GcStream *stream)
 {
@@ -293,6 +299,7 @@ cross_link(HostDevice *dev, double bytes)
 		;
 }
 
+/* Run one block of a launch, or copy one piece.  Without the lock. */
 static GcCode
 run_unit(HostThread *thread, HostOp *op, u64 unit)
 {
@@ -326,6 +333,7 @@ run_unit(HostThread *thread, HostOp *op, u64 unit)
 	return GC_OK;
 }
 
+/* Nanoseconds by a clock that never goes back. */
 static u64
 now_ns(void)
 {
@@ -358,6 +366,7 @@ run_units(HostThread *thread, HostOp *op)
 	return code;
 }
 
+/* Has the thread worked at one unit for long? */
 static bool
 in_long_unit(const HostThread *thread, u64 now)
 {
@@ -403,6 +412,7 @@ serve(HostThread *thread, GcStream *stream, bool spare)
 	}
 }
 
+/* A thread: take units of streams in turn, until the device is closed. */
 static void *
 thread_main(void *arg)
 {
@@ -427,6 +437,7 @@ thread_main(void *arg)
 
 /* ---------- spare threads ---------- */
 
+/* Threads and spares, counted together. */
 static const HostThread *
 any_thread(const HostDevice *dev, int i)
 {
@@ -472,6 +483,7 @@ neglected(HostDevice *dev)
 	return NULL;
 }
 
+/* A spare thread: it serves streams that threads neglect while they are in long units. */
 static void *
 spare_main(void *arg)
 {
@@ -507,6 +519,7 @@ spare_main(void *arg)
 
 /* ---------- start and stop ---------- */
 
+/* Start a thread under a name.  False: there can be none. */
 static bool
 start_thread(HostDevice *dev, HostThread *thread, void *(*main) (void *), const char *name, const pthread_attr_t *attr)
 {
@@ -543,6 +556,7 @@ start_threads(HostDevice *dev, HostThread *threads, int n, void *(*main) (void *
 	pthread_attr_destroy(&attr);
 }
 
+/* Start threads, which take no signals.  Some of those that are wanted are enough; GC_HOST_MEMORY: there is none. */
 GcCode
 gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err)
 {
@@ -566,6 +580,7 @@ gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err)
 	return GC_OK;
 }
 
+/* Wait for threads that have been told to end, and free their shared memory. */
 static void
 join_threads(HostThread *threads, int n)
 {
@@ -686,6 +701,7 @@ gc_host_stream_idle(GcStream *stream)
 	return idle;
 }
 
+/* An event that is not done, of the caller and of the operation that will mark it.  NULL: err set. */
 GcEvent *
 gc_host_event_new(HostDevice *dev, GcError *err)
 {
@@ -713,6 +729,7 @@ gc_host_event_new(HostDevice *dev, GcError *err)
 	return event;
 }
 
+/* One holder more. */
 void
 gc_host_event_ref(GcEvent *event)
 {
@@ -721,6 +738,7 @@ gc_host_event_ref(GcEvent *event)
 	pthread_mutex_unlock(&event->dev->lock);
 }
 
+/* The caller is done with the event, which may not have come to pass yet. */
 void
 gc_host_event_put(GcEvent *event)
 {
@@ -732,6 +750,7 @@ gc_host_event_put(GcEvent *event)
 	pthread_mutex_unlock(&dev->lock);
 }
 
+/* Wait, with the thread blocked, until the event is done. */
 void
 gc_host_event_await(GcEvent *event)
 {
@@ -743,6 +762,7 @@ gc_host_event_await(GcEvent *event)
 	pthread_mutex_unlock(&dev->lock);
 }
 
+/* Wait until no stream has work. */
 void
 gc_host_await_idle(HostDevice *dev)
 {

@@ -182,6 +182,7 @@ ask_trim(GcKernelCache *cache)
 	pthread_mutex_unlock(&cache->lock);
 }
 
+/* A compile thread's: delete files over the limit, outside of the lock. */
 static void
 trim(GcKernelCache *cache)
 {
@@ -191,6 +192,7 @@ trim(GcKernelCache *cache)
 	pthread_mutex_unlock(&cache->lock);
 }
 
+/* Keep the code on disk, and have files deleted if that is too much. */
 static void
 store(GcKernelCache *cache, const GcCachedKernel *entry, const GcImage *image)
 {
@@ -199,6 +201,7 @@ store(GcKernelCache *cache, const GcCachedKernel *entry, const GcImage *image)
 		ask_trim(cache);
 }
 
+/* A compile thread's: compile outside of the lock, then tell.  A quick kernel's full one is commissioned. */
 static void
 compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 {
@@ -249,6 +252,7 @@ improve_entry(GcKernelCache *cache, GcCachedKernel *entry)
 		cache->wake(cache->wake_arg);
 }
 
+/* A compile thread: work by urgency, until the cache is closed. */
 static void *
 compile_main(void *arg)
 {
@@ -277,6 +281,7 @@ compile_main(void *arg)
 	}
 }
 
+/* Have threads compile the entry.  What is compiled ahead waits behind what requests wait for. */
 static void
 queue_job(GcCachedKernel *entry)
 {
@@ -292,6 +297,7 @@ queue_job(GcCachedKernel *entry)
 
 /* ---------- open and close ---------- */
 
+/* Start compile threads, which take no signals of PostgreSQL's.  Fewer than wanted are enough. */
 static GcCode
 start_threads(GcKernelCache *cache, int wanted, GcError *err)
 {
@@ -317,6 +323,7 @@ start_threads(GcKernelCache *cache, int wanted, GcError *err)
 	return GC_OK;
 }
 
+/* The directory is used if it can be; without it, kernels are in memory only. */
 GcCode
 gc_kcache_open(GcKernelCache **out, GcDevice *dev, const GcKernelCacheOptions *options,
 			   GcError *err)
@@ -353,6 +360,7 @@ gc_kcache_limit(GcKernelCache *cache, u64 bytes)
 	ask_trim(cache);
 }
 
+/* Nobody uses the kernel, and no thread compiles it. */
 static void
 free_entry(GcCachedKernel *entry)
 {
@@ -411,6 +419,7 @@ make_key(const GcDevice *dev, const char *source)
 	return key;
 }
 
+/* The entry of a text, compared in full.  NULL: it has none. */
 static GcCachedKernel *
 find_entry(const GcKernelCache *cache, const GcKernelKey *key, const char *source)
 {
@@ -422,6 +431,7 @@ find_entry(const GcKernelCache *cache, const GcKernelKey *key, const char *sourc
 	return entry;
 }
 
+/* An entry in its bucket, without code.  NULL: no memory. */
 static GcCachedKernel *
 new_entry(GcKernelCache *cache, const GcKernelKey *key, const char *source)
 {
@@ -500,6 +510,7 @@ want_now(GcCachedKernel *entry)
 	pthread_mutex_unlock(&cache->lock);
 }
 
+/* The entry of a text, found or made and commissioned. ahead: no request waits for it yet.  NULL: no memory. */
 static GcCachedKernel *
 get_entry(GcKernelCache *cache, const char *source, bool ahead)
 {

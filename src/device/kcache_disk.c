@@ -57,6 +57,7 @@ typedef struct BinHeader
 	u64			checksum[2];
 } BinHeader;
 
+/* The header by which a file is known to be whole, and of this key. */
 static void
 fill_header(BinHeader *header, const GcKernelKey *key, const char *source,
 			const void *image, size_t image_size)
@@ -72,6 +73,7 @@ fill_header(BinHeader *header, const GcKernelKey *key, const char *source,
 	header->checksum[1] = gc_hash64(image, image_size, 2);
 }
 
+/* A file's name: its key in hexadecimal, with a suffix by what it has. */
 static void
 file_name(char *name, const GcKernelKey *key, const char *suffix)
 {
@@ -207,6 +209,7 @@ touch(const GcKernelDisk *disk, const GcKernelKey *key)
 	(void) utimensat(disk->dir, name, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
+/* Read so many bytes.  False: there are fewer, or reading failed. */
 static bool
 read_all(int fd, char *bytes, size_t size)
 {
@@ -262,6 +265,7 @@ read_trusted(GcKernelDisk *disk, const char *name, size_t *size)
 	return bytes;
 }
 
+/* Does the file of texts beside the code have just this one?  Hashes may collide. */
 static bool
 same_source(GcKernelDisk *disk, const GcKernelKey *key, const char *source)
 {
@@ -389,6 +393,7 @@ parse_name(const char *name, Files *files)
 	return files->which != 0;
 }
 
+/* Add a file to the listing.  False: no memory. */
 static bool
 add_file(Listing *listing, const Files *file)
 {
@@ -433,6 +438,7 @@ list_files(const GcKernelDisk *disk, Listing *listing)
 	return good;
 }
 
+/* Order of two times: below 0, 0 or above 0. */
 static int
 compare_times(const struct timespec *a, const struct timespec *b)
 {
@@ -441,12 +447,14 @@ compare_times(const struct timespec *a, const struct timespec *b)
 	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
+/* Order for qsort(): files of one key side by side. */
 static int
 by_key(const void *a, const void *b)
 {
 	return memcmp(&((const Files *) a)->key, &((const Files *) b)->key, sizeof(GcKernelKey));
 }
 
+/* Order for qsort(): the least recently used first. */
 static int
 by_time(const void *a, const void *b)
 {

@@ -91,6 +91,7 @@ reserve_block(GcPool *pool)
 	return true;
 }
 
+/* A number without a block; there is one (reserve_block). */
 static BlockNo
 take_block(GcPool *pool)
 {
@@ -103,6 +104,7 @@ take_block(GcPool *pool)
 	return no;
 }
 
+/* The number may be given to another block. */
 static void
 drop_block(GcPool *pool, BlockNo no)
 {
@@ -112,6 +114,7 @@ drop_block(GcPool *pool, BlockNo no)
 
 /* ---------- treaps of free blocks ---------- */
 
+/* A number without meaning (xorshift), for priorities in the trees. */
 static u32
 next_random(GcPool *pool)
 {
@@ -123,6 +126,7 @@ next_random(GcPool *pool)
 	return pool->random = x;
 }
 
+/* The order of a tree: by size and then address, or by address alone. */
 static bool
 comes_before(const PoolBlock *a, const PoolBlock *b, int by)
 {
@@ -189,6 +193,7 @@ tree_join(GcPool *pool, BlockNo left, BlockNo right, int by)
 	return right;
 }
 
+/* Insert into the tree below `top`, and return what is its top now.  Priorities keep it balanced (a treap). */
 static BlockNo
 insert_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 {
@@ -209,6 +214,7 @@ insert_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 	return top;
 }
 
+/* Put a free block into both trees. */
 static void
 tree_insert(GcPool *pool, BlockNo no)
 {
@@ -217,6 +223,7 @@ tree_insert(GcPool *pool, BlockNo no)
 		pool->root[by] = insert_below(pool, pool->root[by], no, by);
 }
 
+/* Remove from the tree below `top`, and return what is its top now. */
 static BlockNo
 remove_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 {
@@ -232,6 +239,7 @@ remove_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 	return top;
 }
 
+/* Take a free block out of both trees. */
 static void
 tree_remove(GcPool *pool, BlockNo no)
 {
@@ -280,6 +288,7 @@ tree_exact(const GcPool *pool, u64 size)
 
 /* ---------- hash table of used blocks ---------- */
 
+/* The slot at which the search for a block in use begins. */
 static u32
 home_slot(const GcPool *pool, GcAddr addr)
 {
@@ -288,6 +297,7 @@ home_slot(const GcPool *pool, GcAddr addr)
 	return (u32) (x >> 32) & (pool->nslots - 1);
 }
 
+/* Enter a block in use, by its address.  There is a free slot (reserve_slot). */
 static void
 table_insert(GcPool *pool, BlockNo no)
 {
@@ -432,6 +442,7 @@ split(GcPool *pool, BlockNo no, u64 size)
 	block->size = size;
 }
 
+/* A piece from one of the pool's ends, or a free one of just its size. 0: there is none. */
 static GcAddr
 alloc(GcPool *pool, u64 size, bool stays)
 {

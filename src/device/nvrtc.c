@@ -108,6 +108,7 @@ order_majors(int prefer, int *majors, int max)
 	majors[n] = 0;
 }
 
+/* The NVRTC of the driver's major version, or else an older or a newer one that is known.  NULL: there is none. */
 static void *
 open_library(int prefer_major)
 {
@@ -203,6 +204,7 @@ best_arch(const GcNvrtc *nvrtc, int arch)
 	return best;
 }
 
+/* The error where NVRTC knows only older GPUs. */
 static GcCode
 too_old(const GcNvrtc *nvrtc, int arch, GcError *err)
 {
@@ -240,6 +242,7 @@ gc_nvrtc_target(const GcNvrtc *nvrtc, int arch, char *target, size_t size, GcErr
 	return GC_OK;
 }
 
+/* Append options to the n that are there; returns how many there are now. */
 static int
 add_options(const char **options, int n, const char *const *more, int nmore)
 {
@@ -299,6 +302,7 @@ program_log(const GcNvrtc *nvrtc, NvProgram program)
 	return log;
 }
 
+/* The compiled code, as PTX or as machine code, in memory that the caller frees. */
 static GcCode
 fetch_image(const GcNvrtc *nvrtc, NvProgram program, bool ptx, GcImage *image, GcError *err)
 {

@@ -61,6 +61,7 @@ typedef struct PreciseSum
 /* A sum of n precise products is off by less than this part of it. */
 #define PART_LOST(n)	(((n) + 4.0) * 0x1p-100)
 
+/* The sum of two numbers of twice a float8's digits, as kernels add them. */
 static PreciseSum
 precise_add(PreciseSum a, PreciseSum b)
 {
@@ -71,6 +72,7 @@ precise_add(PreciseSum a, PreciseSum b)
 	return r;
 }
 
+/* The product of two such numbers. */
 static PreciseSum
 multiply(PreciseSum a, PreciseSum b)
 {
@@ -80,6 +82,7 @@ multiply(PreciseSum a, PreciseSum b)
 	return r;
 }
 
+/* Such a number divided by a float8. */
 static PreciseSum
 divide(PreciseSum a, double n)
 {
@@ -106,6 +109,7 @@ beyond_loss(double d, double squares_x, double squares_y, double n)
 	return fabs(d) <= PART_LOST(n) * sqrt(squares_x) * sqrt(squares_y) ? 0 : d;
 }
 
+/* Are all sums finite, and within the bound? */
 static bool
 in_bounds(const PreciseSum *sums, int nsums)
 {
@@ -207,6 +211,7 @@ serialized_state(int64 count, Datum sum, Datum squares)
 	return pq_endtypsend(&buf);
 }
 
+/* Prepare to call PostgreSQL's functions of variances; once for a result. */
 static void
 begin(GcVariances *v)
 {
@@ -262,18 +267,21 @@ gc_variances_end(GcVariances *v)
  *-------------------------------------------------------------------------
  */
 
+/* The accumulator with that number. */
 static const GcPAgg *
 decoder_agg(GcDecoder *d, u16 ref)
 {
 	return &d->aggs[ref];
 }
 
+/* The value of a counting accumulator of a group. */
 static int64
 agg_count(GcDecoder *d, const u64 *g, u16 ref)
 {
 	return (int64) g[decoder_agg(d, ref)->word];
 }
 
+/* The value of a summing accumulator of a group, of 64 or 128 bits. */
 static i128
 agg_sum(GcDecoder *d, const u64 *g, u16 ref)
 {
@@ -284,6 +292,7 @@ agg_sum(GcDecoder *d, const u64 *g, u16 ref)
 	return (int64) g[a->word];
 }
 
+/* A sum of floats; one that is not finite is left to PostgreSQL (d->code). */
 static double
 agg_sum_float(GcDecoder *d, const u64 *g, u16 ref, bool is_float4)
 {
@@ -347,12 +356,14 @@ numeric_shown(i128 value, int16 scale, int16 shown)
 	return gc_int128_to_numeric(value, scale);
 }
 
+/* A sum of numerics, shown with the largest display scale of its values. */
 static Datum
 sum_numeric(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
 	return numeric_shown(agg_sum(d, g, out->ref), d->exprs[decoder_agg(d, out->ref)->arg].scale, largest_scale(d, g, out));
 }
 
+/* sum() by its argument's type. */
 static Datum
 sum_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
@@ -374,6 +385,7 @@ sum_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 	}
 }
 
+/* avg(): the sum divided by PostgreSQL's own functions. */
 static Datum
 avg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
@@ -405,6 +417,7 @@ may_leave_interval(GcDecoder *d, const u64 *g, const GcPlanOutput *out, i128 day
 	return days < PG_INT32_MIN || days > PG_INT32_MAX || times < PG_INT64_MIN || times > PG_INT64_MAX;
 }
 
+/* sum() of intervals, by days and microseconds; what might be out of range is left to PostgreSQL. */
 static Datum
 interval_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
@@ -466,6 +479,7 @@ numeric_of_scales(GcDecoder *d, int64 value, int16 from, int16 scale, int16 othe
 	return numeric_shown(value, from, scale);
 }
 
+/* An accumulator's value as that of the aggregate: min(), max() and others. */
 static Datum
 plain_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
@@ -504,6 +518,7 @@ variance_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull
 	return variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum, squares, isnull);
 }
 
+/* An aggregate of regression or variance, made of its sums. */
 static Datum
 regression_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {

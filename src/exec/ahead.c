@@ -131,6 +131,7 @@ typedef struct Ahead
 	GcError    *err;
 } Ahead;
 
+/* How many parameters the statement's plans have among each other. */
 static int
 nparams_exec(EState *estate)
 {
@@ -274,6 +275,7 @@ publish_instrumentation(List *to, List *from, const CustomExecMethods *methods)
 	}
 }
 
+/* EXPLAIN ANALYZE shows the plans of the node, of which others were executed. */
 static void
 publish_all_instrumentation(Ahead *a)
 {
@@ -321,6 +323,7 @@ end_state(Ahead *a)
  *-------------------------------------------------------------------------
  */
 
+/* Note the parameters that an expression takes from other plans. */
 static bool
 collect_exec_params(Node *node, Bitmapset **params)
 {
@@ -331,6 +334,7 @@ collect_exec_params(Node *node, Bitmapset **params)
 	return expression_tree_walker(node, collect_exec_params, params);
 }
 
+/* Note which parameters the node's own expressions take; these are evaluated ahead. */
 void
 gc_find_init_params(GcScanState *node)
 {
@@ -398,6 +402,7 @@ eval_exprs(GcScanState *node, Bitmapset *exprs)
  *-------------------------------------------------------------------------
  */
 
+/* An encoder for a row source's columns, with empty dictionaries for its texts. */
 static void
 prepare_encoder(GcScanState *node, GcInputState *in)
 {
@@ -414,6 +419,7 @@ prepare_encoder(GcScanState *node, GcInputState *in)
 	in->private = gc_encoder_create(in->ncols, in->specs, in->dicts, NULL);
 }
 
+/* Take all rows of a plan below and encode them.  GC_CACHE_FULL: they do not fit the column cache. */
 static GcCode
 run_row_source(GcScanState *node, GcInputState *in, PlanState *source, GcError *err)
 {
@@ -444,6 +450,7 @@ run_row_source(GcScanState *node, GcInputState *in, PlanState *source, GcError *
 	return GC_OK;
 }
 
+/* Run all plans below whose rows are inputs.  Stops at the first failure. */
 static void
 run_row_sources(Ahead *a)
 {
@@ -472,6 +479,7 @@ run_row_sources(Ahead *a)
  *-------------------------------------------------------------------------
  */
 
+/* Are there plans below whose rows are inputs? */
 static bool
 has_row_sources(const GcScanState *node)
 {
@@ -497,6 +505,7 @@ init_plans_pending(const GcScanState *node)
 	return false;
 }
 
+/* Within a subtransaction: all that may raise an error before the request is made. */
 static void
 ahead_callback(void *arg)
 {

@@ -55,6 +55,7 @@ look_at_table(Cold *cold, GcInputState *in)
 		cold->tables[cold->ntables++] = in;
 }
 
+/* Everything that columns of all inputs lack, under a guard. */
 static Cold
 look_at_inputs(GcScanState *node)
 {
@@ -80,6 +81,7 @@ gc_lacks_columns(GcScanState *node)
 	return look_at_inputs(node).ntables > 0;
 }
 
+/* Ask for a loader of the input's columns, and do not wait for it. */
 static GcColdLoad
 load_meanwhile(GcInputState *in)
 {
@@ -130,6 +132,7 @@ gc_compile_patience(const GcScanState *node, bool waited)
 	return Max(gc_cold == GC_COLD_FALLBACK ? 0 : node->plan->own_ms * COMPILE_SHARE, LEAST_PATIENCE_MS);
 }
 
+/* The status by which PostgreSQL's plan answers, and what it says of the loading. */
 static GcCode
 fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 {

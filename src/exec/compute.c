@@ -149,6 +149,7 @@ argument_datum(FillArg *a, uint32 i)
 	return value;
 }
 
+/* Give a column of the scan's tuple a value. */
 static void
 set_argument(TupleTableSlot *slot, int attno, bool isnull, Datum value)
 {
@@ -211,6 +212,7 @@ store_scale(FillArg *a, uint32 i, int16 scale, int64 *to)
 	a->failed = a->failed || !tag_entry(to, scale);
 }
 
+/* Store entry i of the table; texts go into its dictionary. */
 static void
 store_result(FillArg *a, uint32 i, Datum value, bool isnull)
 {
@@ -254,6 +256,7 @@ fill_unwanted(GcLookup *l, const bool *wanted)
 	}
 }
 
+/* Within a subtransaction: evaluate the expression for each entry that is not there yet. */
 static void
 fill_callback(void *arg)
 {
@@ -289,6 +292,7 @@ fill_callback(void *arg)
 	ExecClearTuple(slot);
 }
 
+/* Compute a lookup table by a program of texts if there is one, and else by PostgreSQL's executor. */
 static GcCode
 compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 {

@@ -26,6 +26,7 @@
 /* Tables of an append input that are named. */
 #define MAX_NAMES	4
 
+/* A table's name; it may have been dropped since the plan was made. */
 static const char *
 table_name(Oid relid)
 {
@@ -51,6 +52,7 @@ append_name(GcScanState *node, const GcPlanInput *in)
 	return buf.data;
 }
 
+/* An input's name: a table, groups or rows of another one, or rows without a match. */
 static const char *
 input_name(GcScanState *node, int input)
 {
@@ -148,6 +150,7 @@ clauses(Printer *printer, int tag)
 	return texts;
 }
 
+/* The texts with the separator between them. */
 static char *
 joined(List *texts, const char *separator)
 {
@@ -168,6 +171,7 @@ explain_condition(const char *label, List *texts, ExplainState *es)
 		ExplainPropertyText(label, joined(texts, " AND "), es);
 }
 
+/* Nothing is shown of an empty list. */
 static void
 explain_list(const char *label, List *texts, ExplainState *es)
 {
@@ -262,6 +266,7 @@ common_steps(const GcProgram *p, const GcPPipeline *arm)
 	return n;
 }
 
+/* Collect what is shown of a pipeline, in whatever format. */
 static Pipeline
 describe_pipeline(Printer *printer, int n)
 {
@@ -318,6 +323,7 @@ append_rows(StringInfo buf, const GcPipelineStats *ran)
 		appendStringInfoChar(buf, ')');
 }
 
+/* A pipeline as one line: source, filter, steps and sink. */
 static void
 explain_pipeline_text(Printer *printer, const Pipeline *d)
 {
@@ -343,6 +349,7 @@ explain_pipeline_text(Printer *printer, const Pipeline *d)
 	explain_list(psprintf("%s Key", d->role), d->group_keys, es);
 }
 
+/* The steps of a pipeline, as a group of groups. */
 static void
 explain_probes(Printer *printer, const Pipeline *d)
 {
@@ -356,6 +363,7 @@ explain_probes(Printer *printer, const Pipeline *d)
 	ExplainCloseGroup("Steps", "Steps", false, printer->es);
 }
 
+/* A pipeline as a group, for formats that programs read. */
 static void
 explain_pipeline_group(Printer *printer, const Pipeline *d)
 {
@@ -468,6 +476,7 @@ static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = 
 static const char *const origins[] = {[GC_LOOKUP_SHARED] = "shared", [GC_LOOKUP_EVALUATED] = "by PostgreSQL",
 [GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device"};
 
+/* Who has answered: for text only where it was not the device. */
 static void
 explain_fallback(const GcScanStats *s, ExplainState *es)
 {
@@ -558,6 +567,7 @@ add(StringInfo line, const char *name, uint64 value, const char *unit)
 		appendStringInfo(line, "%s%s=" UINT64_FORMAT "%s", line->len > 0 ? " " : "", name, value, unit);
 }
 
+/* Append a time in ms; one of less than a microsecond is left out. */
 static void
 add_ms(StringInfo line, const char *name, double ms)
 {
@@ -610,6 +620,7 @@ text_memory(const GcRunInfo *r, ExplainState *es)
 	end_line(&line, "Device Memory", es);
 }
 
+/* One line of what the request has shared with others. */
 static void
 text_sharing(const GcRunInfo *r, ExplainState *es)
 {
@@ -623,6 +634,7 @@ text_sharing(const GcRunInfo *r, ExplainState *es)
 	end_line(&line, "Requests", es);
 }
 
+/* One line of times; without VERBOSE only a few. */
 static void
 text_times(const GcScanStats *s, ExplainState *es)
 {
@@ -661,6 +673,7 @@ explain_device(const GcRunInfo *r, ExplainState *es)
 		ExplainPropertyUInteger("Device Number", NULL, r->device, es);
 }
 
+/* Lines of an execution, as text; nothing of what did not happen. */
 static void
 explain_text(const GcScanStats *s, ExplainState *es)
 {
@@ -696,6 +709,7 @@ explain_text(const GcScanStats *s, ExplainState *es)
  *-------------------------------------------------------------------------
  */
 
+/* Properties that VERBOSE adds, for formats that programs read. */
 static void
 list_details(const GcScanStats *s, ExplainState *es)
 {
@@ -734,6 +748,7 @@ list_details(const GcScanStats *s, ExplainState *es)
 	explain_edge_below(r, es);
 }
 
+/* Properties of an execution, for formats that programs read: all of them, also zeros. */
 static void
 list_run(const GcScanStats *s, ExplainState *es)
 {
@@ -760,6 +775,7 @@ list_run(const GcScanStats *s, ExplainState *es)
 		list_details(s, es);
 }
 
+/* Events of executions; nothing is shown of a request where none was answered. */
 static void
 explain_run(const GcScanState *node, ExplainState *es)
 {
@@ -777,6 +793,7 @@ explain_run(const GcScanState *node, ExplainState *es)
  *-------------------------------------------------------------------------
  */
 
+/* The hook of CustomScan: the plan, and after ANALYZE what happened. */
 void
 gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {

@@ -41,6 +41,7 @@ static const CustomScanMethods input_scan_methods = {
 	.CreateCustomScanState = create_input_state,
 };
 
+/* Begin the node's child that the scan stands for. */
 static void
 begin_input(CustomScanState *css, EState *estate, int eflags)
 {
@@ -71,18 +72,21 @@ next_input(ScanState *ss)
 	return ExecStoreVirtualTuple(out);
 }
 
+/* Rows are not locked here. */
 static bool
 recheck_input(ScanState *ss, TupleTableSlot *slot)
 {
 	return true;
 }
 
+/* ExecScan() tests conditions and makes projections. */
 static TupleTableSlot *
 exec_input(CustomScanState *css)
 {
 	return ExecScan(&css->ss, next_input, recheck_input);
 }
 
+/* Parameters that have changed are the child's, too. */
 static void
 rescan_input(CustomScanState *css)
 {
@@ -95,6 +99,7 @@ rescan_input(CustomScanState *css)
 	ExecScanReScan(&css->ss);
 }
 
+/* The scan has no child under EXPLAIN. */
 static void
 end_input(CustomScanState *css)
 {
@@ -110,6 +115,7 @@ static const CustomExecMethods input_exec_methods = {
 	.ReScanCustomScan = rescan_input,
 };
 
+/* A CustomScan's hook: the state of a scan that is not begun. */
 static Node *
 create_input_state(CustomScan *cscan)
 {
@@ -281,6 +287,7 @@ gc_fallback_rescan(GcScanState *node)
 		ExecReScan(node->fallback);
 }
 
+/* End the fallback, if it was ever begun. */
 void
 gc_fallback_end(GcScanState *node)
 {

@@ -52,6 +52,7 @@
  */
 #define PAGES_WORTH_LOAD	256
 
+/* Begin with an input: its columns' specifications, and nothing served. */
 static void
 start_input(GcScanState *node, int i, GcInputState *in)
 {
@@ -150,6 +151,7 @@ gc_open_inputs(GcScanState *node, GcError *err)
 	return code;
 }
 
+/* Close the input's table, and count the scan of it for PostgreSQL's statistics. */
 static void
 close_table(GcScanState *node, GcInputState *in)
 {
@@ -181,6 +183,7 @@ gc_close_inputs(GcScanState *node)
  *-------------------------------------------------------------------------
  */
 
+/* Load the table's columns, and wait for that. */
 static GcCode
 load_table(GcScanState *node, GcInputState *in, GcError *err)
 {
@@ -251,6 +254,7 @@ gc_load_inputs(GcScanState *node, GcError *err)
 	return load_tables(node, for_versions, err);
 }
 
+/* A column's values cannot be encoded: the message names it. */
 static GcCode
 problem_fail(GcInputState *in, int c, GcColProblem problem, GcError *err)
 {
@@ -388,6 +392,7 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 	return GC_OK;
 }
 
+/* Find out which pages are served to the snapshot; the session reads the others. */
 static GcCode
 serve_table(GcScanState *node, GcInputState *in, GcError *err)
 {

@@ -43,12 +43,14 @@ static int	next_hint = 0;
 static SharedHints *shared = NULL;
 static LWLock *lock = NULL;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_hints_shmem_size(void)
 {
 	return NSHARED * sizeof(SharedHints);
 }
 
+/* Attach to the hints of all sessions.  The first process finds none and makes them empty. */
 void
 gc_hints_shmem_init(void)
 {
@@ -60,12 +62,14 @@ gc_hints_shmem_init(void)
 	lock = &GetNamedLWLockTranche("gpuconc_hints")->lock;
 }
 
+/* The place of a plan's hints; other plans may have it, too. */
 static SharedHints *
 place_of(const GcHash *key)
 {
 	return &shared[key->h[0] % NSHARED];
 }
 
+/* Take over what other sessions have learnt of the plan lately. */
 static void
 take_shared(GcHints *mine)
 {

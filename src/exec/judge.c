@@ -77,6 +77,7 @@ typedef struct Judging
 	double		times[GC_MAX_GUESSES];	/* as many rows as were guessed */
 } Judging;
 
+/* In a subtransaction, since it calls PostgreSQL's estimators: shares of rows by the values of parameters. */
 static void
 estimate(void *arg)
 {

@@ -31,6 +31,7 @@
 /* How long that is remembered, in ms. */
 #define LIFE_MS		(10 * 60 * 1000)
 
+/* Was a request stopped lately, for taking longer than PostgreSQL's own plan? */
 static bool
 is_remembered(const GcHints *hints)
 {

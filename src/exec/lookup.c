@@ -60,6 +60,7 @@ typedef struct Occurring
 	bool		days;			/* values are timestamps, entries are of dates */
 } Occurring;
 
+/* A value occurs; where days are wanted, its day does. */
 static inline void
 mark(Occurring *o, int64 value)
 {
@@ -82,6 +83,7 @@ mark(Occurring *o, int64 value)
 			mark(o, (int64) (((const type *) col->data)[row] + (uint64) col->base)); \
 	}
 
+/* Mark the values of a chunk's rows. */
 static void
 mark_rows(Occurring *o, const GcCol *col, uint32 from, uint32 to)
 {
@@ -122,12 +124,14 @@ mark_chunk(Occurring *o, const GcCol *col, const GcServedChunk *chunk)
 	pfree(holes);
 }
 
+/* Are there no entries left to be marked? */
 static bool
 all_marked(const Occurring *o, bool nullable)
 {
 	return (o->entries[0] || !nullable) && memchr(o->entries + 1, false, o->count - 1) == NULL;
 }
 
+/* Mark values of a column: in rows of the session, and in chunks that are served. */
 static void
 mark_column(Occurring *o, const GcBinding *b, u16 column)
 {
@@ -226,6 +230,7 @@ mark_values(Occurring *o, const GcBinding *b, u16 e)
 	}
 }
 
+/* Which entries of a lookup table occur in rows of the statement.  NULL: that cannot be told. */
 static bool *
 entries_of(const GcBinding *b, u16 arg, uint32 count, int64 base)
 {
@@ -386,6 +391,7 @@ finish_lookup(GcBinding *b, GcLookup *l)
 	return GC_OK;
 }
 
+/* Bytes of an entry, by the span of values. */
 static uint8
 entry_width(const GcLookupWork *w, const GcLookup *l)
 {
@@ -651,6 +657,7 @@ extend(GcLookupWork *w, GcLookup **l)
 	return GC_OK;
 }
 
+/* Other sessions wait for this one's table no more. */
 static void
 end_making(int code, Datum key)
 {
@@ -760,6 +767,7 @@ want_occurring(GcLookupWork *w)
 	return w->wanted != NULL;
 }
 
+/* Have a lookup table: found, extended, made by this session, or left to the device. */
 static GcCode
 make_lookup(GcBinding *b, int i)
 {

@@ -62,6 +62,7 @@ order_float(double value)
 	return (GcOrderWord) {.low = bits >> 63 ? ~bits : bits | SIGN_BIT};
 }
 
+/* The first 16 bytes as a number of the same order. */
 static GcOrderWord
 order_bytes(const char *bytes, Size len)
 {
@@ -71,6 +72,7 @@ order_bytes(const char *bytes, Size len)
 	return (GcOrderWord) {pg_ntoh64(words[0]), pg_ntoh64(words[1])};
 }
 
+/* The first 16 bytes of a text, for collation C. */
 static GcOrderWord
 order_text(Datum value)
 {
@@ -174,18 +176,21 @@ typedef struct Bits
 	Place		lower;
 } Bits;
 
+/* A row's word as one number. */
 static u128
 word_of(const GcOrderColumn *column, uint64 n)
 {
 	return (u128) column->words[n].high << 64 | column->words[n].low;
 }
 
+/* How far a row's word is from the base, in the column's direction. */
 static u128
 distance(u128 base, const GcOrderColumn *column, uint64 n)
 {
 	return column->order->descending ? base - word_of(column, n) : word_of(column, n) - base;
 }
 
+/* How many bits the column's words differ in, and whether some are NULL. */
 static Bits
 find_bits(const GcOrderColumn *column, uint64 count)
 {
@@ -348,6 +353,7 @@ order_by_words(const uint64 *words, int nwords, uint32 *order, uint64 count)
 	pfree(spare);
 }
 
+/* Sort rows by all columns' differing bits, packed together. */
 static void
 order_by_columns(const GcOrderColumn *columns, int ncolumns, uint32 *order, uint64 count)
 {
@@ -380,12 +386,14 @@ compare_words(Datum x, Datum y, SortSupport ssup)
 	return gc_compare_words(*(const GcOrderWord *) DatumGetPointer(x), *(const GcOrderWord *) DatumGetPointer(y));
 }
 
+/* A row's value, as PostgreSQL's comparison is given it. */
 static Datum
 compared(const GcOrderColumn *column, uint32 n)
 {
 	return column->values ? column->values[n] : PointerGetDatum(&column->words[n]);
 }
 
+/* Order for qsort_arg(): by PostgreSQL's comparisons. */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {

@@ -38,6 +38,7 @@ gc_order_integer(i128 value)
 	return (GcOrderWord) {(uint64) (value >> 64) ^ UINT64CONST(0x8000000000000000), (uint64) value};
 }
 
+/* Below 0, 0 or above 0, as in memcmp(). */
 static inline int
 gc_compare_words(GcOrderWord a, GcOrderWord b)
 {

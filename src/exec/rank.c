@@ -83,6 +83,7 @@ value_datum(Ranking *r, int which, const char *bytes, uint32 len)
 	return PointerGetDatum(t);
 }
 
+/* Compare two values by their bytes, or by PostgreSQL's comparison. */
 static int
 compare_bytes(Ranking *r, const char *x, uint32 nx, const char *y, uint32 ny)
 {
@@ -96,6 +97,7 @@ compare_bytes(Ranking *r, const char *x, uint32 nx, const char *y, uint32 ny)
 	return r->ssup.comparator(value_datum(r, 0, x, nx), value_datum(r, 1, y, ny), &r->ssup);
 }
 
+/* Compare the values of two codes; looks for interrupts now and then. */
 static int
 compare_codes(Ranking *r, uint32 x, uint32 y)
 {
@@ -129,6 +131,7 @@ make_weights(void)
 	return weights;
 }
 
+/* How values of this kind, type and collation are compared. */
 static void
 begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *dict)
 {
@@ -180,6 +183,7 @@ key_at(const Ranking *r, uint32 code, uint32 depth)
 	return key;
 }
 
+/* For few items; equal keys keep their order. */
 static void
 insertion_sort(RankItem *items, uint32 n)
 {
@@ -261,6 +265,7 @@ sort_range(const Ranking *r, RankItem *items, RankItem *other, const Range *rang
 	}
 }
 
+/* Sort codes by eight bytes of their values at a time; ranges of equal bytes are sorted by the next ones. */
 static void
 sort_by_keys(Ranking *r, uint32 *order, uint32 n)
 {

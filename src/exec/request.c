@@ -175,6 +175,7 @@ write_directory(GcBinding *b, int i, Cursor *c, GcInputValue *v)
 		v->dir = gc_append_write(in, memory);
 }
 
+/* Write the session's own rows of an input, column by column. */
 static void
 write_columns(GcBinding *b, int i, Cursor *c, GcColumnValue *v)
 {
@@ -260,6 +261,7 @@ write_lookup(GcBinding *b, int i, Cursor *c, GcLutValue *v)
 	}
 }
 
+/* Write a list, sorted, for kernels that search it. */
 static void
 write_list(GcBinding *b, int i, Cursor *c, GcListValue *v)
 {
@@ -460,6 +462,7 @@ share_request(GcBinding *b)
  *-------------------------------------------------------------------------
  */
 
+/* Words of a group's key: one for each, and one for NULLs if any can be. */
 static int
 group_key_words(const GcProgram *p, const GcPPipeline *pl)
 {

@@ -27,6 +27,7 @@
 #include "../columns/store/numeric.h"
 #include "../program/tagged.h"
 
+/* The n-th expression that is referred to from `first` on. */
 static const GcExpr *
 decoder_expr(GcDecoder *d, u16 first, u16 n)
 {
@@ -126,6 +127,7 @@ row_value(GcDecoder *d, uint64 row, u16 ref)
 	return (int64) low;
 }
 
+/* The expression that an output is a value of: a group key, or a row's output. */
 static const GcExpr *
 value_expr(GcDecoder *d, const GcPlanOutput *out)
 {
@@ -154,6 +156,7 @@ accumulators(const GcDecoder *d, uint64 n)
 	return d->of_none ? d->nothing : d->result->words + n * d->pl->group_words;
 }
 
+/* A group key, or a row's output, as PostgreSQL has it. */
 static Datum
 value_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
@@ -198,6 +201,7 @@ numeric_output(GcDecoder *d, uint64 row, u16 ref, bool *isnull)
 	return *isnull ? (Datum) 0 : gc_raw_to_datum(GC_NUMERIC, row_value(d, row, ref), stored_scale(e));
 }
 
+/* Is a row's number 0, whatever its display scale is? */
 static bool
 is_zero_output(GcDecoder *d, uint64 row, u16 ref)
 {
@@ -231,6 +235,7 @@ quotient_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
  *-------------------------------------------------------------------------
  */
 
+/* An output of a group or row, by its type. */
 static Datum
 output_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 {
@@ -262,6 +267,7 @@ row_exists(const GcDecoder *d, uint64 n)
 		d->result->words[n * d->pl->group_words] != 0;
 }
 
+/* Rows of the result; a group without rows is none. */
 static uint64
 count_rows(const GcDecoder *d)
 {
@@ -370,6 +376,7 @@ typedef struct FirstRow
 	GcOrderWord words[GC_MAX_ORDER];
 } FirstRow;
 
+/* Compare two rows by one column; what is late comes behind all that is not. */
 static int
 compare_column(const FirstRow *a, const FirstRow *b, int i)
 {
@@ -378,6 +385,7 @@ compare_column(const FirstRow *a, const FirstRow *b, int i)
 	return gc_compare_words(a->words[i], b->words[i]);
 }
 
+/* Order for a binary heap: by all columns. */
 static int
 compare_first_rows(Datum a, Datum b, void *norder)
 {
@@ -411,6 +419,7 @@ comes_before(GcDecoder *d, uint64 n, FirstRow *row, const FirstRow *last)
 	return before;
 }
 
+/* Are all columns integers by which rows are ordered? */
 static bool
 are_integers(GcDecoder *d)
 {
@@ -451,6 +460,7 @@ first_places(GcDecoder *d, const uint64 *places, uint64 wanted)
 	return first;
 }
 
+/* Make the words by which rows are ordered by this column. */
 static void
 fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 {
@@ -552,6 +562,7 @@ decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nr
 		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : gc_text_datum(d, kind, out, (uint32) codes[ncodes++]);
 }
 
+/* Decode some rows column by column, so that each output's type is asked for once. */
 static void
 decode_block(GcDecoder *d, const uint64 *places, const uint32 *at, int nrows, GcRows *rows)
 {

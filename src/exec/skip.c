@@ -51,6 +51,7 @@ skip_side(GcBinding *b, GcInputState *in, u16 e, SkipSide *side)
 	return true;
 }
 
+/* Can any two values of these ranges meet the comparison? */
 static inline bool
 ranges_may_match(u8 op, const GcCellRange *l, const GcCellRange *r)
 {
@@ -166,6 +167,7 @@ key_column(GcBinding *b, GcInputState *in, const GcPStep *step)
 	return in->dir_column[gc_exprs(b->program)[key].ref - in->first];
 }
 
+/* Leave out chunks in which no row has a match in a build whose keys are known. */
 static void
 skip_by_build(GcBinding *b, GcInputState *in, const GcPStep *step)
 {

@@ -100,6 +100,7 @@ constant(Node *node, Datum *value)
 	return true;
 }
 
+/* A constant's bytes; false if it is none, or NULL. */
 static bool
 constant_text(Node *node, const char **bytes, int *len)
 {
@@ -114,6 +115,7 @@ constant_text(Node *node, const char **bytes, int *len)
 	return true;
 }
 
+/* A constant of type int4; false if it is none, or NULL. */
 static bool
 constant_int(Node *node, int32 *value)
 {
@@ -247,6 +249,7 @@ compile_bytes(Node *node)
 	return IsA(node, Var) && gc_base_type(exprType(node)) == BYTEAOID;
 }
 
+/* A function of texts, by the table of built-ins.  False: PostgreSQL computes it. */
 static bool
 compile_text_function(Compiler *c, Oid funcid, Oid collation, List *args)
 {
@@ -344,6 +347,7 @@ compile_pattern(const char *pattern, int len, uint32 flags, uint16 *items, uint3
 	return true;
 }
 
+/* LIKE and ILIKE with a constant pattern. */
 static bool
 compile_like(Compiler *c, Oid collation, List *args, bool ignore_case, bool negate)
 {
@@ -375,6 +379,7 @@ comparison(const GcBuiltin *b, Oid collation)
 		b->text_with : 0;
 }
 
+/* The length without blanks at the end. */
 static int
 without_blanks(const char *bytes, int len)
 {
@@ -383,6 +388,7 @@ without_blanks(const char *bytes, int len)
 	return len;
 }
 
+/* A comparison with a constant; blanks at the end of bpchar do not count. */
 static bool
 compile_comparison(Compiler *c, const GcBuiltin *b, Oid collation, List *args)
 {
@@ -402,6 +408,7 @@ compile_comparison(Compiler *c, const GcBuiltin *b, Oid collation, List *args)
 	return add_op_of(c, GC_TEXT_COMPARE, len, truth, bytes, len);
 }
 
+/* Order for qsort(): by bytes, then by length. */
 static int
 compare_constants(const void *x, const void *y)
 {

@@ -24,6 +24,7 @@
 #define NO_PLACE	PG_UINT32_MAX
 #define TOO_LARGE	"The values of a window function cannot be added up in 128 bits."
 
+/* The function's value for the n-th row in the window's order. */
 static void
 put(GcWindowing *w, const GcPlanWindowFn *fn, uint32 n, Datum value, bool isnull)
 {
@@ -56,6 +57,7 @@ put_value_of(GcWindowing *w, const GcPlanWindowFn *fn, uint32 n, uint32 place)
  *-------------------------------------------------------------------------
  */
 
+/* row_number() and its like, which look at partitions and peers alone. */
 static void
 number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
 {
@@ -208,6 +210,7 @@ typedef struct Comparison
 	bool		first;			/* of equal ones, the first is wanted */
 } Comparison;
 
+/* Is a row's value to be kept instead of another's: greater for max(), less for min()? */
 static bool
 is_better(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, uint32 a, uint32 b)
 {
@@ -286,6 +289,7 @@ typedef struct Sums
 	uint32	   *best;			/* the place of the largest one in each frame */
 } Sums;
 
+/* A number as an integer at a display scale.  False: it is none, or too large. */
 static bool
 to_integer(Oid type, Datum value, int128 *integer, int16 *scale)
 {
@@ -311,6 +315,7 @@ to_integer(Oid type, Datum value, int128 *integer, int16 *scale)
 	}
 }
 
+/* 10 to the power of n. */
 static i128
 power_of_10(int n)
 {
@@ -352,6 +357,7 @@ rescale(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	return true;
 }
 
+/* Running sums of the values as integers.  False: one is too large for that. */
 static bool
 fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 {
@@ -381,6 +387,7 @@ fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	return true;
 }
 
+/* Running counts of the values that count. */
 static void
 fill_counts(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 {

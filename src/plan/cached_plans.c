@@ -53,6 +53,7 @@ static bool made_tracked = false;
 
 static ExecutorStart_hook_type prev_start_hook = NULL;
 
+/* The next wait is twice the last one, and starts anew once plans were left alone for long. */
 static void
 set_delay(TimestampTz now)
 {
@@ -100,6 +101,7 @@ gc_cached_plans_tracked(void)
 	made_tracked = true;
 }
 
+/* A stamp of the workers that are there, or NO_WORKER where no device may answer. */
 static uint64
 worker_with_device(void)
 {
@@ -124,6 +126,7 @@ has_device_come(void)
 	return come;
 }
 
+/* The hook: make cached plans again where that is due, which the next EXECUTE then finds. */
 static void
 start_executor(QueryDesc *query, int eflags)
 {

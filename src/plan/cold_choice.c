@@ -79,6 +79,7 @@ open_table(const GcProgram *p, int input, Oid relid, const int16 *attnums)
 	return table;
 }
 
+/* The tables of a node, opened. */
 static List *
 open_tables(const GcPlan *plan)
 {
@@ -175,6 +176,7 @@ open_nodes(PlannedStmt *stmt)
 	return nodes;
 }
 
+/* Close all tables of the nodes; locks stay. */
 static void
 close_nodes(List *nodes)
 {
@@ -188,6 +190,7 @@ close_nodes(List *nodes)
 	}
 }
 
+/* May a loader load all of these tables? */
 static bool
 may_be_loaded(List *tables)
 {
@@ -270,6 +273,7 @@ falls_back(const NodeState *node)
 		!may_be_loaded(node->cold) || !gc_missing_fits(&node->missing);
 }
 
+/* Everything that the nodes lack, and how long their own plans take that would answer instead. */
 static Lack
 lack_of(List *nodes)
 {

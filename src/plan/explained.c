@@ -69,6 +69,7 @@ gc_explained_refusal(const char *refusal, const char *text)
 	strlcpy(explained->refusal, refusal, sizeof(explained->refusal));
 }
 
+/* Say why a statement is not offloaded, as text or as a group of other formats. */
 static void
 explain_refusal(const char *refusal, ExplainState *es)
 {
@@ -96,6 +97,7 @@ plan_for_refusal(void)
 		strlcpy(explained->refusal, GC_KEPT_SINCE, sizeof(explained->refusal));
 }
 
+/* The hook: EXPLAIN has printed the plan, and nothing else until now. */
 static void
 end_executor(QueryDesc *desc)
 {
@@ -139,6 +141,7 @@ explain_standard(Query *query, int cursorOptions, IntoClause *into, ExplainState
 #endif
 }
 
+/* EXPLAIN of EXECUTE, by the interface of this version of PostgreSQL. */
 static void
 explain_execute(ExecuteStmt *execute, IntoClause *into, ExplainState *es, const char *queryString, ParamListInfo params,
 				QueryEnvironment *queryEnv)
@@ -162,6 +165,7 @@ execute_of(const Query *query)
 	return query->commandType == CMD_SELECT ? (const ExecuteStmt *) query->utilityStmt : NULL;
 }
 
+/* The hook: while a statement is explained, `explained` says so. */
 static void
 explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainState *es,
 				  const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
@@ -188,6 +192,7 @@ explain_one_query(Query *query, int cursorOptions, IntoClause *into, ExplainStat
 	PG_END_TRY();
 }
 
+/* Is it EXPLAIN of EXECUTE, for which PostgreSQL calls no hook of EXPLAIN? */
 static bool
 is_explain_execute(const Node *stmt)
 {
@@ -217,6 +222,7 @@ with_query(const PlannedStmt *utility)
 	return stmt;
 }
 
+/* The hook: give EXPLAIN of EXECUTE a query, so that explain_one_query() is called. */
 static void
 process_utility(PlannedStmt *stmt, const char *queryString, bool readOnlyTree, ProcessUtilityContext context,
 				ParamListInfo params, QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *completion)

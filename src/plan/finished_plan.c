@@ -54,6 +54,7 @@ other_children(Plan *plan)
 	}
 }
 
+/* Does this node itself read a table? */
 static bool
 scans_table(const Plan *plan, List *rtable)
 {
@@ -79,6 +80,7 @@ scans_table(const Plan *plan, List *rtable)
 	}
 }
 
+/* Note what there is in a plan: our nodes, what their fallbacks cost, and whether a table is read at all. */
 static void
 look(Plan *plan, Found *found)
 {
@@ -100,6 +102,7 @@ look(Plan *plan, Found *found)
 	look(innerPlan(plan), found);
 }
 
+/* Look at the plan of a statement and at its subplans. */
 static Found
 look_everywhere(PlannedStmt *stmt)
 {

@@ -43,6 +43,7 @@
 
 static planner_hook_type prev_planner_hook = NULL;
 
+/* Does the statement read a table that is not PostgreSQL's own? */
 static bool
 reads_user_table(PlannedStmt *stmt)
 {
@@ -77,6 +78,7 @@ require_offload(PlannedStmt *stmt)
  *-------------------------------------------------------------------------
  */
 
+/* Plan as if this module was not there. */
 static PlannedStmt *
 call_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
@@ -123,6 +125,7 @@ typedef struct Run
 	char		refusal[GC_REFUSAL_SIZE];
 } Run;
 
+/* Begin a run of the planner over one statement; large buffers are only marked empty. */
 static void
 start_run(Run *run, const char *query_string, int options, ParamListInfo params, const GcQuerySummary *summary)
 {
@@ -143,6 +146,7 @@ refuse(Run *run, const char *reason)
 	run->of_all = true;
 }
 
+/* For who asks for DEBUG1. */
 static void
 tell_refusal(const char *reason)
 {
@@ -475,6 +479,7 @@ plan_tracked(Query *parse, Run *run)
 	return stmt;
 }
 
+/* The hook: leave the statement alone, plan it with what is remembered, or plan it in all ways. */
 static PlannedStmt *
 gc_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {

@@ -9,6 +9,7 @@
  */
 #include "casts.h"
 
+/* 10 to the power of n; n is a display scale. */
 static i128
 power10(int n)
 {
@@ -56,6 +57,7 @@ cast_to_numeric(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
+/* A cast to a float; refused where the device would round otherwise than PostgreSQL. */
 static GcCode
 cast_to_float(GcTyper *t, GcExpr *e)
 {
@@ -91,6 +93,7 @@ cast_from_date(GcTyper *t, GcExpr *e, GcRange *r)
 	}
 }
 
+/* A cast to a date; exact where all are finite. */
 static void
 cast_from_timestamp(GcTyper *t, GcExpr *e, GcRange *r)
 {

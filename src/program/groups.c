@@ -16,6 +16,7 @@
 #include "groups.h"
 #include "tagged.h"
 
+/* The earlier pipeline whose groups or rows the column is of. */
 static const GcPPipeline *
 source_of(const GcTyper *t, const GcPColumn *c, u16 *pipeline)
 {
@@ -56,6 +57,7 @@ sum_range(const GcRange *arg, u64 rows, GcRange *r)
 	return !__builtin_mul_overflow(lo, (i128) rows, &r->lo) && !__builtin_mul_overflow(hi, (i128) rows, &r->hi);
 }
 
+/* An accumulator of earlier groups as a column: its range is that of so many values together. */
 static GcCode
 type_accumulator(GcTyper *t, GcExpr *e, const GcPColumn *c, u16 pipeline, GcRange *r)
 {

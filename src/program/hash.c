@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+/* Mixes all bits of a word into all. */
 static u64
 mix64(u64 x)
 {
@@ -22,6 +23,7 @@ mix64(u64 x)
 	return x;
 }
 
+/* 128 bits of hash by words of 8 bytes.  It is no cryptographic one. */
 GcHash
 gc_hash_bytes(const void *bytes, size_t size, u64 seed)
 {

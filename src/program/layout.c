@@ -107,6 +107,7 @@ gc_lay_out_payloads(GcTyper *t)
 	return GC_OK;
 }
 
+/* The accumulator's register and words; refused where a sum might not fit. */
 static GcCode
 type_agg(GcTyper *t, GcPAgg *agg, u16 pipeline)
 {
@@ -158,6 +159,7 @@ is_known(const GcTyper *t, const GcPAgg *agg)
 		!gc_is_varying(&t->exprs[t->exprs[agg->arg].arg[0]]);
 }
 
+/* The words of a group, and where each accumulator has its own. */
 static GcCode
 lay_out_group(GcTyper *t, u16 pipeline)
 {
@@ -198,6 +200,7 @@ gc_lay_out_aggs(GcTyper *t)
 	return code;
 }
 
+/* Refuse keys and rows' outputs that have no place in 64-bit words. */
 static GcCode
 check_outputs(GcTyper *t, const GcPPipeline *pl)
 {

@@ -85,12 +85,14 @@ gc_program_size(const GcProgram *p)
  *-------------------------------------------------------------------------
  */
 
+/* Programs come from shared memory: a bad one is an error, and not a crash. */
 static GcCode
 bad(GcError *err, const char *what)
 {
 	return gc_fail(err, GC_BAD_PROGRAM, "The pipeline program has a bad %s.", what);
 }
 
+/* Are n entries from `first` on within the total? */
 static bool
 span_ok(u32 first, u32 n, u32 total)
 {
@@ -167,6 +169,7 @@ check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
 	return ref == GC_NONE || ref < i ? GC_OK : bad(err, "column of groups");
 }
 
+/* An expression's operator, kind, arguments and reference are within bounds. */
 static GcCode
 check_expr(const GcProgram *p, u16 i, GcError *err)
 {
@@ -239,6 +242,7 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 	return e->op == GC_OP_COLUMN ? check_group_column(p, &gc_columns(p)[e->ref], i, err) : GC_OK;
 }
 
+/* n references from `first` on are of expressions. */
 static GcCode
 check_refs(const GcProgram *p, u16 first, u16 n, GcError *err)
 {
@@ -404,6 +408,7 @@ probe_ok(const GcProgram *p, u16 pipeline, const GcPStep *step)
 	return step->expr == GC_NONE || (step->expr < p->nexprs && step->join != GC_JOIN_INNER);
 }
 
+/* Builds and their pipelines refer to each other; keys and payloads are within bounds. */
 static GcCode
 check_builds(const GcProgram *p, GcError *err)
 {
@@ -478,6 +483,7 @@ rest_ok(const GcProgram *p, const GcPPipeline *pl)
 		pl->group_words == owner->group_words && pl->group_mode == owner->group_mode;
 }
 
+/* A pipeline's input, steps and sink are within bounds, and come after what they read. */
 static GcCode
 check_pipeline(const GcProgram *p, u16 n, GcError *err)
 {

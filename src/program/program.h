@@ -365,6 +365,7 @@ typedef struct GcPAgg
 	u8			exact;			/* count: the number matters, not only whether it is 0 */
 } GcPAgg;
 
+/* The entry of the table of accumulators. */
 static inline const GcAccumulator *
 gc_accumulator_of(const GcPAgg *agg)
 {

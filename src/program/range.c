@@ -56,6 +56,7 @@ gc_range_width(const GcRange *range, bool nullable)
 	return span <= UINT64_MAX ? 8 : 0;
 }
 
+/* Are all values between these two, inclusive? */
 bool
 gc_range_within(const GcRange *r, i128 lo, i128 hi)
 {

@@ -11,6 +11,7 @@
 
 const GcRange gc_empty_as_zero = {0, 0};
 
+/* Records the error, and returns it. */
 GcCode
 gc_too_wide(GcTyper *t)
 {

@@ -49,12 +49,14 @@ scale_alike(const GcTyper *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
 		gc_range_scale_up(ra, e->rescale[0]) && gc_range_scale_up(rb, e->rescale[1]);
 }
 
+/* Bring two arguments to one display scale, or fail for too many digits. */
 static GcCode
 align_scales(GcTyper *t, GcExpr *e, int first, GcRange *ra, GcRange *rb)
 {
 	return scale_alike(t, e, first, ra, rb) ? GC_OK : gc_too_wide(t);
 }
 
+/* A sum's range.  Where dates or instants may be infinite, kernels look, or leave it to PostgreSQL. */
 static GcCode
 type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -107,6 +109,7 @@ type_add_sub(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
+/* A product's range. */
 static GcCode
 type_mul(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -129,6 +132,7 @@ most_of(const GcRange *r)
 	return r->hi > -r->lo ? r->hi : -r->lo;
 }
 
+/* The least absolute value of the range, other than 0. */
 static i128
 least_of(const GcRange *r)
 {
@@ -202,6 +206,7 @@ type_div_mod(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
+/* The range of a negated or absolute value. */
 static GcCode
 type_neg_abs(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -240,6 +245,7 @@ type_comparison(GcTyper *t, GcExpr *e)
 	}
 }
 
+/* The range and register of arithmetic, by its operator. */
 static GcCode
 type_arithmetic(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -292,6 +298,7 @@ type_fact(GcExpr *e, const GcFact *fact, GcRange *r)
 		e->flags |= GC_NULLABLE;
 }
 
+/* The range of what stands for itself, as facts tell it. */
 static GcCode
 type_leaf(GcTyper *t, GcExpr *e, GcRange *r)
 {
@@ -445,6 +452,7 @@ type_scale(const GcTyper *t, GcExpr *e)
 	}
 }
 
+/* Type one expression; its arguments are typed by now. */
 static GcCode
 type_expr(GcTyper *t, u16 i)
 {

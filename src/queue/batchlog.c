@@ -52,18 +52,30 @@ typedef struct KernelEntry
 	GcKernelLog log;
 } KernelEntry;
 
+/* A ring of copies over the link. */
+typedef struct GcWaveLog
+{
+	uint64		last_id;
+	uint64		first_id;		/* the oldest one to be shown; resets move it */
+	GcWaveRecord ring[GC_WAVELOG_SIZE];
+} GcWaveLog;
+
 static GcBatchLog *shared = NULL;
+static GcWaveLog *waves = NULL;
 static uint64 *ids = NULL;		/* of the records; 0: nothing there yet */
 static GcBatchRecord *ring = NULL;
 static HTAB *kernels = NULL;
 static LWLock *lock = NULL;
+static LWLock *waves_lock = NULL;
 
+/* Bytes before the ids, which stand right behind the header. */
 static Size
 header_size(void)
 {
 	return MAXALIGN(sizeof(GcBatchLog));
 }
 
+/* Bytes of header, ids and records: gpuconc.batch_log_size of each. */
 static Size
 ring_size(void)
 {
@@ -71,13 +83,15 @@ ring_size(void)
 					mul_size(gc_batch_log_size, sizeof(uint64) + sizeof(GcBatchRecord)));
 }
 
+/* The postmaster's: bytes of shared memory for batches, copies over the link and kernels' totals. */
 Size
 gc_batchlog_shmem_size(void)
 {
-	return add_size(MAXALIGN(ring_size()),
+	return add_size(add_size(MAXALIGN(ring_size()), MAXALIGN(sizeof(GcWaveLog))),
 					hash_estimate_size(GC_KERNELLOG_SIZE, sizeof(KernelEntry)));
 }
 
+/* Attach to the logs, in every process.  The first one finds none and makes them empty. */
 void
 gc_batchlog_shmem_init(void)
 {
@@ -95,7 +109,14 @@ gc_batchlog_shmem_init(void)
 	}
 	kernels = ShmemInitHash("gpuconc kernel totals", GC_KERNELLOG_SIZE, GC_KERNELLOG_SIZE,
 							&ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
-	lock = &GetNamedLWLockTranche("gpuconc_batchlog")->lock;
+	waves = ShmemInitStruct("gpuconc waves", sizeof(GcWaveLog), &found);
+	if (!found)
+	{
+		memset(waves, 0, sizeof(GcWaveLog));
+		waves->first_id = 1;
+	}
+	lock = &GetNamedLWLockTranche("gpuconc_batchlog")[0].lock;
+	waves_lock = &GetNamedLWLockTranche("gpuconc_batchlog")[1].lock;
 }
 
 /*-------------------------------------------------------------------------
@@ -194,6 +215,7 @@ gc_kernellog_add(const GcKernelLog *launch)
  *-------------------------------------------------------------------------
  */
 
+/* Order for qsort(): the oldest batch first. */
 static int
 compare_ids(const void *a, const void *b)
 {
@@ -269,4 +291,39 @@ gc_batchlog_reset(void)
 		hash_search(kernels, &e->key, HASH_REMOVE, NULL);
 	}
 	LWLockRelease(lock);
+	LWLockAcquire(waves_lock, LW_EXCLUSIVE);
+	waves->first_id = waves->last_id + 1;
+	LWLockRelease(waves_lock);
+}
+
+/*-------------------------------------------------------------------------
+ * Copies over the link
+ *-------------------------------------------------------------------------
+ */
+
+void
+gc_wavelog_add(const GcWaveRecord *wave)
+{
+	GcWaveRecord *to;
+
+	LWLockAcquire(waves_lock, LW_EXCLUSIVE);
+	to = &waves->ring[++waves->last_id % GC_WAVELOG_SIZE];
+	*to = *wave;
+	to->id = waves->last_id;
+	LWLockRelease(waves_lock);
+}
+
+GcWaveRecord *
+gc_wavelog_read(int *n)
+{
+	GcWaveRecord *result = palloc(GC_WAVELOG_SIZE * sizeof(GcWaveRecord));
+	uint64		first;
+
+	*n = 0;
+	LWLockAcquire(waves_lock, LW_SHARED);
+	first = waves->last_id >= GC_WAVELOG_SIZE ? waves->last_id - GC_WAVELOG_SIZE + 1 : 1;
+	for (uint64 id = Max(first, waves->first_id); id <= waves->last_id; id++)
+		result[(*n)++] = waves->ring[id % GC_WAVELOG_SIZE];
+	LWLockRelease(waves_lock);
+	return result;
 }

@@ -24,12 +24,14 @@ typedef struct KeyPlace
 
 static KeyPlace *places = NULL;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_build_keys_shmem_size(void)
 {
 	return MAXALIGN(PLACES * sizeof(KeyPlace));
 }
 
+/* Attach to the notes of builds' keys.  The first process finds none and makes them empty. */
 void
 gc_build_keys_shmem_init(void)
 {

@@ -45,12 +45,14 @@ place_of(const GcHash *key, int device)
 	return &gc_device_status_of(device)->compiling[key->h[0] % GC_MOST_COMPILING];
 }
 
+/* The upper half of a place's word, which tells keys with one place apart; never 0, as an empty place is. */
 static uint64
 tag_of(const GcHash *key)
 {
 	return Max(key->h[1] >> 32, 1) << 32;
 }
 
+/* This session's own note of the request with that key, or NULL. */
 static Noted *
 find(const GcHash *key)
 {

@@ -22,12 +22,14 @@ static GcDeviceStatus *statuses = NULL;
 /* The device whose worker this process is. */
 static int	my_device = -1;
 
+/* The postmaster's: bytes of shared memory, for the devices that are named. */
 Size
 gc_device_status_shmem_size(void)
 {
 	return MAXALIGN(mul_size(gc_ndevices, sizeof(GcDeviceStatus)));
 }
 
+/* All atomics of one device, before any worker has started. */
 static void
 init_status(GcDeviceStatus *d)
 {
@@ -54,6 +56,7 @@ init_status(GcDeviceStatus *d)
 		pg_atomic_init_u64(&d->builds[i], 0);
 }
 
+/* Attach to the devices' states, in every process.  The first one finds none and makes them. */
 void
 gc_device_status_shmem_init(void)
 {

@@ -20,12 +20,14 @@
 static HTAB *orders = NULL;
 static LWLock *lock = NULL;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_orders_shmem_size(void)
 {
 	return hash_estimate_size(GC_ORDERS, sizeof(GcOrder));
 }
 
+/* Attach to the orders, in every process. */
 void
 gc_orders_shmem_init(void)
 {
@@ -82,6 +84,7 @@ gc_orders_read(int *n)
 	return result;
 }
 
+/* Forget all, as statistics are reset. */
 void
 gc_orders_reset(void)
 {

@@ -95,6 +95,7 @@ static int	own_slots[MAX_OWN_SLOTS];
 static int	n_own_slots = 0;
 static bool exit_callback_registered = false;
 
+/* The number of slots; it is fixed from the server's start on. */
 int
 gc_request_slots(void)
 {
@@ -102,6 +103,7 @@ gc_request_slots(void)
 	return 2 * MaxBackends;
 }
 
+/* The postmaster's: bytes of shared memory for all slots, and a ring of as many for each device. */
 Size
 gc_queue_shmem_size(void)
 {
@@ -111,6 +113,7 @@ gc_queue_shmem_size(void)
 		mul_size(gc_ndevices, MAXALIGN(mul_size(n, sizeof(int))));
 }
 
+/* Statistics are a run of counters, from the first field to the last. */
 static void
 init_stats(GcStats *s)
 {
@@ -118,6 +121,7 @@ init_stats(GcStats *s)
 		pg_atomic_init_u64(a, 0);
 }
 
+/* Attach to the queue, in every process.  The first one makes it, with all slots in the list of free ones. */
 void
 gc_queue_shmem_init(void)
 {
@@ -145,6 +149,7 @@ gc_queue_shmem_init(void)
 	queue->stats.reset_at = GetCurrentTimestamp();
 }
 
+/* The statistics of all devices, in shared memory: counters are added to without a lock. */
 GcStats *
 gc_stats(void)
 {
@@ -211,6 +216,7 @@ slot_free(int slot)
 	SpinLockRelease(&queue->lock);
 }
 
+/* Change a slot's state if it is still `from`.  False: another process was first. */
 static bool
 slot_move(int slot, GcSlotState from, GcSlotState to)
 {
@@ -224,6 +230,7 @@ slot_move(int slot, GcSlotState from, GcSlotState to)
  *-------------------------------------------------------------------------
  */
 
+/* A session gives back its slots as it exits; the worker frees those whose requests it still has. */
 static void
 release_at_exit(int code, Datum arg)
 {
@@ -557,6 +564,7 @@ gc_queue_give_card_back(void)
 	SpinLockRelease(&queue->lock);
 }
 
+/* The worker of this process' device takes requests from now on, and is woken by the latch. */
 void
 gc_queue_worker_start(Latch *latch)
 {
@@ -582,6 +590,10 @@ is_mine(const GcSlot *s)
 	return s->device == gc_my_device();
 }
 
+/*
+ * The worker exits, and its device is closed: what is left of its requests ends with GC_WORKER_GONE.  Others find
+ * no worker here.
+ */
 void
 gc_queue_worker_stop(void)
 {
@@ -666,12 +678,14 @@ gc_queue_take(int *slots, int max)
 	return n;
 }
 
+/* The request in a slot that the caller holds, or that the worker has taken. */
 GcRequest *
 gc_slot_request(int slot)
 {
 	return queue->slots[slot].request;
 }
 
+/* Where the worker notes what EXPLAIN shows of the request; the session reads it once the slot is DONE. */
 GcRunInfo *
 gc_slot_run_info(int slot)
 {
@@ -705,12 +719,14 @@ gc_slot_compiling(int slot)
 	return pg_atomic_read_u32(&queue->slots[slot].compiling);
 }
 
+/* Has the session left its request?  It may leave at any time, so a false answer can be out of date. */
 bool
 gc_slot_abandoned(int slot)
 {
 	return pg_atomic_read_u32(&queue->slots[slot].state) == SLOT_ABANDONED;
 }
 
+/* When the session submitted the request. */
 TimestampTz
 gc_slot_submitted(int slot)
 {

@@ -29,12 +29,14 @@ static HTAB *reasons = NULL;
 static Shared *shared = NULL;
 static LWLock *lock = NULL;
 
+/* The postmaster's: bytes of shared memory for the counts. */
 Size
 gc_reasons_shmem_size(void)
 {
 	return add_size(hash_estimate_size(GC_REASONS, sizeof(GcReason)), MAXALIGN(sizeof(Shared)));
 }
 
+/* Attach to the counts, in every process.  The first one finds none and makes them empty. */
 void
 gc_reasons_shmem_init(void)
 {
@@ -49,6 +51,10 @@ gc_reasons_shmem_init(void)
 	lock = &GetNamedLWLockTranche("gpuconc_reasons")->lock;
 }
 
+/*
+ * Count under the exclusive lock, with a new entry if there is none.  NULL: all entries are taken, and it is not
+ * counted.
+ */
 static GcReason *
 enter(const GcReasonKey *key)
 {
@@ -127,6 +133,7 @@ gc_reasons_read(int *n)
 	return result;
 }
 
+/* Forget all counts.  Sessions see by `resets` that the entries they remember are gone. */
 void
 gc_reasons_reset(void)
 {

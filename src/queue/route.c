@@ -43,12 +43,14 @@ typedef struct GcRouteShared
 
 static GcRouteShared *shared = NULL;
 
+/* The postmaster's: bytes of shared memory for programs' times. */
 Size
 gc_route_shmem_size(void)
 {
 	return MAXALIGN(sizeof(GcRouteShared));
 }
 
+/* Attach to the times, in every process.  The first one finds none and makes them 0: not known. */
 void
 gc_route_shmem_init(void)
 {
@@ -59,12 +61,14 @@ gc_route_shmem_init(void)
 		pg_atomic_init_u64(&shared->programs[i], 0);
 }
 
+/* The word for a program's time.  Programs share words; tag_of() tells them apart. */
 static pg_atomic_uint64 *
 place_of(const GcRequest *request)
 {
 	return &shared->programs[request->program_hash.h[0] % PROGRAMS];
 }
 
+/* The upper half of a program's word; the lower half is its time. */
 static uint64
 tag_of(const GcRequest *request)
 {
@@ -78,6 +82,7 @@ gc_route_learn(const GcRequest *request, double us)
 		pg_atomic_write_u64(place_of(request), tag_of(request) | (uint32) Min(Max(us, LEAST_US), PG_INT32_MAX));
 }
 
+/* Where a device's worker notes a build with that key; others may have the place, too. */
 static pg_atomic_uint64 *
 place_of_build(int device, GcHash share)
 {
@@ -160,6 +165,7 @@ typedef struct Costs
 	double		requests[GC_MAX_DEVICES];
 } Costs;
 
+/* A device's cost by the policy: requests, bytes that are not there, or microseconds until the request could be done. */
 static double
 cost_of(const Costs *costs, int device, GcRoute policy)
 {
@@ -191,6 +197,7 @@ is_better(const Costs *costs, int a, int b, GcRoute policy)
 	return pg_atomic_read_u64(&gc_device_status_of(a)->memory_used) < pg_atomic_read_u64(&gc_device_status_of(b)->memory_used);
 }
 
+/* The device that costs least, among the candidates (a bit each). -1: there are none. */
 static int
 best_of(const Costs *costs, u32 candidates, GcRoute policy)
 {
@@ -220,6 +227,7 @@ with_room(u32 candidates, int home)
 	return candidates;
 }
 
+/* Candidates in turn, from one that differs from session to session. */
 static int
 in_turn(u32 candidates)
 {

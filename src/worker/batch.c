@@ -60,24 +60,28 @@ factor_of(const GcLearned *learned, double first)
 	return learned->samples > 0 ? Min(Max(learned->value, 0.05), 1) : first;
 }
 
+/* As learned, or the calibration's until something was. */
 static double
 idle_overlap_factor(void)
 {
 	return factor_of(&idle_overlap, gc_sequence_factor(&gc_worker.calibration));
 }
 
+/* As idle_overlap_factor(), for launches that begin beside others. */
 static double
 busy_overlap_factor(void)
 {
 	return factor_of(&busy_overlap, gc_sequence_factor(&gc_worker.calibration));
 }
 
+/* As learned, or a constant until something was. */
 static double
 residual_factor(void)
 {
 	return factor_of(&residual_part, GC_RESIDUAL_OF_SCAN);
 }
 
+/* Factors of the cost model as they are learned so far. */
 GcFactors
 gc_batch_factors(void)
 {

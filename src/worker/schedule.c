@@ -54,6 +54,7 @@ static GcDecideWork *work = NULL;
 static uint64_t random_state;
 static int	random_seed = -1;
 
+/* The run was started, and is not in its launch after all. */
 static void
 run_leaves(GcRun *run)
 {
@@ -61,6 +62,7 @@ run_leaves(GcRun *run)
 	gc_share_forget(run);
 }
 
+/* The run is over: its batch learns of it. */
 static void
 run_ends(GcRun *run)
 {
@@ -85,6 +87,7 @@ gc_schedule_init(void)
  *-------------------------------------------------------------------------
  */
 
+/* A launch that is on the device, once, however many requests it answers. */
 static void
 add_active(GcMainLaunch *launch)
 {
@@ -190,6 +193,7 @@ held_back(List *runs)
 	return false;
 }
 
+/* Fill in `decision`: requests that could start, launches that are active, and shared scans that are possible. */
 static void
 collect(List *runs)
 {
@@ -284,6 +288,7 @@ wait_for_kernels(void)
 	return false;
 }
 
+/* Have the policy decide.  The state of random sizes begins anew where the seed was changed. */
 static void
 decide(void)
 {
@@ -309,6 +314,7 @@ decide(void)
  *-------------------------------------------------------------------------
  */
 
+/* A launch as it was decided, without requests; the caller holds it. */
 static GcMainLaunch *
 new_launch(const GcStart *start, const GcCandidate *candidate)
 {
@@ -433,6 +439,7 @@ gang_of(const GcDecision *d, int i, const bool *begun, int *members)
 	return several ? n : 0;
 }
 
+/* Start several of a decision's launches, of kernels of one text, as one. */
 static void
 start_gang(GcBatch *batch, const GcDecision *d, const int *members, int n)
 {
@@ -474,6 +481,7 @@ start_launches(GcBatch *batch, const GcDecision *d)
 	}
 }
 
+/* Start all that was decided, as one batch.  Launches that were active are not undisturbed any more. */
 static void
 start_batch(float decision_us)
 {
@@ -557,6 +565,7 @@ gc_schedule_due(List *runs)
 	return any;
 }
 
+/* Decide once which requests start, and start them.  True if any did, or began its waves. */
 bool
 gc_schedule_runs(List *runs)
 {

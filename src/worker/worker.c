@@ -49,7 +49,6 @@
 #include "kernels/kernels.h"
 #include "memory/builds.h"
 #include "memory/device_cache.h"
-#include "memory/device_dicts.h"
 #include "memory/device_lookups.h"
 #include "memory/device_memory.h"
 #include "memory/eviction.h"
@@ -88,6 +87,7 @@ worker_name(char *name, Size size, int device)
 		strlcpy(name, "gpuconc worker", size);
 }
 
+/* The postmaster's: a worker for each device that is named. */
 void
 gc_worker_register(void)
 {
@@ -120,6 +120,7 @@ wake_worker(void *arg)
 	SetLatch((Latch *) arg);
 }
 
+/* Messages of the kernel cache go to the server's log. */
 static void
 log_message(const char *message)
 {
@@ -155,6 +156,7 @@ pretended_gpu(void)
 	return &info;
 }
 
+/* Open a device; where that fails, others may have its card. */
 static bool
 try_open(const GcDeviceOps *ops, const GcDeviceName *name, GcError *err)
 {
@@ -272,12 +274,14 @@ fill_profile(void)
 		gc_profile_granules(&gc_worker.profile, i->arch);
 }
 
+/* Bytes of gpuconc.kernel_cache_size; 0: no limit. */
 static u64
 kernel_cache_limit(void)
 {
 	return (u64) gc_kernel_cache_size_mb * 1024 * 1024;
 }
 
+/* Open the device, its pool and its kernel cache.  False: there is none, and err says why. */
 static bool
 start_device(GcError *err)
 {
@@ -312,7 +316,6 @@ start_device(GcError *err)
 	gc_stop_init(base + size);
 	gc_eviction_init();
 	gc_device_cache_init();
-	gc_device_dicts_init();
 	gc_device_lookups_init();
 	gc_builds_init();
 	gc_waves_init();
@@ -324,6 +327,7 @@ start_device(GcError *err)
 	return true;
 }
 
+/* Tell all processes of the device and its state.  The state is written last. */
 static void
 publish_status(GcWorkerState state, const GcError *err)
 {
@@ -347,6 +351,7 @@ publish_status(GcWorkerState state, const GcError *err)
  *-------------------------------------------------------------------------
  */
 
+/* Requests whose main kernels run, or whose results are fetched. */
 static int
 count_on_device(void)
 {
@@ -358,6 +363,7 @@ count_on_device(void)
 	return n;
 }
 
+/* Take what is queued, and join what is equal to a request under way.  True if there was anything. */
 static bool
 take_requests(void)
 {
@@ -374,6 +380,7 @@ take_requests(void)
 	return n > 0;
 }
 
+/* Requests that will give back device memory without a decision about others. */
 static int
 count_holding_device(void)
 {
@@ -432,6 +439,7 @@ advance_requests(void)
 	return moved;
 }
 
+/* Below 0: without a limit.  Wait events tell whether the device is waited for. */
 static void
 sleep_on_latch(long timeout_ms)
 {
@@ -501,6 +509,7 @@ publish_compilations(void)
 	gc_compilations_publish(asked, ended);
 }
 
+/* The loop: turns until the worker is to exit or the device is lost (README.md). */
 static void
 serve(void)
 {
@@ -577,6 +586,7 @@ refuse(const GcError *err)
  *-------------------------------------------------------------------------
  */
 
+/* The device is closed first, so that nothing writes to shared memory; then what is left ends with an error. */
 static void
 worker_exit(int code, Datum arg)
 {
@@ -620,6 +630,7 @@ connect_to_server(void)
 	SetConfigOption("application_name", name, PGC_USERSET, PGC_S_SESSION);
 }
 
+/* The entry of a worker; its argument is the number of its device. */
 void
 gc_worker_main(Datum arg)
 {

@@ -30,6 +30,7 @@ cg_either_null(char *buf, size_t size, const Operand *a, const Operand *b)
 		snprintf(buf, size, "(%s | %s)", a->n, b->n);
 }
 
+/* Arithmetic of floats, with PostgreSQL's errors for overflow, underflow and division by zero. */
 static Operand
 emit_float_arith(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *null)
 {

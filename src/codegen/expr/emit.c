@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * emit.c
- *	  The beginning and the end of generating, argument words, local numbers.
+ *	  The beginning and the end of generating, argument words, local numbers; the arms of UNION ALL.
  *
  * Pure C, called on the worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
 #include "analysis.h"
-#include "arms.h"
 #include "emit.h"
 #include "fusion.h"
 
@@ -187,4 +186,49 @@ cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
 	for (int i = 0; i < nkeys; i++)
 		text_addf(cg->out, "%s = gc_hash_step(%s, %s[%d]);\n", h, h, keys, i);
 	text_addf(cg->out, "%s = gc_hash_end(%s);\n", h, h);
+}
+
+/*-------------------------------------------------------------------------
+ * UNION ALL's arms: which of their values a pipeline has
+ *
+ * The arms are pipelines with one sink, and expressions behind the union are the same for all of
+ * them.  A column of the union is a GC_OP_ARM of what it is in each arm.  A kernel must not read
+ * columns of other arms, and what can be told of an expression depends on the arm.  So a pipeline is
+ * looked at, and generated, from a copy of the program in which that is settled.  The copy belongs to the caller.
+ *-------------------------------------------------------------------------
+ */
+
+/* Has the program arms at all?  Most have none, and need no copy. */
+static bool
+has_arms(const GcProgram *p)
+{
+	for (u16 i = 0; i < p->nexprs; i++)
+	{
+		if (gc_exprs(p)[i].op == GC_OP_ARM)
+			return true;
+	}
+	return false;
+}
+
+GcCode
+cg_settle_arms(const GcProgram *p, u16 pipeline, GcProgram **copy, GcError *err)
+{
+	*copy = NULL;
+	if (!has_arms(p))
+		return GC_OK;
+	*copy = malloc(p->size);
+	if (*copy == NULL)
+		return gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
+	memcpy(*copy, p, p->size);
+	for (u16 i = 0; i < p->nexprs; i++)
+	{
+		GcExpr	   *e = &gc_exprs(*copy)[i];
+		const int	taken = e->ref == pipeline ? 0 : 1;
+
+		if (e->op != GC_OP_ARM)
+			continue;
+		e->arg[0] = e->arg[1] = e->arg[taken];
+		e->rescale[0] = e->rescale[1] = e->rescale[taken];
+	}
+	return GC_OK;
 }

@@ -11,6 +11,7 @@
 #define GC_EMIT_H
 
 #include "state.h"
+#include "../codegen.h"
 
 /* By GcReg: type of a value, and the suffix of the device library's names for it. */
 extern const char *const cg_ctype[];
@@ -52,5 +53,11 @@ cg_pipeline_number(const Cg *cg)
 {
 	return gc_sink_owner(cg->p, (u16) (cg->pl - gc_pipelines(cg->p)));
 }
+
+/*
+ * A copy of the program in which each GC_OP_ARM has for both arguments what it is in this pipeline.
+ * NULL if the program has none.  The caller frees it.
+ */
+extern GcCode cg_settle_arms(const GcProgram *p, u16 pipeline, GcProgram **copy, GcError *err);
 
 #endif							/* GC_EMIT_H */

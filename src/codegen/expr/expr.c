@@ -32,6 +32,7 @@
 
 #define EXPR(cg, i)		(&gc_exprs((cg)->p)[i])
 
+/* A column, payload, parameter or constant, where it was made available (cg_require). */
 static Operand
 emit_leaf(Cg *cg, u16 i)
 {
@@ -185,6 +186,7 @@ logic_text(bool is_and, const Operand *a, const Operand *b, char *v, char *n, si
 		snprintf(n, size, "(%s | %s) & !(%s | %s)", a->n, b->n, a->v, b->v);
 }
 
+/* AND and OR of three values.  A right side that may raise an error is computed only where the left does not decide. */
 static Operand
 emit_logic(Cg *cg, u16 i)
 {
@@ -222,6 +224,7 @@ emit_logic(Cg *cg, u16 i)
 	return o;
 }
 
+/* NOT and tests for NULL and truth; all but NOT are never NULL. */
 static Operand
 emit_test(Cg *cg, u16 i)
 {
@@ -284,6 +287,7 @@ emit_lazy_if(Cg *cg, u16 i, const Operand *cond)
 	return o;
 }
 
+/* CASE and its like.  Arms that may raise an error are computed only for rows that come to them. */
 static Operand
 emit_if(Cg *cg, u16 i)
 {
@@ -344,7 +348,7 @@ emit_choice(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
-/* The value in this pipeline's arm, which both arguments are by now (arms.c). */
+/* The value in this pipeline's arm, which both arguments are by now (emit.c). */
 static Operand
 emit_arm(Cg *cg, u16 i)
 {
@@ -358,6 +362,7 @@ emit_arm(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[e->reg], x, a.n);
 }
 
+/* Is the value in a list, which comes with the request?  Not found in one with a NULL, it is NULL. */
 static Operand
 emit_in(Cg *cg, u16 i)
 {
@@ -390,6 +395,7 @@ emit_in(Cg *cg, u16 i)
 	return found;
 }
 
+/* The entry of a lookup table; entry 0 is the one for NULL. */
 static Operand
 emit_lut(Cg *cg, u16 i)
 {
@@ -426,6 +432,7 @@ emit_lut(Cg *cg, u16 i)
 	return cg_temp(cg, cg_ctype[lut->reg], buf, null);
 }
 
+/* A leaf as it is stored: a numeric may have its display scale as a tag. */
 static Operand
 stored_leaf(Cg *cg, u16 i)
 {
@@ -461,6 +468,7 @@ emit_float_to_int(Cg *cg, const GcExpr *e, const Operand *a)
 	return cg_temp(cg, cg_ctype[e->reg], buf, r.n);
 }
 
+/* To a float; a narrower one fails where PostgreSQL's cast does. */
 static Operand
 emit_to_float(Cg *cg, const GcExpr *e, const GcExpr *from, const Operand *a)
 {
@@ -542,6 +550,7 @@ emit_round(Cg *cg, const GcExpr *e, const GcExpr *from, u16 arg, const Operand *
 	return o;
 }
 
+/* A cast between kinds, by one of the functions above or in place. */
 static Operand
 emit_cast(Cg *cg, u16 i, const Operand *a)
 {
@@ -612,6 +621,7 @@ is_tagged(Cg *cg, u16 i)
 	}
 }
 
+/* A numeric's value without the tag of its display scale. */
 static Operand
 untagged(Cg *cg, u16 i)
 {
@@ -740,6 +750,7 @@ scale_text(Cg *cg, u16 i, char *buf, size_t size)
 		cg_fail(cg, GC_UNSUPPORTED, "numeric expression whose scale varies");
 }
 
+/* A quotient with as many digits as PostgreSQL's; gc_bad where it does not fit. */
 static Operand
 emit_quotient(Cg *cg, u16 i, const Operand *a, const Operand *b)
 {
@@ -755,6 +766,7 @@ emit_quotient(Cg *cg, u16 i, const Operand *a, const Operand *b)
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
+/* An average by a sum and a count, rounded as PostgreSQL's; NULL where the sum is. */
 static Operand
 emit_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
 {
@@ -766,6 +778,7 @@ emit_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
 	return cg_temp(cg, cg_ctype[e->reg], buf, sum->n);
 }
 
+/* The display scale of a numeric, which may differ by row. */
 static Operand
 emit_scale(Cg *cg, u16 i)
 {
@@ -777,6 +790,7 @@ emit_scale(Cg *cg, u16 i)
 	return cg_temp(cg, "i32", buf, a.n);
 }
 
+/* A numeric of varying display scale, with that as a tag; others are as they are. */
 static Operand
 emit_tag(Cg *cg, u16 i)
 {

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+/* Do two members load the same vector in one way, so that one load serves both? */
 static bool
 same_vector(const SharedVector *v, const SharedVector *w)
 {

@@ -25,18 +25,21 @@
 
 #include <stdio.h>
 
+/* The number of an earlier pipeline, whose groups are scanned. */
 static u16
 number_of(const Cg *cg, const GcPPipeline *from)
 {
 	return (u16) (from - gc_pipelines(cg->p));
 }
 
+/* An argument word of the earlier pipeline's groups, by GC_GROUP_PART_*. */
 static int
 from_word(Cg *cg, const GcPPipeline *from, u8 part)
 {
 	return cg_word(cg, GC_ARG_GROUP, number_of(cg, from), part);
 }
 
+/* Declare the rows of an earlier pipeline, and how many there are: what had no room is not counted. */
 static void
 declare_rows(Cg *cg, const GcPPipeline *from)
 {
@@ -114,6 +117,7 @@ cg_emit_group_scan(Cg *cg, Text *t)
  *-------------------------------------------------------------------------
  */
 
+/* Declare a key of a dense group as a column: taken from the group's number. */
 static void
 dense_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 {
@@ -133,6 +137,7 @@ dense_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 		text_addf(cg->out, "const i32 vn%d = kn%d == 0;\n", k, k);
 }
 
+/* Declare a key of a hashed group as a column: its word, and its bit among the NULL flags. */
 static void
 hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 {
@@ -146,6 +151,7 @@ hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 				  c->attnum);
 }
 
+/* Declare an output of an earlier pipeline's row as a column. */
 static void
 row_output(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 {

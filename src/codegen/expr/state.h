@@ -60,7 +60,7 @@ typedef struct Cg
 	/* The program and pipeline, the target, and how generating went. */
 	const GcProgram *p;
 	const GcPPipeline *pl;
-	GcProgram  *settled;		/* a copy for this pipeline (arms.c), which p then is; or NULL */
+	GcProgram  *settled;		/* a copy for this pipeline (emit.c), which p then is; or NULL */
 	u16			unmatched;		/* build whose rows without a match are scanned; GC_NONE */
 	const GcVariant *variant;
 	GcKernelSource *src;		/* NULL in a fused kernel */

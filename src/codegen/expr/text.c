@@ -44,6 +44,7 @@ text_add(Text *t, const char *s, size_t n)
 	t->s[t->len] = '\0';
 }
 
+/* Append as printf() does.  Where memory ran out, the text is not extended, and t->failed says so. */
 void
 text_addf(Text *t, const char *fmt,...)
 {
@@ -73,6 +74,7 @@ text_of(const Text *t)
 	return t->s ? t->s : "";
 }
 
+/* The text may be used again, and is empty then. */
 void
 text_free(Text *t)
 {

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * values.c
- *	  How values are brought to a kernel's statements: columns, parameters, payloads.
+ *	  How values are brought to a kernel's statements: columns, parameters, payloads, entries of lookup tables.
  *
  * What an expression reads is required before the expression is written (cg_require).  A column
  * becomes available as a vector or as one row's value, by the kernel's phase.  A payload is read
- * at the index of the row's match in its build.
+ * at the index of the row's match in its build.  The scan skeleton loads a vector that several members of a fused kernel
+ * want (fusion.c).
  *
  * Pure C, called on the worker's main thread.
  *
@@ -14,13 +15,14 @@
 #include "values.h"
 #include "../selection.h"
 #include "analysis.h"
-#include "direct_lookup.h"
 #include "emit.h"
 #include "expr.h"
-#include "load.h"
+#include "fusion.h"
+#include "group_scan.h"
 
 #include <stdio.h>
 
+/* Declare a parameter at the kernel's beginning, at its first use. */
 static void
 declare_param(Cg *cg, u16 param)
 {
@@ -117,6 +119,7 @@ cg_find_place(Cg *cg, const GcPStep *step)
 		text_addf(cg->out, "if (r%d == GC_DIRECT_BAD) { gc_bad = 1; continue; }\n", b);
 }
 
+/* Declare the index of a match that the entry tells of. */
 static void
 place_index(Cg *cg, const GcPStep *step)
 {
@@ -186,6 +189,7 @@ null_without_match(Cg *cg, const GcPPayload *pay, char *code, size_t size)
 			 matched);
 }
 
+/* Declare a payload at its first use in a row: of its match's row of the build, or of the entry itself. */
 static void
 require_payload(Cg *cg, u16 payload)
 {
@@ -271,4 +275,121 @@ cg_require_keys(Cg *cg, const GcPStep *step)
 {
 	for (int k = 0; k < gc_builds(cg->p)[step->build].nkeys; k++)
 		cg_require(cg, gc_refs(cg->p)[step->first_key + k]);
+}
+
+/*-------------------------------------------------------------------------
+ * Columns: as vectors, as words of packed codes, as one row's values
+ *-------------------------------------------------------------------------
+ */
+
+void
+cg_load(Text *t, const char *how, u8 width, u8 reg, int k)
+{
+	if (width == 0)
+		text_addf(t, "%s_ANY(%s, c%d, d%d);\n", how, cg_suffix[reg], k, k);
+	else
+		text_addf(t, "%s(%d, %s, c%d, d%d);\n", how, width, cg_suffix[reg], k, k);
+}
+
+void
+cg_load_words(Text *t, u8 width, int k, const char *condition)
+{
+	text_addf(t, "GC_WORD_ARRAY(%d, w%d);\n%sGC_LOAD_WORDS(%d, w%d, d%d);\n", width, k, condition, width, k, k);
+}
+
+void
+cg_require_vector(Cg *cg, u16 column)
+{
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	const bool	tagged = c->min_scale < c->scale;
+	int			k = cg_column(cg, column);
+
+	if (cg->array[k])
+		return;
+	cg->array[k] = true;
+	/* Members may differ in whether its values are tagged. */
+	if (cg->fusion && !tagged && fused_vector(cg, column, false))
+		return;
+	text_addf(cg->out, "%s(%s, c%d);\n", cg->gather ? "GC_SELECTED_ARRAY" : "GC_ARRAY", cg_ctype[c->reg], k);
+	if (cg->gather)
+		text_addf(cg->out, "GC_GATHER(%d, %s, c%d, d%d);\n", c->width, cg_suffix[c->reg], k, k);
+	else
+		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
+	if (tagged)
+		text_addf(cg->out, "%s(c%d, d%d)\n", cg->gather ? "GC_TAG_GATHERED" : cg->late ? "GC_TAG_LATE" : "GC_TAG_VECTOR", k, k);
+	if (c->nullable)
+		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
+	if (!cg->gather)
+		cg->loaded_bytes += gc_most_width(c);
+	cg->gathered += c->reg == GC_I128 ? 4 : c->reg == GC_I64 || c->reg == GC_F64 ? 2 : 1;
+}
+
+void
+cg_require_scalar(Cg *cg, u16 column)
+{
+	const GcPColumn *c = &gc_columns(cg->p)[column];
+	int			k = cg_column(cg, column);
+
+	if (cg->scalar[k])
+		return;
+	cg->scalar[k] = true;
+	if (cg_groups_of(cg->p, cg->pl))
+	{
+		cg_group_column(cg, column, k);
+		return;
+	}
+	if (cg->dense_rows)
+	{
+		text_addf(cg->out, "const %s v%d = c%d[gc_j];\n", cg_ctype[c->reg], k, k);
+		if (c->nullable)
+			text_addf(cg->out, "const i32 vn%d = GC_IS_NULL(n%d, gc_j);\n", k, k);
+		return;
+	}
+	if (c->min_scale < c->scale)
+		text_addf(cg->out, "const %s v%d = GC_WITH_SCALE(GC_AT(%d, %s, d%d, gc_r), d%d);\n", cg_ctype[c->reg], k, c->width,
+				  cg_suffix[c->reg], k, k);
+	else
+		text_addf(cg->out, "const %s v%d = GC_AT(%d, %s, d%d, gc_r);\n", cg_ctype[c->reg], k, c->width,
+				  cg_suffix[c->reg], k);
+	if (c->nullable)
+		text_addf(cg->out, "const i32 vn%d = GC_NULL_AT(d%d, gc_r);\n", k, k);
+}
+
+/*-------------------------------------------------------------------------
+ * Entries of a direct lookup table
+ *
+ * The low half of an entry is the row of the build that a value finds.  Payloads of up to 4 bytes together
+ * stand in the upper half.  Predicate kernels fill the tables (step/probe.c); kernels of shared selection scans read
+ * them.
+ *-------------------------------------------------------------------------
+ */
+
+int
+gc_direct_bytes(const GcProgram *p, u16 build)
+{
+	const GcPBuild *b = &gc_builds(p)[build];
+	int			bytes = 0;
+
+	for (u16 i = 0; i < b->npayloads; i++)
+		bytes += gc_payloads(p)[b->first_payload + i].width;
+	return bytes > 0 && bytes <= 4 ? 8 : 4;
+}
+
+/* Lowest bit of the payload's code in the entries of its build's direct lookup table. */
+int
+cg_payload_shift(const GcProgram *p, u16 payload)
+{
+	int			shift = 32;
+
+	for (u16 i = gc_builds(p)[gc_payloads(p)[payload].build].first_payload; i < payload; i++)
+		shift += gc_payloads(p)[i].width * 8;
+	return shift;
+}
+
+bool
+cg_is_direct(const Cg *cg, const GcPStep *step)
+{
+	const u64	s = step - &gc_steps(cg->p)[cg->pl->first_step];
+
+	return s < 64 && cg->variant->direct >> s & 1;
 }

@@ -47,4 +47,22 @@ extern void cg_direct_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
  */
 extern void cg_find_place(Cg *cg, const GcPStep *step);
 
+/* Statement that loads the vector cK of a column, as `how`: GC_LOAD or GC_LATE. */
+extern void cg_load(Text *t, const char *how, u8 width, u8 reg, int k);
+
+/* Declaration of a column's words wK, and the statement that loads them under a condition. */
+extern void cg_load_words(Text *t, u8 width, int k, const char *condition);
+
+/* Make a column available for the vector phase. */
+extern void cg_require_vector(Cg *cg, u16 column);
+
+/* Make a column available for the row phase. */
+extern void cg_require_scalar(Cg *cg, u16 column);
+
+/* Is the build that the step probes looked up directly? */
+extern bool cg_is_direct(const Cg *cg, const GcPStep *step);
+
+/* Lowest bit of a payload's code in the entries of its build. */
+extern int	cg_payload_shift(const GcProgram *p, u16 payload);
+
 #endif							/* GC_CODEGEN_VALUES_H */

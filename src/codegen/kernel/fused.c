@@ -27,7 +27,7 @@
 #include "../fused.h"
 #include "../expr/emit.h"
 #include "../expr/fusion.h"
-#include "../expr/load.h"
+#include "../expr/values.h"
 #include "../sink/sink.h"
 #include "pipeline.h"
 #include "prologue.h"
@@ -79,6 +79,7 @@ check_member(const GcFusedMember *m, GcError *err)
 	return GC_OK;
 }
 
+/* Generate a member's part, with its own argument words behind the others'. */
 static GcCode
 generate_member(const GcFusedMember *from, int number, Fusion *f, Member *m, GcError *err)
 {
@@ -157,6 +158,7 @@ emit_vectors(const Fusion *f, Text *t)
 	}
 }
 
+/* The member's steps and sink for a vector, for its rows only. */
 static void
 emit_body(Member *m, int number, Text *t)
 {
@@ -166,6 +168,7 @@ emit_body(Member *m, int number, Text *t)
 			  m->visible, text_of(&m->cg.body), number);
 }
 
+/* The end of a member's sink, if it is in this launch, and its flag for bad data. */
 static void
 emit_end(Member *m, int number, Text *t)
 {
@@ -183,6 +186,7 @@ emit_end(Member *m, int number, Text *t)
 	text_free(&end);
 }
 
+/* The most that any member wants. */
 static int
 block_threads(const Member *members, int n)
 {
@@ -196,6 +200,7 @@ block_threads(const Member *members, int n)
 	return threads;
 }
 
+/* Put the members' parts together around one scan. */
 static void
 assemble(Member *members, int n, Fusion *f, const int *word, Text *t)
 {
@@ -266,6 +271,7 @@ generate_members(const GcFusedMember *from, int n, Fusion *f, Member *members, G
 	return code;
 }
 
+/* Free all parts; may be called twice. */
 static void
 free_members(Member *members, int n)
 {

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Read columns' next vectors into registers before this vector's rows are worked at. */
 static void
 emit_reads_ahead(const AheadColumn *ahead, int n, Text *t, const char *row)
 {
@@ -84,6 +85,7 @@ emit_pair_scan(Cg *cg, Text *t, int w)
 	text_addf(t, "%sGC_PAIR_VECTORS\n%sGC_END_VECTORS\n", text_of(&cg->descs), text_of(&cg->body));
 }
 
+/* A scan by vectors, through all tiles. */
 static void
 emit_scan(const Cg *cg, Text *t)
 {
@@ -202,6 +204,7 @@ emit_refill(const Cg *cg, Text *t)
 	text_addf(t, "GC_BARRIER();\nif (thread == 0) { GC_PACKETS_GONE(gc_filled, (u32 *) gc_edge) }\n}\n");
 }
 
+/* A scan with an edge, by the kind of edge and the side that this kernel is. */
 static void
 emit_cut_scan(const Cg *cg, Text *t)
 {
@@ -256,6 +259,7 @@ empty_condition(Cg *cg, Text *cond)
 	}
 }
 
+/* Put a pipeline's parts together: declarations, shared memory, scan, end. */
 static void
 assemble(Cg *cg, Text *t)
 {

@@ -104,6 +104,7 @@ cg_fill_shared(Cg *cg, Text *t)
 	sink_clear(cg, t);
 }
 
+/* Is anything of the pipeline in shared memory? */
 bool
 cg_uses_shared(const Cg *cg)
 {
@@ -224,6 +225,7 @@ worth_loading_early(Cg *cg, int passed)
 	return cg->variant->vec > 0 && 1 << passed <= cg->variant->vec;
 }
 
+/* Steps that test a whole vector, in stages: each stage's columns are loaded once the one before has left rows. */
 static void
 emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 {
@@ -525,6 +527,7 @@ is_filter_aggregate(Cg *cg)
 	return cg->fusion || pl->survive <= 1 || worth_loading_early(cg, pl->survive);
 }
 
+/* Filters and sums without branches: rows that fail add nothing. */
 static void
 emit_filter_aggregate(Cg *cg)
 {
@@ -594,6 +597,7 @@ emit_single_rows(Cg *cg)
  *-------------------------------------------------------------------------
  */
 
+/* The pipeline's steps and sink, in the form that suits them. */
 static void
 emit_body(Cg *cg)
 {

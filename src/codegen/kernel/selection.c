@@ -342,6 +342,7 @@ fast_bytes(const GcSelectorColumn *column, int n)
 	return bytes;
 }
 
+/* A vector's entries of the table of members, by a column's codes; entry 0 is for NULL. */
 static void
 emit_entries(Text *t, const GcSelectorColumn *c, int k)
 {

@@ -28,6 +28,7 @@ looks_at_arg(const Cg *cg, const GcPAgg *agg)
 	return agg->arg != GC_NONE && (agg->word != 0 || cg_checked(cg->p, agg->arg));
 }
 
+/* Is it a sum of products? */
 static bool
 has_factor(const GcPAgg *agg)
 {
@@ -107,6 +108,7 @@ agg_operand(Cg *cg, u16 i)
 	return cg_expr(cg, AGG(cg, i)->arg);
 }
 
+/* How an accumulator takes a value, by the way in which it is merged. */
 const Update *
 agg_update(const GcPAgg *agg)
 {
@@ -151,6 +153,7 @@ emit_update(Cg *cg, Scope scope, const char *how, int w, const char *value)
 		text_addf(cg->out, "GC_%s_G(gc_g + %d, %s);\n", how, w, value);
 }
 
+/* One row more; a thread that has a group alone counts without an atomic operation. */
 static void
 emit_count(Cg *cg, Scope scope, int w)
 {

@@ -13,7 +13,6 @@
 #include "cells.h"
 
 #include "../expr/analysis.h"
-#include "../expr/emit.h"
 #include "aggregates.h"
 
 #include <stdio.h>

@@ -8,7 +8,6 @@
  *-------------------------------------------------------------------------
  */
 #include "packets.h"
-#include "../expr/analysis.h"
 #include "../expr/emit.h"
 #include "../step/steps.h"
 #include "sinks.h"
@@ -36,6 +35,7 @@ cg_edge_constants(const Cg *cg, Text *t)
 			  w + GC_EDGE_WORD_NSLOTS, cg_packet_bytes(cg->p, cg->passed));
 }
 
+/* The type in which a match in that build stands in a packet. */
 static const char *
 match_type(const Cg *cg, u16 build)
 {
@@ -72,18 +72,21 @@ cg_declare_matches(Cg *cg)
 	}
 }
 
+/* Nothing is declared here: the kernel has the edge's words (cg_edge_words). */
 static void
 prepare(Cg *cg)
 {
 	(void) cg;
 }
 
+/* Nothing: a row's number and its matches are there already. */
 static void
 require(Cg *cg)
 {
 	(void) cg;
 }
 
+/* Write the row's number and its matches to the next place of the packets. */
 static void
 emit_row(Cg *cg)
 {

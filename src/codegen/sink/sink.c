@@ -14,6 +14,7 @@
 #include "sink.h"
 #include "sinks.h"
 
+/* The implementation for this pipeline's sink, by its type and its groups. */
 static const Sink *
 sink_of(const Cg *cg)
 {

@@ -15,12 +15,14 @@
 #include "../step/split.h"
 #include "sinks.h"
 
+/* Declare the build's words, and for a dense one whether the block has entered any row. */
 static void
 prepare(Cg *cg)
 {
 	(void) cg_build(cg, cg->pl->build);
 }
 
+/* Keys and payloads, for the row phase. */
 static void
 require(Cg *cg)
 {
@@ -32,9 +34,9 @@ require(Cg *cg)
 		cg_require(cg, gc_payloads(cg->p)[b->first_payload + i].expr);
 }
 
-/* Keep the greatest codes of the set's payloads at index x. */
+/* Keep the greatest codes of the set's payloads at index gc_x. */
 static void
-emit_greatest(Cg *cg, const GcPBuild *b, const char *x)
+emit_greatest(Cg *cg, const GcPBuild *b)
 {
 	for (u16 i = 0; i < b->npayloads; i++)
 	{
@@ -43,8 +45,8 @@ emit_greatest(Cg *cg, const GcPBuild *b, const char *x)
 		int			data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
 		Operand		o = cg_expr(cg, pay->expr);
 
-		text_addf(cg->out, "GC_KEEP_GREATEST(%d, &((%s *) gc_a.w[%d])[%s], (u64) (i64) %s - gc_a.w[%d]);\n", pay->width * 8,
-				  cg_code_type[pay->width], data, x, o.v, cg_word(cg, GC_ARG_PAYLOAD, payload, 1));
+		text_addf(cg->out, "GC_KEEP_GREATEST(%d, &((%s *) gc_a.w[%d])[gc_x], (u64) (i64) %s - gc_a.w[%d]);\n", pay->width * 8,
+				  cg_code_type[pay->width], data, o.v, cg_word(cg, GC_ARG_PAYLOAD, payload, 1));
 	}
 }
 
@@ -66,11 +68,11 @@ skip_unknown(Cg *cg, const GcPBuild *b)
 }
 
 /*
- * Store the payloads of the current row at index x.  A value that failed its check is stored as
+ * Store the payloads of the current row at index gc_x.  A value that failed its check is stored as
  * code 0, since a later pipeline may use the value as an index.
  */
 static void
-emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
+emit_payload_stores(Cg *cg, const GcPBuild *b)
 {
 	for (u16 i = 0; i < b->npayloads; i++)
 	{
@@ -88,13 +90,13 @@ emit_payload_stores(Cg *cg, const GcPBuild *b, const char *x)
 			if (pay->nullable)
 				text_addf(cg->out, "GC_CHECK(%s || (%s) GC_%s_BITS(%s) != GC_NULL_%s);\n", o.n,
 						  cg_code_type[pay->width], bits, o.v, bits);
-			text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = ", cg_code_type[pay->width], data, x);
+			text_addf(cg->out, "((%s *) gc_a.w[%d])[gc_x] = ", cg_code_type[pay->width], data);
 			if (pay->nullable)
 				text_addf(cg->out, "%s ? GC_NULL_%s : ", o.n, bits);
 			text_addf(cg->out, "(%s) GC_%s_BITS(%s);\n", cg_code_type[pay->width], bits, o.v);
 			continue;
 		}
-		text_addf(cg->out, "((%s *) gc_a.w[%d])[%s] = (%s) %s", cg_code_type[pay->width], data, x, cg_code_type[pay->width],
+		text_addf(cg->out, "((%s *) gc_a.w[%d])[gc_x] = (%s) %s", cg_code_type[pay->width], data, cg_code_type[pay->width],
 				  cg_checked(cg->p, pay->expr) ? "gc_bad ? 0 : " : "");
 		if (pay->reg == GC_I128)
 		{
@@ -129,6 +131,7 @@ emit_keys(Cg *cg, const GcPBuild *b)
 	}
 }
 
+/* Enter the row: as a member of a set, into a bitmap, or as the next row, which hash chains then lead to. */
 static void
 emit_row(Cg *cg)
 {
@@ -154,7 +157,7 @@ emit_row(Cg *cg)
 					  k, k, k, k, b->nkeys);
 			text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
 		}
-		emit_greatest(cg, b, "gc_x");
+		emit_greatest(cg, b);
 		return;
 	}
 	if (b->mode == GC_BUILD_DENSE)
@@ -162,14 +165,14 @@ emit_row(Cg *cg)
 		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\ngc_note_key(gc_flags, (u32) gc_x);\n", k);
 		text_addf(cg->out, "if (GC_ATOMIC_OR32(&((u32 *) b%d_bits)[gc_x >> 5], 1u << (gc_x & 31)) >> (gc_x & 31) & 1)\n"
 				  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k);
-		emit_payload_stores(cg, b, "gc_x");
+		emit_payload_stores(cg, b);
 		return;
 	}
 	text_addf(cg->out, "const u64 gc_x = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_BUILT], 1);\n");
 	text_addf(cg->out, "if (gc_x >= b%d_cap) { gc_flags[GC_FLAG_BUILD_FULL] = 1; continue; }\n", k);
 	for (u16 i = 0; i < b->nkeys; i++)
 		text_addf(cg->out, "((i64 *) b%d_keys)[%d * b%d_cap + gc_x] = gc_k[%d];\n", k, i, k, i);
-	emit_payload_stores(cg, b, "gc_x");
+	emit_payload_stores(cg, b);
 	if (b->mode == GC_BUILD_LIST)
 		return;
 	cg_hash(cg, "gc_h", "gc_k", b->nkeys);

@@ -27,18 +27,21 @@ is_local(const Cg *cg)
 	return cg->variant->group_local;
 }
 
+/* Are groups, or cells of them, in shared memory? */
 static bool
 uses_shared(const Cg *cg)
 {
 	return is_local(cg) || cg_has_cells(cg);
 }
 
+/* A key with NULLs has one code more than its values. */
 static bool
 is_nullable_key(const Cg *cg, u16 i)
 {
 	return gc_exprs(cg->p)[gc_refs(cg->p)[cg->pl->first_key + i]].flags & GC_NULLABLE;
 }
 
+/* Declare base and stride of each key, and the part of a group's number that all rows have. */
 static void
 prepare(Cg *cg)
 {
@@ -62,6 +65,7 @@ prepare(Cg *cg)
 	text_addf(t, ";\n");
 }
 
+/* May rows that failed be added to a spare cell, so that no branch is taken?  Nothing may raise an error for that. */
 static bool
 takes_all(const Cg *cg)
 {
@@ -108,6 +112,7 @@ emit_dense_group(Cg *cg)
 		text_addf(cg->out, "const u32 gc_cell = gc_find_cell(gc_tags, gc_cells, gc_gno);\n");
 }
 
+/* Compute the group's number, and add the row to it: in its cell, in the block's table or in the device's. */
 static void
 emit_row(Cg *cg)
 {
@@ -123,6 +128,7 @@ emit_row(Cg *cg)
  *-------------------------------------------------------------------------
  */
 
+/* Declare the block's table, of as many copies as its variant has. */
 static void
 emit_table(Cg *cg, Text *t)
 {
@@ -135,6 +141,7 @@ emit_table(Cg *cg, Text *t)
 			  cg->variant->group_copies, cg->variant->group_copies, cg->pl->group_words);
 }
 
+/* Clear the block's table before the first row. */
 static void
 clear_table(Cg *cg, Text *t)
 {
@@ -162,6 +169,7 @@ end_local(Cg *cg, Text *t)
 	cg_add_totals(cg, t);
 }
 
+/* Add the block's table to the device's behind the last row. */
 static void
 end_table(Cg *cg, Text *t)
 {

@@ -21,6 +21,7 @@
 #include "cells.h"
 #include "sinks.h"
 
+/* Declare the hash table's slots and keys. */
 static void
 prepare(Cg *cg)
 {
@@ -95,6 +96,7 @@ emit_hash_group(Cg *cg)
 		text_addf(cg->out, "u64 *gc_g = gc_groups + (u64) gc_gno * %d;\n", cg->pl->group_words);
 }
 
+/* Find or enter the group, and add the row to it: in its cell, or in the device's table. */
 static void
 emit_row(Cg *cg)
 {

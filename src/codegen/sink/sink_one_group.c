@@ -11,7 +11,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../expr/emit.h"
 #include "../expr/operand.h"
 #include "aggregates.h"
 #include "sinks.h"
@@ -25,6 +24,7 @@ has_part(const Cg *cg, const GcPAgg *agg)
 	return cg->parts && gc_accumulator_of(agg)->value == GC_VALUE_SUM && gc_exprs(cg->p)[agg->arg].small;
 }
 
+/* A vector's sums begin at 0. */
 static void
 begin_parts(Cg *cg)
 {
@@ -37,6 +37,7 @@ begin_parts(Cg *cg)
 	}
 }
 
+/* Add a vector's sums to the thread's totals. */
 static void
 add_parts(Cg *cg)
 {
@@ -70,6 +71,7 @@ emit_register_filter_aggregate(Cg *cg, const GcPAgg *agg, const Operand *o)
 	}
 }
 
+/* Add the row to the thread's registers.  The row is counted here unless add_parts() counts the vector's. */
 static void
 emit_row(Cg *cg)
 {

@@ -14,6 +14,7 @@
 #include "../expr/values.h"
 #include "sinks.h"
 
+/* Declare where rows go, and, of the first few by an order, what is known of the others. */
 static void
 prepare(Cg *cg)
 {
@@ -28,6 +29,7 @@ prepare(Cg *cg)
 	text_addf(&cg->decls, "const u64 gc_rows_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_ROWS, cg_pipeline_number(cg), 1));
 }
 
+/* The value that rows are ordered by, and all outputs. */
 static void
 require(Cg *cg)
 {
@@ -53,6 +55,7 @@ skip_bad(Cg *cg)
 	}
 }
 
+/* Write the row, column by column and then its NULL flags, if it may be among the wanted ones. */
 static void
 emit_row(Cg *cg)
 {

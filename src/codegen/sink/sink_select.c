@@ -19,6 +19,7 @@
 #include "../expr/operand.h"
 #include "../expr/values.h"
 
+/* Declare where chosen groups go, and, of the first few by an order, the pass and its bins. */
 static void
 prepare(Cg *cg)
 {
@@ -35,6 +36,7 @@ prepare(Cg *cg)
 			  cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
 }
 
+/* The value that groups are ordered by; their words are copied as they are. */
 static void
 require(Cg *cg)
 {
@@ -42,6 +44,7 @@ require(Cg *cg)
 		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key]);
 }
 
+/* A thread's best value in the first pass. */
 static void
 emit_state(Cg *cg, Text *t)
 {
@@ -79,6 +82,7 @@ emit_order(Cg *cg)
 			  "if (gc_top_bin(to_top[0] - gc_image) > gc_last_bin) continue;\n");
 }
 
+/* Write the group's words and key, if its order may be among the wanted ones. */
 static void
 emit_row(Cg *cg)
 {
@@ -96,6 +100,7 @@ emit_row(Cg *cg)
 		text_addf(cg->out, "to_keys[gc_o] = (i64) from_number;\n");
 }
 
+/* The first pass ends with the best value of all. */
 static void
 end_order(Cg *cg, Text *t)
 {

@@ -28,7 +28,6 @@
  */
 #include "batched_lookup.h"
 #include "../expr/analysis.h"
-#include "../expr/direct_lookup.h"
 #include "../expr/emit.h"
 #include "../expr/values.h"
 #include "../selection.h"
@@ -72,6 +71,7 @@ end_look_up(Cg *cg, u16 build)
 	cg->in_rows = false;
 }
 
+/* Look a vector of keys up at once, into one entry for each row. */
 static void
 look_up_direct(Cg *cg, const GcPStep *step)
 {
@@ -102,6 +102,7 @@ look_up_payload(Cg *cg, u16 payload)
 	cg->gathered += pay->width > 4 ? pay->width / 4 : 1;
 }
 
+/* Is it one of these steps? */
 static bool
 is_among(const GcPStep *step, const GcPStep **steps, int n)
 {
@@ -142,12 +143,14 @@ batched_step(Cg *cg, u16 i, const GcPStep **steps, int n)
 	return step;
 }
 
+/* Does the step probe a direct table, by keys that can be had for a whole vector? */
 static bool
 is_batched_direct(const Cg *cg, const GcPStep *step)
 {
 	return step->type == GC_STEP_PROBE && cg_is_direct(cg, step) && has_plain_keys(cg, step);
 }
 
+/* One more look-up for a vector; those beyond MOST_BATCHED are made row by row. */
 static void
 add_batched(Batched *batched, const GcPStep *step, u16 payload)
 {

@@ -19,7 +19,6 @@
 #include "../expr/emit.h"
 #include "../expr/expr.h"
 #include "../expr/fusion.h"
-#include "../expr/load.h"
 #include "../expr/operand.h"
 #include "../expr/values.h"
 
@@ -95,6 +94,7 @@ packed_filter(const GcProgram *p, u16 e, void (*each) (void *context, const GcEx
 	return true;
 }
 
+/* Is the step's condition a comparison of packed codes with constants, or several with AND? */
 bool
 cg_is_packed(const GcProgram *p, const GcPStep *step)
 {
@@ -107,6 +107,7 @@ typedef struct ReadColumns
 	bool		read[GC_MAX_COLUMNS];
 } ReadColumns;
 
+/* Note a column that a packed condition reads. */
 static void
 note_column(void *context, const GcExpr *e, int side)
 {
@@ -203,6 +204,7 @@ bring_end(Cg *cg, const char *name, int k, const char *value)
 	cg->fusion->nper_warp++;
 }
 
+/* Declare the ends of the column's range of codes, for its comparisons. */
 static void
 end_range(Cg *cg, const PackedColumn *c)
 {
@@ -226,6 +228,7 @@ end_range(Cg *cg, const PackedColumn *c)
 	}
 }
 
+/* Declare all ranges.  In a fused kernel they come from words that are kept for each warp. */
 static void
 end_ranges(Cg *cg, const Packed *packed)
 {
@@ -278,6 +281,7 @@ cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed)
 	}
 }
 
+/* Test all codes of a word at once; NULLs fail. */
 static void
 test_column(Cg *cg, const PackedColumn *c)
 {

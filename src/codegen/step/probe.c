@@ -20,7 +20,6 @@
  */
 #include "probe.h"
 #include "../expr/analysis.h"
-#include "../expr/direct_lookup.h"
 #include "../expr/emit.h"
 #include "../expr/expr.h"
 #include "../expr/operand.h"

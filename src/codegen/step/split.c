@@ -36,6 +36,7 @@ in_part(Cg *cg, u16 index, bool ranged, const char *hash, const char *key, char 
 		snprintf(buf, size, "gc_in_part(%s, gc_a.w[%d], gc_a.w[%d])", hash, a, b);
 }
 
+/* Has the build parts by ranges of its key, rather than by its hash? */
 static bool
 is_ranged(const Cg *cg, u16 build)
 {

@@ -11,7 +11,7 @@
  */
 #include "steps.h"
 #include "../expr/analysis.h"
-#include "../expr/arms.h"
+#include "../expr/emit.h"
 #include "packed.h"
 
 #include <stdlib.h>
@@ -130,6 +130,7 @@ gc_tries_pairs(const GcProgram *p, u16 pipeline)
 	return cg_scans_pairs(p, &gc_pipelines(p)[pipeline]);
 }
 
+/* Traits of a pipeline of a program whose arms are settled. */
 static GcPipelineTraits
 traits_of(const GcProgram *p, u16 pipeline)
 {
@@ -150,6 +151,7 @@ traits_of(const GcProgram *p, u16 pipeline)
 	return traits;
 }
 
+/* As traits_of(), of any program. */
 GcPipelineTraits
 gc_pipeline_traits(const GcProgram *p, u16 pipeline)
 {
@@ -206,6 +208,7 @@ finds_several(const GcProgram *p, const GcPStep *step)
 	return cg_may_multiply(p, step) && !gc_builds(p)[step->build].unique && !gc_builds(p)[step->build].set;
 }
 
+/* A bit for each step before which an edge may lie; bit nsteps: before the sink. 0: it may have none. */
 static u64
 edges_of(const GcProgram *p, const GcPPipeline *pl)
 {
@@ -239,6 +242,7 @@ gc_pipeline_edges(const GcProgram *p, u16 pipeline, u64 *steps)
 	return *steps != 0;
 }
 
+/* The phase of each step: with a vector's rows, with those gathered of some vectors, or row by row. */
 static void
 note_phases(const GcProgram *p, const GcPPipeline *pl, u8 *phase)
 {
@@ -256,6 +260,7 @@ note_phases(const GcProgram *p, const GcPPipeline *pl, u8 *phase)
 		phase[step_number(p, pl, lists.row[i])] = GC_PHASE_GATHERED;
 }
 
+/* False: such a scan has no phases, or memory is short. */
 bool
 gc_step_phases(const GcProgram *p, u16 pipeline, u8 *phase)
 {
@@ -293,6 +298,7 @@ builds_of_expr(const GcProgram *p, const GcPPipeline *pl, u16 e)
 	return builds;
 }
 
+/* Builds whose matches n expressions read, a bit each. */
 static u32
 builds_of_refs(const GcProgram *p, const GcPPipeline *pl, u16 first, int n)
 {
@@ -315,6 +321,7 @@ builds_of_match(const GcProgram *p, const GcPPipeline *pl, u16 build)
 	return builds;
 }
 
+/* Builds whose matches a step reads. */
 static u32
 builds_of_step(const GcProgram *p, const GcPPipeline *pl, const GcPStep *step)
 {
@@ -325,6 +332,7 @@ builds_of_step(const GcProgram *p, const GcPPipeline *pl, const GcPStep *step)
 	return builds;
 }
 
+/* Builds whose matches the sink reads. */
 static u32
 builds_of_sink(const GcProgram *p, const GcPPipeline *pl)
 {
@@ -385,6 +393,7 @@ cg_packet_bytes(const GcProgram *p, u32 passed)
 	return bytes;
 }
 
+/* An edge before this step: the packet's size, the steps before, how few rows are left. */
 static GcEdgeShape
 shape_of(const GcProgram *p, const GcPPipeline *pl, int edge_step)
 {
@@ -407,6 +416,7 @@ shape_of(const GcProgram *p, const GcPPipeline *pl, int edge_step)
 	return shape;
 }
 
+/* As shape_of(), of any program; without memory, of a packet that is a row's number. */
 GcEdgeShape
 gc_edge_shape(const GcProgram *p, u16 pipeline, int edge_step)
 {

@@ -23,7 +23,6 @@
 #include "../store/dict.h"
 #include "../store/numeric.h"
 #include "encode.h"
-#include "interval.h"
 #include "pgkinds.h"
 
 #define FIRST_CAPACITY	1024
@@ -114,6 +113,7 @@ gc_encoder_columns(const GcEncoder *encoder, const GcColSpec **specs)
 	return encoder->ncols;
 }
 
+/* Rows that were added so far. */
 uint32
 gc_encoder_rows(const GcEncoder *encoder)
 {
@@ -141,6 +141,7 @@ gc_encoder_memory(const GcEncoder *encoder)
 	return bytes;
 }
 
+/* Memory of the encoder's context, which may be larger than 1 GB. */
 static void *
 resize(GcEncoder *encoder, void *old, Size size)
 {
@@ -203,6 +204,7 @@ gc_encoder_give_up(GcEncoder *encoder, int col, GcColProblem problem)
 		set_problem(&encoder->cols[col], problem);
 }
 
+/* Note which of the next n rows are NULL.  The bitmap is made with the first one. */
 static void
 add_nulls(GcEncoder *encoder, GcStaged *col, uint32 n, const bool *isnull)
 {
@@ -225,6 +227,7 @@ add_nulls(GcEncoder *encoder, GcStaged *col, uint32 n, const bool *isnull)
  *-------------------------------------------------------------------------
  */
 
+/* A dictionary's code, or the column has too many values, and is not encoded. */
 static inline bool
 put_code(GcStaged *col, int64 code, int32 *result)
 {
@@ -305,6 +308,7 @@ widen_stage(GcEncoder *encoder, GcStaged *col)
 	col->width = sizeof(int128);
 }
 
+/* Stage a number; the first one of more than 64 bits widens all that were staged. */
 static inline void
 stage_number(GcEncoder *encoder, GcStaged *col, uint32 row, i128 value)
 {
@@ -408,6 +412,7 @@ partial_raw(GcStaged *col, Datum datum, int64 *result)
 		} \
 	} while (0)
 
+/* Stage n values of a column, by the form of its kind. */
 static void
 add_column(GcEncoder *encoder, GcStaged *col, uint32 at, uint32 n, const Datum *values, const bool *isnull)
 {
@@ -598,6 +603,7 @@ add_cell_scales(GcEncoder *encoder, GcStaged *col, uint32 at, uint32 n, const Gc
 		set_problem(col, GC_COL_NUMERIC_SCALE);
 }
 
+/* Stage n rows of a chunk's column, decoded, with their NULLs. */
 static void
 add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell, uint32 first)
 {
@@ -679,6 +685,7 @@ gc_encoder_value(const GcEncoder *encoder, int i, uint32 row, i128 *value)
  *-------------------------------------------------------------------------
  */
 
+/* The column has NULLs. */
 static inline bool
 row_is_null(const GcStaged *col, uint32 row)
 {
@@ -719,6 +726,7 @@ find_range(const GcStaged *col, uint32 nrows, int128 *minp, int128 *maxp)
 	*maxp = max;
 }
 
+/* Bytes of codes from 0 to range. */
 static uint8
 width_for(uint64 range)
 {
@@ -731,6 +739,7 @@ width_for(uint64 range)
 	return 8;
 }
 
+/* Base, width and NULLs by the values that were staged; or the problem that they have. */
 static void
 choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 {

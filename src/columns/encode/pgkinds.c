@@ -45,6 +45,7 @@
 
 #define BYTE_BITS		8
 
+/* A time with its zone as a number of the same order.  False: the zone is out of range. */
 static bool
 timetz_ordinal(const TimeTzADT *t, int64 *ordinal)
 {
@@ -55,6 +56,7 @@ timetz_ordinal(const TimeTzADT *t, int64 *ordinal)
 	return true;
 }
 
+/* The time of such a number, palloc'd. */
 static TimeTzADT *
 ordinal_timetz(int64 ordinal)
 {
@@ -76,6 +78,7 @@ bytes_number(const unsigned char *bytes, int n)
 	return number;
 }
 
+/* The lowest n bytes of a number, the highest first, palloc'd. */
 static Datum
 number_bytes(uint64 number, int n)
 {
@@ -193,6 +196,7 @@ static const struct
 	{TSVECTOROID, GC_DOCUMENT},
 };
 
+/* The kind of a built-in type, or GC_KIND_NONE. */
 static GcKind
 kind_of(Oid type)
 {

@@ -124,12 +124,14 @@ gc_reader_create(Relation rel, int ncols, const GcColSpec *specs)
 	return reader;
 }
 
+/* The encoder that rows are added to; the reader owns it. */
 GcEncoder *
 gc_reader_encoder(GcReader *reader)
 {
 	return reader->encoder;
 }
 
+/* A value of the page that is being read. */
 static inline void
 put(GcReader *reader, int col, uint32 row, Datum value, bool isnull)
 {
@@ -180,6 +182,7 @@ add_missing(GcReader *reader, uint32 row, int natts)
 	}
 }
 
+/* Take the wanted columns out of a tuple.  Those of fixed place are found without a walk. */
 static inline void
 take_apart(GcReader *reader, HeapTupleHeader tuple, uint32 row)
 {

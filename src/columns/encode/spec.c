@@ -30,6 +30,7 @@
 #include "spec.h"
 #include "../../compat.h"
 
+/* Note the reason; returns false for the caller to return. */
 static bool
 refuse(const char **reason, const char *why)
 {

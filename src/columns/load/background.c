@@ -39,6 +39,7 @@ start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
+/* Start a loader for one task.  False: PostgreSQL has no worker left. */
 static bool
 start_for(const GcRelKey *key, GcLoaderTask task)
 {

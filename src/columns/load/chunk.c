@@ -85,6 +85,7 @@ init_set(GcLoader *loader, GcColumnSet *set, bool only_added)
 	}
 }
 
+/* A loader for the job that this process takes part in; it lives in a context of its own. */
 GcLoader *
 gc_loader_create(Relation rel)
 {
@@ -212,6 +213,7 @@ prepare_added(GcLoader *loader, GcReading *reading)
 	return true;
 }
 
+/* Is the page's first bit set, as of the visibility map? */
 static inline bool
 page_is_set(const uint8 *bits, uint32 page)
 {
@@ -468,6 +470,7 @@ read_hot_guarded(GcLoader *loader, GcReading *reading)
 	return GC_READ_OK;
 }
 
+/* Prepare to read a chunk of the heap; codes of a short one are as wide as those of the others. */
 static void
 prepare_heap_set(GcLoader *loader, const GcReading *reading)
 {
@@ -569,6 +572,7 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 
 StaticAssertDecl(sizeof(GcChunkColumn) <= CELL_HEADER, "GcChunkColumn has outgrown its room");
 
+/* A chunk with a copy of what was read of its pages.  NULL: no room in the cache. */
 static GcChunk *
 make_heap_chunk(const GcReading *reading)
 {
@@ -609,6 +613,7 @@ make_heap_chunk(const GcReading *reading)
 	return chunk;
 }
 
+/* A chunk's column, for which its values are still to be written.  NULL: no room in the cache. */
 static GcChunkColumn *
 make_cell(const GcEncoder *encoder, int i, const GcEncodedColumn *enc)
 {

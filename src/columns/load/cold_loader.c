@@ -55,12 +55,14 @@ typedef struct GcColdLoaders
 static GcColdLoaders *shared = NULL;
 static GcColdLoader *mine = NULL;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_cold_loader_shmem_size(void)
 {
 	return sizeof(GcColdLoaders);
 }
 
+/* Attach to the places of loaders.  The first process makes them. */
 void
 gc_cold_loader_shmem_init(void)
 {
@@ -129,6 +131,7 @@ give_back(GcColdLoader *place, TimestampTz since)
 	SpinLockRelease(&shared->lock);
 }
 
+/* Note what a session wants, in the place of the table's loader.  A new loader is started outside of the lock. */
 static GcColdLoad
 ask_for_columns(Relation rel, const GcRelKey *key, int ncols, const GcColSpec *specs)
 {
@@ -195,6 +198,7 @@ is_mine(const GcColdLoader *l)
 	return l->state == PLACE_RUNNING && l->pid == MyProcPid;
 }
 
+/* The loader's task is over; after a failure none is started for some time. */
 static void
 leave_place(bool failed)
 {
@@ -216,6 +220,7 @@ leave_at_exit(int code, Datum arg)
 	leave_place(code != 0);
 }
 
+/* Take the place that was made for this loader.  False: it is another's by now. */
 static bool
 take_place(const GcRelKey *key)
 {

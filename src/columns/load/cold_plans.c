@@ -34,12 +34,14 @@ typedef struct KeptPlan
 static KeptPlan *places = NULL;
 static GcColdPlanCompile compiler = NULL;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_cold_plans_shmem_size(void)
 {
 	return PLACES * sizeof(KeptPlan);
 }
 
+/* Attach to the plans that wait.  The first process makes their places empty. */
 void
 gc_cold_plans_shmem_init(void)
 {
@@ -100,6 +102,7 @@ copy_plan(int i, Oid *user, char **text)
 	return found;
 }
 
+/* The plan's kernels were asked for, unless another plan has the place by now. */
 static void
 leave_place(int i, Oid user, const char *text)
 {
@@ -109,6 +112,7 @@ leave_place(int i, Oid user, const char *text)
 	LWLockRelease(gc_lock(GC_LOCK_COLD_PLANS));
 }
 
+/* Note the function that asks for a plan's kernels; it is of a room above. */
 void
 gc_cold_plans_compiler(GcColdPlanCompile compile)
 {

@@ -52,12 +52,14 @@ typedef struct GcHotLoaders
 static GcHotLoaders *shared = NULL;
 static GcHotLoader *mine = NULL;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_hot_loader_shmem_size(void)
 {
 	return sizeof(GcHotLoaders);
 }
 
+/* Attach to the places of loaders.  The first process makes them. */
 void
 gc_hot_loader_shmem_init(void)
 {
@@ -147,6 +149,7 @@ leave_place(int code, Datum arg)
 	SpinLockRelease(&shared->lock);
 }
 
+/* Take the place that was made for this loader.  False: another loader has it. */
 static bool
 take_place(const GcRelKey *key)
 {
@@ -162,6 +165,7 @@ take_place(const GcRelKey *key)
 	return mine != NULL;
 }
 
+/* Does a session want hot pages to be read?  Asked once for each wish. */
 static bool
 take_wish(void)
 {
@@ -174,6 +178,7 @@ take_wish(void)
 	return wanted;
 }
 
+/* Wait for at most so long, and look for interrupts. */
 static void
 wait_for(int events, double ms)
 {

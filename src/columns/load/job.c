@@ -58,12 +58,14 @@ static struct
 	GcObject   *in_hand;		/* by next_retired */
 } mine = {.chunk = -1};
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_load_shmem_size(void)
 {
 	return sizeof(GcJobsShared);
 }
 
+/* Attach to the jobs.  The first process makes them. */
 void
 gc_load_shmem_init(void)
 {
@@ -100,6 +102,7 @@ find_job(Oid dbid, Oid relid)
 	return NULL;
 }
 
+/* Wait for news of the job, for a short time at most. */
 static void
 wait_on(GcLoadJob *job)
 {
@@ -219,6 +222,7 @@ gc_job_leave(void)
 		free_data(data);
 }
 
+/* This process takes part from now on, as a session or as a worker.  Under GC_LOCK_JOBS. */
 static void
 begin_taking_part(GcLoadJob *job, bool session)
 {
@@ -554,6 +558,7 @@ take_over_stuck_claims(GcLoadJob *job)
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 }
 
+/* Wait for other participants; claims of those that got stuck are taken over. */
 void
 gc_job_wait(void)
 {
@@ -658,6 +663,7 @@ gc_job_over(bool published)
 	ConditionVariableBroadcast(&job->cv);
 }
 
+/* The job has failed for all; the first failure counts. */
 void
 gc_job_fail(GcCode code, const char *fmt,...)
 {
@@ -760,6 +766,7 @@ look_at_chunks(const GcJobData *data, Progress *p)
 	}
 }
 
+/* How many bytes the job will take, by the chunks that are done. */
 GcProjection
 gc_job_projection(const GcLoadJob *job)
 {

@@ -64,6 +64,7 @@ typedef struct GcHotLive
 	GcJobHotPage *live;			/* ascending by block */
 } GcHotLive;
 
+/* Order for qsort(): chunks with the fewest live rows first. */
 static int
 by_live(const void *a, const void *b)
 {
@@ -73,6 +74,7 @@ by_live(const void *a, const void *b)
 	return x->nlive < y->nlive ? -1 : x->nlive > y->nlive;
 }
 
+/* Order for qsort(): by page. */
 static int
 by_block(const void *a, const void *b)
 {
@@ -143,6 +145,7 @@ find_live(const GcLoadPlan *plan, uint32 chunkno, GcBlockSet *delta, GcHotLive *
 	}
 }
 
+/* Live rows of all hot chunks; returns how many chunks there are. */
 static uint32
 find_all_live(const GcLoadPlan *plan, GcBlockSet *delta, GcHotLive *lives)
 {
@@ -157,6 +160,7 @@ find_all_live(const GcLoadPlan *plan, GcBlockSet *delta, GcHotLive *lives)
 	return n;
 }
 
+/* Pages of a new hot chunk: read again, or copied from the chunk that has them. */
 static void
 add_pages(GcHotPlan *hot, const GcJobHotPage *pages, uint32 n, bool read)
 {
@@ -306,6 +310,7 @@ typedef struct Load
 	GcLoadStats stats;
 } Load;
 
+/* Are both columns encoded in one way? */
 static bool
 same_spec(const GcColSpec *a, const GcColSpec *b)
 {
@@ -331,6 +336,7 @@ plan_new_column(GcLoadPlan *plan, const GcColSpec *spec)
 	plan->nnew++;
 }
 
+/* A column that the directory has got: chunks that did not change stay. */
 static void
 plan_base_column(GcLoadPlan *plan, int base_col)
 {
@@ -428,6 +434,7 @@ rows_per_page(Relation rel)
 	return 50;
 }
 
+/* Which chunks of the heap are read, for all columns or for new ones. */
 static void
 plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 {
@@ -519,6 +526,7 @@ has_read_heap(const GcLoadJob *job)
 	return false;
 }
 
+/* Read chunks until there are none left, or someone waits for a lock on the table. */
 static void
 work_at_job(Relation rel, bool session)
 {
@@ -686,6 +694,7 @@ load_once(Load *load, GcNext *next, GcError *err)
 	return run_plan(load, &plan, next, err);
 }
 
+/* Plan and work until the directory has all columns, or the load has failed. */
 static GcCode
 run_load(Load *load, GcError *err)
 {
@@ -720,6 +729,7 @@ run_load(Load *load, GcError *err)
 	return code;
 }
 
+/* A load of a table that may be cached, with its time. */
 static GcCode
 load_timed(Load *load, GcLoadStats *stats, GcError *err)
 {

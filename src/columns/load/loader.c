@@ -80,6 +80,7 @@ typedef struct GcTask
 	bool		failed;
 } GcTask;
 
+/* Load the task's columns that the table still has. */
 static bool
 load_columns(Relation rel, const GcTask *task)
 {
@@ -169,6 +170,7 @@ compile_plan(int *place)
 	return found;
 }
 
+/* Load columns that sessions wait for, and then ask for kernels of plans that wait for them. */
 static bool
 load_cold(const GcLoaderArgs *args, int ncols, const AttrNumber *attnums)
 {

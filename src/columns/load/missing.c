@@ -113,6 +113,7 @@ chunks_bytes(BlockNumber npages)
 	return nchunks > 0 ? nchunks * gc_arena_bytes(sizeof(GcChunk) + (Size) (PAGE_BYTES * npages / nchunks)) : 0;
 }
 
+/* A column that is there must not go while others of the statement come. */
 static void
 add_present(GcMissing *missing, const GcDirColumn *column)
 {
@@ -248,6 +249,7 @@ found(const GcMissing *missing, bool waits, TimestampTz now)
 	return Max(room, 0);
 }
 
+/* Is there room for what is missing, now or by what may go? */
 static GcLoadRoom
 look_for_room(const GcMissing *missing, bool waits, double *room)
 {

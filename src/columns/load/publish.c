@@ -35,6 +35,7 @@ base_chunk(const GcJobData *data, uint32 i)
 	return data->chunks[i].base >= 0 ? data->base->chunks[data->chunks[i].base] : NULL;
 }
 
+/* A chunk's column in the directory that the job started from; NULL: it has none. */
 static GcChunkColumn *
 base_cell(const GcJobData *data, uint32 i, int c)
 {
@@ -60,6 +61,7 @@ merged_chunk(const GcJobData *data, uint32 i)
 	}
 }
 
+/* A chunk's column as it is to be published: the job's, or else the former one. */
 static GcChunkColumn *
 merged_cell(const GcJobData *data, uint32 i, int c)
 {
@@ -110,6 +112,7 @@ summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 	column->bytes += gc_colstate_bytes(col->state);
 }
 
+/* Write the new directory: columns' summaries, and the chunks that it has. */
 static void
 fill_directory(const GcJobData *data, GcDirectory *dir)
 {

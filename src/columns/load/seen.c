@@ -20,6 +20,7 @@
 #include "../store/store.h"
 #include "missing.h"
 
+/* The facts that the cache knows of a column.  False: it is not there. */
 static bool
 look(const GcDirectory *dir, const GcColSpec *spec, GcSeenColumn *seen)
 {

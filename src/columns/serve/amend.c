@@ -58,6 +58,7 @@ typedef struct GcReadingPages
 
 #define COUNT_OF(list, type) ((uint32) ((list).len / sizeof(type)))
 
+/* Keep a copy of the tuple, aligned as a tuple must be. */
 static void
 put_tuple(GcReadingPages *to, const HeapTupleData *tuple)
 {
@@ -68,6 +69,7 @@ put_tuple(GcReadingPages *to, const HeapTupleData *tuple)
 	appendBinaryStringInfo(&to->bytes, padding, MAXALIGN(tuple->t_len) - tuple->t_len);
 }
 
+/* A version without its tuple, which is in a heap's chunk or was kept before. */
 static void
 put_version(GcReadingPages *to, const GcVersion *v)
 {
@@ -151,6 +153,7 @@ read_page(GcReadingPages *to, BlockNumber block)
 	UnlockReleaseBuffer(buffer);
 }
 
+/* Take over all that was read of an unchanged page, with its versions and tuples. */
 static void
 copy_page(GcReadingPages *to, const GcReadPages *from, uint32 page)
 {
@@ -176,6 +179,7 @@ copy_page(GcReadingPages *to, const GcReadPages *from, uint32 page)
 	appendBinaryStringInfo(&to->gone, (const char *) (old->gone + gone), (old->first_gone[page + 1] - gone) * sizeof(uint16));
 }
 
+/* The next page's versions begin here. */
 static void
 end_page(GcReadingPages *to)
 {
@@ -329,6 +333,7 @@ typedef struct GcFinding
 	GcSeer		seer;
 } GcFinding;
 
+/* Rows of a chunk that the snapshot does not see. */
 static void
 add_hole(GcFinding *f, uint32 chunk, uint32 from, uint32 to)
 {
@@ -345,6 +350,7 @@ add_hole(GcFinding *f, uint32 chunk, uint32 from, uint32 to)
 	a->holes[a->nholes++] = (GcAmendedHole) {chunk, {from, to}};
 }
 
+/* A page that the session reads itself. */
 static void
 add_block(GcFinding *f, BlockNumber block)
 {
@@ -426,6 +432,7 @@ find_changed(GcFinding *f, uint32 chunkno)
 	}
 }
 
+/* Order for qsort(): the first page first. */
 static int
 by_number(const void *a, const void *b)
 {
@@ -473,6 +480,7 @@ judge_open(GcFinding *f)
 	}
 }
 
+/* Order for qsort(): by chunk, then by row. */
 static int
 by_hole(const void *a, const void *b)
 {
@@ -607,6 +615,7 @@ add_new_rows(GcFinding *f, BlockNumber block, const GcPageSeen *seen)
 	a->noffsets += seen->nnew;
 }
 
+/* A row that the session adds to what chunks serve. */
 static void
 add_tuple(GcFinding *f, HeapTuple tuple)
 {

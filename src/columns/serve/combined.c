@@ -22,6 +22,7 @@
 #include "../store/directory.h"
 #include "combined.h"
 
+/* Chunks of all parts together. */
 static uint32
 total_chunks(const GcCombination *c)
 {
@@ -39,6 +40,7 @@ is_copied(const GcCombination *c, int cell)
 	return c->columns[cell] < 0 || c->first_codes[cell] > 0;
 }
 
+/* Cells that the combination has of its own: a part lacks the column, or has other codes. */
 static Size
 copied_cells(const GcCombination *c)
 {

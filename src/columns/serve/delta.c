@@ -112,6 +112,10 @@ add_new_rows(GcDelta *delta, const GcServed *served, const GcNewRows *rows)
 	return ok;
 }
 
+/*
+ * Add all rows of pages that no chunk serves, new rows of hot pages, and rows of no page.  False: it is time to
+ * give up.
+ */
 static bool
 add_ranges(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 {

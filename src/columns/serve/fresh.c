@@ -61,6 +61,7 @@ raise_proven(pg_atomic_uint64 *proven_to, XLogRecPtr to)
 		;
 }
 
+/* Is the chunk proven up to the bound already? */
 static bool
 is_proven(const GcProof *proof, pg_atomic_uint64 *proven_to)
 {
@@ -112,6 +113,7 @@ find_block(const GcChunk *chunk, BlockNumber block)
 	return page < chunk->npages && blocks[page] == block ? (int64) page : -1;
 }
 
+/* Look at the page's LSN, unless the page is known to have changed. */
 static void
 mark_if_changed(GcProof *proof, GcHotPages *hot, uint32 page)
 {
@@ -155,6 +157,7 @@ mark_named(GcProof *proof, const GcChunk *chunk, XLogRecPtr first, uint64 pages)
 	return true;
 }
 
+/* Look at all pages of a hot chunk, which is proven then up to now. */
 static void
 sweep_hot(GcProof *proof, const GcChunk *chunk)
 {
@@ -254,6 +257,7 @@ drop_behind(GcChunk *chunk, uint32 npages)
 		pg_atomic_write_u64(&words[i], 0);
 }
 
+/* Look at the page's LSN, and take it out of the chunk's pages where it has moved. */
 static void
 drop_if_changed(GcProof *proof, GcChunk *chunk, uint32 page)
 {
@@ -313,6 +317,7 @@ drop_named(GcProof *proof, GcChunk *chunk)
 	return true;
 }
 
+/* Look at all pages of the heap's chunk, which is proven then up to now. */
 static void
 sweep_heap(GcProof *proof, GcChunk *chunk, const uint8 *map, uint32 npages)
 {

@@ -41,6 +41,7 @@ gc_all_before(Snapshot snapshot)
 /* The heap's chunk of a block. */
 #define GC_HEAP_CHUNK(block)	((block) / (BlockNumber) gc_chunk_pages)
 
+/* The heap's chunk with this page, or NULL. */
 static inline const GcChunk *
 gc_heap_chunk(const GcDirectory *dir, BlockNumber block)
 {

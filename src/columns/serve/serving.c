@@ -81,6 +81,7 @@ make_key(Snapshot snapshot, GcSnapshotKey *key)
 	return true;
 }
 
+/* Is the transaction one of those that the snapshot takes for running? */
 static bool
 key_has(const GcSnapshotKey *key, TransactionId xid)
 {
@@ -349,6 +350,7 @@ note_base(const GcDirectory *dir, const GcBase *base, bool ahead)
 		gc_note_forget(dir);
 }
 
+/* Rows that hot chunks serve; they are the last ones. */
 static uint64
 rows_of_hot_chunks(const GcDirectory *dir, const GcServed *served)
 {
@@ -451,6 +453,7 @@ serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key
 	return true;
 }
 
+/* Keep an amendment for others with an equal snapshot.  Without room it is not kept. */
 static void
 note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, const GcAmendment *a)
 {
@@ -496,6 +499,7 @@ serve_amended(GcProof *proof, const GcBase *base, Snapshot snapshot, const GcSna
 	return true;
 }
 
+/* Serve hot pages in the cheapest way there is: as noted, amended, made anew for all, or for this session alone. */
 static void
 serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
 {

@@ -88,6 +88,7 @@ gc_blocks_init(GcBlockSet *set, const GcBlockRange *ranges, uint32 nranges)
 	set->taken = palloc_extended(set->npages / 8 + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
+/* Pages are asked for from the first one on again. */
 void
 gc_blocks_rewind(GcBlockSet *set)
 {
@@ -184,6 +185,7 @@ gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v)
  *-------------------------------------------------------------------------
  */
 
+/* A snapshot, prepared to judge many versions. */
 void
 gc_seer_init(GcSeer *seer, Snapshot snapshot)
 {
@@ -228,6 +230,7 @@ sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32
 	return ((bits & committed) || ask_log(fxid, known, committed, aborted) == committed) ? GC_SIGHT_YES : GC_SIGHT_NO;
 }
 
+/* Bits GC_VERSION_*: does the snapshot see the version, and may that change when a transaction ends? */
 uint8
 gc_judge_version(const GcSeer *seer, GcVersion *v)
 {
@@ -307,6 +310,7 @@ typedef struct GcServedPage
 	uint32		page;
 } GcServedPage;
 
+/* Note a version whose transaction has not ended. */
 static void
 keep_open(GcKept *kept, GcOpenVersion open)
 {

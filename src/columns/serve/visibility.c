@@ -81,6 +81,7 @@ copy_map_page(Relation rel, BlockNumber mapblock, Buffer *vbuf, GcMapPage *copy)
 	memset(copy->bits + MAP_BYTES, 0, sizeof(uint64));
 }
 
+/* 32 pages' bits of the visibility map, from this page's byte on. */
 static inline uint64
 word_at(const uint8 *bits, uint32 page)
 {
@@ -260,6 +261,7 @@ note_intact(const GcServing *serving, uint32 chunkno, uint32 npages)
 	}
 }
 
+/* Keep the LSN of the map's page, by which a later snapshot tells that nothing has moved. */
 static void
 note_map_lsn(const GcServing *serving, uint32 chunkno, XLogRecPtr lsn)
 {
@@ -459,6 +461,7 @@ chunk_intact(const GcDirectory *dir, uint32 c, uint32 npages, const uint8 *map, 
 		facts->npresent == npages && facts->npages == npages && all_visible(map, npages);
 }
 
+/* Serve a chunk: as a whole if the map says that it is intact, else page by page. */
 static void
 judge_chunk(GcServing *serving, GcProof *proof, uint32 chunkno,
 			const uint8 *map, XLogRecPtr lsn, GcChunkJudgement *judged)
@@ -526,6 +529,7 @@ serve_map_page(GcServing *serving, const GcProof *proof, uint32 chunkno, uint32 
 	return intact;
 }
 
+/* Room for copies of the visibility map of so many pages. */
 static void
 make_maps(GcServedMaps *maps, BlockNumber nblocks)
 {

@@ -102,12 +102,14 @@ typedef struct GcWalEnd
 
 static GcWalEnd wal_end;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_wal_changes_shmem_size(void)
 {
 	return sizeof(GcWalChanges);
 }
 
+/* Attach to the changes, in every process.  The first one finds none and makes them empty. */
 void
 gc_wal_changes_shmem_init(void)
 {
@@ -232,6 +234,7 @@ gc_wal_changes_watch(Relation rel)
 	pg_atomic_fetch_or_u32(&shared->watched[bit / 32], 1U << bit % 32);
 }
 
+/* May anyone ask for the changes of this file? */
 static bool
 is_watched(Oid dbid, Oid relnumber)
 {
@@ -282,6 +285,7 @@ read_wal_page(XLogReaderState *state, XLogRecPtr page, int wanted, XLogRecPtr re
 	return n;
 }
 
+/* A reader of WAL.  One that an error has left in the middle is made anew.  False: no memory. */
 static bool
 make_reader(void)
 {
@@ -317,6 +321,7 @@ behind_header(XLogRecPtr lsn)
 	return lsn + (XLogSegmentOffset(lsn, wal_segment_size) == 0 ? SizeOfXLogLongPHD : SizeOfXLogShortPHD);
 }
 
+/* Append to the ring.  The floor is raised before a place is overwritten, above which all changes are known. */
 static void
 append_place(uint64 *head, const GcRingPlace *place)
 {
@@ -349,6 +354,7 @@ is_of_index(RmgrId rmgr)
 	}
 }
 
+/* Append the pages of the heap that a record changes, if anyone watches them. */
 static void
 append_record(uint64 *head)
 {
@@ -423,6 +429,7 @@ read_records(void)
 	return true;
 }
 
+/* How far the WAL may be read now. */
 static void
 find_end(void)
 {
@@ -435,6 +442,7 @@ find_end(void)
 	}
 }
 
+/* Read on to the end, or begin anew where too much is behind or a record cannot be read. */
 static void
 lead_on(void)
 {
@@ -521,6 +529,7 @@ find_place(uint64 head, XLogRecPtr from)
 	return at;
 }
 
+/* Order for qsort(): by page. */
 static int
 by_block(const void *a, const void *b)
 {

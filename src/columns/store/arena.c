@@ -65,12 +65,14 @@ static GcArena *arena = NULL;
 /* pg_basebackup leaves out what begins with PG_TEMP_FILE_PREFIX. */
 #define COLUMNS_FILE	PG_TEMP_FILE_PREFIX "_gpuconc_columns"
 
+/* Bytes of gpuconc.host_cache_size. */
 static Size
 configured_size(void)
 {
 	return mul_size(gc_host_cache_size_mb, 1024 * 1024);
 }
 
+/* The postmaster's: bytes of shared memory for the arena. */
 Size
 gc_arena_shmem_size(void)
 {
@@ -79,6 +81,7 @@ gc_arena_shmem_size(void)
 					add_size(configured_size(), FPM_PAGE_SIZE));
 }
 
+/* Make a part of the arena one free piece, behind its free page manager's header. */
 static void
 init_pool(GcArenaPart *pool, char *base, Size size)
 {
@@ -145,6 +148,7 @@ init_file(void)
 		pg_atomic_init_u64(&arena->filed.free, 0);
 }
 
+/* Attach to the arena, in every process.  The first one finds none and makes its parts. */
 void
 gc_arena_shmem_init(void)
 {
@@ -167,6 +171,7 @@ gc_arena_shmem_init(void)
 	init_file();
 }
 
+/* A piece of whole pages, or NULL.  Takes GC_LOCK_ARENA. */
 static void *
 take(GcArenaPart *pool, Size size)
 {

@@ -41,6 +41,7 @@ static int	drops_size = 0;
 
 static object_access_hook_type prev_object_access_hook = NULL;
 
+/* This transaction drops a relation, or a database if relid is 0.  Noted only if the cache has something of it. */
 static void
 note_drop(Oid dbid, Oid relid)
 {
@@ -63,6 +64,7 @@ note_drop(Oid dbid, Oid relid)
 	ndrops++;
 }
 
+/* The hook: PostgreSQL drops an object, not a column of one. */
 static void
 object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
 {
@@ -77,6 +79,7 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 		note_drop(objectId, InvalidOid);
 }
 
+/* The transaction is over; its memory context frees the array. */
 static void
 forget_drops(void)
 {
@@ -84,6 +87,7 @@ forget_drops(void)
 	ndrops = drops_size = 0;
 }
 
+/* Dropped relations leave the cache at commit, and stay at abort. */
 static void
 at_xact_end(XactEvent event, void *arg)
 {
@@ -111,6 +115,7 @@ at_xact_end(XactEvent event, void *arg)
 	}
 }
 
+/* Drops of a subtransaction that commits are its parent's; those of one that aborts are none. */
 static void
 at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
 {

@@ -84,6 +84,7 @@ struct GcDictView
 	const uint32 *first;		/* code of each part's first value; and nshared */
 };
 
+/* The lock for writing a column's dictionary: one of 16, by the state's address. */
 static LWLock *
 dict_lock(const GcColState *state)
 {
@@ -106,6 +107,7 @@ load_bytes(const char *p, uint32 n)
 	return w;
 }
 
+/* A value's hash: of all its bytes, by words of 8. */
 static inline uint32
 hash_bytes_of(const char *p, uint32 len)
 {
@@ -165,6 +167,7 @@ values_append(GcValues *v, uint32 code, const char *bytes, uint32 len, uint32 ha
 	pg_atomic_write_u32(&v->bucket[b], code + 1);
 }
 
+/* Is there room for so many values and bytes more? */
 static bool
 values_fit(const GcValues *v, uint32 count, uint32 more, Size more_bytes)
 {
@@ -172,6 +175,7 @@ values_fit(const GcValues *v, uint32 count, uint32 more, Size more_bytes)
 		v->bytes_capacity >= v->start[count] + more_bytes;
 }
 
+/* Buckets of a table of so many values: a power of 2, two thirds full at most. */
 static uint32
 buckets_for(uint32 capacity)
 {
@@ -239,6 +243,7 @@ dict_size(uint32 capacity, Size bytes_capacity)
 	return MAXALIGN(sizeof(GcDict)) + values_arrays_size(capacity) + bytes_capacity;
 }
 
+/* An empty dictionary in the arena, known by uid.  NULL: no room. */
 static GcDict *
 dict_create(uint32 capacity, Size bytes_capacity, uint64 uid)
 {
@@ -613,6 +618,7 @@ gc_dict_prefetch(const GcDictView *view, const int64 *codes, int n)
 	}
 }
 
+/* A value's length without the blanks that the type does not count (bpchar). */
 static inline uint32
 trimmed_length(const GcDictView *view, const char *bytes, uint32 len)
 {
@@ -624,6 +630,7 @@ trimmed_length(const GcDictView *view, const char *bytes, uint32 len)
 	return len;
 }
 
+/* A value's code in the shared dictionary, or behind it among the loader's own new values. -1: it has none. */
 static inline int64
 view_find(const GcDictView *view, const char *bytes, uint32 len, uint32 hash)
 {

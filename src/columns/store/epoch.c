@@ -74,12 +74,14 @@ static ResourceOwner *guard_owners = NULL;	/* in TopMemoryContext */
 static int	guards_room = 0;
 static int	nguards = 0;
 
+/* One guard's cell for each process that can be attached. */
 static int
 process_cells(void)
 {
 	return MaxBackends + NUM_AUXILIARY_PROCS;
 }
 
+/* The postmaster's: bytes of shared memory, for the guards of processes and request slots. */
 Size
 gc_epoch_shmem_size(int request_slots)
 {
@@ -87,6 +89,7 @@ gc_epoch_shmem_size(int request_slots)
 					mul_size(process_cells() + request_slots, sizeof(GcGuardCell)));
 }
 
+/* Attach to the epochs, in every process.  The first one finds none and makes them, with no guard held. */
 void
 gc_epoch_shmem_init(int request_slots)
 {
@@ -106,6 +109,7 @@ gc_epoch_shmem_init(int request_slots)
 		pg_atomic_init_u64(&shared->cells[i].epoch, 0);
 }
 
+/* This process' guard. */
 static GcGuardCell *
 my_cell(void)
 {
@@ -113,6 +117,7 @@ my_cell(void)
 	return &shared->cells[GC_MY_PROC_NUMBER];
 }
 
+/* The guard of a request slot, which outlives the session that has set it. */
 static GcGuardCell *
 request_cell(int slot)
 {
@@ -120,6 +125,7 @@ request_cell(int slot)
 	return &shared->cells[shared->nprocs + slot];
 }
 
+/* A process that exits holds no guard any more. */
 static void
 clear_my_cell(int code, Datum arg)
 {

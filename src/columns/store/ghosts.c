@@ -49,12 +49,14 @@ typedef struct GhostColumn
 
 static HTAB *columns = NULL;
 
+/* The postmaster's: bytes of shared memory for what is remembered of columns that have gone. */
 Size
 gc_ghost_shmem_size(void)
 {
 	return hash_estimate_size(GC_GHOST_COLUMNS, sizeof(GhostColumn));
 }
 
+/* Attach to what is remembered, in every process. */
 void
 gc_ghost_shmem_init(void)
 {
@@ -66,6 +68,7 @@ gc_ghost_shmem_init(void)
 							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
 }
 
+/* The memory of a column, if it is of this file of the relation.  NULL: nothing.  Under GC_LOCK_STORE. */
 static GhostColumn *
 find(const GcRelKey *key, AttrNumber attnum)
 {
@@ -75,6 +78,7 @@ find(const GcRelKey *key, AttrNumber attnum)
 	return column && memcmp(&column->file, key, sizeof(GcRelKey)) == 0 ? column : NULL;
 }
 
+/* Make room for one more.  Under GC_LOCK_STORE. */
 static void
 remove_oldest(void)
 {
@@ -122,6 +126,7 @@ note(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages)
 	return column;
 }
 
+/* One load more that was in vain.  One is forgotten for each FORGET_MS without another. */
 static void
 count_in_vain(GhostColumn *column, TimestampTz now)
 {

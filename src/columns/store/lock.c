@@ -11,6 +11,7 @@
  */
 #include "lock.h"
 
+/* The lock's order among the others is in this file's head. */
 LWLock *
 gc_lock(GcColumnsLock which)
 {

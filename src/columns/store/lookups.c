@@ -51,6 +51,7 @@ typedef struct LookupsShared
 static LookupsShared *shared = NULL;
 static HTAB *entries = NULL;
 
+/* The postmaster's: bytes of shared memory for the entries; tables are in the arena. */
 Size
 gc_lookups_shmem_size(void)
 {
@@ -58,6 +59,7 @@ gc_lookups_shmem_size(void)
 					hash_estimate_size(GC_MAX_SHARED_LOOKUPS, sizeof(SharedLookup)));
 }
 
+/* Attach to the entries, in every process.  The first one finds none and makes them. */
 void
 gc_lookups_shmem_init(void)
 {
@@ -71,6 +73,7 @@ gc_lookups_shmem_init(void)
 							&ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
 }
 
+/* The entry of a table, made or being made; else NULL.  Under GC_LOCK_LOOKUPS. */
 static SharedLookup *
 find_entry(const GcLookupKey *key)
 {
@@ -122,6 +125,7 @@ typedef struct LookupLayout
 	Size		size;			/* of all */
 } LookupLayout;
 
+/* Where each part of a table lies: values, NULLs, the order of ranks, and the texts. */
 static LookupLayout
 lay_out(const GcLookupShape *shape)
 {
@@ -174,6 +178,7 @@ gc_lookups_init(void *memory, const GcLookupKey *key, const GcLookupShape *shape
 static GcLookupPart kept_parts[KEPT_PARTS];
 static uint32 next_part = 0;
 
+/* The span, NULLs and texts of the first `count` entries.  Entry 0 is f(NULL), whose NULL does not count. */
 static GcLookupPart
 look_through(const GcSharedLookup *table, uint32 count)
 {

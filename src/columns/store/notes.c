@@ -27,12 +27,14 @@ typedef struct GcNotesShared
 
 static GcNotesShared *shared = NULL;
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_notes_shmem_size(void)
 {
 	return sizeof(GcNotesShared);
 }
 
+/* Attach to the notes, in every process.  The first one finds none and makes them empty. */
 void
 gc_notes_shmem_init(void)
 {
@@ -46,6 +48,7 @@ gc_notes_shmem_init(void)
 	}
 }
 
+/* A table's note of this kind; other tables may have the place, too. */
 static pg_atomic_uint64 *
 place_of(const GcDirectory *dir, GcNoteKind kind)
 {

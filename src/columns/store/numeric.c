@@ -54,6 +54,7 @@ typedef struct GcPacked
 	const char *digits;			/* int16 each, at any alignment */
 } GcPacked;
 
+/* A word of a numeric's bytes, which may lie at any address. */
 static inline uint16
 word_at(const char *p, int i)
 {
@@ -305,6 +306,7 @@ gc_int128_to_numeric(i128 value, int16 dscale)
  *-------------------------------------------------------------------------
  */
 
+/* Can the span's values have their display scales as tags in the lowest digits?  Without any value, yes. */
 static bool
 taggable(const GcSpan *span)
 {

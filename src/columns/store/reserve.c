@@ -39,18 +39,21 @@ typedef struct Reservations
 static Reservations *shared = NULL;
 static bool reserved = false;
 
+/* One cell for each process that can be attached. */
 static int
 process_cells(void)
 {
 	return MaxBackends + NUM_AUXILIARY_PROCS;
 }
 
+/* The postmaster's: bytes of shared memory. */
 Size
 gc_reserve_shmem_size(void)
 {
 	return add_size(offsetof(Reservations, cells), mul_size(process_cells(), sizeof(ReserveCell)));
 }
 
+/* Attach to the reservations, in every process.  The first one finds none and makes them. */
 void
 gc_reserve_shmem_init(void)
 {
@@ -85,12 +88,14 @@ gc_reserve_end(void)
 	reserved = false;
 }
 
+/* A process that exits has reserved nothing any more. */
 static void
 end_at_exit(int code, Datum arg)
 {
 	gc_reserve_end();
 }
 
+/* Reservations of a transaction end with it, whatever its end. */
 static void
 end_with_transaction(XactEvent event, void *arg)
 {
@@ -105,6 +110,7 @@ end_with_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactio
 		gc_reserve_end();
 }
 
+/* See to it, once for a process, that no reservation outlives its transaction. */
 static void
 register_end(void)
 {

@@ -91,6 +91,7 @@ typedef struct GcStoreShared
 static GcStoreShared *shared = NULL;
 static HTAB *entries = NULL;
 
+/* The postmaster's: bytes of shared memory for the table of relations. */
 Size
 gc_store_shmem_size(void)
 {
@@ -98,6 +99,7 @@ gc_store_shmem_size(void)
 					hash_estimate_size(GC_STORE_MAX_RELATIONS, sizeof(GcRelEntry)));
 }
 
+/* Attach to the table of relations, in every process.  The first one finds none and makes it empty. */
 void
 gc_store_shmem_init(void)
 {

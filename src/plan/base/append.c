@@ -64,6 +64,7 @@ typedef struct Step
 
 static bool add_children(AppendWalk *w, const Step *parent);
 
+/* Note the first reason; returns false for the caller to return. */
 static bool
 refuse(AppendWalk *w, const char *reason)
 {
@@ -101,6 +102,7 @@ clauses_of(List *rinfos)
 	return clauses;
 }
 
+/* Add a child's table as a part, or say why it cannot be one. */
 static bool
 add_table(AppendWalk *w, const Step *s)
 {
@@ -137,6 +139,7 @@ typedef struct Inline
 	List	   *tlist;
 } Inline;
 
+/* Put a subquery's expressions in the places of its columns. */
 static Node *
 inline_mutator(Node *node, void *context)
 {
@@ -314,6 +317,7 @@ typedef struct Columns
 	bool		failed;
 } Columns;
 
+/* Is it a column of this part's table? */
 static bool
 is_own_var(const GcAppendPart *part, const Node *node)
 {
@@ -321,6 +325,7 @@ is_own_var(const GcAppendPart *part, const Node *node)
 		((const Var *) node)->varattno > 0 && ((const Var *) node)->varlevelsup == 0;
 }
 
+/* Can both be one column, so that values and comparisons mean the same? */
 static bool
 same_type(const Var *a, const Var *b)
 {
@@ -345,6 +350,7 @@ is_plain(const GcAppend *append, int number, const Var *var)
 	return true;
 }
 
+/* Each part's column for this one of the whole. */
 static void
 note_attnums(GcAppend *append, int number)
 {
@@ -408,6 +414,7 @@ columns_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, columns_mutator, context);
 }
 
+/* A condition that only this part's rows meet: by the number that each part has. */
 static Expr *
 part_is(const GcAppend *append, int number)
 {

@@ -65,6 +65,7 @@ join_key(GcTranslation *tr, GcCore *attached, RestrictInfo *rinfo)
 	return key;
 }
 
+/* A core of its own, whose clauses are keys as far as there is room, and else conditions. */
 static GcCore *
 attached_core(GcTranslation *tr, const GcAttachedDesc *desc)
 {
@@ -125,6 +126,7 @@ gc_core_make(GcTranslation *tr, const GcRelDesc *desc)
  *-------------------------------------------------------------------------
  */
 
+/* Put the probe's side of keys in the places of the build's, where both have one type. */
 static Node *
 outer_instead(Node *node, List *keys)
 {

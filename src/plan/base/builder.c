@@ -161,12 +161,14 @@ gc_build_numeric_cast(GcTranslation *tr, int arg, int precision, int scale, uint
 	return add_expr(tr, &e);
 }
 
+/* An expression with all fields of *e; equal ones are one. */
 int
 gc_build_copy(GcTranslation *tr, const GcExpr *e)
 {
 	return add_expr(tr, e);
 }
 
+/* An expression of another kind; as it is if it is of that kind, or was refused. */
 int
 gc_build_cast(GcTranslation *tr, int arg, GcKind kind)
 {
@@ -200,6 +202,7 @@ gc_exec_expr(GcTranslation *tr, Expr *expr)
 	return list_length(tr->exprs) - 1;
 }
 
+/* A parameter; equal ones are one. */
 static int
 build_param(GcTranslation *tr, const GcPlanParam *param, GcKind kind)
 {
@@ -244,6 +247,7 @@ gc_build_count(GcTranslation *tr, uint16 space, int more)
 	return build_param(tr, &p, GC_INT8);
 }
 
+/* A constant of type int8. */
 int
 gc_build_int8(GcTranslation *tr, int64 value)
 {
@@ -366,6 +370,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	return leaf->append && GC_KIND_IS_CODE(kind) && e >= 0 ? unify_texts(tr, e) : e;
 }
 
+/* A payload of a build; equal ones are one.  Refused if there are too many. */
 static int
 add_payload(GcTranslation *tr, int build, int expr, bool greatest)
 {
@@ -404,6 +409,7 @@ gc_build_greatest(GcTranslation *tr, int build, int expr)
 	return add_payload(tr, build, expr, true);
 }
 
+/* An accumulator of the streamed leaf's pipeline; equal ones are one.  Refused if there are too many. */
 static int
 add_agg(GcTranslation *tr, GcPAgg agg)
 {
@@ -436,6 +442,7 @@ gc_build_precise_sum(GcTranslation *tr, int arg, int factor)
 	return add_agg(tr, (GcPAgg) {.fn = GC_AGG_PRECISE_SUM,.arg = arg,.factor = factor < 0 ? GC_NONE : factor});
 }
 
+/* How often rows are halved before a share of them is left; 30 at most. */
 static uint8
 halvings(double selectivity)
 {
@@ -540,6 +547,7 @@ copy_array(const void *array, int n, int most, Size size)
 #define COPY_ARRAY(field, n, most) \
 	(to->field = copy_array(from->field, (n), (most), sizeof(*from->field)))
 
+/* Copy the arrays that a translation may write to, as far as they are in use. */
 static void
 copy_arrays(GcTranslation *to, const GcTranslation *from)
 {
@@ -564,6 +572,7 @@ copy_arrays(GcTranslation *to, const GcTranslation *from)
 	COPY_ARRAY(kept_windows, from->nkept_windows, GC_MAX_WINDOWS_KEPT);
 }
 
+/* Copy the lists that a translation may append to. */
 static void
 copy_lists(GcTranslation *to, const GcTranslation *from)
 {

@@ -82,6 +82,7 @@ scan_var(List *scan_tlist, const Var *var)
 	return NULL;
 }
 
+/* Give Vars the nulling relations that they have in the scan's target list. */
 static Node *
 settle_expr(Node *node, void *context)
 {

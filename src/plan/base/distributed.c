@@ -44,6 +44,7 @@ typedef struct Catalog
 	Oid			index;
 } Catalog;
 
+/* Has the extension's catalog an entry of this table? */
 static bool
 is_distributed(const Catalog *catalog, Oid relid)
 {
@@ -58,6 +59,7 @@ is_distributed(const Catalog *catalog, Oid relid)
 	return found;
 }
 
+/* Does any table below stand in the catalog? */
 static bool
 distributed_walker(Node *node, const Catalog *catalog)
 {
@@ -78,6 +80,7 @@ distributed_walker(Node *node, const Catalog *catalog)
 /* Is it known that there is no such catalog?  Until a relation of any name is made. */
 static bool known_absent = false;
 
+/* A callback: something about schemas has changed, so the extension may have been created. */
 static void
 forget_absence(Datum arg, int cache, uint32 hash)
 {
@@ -129,12 +132,14 @@ reads_result(Oid funcid)
 	return name && (strcmp(name, "read_intermediate_result") == 0 || strcmp(name, "read_intermediate_results") == 0);
 }
 
+/* Is the function volatile?  What Citus has computed before does not change while it is read. */
 static bool
 is_volatile(Oid funcid, void *context)
 {
 	return func_volatile(funcid) == PROVOLATILE_VOLATILE && !reads_result(funcid);
 }
 
+/* Does an expression or query call a volatile function? */
 static bool
 volatile_walker(Node *node, void *context)
 {

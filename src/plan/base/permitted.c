@@ -29,6 +29,7 @@
  *-------------------------------------------------------------------------
  */
 
+/* For check_functions_in_node(): note the function, and go on. */
 static bool
 note_function(Oid function, void *context)
 {
@@ -38,6 +39,7 @@ note_function(Oid function, void *context)
 	return false;
 }
 
+/* Note all functions that a query or expression calls, also those by which rows are told apart. */
 static bool
 note_functions(Node *node, void *context)
 {

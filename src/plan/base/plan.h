@@ -300,12 +300,14 @@ typedef struct GcPlanWindows
 /* They may take this, or what a hash table may if that is more.  PostgreSQL spills rows to disk. */
 #define GC_LEAST_WINDOW_MEMORY		(256.0 * 1024 * 1024)
 
+/* Bytes that rows of window functions may take in a session. */
 static inline double
 gc_window_memory(void)
 {
 	return Max((double) get_hash_memory_limit(), GC_LEAST_WINDOW_MEMORY);
 }
 
+/* Do so many rows fit, by what the planner knows of their columns? */
 static inline bool
 gc_windows_fit(const GcPlanWindows *windows, int ncolumns, double rows)
 {

@@ -24,12 +24,14 @@
 #include "source.h"
 #include "../../compat.h"
 
+/* Put a value into the shape. */
 static inline void
 mix(GcQuerySummary *g, uint64 value)
 {
 	g->shape = gc_summary_mix(g->shape, value);
 }
 
+/* Note a user's table once.  Those beyond GC_SUMMARY_TABLES are not counted by table. */
 static void
 add_table(GcQuerySummary *g, Oid relid)
 {
@@ -42,6 +44,7 @@ add_table(GcQuerySummary *g, Oid relid)
 		g->tables[g->ntables++] = relid;
 }
 
+/* An entry of the range table is told by kind, join type and table. */
 static void
 look_at_entry(GcQuerySummary *g, const RangeTblEntry *rte)
 {
@@ -74,6 +77,7 @@ text_class(const Const *c)
 	return class | (n == 0 ? 16 : 0);
 }
 
+/* Constants are of one shape by type and NULL; booleans by their value, and texts by their wildcards. */
 static void
 look_at_const(GcQuerySummary *g, const Const *c)
 {
@@ -134,6 +138,7 @@ told_by(const Node *node)
 	}
 }
 
+/* For check_functions_in_node(): note what must be known of a query's calls, and go on. */
 static bool
 look_at_function(Oid function, void *context)
 {
@@ -151,6 +156,7 @@ look_at_call(GcQuerySummary *g, Node *node)
 	(void) check_functions_in_node(node, look_at_function, g);
 }
 
+/* A Var is told by its place, and by the level of its query. */
 static inline uint64
 var_bits(const Var *var)
 {
@@ -190,6 +196,7 @@ walk(GcQuerySummary *g, const void *part)
 		(void) summary_walker(unconstify(void *, part), g);
 }
 
+/* Plain tables without expressions of their own need no walker. */
 static void
 walk_tables(GcQuerySummary *g, const List *rtable)
 {
@@ -299,6 +306,7 @@ summary_walker(Node *node, void *context)
 	}
 }
 
+/* Walk the query once, for its shape and for what is asked about it. */
 void
 gc_summarise_query(Query *query, GcQuerySummary *summary)
 {

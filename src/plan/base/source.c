@@ -58,6 +58,7 @@ static bool query_refused(Query *query, SourceContext *context);
  *-------------------------------------------------------------------------
  */
 
+/* Is the name in the list? */
 static bool
 is_one_of(const char *name, const char *const *names, int n)
 {
@@ -171,6 +172,7 @@ check_cte(SourceContext *context, const RangeTblEntry *rte)
 	context->depth = depth;
 }
 
+/* Stops at the first reason. */
 static bool
 source_walker(Node *node, SourceContext *context)
 {
@@ -278,12 +280,14 @@ gc_is_storage_function(Oid function)
 	return (gc_builtin(function)->flags & GC_SEES_STORAGE) != 0;
 }
 
+/* As check_functions_in_node() wants it. */
 static bool
 is_storage_function(Oid function, void *context)
 {
 	return gc_is_storage_function(function);
 }
 
+/* Does it call a function that shows how rows are stored, such as pg_column_size()? */
 static bool
 storage_walker(Node *node, void *context)
 {

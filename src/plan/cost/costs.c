@@ -96,6 +96,7 @@ own_values(const GcTranslation *tr, uint16 space)
 	return lut->type == GC_LUT_UNIFY ? own_values(tr, lut->space) : tr->lut_values[space - GC_SPACE_LUT];
 }
 
+/* Values that other columns' dictionaries add to this one. */
 static double
 added_values(const GcTranslation *tr, uint16 space)
 {
@@ -111,6 +112,7 @@ added_values(const GcTranslation *tr, uint16 space)
 	return n;
 }
 
+/* Operators that a lookup table takes, in the number of its values. */
 static double
 operators(const GcTranslation *tr, int i)
 {
@@ -180,6 +182,7 @@ typedef struct DeviceCosts
 	double		pair;
 } DeviceCosts;
 
+/* Costs of the device by the settings, or by what kind of device it is. */
 static DeviceCosts
 device_costs(void)
 {
@@ -262,6 +265,7 @@ kept_windows_cost(const GcTranslation *tr, const GcGroups *rows, const DeviceCos
 
 static Cost leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs);
 
+/* The cost of all of a node's leaves. */
 static Cost
 leaves_cost(GcTranslation *tr, List *leaves, const DeviceCosts *costs)
 {
@@ -358,6 +362,7 @@ output_operators(GcTranslation *tr, const GcPlanOutput *out, const Expr *expr)
 	return WORD_OPERATORS;
 }
 
+/* The cost to decode one row, in PostgreSQL's units. */
 static Cost
 row_cost(GcTranslation *tr)
 {

@@ -61,6 +61,7 @@ may_be_left(JoinType jointype, bool inner)
 	}
 }
 
+/* The expression below relabelling. */
 static Expr *
 without_relabeling(Node *node)
 {
@@ -245,6 +246,7 @@ subplan_path(PlannerInfo *root)
 	return root ? fetch_upper_rel(root, UPPERREL_FINAL, NULL)->cheapest_total_path : NULL;
 }
 
+/* The planner's state for a subplan, or NULL. */
 static PlannerInfo *
 subplan_root(const PlannerGlobal *glob, const SubPlan *subplan)
 {
@@ -283,6 +285,7 @@ chosen_alternative(const List *alternatives, double evaluations)
 	return best;
 }
 
+/* The time of one subplan: once where it is hashed, and else for each row. */
 static void
 add_subplan_time(const SubPlan *subplan, Subplans *found)
 {
@@ -300,6 +303,7 @@ add_subplan_time(const SubPlan *subplan, Subplans *found)
 	found->once->time += subplan->startup_cost * share;
 }
 
+/* Add up the time of all subplans in an expression; of alternatives, of the first. */
 static bool
 subplan_walker(Node *node, Subplans *found)
 {
@@ -351,6 +355,7 @@ target_excess(PlannerInfo *root, const Path *path, Once *once)
 	return found.startup + path->rows * (found.cost - found.time);
 }
 
+/* The time of a scan, without subplans, which are counted elsewhere. */
 static Cost
 leaf_time(PlannerInfo *root, const Path *path, Once *once)
 {
@@ -388,6 +393,7 @@ above_children(const Path *path, Cost below, Cost time)
 	return (below > 0 ? read * (time / below) : 0) + (path->total_cost - read);
 }
 
+/* The time of Append and its like: of all children, and of what is above them. */
 static Cost
 list_time(PlannerInfo *root, const Path *path, List *children, Once *once)
 {
@@ -474,6 +480,7 @@ sort_excess(const Path *path, const Path *child)
 	return cost - Min(cost, comparison * (rows + kept * log(rows / kept) * levels));
 }
 
+/* The time of a node with one child. */
 static Cost
 upper_time(PlannerInfo *root, Path *path, Path *child, Once *once)
 {
@@ -490,6 +497,7 @@ upper_time(PlannerInfo *root, Path *path, Path *child, Once *once)
 	return Max(time, 0);
 }
 
+/* The time of a path with all below it: ours by our costs, PostgreSQL's as corrected. */
 static Cost
 path_time(PlannerInfo *root, Path *path, Once *once)
 {

@@ -64,6 +64,7 @@ typedef struct Parts
 	Cost		above;
 } Parts;
 
+/* Is a parameter of the statement below? */
 static bool
 param_walker(Node *node, void *context)
 {
@@ -165,6 +166,7 @@ most_of_one_value(PlannerInfo *root, List *args, int relid)
 	return most;
 }
 
+/* The largest share of rows that a condition may leave, whatever its parameters are. */
 static double
 most_of_clause(PlannerInfo *root, Node *clause, int relid)
 {
@@ -255,12 +257,14 @@ children_of(Path *path)
 	return child ? list_make1(*child) : NIL;
 }
 
+/* The planner's state for the paths below: a subquery has its own. */
 static PlannerInfo *
 root_below(PlannerInfo *root, const Path *path)
 {
 	return IsA(path, SubqueryScanPath) && path->parent->subroot ? path->parent->subroot : root;
 }
 
+/* Is it PostgreSQL's scan of a table? */
 static bool
 scans_table(const Path *path)
 {
@@ -314,6 +318,7 @@ executed_once(Path *inner)
 	return IsA(inner, MaterialPath) ? ((MaterialPath *) inner)->subpath : NULL;
 }
 
+/* Divide a path's time into what hangs on guesses, and what does not. */
 static void
 add_parts(PlannerInfo *root, Path *path, Parts *parts)
 {
@@ -395,6 +400,7 @@ most_rows(const Parts *parts)
 	return times;
 }
 
+/* The most time that it takes, whatever the parameters are. */
 static Cost
 most_time(const Parts *parts)
 {

@@ -139,6 +139,7 @@ add_step(FoundSteps *found, Relids outer, Relids inner, Relids result)
 	search->steps[at] = step;
 }
 
+/* Is it a relation that joins begin with? */
 static bool
 is_initial(const FoundSteps *found, Relids relids)
 {
@@ -211,6 +212,7 @@ is_complete(const GcJoinSearch *search, int nsets)
 	return search->nsteps > 0;
 }
 
+/* Note a search for the order of joins, in the planning's context. */
 static GcJoinSearch *
 add_search(PlannerInfo *root, uint64 key)
 {
@@ -276,6 +278,7 @@ fits(const GcJoinSearch *search, List *initial_rels)
 	return true;
 }
 
+/* An order that was noted and still holds, a limited number of times.  NULL: it must be searched for. */
 static Order *
 find_order(uint64 key)
 {
@@ -416,6 +419,7 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
  *-------------------------------------------------------------------------
  */
 
+/* Note the order that was found.  Where there are too many, all are forgotten. */
 static void
 note(const GcJoinSearch *search)
 {

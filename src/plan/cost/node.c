@@ -28,7 +28,7 @@
 #include "../base/permitted.h"
 #include "../base/planning.h"
 #include "../expr/lookup.h"
-#include "../group/sort_keys.h"
+#include "../group/sets.h"
 
 typedef enum GcNodeName
 {
@@ -46,6 +46,7 @@ static const char *const node_names[GC_NODE_NAMES] = {
 	[GC_NODE_WINDOW] = GC_WINDOW_NODE,
 };
 
+/* Bytes as a constant, which copying and writing a plan keeps. */
 static Const *
 bytes_const(const void *bytes, Size size)
 {
@@ -144,6 +145,7 @@ note_order(PlannerInfo *root, const GcTranslation *tr, GcPlan *plan)
 	}
 }
 
+/* The name under which EXPLAIN shows the node. */
 static GcNodeName
 node_name(const GcPlan *plan, RelOptInfo *rel)
 {
@@ -216,6 +218,7 @@ note_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
 	note_levels(path->tr->leaves);
 }
 
+/* A CustomPath's hook: the plan node of a path that has won. */
 static Plan *
 plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			 List *tlist, List *clauses, List *custom_plans)
@@ -270,6 +273,7 @@ gc_make_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target)
 	return path;
 }
 
+/* Is it a path of this module that is offloaded? */
 bool
 gc_is_path(const Path *path)
 {
@@ -353,6 +357,7 @@ static Path *rewrite(Rewrite *w, Path *path);
  *-------------------------------------------------------------------------
  */
 
+/* A CustomPath's hook: the scan that stands for a row source within the fallback. */
 static Plan *
 plan_input_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 				List *tlist, List *clauses, List *custom_plans)
@@ -373,6 +378,7 @@ static const CustomPathMethods input_path_methods = {
 	.PlanCustomPath = plan_input_path,
 };
 
+/* Does the path stand for a row source? */
 static bool
 is_input_path(const Path *path)
 {
@@ -520,6 +526,7 @@ gc_child_list(Path *path)
 	return NULL;
 }
 
+/* Is it any of PostgreSQL's joins? */
 static bool
 is_join(const Path *path)
 {
@@ -657,6 +664,7 @@ replace_source(Rewrite *w, GcLeaf *leaf, Path *path)
 	return make_input_path(path, w->tr->plan->inputs[leaf->input].child);
 }
 
+/* A Gather goes, and its paths become serial ones, where what is below asks for that. */
 static Path *
 rewrite_gather(Rewrite *w, Path *copy)
 {

@@ -49,7 +49,7 @@
 #include "../../compat.h"
 #include "../../force.h"
 #include "../base/planning.h"
-#include "../group/sort_keys.h"
+#include "../group/sets.h"
 
 /* More rows than this are not chosen on the device. */
 #define MOST_WANTED		100000

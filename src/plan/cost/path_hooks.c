@@ -104,6 +104,7 @@ is_looked_at(const RelOptInfo *rel)
 	return true;
 }
 
+/* The hook: offer a path of ours for a relation that is scanned. */
 static void
 gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
@@ -115,6 +116,7 @@ gc_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 		gc_add_rel_path(root, rel);
 }
 
+/* The hook: describe a join for each pair of relations, and offer a path for it. */
 static void
 gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 				 RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
@@ -133,6 +135,7 @@ gc_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	gc_planning->geqo = false;
 }
 
+/* Search for the order of joins as if this module was not there. */
 static RelOptInfo *
 search_joins(PlannerInfo *root, List *initial_rels)
 {
@@ -162,6 +165,7 @@ find_joins(PlannerInfo *root, List *initial_rels)
 	return rel;
 }
 
+/* The hook: search for the order once, or take one that is known. */
 static RelOptInfo *
 gc_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
 {
@@ -236,6 +240,7 @@ expect_fewer_copies(PlannerInfo *root, RelOptInfo *output)
 	}
 }
 
+/* The hook: offer paths with groups, windows and order. */
 static void
 gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 			   RelOptInfo *output, void *extra)

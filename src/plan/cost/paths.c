@@ -160,6 +160,7 @@ query_refusal(PlannerInfo *root)
 	return NULL;
 }
 
+/* Are there conditions that must be tested before users' own? */
 static bool
 row_security_in_effect(PlannerInfo *root)
 {
@@ -168,12 +169,14 @@ row_security_in_effect(PlannerInfo *root)
 	return root->parent_root ? row_security_in_effect(root->parent_root) : false;
 }
 
+/* Make pipelines of a subquery below, if that is possible. */
 static bool
 embed(GcTranslation *tr, GcLeaf *leaf)
 {
 	return gc_subquery_embed(tr, leaf) || gc_union_embed(tr, leaf);
 }
 
+/* Begin a translation of a relation, with all that it needs of other rooms. */
 static GcTranslation *
 translate_rel(PlannerInfo *root, GcRelDesc *desc, bool untried)
 {
@@ -231,6 +234,7 @@ takes_whole(GcTranslation *tr, RelOptInfo *rel)
 	return IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(tr->root));
 }
 
+/* The path costs this at most, so that it is taken before others that cost more. */
 static void
 cost_at_most(Path *path, Cost most)
 {
@@ -278,6 +282,7 @@ is_beaten(const Path *costs, const Path *fallback)
 		fallback->total_cost <= costs->total_cost && fallback->param_info == NULL;
 }
 
+/* Is a value of another plan read below? */
 static bool
 exec_param_walker(Node *node, void *context)
 {
@@ -299,6 +304,7 @@ refuse_eager_init_plan(GcTranslation *tr)
 		gc_refuse(tr, "a row source is joined without an equality, beside the output of an InitPlan");
 }
 
+/* Offer a path: translate, cost, and compare with PostgreSQL's own. */
 static void
 add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having,
 			double rows, const char *what)

@@ -123,6 +123,7 @@ partition_collation(Oid type, Oid collation)
 	return collation;
 }
 
+/* One column by which rows are divided or ordered.  False: refused. */
 static bool
 add_key(GcTranslation *tr, GcPlanWindow *w, const SortGroupClause *clause, bool partition)
 {
@@ -154,6 +155,7 @@ add_key(GcTranslation *tr, GcPlanWindow *w, const SortGroupClause *clause, bool 
 	return true;
 }
 
+/* The offset of a frame; *e is -1 where there is none. */
 static bool
 add_offset(GcTranslation *tr, Node *offset, int16 *e)
 {
@@ -289,6 +291,7 @@ classify(const WindowFunc *func, GcPlanWindowFn *fn)
 	return func->winagg && OidIsValid(fn->operator) && list_length(func->args) == 1;
 }
 
+/* One window function as the session computes it.  False: refused. */
 static bool
 describe_function(GcTranslation *tr, WindowFunc *func, GcPlanWindowFn *fn)
 {
@@ -328,6 +331,7 @@ describe_function(GcTranslation *tr, WindowFunc *func, GcPlanWindowFn *fn)
 	return true;
 }
 
+/* Note all window functions, each once. */
 static bool
 functions_walker(Node *node, void *context)
 {

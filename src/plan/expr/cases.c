@@ -143,6 +143,7 @@ put_operand_below(Node *node, void *operand)
 	return expression_tree_mutator(node, put_operand_below, operand);
 }
 
+/* CASE with an operand as CASE with conditions: the operand in the place of each CaseTestExpr. */
 static CaseExpr *
 put_operand(const CaseExpr *c)
 {
@@ -163,6 +164,7 @@ translate_arm(GcTranslation *tr, GcLeaf *leaf, const Choice *choice, Expr *arm)
 	return tr->translate(tr, leaf, arm);
 }
 
+/* From the last arm on, each is IF of its condition, its value and what comes behind it. */
 int
 gc_translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 {

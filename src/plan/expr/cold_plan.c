@@ -27,6 +27,7 @@ needs_statement(Node *node, void *context)
 	return expression_tree_walker(node, needs_statement, context);
 }
 
+/* Does the node read rows of a plan below, or decide at execution?  No loader has these. */
 static bool
 has_row_source(const CustomScan *scan)
 {

@@ -243,6 +243,7 @@ is_compared(const GcTranslation *tr, int x, GcKind elem)
 	return tr->pexprs[x].op != GC_OP_COLUMN || tr->groups_of[tr->columns[tr->pexprs[x].ref].input] != 0;
 }
 
+/* x IN a list that is evaluated at execution. */
 static int
 translate_list(GcTranslation *tr, int x, Expr *array)
 {

@@ -2,7 +2,7 @@
  *
  * dates.c
  *	  Expressions of a timestamp that depend on its date alone: to_char() with a format without a time of day, fields of
- *	  dates, truncations to dates, and whatever is made of these.
+ *	  dates, truncations to dates, and whatever is made of these.  The table of all fields of timestamps.
  *
  * There are few dates where there are many timestamps, so such an expression can be a lookup table.
  *
@@ -13,10 +13,12 @@
 #include "dates.h"
 
 #include "nodes/nodeFuncs.h"
+#include "parser/scansup.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
 #include "utils/fmgroids.h"
 
-#include "fields.h"
+#include "../../program/functions.h"
 #include "../base/builtins.h"
 
 /*
@@ -47,6 +49,7 @@ matched(const char *format, const char *pattern)
 	return small ? len : 0;
 }
 
+/* Does the format go on with a pattern that prints something of the time of day? */
 static bool
 is_time_pattern(const char *format)
 {
@@ -167,6 +170,7 @@ is_zoned(Node *node)
 	return b && b->zone == GC_ZONE_OF_SESSION && (b->date != GC_DATE_BY_FORMAT || prints_date(node));
 }
 
+/* Printed dates give way to their arguments; where the zone matters, date() is called in their place. */
 static Node *
 without_stable(Node *node, bool *zoned)
 {
@@ -189,4 +193,87 @@ gc_without_stable(Expr *expr, bool *zoned)
 {
 	*zoned = false;
 	return without_stable((Node *) expr, zoned);
+}
+
+/*-------------------------------------------------------------------------
+ * Fields of timestamps, by name
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct Field
+{
+	int			field;
+	int			call;			/* GcFunction; -1: none */
+	int			truncate;		/* that of date_trunc() */
+	bool		of_date;
+} Field;
+
+/* The field's entry, or NULL. */
+static const Field *
+known(int field)
+{
+	static const Field fields[] = {
+		{DTK_MILLENNIUM, GC_CALL_MILLENNIUM, GC_CALL_TRUNC_MILLENNIUM, true},
+		{DTK_CENTURY, GC_CALL_CENTURY, GC_CALL_TRUNC_CENTURY, true},
+		{DTK_DECADE, GC_CALL_DECADE, GC_CALL_TRUNC_DECADE, true},
+		{DTK_YEAR, GC_CALL_YEAR, GC_CALL_TRUNC_YEAR, true},
+		{DTK_ISOYEAR, GC_CALL_ISOYEAR, -1, true},
+		{DTK_QUARTER, GC_CALL_QUARTER, GC_CALL_TRUNC_QUARTER, true},
+		{DTK_MONTH, GC_CALL_MONTH, GC_CALL_TRUNC_MONTH, true},
+		{DTK_WEEK, GC_CALL_WEEK, GC_CALL_TRUNC_WEEK, true},
+		{DTK_DAY, GC_CALL_DAY, GC_CALL_TRUNC_DAY, true},
+		{DTK_DOW, GC_CALL_DOW, -1, true},
+		{DTK_ISODOW, GC_CALL_ISODOW, -1, true},
+		{DTK_DOY, GC_CALL_DOY, -1, true},
+		{DTK_HOUR, GC_CALL_HOUR, GC_CALL_TRUNC_HOUR},
+		{DTK_MINUTE, GC_CALL_MINUTE, GC_CALL_TRUNC_MINUTE},
+		{DTK_SECOND, -1, GC_CALL_TRUNC_SECOND},
+		{DTK_MILLISEC, -1, GC_CALL_TRUNC_MILLISECOND},
+		{DTK_MICROSEC, GC_CALL_USEC, -1},
+	};
+	static const Field none = {.call = -1,.truncate = -1};
+
+	for (int i = 0; i < lengthof(fields); i++)
+	{
+		if (fields[i].field == field)
+			return &fields[i];
+	}
+	return &none;
+}
+
+int
+gc_field_named(const Const *name)
+{
+	char	   *spelled = TextDatumGetCString(name->constvalue);
+	char	   *lower = downcase_truncate_identifier(spelled, strlen(spelled), false);
+	int			value;
+	int			type = DecodeUnits(0, lower, &value);
+
+	if (type == UNKNOWN_FIELD)
+		type = DecodeSpecial(0, lower, &value);
+	return type == UNITS || (type == RESERV && value == DTK_EPOCH) ? value : -1;
+}
+
+int
+gc_field_call(int field)
+{
+	return known(field)->call;
+}
+
+int
+gc_trunc_call(int field)
+{
+	return known(field)->truncate;
+}
+
+bool
+gc_is_date_field(int field)
+{
+	return known(field)->of_date;
+}
+
+bool
+gc_truncates_to_date(int field)
+{
+	return known(field)->of_date && known(field)->truncate >= 0;
 }

@@ -55,6 +55,7 @@ static int	translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr);
  *-------------------------------------------------------------------------
  */
 
+/* Both arguments, and then the operation. */
 static int
 translate_arith(GcTranslation *tr, GcLeaf *leaf, List *args, Oid type, GcOp what)
 {
@@ -64,6 +65,7 @@ translate_arith(GcTranslation *tr, GcLeaf *leaf, List *args, Oid type, GcOp what
 	return b < 0 ? GC_NO_EXPR : gc_translate_arith(tr, type, what, a, b);
 }
 
+/* The argument, and then the operation. */
 static int
 translate_unary(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, const char *name)
 {
@@ -91,6 +93,7 @@ compares_text_function(OpExpr *op)
 	return IsA(left, FuncExpr) || IsA(left, OpExpr);
 }
 
+/* A number of days that is multiplied by an expression. */
 static int
 translate_days(GcTranslation *tr, GcLeaf *leaf, const GcScaledInterval *interval)
 {
@@ -99,6 +102,7 @@ translate_days(GcTranslation *tr, GcLeaf *leaf, const GcScaledInterval *interval
 	return factor < 0 ? factor : gc_translate_days(tr, interval, factor);
 }
 
+/* An operator: a comparison, arithmetic, or one that is a lookup table over one column. */
 static int
 translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 {
@@ -144,6 +148,7 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
  *-------------------------------------------------------------------------
  */
 
+/* The epoch of a difference of two timestamps, without an interval in between. */
 static int
 translate_epoch_of_difference(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
@@ -154,6 +159,7 @@ translate_epoch_of_difference(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 	return b < 0 ? GC_NO_EXPR : gc_translate_epoch(tr, f, a, b);
 }
 
+/* width_bucket() of four numbers. */
 static int
 translate_width_bucket(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
@@ -168,6 +174,7 @@ translate_width_bucket(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 	return gc_translate_width_bucket(tr, args);
 }
 
+/* date_bin(): its stride is constant. */
 static int
 translate_date_bin(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
@@ -177,6 +184,7 @@ translate_date_bin(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 	return origin < 0 ? GC_NO_EXPR : gc_translate_date_bin(tr, f, ts, origin);
 }
 
+/* A function, by what plan/base/builtins.c says of it. */
 static int
 translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
 {
@@ -234,6 +242,7 @@ translate_func(GcTranslation *tr, GcLeaf *leaf, FuncExpr *f)
  *-------------------------------------------------------------------------
  */
 
+/* AND and OR of any number of arguments, two by two; NOT of one. */
 static int
 translate_bool(GcTranslation *tr, GcLeaf *leaf, BoolExpr *b)
 {
@@ -256,6 +265,7 @@ translate_bool(GcTranslation *tr, GcLeaf *leaf, BoolExpr *b)
 	return e;
 }
 
+/* IS TRUE and its like. */
 static int
 translate_boolean_test(GcTranslation *tr, GcLeaf *leaf, BooleanTest *t)
 {
@@ -291,6 +301,7 @@ translate_hidden(GcTranslation *tr, GcLeaf *leaf, GcLeaf *hiding, Node *node)
 	return gc_refuse(tr, "a column of a semi join's inner side is used above it");
 }
 
+/* A column, or a placeholder, of the leaf itself, of one that it probes or of a level of groups. */
 static int
 translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 {
@@ -522,6 +533,7 @@ translate_lookup(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	return arg < 0 ? GC_NO_EXPR : gc_lookup_table(tr, expr, var, arg);
 }
 
+/* An expression as kernels compute it; else as a lookup table, or not at all, with the first reason. */
 static int
 translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 {

@@ -28,7 +28,7 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "fields.h"
+#include "dates.h"
 #include "instants.h"
 #include "origin.h"
 #include "../../columns/encode/interval.h"
@@ -71,6 +71,7 @@ epoch_param(GcTranslation *tr)
 						  GC_TIMESTAMP, GC_SPACE_NONE);
 }
 
+/* A call of the device's function, if its argument was not refused. */
 static int
 call(GcTranslation *tr, GcFunction function, GcKind kind, int a, int b)
 {
@@ -185,6 +186,7 @@ gc_translate_epoch(GcTranslation *tr, const FuncExpr *f, int a, int b)
 	return tr->reason ? GC_NO_EXPR : e;
 }
 
+/* date_trunc() of a timestamp, by a constant field. */
 static int
 translate_date_trunc(GcTranslation *tr, const FuncExpr *f, int arg)
 {
@@ -405,6 +407,7 @@ translate_age_field(GcTranslation *tr, const FuncExpr *f, int arg, int what)
 	return gc_refuse(tr, "this field of an interval is not supported");
 }
 
+/* A field of a time, an interval or an age, where their microseconds say it all. */
 static int
 translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 {
@@ -502,6 +505,7 @@ gc_translate_width_bucket(GcTranslation *tr, const int *args)
 	return tr->reason ? GC_NO_EXPR : e;
 }
 
+/* A function of one translated argument, by how the table of built-ins says that it is made. */
 static int
 translate_function(GcTranslation *tr, const FuncExpr *f, const GcBuiltin *b, int arg)
 {

@@ -32,7 +32,6 @@
 #include "../base/builtins.h"
 #include "origin.h"
 #include "../../columns/encode/interval.h"
-#include "../../columns/encode/pgkinds.h"
 #include "../../program/functions.h"
 
 /* A day has less than 2^53 microseconds when multiplied by it. */
@@ -110,6 +109,7 @@ gc_span_operator(const OpExpr *op, Expr **args)
 		gc_span_operator((OpExpr *) args[0], inner) == 0 ? GC_OP_MUL : 0;
 }
 
+/* Is it a constant interval, and not NULL? */
 static bool
 is_interval(const Expr *expr)
 {
@@ -431,6 +431,7 @@ zone_name(Expr *zone)
 	return zone ? TextDatumGetCString(((Const *) zone)->constvalue) : pg_get_timezone_name(session_timezone);
 }
 
+/* Can local times of the zone be told when the statement begins?  No zone is the session's.  False: refused. */
 static bool
 is_constant_zone(GcTranslation *tr, Expr *zone)
 {
@@ -475,6 +476,7 @@ offset_param(GcTranslation *tr, Expr *zone)
 						  GC_TIMESTAMP, GC_SPACE_NONE);
 }
 
+/* A lookup table by day: the zone's offset as the day begins or ends, or the instant at which it changes. */
 static int
 zone_table(GcTranslation *tr, int day, Expr *zone, GcZonePart part)
 {

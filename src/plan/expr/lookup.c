@@ -109,6 +109,7 @@ hide_vars(Node *node, void *context)
 	return expression_tree_mutator(node, hide_vars, context);
 }
 
+/* Is there a PlaceHolderVar below? */
 static bool
 contains_placeholder(Node *node, void *context)
 {
@@ -192,6 +193,7 @@ place_walker(Node *node, uint64 *place)
 	return expression_tree_walker(node, place_walker, place);
 }
 
+/* A hash of the text: the beginning of its SHA-256.  False: it could not be computed. */
 static bool
 hash_text(const char *text, GcHash *hash)
 {
@@ -312,6 +314,7 @@ gc_var_values(GcTranslation *tr, Var *var)
 	return n;
 }
 
+/* Give Vars of another level numbers that no relation of this one has. */
 static Node *
 move_vars(Node *node, void *context)
 {
@@ -406,6 +409,7 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 	return gc_build_table(tr, expr, NULL, executed_expr(tr, expr), arg, &lut, GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
 }
 
+/* Codes of one dictionary as codes of another, by a lookup table. */
 static int
 translate_to(GcTranslation *tr, int expr, uint16 space, GcLutType type)
 {

@@ -14,7 +14,6 @@
 #include "datatype/timestamp.h"
 #include "nodes/nodeFuncs.h"
 
-#include "../base/builder.h"
 #include "../base/builtins.h"
 
 /* As gc_origin_column() will go on from a column of groups; GC_NO_EXPR: it will not. */

@@ -96,6 +96,9 @@ typedef struct StandIn
 	int			place;			/* where it is in the scan tuple */
 } StandIn;
 
+/*
+ * A part's stand-ins: executed by PostgreSQL, named in the table's key, and its place in the scan.
+ */
 static StandIn
 stand_in(GcTranslation *tr, Expr *part, int number)
 {
@@ -151,6 +154,7 @@ typedef struct Replacement
 	Expr	   *with[2];
 } Replacement;
 
+/* Put both stand-ins in the places of the two columns. */
 static Node *
 replace_vars(Node *node, void *context)
 {

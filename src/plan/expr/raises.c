@@ -25,6 +25,7 @@ typedef struct RaiseWalk
 	void	   *context;
 } RaiseWalk;
 
+/* Nodes that no table knows: those that only hand on values raise nothing of their own. */
 static GcRaises
 by_form(const Node *node)
 {
@@ -48,6 +49,7 @@ by_form(const Node *node)
 	}
 }
 
+/* Asks the caller of each node first.  True: something may raise an error. */
 static bool
 raises_walker(Node *node, RaiseWalk *walk)
 {

@@ -66,6 +66,7 @@ is_other_call(Oid funcid, void *context)
 	return !(gc_builtin(funcid)->flags & GC_SAFE_OF_TEXTS);
 }
 
+/* Do these arguments keep the function from raising an error? */
 static bool
 are_harmless(Oid funcid, List *args)
 {
@@ -228,6 +229,7 @@ gc_concatenation_of(const Expr *expr, Expr *const parts[2])
 	return copy;
 }
 
+/* concat() and concat_ws() of texts depend on no setting: || stands for them where mutable functions are looked for. */
 static Node *
 put_textcat(Node *node, void *context)
 {

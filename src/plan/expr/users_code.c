@@ -28,12 +28,14 @@ typedef struct Walk
 	bool		json;			/* JSON of them is made by their users' casts, if they have one */
 } Walk;
 
+/* Do the function's arguments say what it runs, as of a type's input? */
 static bool
 is_told_code(Oid funcid, void *context)
 {
 	return (gc_builtin(funcid)->flags & GC_IS_TOLD_CODE) != 0;
 }
 
+/* Came the function with no server?  Leakproof ones count only if the walk says so. */
 static bool
 is_users_function(Oid funcid, void *context)
 {
@@ -70,6 +72,7 @@ is_read(const Node *node)
 	return IsA(node, Var) || IsA(node, Const) || IsA(node, Param) || IsA(node, CaseTestExpr) || IsA(node, RelabelType);
 }
 
+/* Stops at the first call that may run such code. */
 static bool
 users_code_walker(Node *node, Walk *w)
 {

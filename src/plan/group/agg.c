@@ -51,6 +51,7 @@ add_output(GcTranslation *tr, Node *expr, GcOutputType type)
 	return out;
 }
 
+/* Is it an output already?  One that is not computed by the device does not count. */
 static bool
 in_scan_tlist(GcTranslation *tr, Node *expr)
 {
@@ -64,6 +65,7 @@ in_scan_tlist(GcTranslation *tr, Node *expr)
 	return false;
 }
 
+/* A group key as an output, with what decoding wants to know of its display scale. */
 static bool
 add_group_key(GcTranslation *tr, Node *expr)
 {
@@ -95,6 +97,7 @@ accumulate(GcTranslation *tr, const Aggref *agg, GcAggFn fn, int arg)
 	return gc_accumulator(tr, gc_agg_in_parts(tr, agg), fn, arg);
 }
 
+/* An aggregate that is one accumulator's value, and the count that says whether it is NULL. */
 static bool
 add_plain(GcTranslation *tr, Aggref *agg, int arg, GcAggFn fn)
 {
@@ -153,6 +156,7 @@ add_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 	return out;
 }
 
+/* Refuse an aggregate for its argument's type; returns false for the caller to return. */
 static bool
 refuse_type(GcTranslation *tr, Aggref *agg)
 {
@@ -184,6 +188,7 @@ add_interval_sums(GcTranslation *tr, Aggref *agg, int arg, GcOutputType type)
 	return true;
 }
 
+/* sum() or avg(), of which the session makes the value from sums and a count. */
 static bool
 add_sum_avg(GcTranslation *tr, Aggref *agg, int arg, bool is_sum)
 {
@@ -265,6 +270,7 @@ add_regression(GcTranslation *tr, Aggref *agg, int y, int x, Oid finalfn)
 	return tr->reason == NULL;
 }
 
+/* An aggregate over pairs of values: a regression, or a count of pairs without NULL. */
 static bool
 add_over_pairs(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql)
 {
@@ -284,6 +290,7 @@ add_over_pairs(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql)
 	return true;
 }
 
+/* Is there an aggregate that would be refused, whatever its argument is? */
 static bool
 has_unknown_aggregate(Node *node, void *context)
 {
@@ -331,6 +338,7 @@ add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int
 	}
 }
 
+/* An aggregate as an output, from accumulators of the main pipeline. */
 static bool
 add_aggregate(GcTranslation *tr, Aggref *agg)
 {
@@ -416,6 +424,7 @@ add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)
 	return true;
 }
 
+/* GROUPING() as an output. */
 static bool
 add_grouping(GcTranslation *tr, GroupingFunc *grouping)
 {

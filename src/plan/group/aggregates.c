@@ -20,7 +20,6 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "../expr/expr.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../columns/store/numeric.h"
 #include "../../program/scales.h"
@@ -74,6 +73,7 @@ column_scale(GcTranslation *tr, int column)
 	return gc_typmod_scale(tr->plan->columns[column].typmod, UNKNOWN_SCALE);
 }
 
+/* The display scale of a constant; UNKNOWN_SCALE where that is known at execution only. */
 static int
 param_scale(GcTranslation *tr, int param)
 {

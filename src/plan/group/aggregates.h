@@ -33,6 +33,7 @@ typedef struct GcSqlAggregate
 	Oid			floatfn;		/* of a variance or regression: for floats */
 } GcSqlAggregate;
 
+/* Has the aggregate two arguments, and takes only rows in which neither is NULL? */
 static inline bool
 gc_aggregates_pairs(const GcSqlAggregate *sql)
 {

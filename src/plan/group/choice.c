@@ -106,6 +106,7 @@ order_expr(GcTranslation *tr, PathKey *key)
 	return GC_NO_EXPR;
 }
 
+/* Can the operator raise no error, whatever its arguments are? */
 static bool
 is_harmless(const OpExpr *op)
 {

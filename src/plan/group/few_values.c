@@ -106,6 +106,7 @@ add_table(Oid relid, int attnum, double tuples, Column *column)
 	ReleaseSysCache(stats);
 }
 
+/* How many values a column has, and over which span, by its tables' statistics. */
 static Values
 column_values(const GcTranslation *tr, int e)
 {
@@ -139,6 +140,7 @@ apart(Values of, double unit)
 	return (Values) {Min(of.count, of.span / unit + 3), of.span};
 }
 
+/* How many values a function has, by its argument's or by how many there can be at all. */
 static Values
 call_values(Values all, Values argument, int function)
 {
@@ -153,6 +155,7 @@ call_values(Values all, Values argument, int function)
 	return all;
 }
 
+/* A cast to dates has a value for each day; others keep the count. */
 static Values
 cast_values(Values of, GcKind from, GcKind to)
 {
@@ -204,6 +207,7 @@ values_of(const GcTranslation *tr, int e)
 	return all;
 }
 
+/* Is it a table's column, maybe through builds? */
 static bool
 is_column(const GcTranslation *tr, int e)
 {

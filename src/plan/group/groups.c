@@ -77,6 +77,7 @@ gc_level_leave(GcTranslation *tr, const GcLevel *level)
  *-------------------------------------------------------------------------
  */
 
+/* The place of an expression among keys; -1: it is none. */
 static int
 find_key(List *nodes, Node *expr)
 {
@@ -170,6 +171,7 @@ group_word(GcTranslation *tr, GcKind kind, int key, int agg, int count, int word
 	return gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns++);
 }
 
+/* A key, or an aggregate, of an earlier pipeline's groups as a column. */
 static int
 group_column(GcTranslation *tr, GcKind kind, int key, int agg, int count)
 {
@@ -269,6 +271,7 @@ typedef struct Search
 	const char *refusal;
 } Search;
 
+/* The values that an aggregate with DISTINCT takes, if another one takes them, too. */
 static GcDistinct *
 find_value(List *values, const Aggref *agg)
 {
@@ -284,6 +287,7 @@ find_value(List *values, const Aggref *agg)
 	return NULL;
 }
 
+/* Note what aggregates with DISTINCT take once.  Stops at a refusal. */
 static bool
 search_walker(Node *node, Search *search)
 {
@@ -398,6 +402,7 @@ gc_agg_argument(GcTranslation *tr, const Aggref *agg)
 	return arg;
 }
 
+/* Both values of a pair, NULL unless neither is NULL and the filter takes the row. */
 static bool
 row_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
 {
@@ -560,6 +565,7 @@ sum_column(GcTranslation *tr, const Source *s, bool is_sum)
 						GC_KIND_IS_INT(kind) ? GC_INT8 : kind == GC_FLOAT4 && !is_sum ? GC_FLOAT8 : kind, -1, sum, count);
 }
 
+/* sum() or avg() of groups as a column.  An average is computed on the device, unlike a statement's own. */
 static int
 sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 {
@@ -584,6 +590,7 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, n, -1, -1);
 }
 
+/* An aggregate of groups as a column, by how it is computed. */
 static int
 column_of(GcTranslation *tr, const Source *s, const GcSqlAggregate *sql)
 {
@@ -601,6 +608,7 @@ column_of(GcTranslation *tr, const Source *s, const GcSqlAggregate *sql)
 	}
 }
 
+/* An aggregate of a subquery's groups as a column of these. */
 static int
 aggregate_column(GcTranslation *tr, Aggref *agg)
 {
@@ -670,6 +678,7 @@ gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 		check_functional_grouping(rte->relid, var->varno, 0, in_every_set(tr->root, group_exprs), &deps);
 }
 
+/* Is the expression a key, an aggregate or determined by the keys?  Then *e is its column, or it is refused. */
 static bool
 groups_part(GcTranslation *tr, Expr *expr, int *e)
 {

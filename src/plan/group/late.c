@@ -70,6 +70,7 @@ row_id(GcTranslation *tr, int e)
 	return gc_build_expr(tr, GC_OP_OUTER, GC_INT8, id, -1, -1, x.ref);
 }
 
+/* Does the node sort by this output? */
 static bool
 is_ordered_by(const GcTranslation *tr, int output)
 {
@@ -175,6 +176,7 @@ own_output(GcTranslation *tr, int output)
 	return out;
 }
 
+/* The column that is carried in an output's place, or NULL. */
 static const Carried *
 find_output(const Carried *carried, int n, int output)
 {
@@ -251,6 +253,10 @@ renumber_keys(GcTranslation *tr, const Carried *carried, int n)
 	}
 }
 
+/*
+ * Group by row ids in the places of columns that are carried along; these are fetched for the groups that are
+ * returned.
+ */
 static void
 replace_keys(GcTranslation *tr, const Carried *carried, int n)
 {
@@ -300,6 +306,7 @@ gc_fetch_late(GcTranslation *tr)
  *-------------------------------------------------------------------------
  */
 
+/* Mark an expression and all that it is computed of. */
 static void
 mark_live(const GcTranslation *tr, bool *live, u16 e)
 {
@@ -314,6 +321,7 @@ mark_live(const GcTranslation *tr, bool *live, u16 e)
 		mark_live(tr, live, tr->payloads[x->ref].expr);
 }
 
+/* As mark_live(), for each of a list. */
 static void
 mark_list(const GcTranslation *tr, bool *live, const List *exprs)
 {
@@ -323,6 +331,7 @@ mark_list(const GcTranslation *tr, bool *live, const List *exprs)
 		mark_live(tr, live, lfirst_int(lc));
 }
 
+/* Mark what a pipeline's steps and its keys read. */
 static void
 mark_steps(const GcTranslation *tr, bool *live, int pipeline)
 {

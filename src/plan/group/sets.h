@@ -33,4 +33,16 @@ extern bool gc_translate_sets(GcTranslation *tr);
 /* Arguments of GROUPING(): numbers of keys, in tr->groupings; its place there, or -1 with a reason. */
 extern int	gc_translate_grouping(GcTranslation *tr, GroupingFunc *grouping);
 
+/*
+ * Has the level grouping sets, and one of these clauses a column that equals another, or a constant, below them only?
+ * PostgreSQL's keys leave such columns out.
+ */
+extern bool gc_keys_are_merged(PlannerInfo *root, List *clauses, List *tlist);
+
+/* PathKeys of SortGroupClauses: PostgreSQL's own, unless they are merged. */
+extern List *gc_keys_of_clauses(PlannerInfo *root, List *clauses, List *tlist);
+
+/* The keys of the level's ORDER BY; root->sort_pathkeys unless they are merged. */
+extern List *gc_sort_keys(PlannerInfo *root);
+
 #endif							/* GC_SETS_H */

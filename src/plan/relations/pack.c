@@ -40,6 +40,7 @@ pack_refs(GcProgram *p, List *exprs)
 	return first;
 }
 
+/* The accumulator's number in the program; GC_NONE stays. */
 static u16
 mapped_agg(const Maps *maps, u16 agg)
 {
@@ -76,6 +77,7 @@ pack_columns(GcTranslation *tr, GcProgram *p, GcPlan *plan, Maps *maps)
 	}
 }
 
+/* Builds with their payloads side by side, without those that nothing reads. */
 static void
 pack_payloads(GcTranslation *tr, GcProgram *p, Maps *maps)
 {
@@ -271,6 +273,7 @@ count_steps(const GcTranslation *tr)
 	return n;
 }
 
+/* Members of n lists together. */
 static int
 count_list_members(List **lists, int n)
 {
@@ -281,6 +284,7 @@ count_list_members(List **lists, int n)
 	return total;
 }
 
+/* Payloads that something reads. */
 static int
 count_payloads(const GcTranslation *tr, const Maps *maps)
 {
@@ -309,6 +313,7 @@ count_refs(GcTranslation *tr)
 	return n;
 }
 
+/* A dictionary is that of a column, of a lookup table, or of constants, which have no number. */
 static void
 map_space(uint16 *space, const Maps *maps)
 {
@@ -332,6 +337,7 @@ pack_lookup(GcProgram *p, GcExpr *e, const Maps *maps)
 	gc_luts(p)[e->ref].kind = e->kind;
 }
 
+/* Expressions, with the numbers that columns, payloads and tables have in the program. */
 static void
 pack_exprs(GcTranslation *tr, GcProgram *p, const Maps *maps)
 {
@@ -391,6 +397,7 @@ number_parts(GcTranslation *tr, Maps *maps)
 		maps->lut[i] = maps->live && !gc_lut_live(tr, maps->live, i) ? GC_NONE : maps->nluts++;
 }
 
+/* The program in one piece: its parts are counted first, and then written. */
 static GcProgram *
 pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 {
@@ -424,6 +431,7 @@ pack_program(GcTranslation *tr, GcPlan *plan, Maps *maps)
 	return p;
 }
 
+/* An output's numbers, as the program has them. */
 static void
 map_output(GcPlanOutput *out, const Maps *maps)
 {
@@ -451,6 +459,7 @@ map_output(GcPlanOutput *out, const Maps *maps)
 		out->sums[i] = mapped_agg(maps, out->sums[i]);
 }
 
+/* Lookup tables that something reads, with their dictionaries' new numbers. */
 static void
 pack_luts(const GcTranslation *tr, GcPlan *head, const Maps *maps)
 {

@@ -107,6 +107,7 @@ translate_clauses(GcTranslation *tr, GcLeaf *leaf, List *clauses, int display, i
 	return true;
 }
 
+/* A step that tests clauses, of which `share` of the rows pass.  No clauses, no step. */
 static bool
 emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
 {
@@ -176,6 +177,7 @@ negated(GcTranslation *tr, int e)
 	return gc_build_expr(tr, GC_OP_NEG, GC_INT8, e, -1, -1, -1);
 }
 
+/* Is there a value below that differs from the outer one?  Its greatest or its least one does then. */
 static int
 translate_difference(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, Expr *inner, Expr *outer)
 {
@@ -219,6 +221,7 @@ translate_condition(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child, int *all)
 	return ok;
 }
 
+/* A step that probes a child's build by its keys, with conditions on the match. */
 static bool
 emit_probe(GcTranslation *tr, GcLeaf *leaf, GcLeaf *child)
 {
@@ -395,6 +398,7 @@ resume_arm(GcTranslation *tr, GcLeaf *leaf)
 	}
 }
 
+/* Begin the leaf's pipeline, which fills its build unless it is the streamed one. */
 static bool
 open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 {
@@ -430,6 +434,7 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 	return true;
 }
 
+/* The leaf's pipeline: builds of its children, then its steps in order.  False: refused. */
 static bool
 translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 {

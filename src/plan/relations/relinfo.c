@@ -247,6 +247,7 @@ better_swapped(PlannerInfo *root, const RelOptInfo *joinrel, const GcRelDesc *o,
 		largest_table(root, i) > SWAP_FACTOR * largest_table(root, o);
 }
 
+/* A relation as a leaf of a join. */
 static GcRelDesc *
 as_leaf(RelOptInfo *rel)
 {

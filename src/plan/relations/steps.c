@@ -155,6 +155,7 @@ make_filter_steps(GcTranslation *tr, GcLeaf *leaf)
 	return steps;
 }
 
+/* Filters of a leaf as steps, made once. */
 static List *
 filter_steps(GcTranslation *tr, GcLeaf *leaf)
 {
@@ -188,6 +189,7 @@ key_bytes(const GcLeaf *build)
 	return build->tuples <= 250 ? 1 : build->tuples <= 65000 ? 2 : build->tuples <= 4e9 ? 4 : 8;
 }
 
+/* Order for list_sort(): the steps first that drop the most rows for each byte that they read. */
 static int
 compare_steps(const ListCell *a, const ListCell *b)
 {
@@ -245,6 +247,7 @@ search(StepSearch *s, int depth, double cost, double share)
 	}
 }
 
+/* All steps by their cost; every order is tried where there are few. */
 static List *
 cheapest_order(GcTranslation *tr, GcLeaf *leaf)
 {
@@ -280,6 +283,7 @@ cheapest_order(GcTranslation *tr, GcLeaf *leaf)
 	return steps;
 }
 
+/* The phase in which a step may come; filters come in the first. */
 static int
 phase_of(const GcStepPlan *step)
 {

@@ -57,7 +57,6 @@
 
 #include "../base/builder.h"
 #include "../base/display.h"
-#include "../base/leaf.h"
 #include "../base/source.h"
 #include "../expr/expr.h"
 #include "../group/few_values.h"
@@ -143,6 +142,7 @@ joined_rel(PlannerInfo *subroot)
 	return find_join_rel(subroot, GC_ALL_RELIDS(subroot));
 }
 
+/* Expressions by which a subquery's rows are grouped; DISTINCT groups by its columns. */
 static List *
 group_exprs(PlannerInfo *subroot)
 {
@@ -151,6 +151,7 @@ group_exprs(PlannerInfo *subroot)
 	return get_sortgrouplist_exprs(q->distinctClause ? q->distinctClause : q->groupClause, subroot->processed_tlist);
 }
 
+/* PostgreSQL's estimate; without keys there is one group. */
 static double
 number_of_groups(PlannerInfo *subroot, RelOptInfo *rel, List *exprs)
 {
@@ -372,6 +373,7 @@ unnumbered(Node *node, void *context)
 	return (Node *) agg;
 }
 
+/* Are both equal, whatever their relations' numbers are? */
 static bool
 equal_unnumbered(Node *a, Node *b)
 {
@@ -512,6 +514,7 @@ typedef struct ArmWalk
 	const char *reason;
 } ArmWalk;
 
+/* Note the reason; returns false for the caller to return. */
 static bool
 refuse(ArmWalk *w, const char *reason)
 {
@@ -519,6 +522,7 @@ refuse(ArmWalk *w, const char *reason)
 	return false;
 }
 
+/* The expressions that placeholders stand for. */
 static Node *
 strip_placeholders(Node *node, void *context)
 {

@@ -181,6 +181,7 @@ largest_unplaced(GcCore *core)
 	return largest;
 }
 
+/* Attach leaves by their keys, from the streamed one on; then the largest of the rest, by pairs of rows. */
 static void
 build_tree(GcCore *core, GcEqSet *set)
 {
@@ -225,6 +226,7 @@ towards(const GcLeaf *at, GcLeaf *leaf)
 	return leaf;
 }
 
+/* The leaf of an expression in a set of equal ones, or NULL. */
 static GcLeaf *
 leaf_of(const GcEqSet *set, const Expr *expr)
 {
@@ -480,6 +482,7 @@ demote_appends(GcTranslation *tr, GcCore *core)
 	}
 }
 
+/* Give each leaf an input of the request.  False: there are too many. */
 static bool
 assign_inputs(GcTranslation *tr)
 {

@@ -132,6 +132,7 @@ call_digits(Oid function, List *args, const GcQueryLevel *level)
 	}
 }
 
+/* Digits that an aggregate of numerics may need. */
 static int
 aggregate_digits(const Aggref *agg, const GcQueryLevel *level)
 {
@@ -252,6 +253,7 @@ function_may_raise(Node *node, Oid funcid, List *args, Oid collation, const GcQu
 		(b->safe_if == GC_IF_LENGTH && !IsA(lsecond(args), Const));
 }
 
+/* May the aggregate itself raise an error, whatever rows it sees? */
 static bool
 aggregate_may_raise(const Aggref *agg, const GcQueryLevel *level)
 {
@@ -276,6 +278,7 @@ aggregate_may_raise(const Aggref *agg, const GcQueryLevel *level)
  *-------------------------------------------------------------------------
  */
 
+/* A scalar subquery may find two rows; all may raise what their queries raise. */
 static bool
 sublink_may_raise(const SubLink *sublink, Context *context)
 {
@@ -370,6 +373,7 @@ is_small_constant(const Node *node)
 	return bits < (exprType(node) == INT2OID ? 15 : 31);
 }
 
+/* Knowledge of each node, for gc_may_raise(). */
 static GcRaises
 node_raises(Node *node, void *of)
 {
@@ -405,6 +409,7 @@ node_raises(Node *node, void *of)
 	}
 }
 
+/* May anything in an expression of this level raise an error? */
 static bool
 may_raise(Node *node, Context *context)
 {
@@ -427,6 +432,7 @@ clauses_may_raise(List *clauses, List *tlist)
 	return false;
 }
 
+/* May reading this entry of the range table raise an error? */
 static bool
 relation_may_raise(RangeTblEntry *rte, Context *context)
 {
@@ -469,6 +475,7 @@ is_append(Node *node)
 	return operation->op == SETOP_UNION && operation->all && is_append(operation->larg) && is_append(operation->rarg);
 }
 
+/* May anything in the query raise an error?  *queries bounds how many are looked at. */
 static bool
 query_may_raise(Query *query, const GcQueryLevel *parent, int *queries)
 {
@@ -525,6 +532,7 @@ is_of_join(Bitmapset *relations, const Query *query)
 		(bms_get_singleton_member(relations, &rti) && rt_fetch(rti, query->rtable)->rtekind == RTE_JOIN);
 }
 
+/* As check_functions_in_node() wants it. */
 static bool
 is_users_function(Oid funcid, void *context)
 {
@@ -586,6 +594,7 @@ are_of_tables(const List *vars, const Query *query)
 	return true;
 }
 
+/* Is there a join below that adds rows of NULLs? */
 static bool
 has_outer_join(Node *node, void *context)
 {

@@ -52,6 +52,7 @@ level_may_gain(Query *query, bool within)
 	return false;
 }
 
+/* Does any query at or below this level gain by a rewrite? */
 static bool
 level_walker(Node *node, void *context)
 {
@@ -114,6 +115,7 @@ typedef struct Rewriting
 	bool		changed;
 } Rewriting;
 
+/* All rewrites of one level, in their order. */
 static void
 rewrite_level(const GcQueryLevel *level, bool *changed)
 {
@@ -133,6 +135,7 @@ rewrite_level(const GcQueryLevel *level, bool *changed)
 	query->jointree->quals = gc_quals(conjuncts);
 }
 
+/* Rewrite the levels below first. */
 static bool
 rewrite_walker(Node *node, Rewriting *rewriting)
 {

@@ -72,6 +72,7 @@ select_keys(Query *query, Var *column, List *filters)
 	return keys;
 }
 
+/* Add a condition with a subquery to WHERE. */
 static void
 add_condition(Query *sub, Node *condition)
 {

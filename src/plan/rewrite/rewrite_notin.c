@@ -48,6 +48,7 @@
  *-------------------------------------------------------------------------
  */
 
+/* The expression below relabelling. */
 static Node *
 strip_relabel(Node *node)
 {
@@ -74,6 +75,7 @@ is_declared_not_null(const RangeTblEntry *rte, AttrNumber attno)
 	return result;
 }
 
+/* Is the column one of these arguments? */
 static bool
 is_among(const Node *var, List *args)
 {
@@ -229,6 +231,7 @@ is_simple(const Query *query)
 	return !query->hasAggs && !query->groupClause && !query->havingQual && !query->cteList && !query->setOperations;
 }
 
+/* Put the subquery's outputs in the places of the parameters that stand for them. */
 static Node *
 output_mutator(Node *node, List *targets)
 {
@@ -292,6 +295,7 @@ not_exists(Query *sub, List *conditions)
 	return exists->subselect ? (Node *) make_notclause((Expr *) exists) : NULL;
 }
 
+/* arg IS NULL. */
 static Node *
 is_null(Node *arg)
 {
@@ -303,6 +307,7 @@ is_null(Node *arg)
 	return (Node *) test;
 }
 
+/* arg IS NOT FALSE. */
 static Node *
 is_not_false(Node *arg)
 {
@@ -321,6 +326,7 @@ count_of(Node *arg)
 	return (Expr *) gc_make_aggregate(arg ? F_COUNT_ANY : F_COUNT_, INT8OID, arg);
 }
 
+/* A constant of type int8. */
 static Expr *
 int8_const(int64 value)
 {
@@ -344,6 +350,7 @@ choose(Node *condition, Expr *value, Expr *otherwise)
 	return (Expr *) choice;
 }
 
+/* A comparison by the operator's name. */
 static Node *
 compare_int8(const char *name, Expr *left, Expr *right)
 {

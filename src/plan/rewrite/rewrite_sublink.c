@@ -61,12 +61,14 @@ typedef struct Correlation
 	int			resno;			/* output of the grouped subquery */
 } Correlation;
 
+/* Does the subquery refer to columns of the level around it? */
 static bool
 is_correlated(const SubLink *sublink)
 {
 	return contain_vars_of_level(sublink->subselect, 1);
 }
 
+/* A correlated subquery of one value, without groups. */
 static bool
 is_scalar(const SubLink *sublink)
 {
@@ -75,6 +77,7 @@ is_scalar(const SubLink *sublink)
 	return sublink->subLinkType == EXPR_SUBLINK && !query->groupClause && is_correlated(sublink);
 }
 
+/* IN, ANY, or a correlated EXISTS. */
 static bool
 is_membership(const SubLink *sublink)
 {
@@ -82,6 +85,7 @@ is_membership(const SubLink *sublink)
 		(sublink->subLinkType == EXISTS_SUBLINK && is_correlated(sublink));
 }
 
+/* Is there a subquery that may become a join? */
 static bool
 candidate_walker(Node *node, void *context)
 {
@@ -108,6 +112,7 @@ gc_may_unnest(Node *condition)
  *-------------------------------------------------------------------------
  */
 
+/* Is it a column of that level, maybe relabelled? */
 static bool
 is_var_of(Node *node, int levelsup)
 {
@@ -246,6 +251,7 @@ key_output(Query *sub, Node *inner, bool grouped)
 	return tle->resno;
 }
 
+/* Put in the values of aggregates over no rows: 0 for counts, and else NULL. */
 static Node *
 over_no_rows_mutator(Node *node, void *context)
 {
@@ -349,6 +355,7 @@ join_conditions(Query *query, int rti, List *correlations)
 	return conditions;
 }
 
+/* Join the groups of a subquery to the level: in FROM, or with an outer join. */
 static void
 join_groups(Unnest *u, int rti, List *conditions, bool inner)
 {
@@ -510,6 +517,7 @@ is_strict(Node *node)
 	}
 }
 
+/* Put columns of joined groups in the places of subqueries that may become joins. */
 static Node *
 unnest_mutator(Node *node, Unnest *u)
 {
@@ -574,6 +582,7 @@ may_join(const GcQueryLevel *level, List *conjuncts)
 	return gc_joins_cannot_raise(conjuncts, level);
 }
 
+/* Does any condition have a subquery that may become a join? */
 static bool
 has_candidate(List *conjuncts)
 {

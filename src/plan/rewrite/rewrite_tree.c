@@ -126,6 +126,7 @@ gc_relations_of(Node *node)
 	return relations;
 }
 
+/* Does anything refer to a level above the one at *depth? */
 static bool
 refers_above_walker(Node *node, int *depth)
 {
@@ -163,6 +164,7 @@ gc_query_refers_above(Query *query)
 	return query_tree_walker(query, refers_above_walker, &depth, 0);
 }
 
+/* Is a CTE read that is of a level above? */
 static bool
 outer_cte_walker(Node *node, int *depth)
 {
@@ -266,6 +268,7 @@ gc_list_conditions(Query *query)
 	return collect_conjuncts((Node *) query->jointree, true, false);
 }
 
+/* Does no join put NULLs in the place of the relation's rows? */
 static bool
 is_inner(Node *jtnode, int rti)
 {

@@ -516,12 +516,14 @@ membership(Node *tree, Var *side, int *selects)
 	return make_andclause(list_make2(left, op->op == SETOP_EXCEPT ? make_notclause(right) : right));
 }
 
+/* A constant of type int8. */
 static Expr *
 bigint(int64 value)
 {
 	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
 }
 
+/* An operator over int8, by its Oid. */
 static Expr *
 bigint_op(Oid operator, Oid type, Expr *left, Expr *right)
 {
@@ -531,6 +533,7 @@ bigint_op(Oid operator, Oid type, Expr *left, Expr *right)
 	return (Expr *) op;
 }
 
+/* LEAST() or GREATEST() of two values of type int8. */
 static Expr *
 extreme(MinMaxOp which, Expr *left, Expr *right)
 {
@@ -643,6 +646,7 @@ select_groups(Query *query, Query *from, SetOperationStmt *op, int deeper, bool 
  *-------------------------------------------------------------------------
  */
 
+/* The first arm of a tree of set operations, which names the columns. */
 static RangeTblRef *
 leftmost(Node *tree)
 {

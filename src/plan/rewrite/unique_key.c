@@ -38,6 +38,7 @@ is_compared(Relation index, int column, List *attnos, List *opnos)
 	return false;
 }
 
+/* Does the index ensure, without delay, that rows differ in these columns by these operators? */
 static bool
 is_unique_index(Relation index, List *attnos, List *opnos)
 {

@@ -54,6 +54,7 @@ raise_bound(GcBatchWork *work, double bound)
  * Trials
  */
 
+/* No batch is planned yet, and all items are left. */
 static void
 trial_start(const GcBatchWork *work, GcBatchTrial *trial)
 {
@@ -275,6 +276,7 @@ volume_bound(GcBatchWork *work)
  * Column generation
  */
 
+/* Start the linear program with a pattern of each type alone, and those of the best plan so far. */
 static void
 start_master(GcBatchWork *work)
 {
@@ -392,6 +394,7 @@ trial_round_up(GcBatchWork *work, GcBatchTrial *trial)
 	}
 }
 
+/* Make whole batches of the linear program's solution, in two ways.  True if the best plan so far is proven. */
 static bool
 round_master(GcBatchWork *work)
 {
@@ -449,6 +452,7 @@ improve(GcBatchWork *work)
  * The problem, checked
  */
 
+/* Is the problem within the limits that tables and arithmetic are made for? */
 static GcBatchStatus
 check(const GcBatchProblem *problem, GcBatchPlan *plan)
 {

@@ -140,6 +140,7 @@ gc_cost_alone(const GcCalibration *c, double bytes)
 	return c->launch_us + bytes / c->read_bandwidth;
 }
 
+/* A mean of the first LEARN_SAMPLES samples; each later one counts for one part in so many. */
 void
 gc_learn(GcLearned *l, double sample)
 {
@@ -152,6 +153,7 @@ gc_learn(GcLearned *l, double sample)
 		l->samples++;
 }
 
+/* `us` have passed, in which it was so or not.  Part of the time that it was is learned by windows. */
 void
 gc_load_passed(GcLoad *l, double us, bool so)
 {
@@ -199,6 +201,7 @@ known_place(uint32_t columns)
 	return (int) (columns * 0x9e3779b1u >> 16) % GC_KNOWN_SCANS;
 }
 
+/* Time of a scan of these columns, a bit each. */
 static double
 sum_us(const GcScanTimes *t, uint32_t columns)
 {
@@ -295,6 +298,7 @@ gc_sequence_factor(const GcCalibration *c)
 	return fmin(c->overlap_other_tables, 1);
 }
 
+/* The part of the residual time that was seen; between 0 and 1. */
 double
 gc_residual_part(double time_us, double own_us, double residual_us)
 {

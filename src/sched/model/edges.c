@@ -122,6 +122,7 @@ imbalance(const GcProfile *profile, const GcEdgePipeline *p)
 	return profile->scalar ? 1 : ceil(tiles) / tiles;
 }
 
+/* Time by the resource that limits, and the latency that nothing hides. */
 static double
 longest(const GcProfile *profile, const GcEdgePipeline *p, const Needs *n)
 {
@@ -183,12 +184,14 @@ far_us(const GcCalibration *c, double accesses)
 	return c->access_rate > 0 ? accesses / c->access_rate : accesses * SECTOR / c->read_bandwidth;
 }
 
+/* Time of so many cache lines through L2. */
 static double
 lines_us(const GcProfile *profile, double lines)
 {
 	return profile->scalar ? 0 : lines * LINE_CYCLES / (CYCLES * profile->sms);
 }
 
+/* Time to issue so many instructions on the whole device. */
 static double
 issue_us(const GcProfile *profile, double instructions)
 {
@@ -382,6 +385,7 @@ typedef struct Cut
 	double		packets;		/* bytes */
 } Cut;
 
+/* Needs of two sides together. */
 static Needs
 sum_of(const Needs *a, const Needs *b)
 {
@@ -389,6 +393,7 @@ sum_of(const Needs *a, const Needs *b)
 		a->latency + b->latency, a->lone + b->lone};
 }
 
+/* Times of both sides with an edge before this stage. */
 static Cut
 cut_before(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int stage)
 {

@@ -9,6 +9,7 @@
  */
 #include "efforts.h"
 
+/* The trial is over. */
 static void
 decide(GcEffortTrial *t, GcEffort keep)
 {

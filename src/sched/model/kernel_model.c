@@ -25,6 +25,7 @@ profile_ok(const GcProfile *p)
 		p->registers <= GC_KERNEL_MAX_REGISTERS && p->shared_per_sm <= GC_KERNEL_MAX_SHARED;
 }
 
+/* Is the item within the limits that the workspace is made for? */
 static bool
 item_ok(const GcKernelItem *item)
 {
@@ -291,6 +292,7 @@ open_items(GcKernelWork *work, int n, const int free[GC_NEEDS])
 	}
 }
 
+/* The picked options as choices, and their needs together. */
 static void
 write_plan(const GcProfile *p, int n, const GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
 {
@@ -322,6 +324,7 @@ search(GcKernelWork *work)
 	return status;
 }
 
+/* Options of each item first, then the cases without a search, and then the search. */
 static GcKernelStatus
 plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *items, int n,
 	 GcKernelWork *work)
@@ -342,6 +345,7 @@ plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *ite
 	return cheapest_fit(work, n, free) ? GC_KERNEL_OPTIMAL : search(work);
 }
 
+/* Checks all input first; totals may be NULL. */
 GcKernelStatus
 gc_kernel_plan_within(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
 					  int n, int64_t *steps, GcKernelWork *work, GcKernelChoice *choice,

@@ -48,12 +48,14 @@
 
 static const int table_need[GC_TABLES] = {-1, GC_NEED_REGISTERS, GC_NEED_SHARED};
 
+/* The number that a table adds up of an option. */
 static int32_t
 option_value(const GcKernelOption *o, int table)
 {
 	return table == GC_TABLE_COST ? o->cost : o->need[table_need[table]];
 }
 
+/* Options of the i-th item that is open. */
 static const GcKernelOptions *
 open_options(const GcKernelWork *work, int i)
 {
@@ -131,6 +133,7 @@ make_layers(GcKernelWork *work)
 	return true;
 }
 
+/* The place of a cell within its layer. */
 static int
 cell(const GcKernelLayer *l, int blocks, int warps)
 {
@@ -138,6 +141,7 @@ cell(const GcKernelLayer *l, int blocks, int warps)
 		warps - l->warp_lo;
 }
 
+/* n cells that no plan has reached. */
 VECTORS static void
 fill_never(int32_t *to, int n)
 {
@@ -145,6 +149,7 @@ fill_never(int32_t *to, int n)
 		to[i] = GC_KERNEL_NEVER;
 }
 
+/* Plans with one option more, where they are better than those that are known. */
 VECTORS static void
 relax(int32_t *restrict to, const int32_t *restrict from, int n, int32_t value)
 {
@@ -263,6 +268,7 @@ trace(GcKernelWork *work, int table, int64_t sum[GC_NEEDS])
 	return cost;
 }
 
+/* Do all needs fit? */
 static bool
 within(const int64_t sum[GC_NEEDS], const int free[GC_NEEDS])
 {
@@ -336,6 +342,7 @@ typedef struct KernelSearch
 	bool		truncated;		/* labels were given up that might have led to a plan */
 } KernelSearch;
 
+/* Overwrite one label of this layer by another. */
 static void
 copy_label(KernelSearch *s, GcKernelLabels *to, int dst, int src)
 {
@@ -349,6 +356,7 @@ copy_label(KernelSearch *s, GcKernelLabels *to, int dst, int src)
 	work->chosen[s->layer][dst] = work->chosen[s->layer][src];
 }
 
+/* Remove labels that a new one makes needless, since it has as much left and costs no more. */
 static void
 remove_worse(KernelSearch *s, GcKernelLabels *to, int32_t cost, const int left[GC_NEEDS])
 {
@@ -485,6 +493,7 @@ enter_layer(KernelSearch *s)
 		s->useful[GC_NEED_WARPS] = l->warp_lo;
 }
 
+/* Steps of work that the caller still allows. */
 static int64_t
 steps_left(const KernelSearch *s)
 {

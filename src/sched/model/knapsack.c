@@ -32,6 +32,7 @@
 /* How far a multiplier follows the use of its resource. */
 #define ADJUST				1.0
 
+/* Amounts in two words, so that a comparison of all is two subtractions. */
 static GcKnapsackRoom
 pack(const int64_t *amount)
 {

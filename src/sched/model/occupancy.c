@@ -17,12 +17,14 @@
 /* Most threads that gc_best_block() takes, so that no product overflows. */
 #define MOST_THREADS	(INT64_C(1) << 40)
 
+/* The quotient, rounded up; neither is negative. */
 static int64_t
 divide_up(int64_t a, int64_t b)
 {
 	return (a + b - 1) / b;
 }
 
+/* The least multiple of unit that is not less. */
 static int64_t
 round_up(int64_t a, int64_t unit)
 {

@@ -71,6 +71,7 @@ group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t 
 		demand->group_bytes * GROUP_COPIES + demand->spare_bytes <= room ? GROUP_COPIES : 1;
 }
 
+/* Shared memory of so many copies of the group table, with the cells of rows that failed. */
 static uint64_t
 group_table_bytes(const GcPipelineDemand *demand, int copies)
 {

@@ -96,6 +96,7 @@ lookups_longer(const GcSchedule *s, const int *pick, int n)
 	return bytes > room ? 1 + LOOKUP_MISS * (1 - room / bytes) : 1;
 }
 
+/* Time by issue slots and by memory of these candidates together; a column is read from memory once. */
 GcCoresidentTimes
 gc_coresident_times(const GcSchedule *s, const int *pick, int n)
 {
@@ -176,6 +177,7 @@ gc_coresident_warps(const GcSchedule *s, int i, double latency_us, int *block)
 	return full;
 }
 
+/* x to the third. */
 static double
 cube(double x)
 {
@@ -256,6 +258,7 @@ likely_saving(const GcSchedule *s, const int *pick, int n)
 	return sequence_us - gc_coresident_us(&t, likely_latency(s, pick, n));
 }
 
+/* Is candidate i picked? */
 static bool
 among(const int *pick, int n, int i)
 {

@@ -262,6 +262,7 @@ typedef struct Asked
 	uint32_t	columns;		/* that it reads for them */
 } Asked;
 
+/* Times that n candidates take alone and add to a scan, together, and the columns that they read. */
 static Asked
 ask(const Stage *st, const int *member, int n)
 {
@@ -308,6 +309,7 @@ leftover_us(const Stage *st, uint32_t scan)
 	return us;
 }
 
+/* Is the shared scan faster than its members' own kernels? */
 static bool
 pays(const Stage *st, const GcFusedKernel *f, int n, double scan_us, double own_us)
 {
@@ -337,6 +339,7 @@ worth_gathering(const Stage *st, const GcFusedKernel *f, uint32_t scan, const As
 	return pays(st, f, all, *all_us, asked->alone_us / n * all * gc_overlap_part(st->s->together, all));
 }
 
+/* Start a fused or selection scan for these candidates, on the whole device. */
 static void
 start_scan(Stage *st, int f, const int *member, const int *member_no, int n, double own_us, double residual_us)
 {
@@ -525,6 +528,7 @@ start_batches(Stage *st, const int *pick, int n)
 	}
 }
 
+/* Start those that share no scan: co-resident with each other, in batches, or alone. */
 static void
 start_others(Stage *st)
 {
@@ -590,6 +594,7 @@ waits_for_gang(const Stage *st, int i)
 	return active && of_several_tables(st, candidate);
 }
 
+/* A co-resident batch is left alone until its end.  Then come shared scans, and then all others. */
 void
 gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {

@@ -120,6 +120,7 @@ in_order(const GcRequest *request, const GcPStep *step)
 	return max > min && covered <= ORDERED_PART * dir->nchunks * ((double) max - (double) min);
 }
 
+/* Bytes a row that a step reads of columns which no earlier one has read. */
 static double
 bytes_of_step(const GcProgram *p, const GcPStep *step, ColumnsRead *columns)
 {
@@ -130,6 +131,7 @@ bytes_of_step(const GcProgram *p, const GcPStep *step, ColumnsRead *columns)
 	return bytes;
 }
 
+/* Bytes a row that the sink reads of columns which no step has read. */
 static double
 bytes_of_sink(const GcProgram *p, const GcPPipeline *pl, ColumnsRead *columns)
 {
@@ -156,6 +158,7 @@ bytes_of_keys(const GcRequest *request, u16 build)
 	return b->mode == GC_BUILD_DENSE ? v->range / 8.0 : v->slots * 8.0 + v->cap * 8.0 * b->nkeys;
 }
 
+/* Bytes of a build's payloads, of all its rows. */
 static double
 bytes_of_payloads(const GcRequest *request, u16 build)
 {
@@ -186,6 +189,7 @@ describe_vector_step(const GcRequest *request, const GcPStep *step, const GcVari
 	return s;
 }
 
+/* Accesses of a probe to its table, one after the other and altogether, and how large the table is. */
 static void
 describe_probe(const GcRequest *request, const GcPStep *step, GcEdgeStage *stage)
 {
@@ -304,6 +308,7 @@ rows_left(const GcEdgePipeline *p)
 	return rows;
 }
 
+/* The stage before a step, with the packets that an edge there would have. */
 static GcEdgeStage *
 add_stage(GcEdgePipeline *p, const GcPipelineEdges *edges, int step)
 {
@@ -315,6 +320,7 @@ add_stage(GcEdgePipeline *p, const GcPipelineEdges *edges, int step)
 	return stage;
 }
 
+/* The pipeline as sched/model/edges.h wants to know it.  False: it has no edges, or too many steps. */
 static bool
 describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v, GcEdgePipeline *p)
 {
@@ -443,6 +449,7 @@ predict(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, co
 	return gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, v->edge, v->edge_step, request->edge_tile).us;
 }
 
+/* The variant's edge lies before this step; the first kernel is its producer. */
 static void
 set_edge(GcVariant *v, int edge, int step)
 {

@@ -159,6 +159,7 @@ gc_kernel_ready(GcPipelineKernel *k, bool *failed)
 	return k->final;
 }
 
+/* Forget all programs' kernels, of which none is loaded any more, and ask for those that no program needs. */
 void
 gc_kernels_init(void)
 {
@@ -214,6 +215,7 @@ gc_kernels_trim(void)
 	gc_kcache_forget(gc_worker.kernels);
 }
 
+/* Note where the pipeline may have an edge, and how large packets are there. */
 static void
 find_edges(const GcProgram *p, int pipeline, const GcPipelineTraits *traits, GcPipelineEdges *edges)
 {
@@ -285,6 +287,7 @@ rows_tried(const GcRequest *request, int pipeline, bool pairs)
 	return Max(rows, (u64) Min(tried, (double) (most - 1)));
 }
 
+/* A pipeline's demand by the request's real sizes, from which its variant follows. */
 static void
 fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcVariantDemand *d)
 {
@@ -321,6 +324,7 @@ fill_demand(const GcRequest *request, int pipeline, GcPipelineTraits traits, GcV
 	demand->per_warp_bytes = (u64) traits.per_warp_words * 4;
 }
 
+/* As fill_demand(), with the traits of the pipeline as they are. */
 void
 gc_variant_demand(const GcRequest *request, int pipeline, GcVariantDemand *d)
 {
@@ -388,6 +392,7 @@ write_gpu_kernel(const GcRequest *request, int pipeline, const GcVariant *v)
 	}
 }
 
+/* For gpuconc.debug_gpu_kernels: texts of the kernels that an H200 would be given for these sizes and large ones. */
 static void
 write_gpu_kernels(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const GcSplits *splits)
 {
@@ -472,6 +477,7 @@ make_kernel(const GcRequest *request, int pipeline, const GcVariant *v, GcError 
 	return k;
 }
 
+/* The kernel of this variant, or NULL. */
 static GcPipelineKernel *
 find_kernel(const SignatureKernels *s, int pipeline, const GcVariant *v)
 {
@@ -502,6 +508,7 @@ add_kernel(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 	return k;
 }
 
+/* Is the kernel compiled in its final form, and the one behind its edge? */
 static bool
 is_compiled(GcPipelineKernel *k)
 {
@@ -757,4 +764,18 @@ choose_effort(GcPipelineKernel *k)
 		k->efforts = (GcEffortTrial) {.decided = true,.keep = k->effort};
 	if (k->efforts.decided && k->effort == GC_EFFORT_QUICK && k->other.kernel)
 		gc_kcache_prefer_quick(k->entry);
+}
+
+bool
+gc_kernel_reads_column(const GcPipelineKernel *k, int column)
+{
+	for (; k; k = k->consumer)
+	{
+		for (int i = 0; i < k->nwords; i++)
+		{
+			if (k->words[i].type == GC_ARG_COLUMN && k->words[i].index == column)
+				return true;
+		}
+	}
+	return false;
 }

@@ -130,6 +130,8 @@ extern const GcPipelineKernel *gc_fixed_kernel(GcFixedKernel which, GcError *err
 extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
 extern GcKernelState gc_kernel_poll(GcPipelineKernel *k, GcError *err);
 extern bool gc_kernel_ready(GcPipelineKernel *k, bool *failed);
+/* Does the kernel, or the one behind its edge, read this column at all? */
+extern bool gc_kernel_reads_column(const GcPipelineKernel *k, int column);
 /* A main kernel, or one that makes groups, ran alone on the device. */
 extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles);
 

@@ -77,6 +77,7 @@ read_speed(GcStream *stream, const GcPipelineKernel *k, u64 stride, GcAddr out, 
 	return best;
 }
 
+/* Take the costs over, unless they are beyond belief, and log them. */
 static void
 report(double sectors, double whole)
 {

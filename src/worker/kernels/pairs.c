@@ -60,18 +60,21 @@ workers(void)
 	return (u64) gc_worker.profile.sms * (gc_worker.dev->info.own_processors ? WARPS : 1);
 }
 
+/* A pipeline of the request's program. */
 static const GcPPipeline *
 pipeline_of(const GcRequest *r, int pipeline)
 {
 	return &gc_pipelines(r->program)[pipeline];
 }
 
+/* The s-th step of a pipeline. */
 static const GcPStep *
 step_of(const GcRequest *r, const GcPPipeline *pl, int s)
 {
 	return &gc_steps(r->program)[pl->first_step + s];
 }
 
+/* Does the step try all rows of a build without keys? */
 static bool
 probes_list(const GcRequest *r, const GcPStep *step)
 {

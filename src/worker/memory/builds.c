@@ -34,6 +34,7 @@ static int	ntables = 0;
 static u32 *flag_cells = NULL;
 static bool cell_used[MAX_TABLES];
 
+/* The list in which a build with that key is found. */
 static GcBuildTable **
 chain_of(GcHash share)
 {
@@ -47,6 +48,7 @@ use_key(const GcBuildTable *t)
 	return gc_history_key(t->share.h[0], t->share.h[1], 0);
 }
 
+/* A use now, for replacement.  Builds that nobody can share leave no trace of uses. */
 static void
 note_use(GcBuildTable *t)
 {
@@ -55,6 +57,10 @@ note_use(GcBuildTable *t)
 		gc_note_use(use_key(t));
 }
 
+/*
+ * A build that a request with that key may use.  Its flags are good, or not known yet where it rests on no other
+ * build.
+ */
 static GcBuildTable *
 find_shared(GcHash share)
 {
@@ -85,6 +91,7 @@ gc_build_known(GcHash share)
 	return find_shared(share) != NULL;
 }
 
+/* The device no longer uses the build: take it out of both lists, and give back its memory and its cell. */
 static void
 build_free(GcBuildTable *t)
 {
@@ -138,6 +145,7 @@ gc_builds_unused(void)
 	return bytes;
 }
 
+/* Drop the build that was used longest ago and that no request uses.  False: all are in use. */
 static bool
 drop_oldest(void)
 {
@@ -148,6 +156,7 @@ drop_oldest(void)
 	return oldest != NULL;
 }
 
+/* A GcEvictor's: offer all builds that no request uses. */
 static void
 offer(GcEvictor *self)
 {
@@ -159,6 +168,7 @@ offer(GcEvictor *self)
 	}
 }
 
+/* A GcEvictor's: drop the build that was chosen, if it is still there and unused.  Returns its bytes, or 0. */
 static u64
 drop(const GcVictim *victim, u64 need)
 {
@@ -186,6 +196,7 @@ gc_builds_init(void)
 	gc_evictor_register(&evictor);
 }
 
+/* Parts of a build begin at multiples of 256 bytes. */
 static u64
 align_up(u64 n)
 {
@@ -244,6 +255,7 @@ gc_build_bytes(const GcRequest *request, int b)
 	return lay_out(&sketch, request, b);
 }
 
+/* Room for one build's flags on the host, in pages that the device writes to.  NULL: all are taken. */
 static u32 *
 flag_cell(void)
 {

@@ -90,18 +90,21 @@ static void (*region_watcher) (u64 id) = NULL;
  *-------------------------------------------------------------------------
  */
 
+/* A table's place among those found lately. */
 static u32
 place_among_recent(u64 dir_id, int col)
 {
 	return (dir_id * 37 + (u32) col) % RECENT;
 }
 
+/* The cell in which a table was found lately, if it was; another column may have it. */
 static GcTable **
 recent_place(u64 dir_id, int col)
 {
 	return &recent[place_among_recent(dir_id, col)];
 }
 
+/* Bytes of these chunks of a column, in device memory or not. */
 static u64
 sum_of(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
 {
@@ -128,6 +131,7 @@ column_bytes(const GcDirectory *dir, int col, const GcSource *sources, uint32 ns
 	return sum->bytes;
 }
 
+/* A column's table, or NULL.  Found lately, it takes no look into the hash. */
 static GcTable *
 find_table(const GcDirectory *dir, int col)
 {
@@ -157,6 +161,7 @@ note_bytes(GcColState *state)
 	pg_atomic_write_u64(&state->device_bytes[gc_my_device()], bytes);
 }
 
+/* Tell the column's state and the evictors how much is cached now.  Takes a guard. */
 static void
 count_bytes(GcTable *table)
 {
@@ -236,6 +241,7 @@ doom_predecessors(const GcColState *state, u64 dir_id)
 	}
 }
 
+/* An empty table: no chunk has its region yet, and nothing is copied.  NULL: no device memory. */
 static GcTable *
 table_create(const GcDirectory *dir, int col, GcError *err)
 {
@@ -489,6 +495,7 @@ gc_table_want(const GcDirectory *dir, int col, float requests)
 	table->wanted_in = gc_decision();
 }
 
+/* Device memory of a table's descriptions; its regions come on top. */
 static u64
 array_bytes(const GcTable *t)
 {
@@ -560,6 +567,7 @@ drop_chunks(GcTable *t, u32 place, u64 need)
 	return dropped;
 }
 
+/* A GcEvictor's: drop chunks of a table, or regions without one, for `need` bytes.  Returns how many bytes went. */
 static u64
 drop(const GcVictim *victim, u64 need)
 {

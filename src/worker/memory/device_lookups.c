@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * device_lookups.c
- *	  Shared lookup tables on the device.
+ *	  Dictionaries and lookup tables on the device.
  *
  * Each shared table that a request reads is copied once, and the copy stays for later requests.
  * It is known by the region id of the table, like the copy of a column chunk.  It goes when the
@@ -11,7 +11,10 @@
  * Some tables are computed on the device itself, of a dictionary.  They are known by the
  * dictionary's identity and by what is computed, and extended when it has grown.
  *
- * The worker's main thread.  Requests hold the tables that they use.
+ * The kernel that computes one reads the dictionary, which only grows.  So a copy is extended by what came behind it.
+ * Where it has no room for that, a larger one takes its place, and the old one goes with its last user.
+ *
+ * The worker's main thread.  Requests hold the tables and dictionaries that they use.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +24,238 @@
 #include "utils/memutils.h"
 
 #include "device_cache.h"
-#include "device_dicts.h"
 #include "../../queue/queue.h"
 #include "device_memory.h"
 #include "eviction.h"
 #include "state.h"
+
+/*-------------------------------------------------------------------------
+ * Dictionaries
+ *-------------------------------------------------------------------------
+ */
+
+struct GcDeviceDict
+{
+	u64			id;
+	u32			count;			/* values that are there */
+	u32			capacity;
+	u64			bytes_capacity;
+	GcAddr		memory;			/* 0: none of its own */
+	GcAddr		starts;
+	GcAddr		bytes;
+	u32			users;
+	bool		doomed;			/* not in the list any more: free at last release */
+	uint64		last_used;
+	GcEvent	   *ready;			/* follows the last copy; NULL once that is done */
+	GcDeviceDict *next;
+};
+
+static GcDeviceDict *dicts = NULL;
+
+/* Nobody uses the copy and the device is done with it. */
+static void
+dict_free(GcDeviceDict *d)
+{
+	if (d->ready)
+		gc_worker.ops->event_put(gc_worker.dev, d->ready);
+	gc_device_free(d->memory);
+	pfree(d);
+}
+
+/* Take a dictionary out of the list; it goes now, or with its last user. */
+static void
+doom_dict(GcDeviceDict *d)
+{
+	for (GcDeviceDict **p = &dicts; *p; p = &(*p)->next)
+	{
+		if (*p == d)
+		{
+			*p = d->next;
+			break;
+		}
+	}
+	d->doomed = true;
+	if (d->users == 0)
+		dict_free(d);
+}
+
+/* The copy of the dictionary with this identity, or NULL. */
+static GcDeviceDict *
+find_dict(u64 id)
+{
+	GcDeviceDict *d;
+
+	for (d = dicts; d && d->id != id; d = d->next)
+		;
+	return d;
+}
+
+/* An empty copy with room for the values, and for a quarter more. */
+static GcDeviceDict *
+make_dict(u64 id, u32 count, u64 bytes, GcError *err)
+{
+	GcDeviceDict *d;
+	u32			capacity = count + count / 4;
+	u64			bytes_capacity = bytes + bytes / 4;
+	u64			starts = TYPEALIGN64(256, ((u64) capacity + 1) * sizeof(u64));
+	GcAddr		memory = gc_device_alloc(starts + bytes_capacity);
+
+	if (memory == 0)
+	{
+		gc_fail(err, GC_DEVICE_MEMORY, "No device memory for a dictionary of %llu kB.",
+				(unsigned long long) (starts + bytes_capacity) / 1024);
+		return NULL;
+	}
+	gc_device_label(memory, GC_MEMORY_LOOKUPS);
+	d = MemoryContextAllocZero(TopMemoryContext, sizeof(GcDeviceDict));
+	*d = (GcDeviceDict) {.id = id,.capacity = capacity,.bytes_capacity = bytes_capacity,
+	.memory = memory,.starts = memory,.bytes = memory + starts,.next = dicts};
+	dicts = d;
+	return d;
+}
+
+/* Queue copies of the values that are not there yet. */
+static GcCode
+extend_dict(GcDeviceDict *d, const GcDictContents *c, u32 count, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
+{
+	u64			from = c->start[d->count];
+	u64			bytes = c->start[count] - from;
+	Size		starts = (count - d->count + 1) * sizeof(u64);
+	GcCode		code;
+
+	gc_copies_begin(copies, stream);
+	code = gc_copy_in(stream, d->starts + d->count * sizeof(u64), c->start + d->count, starts, err);
+	if (code == GC_OK && bytes > 0)
+		code = gc_copy_in(stream, d->bytes + from, c->bytes + from, bytes, err);
+	if (code != GC_OK)
+		return code;
+	*copied += starts + bytes;
+	d->count = count;
+	if (d->ready)
+		gc_worker.ops->event_put(gc_worker.dev, d->ready);
+	d->ready = gc_worker.ops->event(stream, err);
+	return d->ready ? GC_OK : err->code;
+}
+
+/* The values where they are, for a device that reads host memory. */
+static GcDeviceDict *
+dict_in_place(const GcDictContents *c)
+{
+	GcDeviceDict *d = MemoryContextAllocZero(TopMemoryContext, sizeof(GcDeviceDict));
+
+	d->starts = (GcAddr) c->start;
+	d->bytes = (GcAddr) c->bytes;
+	d->users = 1;
+	d->doomed = true;
+	return d;
+}
+
+/* A dictionary's uses are remembered by its identity; no other use has that key. */
+static u64
+dict_key(const GcDeviceDict *d)
+{
+	return gc_history_key(d->id, 1, 0);
+}
+
+GcDeviceDict *
+gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
+{
+	GcDictContents c = gc_dict_contents(dict);
+	GcDeviceDict *d = find_dict(c.id);
+
+	if (gc_worker.dev->info.host_memory)
+		return dict_in_place(&c);
+	if (d && (d->capacity < count || d->bytes_capacity < c.start[count]))
+	{
+		doom_dict(d);
+		d = NULL;
+	}
+	if (d == NULL && (d = make_dict(c.id, count, c.start[count], err)) == NULL)
+		return NULL;
+	d->users++;
+	d->last_used = ++gc_worker.clock;
+	gc_note_use(dict_key(d));
+
+	/* Another request's copies come before this one's. */
+	if ((d->ready && gc_worker.ops->stream_wait(stream, d->ready, err) != GC_OK) ||
+		(d->count < count && extend_dict(d, &c, count, stream, copies, copied, err) != GC_OK))
+	{
+		/* It is not known what is there; the caller drains the device before memory is used again. */
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+		d->users--;
+		doom_dict(d);
+		return NULL;
+	}
+	return d;
+}
+
+void
+gc_device_dict_release(GcDeviceDict *d)
+{
+	d->users--;
+	if (d->users == 0 && d->doomed)
+		dict_free(d);
+}
+
+GcAddr
+gc_device_dict_bytes(const GcDeviceDict *d)
+{
+	return d->bytes;
+}
+
+GcAddr
+gc_device_dict_starts(const GcDeviceDict *d)
+{
+	return d->starts;
+}
+
+/* The dictionary with this identity has left the column cache; 0: any may have. */
+static void
+dict_dropped(u64 id)
+{
+	GcDeviceDict *next;
+
+	for (GcDeviceDict *d = dicts; d; d = next)
+	{
+		next = d->next;
+		if (id == 0 || d->id == id)
+			doom_dict(d);
+	}
+}
+
+/* A GcEvictor's: offer dictionaries that no request uses. */
+static void
+offer_dicts(GcEvictor *self)
+{
+	for (GcDeviceDict *d = dicts; d; d = d->next)
+	{
+		const u64	bytes = d->bytes - d->memory + d->bytes_capacity;
+
+		if (d->users == 0)
+			gc_offer_victim(&(GcVictim) {.bytes = bytes,.cost = bytes,.uses = gc_uses_of(dict_key(d)),
+							.used = d->last_used,.what = d});
+	}
+}
+
+/* A GcEvictor's: drop the dictionary that was chosen, if it is still there and unused.  Returns its bytes, or 0. */
+static u64
+drop_dict(const GcVictim *victim, u64 need)
+{
+	for (GcDeviceDict *d = dicts; d; d = d->next)
+	{
+		if (d != victim->what || d->users > 0)
+			continue;
+		doom_dict(d);
+		pg_atomic_fetch_add_u64(&gc_stats()->evictions, 1);
+		return victim->bytes;
+	}
+	return 0;
+}
+
+/*-------------------------------------------------------------------------
+ * Shared lookup tables
+ *-------------------------------------------------------------------------
+ */
 
 typedef struct LookupId
 {
@@ -56,6 +286,7 @@ typedef struct LookupEntry
 
 static HTAB *lookups = NULL;
 
+/* Nobody uses the copy.  Memory of a table in place is not the device's. */
 static void
 lookup_free(GcDeviceLookup *l)
 {
@@ -76,6 +307,7 @@ doom(GcDeviceLookup *l)
 		lookup_free(l);
 }
 
+/* The table that is known by this, or NULL. */
 static GcDeviceLookup *
 find_lookup(const LookupId *id)
 {
@@ -84,6 +316,7 @@ find_lookup(const LookupId *id)
 	return entry ? entry->lookup : NULL;
 }
 
+/* Put a table into the hash, as a copy of the sketch. */
 static GcDeviceLookup *
 enter(const GcDeviceLookup *sketch)
 {
@@ -133,6 +366,7 @@ copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcC
 	return code;
 }
 
+/* A table of which there is no copy: make one, or refer to the host's where the device reads that.  NULL: err set. */
 static GcDeviceLookup *
 make_lookup(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
 {
@@ -162,6 +396,7 @@ use_key(const GcDeviceLookup *l)
 	return gc_history_key(l->id.id, l->id.function.h[0], 2);
 }
 
+/* One user more, who releases it (gc_device_lookup_release). */
 static GcDeviceLookup *
 use(GcDeviceLookup *l)
 {
@@ -276,12 +511,14 @@ gc_device_lookup_spoil(GcDeviceLookup *l)
 		doom(l);
 }
 
+/* Where the entries lie, for kernels. */
 GcAddr
 gc_device_lookup_data(const GcDeviceLookup *l)
 {
 	return l->data;
 }
 
+/* Where a byte for each entry lies that says whether it is NULL. */
 GcAddr
 gc_device_lookup_nulls(const GcDeviceLookup *l)
 {
@@ -300,7 +537,7 @@ region_dropped(u64 id)
 	HASH_SEQ_STATUS seq;
 	LookupEntry *entry;
 
-	gc_device_dict_dropped(id);
+	dict_dropped(id);
 	hash_seq_init(&seq, lookups);
 	while ((entry = hash_seq_search(&seq)) != NULL)
 	{
@@ -309,6 +546,7 @@ region_dropped(u64 id)
 	}
 }
 
+/* A GcEvictor's: offer tables that no request uses. */
 static void
 offer(GcEvictor *self)
 {
@@ -344,6 +582,7 @@ find_unused(const void *what)
 	return found;
 }
 
+/* A GcEvictor's: drop the table that was chosen, if it is still there and unused.  Returns its bytes, or 0. */
 static u64
 drop(const GcVictim *victim, u64 need)
 {
@@ -356,13 +595,16 @@ drop(const GcVictim *victim, u64 need)
 	return victim->bytes;
 }
 
+/* Begin with no table, and hear of what leaves the column cache. */
 void
 gc_device_lookups_init(void)
 {
-	static GcEvictor evictor = {.offer = offer,.drop = drop};
+	static GcEvictor tables = {.offer = offer,.drop = drop};
+	static GcEvictor dictionaries = {.offer = offer_dicts,.drop = drop_dict};
 	HASHCTL		ctl = {.keysize = sizeof(LookupId),.entrysize = sizeof(LookupEntry)};
 
 	lookups = hash_create("gpuconc lookup tables", 256, &ctl, HASH_ELEM | HASH_BLOBS);
 	gc_regions_watch(region_dropped);
-	gc_evictor_register(&evictor);
+	gc_evictor_register(&tables);
+	gc_evictor_register(&dictionaries);
 }

@@ -52,6 +52,7 @@ static u64	peak_request = 0;	/* request in which that was looked at */
  *-------------------------------------------------------------------------
  */
 
+/* Page-lock the windows of the arena that these bytes lie in, once.  Where that fails, copies are slower. */
 static void
 pin_range(const void *ptr, Size size)
 {
@@ -191,6 +192,7 @@ note_peak(void)
 
 StaticAssertDecl(GC_MEMORY_KINDS <= GC_POOL_KINDS, "the pool cannot tell all kinds of memory apart");
 
+/* Tell all processes what is taken of the pool.  Called whenever that has changed. */
 static void
 note_memory(void)
 {
@@ -203,6 +205,7 @@ note_memory(void)
 	pg_atomic_write_u64(&d->memory_largest_free, gc_pool_largest_free(gc_worker.pool));
 }
 
+/* The pool is there: tell of it.  Nothing is page-locked yet. */
 void
 gc_device_memory_init(void)
 {
@@ -224,6 +227,7 @@ pool_alloc(u64 size, bool stays)
 	return stays ? gc_pool_alloc_to_stay(gc_worker.pool, size) : gc_pool_alloc(gc_worker.pool, size);
 }
 
+/* Memory of the pool, for which others' may go, or be waited for. 0: there is none. stays: at the pool's upper end. */
 static GcAddr
 alloc(u64 size, bool stays)
 {

@@ -34,6 +34,9 @@
 #include "../../settings.h"
 #include "state.h"
 
+/* No file that uses it is below this one. */
+GcWorker	gc_worker;
+
 /* A decision is made for at least one part in this many of the pool. */
 #define DECISION_PART	32
 
@@ -62,12 +65,14 @@ static struct
 	u64			request;		/* that it was made for */
 }			plan;
 
+/* A history of uses, for data that has gone. */
 void
 gc_eviction_init(void)
 {
 	history = gc_history_create(HISTORIES);
 }
 
+/* Evictors stay for the worker's life. */
 void
 gc_evictor_register(GcEvictor *evictor)
 {
@@ -88,6 +93,7 @@ gc_present_request(void)
 	return requests;
 }
 
+/* Remember uses.  Where there was no memory for a history, they are forgotten. */
 static void
 keep_uses(u64 key, const GcUses *uses)
 {
@@ -108,6 +114,7 @@ gc_uses_of(u64 key)
 	return history ? gc_history_find(history, key) : (GcUses) {0};
 }
 
+/* Called by evictors while a plan is made: this may go. */
 void
 gc_offer_victim(const GcVictim *victim)
 {
@@ -322,6 +329,7 @@ gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk)
 	return gc_history_key(gc_column_key(dir, col), gc_place_of(dir->nchunks, chunk), 3);
 }
 
+/* Uses of a column's places, as they are remembered. */
 void
 gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col)
 {
@@ -332,6 +340,7 @@ gc_column_uses_recall(GcColumnUses *uses, const GcDirectory *dir, int col)
 	gc_place_uses_filled(&uses->of);
 }
 
+/* Remember uses of a column's places, where there were any. */
 void
 gc_column_uses_keep(const GcColumnUses *uses)
 {

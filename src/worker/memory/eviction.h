@@ -73,6 +73,7 @@ extern GcUses gc_uses_of(u64 key);
 
 extern void gc_eviction_init(void);
 
+/* The place of a chunk: one of GC_PLACES parts of its directory, or its own number where there are few. */
 static inline u32
 gc_place_of(u32 nchunks, u32 chunk)
 {

@@ -54,6 +54,7 @@ gc_link_read(double rows, int together)
 	return read;
 }
 
+/* The part of sectors that are read of a column of that many bytes a value. */
 static float
 part_of_width(const GcLinkRead *read, int width)
 {
@@ -66,20 +67,21 @@ gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell)
 	return (double) cell->data_bytes * part_of_width(read, cell->desc.width) + (double) cell->null_bytes * read->nulls;
 }
 
-/* Bytes of copies that take as long as reading this part of `bytes`.  The larger the part, the less each byte costs. */
+/* Bytes of copies that take as long as reading this part of one byte of each.  The larger the part, the less each costs. */
 static double
-price_of(double bytes, double part)
+price_of(double part)
 {
-	return bytes * part * (sector_cost + (whole_cost - sector_cost) * part);
+	return part * (sector_cost + (whole_cost - sector_cost) * part);
 }
 
+/* Prices of one byte by width, in bytes of copies. */
 GcLinkRates
 gc_link_rates(const GcLinkRead *read)
 {
-	GcLinkRates rates = {.nulls = price_of(1, read->nulls)};
+	GcLinkRates rates = {.nulls = price_of(read->nulls)};
 
 	for (int i = 0; i < 4; i++)
-		rates.part[i] = price_of(1, read->part[i]);
+		rates.part[i] = price_of(read->part[i]);
 	return rates;
 }
 
@@ -98,7 +100,7 @@ gc_link_spared(const GcLinkRead *read, int width)
 {
 	if (!read->late || gc_debug_link_reads == GC_LINK_READS_OFF)
 		return 1;
-	return (float) Min(1, price_of(1, part_of_width(read, width)));
+	return (float) Min(1, price_of(part_of_width(read, width)));
 }
 
 bool

@@ -67,13 +67,12 @@ extern bool gc_link_set_costs(double sector, double whole);
 extern float gc_link_spared(const GcLinkRead *read, int width);
 
 /*
- * Should kernels read the column where it is, if they can?  price: what all kernels that want it move, in bytes of copies;
- * late: all of them read it late.
+ * Should kernels read the column where it is, if they can?  price: what all kernels that want it move, in bytes of copies.
  */
 static inline bool
-gc_link_pays(const GcChunkColumn *cell, double price, bool late)
+gc_link_pays(const GcChunkColumn *cell, double price)
 {
-	return late && gc_debug_link_reads != GC_LINK_READS_OFF &&
+	return gc_debug_link_reads != GC_LINK_READS_OFF &&
 		(gc_debug_link_reads == GC_LINK_READS_ON || price < (double) (cell->data_bytes + cell->null_bytes));
 }
 

@@ -13,6 +13,7 @@
 
 #define LEAST_BITS	10
 
+/* Put an entry into the first free place from its own on.  There is one, as half of them are free. */
 static void
 put(GcRegionIndex *index, uint64_t id, struct GcRegion *region)
 {
@@ -23,6 +24,7 @@ put(GcRegionIndex *index, uint64_t id, struct GcRegion *region)
 	index->entry[i] = (GcIndexedRegion) {.id = id,.region = region};
 }
 
+/* Twice as many places, or the first ones.  False: no memory, and the index is as it was. */
 static bool
 grow(GcRegionIndex *index)
 {

@@ -31,6 +31,7 @@ typedef struct GcRegionIndex
 	uint64_t	n;				/* regions */
 } GcRegionIndex;
 
+/* The place where a search for the id begins: the upper bits of a product, since ids are consecutive. */
 static inline uint64_t
 gc_region_index_place(const GcRegionIndex *index, uint64_t id)
 {

@@ -57,6 +57,7 @@ static u64	region_bytes = 0;
  *-------------------------------------------------------------------------
  */
 
+/* The region whose node in a heap this is. */
 static GcRegion *
 region_of(const pairingheap_node *node)
 {
@@ -98,6 +99,7 @@ last_orphan(OrphanPlace *p)
 	return last;
 }
 
+/* Nothing refers to the region any more: into its place's heap.  One that never left it is only counted. */
 static void
 add_orphan(GcRegion *region)
 {
@@ -145,6 +147,7 @@ gc_orphan_bytes(void)
  *-------------------------------------------------------------------------
  */
 
+/* Tell all processes how many regions there are. */
 static void
 note_regions(void)
 {
@@ -182,6 +185,7 @@ set_place(GcRegion *region, const GcDirectory *dir, int col, u32 chunk)
 	count_for_column(region, true);
 }
 
+/* The device no longer reads the region: give back its memory, and forget it. */
 static void
 region_free(GcRegion *region)
 {
@@ -438,6 +442,7 @@ gc_free_orphans(void)
 	}
 }
 
+/* Begin with no region. */
 void
 gc_regions_init(void)
 {

@@ -35,6 +35,7 @@ typedef struct GcRegion
 	pairingheap_node orphan;	/* in the heap of its place */
 } GcRegion;
 
+/* Bytes of a chunk's column: values and NULL bitmap. */
 static inline u64
 gc_cell_bytes(const GcChunkColumn *cell)
 {

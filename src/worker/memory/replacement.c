@@ -113,6 +113,7 @@ gc_uses_expected(const GcUses *u, uint64_t now)
 	return left > age / OVERDUE ? left : age / OVERDUE;
 }
 
+/* Are two places' uses the same, so that one entry can stand for both? */
 static bool
 equal_uses(const GcUses *a, const GcUses *b)
 {
@@ -128,6 +129,7 @@ gc_place_uses_filled(GcPlaceUses *u)
 		u->even = u->even && equal_uses(&u->place[place], &u->place[0]);
 }
 
+/* A use now, which spares the link this share of the bytes if they are in device memory. */
 static void
 note_and_spare(GcUses *u, uint64_t now, float spared)
 {
@@ -196,6 +198,7 @@ cdr_key(const GcVictim *v, int i, int n)
 	return key_with_use(bits_of((float) ((double) v->unsaved + LATENCY_FACTOR * (double) v->bytes * (i + 1) / n)), v);
 }
 
+/* Order for qsort(): the least key first. */
 static int
 compare_chosen(const void *a, const void *b)
 {
@@ -205,6 +208,7 @@ compare_chosen(const void *a, const void *b)
 	return (ka > kb) - (ka < kb);
 }
 
+/* Give each victim its key by the policy: those with the least keys go first. */
 static void
 set_keys(GcReplacement policy, const GcVictim *v, int n, uint64_t now, GcChosen *c)
 {
@@ -239,6 +243,7 @@ sink(GcChosen *c, int n, int at)
 	c[at] = sinks;
 }
 
+/* The last one first. */
 static void
 turn_around(GcChosen *c, int n)
 {
@@ -319,6 +324,7 @@ gc_history_destroy(GcHistory *h)
 	free(h);
 }
 
+/* The entry of a key in its set, or NULL. */
 static Entry *
 find_entry(const GcHistory *h, uint64_t key)
 {

@@ -59,12 +59,14 @@ extern void gc_place_uses_filled(GcPlaceUses *uses);
 /* Request `now` uses the places whose bit is set, and is spared this share of their bytes. */
 extern void gc_place_uses_note(GcPlaceUses *uses, uint32_t places, uint64_t now, float spared);
 
+/* A bit for each place. */
 static inline uint32_t
 gc_all_places(const GcPlaceUses *uses)
 {
 	return ((uint32_t) 1 << uses->nplaces) - 1;
 }
 
+/* The uses of one place; where all are alike, one entry has them. */
 static inline const GcUses *
 gc_uses_of_place(const GcPlaceUses *uses, uint32_t place)
 {

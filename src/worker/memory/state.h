@@ -35,6 +35,7 @@ typedef struct GcWorker
 
 extern GcWorker gc_worker;
 
+/* Microseconds by the worker's clock. */
 static inline double
 gc_us_since(instr_time since)
 {

@@ -45,6 +45,7 @@ gc_admission_begin(GcAdmission *a, GcAdmissionPolicy policy, uint64_t memory, ui
 	a->closed = false;
 }
 
+/* May one more begin?  The only one always may. */
 static bool
 has_room(const GcAdmission *a, uint64_t demand)
 {

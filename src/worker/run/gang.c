@@ -11,14 +11,14 @@
  * A gang has a stream of its own, which waits for what each member has queued.  A member whose kernel delivers its
  * result needs nothing behind that; others' streams wait for the launch, and copy.
  *
- * The worker's main thread.  Members' launches hold the gang (main_launch.c).
+ * The worker's main thread.  Members' launches hold the gang (main_launch.h).
  *
  *-------------------------------------------------------------------------
  */
 #include "gang.h"
 
 #include "../memory/state.h"
-#include "edge_launch.h"
+#include "launch.h"
 #include "wave_scan.h"
 
 /* The arguments of the launch that is being made: too many for the stack. */

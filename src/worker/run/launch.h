@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * launch.h
- *	  The launch of one kernel of a pipeline: its parameter, its shared memory, its grid.
+ *	  The launch of a pipeline: of one kernel, or of those on both sides of an edge, through which packets go.
  *
  * The worker's main thread.
  *
@@ -64,9 +64,6 @@ typedef struct GcScanPart
 extern GcLaunch gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 								   const GcScanPart *part, GcAddr flags, const u64 *edge, GcArgs *args);
 
-/* edge: by GC_EDGE_WORD_*, of a kernel that reads or writes packets; else NULL. */
-extern GcCode gc_launch_kernel(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
-							   const GcScanPart *part, GcAddr flags, const u64 *edge);
 extern u64	gc_run_shared_bytes(const GcRun *run, int pipeline, const GcVariant *variant);
 
 /*
@@ -83,5 +80,29 @@ extern u32	gc_group_blocks(const GcInputValue *in);
 
 /* Tiles of the main pipeline's scan. */
 extern u32	gc_run_ntiles(const GcRun *run);
+
+/* Does the pipeline's kernel write packets? */
+static inline bool
+gc_has_packets(const GcPipelineKernel *k)
+{
+	return k->variant.edge != GC_EDGE_FUSE;
+}
+
+/* Does any kernel of the run? */
+extern bool gc_edges_wanted(const GcRun *run);
+
+/*
+ * Is there memory for packets beside all else that the run wants, without anything that would have to go?
+ * For an edge that the setting demands others may go.
+ */
+extern bool gc_edges_fit(const GcRun *run);
+
+/* Allocate memory for packets; all of the run's pipelines use it, one after another. */
+extern GcCode gc_edge_allocate(GcRun *run);
+extern void gc_edge_free(GcRun *run);
+
+/* Launch a pipeline's kernel, or kernels, where its steps have an edge between them. */
+extern GcCode gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
+							GcAddr flags);
 
 #endif							/* GC_LAUNCH_H */

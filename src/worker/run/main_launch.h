@@ -3,6 +3,8 @@
  * main_launch.h
  *	  A launch of a main kernel: one request's, or a shared scan's.  A request's place among others.
  *
+ * run.c has the functions.
+ *
  * The worker's main thread.
  *
  *-------------------------------------------------------------------------
@@ -123,10 +125,5 @@ extern void gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int me
 
 /* A holder is done with the launch; the last one frees it. */
 extern void gc_main_launch_release(GcMainLaunch *launch);
-
-/* The run is in its launch no more. */
-extern void gc_run_leave_launch(GcRun *run);
-
-extern void gc_main_launch_forget(GcMainLaunch *launch);
 
 #endif							/* GC_MAIN_LAUNCH_H */

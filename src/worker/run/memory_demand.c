@@ -209,6 +209,7 @@ typedef struct InputBytes
 	u64			missing;		/* about what is not in device memory */
 } InputBytes;
 
+/* Bytes of an input's columns; on a device that reads the host's memory none is missing. */
 static InputBytes
 input_bytes(const GcRun *run, int input)
 {
@@ -303,6 +304,7 @@ goes_in_waves(u64 state, u64 columns, u64 missing, u64 unused)
 		(gc_replacement == GC_REPLACE_VALUE && missing > 0 && state + missing > unused);
 }
 
+/* Fill in run->memory.claim: demands by the phases that are left, and what is missing now. */
 static void
 describe_demand(GcRun *run)
 {
@@ -342,6 +344,7 @@ describe_demand(GcRun *run)
 	run->memory.claim.demand[GC_DEMAND_FETCHING] = filled;
 }
 
+/* The demand of an admitted request now; less once its phases are over. */
 static u64
 present_demand(const GcRun *run)
 {
@@ -360,6 +363,7 @@ gc_admission_turn(void)
 	new_turn = true;
 }
 
+/* Add up the demands of those that are admitted, once in a turn of the worker's loop. */
 static void
 begin_turn(void)
 {
@@ -372,6 +376,7 @@ begin_turn(void)
 	new_turn = false;
 }
 
+/* Append to a list that outlives the run's context. */
 static List *
 with_run(List *list, GcRun *run)
 {
@@ -382,6 +387,7 @@ with_run(List *list, GcRun *run)
 	return list;
 }
 
+/* May the request begin?  The time of the decision is counted. */
 static bool
 ask(GcRun *run)
 {

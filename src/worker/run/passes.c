@@ -120,6 +120,7 @@ has_passes(const GcProgram *p, int pipeline)
 	return !gc_pipelines(p)[pipeline].rest_of && gc_pipelines(p)[pipeline].sink != GC_SINK_SELECT;
 }
 
+/* One more set of keys by which rows are split; returns its number. */
 static int
 add_split(GcPasses *ps, int pipeline, u16 first_key, u16 nkeys)
 {
@@ -227,6 +228,7 @@ count_users(const GcProgram *p, int build)
 	return n;
 }
 
+/* Is splitting it not worth a pass? */
 static bool
 is_small(u64 bytes)
 {
@@ -247,6 +249,7 @@ are_group_keys(const GcProgram *p, int n, u16 first_key, u16 nkeys)
 	return nkeys > 0;
 }
 
+/* Groups that are split as the build is, since its keys are among theirs. */
 static void
 split_groups_with(GcPasses *ps, int from, int build, u16 first_key)
 {
@@ -386,6 +389,7 @@ gc_passes_make(GcRequest *r, bool gather, bool choose, MemoryContext cxt)
  *-------------------------------------------------------------------------
  */
 
+/* The split with that number, or NULL where there is only one part. */
 static const KeySplit *
 split_of(const GcPasses *ps, i8 number)
 {
@@ -399,6 +403,7 @@ part_rows(u64 rows, const KeySplit *s, u32 room)
 	return Min(rows, rows / s->parts * room / 8 + MORE_ROWS);
 }
 
+/* Slots of a hash table: a power of 2, half full at most. */
 static u64
 slots_for(u64 rows)
 {
@@ -593,6 +598,7 @@ gc_passes_grow(GcPasses *ps, GcCode code, u64 number)
  *-------------------------------------------------------------------------
  */
 
+/* Note for the generator that a build has parts, and whether by ranges of its key. */
 static void
 add_build_split(const GcPasses *ps, GcSplits *splits, int b)
 {

@@ -14,10 +14,9 @@
  */
 #include "run.h"
 
-#include "../../columns/store/arena.h"
+#include "../../queue/batchlog.h"
 #include "../../queue/build_keys.h"
 #include "../../queue/route.h"
-#include "../../queue/wavelog.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "passes.h"
@@ -84,6 +83,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	return result;
 }
 
+/* A result's flags, which lie behind its header. */
 static u32 *
 result_flags(GcResult *result)
 {

@@ -17,6 +17,8 @@
  * The scan of its main pipeline is one launch, or one piece after the other, or waves (wave_scan.c).  A scan in passes has
  * one of these in each pass, and may begin again for another part of its groups.
  *
+ * A main launch is held by its requests, and by its starter while it starts the launch.  The last holder frees it.
+ *
  * The worker's main thread.  A run owns its stream, its events and its sink from prepare() on,
  * and its result until the session has it.  It holds tables, builds and its launch.
  *
@@ -31,13 +33,16 @@
 #include "../memory/device_memory.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
-#include "edge_launch.h"
+#include "launch.h"
 #include "passes.h"
 #include "stop.h"
 #include "wave_scan.h"
 
 /* A dense group table of more groups is compacted on the device first. */
 #define GATHER_GROUPS	16384
+
+/* How often a request that does not fit is planned, with more passes or more room for each. */
+#define MOST_PLANS		12
 
 const GcRunHooks *gc_run_hooks = NULL;
 
@@ -97,6 +102,131 @@ number_scan(GcRun *run)
 	run->schedule.scan_chunks = hot ? dir->nchunks : dir->nheap;
 }
 
+/*-------------------------------------------------------------------------
+ * Its kernels
+ *-------------------------------------------------------------------------
+ */
+
+/* Ask for the kernels of all pipelines; the run is FINISHED if there can be none. */
+static void
+ask_kernels(GcRun *run)
+{
+	for (int i = 0; i < run->p->npipelines && run->state != RUN_FINISHED; i++)
+	{
+		const GcSplits splits = gc_passes_splits(run->scan.passes, i);
+
+		if (i + 1 == run->p->select && !run->result.choose)
+			continue;
+		run->kernels.of[i] = gc_signature_kernel(run->request, i, &splits, &run->kernels.fresh[i], &run->err);
+		if (run->kernels.of[i] == NULL)
+			run->state = RUN_FINISHED;
+	}
+}
+
+/* Ask for other kernels, of pipelines whose steps are fused.  False if there are none: the run is FINISHED. */
+static bool
+ask_again(GcRun *run)
+{
+	run->request->edge = GC_EDGE_FUSE;
+	run->state = RUN_COMPILING;
+	ask_kernels(run);
+	return run->state != RUN_FINISHED;
+}
+
+/*
+ * Plan passes, or more of them; less: memory ran out.  True if the run is to be tried again.  Its kernels
+ * may be others then.
+ */
+static bool
+plan_passes(GcRun *run, bool less)
+{
+	if (run->kernels.attempts++ == MOST_PLANS)
+		return false;
+	if (run->scan.passes == NULL)
+		run->scan.passes = gc_passes_make(run->request, run->result.gather, run->result.choose, run->cxt);
+	if (!gc_passes_plan(run->scan.passes, run->kernels.attempts > 1, less))
+		return false;
+	gc_slot_run_info(run->slot)->passes = gc_passes_count(run->scan.passes);
+	return ask_again(run);
+}
+
+/* Are there lookup tables that the device computes itself? */
+static bool
+computes_lookups(const GcRun *run)
+{
+	for (int i = 0; i < run->p->nluts; i++)
+	{
+		if (run->request->luts[i].dict)
+			return true;
+	}
+	return false;
+}
+
+/* Is a kernel there?  If it cannot be had, the run is FINISHED. */
+static bool
+is_ready(GcRun *run, GcPipelineKernel *k)
+{
+	if (k->final)
+		return true;
+	switch (gc_kernel_poll(k, &run->err))
+	{
+		case GC_KERNEL_COMPILING:
+			return false;
+		case GC_KERNEL_FAILED:
+			run->state = RUN_FINISHED;
+			return true;
+		default:
+			return true;
+	}
+}
+
+/* True once every kernel is loaded, or one failed, which finishes the run. */
+static bool
+kernels_ready(GcRun *run)
+{
+	GcRunInfo  *info = gc_slot_run_info(run->slot);
+	const bool	wanted[GC_NFIXED] = {[GC_FIXED_COMPACTOR] = run->result.gather,[GC_FIXED_TEXT] = computes_lookups(run),
+	[GC_FIXED_HOLES] = run->request->nvisible > 0,[GC_FIXED_WINDOW] = run->p->nwindows > 0};
+	bool		failed;
+
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		for (GcPipelineKernel *k = run->kernels.of[i]; k; k = k->consumer)
+		{
+			if (!is_ready(run, k))
+				return false;
+			if (run->state == RUN_FINISHED)
+				return true;
+		}
+	}
+	for (int i = 0; i < GC_NFIXED; i++)
+	{
+		if (!wanted[i] || gc_fixed_kernel(i, &run->err, &failed) != NULL)
+			continue;
+		if (failed)
+			run->state = RUN_FINISHED;
+		return failed;
+	}
+	for (int i = 0; i < run->p->npipelines; i++)
+	{
+		GcKernelOrigin origin;
+
+		if (!run->kernels.fresh[i])
+			continue;
+		origin = gc_kcache_origin(run->kernels.of[i]->entry);
+		info->compiled += origin == GC_ORIGIN_COMPILED;
+		info->from_disk += origin == GC_ORIGIN_DISK;
+	}
+	info->compile_ms = (GetCurrentTimestamp() - run->schedule.taken) / 1000.0;
+	return true;
+}
+
+/*-------------------------------------------------------------------------
+ * Its start
+ *-------------------------------------------------------------------------
+ */
+
+/* A run for a request that was taken from the queue.  Its kernels are asked for; FINISHED if there can be none. */
 GcRun *
 gc_run_start(int slot)
 {
@@ -135,8 +265,8 @@ gc_run_start(int slot)
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))
 		run->state = RUN_FINISHED;
-	else if (gc_passes_fit(run->request, run->result.gather, run->result.choose) || !gc_run_plan_passes(run, true))
-		gc_run_ask_kernels(run);
+	else if (gc_passes_fit(run->request, run->result.gather, run->result.choose) || !plan_passes(run, true))
+		ask_kernels(run);
 	return run;
 }
 
@@ -167,6 +297,77 @@ gc_run_holds_device(const GcRun *run)
 }
 
 /*-------------------------------------------------------------------------
+ * The launch that it is in, whose holders are its requests, and its starter while it starts the launch
+ *-------------------------------------------------------------------------
+ */
+
+/* Give back memory that only the kernel needed, once its requests are done with that. */
+static void
+main_launch_strip(GcMainLaunch *launch)
+{
+	if (launch->ops)
+		launch->ops->strip(launch);
+}
+
+GcGangLaunch *
+gc_gang_launch_new(GcError *err)
+{
+	GcStream   *stream = gc_worker.ops->stream_get(gc_worker.dev, err);
+	GcGangLaunch *gang;
+
+	if (stream == NULL)
+		return NULL;
+	gang = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGangLaunch));
+	gang->users = 1;
+	gang->stream = stream;
+	return gang;
+}
+
+void
+gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int members)
+{
+	launch->gang = gang;
+	gang->users++;
+	gang->members += members;
+}
+
+/* With the last holder: all members' requests are over, or the device was drained, so none of its kernels is running. */
+void
+gc_gang_launch_release(GcGangLaunch *gang)
+{
+	if (--gang->users > 0)
+		return;
+	gc_worker.ops->stream_put(gc_worker.dev, gang->stream);
+	pfree(gang);
+}
+
+void
+gc_main_launch_release(GcMainLaunch *launch)
+{
+	if (--launch->users > 0)
+		return;
+	main_launch_strip(launch);
+	if (launch->gang)
+		gc_gang_launch_release(launch->gang);
+	if (launch->ops)
+		launch->ops->free(launch);
+	pfree(launch);
+}
+
+/* The run is in its launch no more. */
+static void
+leave_launch(GcRun *run)
+{
+	if (run->schedule.launch == NULL)
+		return;
+	if (--run->schedule.launch->runs == 0)
+		main_launch_strip(run->schedule.launch);
+	gc_main_launch_release(run->schedule.launch);
+	run->schedule.launch = NULL;
+	run->schedule.ganged = false;
+}
+
+/*-------------------------------------------------------------------------
  * Memory that a run gives back
  *-------------------------------------------------------------------------
  */
@@ -174,7 +375,7 @@ gc_run_holds_device(const GcRun *run)
 void
 gc_run_unstart(GcRun *run)
 {
-	gc_run_leave_launch(run);
+	leave_launch(run);
 	run->hooks->leaves(run);
 	run->state = RUN_READY;
 }
@@ -187,7 +388,7 @@ release_device(GcRun *run)
 	gc_run_free_memory(run);
 	gc_edge_free(run);
 	run->hooks->gives_back(run);
-	gc_run_leave_launch(run);
+	leave_launch(run);
 	gc_run_end_stream(run);
 	gc_run_free_parts(run);
 	gc_run_leave_admitted(run, false);
@@ -238,14 +439,30 @@ gc_run_forget(GcRun *run)
 {
 	gc_run_drop_result(run);
 	gc_run_free_parts(run);
-	if (run->schedule.launch)
-		gc_main_launch_forget(run->schedule.launch);
+	if (run->schedule.launch && run->schedule.launch->ops)
+		run->schedule.launch->ops->forget(run->schedule.launch);
 }
 
 /*-------------------------------------------------------------------------
  * Whole scans, and pieces
  *-------------------------------------------------------------------------
  */
+
+/*
+ * A kind of scan.  A run is begin; next, until all is queued, with an end whenever what was queued is done; the fetching
+ * of its result; end.
+ */
+typedef struct GcScanKind
+{
+	/* Nothing of it is queued. */
+	void		(*begin) (GcRun *run);
+	/* Queue what comes next.  last: nothing comes behind this scan, so that its last launch can deliver the result. */
+	GcScanStep	(*next) (GcRun *run, const GcScanLaunch *launch, bool last);
+	/*
+	 * Its queued work is done; fetched: its result is on the host.  Does the scan go on, or the run end with run->err?
+	 */
+	bool		(*end) (GcRun *run, bool fetched);
+} GcScanKind;
 
 /* Launch the main kernel for a part of the scan. */
 static GcScanStep
@@ -266,30 +483,35 @@ begin_whole(GcRun *run)
 {
 }
 
+/* One launch is the whole scan. */
 static GcScanStep
 next_whole(GcRun *run, const GcScanLaunch *launch, bool last)
 {
 	return launch_part(run, launch, (GcPairs) {0}, last, GC_SCAN_LAST);
 }
 
+/* There is nothing to go on with. */
 static bool
 end_whole(GcRun *run, bool fetched)
 {
 	return false;
 }
 
+/* Are there pairs behind the piece that was launched last? */
 static bool
 has_more_pieces(const GcRun *run)
 {
 	return run->scan.piece.from + run->scan.piece.count < run->scan.pairs.count;
 }
 
+/* The next piece is the first one. */
 static void
 begin_pieces(GcRun *run)
 {
 	memset(&run->scan.piece, 0, sizeof(run->scan.piece));
 }
 
+/* Launch as many pairs as take the time that a piece is to take. */
 static GcScanStep
 next_piece(GcRun *run, const GcScanLaunch *launch, bool last)
 {
@@ -302,6 +524,7 @@ next_piece(GcRun *run, const GcScanLaunch *launch, bool last)
 		: launch_part(run, launch, s->piece, last, GC_SCAN_LAST);
 }
 
+/* Go on if there are more; the next piece is as long as this one's time says. */
 static bool
 end_piece(GcRun *run, bool fetched)
 {
@@ -329,6 +552,7 @@ kind_within(const GcRun *run)
  *-------------------------------------------------------------------------
  */
 
+/* The first pass, and the scan within it. */
 static void
 begin_passes(GcRun *run)
 {
@@ -336,6 +560,10 @@ begin_passes(GcRun *run)
 	kind_within(run)->begin(run);
 }
 
+/*
+ * Go on within the pass.  The last one delivers the result; behind each other one come the rests
+ * (gc_run_launch_rests).
+ */
 static GcScanStep
 next_in_pass(GcRun *run, const GcScanLaunch *launch, bool last)
 {
@@ -380,6 +608,7 @@ end_pass(GcRun *run, bool fetched)
 	return true;
 }
 
+/* The kind of the run's scan: passes, or what kind_within() says. */
 static const GcScanKind *
 scan_kind(const GcRun *run)
 {
@@ -470,7 +699,7 @@ end_run(GcRun *run, GcCode code)
 		gc_run_give_back(run);
 	}
 	run->state = RUN_FINISHED;
-	if (again && !gc_run_plan_passes(run, false) && run->err.code == code)
+	if (again && !plan_passes(run, false) && run->err.code == code)
 		gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for parts of unequal size.");
 }
 
@@ -611,7 +840,7 @@ advance_waiting(GcRun *run, int others)
 	}
 	if (gc_edges_wanted(run) && (packets_in_waves(run) || !gc_edges_fit(run)))
 	{
-		(void) gc_run_ask_again(run);
+		(void) ask_again(run);
 		return true;
 	}
 	if (!gc_run_admit(run))
@@ -632,7 +861,7 @@ advance_waiting(GcRun *run, int others)
 		gc_run_leave_admitted(run, true);
 		back_out(run);
 		run->memory.claim.refused_change = 0;
-		(void) gc_run_ask_again(run);
+		(void) ask_again(run);
 		return true;
 	}
 	if (code == GC_DEVICE_MEMORY && !run->scan.all_waves && gc_wave_scan_possible(run))
@@ -652,7 +881,7 @@ advance_waiting(GcRun *run, int others)
 		run->scan.all_waves = false;
 		return false;
 	}
-	if (code != GC_DEVICE_MEMORY || !gc_run_plan_passes(run, true))
+	if (code != GC_DEVICE_MEMORY || !plan_passes(run, true))
 		run->state = RUN_FINISHED;
 	return true;
 }
@@ -706,7 +935,7 @@ gc_run_advance(GcRun *run, int others)
 		case RUN_COMPILING:
 			if (gc_run_nobody_waits(run))
 				run->state = RUN_FINISHED;
-			else if (!gc_run_kernels_ready(run))
+			else if (!kernels_ready(run))
 			{
 				gc_slot_note_compiling(run->slot, true);
 				return false;
@@ -727,6 +956,7 @@ gc_run_advance(GcRun *run, int others)
 	}
 }
 
+/* The leader is over: the follower holds its result, or has its error. */
 static void
 finish_follower(GcRun *leader, GcRun *run)
 {

@@ -13,14 +13,15 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "portability/instr_time.h"
 
 #include "../../codegen/codegen.h"
 #include "../../queue/queue.h"
+#include "../kernels/kernels.h"
+#include "../kernels/pairs.h"
 #include "main_launch.h"
 #include "result.h"
-#include "run_kernels.h"
 #include "run_memory.h"
-#include "scan.h"
 
 typedef enum RunState
 {
@@ -32,7 +33,31 @@ typedef enum RunState
 	RUN_FINISHED
 } RunState;
 
-/* Each part is declared in the header of the file that it is of, which alone writes it, as far as possible. */
+/* Its kernels. */
+typedef struct GcRunKernels
+{
+	GcPipelineKernel **of;		/* per pipeline */
+	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
+	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its groups; 0:
+								 * it made none, or with others */
+	int			attempts;		/* to plan passes, each of which may want others */
+} GcRunKernels;
+
+/* The scan of its main pipeline, which may take several launches, and of others, where they have waves or passes. */
+typedef struct GcRunScan
+{
+	struct GcWaveScan **waves;	/* per pipeline: its scan in waves (wave_scan.h), or NULL */
+	bool		all_waves;		/* whatever has columns is scanned in waves, since memory ran out */
+	bool		streaming;		/* launches are queued while others are under way: it goes on in each turn */
+	struct GcPasses *passes;	/* NULL: it fits into device memory, so that there is one pass */
+	GcPairs		pairs;			/* the whole scan of its main pipeline, if that tries pairs */
+	GcPairs		piece;			/* the piece that was launched last */
+	double		piece_pairs;	/* that the next piece is to try; 0: it is the first */
+	instr_time	piece_began;
+	GcEvent    *done;			/* behind what was launched last */
+} GcRunScan;
+
+/* Each other part is declared in the header of the file that it is of, which alone writes it, as far as possible. */
 struct GcRun
 {
 	int			slot;
@@ -52,6 +77,7 @@ struct GcRun
 	const struct GcRunHooks *hooks;	/* run.c's, for files that it needs itself */
 };
 
+/* Sizes of the main pipeline's sink. */
 static inline const GcSinkValue *
 gc_run_main_sink(const GcRun *run)
 {
@@ -64,6 +90,24 @@ gc_run_own_kernel(const GcRun *run)
 {
 	return run->kernels.of[run->p->npipelines - 1];
 }
+
+/* Progress of a scan. */
+typedef enum GcScanStep
+{
+	GC_SCAN_FAILED,				/* run->err says how */
+	GC_SCAN_WAITS,				/* nothing: it can go on in a later turn */
+	GC_SCAN_MOVED,				/* it has queued something, and can go on in the next turn */
+	GC_SCAN_QUEUED,				/* it goes on once what it has queued is done */
+	GC_SCAN_LAST				/* all of it is queued */
+} GcScanStep;
+
+/* The launch that the scheduler has decided on. */
+typedef struct GcScanLaunch
+{
+	GcPipelineKernel *k;
+	const GcGrid *grid;
+	u32			first_tile;
+} GcScanLaunch;
 
 /* All are called on the worker's main thread; schedule.c sets them before the first request. */
 typedef struct GcRunHooks
@@ -103,6 +147,9 @@ extern bool gc_run_on_device(const GcRun *run);
 extern bool gc_run_holds_device(const GcRun *run);
 extern bool gc_run_device_failed(const GcRun *run);
 extern void gc_run_free(GcRun *run);
+
+/* Start a READY run's own main kernel, with this launch grid. */
+extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *grid, u32 first_tile);
 
 /* The shared scan that the run was to be in failed: the run is READY for its own kernel. */
 extern void gc_run_unstart(GcRun *run);

@@ -14,7 +14,7 @@
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "edge_launch.h"
+#include "launch.h"
 #include "passes.h"
 #include "stop.h"
 #include "wave_scan.h"
@@ -182,6 +182,7 @@ make_bitmaps(GcRun *run)
 	return gc_worker.ops->launch(run->memory.stream, k->kernel, &launch, &args, GC_HOLES_KERNEL_WORDS, &run->err);
 }
 
+/* Copy the request's own data to the device, or let kernels read it where it is. */
 static GcCode
 upload_device_part(GcRun *run)
 {
@@ -232,7 +233,7 @@ upload_columns(GcRun *run, int pipeline)
 	{
 		u64			copied = 0;
 
-		if (run->memory.tables[c] || !gc_run_reads_column(run, pipeline, c))
+		if (run->memory.tables[c] || !gc_kernel_reads_column(run->kernels.of[pipeline], c))
 			continue;
 		run->memory.tables[c] = gc_table_use(in->dir, r->columns[c].dir_column, sources, gc_cached_sources(in),
 									  gc_wave_scan_spared(run, pipeline, c), run->memory.stream,

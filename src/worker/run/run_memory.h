@@ -12,7 +12,6 @@
 
 #include "../memory/builds.h"
 #include "../memory/device_cache.h"
-#include "../memory/device_dicts.h"
 #include "../memory/device_lookups.h"
 #include "../memory/device_memory.h"
 #include "memory_demand.h"

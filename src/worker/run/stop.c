@@ -60,6 +60,7 @@ gc_stop_ticket(void)
 	return last_ticket;
 }
 
+/* The scan's kernel is to read this word, and to end when it has the ticket. */
 static void
 describe(int word, u32 ticket, GcScan *scan)
 {
@@ -96,6 +97,7 @@ write_word(int word, u32 ticket)
 		(void) gc_worker.ops->copy_in(stream, kernels_words + word * sizeof(u32), &words[word], sizeof(u32), NULL);
 }
 
+/* Does a session wait for the run, or another run? */
 static bool
 wanted(const GcRun *run)
 {
@@ -118,6 +120,7 @@ filling_build(const GcRun *run, const GcBuildTable *t)
 	return t && !t->checked && (run->scan.passes || gc_build_pending(t));
 }
 
+/* Is a kernel still to fill some of the table? */
 static bool
 filling_lookup(const GcDeviceLookup *l)
 {
@@ -172,6 +175,10 @@ all_stopped(const GcMainLaunch *launch, List *runs)
 	return true;
 }
 
+/*
+ * Nobody waits for the run: what it fills is spoilt, and its kernels end.  A shared launch ends with its last
+ * request.
+ */
 static void
 stop(GcRun *run, List *runs)
 {

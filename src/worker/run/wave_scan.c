@@ -22,7 +22,7 @@
 #include "../memory/eviction.h"
 #include "../memory/state.h"
 #include "../waves/waves.h"
-#include "edge_launch.h"
+#include "launch.h"
 #include "stop.h"
 
 /* No estimate is trusted that says of fewer rows that they come to where a column is read. */
@@ -71,6 +71,7 @@ gc_wave_scan_possible(const GcRun *run)
 	return false;
 }
 
+/* Chunks that a pipeline's input has, as the host sees them. */
 static const GcSource *
 sources_of(const GcRun *run, int pipeline)
 {
@@ -86,7 +87,7 @@ columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
 
 	for (int c = pin->first_column; c < pin->first_column + pin->ncolumns; c++)
 	{
-		if (!gc_run_reads_column(run, pipeline, c))
+		if (!gc_kernel_reads_column(run->kernels.of[pipeline], c))
 			continue;
 		columns[n] = c;
 		of_directory[n++] = run->request->columns[c].dir_column;

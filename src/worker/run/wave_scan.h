@@ -32,6 +32,7 @@ extern GcCode gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags);
 /* As GcScanKind's next, of the main pipeline: begin its waves, or queue the next one if it is time. */
 extern GcScanStep gc_wave_scan_next(GcRun *run, const GcScanLaunch *launch, bool last);
 
+/* Is the main pipeline scanned in waves? */
 static inline bool
 gc_run_in_waves(const GcRun *run)
 {

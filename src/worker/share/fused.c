@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 
 #include "../../force.h"
-#include "../../settings.h"
 #include "../memory/state.h"
 #include "share_launch.h"
 
@@ -61,6 +60,7 @@ physical_column(GcFused *f, i16 dir_column)
 	return f->nphysical++;
 }
 
+/* Add a scan shape as a member; columns that others read, too, are loaded once. */
 static void
 add_member(GcFused *f, GcScanShape *s)
 {
@@ -87,6 +87,7 @@ compare_shapes(const void *a, const void *b)
 	return order != 0 ? order : memcmp(s->columns, t->columns, s->p->ncolumns * sizeof(i16));
 }
 
+/* Begin anew with the members. */
 static void
 drop_members(GcFused *f)
 {

@@ -114,6 +114,7 @@ lay_out_derived(GcDerived *d, const GcDirectory *dir, u32 nchunks, u8 width, GcA
 	return true;
 }
 
+/* Give back the description of a derived column. */
 static void
 derived_free(GcDerived *d)
 {
@@ -226,6 +227,7 @@ aligned(u64 bytes)
 	return TYPEALIGN64(256, bytes);
 }
 
+/* No launch reads the column any more. */
 static void
 group_coded_free(GcGroupCoded *c)
 {
@@ -235,6 +237,7 @@ group_coded_free(GcGroupCoded *c)
 	pfree(c);
 }
 
+/* The set gives the column up; it goes with its last launch. */
 static void
 group_coded_drop(GcGroupCoded *c)
 {
@@ -252,6 +255,7 @@ gc_group_coded_release(GcGroupCoded *c)
 		group_coded_free(c);
 }
 
+/* The device is done with the refinement, or was drained. */
 static void
 refinement_free(GcRefinement *r)
 {
@@ -278,6 +282,7 @@ gc_key_groups_abandon(GcSetColumn *column)
 	column->refining = NULL;
 }
 
+/* The set gives up the column and a refinement under way; the device no longer works at that. */
 void
 gc_key_groups_forget(GcSetColumn *column)
 {
@@ -306,6 +311,7 @@ gc_group_coded_evict(GcSetColumn *column)
  *-------------------------------------------------------------------------
  */
 
+/* Memory for a refinement: all of it is spare.  False: there is not enough, and the caller frees the rest. */
 static bool
 begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)
 {
@@ -431,6 +437,7 @@ typedef struct ColumnSet
 	bool		has[GC_MAX_COLUMNS];
 } ColumnSet;
 
+/* Add all columns that an expression reads to the set. */
 static void
 add_columns(const GcProgram *p, u16 e, ColumnSet *set)
 {

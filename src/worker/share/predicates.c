@@ -48,6 +48,7 @@ bitmap_bytes(const GcSetColumn *column)
 	return TYPEALIGN64(sizeof(u64), (column->range + 32) / 32 * sizeof(u32));
 }
 
+/* Bytes of a direct lookup table with an entry of `each` bytes for every code. */
 static u64
 direct_table_bytes(const GcSetColumn *column, int each)
 {
@@ -102,6 +103,7 @@ lay_out_predicates(GcRun *run)
 	return run->schedule.share->predicate_bits != 0;
 }
 
+/* Queue the kernel that evaluates the run's predicates for every code, on the run's stream. */
 static GcCode
 launch_predicate_kernel(GcRun *run)
 {

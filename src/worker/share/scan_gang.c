@@ -65,6 +65,7 @@ gc_scan_gang_most(const GcFused *f)
 	return f->gang.most;
 }
 
+/* Was the gang's kernel asked for, or given up? */
 static bool
 is_asked(const GcGangKernel *gang)
 {

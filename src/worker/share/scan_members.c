@@ -23,7 +23,7 @@
 #include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/edge_launch.h"
+#include "../run/launch.h"
 #include "../run/stop.h"
 #include "scan_set.h"
 #include "share_launch.h"
@@ -146,6 +146,7 @@ gc_scan_column(const GcScanMembers *scan, i16 dir_column)
 	return table ? gc_table_array(table) : 0;
 }
 
+/* The directory that the run's main pipeline scans. */
 static const GcDirectory *
 directory_of(const GcRun *run)
 {
@@ -223,6 +224,7 @@ gc_scan_alone(GcRun *run)
 	return gc_run_launch(run, main, k, &shape, &part, run->memory.sink);
 }
 
+/* Begin a shared scan's launch: its kernel, its members, and room for what they share. err has the first failure. */
 void
 gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcStart *start,
 			  GcRun *const *runs, GcError *err)

@@ -41,6 +41,7 @@ gc_selection_forget_shape(GcScanShape *s)
 	s->visits = (GcGangKernel) {0};
 }
 
+/* Nothing of the set is in use; kernels go with their last launches. */
 static void
 set_free(GcScanSet *set)
 {
@@ -209,6 +210,7 @@ set_of(const GcRun *run)
 	return sets[place];
 }
 
+/* Drop one derived column of the set that no launch reads.  False: it has none. */
 static bool
 set_evict(GcScanSet *set)
 {
@@ -220,6 +222,7 @@ set_evict(GcScanSet *set)
 	return false;
 }
 
+/* A GcEvictor's: drop one derived column of any set. */
 static bool
 evict(void)
 {
@@ -266,6 +269,7 @@ map_columns(const GcRun *run, i16 *columns)
 		columns[c] = (i16) run->request->columns[c].dir_column;
 }
 
+/* Does the run ask for this shape: the same program over the same columns? */
 static bool
 same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
 {

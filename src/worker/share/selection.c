@@ -67,6 +67,7 @@ give_up(GcScanShape *s)
 	s->predicates.ncolumns = 0;
 }
 
+/* The variant of a member's own kernel over rows that were selected for it. */
 static GcVariant
 selection_variant(const GcScanShape *s, const GcProfile *profile)
 {
@@ -106,6 +107,7 @@ ask_kept(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source)
 	return true;
 }
 
+/* Ask for the two kernels with which a shape takes part: its predicates', and its own over selected rows. */
 static void
 ask_kernels(GcScanShape *s)
 {
@@ -172,6 +174,7 @@ column_number(const GcFused *f, i16 dir_column)
 	return -1;
 }
 
+/* Does the selection kernel test this column? */
 static bool
 has_column(const GcFused *f, i16 dir_column)
 {
@@ -190,6 +193,7 @@ gc_selection_covers(const GcFused *f, const GcScanShape *s)
 	return f != NULL;
 }
 
+/* Bytes of the tables that a selection kernel reads, for all columns that it tests. */
 static u64
 tables_bytes(const GcScanSet *set, const GcFused *f)
 {
@@ -342,6 +346,7 @@ choose_columns(const GcScanSet *set, GcFused *f)
 	f->times.scan_us = gc_worker.calibration.launch_us;
 }
 
+/* Ask for a selection kernel that tests more columns, or knows more key groups, than the set's one. */
 static void
 ask_selector(GcScanSet *set)
 {

@@ -18,7 +18,7 @@
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
-#include "../run/edge_launch.h"
+#include "../run/launch.h"
 #include "selection.h"
 #include "scan_set.h"
 #include "share_launch.h"
@@ -70,12 +70,14 @@ mismatch(const GcScanMembers *scan, int k)
 	return scan->launch->share->sel_bitmap + k * sizeof(u32);
 }
 
+/* Where the table of members by key group lies, for the kernel's column k. */
 static GcAddr
 key_group_table(const GcScanMembers *scan, int k)
 {
 	return scan->launch->share->sel_bitmap + MISMATCHES_BYTES + k * GC_SELECT_TABLE_BYTES(GC_MAX_KEY_GROUPS);
 }
 
+/* Tables of members by value lie behind those by key group. */
 static GcAddr
 value_tables(const GcScanMembers *scan)
 {
@@ -296,6 +298,7 @@ gc_selection_fetch_mismatches(GcScanMembers *scan, GcStream *stream)
 	return any ? gc_copy_out(stream, s->mismatches, s->sel_bitmap, MISMATCHES_BYTES, scan->err) : GC_OK;
 }
 
+/* Queue the merge of members' predicates, the selection kernel, and an event behind it. */
 static GcCode
 launch_scan(GcScanMembers *scan)
 {

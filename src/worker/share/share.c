@@ -48,12 +48,14 @@ static GcFused *offered_by[MAX_OFFERED];
  *-------------------------------------------------------------------------
  */
 
+/* A GcRunHooks' begins: nothing is known yet of the run's shape. */
 static GcShareRun *
 create_share_run(const GcRun *run)
 {
 	return MemoryContextAllocZero(run->cxt, sizeof(GcShareRun));
 }
 
+/* A word of a predicate's bitmap, or of a direct lookup table. */
 static u64
 test_word(const GcShareRun *share, const GcArgWord *w)
 {
@@ -70,6 +72,7 @@ test_word(const GcShareRun *share, const GcArgWord *w)
 	}
 }
 
+/* A word of the bitmap by which a member's kernel finds its rows. */
 static u64
 selection_word(const GcShareRun *share, u8 part)
 {
@@ -86,12 +89,14 @@ selection_word(const GcShareRun *share, u8 part)
 	}
 }
 
+/* A GcRunHooks' arg_word. */
 static u64
 run_word(const GcShareRun *share, const GcArgWord *w)
 {
 	return w->type == GC_ARG_SELECTION ? selection_word(share, w->part) : test_word(share, w);
 }
 
+/* A GcRunHooks' gives_back. */
 static void
 give_run_back(GcRun *run)
 {
@@ -104,6 +109,7 @@ give_run_back(GcRun *run)
  *-------------------------------------------------------------------------
  */
 
+/* Shared memory of the launch; also as the worker exits. */
 static void
 give_staging_back(GcMainLaunch *launch)
 {
@@ -114,6 +120,7 @@ give_staging_back(GcMainLaunch *launch)
 	s->staging = NULL;
 }
 
+/* A GcLaunchOps' strip: device memory, staging memory, the kernel and derived columns. */
 static void
 strip(GcMainLaunch *launch)
 {
@@ -134,6 +141,7 @@ strip(GcMainLaunch *launch)
 	}
 }
 
+/* A GcLaunchOps' free. */
 static void
 free_share(GcMainLaunch *launch)
 {
@@ -155,6 +163,7 @@ member_ran(GcRun *run, float begin_us, float end_us)
 	launch->share->end_us[run->schedule.share->scan_member] = end_us;
 }
 
+/* Make a launch one of a shared scan. */
 static void
 attach_share(GcMainLaunch *launch)
 {

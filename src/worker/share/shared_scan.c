@@ -50,6 +50,7 @@ have_columns(const GcScanMembers *scan)
 	return code;
 }
 
+/* Each word of the fused kernel is a member's own, or one for all: a column, or which members there are. */
 static void
 fill_words(const GcScanMembers *scan, const u64 *visible, GcArgs *args)
 {
@@ -155,6 +156,7 @@ gc_fused_prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 	return GC_OK;
 }
 
+/* Queue the fused kernel, and an event behind it. */
 static GcCode
 launch_scan(GcScanMembers *scan)
 {

@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../../queue/wavelog.h"
+#include "../../queue/batchlog.h"
 #include "../memory/device_memory.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"
@@ -44,7 +44,7 @@ static Block *kept = NULL;
 static u64	kept_in = 0;
 
 /*-------------------------------------------------------------------------
- * When waves copied and computed, for the timeline (queue/wavelog.h)
+ * When waves copied and computed, for the timeline (queue/batchlog.h)
  *-------------------------------------------------------------------------
  */
 
@@ -59,6 +59,7 @@ static double may_log = MOST_AT_ONCE;
 static TimestampTz looked_at = 0;
 static u32	unlogged = 0;		/* waves since the one that was logged last */
 
+/* An event and the server's time of it, by which events of waves get times. */
 static void
 clock_start(WaveTable *t)
 {
@@ -66,6 +67,7 @@ clock_start(WaveTable *t)
 	t->clock_at = GetCurrentTimestamp();
 }
 
+/* Without an event, the next wave starts the clock. */
 static void
 clock_stop(WaveTable *t)
 {
@@ -74,6 +76,7 @@ clock_stop(WaveTable *t)
 	t->clock = NULL;
 }
 
+/* The wave's begin is the clock's from now on, so that times are counted from near. */
 static void
 put_forward(WaveTable *t, Wave *w, TimestampTz at)
 {
@@ -135,6 +138,7 @@ gc_wave_bytes(u64 chunk_bytes, int ncolumns)
 	return DESCRIBED_SLOTS * described_bytes(1, ncolumns) + SLOTS * (chunk_bytes + ncolumns * align_up(1));
 }
 
+/* No kernel reads the block any more. */
 static void
 block_free(Block *block)
 {
@@ -179,6 +183,10 @@ block_release(Block *block)
 	kept_in = gc_present_request();
 }
 
+/*
+ * Memory for waves, of so many slots with room for a chunk each: the one that is kept, if it is large enough.
+ * NULL: none.
+ */
 static Block *
 get_block(u64 room, int slots)
 {
@@ -289,6 +297,7 @@ get_memory(WaveTable *t, GcWaveMember *m, GcError *err)
 	return false;
 }
 
+/* Bytes of the largest chunk with all its columns. */
 static u64
 widest_chunk(const GcDirectory *dir)
 {
@@ -325,6 +334,7 @@ column_number(WaveTable *t, const GcDirectory *dir, int column)
 	return t->number_of[column] = t->ncolumns++;
 }
 
+/* A directory's place for waves, without members and streams. */
 static WaveTable *
 table_make(const GcDirectory *dir)
 {
@@ -346,6 +356,7 @@ table_make(const GcDirectory *dir)
 	return t;
 }
 
+/* Nothing is queued on them any more. */
 static void
 put_streams(WaveTable *t)
 {
@@ -376,6 +387,7 @@ table_wake(WaveTable *t, GcError *err)
 	return true;
 }
 
+/* The directory's place for waves, with streams.  NULL: err set. */
 static WaveTable *
 table_of(const GcDirectory *dir, GcError *err)
 {
@@ -394,6 +406,7 @@ gc_wave_tables(void)
 	return wave_tables;
 }
 
+/* The place has neither members nor waves. */
 static void
 table_free(WaveTable *t)
 {
@@ -536,6 +549,7 @@ gc_wave_fail(GcWaveMember *m, const GcError *err)
  *-------------------------------------------------------------------------
  */
 
+/* The device is done with the wave: log it, and give back regions, memory and events. */
 static void
 wave_free(WaveTable *t, Wave *w)
 {
@@ -565,6 +579,7 @@ wave_free(WaveTable *t, Wave *w)
 	MemoryContextDelete(w->cxt);
 }
 
+/* Are all kernels of the wave done? */
 static bool
 is_over(const Wave *w)
 {

@@ -85,7 +85,7 @@ price_of(WaveTable *t, int number, u32 chunk)
 static inline bool
 stays(Price *p, double bytes)
 {
-	if (!gc_link_pays(p->cell, bytes, true))
+	if (!gc_link_pays(p->cell, bytes))
 		return false;
 	if (!p->asked)
 		p->reached = gc_kernels_reach((const void *) p->cell->desc.data, p->cell->data_bytes + p->cell->null_bytes);
@@ -169,6 +169,7 @@ shares(WaveTable *t, GcWaveMember *m, u32 chunk)
 	return added_cost(t, m, chunk) <= m->alone / 2;
 }
 
+/* Price a chunk for its leader first, whose blocks are the first to be counted. */
 static void
 begin_pricing(WaveTable *t, GcWaveMember *leader, u32 chunk)
 {
@@ -450,6 +451,7 @@ have_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column,
 	return gc_copy_in(w->stream, cell->addr, (const void *) from->desc.data, cell->copied, err);
 }
 
+/* The wave's entry for a member, made with the first chunk that it serves that one with. */
 static Served *
 served_of(Wave *w, GcWaveMember *m)
 {
@@ -503,6 +505,7 @@ in_reach(const Wave *w, u32 chunk)
 	return w->nchunks == 0 || (chunk > w->chunks[w->nchunks - 1].chunk && chunk < w->chunks[0].chunk + MOST_CHUNKS);
 }
 
+/* One more chunk of the wave, of whose columns nothing is known yet. */
 static WaveChunk *
 new_chunk(Wave *w, u32 chunk)
 {
@@ -793,6 +796,7 @@ launch_all(WaveTable *t, Wave *w, const GcWavePart *parts)
 		gc_wave_fail(((Served *) lfirst(lc))->member, &err);
 }
 
+/* The wave is made: add it to the statistics, and to what waves moved. */
 static void
 count(Wave *w)
 {

@@ -228,12 +228,14 @@ described_bytes(int members, int ncolumns)
 	return align_up(MOST_CHUNKS * (members * sizeof(GcSource) + ncolumns * sizeof(GcCol)));
 }
 
+/* The cell of a column, by its number in the table, in a chunk. */
 static inline const GcChunkColumn *
 cell_of(const WaveTable *t, int number, u32 chunk)
 {
 	return &t->cells[number][chunk];
 }
 
+/* Device memory that a copy of the cell takes. */
 static inline u64
 cell_bytes(const GcChunkColumn *cell)
 {
