@@ -85,6 +85,15 @@ SELECT string_agg(DISTINCT e -> 'args' ->> 'name', ', ') FROM jsonb_array_elemen
 WHERE e -> 'args' ->> 'name' ~ '^device'}), 'device 0, device 1', 'the timeline has both');
 like($spread->query_safe("EXPLAIN (ANALYZE, COSTS OFF) $queries[0]"), qr/Device: [01] \(/, 'EXPLAIN says which');
 
+# Several tables as one
+$node->safe_psql('postgres', q{
+CREATE TABLE parts (id int, v int) PARTITION BY RANGE (id);
+CREATE TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (5000);
+CREATE TABLE part2 PARTITION OF parts FOR VALUES FROM (5000) TO (10001);
+INSERT INTO parts SELECT i, i % 77 FROM generate_series(1, 10000) AS i;
+VACUUM ANALYZE parts});
+is_offloaded($node, "SET gpuconc.debug_route = $_; SELECT count(*), sum(v) FROM parts", "partitions, $_") foreach ('affinity', 'predicted');
+
 #-------------------------------------------------------------------------
 # What has changed is seen on both, and what was evicted goes from both
 #-------------------------------------------------------------------------

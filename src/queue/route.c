@@ -131,11 +131,13 @@ column_bytes(const GcRequest *request, int device)
 	{
 		const GcDirectory *dir = request->inputs[gc_columns(p)[c].input].dir;
 		const int	k = request->columns[c].dir_column;
-		double		there;
+		double		there = 0;
 
 		if (dir == NULL || k < 0)
 			continue;
-		there = device < 0 ? 0 : (double) pg_atomic_read_u64(&dir->columns[k].state->device_bytes[device]);
+		/* Columns of several tables put together have no state. */
+		if (device >= 0 && dir->columns[k].state)
+			there = (double) pg_atomic_read_u64(&dir->columns[k].state->device_bytes[device]);
 		bytes += Max((double) dir->columns[k].bytes - there, 0);
 	}
 	return bytes;
