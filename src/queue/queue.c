@@ -263,9 +263,8 @@ gc_slot_acquire(void)
 	return slot;
 }
 
-/* The devices that have a worker, as bits; only those that are ready, if any is. */
-static u32
-present_devices(void)
+u32
+gc_queue_devices(void)
 {
 	u32			present = 0;
 	u32			ready = 0;
@@ -329,7 +328,7 @@ gc_slot_submit(int slot, GcRequest *request, u32 avoid, GcError *err)
 	pg_atomic_write_u32(&s->compiling, false);
 	pg_atomic_write_u64(&s->begun, 0);
 
-	for (u32 left; (left = present_devices() & ~avoid) != 0;)
+	for (u32 left; (left = gc_queue_devices() & ~avoid) != 0;)
 	{
 		const int	device = gc_ndevices > 1 ? gc_route(request, s->predicted_us, left) : 0;
 
