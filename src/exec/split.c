@@ -54,6 +54,20 @@ can_be_split(const GcBinding *b)
 	return true;
 }
 
+/* Rows of an input's chunks, each of which takes memory for multiples of GC_PAD_ROWS. */
+static double
+padded_rows(const GcInputState *in)
+{
+	double		rows = 0;
+
+	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+	{
+		if (!in->skipped[k])
+			rows += TYPEALIGN(GC_PAD_ROWS, in->served.chunks[k].nrows);
+	}
+	return rows;
+}
+
 /* About the bytes of device memory that the whole request takes for columns and builds. */
 static double
 bytes_of(const GcBinding *b)
@@ -65,8 +79,8 @@ bytes_of(const GcBinding *b)
 	{
 		const GcPColumn *column = &gc_columns(p)[c];
 
-		if (b->request->columns[c].dir_column >= 0 && b->request->inputs[column->input].dir)
-			bytes += (double) b->request->inputs[column->input].rows * gc_most_width(column);
+		if (b->request->columns[c].dir_column >= 0)
+			bytes += padded_rows(&b->node->inputs[column->input]) * gc_most_width(column);
 	}
 	for (int i = 0; i < p->nbuilds; i++)
 		bytes += gc_route_build_bytes(&b->builds[i]);
