@@ -89,8 +89,8 @@ static GcQueue *queue = NULL;
 /* Waits for which a backend does not spin after it has lost its processor to another process. */
 #define WAITS_WITHOUT_SPIN	8
 
-/* Slots that this process has acquired and not yet released. */
-#define MAX_OWN_SLOTS	8
+/* Slots that this process has acquired and not yet released: one for each part of a request. */
+#define MAX_OWN_SLOTS	GC_MAX_DEVICES
 static int	own_slots[MAX_OWN_SLOTS];
 static int	n_own_slots = 0;
 static bool exit_callback_registered = false;
@@ -98,8 +98,8 @@ static bool exit_callback_registered = false;
 int
 gc_request_slots(void)
 {
-	/* One per backend, and as many again for abandoned requests that the worker still holds. */
-	return 2 * MaxBackends;
+	/* One per backend and device, and as many again for abandoned requests that the worker still holds. */
+	return 2 * MaxBackends * gc_ndevices;
 }
 
 Size
