@@ -17,6 +17,7 @@ gpuconc.devices = 'host:0, host:1'
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.host_threads = 2
 gpuconc.device_memory_limit = 64MB
+gpuconc.debug_split = never
 restart_after_crash = on
 });
 create_tables($node);
