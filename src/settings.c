@@ -15,6 +15,7 @@
 
 #include "device_names.h"
 #include "program/edge.h"
+#include "exec/split.h"
 #include "queue/route.h"
 #include "sched/policy/sched.h"
 #include "settings.h"
@@ -69,6 +70,7 @@ bool		gc_debug_key_groups = true;
 bool		gc_debug_force_coresident = false;
 int			gc_debug_gang = GC_GANG_AUTO;
 int			gc_debug_route = GC_ROUTE_PREDICTED;
+int			gc_debug_split = GC_SPLIT_PREDICTED;
 int			gc_replacement = GC_REPLACE_VALUE;
 int			gc_admission = GC_ADMIT_WEIGHT;
 int			gc_debug_link_reads = GC_LINK_READS_AUTO;
@@ -128,6 +130,13 @@ static const struct config_enum_entry route_options[] = {
 	{"least_requests", GC_ROUTE_REQUESTS, false},
 	{"affinity", GC_ROUTE_AFFINITY, false},
 	{"predicted", GC_ROUTE_PREDICTED, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry split_options[] = {
+	{"never", GC_SPLIT_NEVER, false},
+	{"predicted", GC_SPLIT_PREDICTED, false},
+	{"always", GC_SPLIT_ALWAYS, false},
 	{NULL, 0, false}
 };
 
@@ -364,6 +373,10 @@ define_debug_plan_settings(void)
 	DefineCustomEnumVariable("gpuconc.debug_route",
 							 "Selects which of several devices requests go to.",
 							 NULL, &gc_debug_route, GC_ROUTE_PREDICTED, route_options,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuconc.debug_split",
+							 "Selects which requests are split over several devices.",
+							 NULL, &gc_debug_split, GC_SPLIT_PREDICTED, split_options,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.debug_least_limit",
 							"Sets how long a request is on the device at least before PostgreSQL's own plan answers instead.",

@@ -99,6 +99,7 @@ typedef enum GcGangSetting
 } GcGangSetting;
 extern int	gc_debug_gang;
 extern int	gc_debug_route;			/* GcRoute */
+extern int	gc_debug_split;			/* GcSplit */
 extern double gc_offload_cost;
 extern double gc_debug_tuple_cost;
 extern double gc_debug_build_cost;

@@ -17,6 +17,7 @@ gpuconc.devices = 'host:0, host:1'
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.host_threads = 2
 gpuconc.device_memory_limit = 64MB
+gpuconc.debug_split = never
 restart_after_crash = on
 });
 create_tables($node);
@@ -84,6 +85,15 @@ is( $node->safe_psql('postgres', q{
 SELECT string_agg(DISTINCT e -> 'args' ->> 'name', ', ') FROM jsonb_array_elements(gpuconc_timeline()::jsonb -> 'traceEvents') AS e
 WHERE e -> 'args' ->> 'name' ~ '^device'}), 'device 0, device 1', 'the timeline has both');
 like($spread->query_safe("EXPLAIN (ANALYZE, COSTS OFF) $queries[0]"), qr/Device: [01] \(/, 'EXPLAIN says which');
+
+# Several tables as one
+$node->safe_psql('postgres', q{
+CREATE TABLE parts (id int, v int) PARTITION BY RANGE (id);
+CREATE TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (5000);
+CREATE TABLE part2 PARTITION OF parts FOR VALUES FROM (5000) TO (10001);
+INSERT INTO parts SELECT i, i % 77 FROM generate_series(1, 10000) AS i;
+VACUUM ANALYZE parts});
+is_offloaded($node, "SET gpuconc.debug_route = $_; SELECT count(*), sum(v) FROM parts", "partitions, $_") foreach ('affinity', 'predicted');
 
 #-------------------------------------------------------------------------
 # What has changed is seen on both, and what was evicted goes from both

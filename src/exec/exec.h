@@ -120,6 +120,7 @@ typedef struct GcScanStats
 	GcCode		last_code;
 	char		last_reason[512];
 	GcRunInfo	run;			/* of the last offloaded execution */
+	uint32		devices;		/* that shared it, as bits; 0: one had it */
 	uint64		pages_served;
 	uint64		pages_versioned;
 	uint64		pages_looked_at;
@@ -168,6 +169,8 @@ typedef struct GcScanState
 	bool		begun;			/* that device was at work for it */
 	uint32		avoided;		/* devices that have failed the execution, as bits */
 	int			devices_lost;	/* at work for it */
+	int			nslots;			/* held by an attempt: one, or if the request is split one for each part */
+	int			slots[GC_MAX_DEVICES];
 	double		limit_ms;		/* how long the request may take (limit.h); -1: as long as it does */
 	bool		own_plan_timed; /* as a request took longer; false: it did not, or that plan has ended */
 	instr_time	own_plan_time;	/* that it has taken so far */
@@ -187,7 +190,6 @@ typedef struct GcBinding
 	GcPlan	   *plan;
 	GcProgram  *program;		/* copy, becoming the bound form */
 	GcHints    *hints;
-	int			slot;
 	GcError		err;
 	GcFact	   *column_facts;
 	GcFact	   *param_facts;
@@ -213,8 +215,9 @@ typedef struct GcBinding
 /* One attempt, part by part; each is a file of that name.  First, the program's widths, registers and checks. */
 extern GcCode gc_bind(GcBinding *b);
 
-/* One arena block with the bound program and its values. */
+/* One arena block with the bound program and its values; and the same once more, of what inputs have now. */
 extern GcCode gc_make_request(GcBinding *b);
+extern GcCode gc_write_request(GcBinding *b);
 
 /* Raw values to datums, in the order in which rows are returned. */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);

@@ -661,13 +661,33 @@ text_times(const GcScanStats *s, ExplainState *es)
 	end_line(&line, "Device Timings", es);
 }
 
+/* The numbers of the devices that shared the request. */
+static void
+explain_devices(uint32 devices, ExplainState *es)
+{
+	List	   *numbers = NIL;
+
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		if (devices & 1u << d)
+			numbers = lappend(numbers, psprintf("%d", d));
+	}
+	ExplainPropertyList("Devices", numbers, es);
+}
+
 /* The device's name, and its number where there are several. */
 static void
-explain_device(const GcRunInfo *r, ExplainState *es)
+explain_device(const GcScanStats *s, ExplainState *es)
 {
+	const GcRunInfo *r = &s->run;
 	const char *name = gc_device_status_of(r->device)->info.name;
 	const bool	text = es->format == EXPLAIN_FORMAT_TEXT;
 
+	if (s->devices)
+	{
+		explain_devices(s->devices, es);
+		return;
+	}
 	ExplainPropertyText("Device", text && gc_ndevices > 1 ? psprintf("%u (%s)", r->device, name) : name, es);
 	if (!text && gc_ndevices > 1)
 		ExplainPropertyUInteger("Device Number", NULL, r->device, es);
@@ -680,7 +700,7 @@ explain_text(const GcScanStats *s, ExplainState *es)
 	const GcRunInfo *r = &s->run;
 	StringInfoData line;
 
-	explain_device(r, es);
+	explain_device(s, es);
 	text_pages(s, es);
 	text_memory(r, es);
 	text_sharing(r, es);
@@ -754,7 +774,7 @@ list_run(const GcScanStats *s, ExplainState *es)
 {
 	const GcRunInfo *r = &s->run;
 
-	explain_device(r, es);
+	explain_device(s, es);
 	ExplainPropertyUInteger("Pages Served", NULL, s->pages_served, es);
 	ExplainPropertyUInteger("Versioned Pages", NULL, s->pages_versioned, es);
 	ExplainPropertyUInteger("Delta Pages", NULL, s->pages_delta, es);

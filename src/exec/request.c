@@ -541,6 +541,7 @@ write_values(GcBinding *b, Cursor *c)
 	r->edge_tile = gc_debug_pipeline_tile;
 	r->edge_step = gc_debug_edge_step;
 	r->share = b->share;
+	r->nparts = 1;
 	return r;
 }
 
@@ -603,23 +604,10 @@ known_refusal(GcBinding *b)
 }
 
 GcCode
-gc_make_request(GcBinding *b)
+gc_write_request(GcBinding *b)
 {
-	GcInputState *inputs = b->node->inputs;
 	Cursor		c = {NULL, 0};
 	Size		size;
-
-	for (int i = 0; i < b->plan->ninputs; i++)
-		inputs[i].rows = gc_rows_key(inputs[i].dir, &inputs[i].served, inputs[i].private_rows);
-	for (int i = 0; i < b->program->nbuilds; i++)
-		b->builds[i].share = share_hash(b, i);
-	gc_skip_by_builds(b);
-
-	b->share = share_request(b);
-	if (known_refusal(b))
-		return gc_fail(&b->err, GC_DATA, b->node->windows ?
-					   "The same request, or its windows, could not be computed less than ten minutes ago." :
-					   "PostgreSQL might raise an error for some row. The same request has shown it, less than ten minutes ago.");
 
 	(void) write_request(b, &c);
 	size = c.at;
@@ -632,4 +620,23 @@ gc_make_request(GcBinding *b)
 	b->request = write_request(b, &c);
 	b->request->size = size;
 	return GC_OK;
+}
+
+GcCode
+gc_make_request(GcBinding *b)
+{
+	GcInputState *inputs = b->node->inputs;
+
+	for (int i = 0; i < b->plan->ninputs; i++)
+		inputs[i].rows = gc_rows_key(inputs[i].dir, &inputs[i].served, inputs[i].private_rows);
+	for (int i = 0; i < b->program->nbuilds; i++)
+		b->builds[i].share = share_hash(b, i);
+	gc_skip_by_builds(b);
+
+	b->share = share_request(b);
+	if (known_refusal(b))
+		return gc_fail(&b->err, GC_DATA, b->node->windows ?
+					   "The same request, or its windows, could not be computed less than ten minutes ago." :
+					   "PostgreSQL might raise an error for some row. The same request has shown it, less than ten minutes ago.");
+	return gc_write_request(b);
 }

@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "portability/instr_time.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -31,8 +32,10 @@
 #include "lookup.h"
 #include "skip.h"
 #include "scan.h"
+#include "split.h"
 #include "window.h"
 #include "../columns/encode/spec.h"
+#include "../columns/store/arena.h"
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/reserve.h"
@@ -294,11 +297,103 @@ ms_since(instr_time start)
 	return INSTR_TIME_GET_MILLISEC(now);
 }
 
+/* Have slots for so many devices; false: there are too few. */
+static bool
+take_slots(GcScanState *node, int n)
+{
+	while (node->nslots < n)
+	{
+		const int	slot = gc_slot_acquire();
+
+		if (slot < 0)
+			return false;
+		node->slots[node->nslots++] = slot;
+	}
+	return true;
+}
+
+/* Submit the request, or a part of it to each of several devices. */
+static GcCode
+submit(GcScanState *node, GcBinding *b)
+{
+	const u32	devices = gc_split_devices(b, node->avoided);
+	GcCode		code = GC_OK;
+	int			n = 0;
+
+	node->stats.devices = 0;
+	if (devices == 0 || !take_slots(node, pg_popcount32(devices)))
+	{
+		while (node->nslots > 1)
+			gc_slot_release(node->slots[--node->nslots]);
+		return gc_slot_submit(node->slots[0], b->request, node->avoided, &b->err);
+	}
+	node->stats.devices = devices;
+	gc_arena_free(b->request, b->request->size);
+	for (int d = 0; d < gc_ndevices && code == GC_OK; d++)
+	{
+		if ((devices & 1u << d) == 0)
+			continue;
+		node->device = d;
+		node->begun = false;
+		code = gc_make_part(b, devices, d);
+		if (code == GC_OK)
+			code = gc_slot_submit(node->slots[n++], b->request, ~(1u << d), &b->err);
+	}
+	return code;
+}
+
+/* Wait for what a slot carries. */
+static GcCode
+await(GcScanState *node, GcBinding *b, int slot)
+{
+	GcHints    *hints = b->hints;
+	const GcCode code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), node->limit_ms, &b->err);
+
+	if (code == GC_LOADING)
+		gc_compiling_note(&hints->key, gc_slot_device(slot));
+	else
+		gc_compiling_forget(&hints->key, gc_slot_device(slot));
+	node->device = gc_slot_device(slot);
+	node->begun = gc_slot_begun(slot);
+	/* So it would be, each time that this is asked for. */
+	if (code == GC_DATA && b->identity.h[0] != 0)
+		gc_hints_note_refusal(hints, &b->identity);
+	return code;
+}
+
+/* Decode what has come, put together if it is of several devices, and keep how it went. */
+static GcCode
+take_result(GcScanState *node, GcBinding *b)
+{
+	const GcResult *parts[GC_MAX_DEVICES];
+	GcRunInfo	info = *gc_slot_info(node->slots[0]);
+	GcResult   *merged = NULL;
+	instr_time	start;
+	GcCode		code;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (int i = 0; i < node->nslots; i++)
+	{
+		parts[i] = gc_slot_result(node->slots[i]);
+		if (i > 0)
+			gc_merge_run_info(&info, gc_slot_info(node->slots[i]));
+	}
+	if (node->nslots > 1)
+		merged = gc_merge_results(b, parts, node->nslots);
+	code = gc_decode(b, merged ? merged : parts[0], &node->rows);
+	if (merged)
+		gc_free_merged(merged);
+	node->stats.decode_ms = ms_since(start);
+	if (code == GC_OK)
+		note_run(node, b, &info);
+	return code;
+}
+
 /* One attempt, with a slot and its guard held. */
 static GcCode
-attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
+attempt(GcScanState *node, GcHints *hints, GcError *err)
 {
-	GcBinding	b = {.node = node,.plan = node->plan,.hints = hints,.slot = slot};
+	GcBinding	b = {.node = node,.plan = node->plan,.hints = hints};
 	instr_time	start;
 	GcCode		code;
 
@@ -313,28 +408,11 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 	node->stats.bind_ms = ms_since(start);
 	node->asked = b.identity;
 	if (code == GC_OK)
-		code = gc_slot_submit(slot, b.request, node->avoided, &b.err);
-	if (code == GC_OK)
-	{
-		code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), node->limit_ms, &b.err);
-		if (code == GC_LOADING)
-			gc_compiling_note(&hints->key, gc_slot_device(slot));
-		else
-			gc_compiling_forget(&hints->key, gc_slot_device(slot));
-		node->device = gc_slot_device(slot);
-		node->begun = gc_slot_begun(slot);
-		/* So it would be, each time that this is asked for. */
-		if (code == GC_DATA && b.identity.h[0] != 0)
-			gc_hints_note_refusal(hints, &b.identity);
-	}
+		code = submit(node, &b);
+	for (int i = 0; code == GC_OK && i < node->nslots; i++)
+		code = await(node, &b, node->slots[i]);
 	if (code == GC_OK && !node->only_compiles)
-	{
-		INSTR_TIME_SET_CURRENT(start);
-		code = gc_decode(&b, gc_slot_result(slot), &node->rows);
-		node->stats.decode_ms = ms_since(start);
-	}
-	if (code == GC_OK && !node->only_compiles)
-		note_run(node, &b, gc_slot_info(slot));
+		code = take_result(node, &b);
 	*err = b.err;
 	return code;
 }
@@ -342,21 +420,22 @@ attempt(GcScanState *node, GcHints *hints, int slot, GcError *err)
 static GcCode
 attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 {
-	int			slot = gc_slot_acquire();
 	volatile GcCode code = GC_OK;
 
-	if (slot < 0)
+	node->nslots = 0;
+	if (!take_slots(node, 1))
 		return gc_fail(err, GC_NO_SLOT, "All request slots are in use.");
 	/* Ours while we read shared objects; the slot's outlives us if we abandon it. */
 	gc_guard_enter();
 	PG_TRY();
 	{
-		code = attempt(node, hints, slot, err);
+		code = attempt(node, hints, err);
 	}
 	PG_FINALLY();
 	{
 		gc_in_lookup = false;
-		gc_slot_release(slot);
+		while (node->nslots > 0)
+			gc_slot_release(node->slots[--node->nslots]);
 		gc_guard_leave();
 	}
 	PG_END_TRY();

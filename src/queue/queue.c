@@ -89,8 +89,8 @@ static GcQueue *queue = NULL;
 /* Waits for which a backend does not spin after it has lost its processor to another process. */
 #define WAITS_WITHOUT_SPIN	8
 
-/* Slots that this process has acquired and not yet released. */
-#define MAX_OWN_SLOTS	8
+/* Slots that this process has acquired and not yet released: one for each part of a request. */
+#define MAX_OWN_SLOTS	GC_MAX_DEVICES
 static int	own_slots[MAX_OWN_SLOTS];
 static int	n_own_slots = 0;
 static bool exit_callback_registered = false;
@@ -99,8 +99,8 @@ static bool exit_callback_registered = false;
 int
 gc_request_slots(void)
 {
-	/* One per backend, and as many again for abandoned requests that the worker still holds. */
-	return 2 * MaxBackends;
+	/* One per backend and device, and as many again for abandoned requests that the worker still holds. */
+	return 2 * MaxBackends * gc_ndevices;
 }
 
 /* The postmaster's: bytes of shared memory for all slots, and a ring of as many for each device. */
@@ -270,9 +270,8 @@ gc_slot_acquire(void)
 	return slot;
 }
 
-/* The devices that have a worker, as bits; only those that are ready, if any is. */
-static u32
-present_devices(void)
+u32
+gc_queue_devices(void)
 {
 	u32			present = 0;
 	u32			ready = 0;
@@ -336,7 +335,7 @@ gc_slot_submit(int slot, GcRequest *request, u32 avoid, GcError *err)
 	pg_atomic_write_u32(&s->compiling, false);
 	pg_atomic_write_u64(&s->begun, 0);
 
-	for (u32 left; (left = present_devices() & ~avoid) != 0;)
+	for (u32 left; (left = gc_queue_devices() & ~avoid) != 0;)
 	{
 		const int	device = gc_ndevices > 1 ? gc_route(request, s->predicted_us, left) : 0;
 

@@ -161,6 +161,7 @@ typedef struct GcRequest
 	u32			nvisible;
 	u32			visible_rows;	/* of the largest */
 	u64			bitmap_bytes;	/* of memory that these bitmaps take on the device */
+	u32			nparts;			/* of the request that it is a part of, each on a device of its own; or 1 */
 } GcRequest;
 
 /*
@@ -247,6 +248,9 @@ extern int	gc_slot_acquire(void);
  * owns it from here, also on failure.  GC_WORKER_GONE when there is no worker.
  */
 extern GcCode gc_slot_submit(int slot, GcRequest *request, u32 avoid, GcError *err);
+
+/* The devices that requests may go to, as bits: those that are ready, or else those that have a worker. */
+extern u32	gc_queue_devices(void);
 
 /* The device that a request was submitted to last. */
 extern int	gc_slot_device(int slot);

@@ -8,7 +8,7 @@
  * that is short of memory gets none: a copy there drives out what others read, which is then copied again and again.
  *
  * Runs in backends, apart from what workers tell.  Times by program are words that workers write and sessions read:
- * half of a hash, and microseconds.
+ * half of a hash, and microseconds, of a request that was split those of all its parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -79,7 +79,7 @@ void
 gc_route_learn(const GcRequest *request, double us)
 {
 	if (us > 0 && gc_ndevices > 1)
-		pg_atomic_write_u64(place_of(request), tag_of(request) | (uint32) Min(Max(us, LEAST_US), PG_INT32_MAX));
+		pg_atomic_write_u64(place_of(request), tag_of(request) | (uint32) Min(Max(us * request->nparts, LEAST_US), PG_INT32_MAX));
 }
 
 /* Where a device's worker notes a build with that key; others may have the place, too. */
@@ -109,6 +109,12 @@ gc_route_forget_builds(void)
 		pg_atomic_write_u64(&gc_device_status()->builds[i], 0);
 }
 
+double
+gc_route_build_bytes(const GcBuildValue *build)
+{
+	return Max((double) (build->cap + build->slots), (double) build->range / 8) * sizeof(u64);
+}
+
 /* Bytes of the builds that requests may share and that are not on the device: about what it reads and writes for them. */
 static double
 build_bytes(const GcRequest *request, int device)
@@ -120,7 +126,7 @@ build_bytes(const GcRequest *request, int device)
 		const GcBuildValue *v = &request->builds[b];
 
 		if (v->share.h[0] != 0 && pg_atomic_read_u64(place_of_build(device, v->share)) != v->share.h[1])
-			bytes += Max((double) (v->cap + v->slots), (double) v->range / 8) * sizeof(u64);
+			bytes += gc_route_build_bytes(v);
 	}
 	return bytes;
 }
@@ -136,11 +142,13 @@ column_bytes(const GcRequest *request, int device)
 	{
 		const GcDirectory *dir = request->inputs[gc_columns(p)[c].input].dir;
 		const int	k = request->columns[c].dir_column;
-		double		there;
+		double		there = 0;
 
 		if (dir == NULL || k < 0)
 			continue;
-		there = device < 0 ? 0 : (double) pg_atomic_read_u64(&dir->columns[k].state->device_bytes[device]);
+		/* Columns of several tables put together have no state. */
+		if (device >= 0 && dir->columns[k].state)
+			there = (double) pg_atomic_read_u64(&dir->columns[k].state->device_bytes[device]);
 		bytes += Max((double) dir->columns[k].bytes - there, 0);
 	}
 	return bytes;
@@ -153,8 +161,8 @@ gc_route_predict(const GcRequest *request)
 	const double speed = gc_device_status()->info.own_processors ? READ_SPEED : READ_SPEED_HOST;
 
 	if (word != 0 && (word & ~(uint64) PG_UINT32_MAX) == tag_of(request))
-		return (uint32) word;
-	return (uint32) Min(LEAST_US + column_bytes(request, -1) / speed, PG_INT32_MAX);
+		return (uint32) word / request->nparts;
+	return (uint32) Min(LEAST_US + column_bytes(request, -1) / speed / request->nparts, PG_INT32_MAX);
 }
 
 /* Numbers by which a policy compares devices: the least is chosen. */

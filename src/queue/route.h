@@ -25,6 +25,9 @@ typedef enum GcRoute
 	GC_ROUTE_PREDICTED			/* where its columns are, unless it waits there for longer than it scans */
 } GcRoute;
 
+/* Bytes of a build on the device, about. */
+extern double gc_route_build_bytes(const GcBuildValue *build);
+
 /* Backends: microseconds that the request will take, copies left out. */
 extern uint32 gc_route_predict(const GcRequest *request);
 

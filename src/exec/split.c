@@ -1,0 +1,368 @@
+/*-------------------------------------------------------------------------
+ *
+ * split.c
+ *	  One request as a part for each of several devices.
+ *
+ * Chunks of the main pipeline's table belong to devices in stripes, so that a device keeps the columns of its chunks.
+ * Each part has these chunks alone, and all builds.  The first one has the rows that the session has read itself.
+ * The program is bound for the whole, so parts have one program, whose accumulators hold all parts' rows.
+ *
+ * What can be split ends in groups of which all are returned, or in rows.  Of the first few rows, each part chooses as many.
+ * The node decides among these as it does among ties.  Merging is by the table in program/accumulators.h.
+ *
+ * Runs in backends, under the guard of the request slots.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "split.h"
+
+#include "port/pg_bitutils.h"
+
+#include "skip.h"
+#include "../queue/route.h"
+#include "../settings.h"
+
+/* Microseconds of kernels that one device takes at most where others are there. */
+#define LONG_US		5000
+
+/*-------------------------------------------------------------------------
+ * Whether, and how
+ *-------------------------------------------------------------------------
+ */
+
+static int
+main_input(const GcProgram *p)
+{
+	return gc_pipelines(p)[p->npipelines - 1].input;
+}
+
+/* Does the main pipeline read a table's chunks, and nothing else fill or choose from its sink? */
+static bool
+can_be_split(const GcBinding *b)
+{
+	const GcProgram *p = b->program;
+	const int	main = p->npipelines - 1;
+	const GcInputState *in = &b->node->inputs[main_input(p)];
+
+	if (p->select || gc_pipelines(p)[main].rest_of || in->dir == NULL || in->served.nchunks < 2)
+		return false;
+	for (int n = 0; n < main; n++)
+	{
+		if (gc_pipelines(p)[n].rest_of == main + 1 || gc_pipelines(p)[n].input == main_input(p))
+			return false;
+	}
+	return true;
+}
+
+/* Rows of an input's chunks, each of which takes memory for multiples of GC_PAD_ROWS. */
+static double
+padded_rows(const GcInputState *in)
+{
+	double		rows = 0;
+
+	for (uint32 k = 0; in->dir && k < in->served.nchunks; k++)
+	{
+		if (!in->skipped[k])
+			rows += TYPEALIGN(GC_PAD_ROWS, in->served.chunks[k].nrows);
+	}
+	return rows;
+}
+
+/* About the bytes of device memory that the whole request takes for columns and builds. */
+static double
+bytes_of(const GcBinding *b)
+{
+	const GcProgram *p = b->program;
+	double		bytes = 0;
+
+	for (int c = 0; c < p->ncolumns; c++)
+	{
+		const GcPColumn *column = &gc_columns(p)[c];
+
+		if (b->request->columns[c].dir_column >= 0)
+			bytes += padded_rows(&b->node->inputs[column->input]) * gc_most_width(column);
+	}
+	for (int i = 0; i < p->nbuilds; i++)
+		bytes += gc_route_build_bytes(&b->builds[i]);
+	return bytes;
+}
+
+static bool
+fits(double bytes, u32 devices)
+{
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		const GcDeviceInfo *info = &gc_device_status_of(d)->info;
+
+		if ((devices & 1u << d) && !info->host_memory && bytes > info->memory_bytes)
+			return false;
+	}
+	return true;
+}
+
+u32
+gc_split_devices(const GcBinding *b, u32 avoided)
+{
+	u32			devices;
+
+	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || !can_be_split(b))
+		return 0;
+	devices = gc_queue_devices() & ~avoided;
+	if (pg_popcount32(devices) < 2)
+		return 0;
+	if (gc_debug_split == GC_SPLIT_PREDICTED && gc_route_predict(b->request) <= LONG_US && fits(bytes_of(b), devices))
+		return 0;
+	return devices;
+}
+
+/* The device that a chunk belongs to.  Only chunks of a device that is not there belong to others. */
+static int
+owner_of(uint32 chunk, u32 devices)
+{
+	const int	device = chunk % gc_ndevices;
+
+	if (devices & 1u << device)
+		return device;
+	for (int n = chunk / gc_ndevices % pg_popcount32(devices); n > 0; n--)
+		devices &= devices - 1;
+	return pg_rightmost_one_pos32(devices);
+}
+
+GcCode
+gc_make_part(GcBinding *b, u32 devices, int device)
+{
+	GcInputState *in = &b->node->inputs[main_input(b->program)];
+	const GcInputState whole = *in;
+	const GcHash share = b->share;
+	const u32	part[] = {devices, device, gc_ndevices};
+	GcCode		code;
+
+	in->skipped = palloc(whole.served.nchunks * sizeof(bool));
+	for (uint32 k = 0; k < whole.served.nchunks; k++)
+		in->skipped[k] = whole.skipped[k] || owner_of(whole.served.chunks[k].chunk, devices) != device;
+	if (device != pg_rightmost_one_pos32(devices))
+	{
+		in->private = NULL;
+		in->private_rows = 0;
+	}
+	if (share.h[0] != 0)
+		gc_hash_mix(&b->share, part, sizeof(part));
+	code = gc_write_request(b);
+	if (code == GC_OK)
+		b->request->nparts = pg_popcount32(devices);
+	pfree(in->skipped);
+	*in = whole;
+	b->share = share;
+	return code;
+}
+
+/*-------------------------------------------------------------------------
+ * Merging
+ *-------------------------------------------------------------------------
+ */
+
+static double
+as_double(u64 word)
+{
+	double		x;
+
+	memcpy(&x, &word, sizeof(x));
+	return x;
+}
+
+static u64
+as_word(double x)
+{
+	u64			word;
+
+	memcpy(&word, &x, sizeof(word));
+	return word;
+}
+
+/* Add a sum in two doubles, the second of which is what the first has lost; as gc_f64x2_add() in cuda/gc_agg.h. */
+static void
+add_precise(u64 *to, const u64 *from)
+{
+	const double a = as_double(to[0]);
+	const double b = as_double(from[0]);
+	const double sum = a + b;
+	const double c = sum - a;
+
+	to[1] = as_word(as_double(to[1]) + as_double(from[1]) + ((a - (sum - c)) + (b - c)));
+	to[0] = as_word(sum);
+}
+
+static void
+add_128(u64 *to, const u64 *from)
+{
+	const u128	sum = ((u128) to[1] << 64 | to[0]) + ((u128) from[1] << 64 | from[0]);
+
+	to[0] = (u64) sum;
+	to[1] = (u64) (sum >> 64);
+}
+
+/* Zero is "nothing yet" in each word. */
+static void
+merge_words(u64 *to, const u64 *from, GcMerge merge)
+{
+	switch (merge)
+	{
+		case GC_MERGE_ADD:
+			*to += *from;
+			break;
+		case GC_MERGE_ADD128:
+			add_128(to, from);
+			break;
+		case GC_MERGE_ADDF:
+			*to = as_word(as_double(*to) + as_double(*from));
+			break;
+		case GC_MERGE_PRECISE:
+			add_precise(to, from);
+			break;
+		case GC_MERGE_MAX:
+			*to = Max(*to, *from);
+			break;
+		case GC_MERGE_OR:
+			*to |= *from;
+			break;
+		case GC_MERGE_XOR:
+			*to ^= *from;
+			break;
+	}
+}
+
+/* Word 0 counts rows, or says that there are some: in either case it is added. */
+static void
+merge_group(const GcProgram *p, const GcPPipeline *pl, u64 *to, const u64 *from)
+{
+	to[0] += from[0];
+	for (int i = 0; i < pl->naggs; i++)
+	{
+		const GcPAgg *agg = &gc_aggs(p)[pl->first_agg + i];
+
+		if (agg->word > 0)
+			merge_words(to + agg->word, from + agg->word, gc_merge_of(agg));
+	}
+}
+
+/* Groups that were merged, and a hash table of them. */
+typedef struct Groups
+{
+	GcResult   *result;
+	uint64		nslots;			/* a power of 2 */
+	uint64	   *slots;			/* number of a group, plus 1; 0: none */
+	int			key_words;
+	int			group_words;
+} Groups;
+
+/* The accumulators of the group with this key; a new one's are zero. */
+static u64 *
+find_group(Groups *g, const i64 *key)
+{
+	const Size	key_bytes = g->key_words * sizeof(i64);
+	uint64		slot = gc_hash_bytes(key, key_bytes, 0).h[0] & (g->nslots - 1);
+
+	while (g->slots[slot] != 0 && memcmp(g->result->keys + (g->slots[slot] - 1) * g->key_words, key, key_bytes) != 0)
+		slot = (slot + 1) & (g->nslots - 1);
+	if (g->slots[slot] == 0)
+	{
+		memcpy(g->result->keys + g->result->count * g->key_words, key, key_bytes);
+		g->slots[slot] = ++g->result->count;
+	}
+	return g->result->words + (g->slots[slot] - 1) * g->group_words;
+}
+
+/* Groups of a dense table are known by their numbers, and those that have no row are left out. */
+static void
+merge_groups(const GcBinding *b, GcResult *result, const GcResult *const *parts, int nparts, uint64 total)
+{
+	const GcProgram *p = b->program;
+	const GcPPipeline *pl = &gc_pipelines(p)[p->npipelines - 1];
+	const bool	dense = pl->group_mode == GC_GROUP_DENSE;
+	Groups		g = {.result = result,.nslots = pg_nextpower2_64(2 * total + 1),.group_words = pl->group_words};
+
+	g.key_words = dense ? 1 : pl->group_mode == GC_GROUP_HASH ? b->request->sinks[p->npipelines - 1].key_words : 0;
+	g.slots = MemoryContextAllocExtended(CurrentMemoryContext, g.nslots * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	result->words = MemoryContextAllocExtended(CurrentMemoryContext, (total * g.group_words + 1) * sizeof(u64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	result->keys = MemoryContextAllocHuge(CurrentMemoryContext, (total * g.key_words + 1) * sizeof(i64));
+	result->gathered = dense;
+	for (int i = 0; i < nparts; i++)
+	{
+		for (uint64 n = 0; n < parts[i]->count; n++)
+		{
+			const u64  *from = parts[i]->words + n * g.group_words;
+			const i64	number = dense && !parts[i]->gathered ? (i64) n : 0;
+
+			if (b->plan->grouped && from[0] == 0)
+				continue;
+			merge_group(p, pl, find_group(&g, dense && !parts[i]->gathered ? &number : parts[i]->keys + n * g.key_words), from);
+		}
+	}
+	pfree(g.slots);
+}
+
+static void
+append_rows(const GcBinding *b, GcResult *result, const GcResult *const *parts, int nparts, uint64 total)
+{
+	const GcProgram *p = b->program;
+	const u32	columns = gc_row_words(p, &gc_pipelines(p)[p->npipelines - 1]);
+
+	result->stride = total;
+	result->words = MemoryContextAllocHuge(CurrentMemoryContext, (total * columns + 1) * sizeof(u64));
+	result->keys = NULL;
+	for (int i = 0; i < nparts; i++)
+	{
+		for (u32 c = 0; c < columns && parts[i]->count > 0; c++)
+			memcpy(result->words + c * total + result->count, parts[i]->words + c * parts[i]->stride, parts[i]->count * sizeof(u64));
+		result->count += parts[i]->count;
+	}
+}
+
+GcResult *
+gc_merge_results(const GcBinding *b, const GcResult *const *parts, int nparts)
+{
+	GcResult   *result = palloc0(sizeof(GcResult));
+	uint64		total = 0;
+
+	for (int i = 0; i < nparts; i++)
+		total += parts[i]->count;
+	if (gc_pipelines(b->program)[b->program->npipelines - 1].sink == GC_SINK_ROWS)
+		append_rows(b, result, parts, nparts, total);
+	else
+		merge_groups(b, result, parts, nparts, total);
+	return result;
+}
+
+void
+gc_free_merged(GcResult *result)
+{
+	pfree(result->words);
+	if (result->keys)
+		pfree(result->keys);
+	pfree(result);
+}
+
+void
+gc_merge_run_info(GcRunInfo *info, const GcRunInfo *part)
+{
+	info->queue_ms = Max(info->queue_ms, part->queue_ms);
+	info->compile_ms = Max(info->compile_ms, part->compile_ms);
+	info->copy_ms = Max(info->copy_ms, part->copy_ms);
+	info->run_ms = Max(info->run_ms, part->run_ms);
+	info->total_ms = Max(info->total_ms, part->total_ms);
+	info->copied_bytes += part->copied_bytes;
+	info->read_bytes += part->read_bytes;
+	info->passes = Max(info->passes, part->passes);
+	info->waves += part->waves;
+	info->wave_bytes += part->wave_bytes;
+	info->wave_bytes_shared += part->wave_bytes_shared;
+	info->link_reads += part->link_reads;
+	info->link_read_bytes += part->link_read_bytes;
+	info->kernels += part->kernels;
+	info->compiled += part->compiled;
+	info->from_disk += part->from_disk;
+	info->shared_result = info->shared_result && part->shared_result;
+	info->empty_build = info->empty_build && part->empty_build;
+	info->builds_shared += part->builds_shared;
+	info->builds_run += part->builds_run;
+}
