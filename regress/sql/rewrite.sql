@@ -261,6 +261,18 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH w AS (SELECT g.k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q) g JOIN j USING (k) WHERE c <> 0) SELECT a.r, b.r FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.q = 1 AND b.q = 2',
 	'WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, variance(f) AS s, avg(k) AS c FROM i GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.q = 1 AND b.q = 2'
 ]) AS q;
+-- ... such a CTE may stay one, of the rows alone that any reader asks for, but where one of them asks for all, or by other keys
+SELECT q, rewritten(q), check_here(q) FROM (SELECT 'WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END > 1) ' AS w) AS s,
+	unnest(ARRAY['SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 2', 'SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 1', 'SELECT a.k, a.r, b.r, c.r FROM w AS a JOIN w AS b USING (k) JOIN w AS c USING (k) WHERE a.q = 1 AND b.q IN (2, 3) AND c.q < 4',
+		'SELECT a.k, a.r, b.r FROM w AS a LEFT JOIN w AS b ON a.k = b.k AND b.q = 2 WHERE a.q = 1', 'SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1', 'SELECT a.q, a.r, b.r FROM w AS a JOIN w AS b USING (q) WHERE a.k = 1 AND b.q = 2',
+		'SELECT k, r FROM w WHERE q = 1 UNION ALL SELECT k, r FROM (SELECT k, r FROM w WHERE q = 3) AS y', 'SELECT k, r FROM w WHERE q = 1 AND r > (SELECT avg(r) FROM w WHERE q = 2)']) AS reader, concat(w, reader) AS q;
+CREATE TABLE readings AS SELECT 1 + n % 997 AS k, n % 12 AS q, n % 37 AS v FROM generate_series(1, 30000) n;
+SELECT settle();
+VACUUM ANALYZE readings;
+SELECT check_here('WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, stddev_samp(v) AS s, sum(k) AS c FROM readings GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 2');
+-- it does where that takes less; inlined, it may be a whole
+EXPLAIN (COSTS OFF) WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, stddev_samp(v) AS s, sum(k) AS c FROM readings GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 2;
+EXPLAIN (COSTS OFF) WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END > 1) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 2;
 
 -- conditions with arithmetic of constants: of small ones it cannot fail (an output that nobody reads might, so that the CTE is not kept apart)
 SELECT q, rewritten(q) FROM unnest(ARRAY[

@@ -327,6 +327,45 @@ plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, Planne
 	return other;
 }
 
+/* The plan of the rewritten query, if it is one to keep.  *rewritten becomes whether there is such a query. */
+static PlannedStmt *
+plan_rewritten(Query *parse, Run *run, GcCteChoice *ctes, bool *rewritten)
+{
+	Query	   *query = gc_rewrite(parse, (run->options & CURSOR_OPT_FAST_PLAN) != 0, run->params, ctes);
+	PlannedStmt *stmt;
+
+	/* The original does not call all that it calls. */
+	*rewritten = query && gc_query_is_permitted(query);
+	if (!*rewritten)
+		return NULL;
+	run->required = gc_rewriting_forced();
+	run->timed = true;
+	/* Its levels are others than the original's; so are those of a query with another choice. */
+	run->key = run->key != 0 && !ctes->narrow ? ~run->key : 0;
+	stmt = run_planner(query, run);
+	return gc_rewriting_forced() || worth_comparing(stmt) ? stmt : NULL;
+}
+
+/* Likewise, the sooner one where a CTE may be inlined, or stay one of fewer rows. */
+static PlannedStmt *
+plan_either_rewritten(Query *parse, Run *run, bool *rewritten)
+{
+	GcCteChoice ctes = {0};
+	Run			other = *run;
+	PlannedStmt *inlined = plan_rewritten(parse, run, &ctes, rewritten);
+	PlannedStmt *narrowed;
+
+	if (!ctes.narrowable || !*rewritten)
+		return inlined;
+	ctes.narrow = true;
+	narrowed = plan_rewritten(parse, &other, &ctes, rewritten);
+	*rewritten = true;
+	if (narrowed == NULL || (inlined && run->time <= other.time))
+		return inlined;
+	*run = other;
+	return narrowed;
+}
+
 /*
  * A query that can be rewritten has two plans.  The rewritten one is taken if it is
  * offloaded as a whole and takes less time: PostgreSQL itself would often be slower with it.  Where it is known
@@ -340,7 +379,7 @@ plan_both(Query *parse, Run *run, Query *copy)
 	const bool	forced = gc_rewriting_forced() || gc_offload_forced();
 	const bool	lost = gc_plan_memory_rewriting_lost(key);
 	Run			other = *run;
-	Query	   *rewritten = NULL;
+	bool		rewritten = false;
 	PlannedStmt *first = NULL;
 	PlannedStmt *own = NULL;
 	PlannedStmt *stmt;
@@ -348,20 +387,8 @@ plan_both(Query *parse, Run *run, Query *copy)
 	bool		cold;
 
 	if (!lost && worth_rewriting())
-		rewritten = gc_rewrite(parse, (run->options & CURSOR_OPT_FAST_PLAN) != 0, run->params);
-	/* The original does not call all that it calls. */
-	if (rewritten && !gc_query_is_permitted(rewritten))
-		rewritten = NULL;
-	if (rewritten)
-	{
-		other.required = gc_rewriting_forced();
-		other.timed = run->timed = true;
-		/* Its levels are others than the original's. */
-		other.key = key != 0 ? ~key : 0;
-		first = run_planner(rewritten, &other);
-		if (!gc_rewriting_forced() && !worth_comparing(first))
-			first = NULL;
-	}
+		first = plan_either_rewritten(parse, &other, &rewritten);
+	run->timed |= rewritten;
 	/* While columns are not loaded the original may still be sooner. */
 	cold = first && !forced && is_cold(run, first);
 	if (first && (forced || (!cold && gc_plan_memory_rewriting_won(key, first, &other.seen))))

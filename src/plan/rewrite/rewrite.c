@@ -112,19 +112,20 @@ typedef struct Rewriting
 {
 	ParamListInfo params;
 	const GcQueryLevel *level;
+	GcCteChoice *ctes;
 	bool		changed;
 } Rewriting;
 
 /* All rewrites of one level, in their order. */
 static void
-rewrite_level(const GcQueryLevel *level, bool *changed)
+rewrite_level(const GcQueryLevel *level, GcCteChoice *ctes, bool *changed)
 {
 	Query	   *query = level->query;
 	List	   *conjuncts;
 
 	if (query->commandType != CMD_SELECT)
 		return;
-	gc_inline_ctes(level, changed);
+	gc_inline_ctes(level, ctes, changed);
 	gc_turn_unions(level, changed);
 	gc_turn_constant_sets(query, changed);
 	if (!query->hasSubLinks)
@@ -151,14 +152,14 @@ rewrite_walker(Node *node, Rewriting *rewriting)
 	rewriting->level = &level;
 	(void) query_tree_walker((Query *) node, rewrite_walker, rewriting, 0);
 	rewriting->level = outer;
-	rewrite_level(&level, &rewriting->changed);
+	rewrite_level(&level, rewriting->ctes, &rewriting->changed);
 	return false;
 }
 
 Query *
-gc_rewrite(Query *parse, bool cursor, ParamListInfo params)
+gc_rewrite(Query *parse, bool cursor, ParamListInfo params, GcCteChoice *ctes)
 {
-	Rewriting	rewriting = {.params = params};
+	Rewriting	rewriting = {.params = params,.ctes = ctes};
 	Query	   *copy;
 	bool		within = false;
 

@@ -12,6 +12,9 @@
  * of the same group keys, that makes different subqueries of it.  They stay one, which is computed once
  * (relations/subquery.c), if the CTE itself has all rows that any reader asks for, and LIMIT ALL.
  *
+ * A CTE of one grouped subquery that computes what may fail mostly is not a part of the device's request.  It may stay a CTE
+ * of PostgreSQL's, computed once, but of the rows alone that its readers ask for by the subquery's keys.
+ *
  * LIMIT ALL also keeps a CTE apart that is MATERIALIZED, or of which something might fail if it were a part of its
  * readers: nothing is pushed down then, and it is computed as it was.  But outputs that nobody reads are not.
  *
@@ -383,19 +386,33 @@ add_wanted(Readers *readers, Query *reader, int rti)
 	readers->wanted = lappend(readers->wanted, gc_quals(conditions));
 }
 
+/* What any reader asks for. */
+static Node *
+wanted_by_any(List *wanted)
+{
+	List	   *different = NIL;
+	ListCell   *lc;
+
+	foreach(lc, wanted)
+		different = list_append_unique(different, lfirst(lc));
+	return list_length(different) == 1 ? linitial(different) : (Node *) makeBoolExpr(OR_EXPR, different, -1);
+}
+
+/* Let the CTE, which stays one, have no other rows than readers ask for.  PostgreSQL moves that below its groups. */
+static void
+narrow_cte(Query *query, List *wanted)
+{
+	query->jointree->quals = gc_quals(lappend(gc_conjuncts(query->jointree->quals), wanted_by_any(wanted)));
+}
+
 /* Make the CTE all rows that any reader asks for, and keep PostgreSQL from asking for each reader's own. */
 static void
 ask_for_all(Query *query, List *wanted)
 {
-	List	   *different = NIL;
-	ListCell   *lc;
-	Node	   *any;
+	Node	   *any = wanted_by_any(wanted);
 
-	foreach(lc, wanted)
-		different = list_append_unique(different, lfirst(lc));
-	if (list_length(different) < 2)
+	if (equal(any, linitial(wanted)))
 		return;
-	any = (Node *) makeBoolExpr(OR_EXPR, different, -1);
 	if (query->groupClause)
 		query->havingQual = gc_quals(lappend(gc_conjuncts(query->havingQual), any));
 	else
@@ -517,7 +534,7 @@ keep_cte(const Readers *readers)
 
 /* Let it be inlined, if what the CTE returns, and what its readers do with it, is the same then. */
 static bool
-inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
+inline_cte(CommonTableExpr *cte, const GcQueryLevel *level, GcCteChoice *ctes)
 {
 	Query	   *query = (Query *) cte->ctequery;
 	Readers		readers = {.name = cte->ctename,.level = level->parent,.depth = -1,.params = level->params,
@@ -531,6 +548,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 	{
 		readers.source = grouped_source(query);
 		readers.grouped = true;
+		readers.query = readers.source ? query : NULL;
 		apart = readers.source == NULL;
 	}
 	(void) readers_walker((Node *) level->query, &readers);
@@ -539,6 +557,15 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 		if (!keep_cte(&readers))
 			return false;
 	}
+	else if (readers.source && readers.query)
+	{
+		ctes->narrowable = true;
+		if (ctes->narrow)
+		{
+			narrow_cte(query, readers.wanted);
+			return true;
+		}
+	}
 	else if (readers.query)
 		ask_for_all(query, readers.wanted);
 	cte->ctematerialized = CTEMaterializeNever;
@@ -546,7 +573,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level)
 }
 
 void
-gc_inline_ctes(const GcQueryLevel *level, bool *changed)
+gc_inline_ctes(const GcQueryLevel *level, GcCteChoice *ctes, bool *changed)
 {
 	ListCell   *lc;
 
@@ -554,7 +581,7 @@ gc_inline_ctes(const GcQueryLevel *level, bool *changed)
 	{
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
 
-		if (gc_may_inline(cte) && inline_cte(cte, level))
+		if (gc_may_inline(cte) && inline_cte(cte, level, ctes))
 			*changed = true;
 	}
 }
