@@ -100,6 +100,27 @@ test_nvrtc(void)
 	}
 }
 
+/* Does a kernel's text have this file of the device library?  text: freed. */
+static bool
+has_file(char *text, const char *head)
+{
+	bool		has = text != NULL && strstr(text, head) != NULL;
+
+	free(text);
+	return has;
+}
+
+/* What a compiler need not read is not there. */
+static void
+test_library(void)
+{
+	ok(has_file(gc_generate_link_kernel(), " * gc_target.h\n"), "what all kernels have is there");
+	ok(!has_file(gc_generate_link_kernel(), " * gc_tile.h\n"), "what a kernel names nothing of is not");
+	ok(has_file(gc_generate_text_kernel(), " * gc_text.h\n"), "what a kernel names something of is there");
+	ok(has_file(gc_generate_text_kernel(), " * gc_md5.h\n"), "and what that needs");
+	ok(!has_file(gc_generate_text_kernel(), " * gc_packet.h\n"), "but nothing else");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -108,5 +129,6 @@ main(int argc, char **argv)
 		return tap_skip_all("there is no such device");
 	test_kernel();
 	test_nvrtc();
+	test_library();
 	return tap_done();
 }

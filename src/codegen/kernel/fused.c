@@ -334,6 +334,7 @@ gc_generate_fused(const GcFusedMember *from, int n, GcFusedSource *source, GcErr
 	if (code == GC_OK)
 	{
 		assemble(members, n, &f, word, &text);
+		cg_add_library(&text);
 		if (text.failed)
 			code = gc_fail(err, GC_HOST_MEMORY, "Out of memory while generating a kernel.");
 	}

@@ -324,6 +324,7 @@ gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *variant,
 	cg.src = source;
 	cg_pipeline(&cg);
 	assemble(&cg, &text);
+	cg_add_library(&text);
 	return cg_finish(&cg, &text);
 }
 

@@ -50,6 +50,7 @@ gc_generate_refiner(void)
 			  "const u32 id = ((const u32 *) gc_a.w[7])[of[i]];\n"
 			  "((u16 *) gc_a.w[9])[i] = (u16) id;\n((u32 *) gc_a.w[10])[id] = (u32) i;\n}\n}\n",
 			  GC_REFINE_ASSIGN);
+	cg_add_library(&t);
 	return t.s;
 }
 
@@ -66,5 +67,6 @@ gc_generate_key_group_writer(void)
 			  "GC_PADDED_VECTORS\n"
 			  "gc_write_key_groups(to, from, gc_row, (const u16 *) gc_a.w[4], (i64) gc_a.w[2], (u32) gc_a.w[3]);\n"
 			  "GC_END_SELECT_VECTORS\nGC_END_TILES\n}\n");
+	cg_add_library(&t);
 	return t.s;
 }

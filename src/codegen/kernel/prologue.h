@@ -13,9 +13,15 @@
 #include "../expr/text.h"
 
 /*
- * The device library and the head of a kernel with nwords argument words, for blocks of at most
+ * The head of a kernel with nwords argument words, for blocks of at most
  * `threads` threads.  vec: rows of a vector on cuda.
  */
 extern void cg_prologue(Text *t, int nwords, int vec, int threads);
+
+/*
+ * Put what the whole kernel t needs of the device library before its head.  Each text that cg_prologue began is to end
+ * with this.  Out of memory, t has failed and is empty.
+ */
+extern void cg_add_library(Text *t);
 
 #endif							/* GC_PROLOGUE_H */

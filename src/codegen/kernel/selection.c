@@ -209,6 +209,7 @@ gc_generate_predicate_kernel(const GcProgram *p, u16 pipeline, const GcPredicate
 	}
 	cg_prologue(&text, source->nwords, variant.vec, variant.threads);
 	text_addf(&text, "%s%s}\n", text_of(&cg.decls), text_of(&cg.body));
+	cg_add_library(&text);
 	return cg_finish(&cg, &text);
 }
 
@@ -240,6 +241,7 @@ gc_generate_merge_kernel(void)
 			  "}\n}\n}\n", (int) (sizeof(GcSelectTable) / sizeof(u64)),
 			  (int) (offsetof(GcSelectTable, bits) / sizeof(u64)),
 			  (int) (offsetof(GcSelectTable, bits) / sizeof(u64)));
+	cg_add_library(&t);
 	return t.s;
 }
 
@@ -496,5 +498,6 @@ gc_generate_selector(const GcSelectorColumn *column, int n)
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
 	text_addf(&t, "%sGC_END_SELECT_VECTORS\nGC_END_SELECT_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n", put_rows);
+	cg_add_library(&t);
 	return t.s;
 }

@@ -31,6 +31,7 @@ gc_generate_compactor(void)
 			  "((u64 *) gc_a.w[4])[n] = g;\n"
 			  "for (u64 i = 0; i < gc_a.w[2]; i++) to[i] = from[i];\n"
 			  "}\n}\n");
+	cg_add_library(&t);
 	return t.s;
 }
 
@@ -56,6 +57,7 @@ gc_generate_holes_kernel(void)
 			  "if (first < end) gc_fill_visible(&v, first, first + each < end ? first + each : end);\n"
 			  "}\n}\n",
 			  GC_HOLES_WORDS, GC_HOLES_WORDS, GC_HOLES_WORDS, GC_HOLES_WORDS);
+	cg_add_library(&t);
 	return t.s;
 }
 
@@ -76,6 +78,7 @@ gc_generate_link_kernel(void)
 	/* So that the reads are not left out. */
 			  "if (found == 0x5eed5eedu) *(u32 *) gc_a.w[3] = found;\n"
 			  "}\n");
+	cg_add_library(&t);
 	return t.s;
 }
 
@@ -105,6 +108,7 @@ gc_generate_text_kernel(void)
 			  "((i32 *) gc_a.w[2])[c + 1] = (i32) value;\n"
 			  "}\n}\n}\n",
 			  GC_TEXT_VALUES, GC_TEXT_VALUES, GC_TEXT_VALUES, GC_TEXT_VALUES);
+	cg_add_library(&t);
 	return t.s;
 }
 
@@ -133,5 +137,6 @@ gc_generate_window_kernel(void)
 			  "gc_window_unit(&window, phase, unit, GC_WINDOW_WIDTH(step), npacked);\n"
 			  "GC_BARRIER();\n"
 			  "}\n}\n");
+	cg_add_library(&t);
 	return t.s;
 }
