@@ -28,15 +28,25 @@
 			GC_ATOMIC_OR32(&((u32 *) (bits))[(u64) (i) >> 5], 1u << ((i) & 31)); \
 	} while (0)
 
-/* Note the number of a dense build's key.  Most numbers are within what others have noted. */
+/*
+ * Note the number of a dense build's key in a word that is the greatest of all, and was `seen` so by this thread.  Others
+ * have mostly noted a greater one: so the word, which all threads share, is read a few times only.
+ */
 GC_FN void
-gc_note_key(u32 *flags, u32 x)
+gc_note_greatest(u32 *word, u32 *seen, u32 x)
 {
-	if (GC_LOAD_FRESH32(&flags[GC_FLAG_BUILT]) <= x)
-		GC_ATOMIC_MAX32(&flags[GC_FLAG_BUILT], x + 1);
-	if (GC_LOAD_FRESH32(&flags[GC_FLAG_LEAST]) < ~x)
-		GC_ATOMIC_MAX32(&flags[GC_FLAG_LEAST], ~x);
+	if (x <= *seen)
+		return;
+	*seen = GC_LOAD_FRESH32(word);
+	if (x <= *seen)
+		return;
+	GC_ATOMIC_MAX32(word, x);
+	*seen = x;
 }
+
+#define GC_NOTE_KEY(x) \
+	gc_note_greatest(&gc_flags[GC_FLAG_BUILT], &gc_most, (u32) (x) + 1); \
+	gc_note_greatest(&gc_flags[GC_FLAG_LEAST], &gc_least, ~(u32) (x));
 
 #define GC_TAG				0xffffffff00000000ull
 

@@ -20,6 +20,8 @@ static void
 prepare(Cg *cg)
 {
 	(void) cg_build(cg, cg->pl->build);
+	if (gc_builds(cg->p)[cg->pl->build].mode == GC_BUILD_DENSE)
+		text_addf(&cg->decls, "u32 gc_most = 0, gc_least = 0;\n");
 }
 
 /* Keys and payloads, for the row phase. */
@@ -147,7 +149,7 @@ emit_row(Cg *cg)
 		skip_unknown(cg, b);
 		if (b->mode == GC_BUILD_DENSE)
 		{
-			text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\ngc_note_key(gc_flags, (u32) gc_x);\n"
+			text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\nGC_NOTE_KEY(gc_x)\n"
 					  "GC_SET_BIT(b%d_bits, gc_x);\n", k, k);
 		}
 		else
@@ -162,7 +164,7 @@ emit_row(Cg *cg)
 	}
 	if (b->mode == GC_BUILD_DENSE)
 	{
-		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\ngc_note_key(gc_flags, (u32) gc_x);\n", k);
+		text_addf(cg->out, "const u64 gc_x = (u64) gc_k[0] - b%d_base;\nGC_NOTE_KEY(gc_x)\n", k);
 		text_addf(cg->out, "if (GC_ATOMIC_OR32(&((u32 *) b%d_bits)[gc_x >> 5], 1u << (gc_x & 31)) >> (gc_x & 31) & 1)\n"
 				  "gc_flags[GC_FLAG_DUPLICATE] = 1;\n", k);
 		emit_payload_stores(cg, b);
