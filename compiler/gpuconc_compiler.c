@@ -11,11 +11,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../src/device/compilers.h"
 #include "../src/device/nvrtc.h"
 #include "../src/device/write_all.h"
+
+#define STACK	((rlim_t) 16 << 20)
 
 static bool
 read_all(int fd, void *bytes, size_t size)
@@ -55,11 +58,28 @@ answer(GcCode code, const GcImage *image, const GcError *err)
 	return gc_write_all(STDOUT_FILENO, &a, sizeof(a)) && gc_write_all(STDOUT_FILENO, bytes, a.size);
 }
 
+/* As much stack as the worker's compile threads have, as NVRTC recurses deeply. */
+static void
+raise_stack_limit(void)
+{
+	struct rlimit stack;
+
+	if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY || stack.rlim_cur >= STACK)
+		return;
+	stack.rlim_cur = stack.rlim_max == RLIM_INFINITY || stack.rlim_max > STACK ? STACK : stack.rlim_max;
+	(void) setrlimit(RLIMIT_STACK, &stack);
+}
+
 int
-main(void)
+main(int argc, char **argv)
 {
 	GcCompileOrder order;
 	bool		more = true;
+
+	/* A worker that is older than the installed files compiles for itself. */
+	if (argc != 2 || strcmp(argv[1], GC_VERSION) != 0)
+		return 1;
+	raise_stack_limit();
 
 	while (more && read_all(STDIN_FILENO, &order, sizeof(order)))
 	{

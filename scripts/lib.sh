@@ -52,7 +52,7 @@ copy_tree() {
 	local to=$1
 	shift
 	mkdir -p "$to"
-	(cd "$TOP" && tar -c --exclude=.git --exclude=.carry --exclude=./dist --exclude='*.o' --exclude='*.d' --exclude='*.so' "$@" .) |
+	(cd "$TOP" && tar -c --exclude=.git --exclude=.carry --exclude=./dist --exclude='*.o' --exclude='*.d' --exclude='*.so' --exclude=gpuconc_compiler "$@" .) |
 		tar -x --no-same-owner -C "$to"
 }
 

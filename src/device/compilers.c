@@ -4,7 +4,8 @@
  *	  Compiling for device cuda in processes of their own.  See compilers.h.
  *
  * A process has one end of a socket as its standard input and output, and ends when the other end is closed: so it does
- * when the worker ends, in whatever way.  It is in the worker's process group.  A thread has it for itself from order to
+ * when the worker ends, in whatever way.  It is in the worker's process group, but signals that end the group do not reach
+ * it.  One of another version than the worker's ends at once.  A thread has it for itself from order to
  * answer.  Lock: one, for which of them are free; never held while one is spoken to.
  *
  *-------------------------------------------------------------------------
@@ -45,11 +46,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool
 spawn_with(CompileProcess *c, const char *program, int fd)
 {
-	char	   *const args[] = {(char *) program, NULL};
+	char	   *const args[] = {(char *) program, GC_VERSION, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t	all;
-	sigset_t	none;
+	sigset_t	mask;
 	bool		started;
 
 	if (posix_spawn_file_actions_init(&actions) != 0)
@@ -67,9 +68,13 @@ spawn_with(CompileProcess *c, const char *program, int fd)
 #endif
 #endif
 	sigfillset(&all);
-	sigemptyset(&none);
+	/* Signals to the worker come to its whole group.  A compiler ends with its socket. */
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGQUIT);
 	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigmask(&attr, &mask);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 	started = posix_spawn(&c->pid, program, &actions, &attr, args, environ) == 0;
 	posix_spawnattr_destroy(&attr);
@@ -103,13 +108,10 @@ gc_compilers_start(const char *program, int n)
 
 /* It has ended, or does so now that nobody listens. */
 static void
-end(CompileProcess *c)
+end(int fd, pid_t pid)
 {
-	if (c->fd < 0)
-		return;
-	close(c->fd);
-	c->fd = -1;
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+	close(fd);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
@@ -117,7 +119,10 @@ void
 gc_compilers_stop(void)
 {
 	for (int i = 0; i < ncompilers; i++)
-		end(&compilers[i]);
+	{
+		if (compilers[i].fd >= 0)
+			end(compilers[i].fd, compilers[i].pid);
+	}
 	ncompilers = 0;
 }
 
@@ -155,11 +160,15 @@ take_one(void)
 static void
 give_back(CompileProcess *c, bool broken)
 {
+	const int	fd = c->fd;
+
 	pthread_mutex_lock(&lock);
 	if (broken)
-		end(c);
+		c->fd = -1;
 	c->busy = false;
 	pthread_mutex_unlock(&lock);
+	if (broken)
+		end(fd, c->pid);
 }
 
 static bool

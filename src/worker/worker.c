@@ -180,7 +180,7 @@ try_open(const GcDeviceOps *ops, const GcDeviceName *name, GcError *err)
 	return true;
 }
 
-/* Where the program that compiles is installed: beside this library. */
+/* Where the program that compiles is installed: in the server's $libdir. */
 static const char *
 compiler_program(void)
 {
@@ -202,7 +202,13 @@ open_device(GcError *err)
 		/* Before there is a CUDA driver in this process. */
 		gc_compilers_start(compiler_program(), gc_compile_threads);
 		if (try_open(&gc_cuda_ops, &name, err))
+		{
+			if (gc_compilers_count() < gc_compile_threads)
+				ereport(LOG,
+						(errmsg("gpuconc compiles in %d of %d processes of \"%s\"",
+								gc_compilers_count(), gc_compile_threads, compiler_program())));
 			return true;
+		}
 		gc_compilers_stop();
 	}
 	if (name.choice == GC_DEVICE_CUDA)

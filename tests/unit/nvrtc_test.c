@@ -201,6 +201,13 @@ test_processes(const char *program)
 	}
 	is(gc_compilers_count(), PROCESSES, "none has ended");
 	is(children(0), PROCESSES, "they are this process's");
+	/* Signals to a worker come to its whole group. */
+	(void) children(SIGINT);
+	(void) children(SIGTERM);
+	(void) children(SIGQUIT);
+	for (int i = 0; i < PROCESSES + 1; i++)
+		ok(compiles(GC_COMPILE_QUICK, kernel_int128, NULL), "a text compiles after signals that end others");
+	is(gc_compilers_count(), PROCESSES, "by a process");
 	for (int left = PROCESSES - 1; left >= 0; left--)
 	{
 		(void) children(SIGKILL);
