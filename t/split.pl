@@ -100,7 +100,10 @@ my @whole = (
 	'SELECT k, count(*) FROM big GROUP BY k HAVING sum(id) > 18005000 ORDER BY k',
 	'SELECT max(c) FROM (SELECT v, count(*) AS c FROM big GROUP BY v) AS g',
 	'SELECT count(*), sum(v), sum(w) FROM big FULL JOIN dim ON dim.k = big.id',
-	'SELECT count(*) FROM dim');
+	'SELECT count(*) FROM dim',
+	# what each device would compute in an order of its own
+	'SELECT t, count(*) FROM big JOIN (SELECT k AS j, sum(f) AS t FROM big GROUP BY k) AS s ON j = k GROUP BY t ORDER BY t',
+	'SELECT count(*), sum(r) FROM big JOIN (SELECT k AS j, row_number() OVER (PARTITION BY w ORDER BY k) AS r FROM dim) AS s ON j = big.k WHERE r < 3');
 
 my $session = session($node, 'split', 'SET gpuconc.debug_split = always; SET extra_float_digits = 0');
 

@@ -169,6 +169,7 @@ typedef struct GcScanState
 	bool		begun;			/* that device was at work for it */
 	uint32		avoided;		/* devices that have failed the execution, as bits */
 	int			devices_lost;	/* at work for it */
+	bool		undivided;		/* it is not split, as its parts took too much shared memory */
 	int			nslots;			/* held by an attempt: one, or if the request is split one for each part */
 	int			slots[GC_MAX_DEVICES];
 	double		limit_ms;		/* how long the request may take (limit.h); -1: as long as it does */

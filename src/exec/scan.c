@@ -262,7 +262,8 @@ learn(GcHints *hints, GcCode code, const GcError *err)
 
 /*
  * The device has failed the request; true if there is another one that may answer.  A request that may have killed its
- * device is tried on one other device alone, as it may kill that, too.  For want of memory, larger devices are tried.
+ * device is tried on one other device alone, as it may kill that, too; so is one that was split.  For want of memory,
+ * larger devices are tried.
  */
 static bool
 goes_elsewhere(GcScanState *node, GcCode code)
@@ -316,11 +317,10 @@ take_slots(GcScanState *node, int n)
 static GcCode
 submit(GcScanState *node, GcBinding *b)
 {
-	const u32	devices = gc_split_devices(b, node->avoided);
+	const u32	devices = node->undivided || node->devices_lost > 0 ? 0 : gc_split_devices(b, node->avoided);
 	GcCode		code = GC_OK;
 	int			n = 0;
 
-	node->stats.devices = 0;
 	if (devices == 0 || !take_slots(node, pg_popcount32(devices)))
 	{
 		while (node->nslots > 1)
@@ -368,6 +368,7 @@ take_result(GcScanState *node, GcBinding *b)
 	const GcResult *parts[GC_MAX_DEVICES];
 	GcRunInfo	info = *gc_slot_info(node->slots[0]);
 	GcResult   *merged = NULL;
+	uint64		total = 0;
 	instr_time	start;
 	GcCode		code;
 
@@ -378,6 +379,11 @@ take_result(GcScanState *node, GcBinding *b)
 		if (i > 0)
 			gc_merge_run_info(&info, gc_slot_info(node->slots[i]));
 	}
+	/* Rows are numbered by 32 bits from here on. */
+	for (int i = 0; i < node->nslots; i++)
+		total += parts[i]->count;
+	if (total > PG_UINT32_MAX)
+		return gc_fail(&b->err, GC_RESULT_TOO_LARGE, "The devices' results have %llu rows.", (unsigned long long) total);
 	if (node->nslots > 1)
 		merged = gc_merge_results(b, parts, node->nslots);
 	code = gc_decode(b, merged ? merged : parts[0], &node->rows);
@@ -399,6 +405,7 @@ attempt(GcScanState *node, GcHints *hints, GcError *err)
 
 	INSTR_TIME_SET_CURRENT(start);
 	node->device = -1;
+	node->stats.devices = 0;
 	code = gc_bind(&b);
 	/* Its columns are guarded from here on. */
 	if (code == GC_OK)
@@ -486,6 +493,7 @@ run_on_device(GcScanState *node, GcError *err)
 	node->limit_ms = gc_device_limit(node, hints);
 	node->avoided = 0;
 	node->devices_lost = 0;
+	node->undivided = false;
 	if (gc_own_plan_has_won(hints))
 		return gc_fail(err, GC_TOO_SLOW, "It took longer than PostgreSQL's own plan, less than ten minutes ago.");
 	code = gc_open_inputs(node, err);
@@ -506,6 +514,9 @@ run_on_device(GcScanState *node, GcError *err)
 		}
 		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
+		/* Each part has a copy of the session's own rows. */
+		else if (outcome == GC_CACHE_FULL && node->stats.devices != 0 && !node->undivided)
+			node->undivided = true;
 		else if (goes_elsewhere(node, outcome))
 			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);
 		else if (learn(hints, outcome, err))

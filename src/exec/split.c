@@ -16,6 +16,7 @@
  */
 #include "split.h"
 
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
 #include "skip.h"
@@ -36,6 +37,25 @@ main_input(const GcProgram *p)
 	return gc_pipelines(p)[p->npipelines - 1].input;
 }
 
+/*
+ * Would builds differ that each device makes for itself?  The last bits of floats' sums do by the order of additions, and
+ * windows by the order of ties.
+ */
+static bool
+depends_on_order(const GcProgram *p)
+{
+	const GcPPipeline *main = &gc_pipelines(p)[p->npipelines - 1];
+
+	for (int i = 0; i < p->naggs; i++)
+	{
+		const GcMerge merge = gc_merge_of(&gc_aggs(p)[i]);
+
+		if ((merge == GC_MERGE_ADDF || merge == GC_MERGE_PRECISE) && (i < main->first_agg || i >= main->first_agg + main->naggs))
+			return true;
+	}
+	return p->nwindows > 0;
+}
+
 /* Does the main pipeline read a table's chunks, and nothing else fill or choose from its sink? */
 static bool
 can_be_split(const GcBinding *b)
@@ -44,7 +64,7 @@ can_be_split(const GcBinding *b)
 	const int	main = p->npipelines - 1;
 	const GcInputState *in = &b->node->inputs[main_input(p)];
 
-	if (p->select || gc_pipelines(p)[main].rest_of || in->dir == NULL || in->served.nchunks < 2)
+	if (p->select || depends_on_order(p) || gc_pipelines(p)[main].rest_of || in->dir == NULL || in->served.nchunks < 2)
 		return false;
 	for (int n = 0; n < main; n++)
 	{
@@ -293,6 +313,8 @@ merge_groups(const GcBinding *b, GcResult *result, const GcResult *const *parts,
 			const u64  *from = parts[i]->words + n * g.group_words;
 			const i64	number = dense && !parts[i]->gathered ? (i64) n : 0;
 
+			if ((n & 0xffff) == 0)
+				CHECK_FOR_INTERRUPTS();
 			if (b->plan->grouped && from[0] == 0)
 				continue;
 			merge_group(p, pl, find_group(&g, dense && !parts[i]->gathered ? &number : parts[i]->keys + n * g.key_words), from);
@@ -313,7 +335,10 @@ append_rows(const GcBinding *b, GcResult *result, const GcResult *const *parts, 
 	for (int i = 0; i < nparts; i++)
 	{
 		for (u32 c = 0; c < columns && parts[i]->count > 0; c++)
+		{
+			CHECK_FOR_INTERRUPTS();
 			memcpy(result->words + c * total + result->count, parts[i]->words + c * parts[i]->stride, parts[i]->count * sizeof(u64));
+		}
 		result->count += parts[i]->count;
 	}
 }

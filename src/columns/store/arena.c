@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "common/file_perm.h"
+#include "common/file_utils.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/fd.h"
@@ -136,7 +137,11 @@ static void
 init_file(void)
 {
 	static char *mapped = NULL;
+#ifdef EXEC_BACKEND
+	const Size	size = 0;		/* children would not inherit the mapping */
+#else
 	const Size	size = mul_size(gc_disk_cache_size_mb, 1024 * 1024 / 2);
+#endif
 
 	memset(&arena->filed, 0, sizeof(GcArenaPart));
 	if (size > 0 && mapped == NULL && (mapped = map_file(size)) == NULL)
