@@ -400,7 +400,7 @@ sorted AS (
 	SELECT DISTINCT ON (relid) relid, format('%s it by %I: its requests with conditions on that column read %s, and would have been spared %s of it',
 		CASE WHEN current_setting('server_version_num')::int >= 190000 THEN 'REPACK' ELSE 'CLUSTER' END,
 		attname, pg_size_pretty(read_bytes), pg_size_pretty(spared_bytes)) AS advice
-	FROM gpuconc_stat_get_orders() JOIN pg_attribute ON attrelid = relid AND pg_attribute.attnum = gpuconc_stat_get_orders.attnum
+	FROM gpuconc_stat_get_orders() JOIN pg_attribute ON attrelid = relid AND pg_attribute.attnum = gpuconc_stat_get_orders.attnum AND NOT attisdropped
 	WHERE spared_bytes > read_bytes / 2
 	ORDER BY relid, spared_bytes DESC),
 relations AS (

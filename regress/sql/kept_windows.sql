@@ -54,7 +54,10 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT v, count(*), sum(r) FROM (SELECT nn AS v, rank() OVER (ORDER BY id) AS r FROM types UNION ALL SELECT c_region, count(*) OVER (PARTITION BY c_city) FROM customer) AS u JOIN region ON r_id = v GROUP BY v',
 	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id) FROM types WHERE id < 0) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id), sum(i4) OVER () FROM types WHERE id = 7) AS x LEFT JOIN region ON r_id = nn',
-	'SELECT * FROM (SELECT y, rank() OVER (ORDER BY y) AS r FROM (SELECT nn AS y, count(*) OVER (PARTITION BY nn) AS c FROM types) AS below WHERE c > 2 GROUP BY y) AS x WHERE r > 1']) AS q;
+	'SELECT * FROM (SELECT y, rank() OVER (ORDER BY y) AS r FROM (SELECT nn AS y, count(*) OVER (PARTITION BY nn) AS c FROM types) AS below WHERE c > 2 GROUP BY y) AS x WHERE r > 1',
+	-- from 16 on, PostgreSQL has another frame for a reader of the rank alone
+	'WITH w AS (SELECT id, rank() OVER v AS r, sum(i4) OVER v AS s FROM types WINDOW v AS (PARTITION BY nn ORDER BY i2)) SELECT a.id, a.r, b.s FROM w AS a JOIN w AS b ON a.id = b.id',
+	'WITH w AS (SELECT id, rank() OVER v AS r, sum(i4) OVER v AS s FROM types WINDOW v AS (PARTITION BY nn ORDER BY i2)) SELECT a.id, a.s, b.r FROM w AS a JOIN w AS b ON a.id = b.id']) AS q;
 
 EXPLAIN (COSTS OFF) WITH w AS (SELECT nn, b, sum(n) AS s, avg(sum(n)) OVER (PARTITION BY nn) AS a, rank() OVER (PARTITION BY nn ORDER BY b) AS r FROM types GROUP BY nn, b)
 SELECT w.*, prior.s FROM w, w AS prior WHERE w.nn = prior.nn AND w.r = prior.r + 1 AND w.s > w.a;

@@ -418,6 +418,21 @@ has_columns(const GcGroups *groups, PlannerInfo *subroot)
 	return true;
 }
 
+/* Are the windows' frames equal?  From 16 on, PostgreSQL changes them by the functions that are read. */
+static bool
+same_frames(const Query *a, const Query *b)
+{
+	ListCell   *la,
+			   *lb;
+
+	forboth(la, a->windowClause, lb, b->windowClause)
+	{
+		if (lfirst_node(WindowClause, la)->frameOptions != lfirst_node(WindowClause, lb)->frameOptions)
+			return false;
+	}
+	return list_length(a->windowClause) == list_length(b->windowClause);
+}
+
 /* Groups of a subquery with the same rows, or NULL.  The conditions of its reader that PostgreSQL pushed down are the same, too. */
 static GcGroups *
 find_same(const GcTranslation *tr, PlannerInfo *subroot, const Query *query)
@@ -430,7 +445,8 @@ find_same(const GcTranslation *tr, PlannerInfo *subroot, const Query *query)
 		const Query *parse = groups->root->parse;
 
 		if (equal(groups->query, query) && equal(parse->jointree, subroot->parse->jointree) &&
-			equal_unnumbered(parse->havingQual, subroot->parse->havingQual) && has_columns(groups, subroot))
+			equal_unnumbered(parse->havingQual, subroot->parse->havingQual) && same_frames(parse, subroot->parse) &&
+			has_columns(groups, subroot))
 			return groups;
 	}
 	return NULL;

@@ -566,7 +566,7 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level, GcCteChoice *ctes)
 			return true;
 		}
 	}
-	else if (readers.query)
+	else if (readers.query && readers.wanted)
 		ask_for_all(query, readers.wanted);
 	cte->ctematerialized = CTEMaterializeNever;
 	return true;

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 51: cumulative sums of two channels, FULL JOIN, running maxima over them.
--- offloaded: 2
+-- offloaded: 1
 with web as (
 	select ws_item_sk as item, d_date, sum(sum(ws_sales_price)) over (partition by ws_item_sk order by d_date rows between unbounded preceding and current row) as cume
 	from web_sales, date_dim

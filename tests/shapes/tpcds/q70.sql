@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 70: ROLLUP with GROUPING(), a rank within each level, IN of states ranked by a window.
--- offloaded: 2
+-- offloaded: 1
 select sum(ss_net_profit) as total, s_state, s_county, grouping(s_state) + grouping(s_county) as level,
 	rank() over (partition by grouping(s_state) + grouping(s_county), case when grouping(s_county) = 0 then s_state end order by sum(ss_net_profit) desc) as rank_in_parent
 from store_sales, date_dim d1, store
