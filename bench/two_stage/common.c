@@ -267,17 +267,24 @@ bench_kernel(const char *name, int vec, const char *body)
 BenchKernel
 bench_kernel_for(const char *name, int vec, int least_blocks, const char *body)
 {
-	size_t		size = sizeof(devlib_text) + strlen(body) + 128;
-	char	   *text = malloc(size);
+	const int	nfiles = sizeof(devlib_text) / sizeof(devlib_text[0]);
+	size_t		size = strlen(body) + 128;
 	char		bound[48] = "";
 	BenchKernel k;
+	char	   *text;
+	int			at;
 
+	for (int i = 0; i < nfiles; i++)
+		size += strlen(devlib_text[i]);
+	text = malloc(size);
 	if (text == NULL)
 		bench_fail("out of memory");
 	if (least_blocks > 0)
 		snprintf(bound, sizeof(bound), "#define GC_LEAST_BLOCKS %d\n", least_blocks);
-	snprintf(text, size, "%s#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n%s\n%s",
-			 bound, ARG_WORDS, vec, devlib_text, body);
+	at = snprintf(text, size, "%s#define GC_MAX_ARG_WORDS %d\n#define GC_CUDA_VEC %d\n", bound, ARG_WORDS, vec);
+	for (int i = 0; i < nfiles; i++)
+		at += snprintf(text + at, size - at, "%s", devlib_text[i]);
+	snprintf(text + at, size - at, "\n%s", body);
 	if (!bench_try_text(name, text, &k))
 		bench_fail("kernel %s cannot be had", name);
 	k.vec = vec;
