@@ -82,7 +82,7 @@ uninstall-compiler:
 src/codegen/kernel/prologue.o: $(DEVLIB_TEXT)
 
 # What names the version.
-src/settings.o src/report.o src/device/compilers.o compiler/gpuconc_compiler.o: gpuconc.control
+src/settings.o src/report.o src/worker/worker.o compiler/gpuconc_compiler.o: gpuconc.control
 
 $(DEVLIB_TEXT): $(DEVLIB) src/codegen/embed.sh
 	$(SHELL) $(srcdir)/src/codegen/embed.sh $(addprefix $(srcdir)/,$(DEVLIB)) >$@.tmp && mv $@.tmp $@

@@ -44,9 +44,9 @@ static int	ncompilers = 0;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool
-spawn_with(CompileProcess *c, const char *program, int fd)
+spawn_with(CompileProcess *c, const char *program, const char *version, int fd)
 {
-	char	   *const args[] = {(char *) program, GC_VERSION, NULL};
+	char	   *const args[] = {(char *) program, (char *) version, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t	all;
@@ -83,7 +83,7 @@ spawn_with(CompileProcess *c, const char *program, int fd)
 }
 
 void
-gc_compilers_start(const char *program, int n)
+gc_compilers_start(const char *program, const char *version, int n)
 {
 	while (ncompilers < n && ncompilers < MOST)
 	{
@@ -93,7 +93,7 @@ gc_compilers_start(const char *program, int n)
 
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 			return;
-		started = spawn_with(c, program, ends[1]);
+		started = spawn_with(c, program, version, ends[1]);
 		close(ends[1]);
 		if (!started)
 		{

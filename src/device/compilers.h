@@ -37,8 +37,8 @@ typedef struct GcCompileAnswer
 	i32			pad;
 } GcCompileAnswer;
 
-/* Start so many processes of a program; fewer where that is refused. */
-extern void gc_compilers_start(const char *program, int n);
+/* Start so many processes of a program; fewer where that is refused.  One of another version ends at once. */
+extern void gc_compilers_start(const char *program, const char *version, int n);
 
 /* End them, and wait for that. */
 extern void gc_compilers_stop(void);

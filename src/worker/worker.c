@@ -200,7 +200,7 @@ open_device(GcError *err)
 	if (name.choice != GC_DEVICE_HOST)
 	{
 		/* Before there is a CUDA driver in this process. */
-		gc_compilers_start(compiler_program(), gc_compile_threads);
+		gc_compilers_start(compiler_program(), GC_VERSION, gc_compile_threads);
 		if (try_open(&gc_cuda_ops, &name, err))
 		{
 			if (gc_compilers_count() < gc_compile_threads)

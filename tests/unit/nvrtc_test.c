@@ -183,10 +183,15 @@ test_processes(const char *program)
 	bool		good[THREADS];
 	GcError		err = {GC_OK, ""};
 
-	gc_compilers_start("/nowhere/gpuconc_compiler", PROCESSES);
+	gc_compilers_start("/nowhere/gpuconc_compiler", "test", PROCESSES);
 	is(gc_compilers_count(), 0, "no program, no processes");
 	ok(compiles(GC_COMPILE_FULL, kernel_int128, NULL), "NVRTC compiles here then");
-	gc_compilers_start(program, PROCESSES);
+	gc_compilers_start(program, "another version", 1);
+	for (int i = 0; i < 2; i++)
+		ok(compiles(GC_COMPILE_QUICK, kernel_int128, NULL), "a process of another version is not asked");
+	is(gc_compilers_count(), 0, "and has ended");
+	gc_compilers_stop();
+	gc_compilers_start(program, "test", PROCESSES);
 	is(gc_compilers_count(), PROCESSES, "processes");
 	gc_compilers_warm_up(13, 90, "extern \"C\" __global__ void gc_kernel() {}");
 	is(gc_compilers_count(), PROCESSES, "and all are there when they are warm");
@@ -216,7 +221,7 @@ test_processes(const char *program)
 	}
 	is(children(0), 0, "they have been waited for");
 	gc_compilers_stop();
-	gc_compilers_start(program, PROCESSES);
+	gc_compilers_start(program, "test", PROCESSES);
 	is(gc_compilers_count(), PROCESSES, "others start");
 	gc_compilers_stop();
 	is(children(0), 0, "and end");
