@@ -8,7 +8,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,25 +18,6 @@
 #include "../src/device/write_all.h"
 
 #define STACK	((rlim_t) 16 << 20)
-
-static bool
-read_all(int fd, void *bytes, size_t size)
-{
-	char	   *p = bytes;
-
-	while (size > 0)
-	{
-		ssize_t		n = read(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t) n;
-	}
-	return true;
-}
 
 static GcCode
 compile(const GcCompileOrder *order, const char *source, GcImage *image, GcError *err)
@@ -81,13 +61,13 @@ main(int argc, char **argv)
 		return 1;
 	raise_stack_limit();
 
-	while (more && read_all(STDIN_FILENO, &order, sizeof(order)))
+	while (more && gc_read_all(STDIN_FILENO, &order, sizeof(order)))
 	{
 		char	   *source = malloc(order.source_size + 1);
 		GcImage		image = {NULL, 0};
 		GcError		err = {GC_OK, ""};
 
-		if (source == NULL || !read_all(STDIN_FILENO, source, order.source_size))
+		if (source == NULL || !gc_read_all(STDIN_FILENO, source, order.source_size))
 			return 1;
 		source[order.source_size] = '\0';
 		more = answer(compile(&order, source, &image, &err), &image, &err);

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "nvrtc.h"
+#include "write_all.h"
 
 #define MOST		64
 
@@ -172,50 +173,11 @@ give_back(CompileProcess *c, bool broken)
 }
 
 static bool
-send_all(int fd, const void *bytes, size_t size)
-{
-	const char *p = bytes;
-
-	while (size > 0)
-	{
-		/* No signal where it has ended. */
-		ssize_t		n = send(fd, p, size, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t) n;
-	}
-	return true;
-}
-
-static bool
-receive_all(int fd, void *bytes, size_t size)
-{
-	char	   *p = bytes;
-
-	while (size > 0)
-	{
-		ssize_t		n = recv(fd, p, size, 0);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t) n;
-	}
-	return true;
-}
-
-static bool
 order(CompileProcess *c, int prefer_major, int arch, const char *source, GcCompileEffort effort)
 {
 	const GcCompileOrder o = {.source_size = strlen(source),.prefer_major = prefer_major,.arch = arch,.effort = effort};
 
-	return send_all(c->fd, &o, sizeof(o)) && send_all(c->fd, source, o.source_size);
+	return gc_write_all(c->fd, &o, sizeof(o)) && gc_write_all(c->fd, source, o.source_size);
 }
 
 /* The answer to an order; *code, image and *err as gc_nvrtc_compile() would give them.  False: it is broken. */
@@ -225,10 +187,10 @@ receive(CompileProcess *c, GcImage *image, GcCode *code, GcError *err)
 	GcCompileAnswer answer;
 	char	   *bytes;
 
-	if (!receive_all(c->fd, &answer, sizeof(answer)) || answer.code < GC_OK || answer.code >= GC_NCODES)
+	if (!gc_read_all(c->fd, &answer, sizeof(answer)) || answer.code < GC_OK || answer.code >= GC_NCODES)
 		return false;
 	bytes = malloc(answer.size + 1);
-	if (bytes == NULL || !receive_all(c->fd, bytes, answer.size))
+	if (bytes == NULL || !gc_read_all(c->fd, bytes, answer.size))
 	{
 		free(bytes);
 		return false;

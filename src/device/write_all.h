@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * write_all.h
- *	  Writing all of some bytes to a descriptor, however often that takes.
+ *	  Writing and reading all of some bytes, however often that takes.
  *
  * Any thread of the worker.
  *
@@ -23,6 +23,26 @@ gc_write_all(int fd, const void *bytes, size_t size)
 	while (size > 0)
 	{
 		ssize_t		n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t) n;
+	}
+	return true;
+}
+
+/* False: there were not as many, or errno says why. */
+static inline bool
+gc_read_all(int fd, void *bytes, size_t size)
+{
+	char	   *p = bytes;
+
+	while (size > 0)
+	{
+		ssize_t		n = read(fd, p, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
