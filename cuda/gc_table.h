@@ -45,8 +45,8 @@ gc_note_greatest(u32 *word, u32 *seen, u32 x)
 }
 
 #define GC_NOTE_KEY(x) \
-	gc_note_greatest(&gc_flags[GC_FLAG_BUILT], &gc_most, (u32) (x) + 1); \
-	gc_note_greatest(&gc_flags[GC_FLAG_LEAST], &gc_least, ~(u32) (x));
+	gc_note_greatest(&gc_flags[GC_FLAG_BUILT], &gc_key_most, (u32) (x) + 1); \
+	gc_note_greatest(&gc_flags[GC_FLAG_LEAST], &gc_key_least, ~(u32) (x));
 
 #define GC_TAG				0xffffffff00000000ull
 

@@ -136,9 +136,10 @@ SELECT check_same('SELECT count(DISTINCT (SELECT r.quantity)) FROM sales r GROUP
 -- a primary key determines columns where every set has it
 SELECT q, check_aggregated(q) FROM unnest(ARRAY[
 	'SELECT id, shop % 3, quantity % 2, count(*), sum(shop % 3) OVER (ORDER BY shop % 3) FROM sales WHERE id < 50 GROUP BY GROUPING SETS ((id, shop % 3, quantity % 2), ())',
-	'SELECT id, shop % 3, count(*), rank() OVER (ORDER BY shop % 3) FROM sales WHERE id < 50 GROUP BY CUBE (id, shop % 3)',
-	'SELECT id, shop, shop % 3, count(*) FROM sales WHERE id < 50 GROUP BY GROUPING SETS ((id, shop % 3), (id))'
+	'SELECT id, shop % 3, count(*), rank() OVER (ORDER BY shop % 3) FROM sales WHERE id < 50 GROUP BY CUBE (id, shop % 3)'
 ]) AS q;
+-- 18 marks a part of a key in another way than the column by itself
+SELECT check_same('SELECT id, shop, shop % 3, count(*) FROM sales WHERE id < 50 GROUP BY GROUPING SETS ((id, shop % 3), (id))') ~ '^(ok|not offloaded)' AS right;
 -- a volatile function has another value in each row
 SELECT q, check_same(q) ~ '^(ok|not offloaded)' FROM unnest(ARRAY[
 	'SELECT count(*) > 99 FROM (SELECT DISTINCT random() FROM sales) q', 'SELECT count(*) > 99 FROM (SELECT DISTINCT shop, random() FROM sales) q', 'SELECT count(*) > 99 FROM (SELECT random() FROM sales GROUP BY 1) q',

@@ -21,7 +21,7 @@ prepare(Cg *cg)
 {
 	(void) cg_build(cg, cg->pl->build);
 	if (gc_builds(cg->p)[cg->pl->build].mode == GC_BUILD_DENSE)
-		text_addf(&cg->decls, "u32 gc_most = 0, gc_least = 0;\n");
+		text_addf(&cg->decls, "u32 gc_key_most = 0, gc_key_least = 0;\n");
 }
 
 /* Keys and payloads, for the row phase. */

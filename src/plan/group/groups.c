@@ -663,6 +663,31 @@ in_every_set(PlannerInfo *root, List *group_exprs)
 	return list_intersection(group_exprs, common);
 }
 
+/*
+ * Is a column a part of an expression that grouping sets may make NULL?  18 marks the column as such there, and not where
+ * it stands by itself; but a column is one thing in the result of a node.
+ */
+static bool
+is_nulled_in_part(PlannerInfo *root, List *group_exprs, const Var *var)
+{
+#if PG_VERSION_NUM >= 180000
+	ListCell   *lc,
+			   *lv;
+
+	foreach(lc, root->parse->groupingSets ? group_exprs : NIL)
+	{
+		foreach(lv, IsA(lfirst(lc), Var) ? NIL : pull_var_clause(lfirst(lc), PVC_RECURSE_PLACEHOLDERS))
+		{
+			const Var  *part = lfirst_node(Var, lv);
+
+			if (part->varno == var->varno && part->varattno == var->varattno)
+				return true;
+		}
+	}
+#endif
+	return false;
+}
+
 bool
 gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 {
@@ -675,6 +700,7 @@ gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 	rte = planner_rt_fetch(var->varno, tr->root);
 	/* A primary key says nothing of the rows of tables that inherit. */
 	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
+		!is_nulled_in_part(tr->root, group_exprs, var) &&
 		check_functional_grouping(rte->relid, var->varno, 0, in_every_set(tr->root, group_exprs), &deps);
 }
 
