@@ -95,7 +95,7 @@ look(Plan *plan, Found *found)
 		found->nodes = lappend(found->nodes, plan);
 		found->fallback += ((Plan *) linitial(((CustomScan *) plan)->custom_plans))->total_cost;
 	}
-	found->table |= scans_table(plan, found->rtable);
+	found->table |= found->rtable && scans_table(plan, found->rtable);
 	foreach(lc, other_children(plan))
 		look(lfirst(lc), found);
 	look(outerPlan(plan), found);
@@ -184,24 +184,46 @@ gc_nodes_of(PlannedStmt *stmt)
 	return plans;
 }
 
+#if PG_VERSION_NUM >= 180000
+static Node *
+show_functions(Node *node, void *context)
+{
+	const WindowFunc *func = (const WindowFunc *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, WindowFunc))
+		return (Node *) makeFuncExpr(func->winfnoid, func->wintype, (List *) show_functions((Node *) func->args, context),
+									 func->wincollid, func->inputcollid, COERCE_EXPLICIT_CALL);
+	return expression_tree_mutator(node, show_functions, context);
+}
+
+/* In a plan, and in what its nodes fall back to. */
+static void
+show_in(Plan *plan)
+{
+	Found		found = {.rtable = NIL};
+	ListCell   *lc;
+
+	look(plan, &found);
+	foreach(lc, found.nodes)
+	{
+		CustomScan *node = lfirst_node(CustomScan, lc);
+
+		node->custom_scan_tlist = (List *) show_functions((Node *) node->custom_scan_tlist, NULL);
+		show_in(linitial(node->custom_plans));
+	}
+}
+#endif
+
 void
-gc_show_window_functions(List *nodes)
+gc_show_window_functions(PlannedStmt *stmt)
 {
 #if PG_VERSION_NUM >= 180000
-	ListCell   *lc,
-			   *lt;
+	ListCell   *lc;
 
-	foreach(lc, nodes)
-	{
-		foreach(lt, lfirst_node(CustomScan, lc)->custom_scan_tlist)
-		{
-			TargetEntry *entry = lfirst_node(TargetEntry, lt);
-			const WindowFunc *func = (const WindowFunc *) entry->expr;
-
-			if (IsA(func, WindowFunc))
-				entry->expr = (Expr *) makeFuncExpr(func->winfnoid, func->wintype, func->args, func->wincollid,
-													func->inputcollid, COERCE_EXPLICIT_CALL);
-		}
-	}
+	show_in(stmt->planTree);
+	foreach(lc, stmt->subplans)
+		show_in(lfirst(lc));
 #endif
 }

@@ -18,7 +18,7 @@
  * Have EXPLAIN show window functions of nodes of ours as functions: from 18 on, it looks for the window of a WindowFunc
  * among PostgreSQL's nodes, and fails without it.
  */
-extern void gc_show_window_functions(List *nodes);
+extern void gc_show_window_functions(PlannedStmt *stmt);
 
 /* Is there a node of ours anywhere in this plan? */
 extern bool gc_has_node(PlannedStmt *stmt);

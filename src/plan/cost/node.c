@@ -234,8 +234,6 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	note_path_taken(root, rel, path);
 	if (gc_planning && root->parent_root == NULL)
 		gc_planning->outermost = scan;
-	if (gc_planning && tr->windows)
-		gc_planning->windowed = lappend(gc_planning->windowed, scan);
 	note_order(root, tr, plan);
 	raise_init_plans(root, tr);
 	scan->scan.plan.targetlist = tlist;
