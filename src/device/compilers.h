@@ -19,7 +19,7 @@
 
 struct GcNvrtc;
 
-/* What is written to a compiler: this, and the text.  Both ends are one build, on one machine. */
+/* An order is written to a compiler, and the text behind it.  Both ends are of one version, on one machine. */
 typedef struct GcCompileOrder
 {
 	u64			source_size;
@@ -29,7 +29,7 @@ typedef struct GcCompileOrder
 	i32			pad;
 } GcCompileOrder;
 
-/* What it answers: this, and the image, or the text of the error. */
+/* An answer, and behind it the image, or the text of the error. */
 typedef struct GcCompileAnswer
 {
 	u64			size;
@@ -37,7 +37,7 @@ typedef struct GcCompileAnswer
 	i32			pad;
 } GcCompileAnswer;
 
-/* Start so many processes of a program; fewer where that is refused.  One of another version ends at once. */
+/* Start n processes of a program; fewer where that is refused.  A process of another version ends at once. */
 extern void gc_compilers_start(const char *program, const char *version, int n);
 
 /* End them, and wait for that. */

@@ -13,7 +13,6 @@
 #include "explain.h"
 
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -124,24 +123,6 @@ prepare_lower(Printer *printer)
 	}
 }
 
-/* An expression to be deparsed: from 18 on, a window function without a WindowAgg is an error, so it is shown as a function. */
-static Node *
-shown(Node *node, void *context)
-{
-#if PG_VERSION_NUM >= 180000
-	const WindowFunc *func = (const WindowFunc *) node;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, WindowFunc))
-		return (Node *) makeFuncExpr(func->winfnoid, func->wintype, (List *) shown((Node *) func->args, context),
-									 func->wincollid, func->inputcollid, COERCE_EXPLICIT_CALL);
-	return expression_tree_mutator(node, shown, context);
-#else
-	return node;
-#endif
-}
-
 /* Clauses of one pipeline with one tag, deparsed. */
 static List *
 clauses(Printer *printer, int tag)
@@ -156,14 +137,14 @@ clauses(Printer *printer, int tag)
 	foreach(lc, node->display_tags)
 	{
 		if (lfirst_int(lc) == tag)
-			texts = lappend(texts, deparse_expression(shown(list_nth(cscan->custom_exprs, node->plan->nexprs + foreach_current_index(lc)), NULL),
+			texts = lappend(texts, deparse_expression(list_nth(cscan->custom_exprs, node->plan->nexprs + foreach_current_index(lc)),
 													  printer->context, printer->prefix, false));
 	}
 	forthree(lc, (List *) linitial(node->lower_display), ll, (List *) lsecond(node->lower_display),
 			 le, (List *) lthird(node->lower_display))
 	{
 		if (lfirst_int(lc) == tag)
-			texts = lappend(texts, deparse_expression(shown(lfirst(le), NULL), list_nth(printer->lower, lfirst_int(ll)),
+			texts = lappend(texts, deparse_expression(lfirst(le), list_nth(printer->lower, lfirst_int(ll)),
 													  list_nth_int(printer->lower_prefix, lfirst_int(ll)), false));
 	}
 	return texts;
@@ -495,7 +476,7 @@ static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = 
 static const char *const origins[] = {[GC_LOOKUP_SHARED] = "shared", [GC_LOOKUP_EVALUATED] = "by PostgreSQL",
 [GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device"};
 
-/* Who has answered: for text only where it was not the device. */
+/* Whether PostgreSQL's plan has answered, and why; for text only where it has. */
 static void
 explain_fallback(const GcScanStats *s, ExplainState *es)
 {

@@ -298,7 +298,7 @@ ms_since(instr_time start)
 	return INSTR_TIME_GET_MILLISEC(now);
 }
 
-/* Have slots for so many devices; false: there are too few. */
+/* Have n slots, one for each device; false: there are too few. */
 static bool
 take_slots(GcScanState *node, int n)
 {
@@ -376,12 +376,11 @@ take_result(GcScanState *node, GcBinding *b)
 	for (int i = 0; i < node->nslots; i++)
 	{
 		parts[i] = gc_slot_result(node->slots[i]);
+		total += parts[i]->count;
 		if (i > 0)
 			gc_merge_run_info(&info, gc_slot_info(node->slots[i]));
 	}
 	/* Rows are numbered by 32 bits from here on. */
-	for (int i = 0; i < node->nslots; i++)
-		total += parts[i]->count;
 	if (total > PG_UINT32_MAX)
 		return gc_fail(&b->err, GC_RESULT_TOO_LARGE, "The devices' results have %llu rows.", (unsigned long long) total);
 	if (node->nslots > 1)

@@ -72,6 +72,14 @@ ranges_may_match(u8 op, const GcCellRange *l, const GcCellRange *r)
 	}
 }
 
+/* Does it compare values as they are? */
+static bool
+compares(const GcExpr *x)
+{
+	return (x->op == GC_OP_EQ || x->op == GC_OP_LT || x->op == GC_OP_LE || x->op == GC_OP_GT || x->op == GC_OP_GE) &&
+		!x->rescale[0] && !x->rescale[1];
+}
+
 /* Which served chunks can have no row for which a condition is true? */
 static void
 skip_by(GcBinding *b, GcInputState *in, u16 e, bool *skipped)
@@ -98,16 +106,10 @@ skip_by(GcBinding *b, GcInputState *in, u16 e, bool *skipped)
 				pfree(first);
 				return;
 			}
-		case GC_OP_EQ:
-		case GC_OP_LT:
-		case GC_OP_LE:
-		case GC_OP_GT:
-		case GC_OP_GE:
-			break;
 		default:
-			return;
+			break;
 	}
-	if (x->rescale[0] || x->rescale[1] || !skip_side(b, in, x->arg[0], &l) ||
+	if (!compares(x) || !skip_side(b, in, x->arg[0], &l) ||
 		!skip_side(b, in, x->arg[1], &r))
 		return;
 	for (uint32 k = 0; k < n; k++)
@@ -190,7 +192,7 @@ skip_by_build(GcBinding *b, GcInputState *in, const GcPStep *step)
 }
 
 /*-------------------------------------------------------------------------
- * What an order of the table would spare
+ * Chunks that an order of the table would spare
  *-------------------------------------------------------------------------
  */
 
@@ -207,16 +209,17 @@ outside(const GcSpan *span, double least, double greatest)
 	return inside <= 0 ? 1 : inside >= values ? 0 : 1 - inside / values;
 }
 
-/* Add up by column of the directory what filters exclude.  Two comparisons of a column exclude different values of it. */
+/* Add up by column of the directory the values that filters exclude.  Two comparisons of a column exclude different ones. */
 static void
 outside_filter(GcBinding *b, GcInputState *in, u16 e, double *excluded)
 {
 	const GcExpr *x = &gc_exprs(b->program)[e];
-	GcRange		r;
-	double		least = -INFINITY,
-				greatest = INFINITY;
-	bool		turned;
-	u16			column;
+	SkipSide	sides[2];
+	const SkipSide *fixed;
+	bool		turned,
+				least,			/* does it say so of the column's values? */
+				greatest;
+	int			column;
 
 	if (x->op == GC_OP_AND)
 	{
@@ -224,20 +227,16 @@ outside_filter(GcBinding *b, GcInputState *in, u16 e, double *excluded)
 		outside_filter(b, in, x->arg[1], excluded);
 		return;
 	}
-	if (x->op < GC_OP_EQ || x->op > GC_OP_GE || x->op == GC_OP_NE || x->rescale[0] || x->rescale[1])
+	if (!compares(x) || !skip_side(b, in, x->arg[0], &sides[0]) || !skip_side(b, in, x->arg[1], &sides[1]) ||
+		(sides[0].cells == NULL) == (sides[1].cells == NULL))
 		return;
-	turned = gc_exprs(b->program)[x->arg[0]].op == GC_OP_PARAM;
-	column = x->arg[turned ? 1 : 0];
-	if (gc_exprs(b->program)[column].op != GC_OP_COLUMN || GC_KIND_IS_FLOAT(gc_exprs(b->program)[column].kind) ||
-		gc_exprs(b->program)[x->arg[turned ? 0 : 1]].op != GC_OP_PARAM)
-		return;
-	r = b->param_facts[gc_exprs(b->program)[x->arg[turned ? 0 : 1]].ref].range;
-	if (x->op == GC_OP_EQ || ((x->op == GC_OP_GT || x->op == GC_OP_GE) != turned))
-		least = (double) r.lo;
-	if (x->op == GC_OP_EQ || ((x->op == GC_OP_LT || x->op == GC_OP_LE) != turned))
-		greatest = (double) r.hi;
-	column = in->dir_column[gc_exprs(b->program)[column].ref - in->first];
-	excluded[column] += outside(&in->dir->columns[column].span, least, greatest);
+	turned = sides[0].cells == NULL;
+	fixed = &sides[turned ? 0 : 1];
+	column = in->dir_column[gc_exprs(b->program)[x->arg[turned ? 1 : 0]].ref - in->first];
+	least = x->op == GC_OP_EQ || (x->op == GC_OP_GT || x->op == GC_OP_GE) != turned;
+	greatest = x->op == GC_OP_EQ || (x->op == GC_OP_LT || x->op == GC_OP_LE) != turned;
+	excluded[column] += outside(&in->dir->columns[column].span, least ? (double) fixed->fixed.min : -INFINITY,
+								greatest ? (double) fixed->fixed.max : INFINITY);
 }
 
 /* Count for each column with a condition what is read, and what would not be if the table were sorted by it. */

@@ -7,7 +7,7 @@
  * Each part has these chunks alone, and all builds.  The first one has the rows that the session has read itself.
  * The program is bound for the whole, so parts have one program, whose accumulators hold all parts' rows.
  *
- * What can be split ends in groups of which all are returned, or in rows.  Of the first few rows, each part chooses as many.
+ * Requests that can be split end in groups of which all are returned, or in rows.  Of the first few rows, each part chooses as many.
  * The node decides among these as it does among ties.  Merging is by the table in program/accumulators.h.
  *
  * Runs in backends, under the guard of the request slots.

@@ -10,10 +10,10 @@
 #include "finished_plan.h"
 
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 
+#include "base/display.h"
 #include "base/plan.h"
 #include "cost/node.h"
 
@@ -95,7 +95,7 @@ look(Plan *plan, Found *found)
 		found->nodes = lappend(found->nodes, plan);
 		found->fallback += ((Plan *) linitial(((CustomScan *) plan)->custom_plans))->total_cost;
 	}
-	found->table |= found->rtable && scans_table(plan, found->rtable);
+	found->table |= scans_table(plan, found->rtable);
 	foreach(lc, other_children(plan))
 		look(lfirst(lc), found);
 	look(outerPlan(plan), found);
@@ -185,24 +185,11 @@ gc_nodes_of(PlannedStmt *stmt)
 }
 
 #if PG_VERSION_NUM >= 180000
-static Node *
-show_functions(Node *node, void *context)
-{
-	const WindowFunc *func = (const WindowFunc *) node;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, WindowFunc))
-		return (Node *) makeFuncExpr(func->winfnoid, func->wintype, (List *) show_functions((Node *) func->args, context),
-									 func->wincollid, func->inputcollid, COERCE_EXPLICIT_CALL);
-	return expression_tree_mutator(node, show_functions, context);
-}
-
 /* In a plan, and in what its nodes fall back to. */
 static void
-show_in(Plan *plan)
+show_in(Plan *plan, List *rtable)
 {
-	Found		found = {.rtable = NIL};
+	Found		found = {.rtable = rtable};
 	ListCell   *lc;
 
 	look(plan, &found);
@@ -210,8 +197,8 @@ show_in(Plan *plan)
 	{
 		CustomScan *node = lfirst_node(CustomScan, lc);
 
-		node->custom_scan_tlist = (List *) show_functions((Node *) node->custom_scan_tlist, NULL);
-		show_in(linitial(node->custom_plans));
+		node->custom_scan_tlist = (List *) gc_printable((Node *) node->custom_scan_tlist);
+		show_in(linitial(node->custom_plans), rtable);
 	}
 }
 #endif
@@ -222,8 +209,8 @@ gc_show_window_functions(PlannedStmt *stmt)
 #if PG_VERSION_NUM >= 180000
 	ListCell   *lc;
 
-	show_in(stmt->planTree);
+	show_in(stmt->planTree, stmt->rtable);
 	foreach(lc, stmt->subplans)
-		show_in(lfirst(lc));
+		show_in(lfirst(lc), stmt->rtable);
 #endif
 }

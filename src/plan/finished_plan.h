@@ -14,10 +14,7 @@
 
 #include "nodes/plannodes.h"
 
-/*
- * Have EXPLAIN show window functions of nodes of ours as functions: from 18 on, it looks for the window of a WindowFunc
- * among PostgreSQL's nodes, and fails without it.
- */
+/* Have EXPLAIN show window functions of nodes of ours, and of what they fall back to, as functions (gc_printable). */
 extern void gc_show_window_functions(PlannedStmt *stmt);
 
 /* Is there a node of ours anywhere in this plan? */

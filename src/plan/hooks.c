@@ -194,7 +194,8 @@ run_planner(Query *parse, Run *run)
 	PG_TRY();
 	{
 		stmt = call_planner(parse, run->query_string, run->options, run->params);
-		gc_show_window_functions(stmt);
+		if (mine.offered)
+			gc_show_window_functions(stmt);
 		run->has_node = mine.offered && gc_has_node(stmt);
 		if (run->refusal[0] == '\0' && mine.offered && !run->has_node)
 			refuse(run, GC_CHEAPER);

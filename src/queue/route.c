@@ -8,7 +8,7 @@
  * that is short of memory gets none: a copy there drives out what others read, which is then copied again and again.
  *
  * Runs in backends, apart from what workers tell.  Times by program are words that workers write and sessions read:
- * half of a hash, and microseconds, of a request that was split those of all its parts.
+ * half of a hash, and microseconds; a split request counts with the time of all its parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@
 /* Microseconds that any request takes. */
 #define LEAST_US		50
 
-/* A device is short of memory for so many milliseconds after data had to go. */
+/* Milliseconds for which a device is short of memory after data had to go. */
 #define SHORT_MS		1000
 
 typedef struct GcRouteShared

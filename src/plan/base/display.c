@@ -13,6 +13,7 @@
  */
 #include "display.h"
 
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
@@ -133,7 +134,6 @@ gc_settle_nulling(List **scan_tlist, List *exprs)
 }
 #endif
 
-/* An expression as it can be printed: the planner's own nodes are left out. */
 static Node *
 printable(Node *node, void *context)
 {
@@ -143,7 +143,22 @@ printable(Node *node, void *context)
 		return printable((Node *) ((PlaceHolderVar *) node)->phexpr, context);
 	if (IsA(node, RestrictInfo))
 		return printable((Node *) ((RestrictInfo *) node)->clause, context);
+#if PG_VERSION_NUM >= 180000
+	if (IsA(node, WindowFunc))
+	{
+		const WindowFunc *func = (const WindowFunc *) node;
+
+		return (Node *) makeFuncExpr(func->winfnoid, func->wintype, (List *) printable((Node *) func->args, context),
+									 func->wincollid, func->inputcollid, COERCE_EXPLICIT_CALL);
+	}
+#endif
 	return expression_tree_mutator(node, printable, context);
+}
+
+Node *
+gc_printable(Node *expr)
+{
+	return printable(expr, NULL);
 }
 
 /* A level's range table with no more than names in it. */
@@ -194,7 +209,7 @@ gc_lower_display(const GcTranslation *tr, const int *pipelines)
 		}
 		tags = lappend_int(tags, GC_DISPLAY_TAG(pipelines[clause->pipeline], clause->what));
 		levels = lappend_int(levels, level);
-		exprs = lappend(exprs, printable((Node *) clause->expr, NULL));
+		exprs = lappend(exprs, gc_printable((Node *) clause->expr));
 	}
 	return list_make4(tags, levels, exprs, names);
 }

@@ -18,6 +18,12 @@ extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *ex
 /* One of another level. */
 extern void gc_build_display_of(GcTranslation *tr, PlannerInfo *root, int pipeline, int what, Expr *expr);
 
+/*
+ * A copy that EXPLAIN can print: the planner's own nodes are left out.  From 18 on, window functions are calls of functions,
+ * as EXPLAIN fails for a WindowFunc without a WindowAgg of PostgreSQL's.
+ */
+extern Node *gc_printable(Node *expr);
+
 /* Entries of custom_private for clauses of lower levels (plan.h); pipelines: their numbers in the program. */
 extern List *gc_lower_display(const GcTranslation *tr, const int *pipelines);
 

@@ -386,7 +386,7 @@ add_wanted(Readers *readers, Query *reader, int rti)
 	readers->wanted = lappend(readers->wanted, gc_quals(conditions));
 }
 
-/* What any reader asks for. */
+/* A condition for the rows that any reader asks for: such as k = 1 OR k = 2. */
 static Node *
 wanted_by_any(List *wanted)
 {
