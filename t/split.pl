@@ -161,6 +161,12 @@ my $columns = 'SELECT sum(id), sum(k), sum(n), sum(v), count(d), max(s), sum(f),
 my $predicted = session($node, 'predicted', 'SET extra_float_digits = 0');
 
 is(devices_of($predicted, 'SELECT count(*) FROM big WHERE k = 1'), 'one', 'what fits and is short is one device\'s');
+# 18 million pairs of rows take 5 ms on any machine, and are tried in pieces.
+my $long = 'SELECT count(*), sum(v) FROM big JOIN generate_series(1, 300) AS i ON b < i AND id % 1000 > i';
+
+$predicted->query_safe("SET gpuconc.debug_split = never; $long");
+$predicted->query_safe('SET gpuconc.debug_split = predicted');
+is_split($predicted, $long, '0 1', 'what takes long is split');
 # The columns take 14 MB, as each chunk takes memory for 16,384 rows.
 $node->append_conf('postgresql.conf', 'gpuconc.device_memory_limit = 10MB');
 $_->quit foreach ($session, $predicted);
