@@ -257,6 +257,23 @@ note_memory($node);
 is_split($session, $_, '0 1 2', "three: $_") foreach (@split);
 nothing_held($node, 'three');
 
+# The small one has few of the chunks, so that they stay there; and no request that fits others.
+$session->query_safe($columns) foreach (1, 2);
+($waves, $misses) = (stat_of($node, 'waves'), stat_of($node, 'region_misses'));
+is_split($session, $columns, '0 1 2', 'unequal, warm');
+is(stat_of($node, 'waves') - $waves, 0, 'unequal, warm: no wave');
+is(stat_of($node, 'region_misses') - $misses, 0, 'unequal, warm: no chunk is copied');
+cmp_ok((figures('memory_columns'))[2], '>', 0, 'unequal: the small device has some');
+$predicted = session($node, 'fits', 'SET extra_float_digits = 0; SET gpuconc.debug_route = round_robin');
+# It has never run, and so is predicted by its bytes to be short.
+is(devices_of($predicted, "$columns WHERE b <> 5"), 'one', 'what fits others is not split for the small device');
+$predicted->query_safe('SET gpuconc.debug_split = never');
+my @went = map { $predicted->query_safe("$explain $columns") =~ /Device Number: (\d)/ } (1 .. 6);
+is(join(' ', sort @went), '0 0 0 1 1 1', '... and does not go there');
+@went = map { $predicted->query_safe("$explain SELECT count(*) FROM dim WHERE w < $_") =~ /Device Number: (\d)/ } (1 .. 6);
+is(join(' ', sort @went), '0 0 1 1 2 2', '... but what fits it does');
+$predicted->quit;
+
 # One is killed: PostgreSQL starts all over.
 my $offset = -s $node->logfile;
 kill 'KILL', (figures('worker_pid'))[1];

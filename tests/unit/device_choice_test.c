@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * device_choice_test.c
- *	  Which device a request goes to.
+ *	  Which device a request goes to, and whether several share it.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,11 +46,23 @@ test_turns(void)
 	ok(chosen[1] >= 9 && chosen[2] >= 9 && chosen[7] >= 9 && chosen[1] + chosen[2] + chosen[7] == 30, "candidates in turn");
 }
 
+static void
+test_parts(void)
+{
+	ok(gc_parts_are_sooner((double[]) {0, 0}, 2, 100), "idle devices share a request");
+	ok(gc_parts_are_sooner((double[]) {900, 900, 900}, 3, 100), "so do equally busy ones");
+	ok(gc_parts_are_sooner((double[]) {49, 0}, 2, 100), "one is a little busier");
+	ok(!gc_parts_are_sooner((double[]) {50, 0}, 2, 100), "one is busier by what the other would spare");
+	ok(!gc_parts_are_sooner((double[]) {0, 10, 5000, 0}, 4, 100), "one of four is much busier");
+	ok(!gc_parts_are_sooner((double[]) {0}, 1, 100), "one device has no parts");
+}
+
 int
 main(void)
 {
 	tap_start();
 	test_choice();
 	test_turns();
+	test_parts();
 	return tap_done();
 }

@@ -84,3 +84,17 @@ gc_choose_device(const GcDeviceOffer *offers, int n, double us, uint32_t turn, G
 	home = best_of(offers, n, GC_ROUTE_AFFINITY, -1);
 	return home < 0 || offers[home].backlog <= us ? home : best_of(offers, n, GC_ROUTE_PREDICTED, home);
 }
+
+bool
+gc_parts_are_sooner(const double *backlogs, int n, double us)
+{
+	double		least = backlogs[0];
+	double		most = backlogs[0];
+
+	for (int d = 1; d < n; d++)
+	{
+		least = backlogs[d] < least ? backlogs[d] : least;
+		most = backlogs[d] > most ? backlogs[d] : most;
+	}
+	return most + us / n < least + us;
+}

@@ -43,4 +43,7 @@ typedef struct GcDeviceOffer
 /* The device for a request that takes so many microseconds.  turn: for GC_ROUTE_ROUND_ROBIN.  -1: none is a candidate. */
 extern int	gc_choose_device(const GcDeviceOffer *offers, int n, double us, uint32_t turn, GcRoute policy);
 
+/* Are n devices with these backlogs sooner done with a part each than the least busy one is with the whole? */
+extern bool gc_parts_are_sooner(const double *backlogs, int n, double us);
+
 #endif							/* GC_DEVICE_CHOICE_H */
