@@ -434,13 +434,15 @@ GcCode
 gc_run_take_result(GcRun *run, bool *fetching)
 {
 	const bool	rows = run->main->sink == GC_SINK_ROWS;
+	const GcRunInfo *info = gc_slot_run_info(run->slot);
 	GcCode		code;
 	u64			n;
 
 	note_all_times(run);
 	code = check_all_flags(run);
-	if (code == GC_OK && run->result.main_us > 0)
-		gc_route_learn(run->request, gc_slot_run_info(run->slot)->run_ms * 1000);
+	/* Waves also wait for copies. */
+	if (code == GC_OK && info->main_ms > 0 && !info->empty_build && !gc_run_in_waves(run))
+		gc_route_learn(run->request, info->run_ms * 1000);
 	n = rows || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
 	if (code == GC_OK && !rows && is_keyed(run) && n <= run->result.early)
 		run->result.block->count = n;
