@@ -95,4 +95,9 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, count(*) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id ROWS 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
+-- functions and concatenations of windows' values and of columns
+SELECT e, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x JOIN region ON r_id = nn', e)) AS joined,
+	check_kept(format('SELECT count(*), max(v::text) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x WHERE nn < 5 AND v IS NOT NULL', e)) AS filtered,
+	check_kept(format('SELECT id, v, max(id) OVER (PARTITION BY nn ORDER BY id) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x', e)) AS windowed
+FROM unnest(ARRAY['(sum(i4) OVER w)::text || ''x''', 'rank() OVER w || tx', 'upper((rank() OVER w)::text)', 'upper(tx) || rank() OVER w', 'd + (rank() OVER w)::int', 'abs(sum(i8) OVER w)', 'round(avg(n) OVER w, 1)', 'date_trunc(''month'', max(ts) OVER w)', 'extract(year FROM min(d) OVER w)', 'coalesce(lag(i4) OVER w, id)', 'length(lag(tx) OVER w)', 'CASE WHEN rank() OVER w > 1 THEN tx ELSE vc END', 'tx LIKE ''%'' || rank() OVER w || ''%''', 'i4 IN (1, lag(i4) OVER w)', 'greatest(i4, lead(i4) OVER w)']) AS e;
 DROP FUNCTION public.check_kept(text);
