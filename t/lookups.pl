@@ -117,13 +117,13 @@ $node->safe_psql('postgres', q{INSERT INTO large SELECT -i, 'newer special 99' |
 $node->safe_psql('postgres', 'VACUUM large');
 is(counted($like, 'the device: it has outgrown its room'), '1 made, 0 shared', 'the device makes a larger one');
 # Nothing ends a search within a value: it is short on the device.
-foreach my $n (200, 300)
+foreach my $n (50, 100)
 {
 	my $long = "SELECT count(*), sum(id) FROM large WHERE c LIKE '%' || repeat('c', $n) || '%' OR strpos(c, 'comment 7' || repeat('x', $n)) > 0";
 
 	is_offloaded($node, $long, "a pattern of $n bytes");
 	like($node->safe_psql('postgres', "SET gpuconc.enabled = on; SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE) $long"),
-		$n < 256 ? qr/Lookup Tables: .*on the device/ : qr/Lookup Tables: (?!.*on the device)/, '... by whom');
+		$n < 64 ? qr/Lookup Tables: .*on the device/ : qr/Lookup Tables: (?!.*on the device)/, '... by whom');
 }
 end_worker($node, sub { is_answered($node, $like, 'the device: after the end of the worker') });
 is_offloaded($node, $like, 'the device: with a new worker');

@@ -262,8 +262,8 @@ occurring_entries(const GcLookupWork *w)
 #define DEVICE_MIN_NUMBERS	(1 << 16)
 #define DEVICE_SHARE		4
 
-/* Nothing ends a search once it has begun: 64 kB for so many bytes take some 20 ms. */
-#define DEVICE_MOST_PATTERN	256
+/* Nothing ends a search once it has begun: 64 kB, for so many bytes, take some 20 ms. */
+#define DEVICE_MOST_PATTERN	64
 
 /*-------------------------------------------------------------------------
  * Integers
