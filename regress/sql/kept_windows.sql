@@ -55,6 +55,9 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id) FROM types WHERE id < 0) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id), sum(i4) OVER () FROM types WHERE id = 7) AS x LEFT JOIN region ON r_id = nn',
 	'SELECT * FROM (SELECT y, rank() OVER (ORDER BY y) AS r FROM (SELECT nn AS y, count(*) OVER (PARTITION BY nn) AS c FROM types) AS below WHERE c > 2 GROUP BY y) AS x WHERE r > 1',
+	-- the same keys in another direction, with NULLs at the other end, and in another frame
+	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY i4 NULLS FIRST) AS r, rank() OVER (ORDER BY i4, id), rank() OVER (ORDER BY i4 DESC NULLS LAST) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY i2), sum(i4) OVER (ORDER BY i2 GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS s FROM types) AS x JOIN region ON r_id = nn',
 	-- from 16 on, PostgreSQL has another frame for a reader of the rank alone
 	'WITH w AS (SELECT id, rank() OVER v AS r, sum(i4) OVER v AS s FROM types WINDOW v AS (PARTITION BY nn ORDER BY i2)) SELECT a.id, a.r, b.s FROM w AS a JOIN w AS b ON a.id = b.id',
 	'WITH w AS (SELECT id, rank() OVER v AS r, sum(i4) OVER v AS s FROM types WINDOW v AS (PARTITION BY nn ORDER BY i2)) SELECT a.id, a.s, b.r FROM w AS a JOIN w AS b ON a.id = b.id']) AS q;
