@@ -35,7 +35,10 @@ FROM many a LEFT JOIN many b ON a.v < b.v + 1 LEFT JOIN many c ON a.v + b.v < c.
 	[ 'a list that is searched', 'SELECT count(*), sum(a.v) FROM many a JOIN many b ON a.v < b.v + 1
 WHERE NOT EXISTS (SELECT FROM many c WHERE a.v + b.v + c.v < 0)' ],
 	[ 'lists of groups', 'SELECT count(*), sum(a.v + g.n) FROM many a JOIN (SELECT v, count(*) AS n FROM many x GROUP BY v) g ON a.v < g.v + 1
-JOIN many c ON a.v + g.v < c.v' ]);
+JOIN many c ON a.v + g.v < c.v' ],
+	[ 'chains below windows', 'SELECT count(*), max(s.r), max(s.n) FROM (SELECT rank() OVER (PARTITION BY a.v % 3 ORDER BY b.id) AS r, dense_rank() OVER (ORDER BY c.id) AS n
+FROM many a JOIN many b ON a.k = b.k JOIN many c ON b.k = c.k AND ' . join(' AND ', map { "a.v + $_ * b.v + c.v = -$_" } (1 .. 5)) .
+		') s JOIN small o ON o.id = s.r' ]);
 # Each edge between the steps of the first.
 push @long, [ "chains, $_", $long[0][1], "SET gpuconc.debug_pipeline_edge = $_; SET gpuconc.debug_edge_step = 1" ] foreach ('refill', 'materialize', 'channel');
 
@@ -55,6 +58,7 @@ sub cancel
 }
 
 is_offloaded($node, $other, 'alone');
+like($node->safe_psql('postgres', "SET gpuconc.enabled = on; SET gpuconc.debug_offload = require; EXPLAIN $long[9][1]"), qr/Rows: many, 2 windows/, 'windows of rows that are kept');
 foreach (@long)
 {
 	my ($kind, $query, $set) = (@$_, '');
@@ -150,6 +154,28 @@ wait_until_waiting($node, '^same1');
 wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 $node->stop('fast');
 is($node->{_pid}, undef, 'and the server stops');
+
+# A request that two devices share
+$node->append_conf('postgresql.conf', "gpuconc.devices = 'host:0, host:1'\ngpuconc.debug_split = always\ngpuconc.debug_chunk_pages = 8\n");
+start_server($node);
+is_offloaded($node, few($long[0][1]), 'two devices: few rows');
+my $split = session($node, 'split', q{SET statement_timeout = '2h'});
+foreach my $how ('a cancel', 'a fast shutdown')
+{
+	ask($split, $long[0][1]);
+	wait_until_waiting($node, '^split');
+	wait_until($node, q{SELECT min(running) = 1 FROM gpuconc_devices}, "$how: both devices have a part");
+	is_offloaded($node, $other, "$how: another session is answered meanwhile");
+	last if $how ne 'a cancel';
+	cancel('split');
+	like(rows_of($split), qr/canceling statement due to user request/, 'a join that two devices share is cancelled');
+	wait_until($node, q{SELECT sum(running) = 0 FROM gpuconc_devices}, 'both devices are free');
+	is_offloaded($node, $other, 'the next one is answered');
+	nothing_held($node, 'a join that two devices shared');
+}
+$node->stop('fast');
+is($node->{_pid}, undef, 'and the server stops');
+$node->append_conf('postgresql.conf', "gpuconc.devices = 'auto'\ngpuconc.debug_split = predicted\ngpuconc.debug_chunk_pages = 8168\n");
 
 # Kernels of a GPU are told in its own memory, which has to be written.
 append_to_file($node->data_dir . '/postgresql.conf', "gpuconc.debug_pretend_gpu = 'H200'\n");

@@ -116,6 +116,15 @@ is(counted($like, 'the device: extended'), '0 made, 1 shared', 'the device share
 $node->safe_psql('postgres', q{INSERT INTO large SELECT -i, 'newer special 99' || i || 'requests' FROM generate_series(1, 30000) AS i});
 $node->safe_psql('postgres', 'VACUUM large');
 is(counted($like, 'the device: it has outgrown its room'), '1 made, 0 shared', 'the device makes a larger one');
+# Nothing ends a search within a value: it is short on the device.
+foreach my $n (50, 100)
+{
+	my $long = "SELECT count(*), sum(id) FROM large WHERE c LIKE '%' || repeat('c', $n) || '%' OR strpos(c, 'comment 7' || repeat('x', $n)) > 0";
+
+	is_offloaded($node, $long, "a pattern of $n bytes");
+	like($node->safe_psql('postgres', "SET gpuconc.enabled = on; SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, VERBOSE) $long"),
+		$n < 64 ? qr/Lookup Tables: .*on the device/ : qr/Lookup Tables: (?!.*on the device)/, '... by whom');
+}
 end_worker($node, sub { is_answered($node, $like, 'the device: after the end of the worker') });
 is_offloaded($node, $like, 'the device: with a new worker');
 is(counted($like, 'the device: shared by a new worker'), '0 made, 1 shared', 'the device shares it again');

@@ -43,6 +43,16 @@ SELECT f, q, check_without(f, q) FROM (VALUES
 	('count()', 'SELECT sum(s_id) FROM shop WHERE s_id NOT IN (SELECT customer FROM sales WHERE quantity > 3)'), ('int48eq(int4, int8)', 'SELECT sum(quantity) FROM sales WHERE customer NOT IN (SELECT c_id FROM customer WHERE c_region = 2)'), ('sum(int4)', 'SELECT sum(s_id) FROM shop WHERE s_id NOT IN (SELECT customer FROM sales WHERE quantity > 3)')
 ) AS v(f, q);
 
+-- windows of the executor's, windows over kept rows, and CTEs that are kept, of the rows that their readers ask for
+SET gpuconc.debug_rewrite = always;
+SELECT f, q, check_without(f, q) FROM (VALUES
+	('row_number()', 'SELECT id, row_number() OVER (ORDER BY id) FROM sales'), ('sum(int4)', 'SELECT id, sum(quantity) OVER (PARTITION BY shop ORDER BY id) FROM sales'), ('int2eq(int2, int2)', 'SELECT id, rank() OVER (PARTITION BY shop ORDER BY id) FROM sales'), ('date_eq(date, date)', 'SELECT id, rank() OVER (ORDER BY day) FROM sales'), ('lag(anyelement)', 'SELECT id, lag(quantity * 2) OVER (ORDER BY id) FROM sales'),
+	('rank()', 'SELECT x.*, s_name FROM (SELECT id, shop, rank() OVER (PARTITION BY shop ORDER BY id) AS r FROM sales) AS x JOIN shop ON s_id = shop WHERE r < 3'), ('sum(int4)', 'SELECT s_name, max(v) FROM (SELECT id, shop, sum(quantity) OVER (PARTITION BY shop ORDER BY id) AS v FROM sales) AS x JOIN shop ON s_id = shop GROUP BY s_name'), ('int4mul(int4, int4)', 'SELECT s_name, max(v) FROM (SELECT id, shop, lag(quantity * 2) OVER (PARTITION BY shop ORDER BY id) AS v FROM sales) AS x JOIN shop ON s_id = shop GROUP BY s_name'), ('int2eq(int2, int2)', 'SELECT s_name, max(r) FROM (SELECT shop, rank() OVER (PARTITION BY shop ORDER BY id) AS r FROM sales) AS x JOIN shop ON s_id = x.r GROUP BY s_name'), ('date_eq(date, date)', 'SELECT s_name, max(r) FROM (SELECT shop, rank() OVER (ORDER BY day) AS r FROM sales) AS x JOIN shop ON s_id = shop GROUP BY s_name'),
+	('rank()', 'WITH w AS (SELECT shop, city, sum(quantity) AS s, rank() OVER (PARTITION BY shop ORDER BY city) AS r FROM sales GROUP BY shop, city) SELECT a.shop, a.s, b.s FROM w AS a JOIN w AS b ON a.shop = b.shop AND a.r = b.r + 1'), ('sum(int4)', 'WITH w AS (SELECT shop, city, sum(quantity) AS s, rank() OVER (PARTITION BY shop ORDER BY city) AS r FROM sales GROUP BY shop, city) SELECT a.shop, a.s, b.s FROM w AS a JOIN w AS b ON a.shop = b.shop AND a.r = b.r + 1'),
+	('max(int4)', 'WITH w AS MATERIALIZED (SELECT shop, city, day, max(quantity) AS m FROM sales GROUP BY shop, city, day) SELECT a.city, sum(a.m - b.m) FROM w AS a JOIN w AS b ON a.shop = b.shop AND a.day = b.day + 1 WHERE a.shop = 3 AND b.shop = 3 GROUP BY a.city'), ('texteq(text, text)', 'WITH w AS MATERIALIZED (SELECT shop, city, day, max(quantity) AS m FROM sales GROUP BY shop, city, day) SELECT a.shop, sum(a.m - b.m) FROM w AS a JOIN w AS b ON a.shop = b.shop AND a.day = b.day + 1 WHERE a.shop = 3 AND b.shop = 3 GROUP BY a.shop')
+) AS v(f, q);
+RESET gpuconc.debug_rewrite;
+
 -- granted to the role; EXPLAIN
 BEGIN;
 REVOKE EXECUTE ON FUNCTION sum(int4), upper(text) FROM PUBLIC;

@@ -88,7 +88,7 @@ END $$;
 
 -- The lines that text has of pipelines, and those lines made of JSON.
 CREATE FUNCTION text_lines(query text) RETURNS text[] LANGUAGE sql AS $$
-	SELECT array_agg(line[1] ORDER BY n) FROM regexp_matches(explained(query, 'VERBOSE OFF'), '^\s*((?:Stream|Build|Group|Choose|Union|Rest)(?: Filter| Key)?: [^\n]*)', 'gn') WITH ORDINALITY AS m (line, n)
+	SELECT array_agg(line[1] ORDER BY n) FROM regexp_matches(explained(query, 'VERBOSE OFF'), '^\s*((?:Stream|Build|Rows|Group|Choose|Union|Rest)(?: Filter| Key)?: [^\n]*)', 'gn') WITH ORDINALITY AS m (line, n)
 $$;
 CREATE FUNCTION listed(j jsonb) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(item, ', ' ORDER BY n) FROM jsonb_array_elements_text(j) WITH ORDINALITY AS e (item, n)
@@ -96,7 +96,7 @@ $$;
 CREATE FUNCTION json_lines(query text) RETURNS text[] LANGUAGE sql AS $$
 	SELECT array_agg(line ORDER BY n, l)
 	FROM jsonb_path_query(explained(query, 'VERBOSE OFF, FORMAT JSON')::jsonb, 'strict $.**.Pipelines[*]') WITH ORDINALITY AS e (p, n), LATERAL (VALUES
-		(1, concat(p ->> 'Role', ': ', p ->> 'Source', ' by ' || listed(p -> 'Build Key'), ', first ' || (p ->> 'First Rows and Ties') || ' and ties',
+		(1, concat(p ->> 'Role', ': ', p ->> 'Source', ' by ' || listed(p -> 'Build Key'), ', first ' || (p ->> 'First Rows and Ties') || ' and ties', ', ' || (p ->> 'Windows') || ' windows',
 			(SELECT string_agg(concat(', ', CASE s ->> 'Join Type' WHEN 'Inner' THEN 'probes' ELSE lower(s ->> 'Join Type') || '-joins' END, ' ', s ->> 'Build', CASE WHEN (s ->> 'Nested Loop')::bool THEN ' by nested loop' END, ' with ' || listed(s -> 'Probe Key'), ' if ' || (s ->> 'Join Filter')), '' ORDER BY k)
 				FROM jsonb_array_elements(p -> 'Steps') WITH ORDINALITY AS steps (s, k)))),
 		(2, concat(p ->> 'Role', ' Filter: ') || (p ->> 'Filter')),
@@ -126,7 +126,8 @@ INSERT INTO queries VALUES
 	(13, 'SELECT s_name FROM shop WHERE s_name = ''a "b" <c> & \ d'' AND s_region = 1'),
 	(14, 'SELECT count(*), count(s_name) FROM sales LEFT JOIN (SELECT * FROM shop WHERE s_region > 2) AS s ON shop = s_id AND s_open < day'),
 	(15, 'SELECT count(*) FROM region LEFT JOIN shop ON s_open > ''2000-01-01'' AND r_id < s_region'),
-	(16, 'SELECT shop FROM sales JOIN calendar c ON sales.day = c.day WHERE y = 1993 UNION SELECT s_id FROM shop JOIN calendar ON s_open = day WHERE y > 1993');
+	(16, 'SELECT shop FROM sales JOIN calendar c ON sales.day = c.day WHERE y = 1993 UNION SELECT s_id FROM shop JOIN calendar ON s_open = day WHERE y > 1993'),
+	(17, 'SELECT s_name, max(r) FROM (SELECT shop, rank() OVER (PARTITION BY shop ORDER BY sales.id) AS r, count(*) OVER () AS c FROM sales JOIN customer ON customer = c_id WHERE quantity > 5) AS x JOIN shop ON s_id = shop WHERE c > 1 GROUP BY s_name');
 CREATE TABLE options (o text);
 INSERT INTO options VALUES ('VERBOSE OFF'), ('VERBOSE'), ('ANALYZE, SUMMARY, BUFFERS'), ('ANALYZE, VERBOSE, SUMMARY');
 SELECT n, o, t FROM queries, options, LATERAL (

@@ -55,6 +55,9 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id) FROM types WHERE id < 0) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY id), sum(i4) OVER () FROM types WHERE id = 7) AS x LEFT JOIN region ON r_id = nn',
 	'SELECT * FROM (SELECT y, rank() OVER (ORDER BY y) AS r FROM (SELECT nn AS y, count(*) OVER (PARTITION BY nn) AS c FROM types) AS below WHERE c > 2 GROUP BY y) AS x WHERE r > 1',
+	-- the same keys in another direction, with NULLs at the other end, and in another frame
+	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY i4 NULLS FIRST) AS r, rank() OVER (ORDER BY i4, id), rank() OVER (ORDER BY i4 DESC NULLS LAST) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY i2), sum(i4) OVER (ORDER BY i2 GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS s FROM types) AS x JOIN region ON r_id = nn',
 	-- from 16 on, PostgreSQL has another frame for a reader of the rank alone
 	'WITH w AS (SELECT id, rank() OVER v AS r, sum(i4) OVER v AS s FROM types WINDOW v AS (PARTITION BY nn ORDER BY i2)) SELECT a.id, a.r, b.s FROM w AS a JOIN w AS b ON a.id = b.id',
 	'WITH w AS (SELECT id, rank() OVER v AS r, sum(i4) OVER v AS s FROM types WINDOW v AS (PARTITION BY nn ORDER BY i2)) SELECT a.id, a.s, b.r FROM w AS a JOIN w AS b ON a.id = b.id']) AS q;
@@ -95,4 +98,9 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, count(*) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id ROWS 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
+-- functions and concatenations of windows' values and of columns
+SELECT e, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x JOIN region ON r_id = nn', e)) AS joined,
+	check_kept(format('SELECT count(*), max(v::text) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x WHERE nn < 5 AND v IS NOT NULL', e)) AS filtered,
+	check_kept(format('SELECT id, v, max(id) OVER (PARTITION BY nn ORDER BY id) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x', e)) AS windowed
+FROM unnest(ARRAY['(sum(i4) OVER w)::text || ''x''', 'rank() OVER w || tx', 'upper((rank() OVER w)::text)', 'upper(tx) || rank() OVER w', 'd + (rank() OVER w)::int', 'abs(sum(i8) OVER w)', 'round(avg(n) OVER w, 1)', 'date_trunc(''month'', max(ts) OVER w)', 'extract(year FROM min(d) OVER w)', 'coalesce(lag(i4) OVER w, id)', 'length(lag(tx) OVER w)', 'CASE WHEN rank() OVER w > 1 THEN tx ELSE vc END', 'tx LIKE ''%'' || rank() OVER w || ''%''', 'i4 IN (1, lag(i4) OVER w)', 'greatest(i4, lead(i4) OVER w)']) AS e;
 DROP FUNCTION public.check_kept(text);

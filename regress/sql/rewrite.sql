@@ -270,6 +270,8 @@ CREATE TABLE readings AS SELECT 1 + n % 997 AS k, n % 12 AS q, n % 37 AS v FROM 
 SELECT settle();
 VACUUM ANALYZE readings;
 SELECT check_here('WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, stddev_samp(v) AS s, sum(k) AS c FROM readings GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 2');
+-- NULLs of an outer join pass
+SELECT check_here('WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, stddev_samp(v) AS s, sum(k) AS c FROM readings GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k, a.r, b.q, b.r FROM w AS a LEFT JOIN w AS b ON a.k = b.k + 500 AND b.q <> 1 WHERE a.q = 1 AND (b.q IS NULL OR b.q = 99)');
 -- it does where that takes less; inlined, it may be a whole
 EXPLAIN (COSTS OFF) WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, stddev_samp(v) AS s, sum(k) AS c FROM readings GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END >= 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 2;
 EXPLAIN (COSTS OFF) WITH w AS (SELECT k, q, s / c AS r FROM (SELECT k, q, sum(v) AS s, sum(k) AS c FROM i GROUP BY k, q) g WHERE CASE c WHEN 0 THEN 0 ELSE s / c END > 1) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE a.q = 1 AND b.q = 2;

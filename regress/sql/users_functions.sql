@@ -100,6 +100,16 @@ SELECT check_seen('SELECT max(sees(s)), count(*) FROM (SELECT min(s) AS s FROM t
 SELECT check_seen('SELECT max(sees(n)), count(*) FROM (SELECT min(n) AS n FROM t WHERE id > 0 GROUP BY i OFFSET 0) AS q');
 SELECT check_seen('SELECT sees(w), sum(i) FROM t FULL JOIN other USING (id) GROUP BY 1');
 SELECT check_seen('SELECT max(sees(s)), sum(i) FROM (SELECT s, i FROM t UNION ALL SELECT o.w, i FROM other AS o JOIN t USING (id)) AS q');
+-- windows: of the result's rows, and of rows that are kept for a join; CTEs, also of the rows that readers ask for
+SELECT check_seen(q) FROM unnest(ARRAY['SELECT id, lag(sees(s)) OVER (ORDER BY id) FROM t', 'SELECT id, count(*) OVER (PARTITION BY sees(s) ORDER BY id) FROM t',
+	'SELECT x.id, w, c FROM (SELECT id, count(strictly_sees(n)) OVER (PARTITION BY i ORDER BY id) AS c FROM t) AS x JOIN other AS o ON o.id = x.id',
+	'SELECT w, max(r) FROM (SELECT id, rank() OVER (PARTITION BY sees(i) ORDER BY id) AS r FROM t) AS x JOIN other AS o ON o.id = x.id GROUP BY w',
+	'SELECT w, max(r) FROM (SELECT sees(s) AS v, rank() OVER (ORDER BY sees(s)) AS r, count(*) AS c FROM t GROUP BY s) AS x JOIN other AS o ON o.id = x.c GROUP BY w']) AS q;
+SET gpuconc.debug_rewrite = always;
+SELECT check_seen(q) FROM unnest(ARRAY['WITH x AS (SELECT sees(s) AS v, i, count(*) AS c FROM t GROUP BY 1, 2) SELECT a.v, b.c FROM x AS a JOIN x AS b ON a.i = b.i + 1',
+	'WITH x AS (SELECT s, i, max(length(sees(s))) AS v, rank() OVER (PARTITION BY i ORDER BY max(id)) AS r FROM t GROUP BY s, i) SELECT a.v, b.r FROM x AS a JOIN x AS b ON a.r = b.r WHERE a.i > 10',
+	'WITH x AS (SELECT s, i, max(length(sees(s))) AS v FROM t GROUP BY s, i) SELECT a.v, b.v FROM x AS a JOIN x AS b ON a.s = b.s WHERE a.i = 11 AND b.i = 11']) AS q;
+RESET gpuconc.debug_rewrite;
 -- partitions, whose texts have codes of their own
 CREATE TABLE parted (id int, s text, i int) PARTITION BY RANGE (id);
 CREATE TABLE low PARTITION OF parted FOR VALUES FROM (0) TO (100) WITH (autovacuum_enabled = off);

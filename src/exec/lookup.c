@@ -262,6 +262,9 @@ occurring_entries(const GcLookupWork *w)
 #define DEVICE_MIN_NUMBERS	(1 << 16)
 #define DEVICE_SHARE		4
 
+/* Nothing ends a search once it has begun: 64 kB, for so many bytes, take some 20 ms. */
+#define DEVICE_MOST_PATTERN	64
+
 /*-------------------------------------------------------------------------
  * Integers
  *-------------------------------------------------------------------------
@@ -720,7 +723,7 @@ left_to_device(GcLookupWork *w)
 
 	if (!w->shareable || w->own > 0 || GC_KIND_IS_CODE(w->kind) ||
 		w->count < (w->kind == GC_BOOL ? DEVICE_MIN_COUNT : DEVICE_MIN_NUMBERS) ||
-		!gc_text_compile(w, &program) || !device_has_room(w))
+		!gc_text_compile(w, &program) || program.pattern > DEVICE_MOST_PATTERN || !device_has_room(w))
 		return NULL;
 	w->b->node->stats.lookups[GC_LOOKUP_DEVICE]++;
 	l = palloc0(sizeof(GcLookup));

@@ -502,6 +502,7 @@ compile_end(Compiler *c, Oid funcid, Oid collation, List *args)
 static void
 write_program(const Compiler *c, GcTextProgram *program)
 {
+	const GcTextOp *end = c->nops > 0 ? &c->ops[c->nops - 1] : NULL;
 	Size		ops = c->nops * sizeof(GcTextOp);
 
 	program->nops = c->nops;
@@ -509,6 +510,7 @@ write_program(const Compiler *c, GcTextProgram *program)
 	program->bytes = ops + c->constants.len;
 	program->data = palloc0(program->bytes + sizeof(uint64));
 	program->most = GC_DICT_MAX_LENGTH + c->added;
+	program->pattern = end && (end->op == GC_TEXT_LIKE || end->op == GC_TEXT_POSITION) ? end->a : 0;
 	memcpy(program->data, c->ops, ops);
 	memcpy(program->data + ops, c->constants.data, c->constants.len);
 	for (int i = 0; i < c->nops; i++)

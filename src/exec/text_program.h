@@ -21,6 +21,7 @@ typedef struct GcTextProgram
 	uint32		bytes;			/* operations and constants */
 	uint8	   *data;			/* palloc'd, aligned for either */
 	int64		most;			/* no result that is a number is larger */
+	uint32		pattern;		/* length of what each value is searched for; 0: nothing */
 } GcTextProgram;
 
 /*
