@@ -270,7 +270,7 @@ enum
 	GC_WINDOW_MERGE,			/* GC_WINDOW_RUN places */
 	GC_WINDOW_MARK,				/* a place */
 	GC_WINDOW_TOTALS,			/* a chunk of places */
-	GC_WINDOW_CARRY,			/* all chunks */
+	GC_WINDOW_CARRY,			/* all chunks, by the first block */
 	GC_WINDOW_STATES,			/* a chunk of places */
 	GC_WINDOW_NUMBER,			/* a place */
 	GC_WINDOW_VALUES			/* a place */
