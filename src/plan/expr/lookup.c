@@ -48,8 +48,8 @@ gc_lookup_vars(Expr *expr, Var *vars[2])
 	int			n = 0;
 	ListCell   *lc;
 
-	/* HAVING of a subquery has them. */
-	if (contain_agg_clause((Node *) expr))
+	/* HAVING of a subquery has the ones, what is above windows the others. */
+	if (contain_agg_clause((Node *) expr) || contain_window_function((Node *) expr))
 		return 0;
 	foreach(lc, pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS))
 	{
