@@ -248,6 +248,7 @@ typedef enum GcOver
 	GC_OVER_LEAD,
 	GC_OVER_FIRST,
 	GC_OVER_LAST,
+	GC_OVER_NTILE,				/* the argument, above 0, is the same in all rows */
 	GC_NOVERS
 } GcOver;
 

@@ -473,6 +473,18 @@ gc_window_write(const GcWindow *x, u32 row, i128 value, int isnull)
 		x->rows[GC_WINDOW_HIGH_WORD(x->result) * x->cap + row] = (u64) (value >> 64);
 }
 
+/* ntile(): rows of a partition in so many buckets, the first of which have one row more than the others. */
+GC_FN i128
+gc_window_ntile(u64 rows, u64 place, u64 buckets)
+{
+	const u64	each = rows / buckets;
+	const u64	larger = rows % buckets;
+
+	if (place < larger * (each + 1))
+		return (i128) (place / (each + 1) + 1);
+	return (i128) (larger + (place - larger * (each + 1)) / each + 1);
+}
+
 /* Write the function's value for the row at a place. */
 GC_FN void
 gc_window_result(const GcWindow *x, u64 n)
@@ -497,6 +509,9 @@ gc_window_result(const GcWindow *x, u64 n)
 			return;
 		case GC_OVER_ROWS:
 			gc_window_write(x, row, (i128) (last - first + 1), 0);
+			return;
+		case GC_OVER_NTILE:
+			gc_window_write(x, row, gc_window_ntile(end - first, n - first, (u64) gc_window_value(x, x->arg, row)), 0);
 			return;
 		case GC_OVER_LAG:
 			from = n > first ? n - 1 : x->count;

@@ -21,7 +21,7 @@ SET gpuconc.debug_tuple_cost = 0;
 SET cpu_operator_cost = 1;
 SELECT f, check_outer(format('SELECT id, %s OVER (PARTITION BY nn ORDER BY id) FROM types', f)) AS partitions,
 	check_outer(format('SELECT id, nt, tx, f8, %s OVER (ORDER BY i4 DESC NULLS LAST, id) + id AS v FROM types WHERE id %% 7 < 5', f)) AS one
-FROM unnest(ARRAY['row_number()', 'rank()', 'lag(i4)', 'first_value(nn)', 'count(*)', 'count(i4)', 'sum(i4)', 'sum(i8)', 'avg(i4)', 'avg(n)', 'min(n)', 'max(i8)']) AS f;
+FROM unnest(ARRAY['row_number()', 'rank()', 'lag(i4)', 'first_value(nn)', 'count(*)', 'count(i4)', 'sum(i4)', 'sum(i8)', 'avg(i4)', 'avg(n)', 'min(n)', 'max(i8)', 'ntile(1)', 'ntile(7)', 'ntile(2147483647)', 'count(*) FILTER (WHERE b)', 'count(i2) FILTER (WHERE nt < ''H'' OR b IS NULL)', 'sum(i4) FILTER (WHERE i4 > 0)', 'avg(n) FILTER (WHERE nn = 3)', 'max(d) FILTER (WHERE id < 0)', 'min(i8) FILTER (WHERE 10 / nullif(i2, 0) > 1)']) AS f;
 
 SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	-- expressions of PostgreSQL's above, and none of a row
@@ -79,10 +79,10 @@ RESET gpuconc.debug_offload;
 
 -- the session's, or PostgreSQL's
 SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
-	'SELECT id, ntile(3) OVER (ORDER BY id) FROM types',
+	'SELECT id, ntile(nullif(id, 1)::int4) OVER (ORDER BY id) FROM types',
 	'SELECT id, lag(tx) OVER (ORDER BY id) FROM types',
 	'SELECT id, sum(f8) OVER (ORDER BY id) FROM types',
-	'SELECT id, rank() OVER (ORDER BY id), count(*) FILTER (WHERE b) OVER (ORDER BY id) FROM types',
+	'SELECT id, rank() OVER (ORDER BY id), count(tx) FILTER (WHERE b) OVER (ORDER BY id), max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types',
 	'SELECT sum(i4), rank() OVER (ORDER BY sum(i4)) FROM types',
 	'SELECT id, rank() OVER (ORDER BY id), random() < 2 FROM types',
 	'SELECT x.*, r_name FROM (SELECT id, nn, to_char(rank() OVER (ORDER BY id), ''9999'') AS c FROM types) AS x JOIN region ON r_id = nn']) AS q;
