@@ -248,6 +248,7 @@ typedef enum GcOver
 	GC_OVER_LEAD,
 	GC_OVER_FIRST,
 	GC_OVER_LAST,
+	GC_OVER_NTILE,				/* the argument, above 0, is the same in all rows */
 	GC_NOVERS
 } GcOver;
 
@@ -270,7 +271,7 @@ enum
 	GC_WINDOW_MERGE,			/* GC_WINDOW_RUN places */
 	GC_WINDOW_MARK,				/* a place */
 	GC_WINDOW_TOTALS,			/* a chunk of places */
-	GC_WINDOW_CARRY,			/* all chunks */
+	GC_WINDOW_CARRY,			/* all chunks, by the first block */
 	GC_WINDOW_STATES,			/* a chunk of places */
 	GC_WINDOW_NUMBER,			/* a place */
 	GC_WINDOW_VALUES			/* a place */

@@ -400,19 +400,37 @@ gc_window_scan(const GcWindow *x, u64 chunk, u64 places, int write)
 		x->before[chunk] = s;
 }
 
-/* What comes before each chunk, of the chunks' totals. */
-GC_FN void
-gc_window_carry(const GcWindow *x, u64 chunks)
+/* Put in the place of each of some totals what those before it come to, behind s; returns what all come to. */
+GC_FN GcWindowState
+gc_window_before(u32 fn, GcWindowState s, GcWindowState *totals, u64 n)
 {
-	GcWindowState s = {0, 0, 0};
-
-	for (u64 c = 0; c < chunks; c++)
+	for (u64 i = 0; i < n; i++)
 	{
-		const GcWindowState total = x->before[c];
+		const GcWindowState total = totals[i];
 
-		x->before[c] = s;
-		s = gc_window_add(x->fn, s, total);
+		totals[i] = s;
+		s = gc_window_add(fn, s, total);
 	}
+	return s;
+}
+
+/* What comes before each chunk, of the chunks' totals: by a block, whose threads have a part of the chunks each. */
+GC_FN void
+gc_window_carry(const GcWindow *x, GcWindowState *parts, u64 chunks, u32 thread, u32 nthreads)
+{
+	const GcWindowState none = {0, 0, 0};
+	const u64	most = (chunks + nthreads - 1) / nthreads;
+	const u64	from = thread * most < chunks ? thread * most : chunks;
+	const u64	n = from + most < chunks ? most : chunks - from;
+
+	parts[thread] = none;
+	for (u64 c = from; c < from + n; c++)
+		parts[thread] = gc_window_add(x->fn, parts[thread], x->before[c]);
+	GC_BARRIER();
+	if (thread == 0)
+		(void) gc_window_before(x->fn, none, parts, nthreads);
+	GC_BARRIER();
+	(void) gc_window_before(x->fn, parts[thread], x->before + from, n);
 }
 
 /*-------------------------------------------------------------------------
@@ -455,6 +473,18 @@ gc_window_write(const GcWindow *x, u32 row, i128 value, int isnull)
 		x->rows[GC_WINDOW_HIGH_WORD(x->result) * x->cap + row] = (u64) (value >> 64);
 }
 
+/* ntile(): rows of a partition in so many buckets, the first of which have one row more than the others. */
+GC_FN i128
+gc_window_ntile(u64 rows, u64 place, u64 buckets)
+{
+	const u64	each = rows / buckets;
+	const u64	larger = rows % buckets;
+
+	if (place < larger * (each + 1))
+		return (i128) (place / (each + 1) + 1);
+	return (i128) (larger + (place - larger * (each + 1)) / each + 1);
+}
+
 /* Write the function's value for the row at a place. */
 GC_FN void
 gc_window_result(const GcWindow *x, u64 n)
@@ -479,6 +509,9 @@ gc_window_result(const GcWindow *x, u64 n)
 			return;
 		case GC_OVER_ROWS:
 			gc_window_write(x, row, (i128) (last - first + 1), 0);
+			return;
+		case GC_OVER_NTILE:
+			gc_window_write(x, row, gc_window_ntile(end - first, n - first, (u64) gc_window_value(x, x->arg, row)), 0);
 			return;
 		case GC_OVER_LAG:
 			from = n > first ? n - 1 : x->count;
@@ -529,9 +562,6 @@ gc_window_unit(const GcWindow *x, u32 phase, u64 unit, u64 width, u32 npacked)
 		case GC_WINDOW_TOTALS:
 		case GC_WINDOW_STATES:
 			gc_window_scan(x, unit, width, phase == GC_WINDOW_STATES);
-			break;
-		case GC_WINDOW_CARRY:
-			gc_window_carry(x, width);
 			break;
 		default:
 			if (unit >= x->count)

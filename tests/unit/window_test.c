@@ -155,7 +155,46 @@ draw_window(bool total)
 	qsort(order, count, sizeof(u32), compare_rows);
 }
 
+/* Give all rows the same argument, which is above 0. */
+static void
+draw_buckets(void)
+{
+	const u64	buckets = 1 + draw(draw(2) ? 20 : 100000);
+
+	for (u32 i = 0; i < count + SLACK_ROWS; i++)
+	{
+		rows[W_ARG][i] = buckets;
+		rows[W_ARG_HIGH][i] = 0;
+		rows[W_NULLS][i] &= ~(1ull << W_ARG);
+	}
+}
+
 /* ---------- the rule once more ---------- */
+
+/* ntile() as window_ntile() of PostgreSQL counts it, row by row. */
+static i128
+expect_bucket(u32 nrows, u32 place, u64 buckets)
+{
+	u64			most = nrows / buckets;
+	u64			larger = most > 0 ? nrows % buckets : 0;
+	u64			bucket = 1,
+				in_bucket = 0;
+
+	most = most == 0 ? 1 : most + (larger > 0);
+	for (u32 n = 0; n <= place; n++)
+	{
+		if (++in_bucket <= most)
+			continue;
+		if (larger != 0 && bucket == larger)
+		{
+			larger = 0;
+			most--;
+		}
+		bucket++;
+		in_bucket = 1;
+	}
+	return (i128) bucket;
+}
 
 /* What a function gives for the row at place n; false: NULL. */
 static bool
@@ -170,7 +209,9 @@ expect(u32 fn, u32 n, u32 first, u32 end, u32 first_peer, u32 peers_before, u32 
 
 	*v = fn == GC_OVER_ROW_NUMBER ? n - first + 1 : fn == GC_OVER_RANK ? first_peer - first + 1 :
 		fn == GC_OVER_DENSE_RANK ? peers_before + 1 : last - first + 1;
-	if (fn <= GC_OVER_ROWS)
+	if (fn == GC_OVER_NTILE)
+		*v = expect_bucket(end - first, n - first, rows[W_ARG][order[n]]);
+	if (fn <= GC_OVER_ROWS || fn == GC_OVER_NTILE)
 		return true;
 	if (fn >= GC_OVER_LAG)
 	{
@@ -344,6 +385,8 @@ test_function(Run *r, u32 fn)
 		count = sizes[s % NSIZES];
 		r->one_block = s % 2 == 0;
 		draw_rows(1 + draw(s % 3 == 0 ? 3 : 5000));
+		if (fn == GC_OVER_NTILE)
+			draw_buckets();
 		draw_window(total || frame == GC_FRAME_ROWS || draw(2) == 0);
 		compute(r, fn, frame);
 		bad += count_wrong(fn, frame) > 0;

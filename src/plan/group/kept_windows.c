@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * kept_windows.c
- *	  Windows over kept rows: a subquery's window functions as columns that a later pipeline scans.
+ *	  Windows over kept rows: a query level's window functions as columns that a later pipeline scans.
  *
- * The rows of the subquery, of groups or of a join, are kept with all that its windows need: keys, arguments.  A function's
+ * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need: keys, arguments.  A function's
  * values are one more output, which the worker writes once all rows are there (worker/run/window_launch.c).  An expression
  * with window functions is computed where the rows are scanned; what is in it besides is an output.
  *
@@ -142,6 +142,15 @@ window_of(GcTranslation *tr, const WindowFunc *func)
  *-------------------------------------------------------------------------
  */
 
+/* PostgreSQL raises an error for a number of buckets that is not positive, and looks at it in the first row of a partition alone. */
+static bool
+is_positive(const Node *arg)
+{
+	const Const *c = (const Const *) arg;
+
+	return IsA(c, Const) && !c->constisnull && DatumGetInt32(c->constvalue) > 0;
+}
+
 /* How a window function is computed; average: as a sum and a count.  GC_OVER_NONE: it is not known. */
 static GcOver
 classify(const WindowFunc *func, bool *average)
@@ -162,16 +171,36 @@ classify(const WindowFunc *func, bool *average)
 		{F_MAX_INT2, GC_OVER_MAX}, {F_MAX_INT4, GC_OVER_MAX}, {F_MAX_INT8, GC_OVER_MAX}, {F_MAX_NUMERIC, GC_OVER_MAX},
 		{F_MAX_DATE, GC_OVER_MAX}, {F_MAX_TIMESTAMP, GC_OVER_MAX},
 		{F_LAG_ANYELEMENT, GC_OVER_LAG}, {F_LEAD_ANYELEMENT, GC_OVER_LEAD},
-		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST},
+		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST}, {F_NTILE, GC_OVER_NTILE},
 	};
 
 	for (int i = 0; i < lengthof(known); i++)
 	{
 		*average = known[i].average;
-		if (known[i].function == func->winfnoid)
-			return known[i].over;
+		if (known[i].function != func->winfnoid || (known[i].over == GC_OVER_NTILE && !is_positive(linitial(func->args))))
+			continue;
+		return known[i].over == GC_OVER_ROWS && func->aggfilter ? GC_OVER_COUNT : known[i].over;
 	}
 	return GC_OVER_NONE;
+}
+
+/* What an aggregate takes of a row: its argument, or true of count(*); NULL where FILTER leaves the row out. */
+static Expr *
+taken(const WindowFunc *func)
+{
+	Expr	   *arg = func->args ? linitial(func->args) : (Expr *) makeBoolConst(true, false);
+	CaseExpr   *filtered = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	if (func->aggfilter == NULL)
+		return arg;
+	when->expr = func->aggfilter;
+	when->result = arg;
+	filtered->casetype = exprType((Node *) arg);
+	filtered->casecollid = exprCollation((Node *) arg);
+	filtered->args = list_make1(when);
+	filtered->defresult = (Expr *) makeNullConst(filtered->casetype, exprTypmod((Node *) arg), filtered->casecollid);
+	return (Expr *) filtered;
 }
 
 /* The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be. */
@@ -179,7 +208,7 @@ static int
 argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
 {
 	GcGroups   *rows = tr->groups;
-	int			n = gc_rows_output(tr, rows, linitial(func->args));
+	int			n = gc_rows_output(tr, rows, taken(func));
 	int			e = n < 0 ? GC_NO_EXPR : list_nth_int(tr->group_keys[rows->pipeline], n);
 
 	if (e < 0 || over == GC_OVER_COUNT)
@@ -213,7 +242,7 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 	int			sum;
 	GcKind		kind;
 
-	if (over == GC_OVER_NONE || func->aggfilter || GC_IGNORES_NULLS(func))
+	if (over == GC_OVER_NONE || GC_IGNORES_NULLS(func))
 		return gc_refuse(tr, "window function %s() is not computed before a join", get_func_name(func->winfnoid));
 	if ((over >= GC_OVER_COUNT && (arg = argument(tr, func, over)) < 0) || (window = window_of(tr, func)) < 0)
 		return GC_NO_EXPR;

@@ -260,10 +260,13 @@ check_below(GcRun *run)
 {
 	for (int n = 0; n < run->p->npipelines - 1; n++)
 	{
+		const u32  *flags = run->request->group_flags + n * GC_GROUP_FLAG_WORDS;
 		GcCode		code = GC_OK;
 
 		if (run->memory.sinks[n].memory)
-			code = check_flags(run, run->request->group_flags + n * GC_GROUP_FLAG_WORDS, n, -1);
+			code = check_flags(run, flags, n, -1);
+		if (code == GC_OK && run->memory.sinks[n].memory && gc_pipelines(run->p)[n].needs_group && flags[GC_FLAG_GROUPS] == 0)
+			code = gc_fail(&run->err, GC_UNSUPPORTED, "A grouping set without columns has a group of no row.");
 		if (code != GC_OK)
 			return code;
 	}
