@@ -133,7 +133,7 @@ CREATE FUNCTION gpuconc_get_devices(
 	OUT memory_columns bigint, OUT memory_lookups bigint, OUT memory_builds bigint,
 	OUT memory_groups bigint, OUT memory_waves bigint, OUT memory_other bigint,
 	OUT memory_free bigint, OUT memory_largest_free bigint,
-	OUT card text, OUT requests bigint, OUT backlog double precision)
+	OUT card text, OUT requests bigint, OUT backlog double precision, OUT compiling integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
@@ -167,7 +167,8 @@ SELECT d.number,
 	d.memory_largest_free,
 	d.card,
 	d.requests,
-	d.backlog
+	d.backlog,
+	d.compiling
 FROM gpuconc_get_devices() AS d;
 COMMENT ON VIEW gpuconc_devices IS
 	'the devices that queries are offloaded to: their state, what their memory is taken for, the bytes per second that can be copied to each, what each has answered, and the time (ms) that its requests, waiting and running, are predicted to take';
