@@ -10,12 +10,16 @@
 #include "background.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
 
 #include "../encode/spec.h"
 #include "../store/columns.h"
 #include "../store/store.h"
+
+/* The loader's task, as it stands in pg_stat_activity; empty in sessions. */
+static char reported[3 * NAMEDATALEN];
 
 StaticAssertDecl(sizeof(GcLoaderArgs) <= BGW_EXTRALEN, "GcLoaderArgs has outgrown bgw_extra");
 
@@ -72,6 +76,25 @@ void
 gc_loader_start_keeper(const GcRelKey *key)
 {
 	(void) start_for(key, GC_LOADER_KEEP);
+}
+
+void
+gc_loader_reports(const char *does)
+{
+	strlcpy(reported, does, sizeof(reported));
+	pgstat_report_activity(STATE_RUNNING, reported);
+}
+
+void
+gc_loader_progress(uint64 chunks_done, uint64 chunks_total)
+{
+	char		text[sizeof(reported) + 64];
+
+	if (reported[0] == '\0')
+		return;
+	snprintf(text, sizeof(text), "%s, %llu of %llu chunks", reported, (unsigned long long) chunks_done,
+			 (unsigned long long) chunks_total);
+	pgstat_report_activity(STATE_RUNNING, text);
 }
 
 bool

@@ -44,6 +44,10 @@ extern void gc_load_in_background(Relation rel);
 extern bool gc_loader_start_hot(const GcRelKey *key);
 extern bool gc_loader_start_cold(const GcRelKey *key);
 
+/* In a loader: what it does, for pg_stat_activity; and how far it is. */
+extern void gc_loader_reports(const char *does);
+extern void gc_loader_progress(uint64 chunks_done, uint64 chunks_total);
+
 /* Have what is cached of a table written into files, if there is room for a worker. */
 extern void gc_loader_start_keeper(const GcRelKey *key);
 

@@ -545,6 +545,7 @@ work_at_job(Relation rel, bool session)
 				if (loader == NULL)
 					loader = gc_loader_create(rel);
 				gc_loader_load(loader, chunkno);
+				gc_loader_progress(gc_job_mine()->chunks_done, gc_job_mine()->chunks_total);
 				break;
 			case GC_CLAIM_PUBLISH:
 				ConditionVariableCancelSleep();

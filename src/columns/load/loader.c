@@ -68,7 +68,7 @@ report_table(Relation rel, GcLoaderTask task)
 	char	   *text = psprintf("gpuconc: %s %s", does,
 								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
 
-	pgstat_report_activity(STATE_RUNNING, text);
+	gc_loader_reports(text);
 }
 
 /* Columns that a cold load is asked for, and the outcome of a load. */
