@@ -11,7 +11,6 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
 
 #include "../encode/spec.h"
@@ -40,6 +39,7 @@ start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
 	snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", args->key.relid);
 	strlcpy(worker.bgw_type, "gpuconc loader", BGW_MAXLEN);
 	memcpy(worker.bgw_extra, args, sizeof(*args));
+	worker.bgw_notify_pid = args->task == GC_LOADER_WARM ? MyProcPid : 0;
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
@@ -70,6 +70,14 @@ bool
 gc_loader_start_cold(const GcRelKey *key)
 {
 	return start_for(key, GC_LOADER_COLD);
+}
+
+bool
+gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **handle)
+{
+	const GcLoaderArgs args = {.key = *key,.task = GC_LOADER_WARM,.helpers = helpers};
+
+	return start_loader(&args, handle);
 }
 
 void
