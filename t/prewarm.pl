@@ -1,4 +1,5 @@
-# Several tables are loaded, one a background worker: gpuconc_prewarm_tables(), _schema() and _database() (src/columns/load/prewarm.h).
+# Several tables are loaded, one a background worker: gpuconc_prewarm_tables(), _schema() and _database(), and
+# gpuconc.warm_tables at the server's start (src/columns/load/prewarm.h, warm.h).
 
 use strict;
 use warnings;
@@ -162,8 +163,28 @@ ok($node->wait_for_log(qr/terminating background worker "gpuconc loader" due to 
 $blocker->query_safe('COMMIT');
 is($node->safe_psql('postgres', "SELECT problem FROM gpuconc_prewarm_tables('{w.stuck}')"), '', 'later it is loaded');
 
+# At the server's start, one at a time: the table that was scanned most often first.
+$node->safe_psql('postgres', 'SELECT count(*) FROM w."B b"') for 1 .. 9;
+my ($status, $got, $error) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.warm_tables = 'w.a'");
+like($error, qr/invalid value.*\n.*database\.schema\.table/, 'a name without its database');
+$node->append_conf('postgresql.conf', q{
+gpuconc.loader_workers = 0
+gpuconc.warm_tables = 'postgres.w.c, nowhere.w.a, postgres.W.a,postgres.w."B b", postgres.w.gone, postgres.w.unlogged'
+});
+$offset = -s $node->logfile;
+$node->restart;
+wait_until($node, q{SELECT count(DISTINCT relation) = 3 FROM gpuconc_cache});
+wait_until($node, "SELECT ($loaders) = 0");
+my @starts = map { started_at($_, $offset) } ('w."B b"', 'w.a', 'w.c');
+cmp_ok($starts[0], '<', $starts[1], 'the most used table is loaded first');
+is(join(' ', map { started($_, $offset) } ('w."B b"', 'w.a', 'w.c', 'w.stuck')), '1 1 1 0', 'each of the list is loaded');
+are_served('after a start');
+ok($node->wait_for_log(qr/does not load table "w.gone" of gpuconc.warm_tables: it does not exist/, $offset), 'a table that is gone');
+ok($node->wait_for_log(qr/does not load table "w.unlogged" of gpuconc.warm_tables: it is an unlogged table/, $offset), 'one that cannot be cached');
+ok($node->wait_for_log(qr/FATAL: +database "nowhere" does not exist/, $offset), 'a database that does not exist');
+
 # Without background workers.
-$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0");
+$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0\ngpuconc.warm_tables = ''");
 $node->restart;
 wait_for_worker($node);
 is($node->safe_psql('postgres', "SELECT pages, problem FROM gpuconc_prewarm_tables('{w.a}')"), '0|no background worker is free', 'no worker is free');

@@ -7,7 +7,7 @@
  * loaded by a loader of its own, as many at a time as gpuconc.loader_workers says, if it fits beside columns in use.
  * The caller only starts these and waits, with no lock on a table.
  *
- * Runs in sessions, and in loaders where said.
+ * Runs in sessions, in loaders where said, and in the worker of warm.c.
  *
  *-------------------------------------------------------------------------
  */

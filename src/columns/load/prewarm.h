@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * prewarm.h
- *	  Loading all columns of tables: gpuconc_prewarm() and its like.
+ *	  Loading all columns of tables: gpuconc_prewarm() and its like, and gpuconc.warm_tables.
  *
  *-------------------------------------------------------------------------
  */
