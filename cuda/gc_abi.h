@@ -252,12 +252,16 @@ typedef enum GcOver
 	GC_NOVERS
 } GcOver;
 
-/* A frame begins with the partition, and ends with it, behind the row's peers, or behind the row. */
+/*
+ * A frame begins with the partition, and ends with it, behind the row's peers, or behind the row.  Or it has the rows between
+ * two distances from the row.
+ */
 enum
 {
 	GC_FRAME_PARTITION = 0,
 	GC_FRAME_PEERS,
 	GC_FRAME_ROWS,
+	GC_FRAME_BETWEEN,
 	GC_NFRAMES
 };
 
@@ -290,6 +294,8 @@ enum
 	GC_WINDOW_NKEYS,
 	GC_WINDOW_FN,				/* GcOver */
 	GC_WINDOW_FRAME,
+	GC_WINDOW_START,			/* columns: of GC_FRAME_BETWEEN, below 0 before the row */
+	GC_WINDOW_END,
 	GC_WINDOW_ARG,				/* columns, as below */
 	GC_WINDOW_RESULT,
 	GC_WINDOW_KEYS,

@@ -23,7 +23,17 @@ SELECT f, check_outer(format('SELECT id, %s OVER (PARTITION BY nn ORDER BY id) F
 	check_outer(format('SELECT id, nt, tx, f8, %s OVER (ORDER BY i4 DESC NULLS LAST, id) + id AS v FROM types WHERE id %% 7 < 5', f)) AS one
 FROM unnest(ARRAY['row_number()', 'rank()', 'lag(i4)', 'first_value(nn)', 'count(*)', 'count(i4)', 'sum(i4)', 'sum(i8)', 'avg(i4)', 'avg(n)', 'min(n)', 'max(i8)', 'ntile(1)', 'ntile(7)', 'ntile(2147483647)', 'count(*) FILTER (WHERE b)', 'count(i2) FILTER (WHERE nt < ''H'' OR b IS NULL)', 'sum(i4) FILTER (WHERE i4 > 0)', 'avg(n) FILTER (WHERE nn = 3)', 'max(d) FILTER (WHERE id < 0)', 'min(i8) FILTER (WHERE 10 / nullif(i2, 0) > 1)']) AS f;
 
+-- frames of rows at constant distances, with none and with all of a partition
+SELECT frame, check_outer(format('SELECT id, count(*) OVER w, count(i4) OVER w, sum(i4) OVER w, sum(id) OVER w, sum(n) OVER w, avg(i8) OVER w, first_value(i4) OVER w, last_value(id) OVER w, lag(i2) OVER w, ntile(4) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %s)', frame)) AS partitions,
+	check_outer(format('SELECT id, count(*) FILTER (WHERE b) OVER w, avg(n) OVER w, first_value(id) OVER w FROM types WINDOW w AS (ORDER BY nn DESC, id %s)', frame)) AS one
+FROM unnest(ARRAY['ROWS 2 PRECEDING', 'ROWS CURRENT ROW', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 9 FOLLOWING',
+	'ROWS BETWEEN 1 PRECEDING AND 4 PRECEDING', 'ROWS 9223372036854775807 PRECEDING', 'ROWS BETWEEN CURRENT ROW AND 9223372036854775807 FOLLOWING', 'ROWS BETWEEN 9223372036854775807 FOLLOWING AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 3 PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 0 FOLLOWING', 'ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING']) AS frame;
+
 SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
+	'SELECT id, min(i4) OVER w, max(n) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING)',
+	'SELECT id, sum(i4) OVER (ORDER BY id ROWS 1 PRECEDING), sum(i4) OVER (ORDER BY id ROWS 3 PRECEDING), sum(i4) OVER (ORDER BY id) FROM types',
+	'SELECT nn, sum(sum(id)) OVER (ORDER BY nn ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM types GROUP BY nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id ROWS 2 PRECEDING) AS s, last_value(id) OVER (ORDER BY id ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING) AS l FROM types) AS x JOIN region ON r_id = nn WHERE l > 7 OR l IS NULL',
 	-- expressions of PostgreSQL's above, and none of a row
 	'SELECT id, to_char(rank() OVER (ORDER BY id), ''099'') || nt, upper(nt), n * 100 / nullif(sum(n) OVER (PARTITION BY nn), 0), 17 FROM types',
 	'SELECT sum(i4) OVER (ORDER BY id) FROM types WHERE id + 0 < 0',
@@ -85,5 +95,8 @@ SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT id, rank() OVER (ORDER BY id), count(tx) FILTER (WHERE b) OVER (ORDER BY id), max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types',
 	'SELECT sum(i4), rank() OVER (ORDER BY sum(i4)) FROM types',
 	'SELECT id, rank() OVER (ORDER BY id), random() < 2 FROM types',
+	'SELECT id, sum(i4) OVER (ORDER BY id RANGE 2 PRECEDING) FROM types',
+	'SELECT id, max(i4) OVER (ORDER BY id ROWS 2 PRECEDING) FROM types',
+	'SELECT id, sum(i4) OVER (ORDER BY id ROWS (SELECT 2) PRECEDING) FROM types',
 	'SELECT x.*, r_name FROM (SELECT id, nn, to_char(rank() OVER (ORDER BY id), ''9999'') AS c FROM types) AS x JOIN region ON r_id = nn']) AS q;
 DROP FUNCTION public.check_outer(text);

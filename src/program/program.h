@@ -419,6 +419,8 @@ typedef struct GcPWindow
 	u8			npartition;		/* the first keys: of PARTITION BY */
 	u8			nkeys;
 	u8			frame;			/* GC_FRAME_* */
+	u8			start;			/* GC_FRAME_BETWEEN: outputs, the distances from the row */
+	u8			end;
 	u8			pad;
 	u16			descending;		/* bit by key */
 	u16			nulls_first;	/* bit by key */

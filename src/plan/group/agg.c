@@ -600,15 +600,15 @@ gc_translate_rows(GcTranslation *tr, List *exprs)
 	return true;
 }
 
-typedef struct Parts
+typedef struct AboveWindows
 {
 	List	   *group_exprs;
 	List	   *found;
-} Parts;
+} AboveWindows;
 
 /* Find what expressions above windows are made of, each once. */
 static bool
-parts_walker(Node *node, Parts *parts)
+parts_walker(Node *node, AboveWindows *parts)
 {
 	if (node == NULL)
 		return false;
@@ -622,7 +622,7 @@ parts_walker(Node *node, Parts *parts)
 bool
 gc_translate_parts(GcTranslation *tr, List *exprs)
 {
-	Parts		parts = {get_sortgrouplist_exprs(tr->root->parse->groupClause, tr->root->processed_tlist), NIL};
+	AboveWindows parts = {get_sortgrouplist_exprs(tr->root->parse->groupClause, tr->root->processed_tlist), NIL};
 
 	(void) parts_walker((Node *) exprs, &parts);
 	return gc_translate_rows(tr, parts.found);
