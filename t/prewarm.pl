@@ -183,8 +183,22 @@ ok($node->wait_for_log(qr/does not load table "w.gone" of gpuconc.warm_tables: i
 ok($node->wait_for_log(qr/does not load table "w.unlogged" of gpuconc.warm_tables: it is an unlogged table/, $offset), 'one that cannot be cached');
 ok($node->wait_for_log(qr/FATAL: +database "nowhere" does not exist/, $offset), 'a database that does not exist');
 
+# What does not fit is not loaded, and pushes out nothing that was loaded before it.
+$node->append_conf('postgresql.conf', "gpuconc.warm_tables = ''\ngpuconc.host_cache_size = 40MB");
+$node->restart;
+wait_for_worker($node);
+foreach my $i (1 .. 5)
+{
+	$node->safe_psql('postgres', "CREATE TABLE w.large$i AS SELECT hashint8extended(i, 1) AS a, hashint8extended(i, 2) AS b, hashint8extended(i, 3) AS c, hashint8extended(i, 4) AS d FROM generate_series(1, 100000) i");
+}
+$node->safe_psql('postgres', 'VACUUM ANALYZE');
+like($node->safe_psql('postgres', q{
+SELECT string_agg(CASE WHEN problem IS NULL AND pages > 0 THEN 'y' ELSE 'n' END, '' ORDER BY relation::text)
+FROM gpuconc_prewarm_tables('{w.large1,w.large2,w.large3,w.large4,w.large5}')}), qr/^y+n+$/, 'the first tables are loaded, the last do not fit');
+is($node->safe_psql('postgres', "SELECT count(*) FROM gpuconc_cache WHERE relation = 'w.large1'::regclass AND problem IS NULL"), '4', 'the first is still there');
+
 # Without background workers.
-$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0\ngpuconc.warm_tables = ''");
+$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0");
 $node->restart;
 wait_for_worker($node);
 is($node->safe_psql('postgres', "SELECT pages, problem FROM gpuconc_prewarm_tables('{w.a}')"), '0|no background worker is free', 'no worker is free');

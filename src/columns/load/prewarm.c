@@ -33,6 +33,7 @@
 #include "../encode/spec.h"
 #include "../store/columns.h"
 #include "../store/epoch.h"
+#include "../store/reserve.h"
 #include "../store/store.h"
 #include "../../compat.h"
 #include "../../report.h"
@@ -204,6 +205,7 @@ gc_warming_stop(GcWarming *w)
 {
 	for (int i = 0; i < w->nloaders; i++)
 		TerminateBackgroundWorker(w->loaders[i]);
+	gc_reserve_end();
 }
 
 /* Have a loader, for which another one may have to end. */
@@ -232,6 +234,8 @@ gc_warming_start(GcWarming *w, Oid relid)
 	GcRelKey	key;
 	bool		loadable;
 
+	/* What the first loader has loaded stays, however large the last table is. */
+	(void) gc_reserve(0, PG_INT64_MAX);
 	if (rel == NULL)
 		return "it does not exist";
 	gc_rel_key(rel, &key);

@@ -28,14 +28,15 @@ typedef struct GcWarming
 
 /*
  * Start a loader of all columns of a table, as soon as one more may be.  In a transaction; the current memory
- * context lives as long as w.  The reason why not, or NULL.
+ * context lives as long as w.  Until the transaction's end, no load pushes out what is used from now on.  The reason
+ * why there is no loader, or NULL.
  */
 extern const char *gc_warming_start(GcWarming *w, Oid relid);
 
 /* Wait until one more may be started, or until all have ended. */
 extern void gc_warming_wait(GcWarming *w, bool all);
 
-/* End what was started, where the caller gives up. */
+/* The caller has waited, or gives up: then what was started ends. */
 extern void gc_warming_stop(GcWarming *w);
 
 /* Load all columns of a table that a loader has locked, if there is room.  An error says why not. */

@@ -18,7 +18,7 @@
 #include "postmaster/bgworker.h"
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
-#include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "prewarm.h"
 #include "../../settings.h"
@@ -121,19 +121,20 @@ load_tables(const GcWarmTable *tables, int n)
 {
 	GcWarming	w = {.ntables = n};
 
+	StartTransactionCommand();
 	for (int i = 0; i < n; i++)
 	{
 		const char *reason;
 
 		gc_warming_wait(&w, false);
-		StartTransactionCommand();
-		MemoryContextSwitchTo(TopMemoryContext);
 		reason = gc_warming_start(&w, tables[i].relid);
 		if (reason)
 			log_not_loaded(&tables[i], reason);
-		CommitTransactionCommand();
+		/* VACUUM need not wait for this transaction. */
+		InvalidateCatalogSnapshot();
 	}
 	gc_warming_wait(&w, true);
+	CommitTransactionCommand();
 }
 
 void
