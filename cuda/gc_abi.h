@@ -248,15 +248,20 @@ typedef enum GcOver
 	GC_OVER_LEAD,
 	GC_OVER_FIRST,
 	GC_OVER_LAST,
+	GC_OVER_NTILE,				/* the argument, above 0, is the same in all rows */
 	GC_NOVERS
 } GcOver;
 
-/* A frame begins with the partition, and ends with it, behind the row's peers, or behind the row. */
+/*
+ * A frame begins with the partition, and ends with it, behind the row's peers, or behind the row.  Or it has the rows between
+ * two distances from the row.
+ */
 enum
 {
 	GC_FRAME_PARTITION = 0,
 	GC_FRAME_PEERS,
 	GC_FRAME_ROWS,
+	GC_FRAME_BETWEEN,
 	GC_NFRAMES
 };
 
@@ -270,7 +275,7 @@ enum
 	GC_WINDOW_MERGE,			/* GC_WINDOW_RUN places */
 	GC_WINDOW_MARK,				/* a place */
 	GC_WINDOW_TOTALS,			/* a chunk of places */
-	GC_WINDOW_CARRY,			/* all chunks */
+	GC_WINDOW_CARRY,			/* all chunks, by the first block */
 	GC_WINDOW_STATES,			/* a chunk of places */
 	GC_WINDOW_NUMBER,			/* a place */
 	GC_WINDOW_VALUES			/* a place */
@@ -289,6 +294,8 @@ enum
 	GC_WINDOW_NKEYS,
 	GC_WINDOW_FN,				/* GcOver */
 	GC_WINDOW_FRAME,
+	GC_WINDOW_START,			/* columns: of GC_FRAME_BETWEEN, below 0 before the row */
+	GC_WINDOW_END,
 	GC_WINDOW_ARG,				/* columns, as below */
 	GC_WINDOW_RESULT,
 	GC_WINDOW_KEYS,

@@ -6,6 +6,8 @@
  *
  * A numeric is an integer, the value times 10^scale.
  *
+ * The server includes this file as well.  It defines GC_FN, GC_FN_ONCE and what gc_target.h has before that.
+ *
  *-------------------------------------------------------------------------
  */
 

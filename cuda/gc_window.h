@@ -13,8 +13,9 @@
  * places: where partitions and groups of peers begin.
  *
  * A scan has three phases: the total of each chunk of places, what comes before each chunk, the state at each place.  A
- * state is what a partition has up to a place.  All frames begin with their partition, so the state at a frame's end is
- * the function's value.  The first scan numbers partitions and peers.
+ * state is what a partition has up to a place.  Where a frame begins with its partition, the state at its end is the
+ * function's value.  Else the state before it is taken from that, of sums and counts.  The first scan numbers partitions
+ * and peers.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +46,8 @@ typedef struct GcWindow
 	u32			nkeys;
 	u32			fn;
 	u32			frame;
+	u64			start;
+	u64			end;
 	u64			arg;
 	u64			result;
 } GcWindow;
@@ -80,6 +83,8 @@ gc_window(const u64 *w, u32 which)
 	x.nkeys = (u32) w[GC_WINDOW_NKEYS];
 	x.fn = (u32) w[GC_WINDOW_FN];
 	x.frame = (u32) w[GC_WINDOW_FRAME];
+	x.start = w[GC_WINDOW_START];
+	x.end = w[GC_WINDOW_END];
 	x.arg = w[GC_WINDOW_ARG];
 	x.result = w[GC_WINDOW_RESULT];
 	return x;
@@ -400,19 +405,37 @@ gc_window_scan(const GcWindow *x, u64 chunk, u64 places, int write)
 		x->before[chunk] = s;
 }
 
-/* What comes before each chunk, of the chunks' totals. */
-GC_FN void
-gc_window_carry(const GcWindow *x, u64 chunks)
+/* Put in the place of each of some totals what those before it come to, behind s; returns what all come to. */
+GC_FN GcWindowState
+gc_window_before(u32 fn, GcWindowState s, GcWindowState *totals, u64 n)
 {
-	GcWindowState s = {0, 0, 0};
-
-	for (u64 c = 0; c < chunks; c++)
+	for (u64 i = 0; i < n; i++)
 	{
-		const GcWindowState total = x->before[c];
+		const GcWindowState total = totals[i];
 
-		x->before[c] = s;
-		s = gc_window_add(x->fn, s, total);
+		totals[i] = s;
+		s = gc_window_add(fn, s, total);
 	}
+	return s;
+}
+
+/* What comes before each chunk, of the chunks' totals: by a block, whose threads have a part of the chunks each. */
+GC_FN void
+gc_window_carry(const GcWindow *x, GcWindowState *parts, u64 chunks, u32 thread, u32 nthreads)
+{
+	const GcWindowState none = {0, 0, 0};
+	const u64	most = (chunks + nthreads - 1) / nthreads;
+	const u64	from = thread * most < chunks ? thread * most : chunks;
+	const u64	n = from + most < chunks ? most : chunks - from;
+
+	parts[thread] = none;
+	for (u64 c = from; c < from + n; c++)
+		parts[thread] = gc_window_add(x->fn, parts[thread], x->before[c]);
+	GC_BARRIER();
+	if (thread == 0)
+		(void) gc_window_before(x->fn, none, parts, nthreads);
+	GC_BARRIER();
+	(void) gc_window_before(x->fn, parts[thread], x->before + from, n);
 }
 
 /*-------------------------------------------------------------------------
@@ -455,6 +478,47 @@ gc_window_write(const GcWindow *x, u32 row, i128 value, int isnull)
 		x->rows[GC_WINDOW_HIGH_WORD(x->result) * x->cap + row] = (u64) (value >> 64);
 }
 
+/* ntile(): rows of a partition in so many buckets, the first of which have one row more than the others. */
+GC_FN i128
+gc_window_ntile(u64 rows, u64 place, u64 buckets)
+{
+	const u64	each = rows / buckets;
+	const u64	larger = rows % buckets;
+
+	if (place < larger * (each + 1))
+		return (i128) (place / (each + 1) + 1);
+	return (i128) (larger + (place - larger * (each + 1)) / each + 1);
+}
+
+/* A place at a distance from another one, in a partition, or the nearest of it and that behind it. */
+GC_FN u64
+gc_window_at(u64 n, i64 distance, u64 first, u64 end)
+{
+	const i64	at = (i64) n + distance;
+
+	return at < (i64) first ? first : at > (i64) end ? end : (u64) at;
+}
+
+/* What the places of a frame add up to, in a partition that begins at `first`. */
+GC_FN GcWindowState
+gc_window_between(const GcWindow *x, u64 first, u64 begin, u64 behind)
+{
+	GcWindowState s = {0, 0, 0};
+	u128		sum;
+
+	if (begin >= behind)
+		return s;
+	s = x->states[behind - 1];
+	s.n &= ~GC_WINDOW_BEGINS;
+	if (begin == first)
+		return s;
+	sum = ((u128) s.high << 64 | s.low) - ((u128) x->states[begin - 1].high << 64 | x->states[begin - 1].low);
+	s.low = (u64) sum;
+	s.high = (u64) (sum >> 64);
+	s.n -= x->states[begin - 1].n & ~GC_WINDOW_BEGINS;
+	return s;
+}
+
 /* Write the function's value for the row at a place. */
 GC_FN void
 gc_window_result(const GcWindow *x, u64 n)
@@ -462,7 +526,10 @@ gc_window_result(const GcWindow *x, u64 n)
 	const u32	row = x->order[n];
 	const u64	first = x->first_place[x->partition[n]];
 	const u64	end = x->first_place[x->partition[n] + 1];
-	const u64	last = x->frame == GC_FRAME_PARTITION ? end - 1 : x->frame == GC_FRAME_ROWS ? n : x->first_peer[x->peers[n] + 1] - 1;
+	const int	between = x->frame == GC_FRAME_BETWEEN;
+	const u64	begin = between ? gc_window_at(n, (i64) gc_window_value(x, x->start, row), first, end) : first;
+	const u64	behind = between ? gc_window_at(n + 1, (i64) gc_window_value(x, x->end, row), first, end) :
+		x->frame == GC_FRAME_PARTITION ? end : x->frame == GC_FRAME_ROWS ? n + 1 : x->first_peer[x->peers[n] + 1];
 	u64			from = x->count;
 	GcWindowState s;
 
@@ -478,7 +545,10 @@ gc_window_result(const GcWindow *x, u64 n)
 			gc_window_write(x, row, (i128) (x->peers[n] - x->peers[first] + 1), 0);
 			return;
 		case GC_OVER_ROWS:
-			gc_window_write(x, row, (i128) (last - first + 1), 0);
+			gc_window_write(x, row, begin < behind ? (i128) (behind - begin) : 0, 0);
+			return;
+		case GC_OVER_NTILE:
+			gc_window_write(x, row, gc_window_ntile(end - first, n - first, (u64) gc_window_value(x, x->arg, row)), 0);
 			return;
 		case GC_OVER_LAG:
 			from = n > first ? n - 1 : x->count;
@@ -487,14 +557,13 @@ gc_window_result(const GcWindow *x, u64 n)
 			from = n + 1 < end ? n + 1 : x->count;
 			break;
 		case GC_OVER_FIRST:
-			from = first;
+			from = begin < behind ? begin : x->count;
 			break;
 		case GC_OVER_LAST:
-			from = last;
+			from = begin < behind ? behind - 1 : x->count;
 			break;
 		default:
-			s = x->states[last];
-			s.n &= ~GC_WINDOW_BEGINS;
+			s = gc_window_between(x, first, begin, behind);
 			if (x->fn == GC_OVER_COUNT)
 				gc_window_write(x, row, (i128) s.n, 0);
 			else
@@ -529,9 +598,6 @@ gc_window_unit(const GcWindow *x, u32 phase, u64 unit, u64 width, u32 npacked)
 		case GC_WINDOW_TOTALS:
 		case GC_WINDOW_STATES:
 			gc_window_scan(x, unit, width, phase == GC_WINDOW_STATES);
-			break;
-		case GC_WINDOW_CARRY:
-			gc_window_carry(x, width);
 			break;
 		default:
 			if (unit >= x->count)

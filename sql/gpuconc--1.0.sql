@@ -133,7 +133,7 @@ CREATE FUNCTION gpuconc_get_devices(
 	OUT memory_columns bigint, OUT memory_lookups bigint, OUT memory_builds bigint,
 	OUT memory_groups bigint, OUT memory_waves bigint, OUT memory_other bigint,
 	OUT memory_free bigint, OUT memory_largest_free bigint,
-	OUT card text, OUT requests bigint, OUT backlog double precision)
+	OUT card text, OUT requests bigint, OUT backlog double precision, OUT compiling integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
@@ -167,7 +167,8 @@ SELECT d.number,
 	d.memory_largest_free,
 	d.card,
 	d.requests,
-	d.backlog
+	d.backlog,
+	d.compiling
 FROM gpuconc_get_devices() AS d;
 COMMENT ON VIEW gpuconc_devices IS
 	'the devices that queries are offloaded to: their state, what their memory is taken for, the bytes per second that can be copied to each, what each has answered, and the time (ms) that its requests, waiting and running, are predicted to take';
@@ -270,6 +271,49 @@ LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION gpuconc_prewarm(regclass) IS
 	'loads all supported columns of a table into the cache; returns the pages then cached';
 
+CREATE FUNCTION gpuconc_prewarm_tables(relations regclass[],
+	OUT relation regclass, OUT pages bigint, OUT problem text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION gpuconc_prewarm_tables(regclass[]) IS
+	'has a background worker load each of the tables into the cache; returns the pages then cached, and why they are not all';
+
+CREATE FUNCTION gpuconc_prewarm_schema(schema regnamespace,
+	OUT relation regclass, OUT pages bigint, OUT problem text)
+RETURNS SETOF record
+LANGUAGE SQL STRICT VOLATILE PARALLEL UNSAFE
+SET search_path = @extschema@, pg_temp
+AS $$
+SELECT p.*
+FROM gpuconc_prewarm_tables(ARRAY(
+	SELECT c.oid::regclass
+	FROM pg_class AS c
+	WHERE c.relnamespace = schema AND c.relkind IN ('r', 'm') AND c.relpersistence = 'p'
+		AND has_table_privilege(c.oid, 'SELECT')
+	ORDER BY c.relpages DESC, c.oid)) AS p
+$$;
+COMMENT ON FUNCTION gpuconc_prewarm_schema(regnamespace) IS
+	'loads the tables of a schema that the current user may select from into the cache';
+
+CREATE FUNCTION gpuconc_prewarm_database(
+	OUT relation regclass, OUT pages bigint, OUT problem text)
+RETURNS SETOF record
+LANGUAGE SQL STRICT VOLATILE PARALLEL UNSAFE
+SET search_path = @extschema@, pg_temp
+AS $$
+SELECT p.*
+FROM gpuconc_prewarm_tables(ARRAY(
+	SELECT c.oid::regclass
+	FROM pg_class AS c
+		JOIN pg_namespace AS n ON n.oid = c.relnamespace
+	WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'm')
+		AND c.relpersistence = 'p' AND has_table_privilege(c.oid, 'SELECT')
+	ORDER BY c.relpages DESC, c.oid)) AS p
+$$;
+COMMENT ON FUNCTION gpuconc_prewarm_database() IS
+	'loads the tables of the database that the current user may select from into the cache';
+
 CREATE FUNCTION gpuconc_evict(relation regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME'
@@ -339,9 +383,11 @@ COMMENT ON VIEW gpuconc_load_progress IS
 
 -- prewarm and evict check privileges on the table themselves; the functions
 -- under the views show each user only what that user may see.
-REVOKE ALL ON FUNCTION gpuconc_prewarm(regclass), gpuconc_evict(regclass),
+REVOKE ALL ON FUNCTION gpuconc_prewarm(regclass), gpuconc_prewarm_tables(regclass[]),
+	gpuconc_prewarm_schema(regnamespace), gpuconc_prewarm_database(), gpuconc_evict(regclass),
 	gpuconc_cache_columns(), gpuconc_load_jobs() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION gpuconc_prewarm(regclass), gpuconc_evict(regclass),
+GRANT EXECUTE ON FUNCTION gpuconc_prewarm(regclass), gpuconc_prewarm_tables(regclass[]),
+	gpuconc_prewarm_schema(regnamespace), gpuconc_prewarm_database(), gpuconc_evict(regclass),
 	gpuconc_cache_columns(), gpuconc_load_jobs() TO PUBLIC;
 REVOKE ALL ON gpuconc_cache, gpuconc_load_progress FROM PUBLIC;
 GRANT SELECT ON gpuconc_cache, gpuconc_load_progress TO PUBLIC;

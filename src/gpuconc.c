@@ -21,6 +21,7 @@
 #include "columns/load/hot_loader.h"
 #include "columns/load/job.h"
 #include "columns/load/disk.h"
+#include "columns/load/warm.h"
 #include "columns/serve/wal_changes.h"
 #include "columns/store/arena.h"
 #include "columns/store/ddl.h"
@@ -148,4 +149,5 @@ _PG_init(void)
 	gc_columns_install_hooks();
 	gc_plan_install_hooks();
 	gc_worker_register();
+	gc_warm_register();
 }

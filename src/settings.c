@@ -19,6 +19,7 @@
 #include "queue/route.h"
 #include "sched/policy/sched.h"
 #include "settings.h"
+#include "warm_list.h"
 #include "worker/memory/replacement.h"
 #include "worker/memory/link_reads.h"
 #include "worker/run/admission.h"
@@ -46,6 +47,7 @@ int			gc_disk_cache_size_mb = 0;
 int			gc_loader_workers = 2;
 int			gc_host_threads = 0;
 int			gc_compile_threads = 8;
+char	   *gc_warm_tables = NULL;
 double		gc_offload_cost = 50;
 double		gc_debug_tuple_cost = -1;
 double		gc_debug_build_cost = -1;
@@ -217,6 +219,17 @@ check_devices(char **newval, void **extra, GucSource source)
 	return false;
 }
 
+static bool
+check_warm_tables(char **newval, void **extra, GucSource source)
+{
+	int			n;
+
+	if (gc_warm_list(*newval, &n))
+		return true;
+	GUC_check_errdetail("Each table must be named as database.schema.table.");
+	return false;
+}
+
 /* In the place of -1: a size that suits the machine, found once, by the postmaster. */
 static bool
 check_host_cache_size(int *newval, void **extra, GucSource source)
@@ -287,6 +300,11 @@ define_server_settings(void)
 							"Half of it is for columns that do not fit gpuconc.host_cache_size, and half for files that outlive a restart of the server.",
 							&gc_disk_cache_size_mb, 0, 0, MAX_KILOBYTES,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuconc.warm_tables",
+							   "Sets the tables that are loaded when the server starts.",
+							   "A list of database.schema.table; those scanned most often are loaded first.",
+							   &gc_warm_tables, "",
+							   PGC_POSTMASTER, GUC_LIST_INPUT, check_warm_tables, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_threads",
 							"Sets the number of threads that device host runs queries on.",
 							"0 means one per core.",

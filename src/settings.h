@@ -57,6 +57,7 @@ extern int	gc_debug_pipeline_edge;	/* GcEdge, or GC_EDGE_AUTO */
 extern int	gc_debug_pipeline_tile;	/* rows; 0: no tiles */
 extern int	gc_debug_edge_step;	/* -1: the model's */
 extern int	gc_loader_workers;
+extern char *gc_warm_tables;
 extern int	gc_host_threads;
 extern int	gc_compile_threads;
 extern char *gc_kernel_cache_directory;

@@ -122,7 +122,7 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 /* Columns of gpuconc_get_devices(): of the device, the link's, of its memory, and of its requests. */
 #define DEVICE_COLUMNS	15
 #define MEMORY_COLUMNS	(GC_MEMORY_KINDS + 2)
-#define ALL_COLUMNS		(DEVICE_COLUMNS + 1 + MEMORY_COLUMNS + 3)
+#define ALL_COLUMNS		(DEVICE_COLUMNS + 1 + MEMORY_COLUMNS + 4)
 
 /* Device memory by what it is taken for, and what is free. */
 static void
@@ -171,6 +171,8 @@ put_device(ReturnSetInfo *rsinfo, int device)
 	values[i++] = CStringGetTextDatum(d->info.card);
 	values[i++] = counter(&d->requests);
 	values[i++] = milliseconds(&d->backlog_us);
+	values[i++] = Int32GetDatum((int32) (pg_atomic_read_u32(&d->compilations_asked) -
+										 pg_atomic_read_u32(&d->compilations_ended)));
 	Assert(i == ALL_COLUMNS);
 	/* An absent device's properties are unknown, not empty; so is the speed of a link that nothing crosses. */
 	for (i = 0; i < ALL_COLUMNS; i++)

@@ -505,7 +505,8 @@ sub nothing_held
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	wait_until($node, q{
 SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'});
-	wait_until($node, q{SELECT sum(running) = 0 FROM gpuconc_devices}, "$message: no request runs");
+	wait_until($node, q{SELECT sum(running + memory_groups + memory_other) = 0 FROM gpuconc_devices},
+		"$message: no request runs, nor has memory of the device");
 	$node->safe_psql('postgres',
 		q{SELECT count(gpuconc_evict(oid)) FROM pg_class WHERE relkind IN ('r', 'm')});
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_load_progress'), '0', "$message: no load is left");

@@ -102,6 +102,7 @@ is(stat_of($node, "(fallback_reasons ->> 'not ready yet')::int"), $before + 1, '
 like(plan_in($second, $plain), qr/not offloaded: kernels are compiled in the background/, 'which it knows now, so that it plans without a node');
 is_answered_in($second, $plain, 'and answers without one');
 wait_until_waiting($node, '^first$');
+is($node->safe_psql('postgres', 'SELECT compiling > 0 FROM gpuconc_devices'), 't', 'a device says that it compiles kernels');
 
 # A rewritten query.
 my $session = new_session("PREPARE kept AS $rewritten");
@@ -128,6 +129,7 @@ append_to_file($gate, 'open');
 is(rows_of($first), $expected{$plain}, 'the session that waited');
 ok(again_until(sub { plan_in($session, $rewritten) =~ /groups of many/ }), 'kernels are compiled: the query is rewritten');
 ok(again_until(sub { $session->query_safe('EXPLAIN (COSTS OFF) EXECUTE kept') =~ /groups of many/ }), 'so is the prepared one');
+wait_until($node, 'SELECT compiling = 0 FROM gpuconc_devices');
 $requests = stat_of($node, 'offloaded');
 is_answered_in($session, $rewritten, 'the same answer');
 is(stat_of($node, 'offloaded'), $requests + 1, 'from the device');

@@ -211,8 +211,8 @@ foreach my $n (1, 5, 12)
 }
 cmp_ok(log_has($node, qr/gpuconc restarts its worker 0 because the device has failed/), '>=', 3, 'lost: the log says which');
 
-# A worker that is started anew takes less memory than the others have: too little for this result.
-my $rows = 'SELECT id, k, n, d, s, id + k FROM t ORDER BY id';
+# A worker that is started anew takes less memory than the others have: enough for the columns, too little for this result.
+my $rows = 'SELECT t.id, u.id + t.k FROM t JOIN t AS u ON u.k = t.k AND u.id % 77 = 0 ORDER BY 1, 2';
 my $own = own_answer($sessions[0], $rows);
 my $retries = stat_of($node, 'retries');
 
@@ -331,6 +331,13 @@ $node->poll_query_until('postgres', 'SELECT true') or die 'the server does not c
 wait_for_worker($node);
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_devices WHERE state = 'ready'}), '3', 'after a crash: three are ready');
 is_offloaded($node, $_, "after a crash: $_") foreach (@queries);
+
+# More memory than there is.
+$offset = -s $node->logfile;
+configure($node, 'gpuconc.device_memory_limit' => '2000TB');
+kill 'TERM', (figures('worker_pid'))[0];
+$node->wait_for_log(qr/gpuconc's device 0 gives \d+ MB of memory, not the 2097152000 MB of gpuconc\.device_memory_limit/, $offset);
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset), qr/gpuconc's device [12] gives/, 'of one device that has less memory than it should take');
 
 # What cannot be meant.
 foreach my $devices ('nonsense', 'all, 0', 'allx', '0, auto', '', '0,', '0 1', 'GPU-12', 'host:', '0,1,2,3,4,5,6,7,8')

@@ -161,6 +161,12 @@ my $columns = 'SELECT sum(id), sum(k), sum(n), sum(v), count(d), max(s), sum(f),
 my $predicted = session($node, 'predicted', 'SET extra_float_digits = 0');
 
 is(devices_of($predicted, 'SELECT count(*) FROM big WHERE k = 1'), 'one', 'what fits and is short is one device\'s');
+# 18 million pairs of rows take 5 ms on any machine, and are tried in pieces.
+my $long = 'SELECT count(*), sum(v) FROM big JOIN generate_series(1, 300) AS i ON b < i AND id % 1000 > i';
+
+$predicted->query_safe("SET gpuconc.debug_split = never; $long");
+$predicted->query_safe('SET gpuconc.debug_split = predicted');
+is_split($predicted, $long, '0 1', 'what takes long is split');
 # The columns take 14 MB, as each chunk takes memory for 16,384 rows.
 $node->append_conf('postgresql.conf', 'gpuconc.device_memory_limit = 10MB');
 $_->quit foreach ($session, $predicted);
@@ -250,6 +256,23 @@ $session = session($node, 'three', 'SET gpuconc.debug_split = always; SET extra_
 note_memory($node);
 is_split($session, $_, '0 1 2', "three: $_") foreach (@split);
 nothing_held($node, 'three');
+
+# The small one has few of the chunks, so that they stay there; and no request that fits others.
+$session->query_safe($columns) foreach (1, 2);
+($waves, $misses) = (stat_of($node, 'waves'), stat_of($node, 'region_misses'));
+is_split($session, $columns, '0 1 2', 'unequal, warm');
+is(stat_of($node, 'waves') - $waves, 0, 'unequal, warm: no wave');
+is(stat_of($node, 'region_misses') - $misses, 0, 'unequal, warm: no chunk is copied');
+cmp_ok((figures('memory_columns'))[2], '>', 0, 'unequal: the small device has some');
+$predicted = session($node, 'fits', 'SET extra_float_digits = 0; SET gpuconc.debug_route = round_robin');
+# It has never run, and so is predicted by its bytes to be short.
+is(devices_of($predicted, "$columns WHERE b <> 5"), 'one', 'what fits others is not split for the small device');
+$predicted->query_safe('SET gpuconc.debug_split = never');
+my @went = map { $predicted->query_safe("$explain $columns") =~ /Device Number: (\d)/ } (1 .. 6);
+is(join(' ', sort @went), '0 0 0 1 1 1', '... and does not go there');
+@went = map { $predicted->query_safe("$explain SELECT count(*) FROM dim WHERE w < $_") =~ /Device Number: (\d)/ } (1 .. 6);
+is(join(' ', sort @went), '0 0 1 1 2 2', '... but what fits it does');
+$predicted->quit;
 
 # One is killed: PostgreSQL starts all over.
 my $offset = -s $node->logfile;

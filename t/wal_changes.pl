@@ -209,7 +209,7 @@ foreach my $map ('on', 'off')
 	  foreach "ALTER SYSTEM SET gpuconc.debug_map_lsns = $map", "ALTER SYSTEM SET synchronous_commit = $map", 'SELECT pg_reload_conf()';
 	IPC::Run::run([ 'python3', "$FindBin::RealBin/../bench/fresh/soak", '--for', 12, '--rows', 6000 ], '>', \$out, '2>', \$error);
 	is($?, 0, "no client has failed, map and flushes $map") or diag substr($error, 0, 3000);
-	note $out;
+	note $error, $out;
 	like($out, qr/^\| wrong answers \| 0 \|$/m, "no answer is wrong, map and flushes $map") or diag substr($error, 0, 3000);
 }
 nothing_held($node, 'at last');

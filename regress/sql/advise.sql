@@ -36,7 +36,7 @@ SELECT estimated_bytes BETWEEN cached_bytes / 2 AND cached_bytes * 2 AS near, pa
 
 -- reasons: refused in planning, each table once; fallbacks
 SET gpuconc.enabled = on;
-SELECT DISTINCT ON (i1 % 2) i1 % 2 FROM advised.plain ORDER BY i1 % 2;
+SELECT DISTINCT ON (i1 % 2) i1 % 2 FROM advised.plain ORDER BY i1 % 2 LIMIT (SELECT 9);
 PREPARE refused AS SELECT k FROM advised.odd AS a JOIN advised.odd AS b USING (k) JOIN advised.fresh AS f USING (k) FOR UPDATE;
 EXECUTE refused;
 EXECUTE refused;

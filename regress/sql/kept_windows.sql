@@ -93,11 +93,11 @@ DROP TABLE cached.many;
 
 -- PostgreSQL's, or the executor's
 SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
-	'SELECT x.*, r_name FROM (SELECT id, nn, ntile(3) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, ntile(nn) OVER (PARTITION BY nn ORDER BY id) FROM types WHERE nn > 0) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, sum(f8) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
-	'SELECT x.*, r_name FROM (SELECT id, nn, count(*) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
-	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id ROWS 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
+	'SELECT x.*, r_name FROM (SELECT id, nn, max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id RANGE 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
 -- functions and concatenations of windows' values and of columns
 SELECT e, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x JOIN region ON r_id = nn', e)) AS joined,
 	check_kept(format('SELECT count(*), max(v::text) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x WHERE nn < 5 AND v IS NOT NULL', e)) AS filtered,

@@ -18,7 +18,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -29,7 +28,6 @@
 #include "encode/problem.h"
 #include "encode/spec.h"
 #include "load/job.h"
-#include "load/load.h"
 #include "serve/serving.h"
 #include "store/columns.h"
 #include "store/ddl.h"
@@ -39,7 +37,6 @@
 #include "../report.h"
 #include "../settings.h"
 
-PG_FUNCTION_INFO_V1(gpuconc_prewarm);
 PG_FUNCTION_INFO_V1(gpuconc_evict);
 PG_FUNCTION_INFO_V1(gpuconc_cache_columns);
 PG_FUNCTION_INFO_V1(gpuconc_load_jobs);
@@ -55,99 +52,9 @@ require_preloaded(void)
 }
 
 /*-------------------------------------------------------------------------
- * gpuconc_prewarm, gpuconc_evict
+ * gpuconc_evict
  *-------------------------------------------------------------------------
  */
-
-/* Specs of all columns that can be cached; palloc'd. */
-static GcColSpec *
-supported_columns(Relation rel, int *n)
-{
-	int			natts = RelationGetNumberOfAttributes(rel);
-	GcColSpec  *specs = palloc(Max(natts, 1) * sizeof(GcColSpec));
-	const char *reason;
-
-	*n = 0;
-	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
-	{
-		if (gc_col_spec(rel, attnum, &specs[*n], &reason))
-			(*n)++;
-	}
-	return specs;
-}
-
-/* A user who may not read a table may not have it loaded. */
-static void
-check_prewarm(Relation rel)
-{
-	AclResult	acl = pg_class_aclcheck(RelationGetRelid(rel), GetUserId(), ACL_SELECT);
-	const char *reason;
-
-	if (acl != ACLCHECK_OK)
-		aclcheck_error(acl, get_relkind_objtype(rel->rd_rel->relkind),
-					   RelationGetRelationName(rel));
-	if (!gc_rel_plannable(rel, &reason))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("cannot cache \"%s\": %s", RelationGetRelationName(rel), reason),
-				 errhint("Only ordinary, permanent tables and materialized views can be cached.")));
-	if (!gc_rel_loadable(rel, &reason))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot cache \"%s\": %s", RelationGetRelationName(rel), reason)));
-}
-
-/* Pages of the table that are in the cache. */
-static int64
-cached_pages(Relation rel)
-{
-	GcDirectory *dir;
-	int64		pages = 0;
-
-	gc_guard_enter();
-	dir = gc_directory(rel);
-	for (uint32 i = 0; dir && i < dir->nchunks; i++)
-	{
-		if (dir->chunks[i])
-			pages += dir->chunks[i]->npresent;
-	}
-	gc_guard_leave();
-	return pages;
-}
-
-/* gpuconc_prewarm(regclass) returns bigint: pages that are cached now. */
-Datum
-gpuconc_prewarm(PG_FUNCTION_ARGS)
-{
-	Oid			relid = PG_GETARG_OID(0);
-	Relation	rel;
-	GcColSpec  *specs;
-	int			nspecs;
-	GcError		err;
-	int64		pages;
-
-	require_preloaded();
-
-	rel = relation_open(relid, AccessShareLock);
-	check_prewarm(rel);
-	specs = supported_columns(rel, &nspecs);
-	if (gc_load_and_refresh(rel, nspecs, specs, &err) != GC_OK)
-		ereport(ERROR,
-				(errcode(err.code == GC_CACHE_FULL ? ERRCODE_OUT_OF_MEMORY :
-						 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not cache \"%s\": %s", RelationGetRelationName(rel),
-						gc_code_name(err.code)),
-				 errdetail("%s", err.detail),
-				 err.code == GC_CACHE_FULL ?
-				 errhint("Consider increasing gpuconc.host_cache_size.") : 0));
-	pages = cached_pages(rel);
-	if (pages == 0 && RelationGetNumberOfBlocks(rel) > 0)
-		ereport(NOTICE,
-				(errmsg("no page of \"%s\" could be cached", RelationGetRelationName(rel)),
-				 errhint("Only pages that are all-visible are cached: VACUUM the table.")));
-	relation_close(rel, AccessShareLock);
-	PG_RETURN_INT64(pages);
-}
 
 /* gpuconc_evict(regclass) returns bigint: bytes that were given up. */
 Datum

@@ -54,7 +54,7 @@ struct GcCachedKernel
 	GcKernelKey key;
 	char	   *source;
 	bool		ahead;			/* no request waits for it */
-	bool		kept;			/* is not forgotten */
+	u32			keepers;		/* with one, it is not forgotten */
 	int			requests;		/* that wanted it since it failed */
 	int			patience;		/* requests before it is tried again, less one */
 	GcModule   *module;			/* NULL until loaded */
@@ -546,8 +546,13 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 void
 gc_kcache_keep(GcCachedKernel *entry)
 {
-	entry->cache->forgettable -= !entry->kept;
-	entry->kept = true;
+	entry->cache->forgettable -= entry->keepers++ == 0;
+}
+
+void
+gc_kcache_let_go(GcCachedKernel *entry)
+{
+	entry->cache->forgettable += --entry->keepers == 0;
 }
 
 /* May a compile thread look at the entry? */
@@ -572,7 +577,7 @@ gc_kcache_exceeds(GcKernelCache *cache, u32 most)
 	for (int i = 0; i < NBUCKETS; i++)
 	{
 		for (const GcCachedKernel *entry = cache->buckets[i]; entry != NULL; entry = entry->next)
-			n += !entry->kept && !is_being_compiled(entry);
+			n += entry->keepers == 0 && !is_being_compiled(entry);
 	}
 	return n > most;
 }
@@ -588,7 +593,7 @@ gc_kcache_forget(GcKernelCache *cache)
 		{
 			GcCachedKernel *entry = *link;
 
-			if (entry->kept || is_being_compiled(entry))
+			if (entry->keepers > 0 || is_being_compiled(entry))
 			{
 				link = &entry->next;
 				continue;

@@ -81,11 +81,12 @@ extern void gc_kcache_close(GcKernelCache *cache);
  */
 extern GcCachedKernel *gc_kcache_get(GcKernelCache *cache, const char *source);
 
-/* The entry of a kernel that no request waits for: those that requests wait for are compiled first. */
+/* The entry of a kernel that no request waits for: those that requests wait for are compiled first.  The caller keeps it. */
 extern GcCachedKernel *gc_kcache_get_ahead(GcKernelCache *cache, const char *source);
 
-/* The entry may not be forgotten.  Nor may those of kernels that were asked for ahead. */
+/* The entry may not be forgotten until all that keep it have let it go. */
 extern void gc_kcache_keep(GcCachedKernel *entry);
+extern void gc_kcache_let_go(GcCachedKernel *entry);
 
 /* Are there more entries than `most` that may be forgotten, and are not being compiled? */
 extern bool gc_kcache_exceeds(GcKernelCache *cache, u32 most);

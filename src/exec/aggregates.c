@@ -4,7 +4,7 @@
  *	  From a group's accumulators to the datums of its aggregates.
  *
  * Where SQL's aggregate is more than a conversion of the accumulator, PostgreSQL's
- * own function computes it, so that scale and spelling are its own.
+ * own function computes it, or one that rounds as it does (quotient.c), so that scale and spelling are its own.
  *
  * Runs in backends, while the request slot is held.
  *
@@ -29,6 +29,7 @@
 #include "utils/array.h"
 
 #include "lookup.h"
+#include "quotient.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
 #include "../compat.h"
@@ -163,9 +164,9 @@ regression(Oid finalfn, int64 count, const PreciseSum *sums, int nsums, Datum *r
 }
 
 /*-------------------------------------------------------------------------
- * Variances and standard deviations, from count, sum and sum of squares
+ * Variances and standard deviations beyond 128 bits, from count, sum and sum of squares
  *
- * PostgreSQL's final functions compute them, so that scale and rounding are its own.  They take a
+ * PostgreSQL's final functions compute them, as they do within 128 bits (quotient.c).  They take a
  * transition state whose layout is numeric.c's own.  But it can be made of its serialized form,
  * which parallel aggregation sends between processes (numeric_serialize(), the same in PostgreSQL
  * 15 to 18).  Only an aggregate may call numeric_deserialize(), so it is shown an AggState.
@@ -348,19 +349,28 @@ largest_scale(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 }
 
 /* An integer at a scale of which only so many digits are shown, as the others are 0. */
-static Datum
-numeric_shown(i128 value, int16 scale, int16 shown)
+static i128
+cut_to(i128 value, int16 scale, int16 shown)
 {
 	for (; scale > shown; scale--)
 		value /= 10;
-	return gc_int128_to_numeric(value, scale);
+	return value;
+}
+
+/* A sum of integers or numerics, at the scale that is shown. */
+static i128
+sum_shown(GcDecoder *d, const u64 *g, u16 ref, int16 shown)
+{
+	return cut_to(agg_sum(d, g, ref), d->exprs[decoder_agg(d, ref)->arg].scale, shown);
 }
 
 /* A sum of numerics, shown with the largest display scale of its values. */
 static Datum
 sum_numeric(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
-	return numeric_shown(agg_sum(d, g, out->ref), d->exprs[decoder_agg(d, out->ref)->arg].scale, largest_scale(d, g, out));
+	const int16 shown = largest_scale(d, g, out);
+
+	return gc_int128_to_numeric(sum_shown(d, g, out->ref, shown), shown);
 }
 
 /* sum() by its argument's type. */
@@ -385,18 +395,17 @@ sum_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 	}
 }
 
-/* avg(): the sum divided by PostgreSQL's own functions. */
+/* avg() */
 static Datum
 avg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
 	const GcKind kind = gc_type_kind(out->argtype);
 	int64		n = agg_count(d, g, out->ref2);
-	Datum		sum;
+	const int16 scale = GC_KIND_IS_INT(kind) ? 0 : largest_scale(d, g, out);
 
 	if (GC_KIND_IS_FLOAT(kind))
 		return Float8GetDatum(agg_sum_float(d, g, out->ref, false) / (double) n);
-	sum = GC_KIND_IS_INT(kind) ? gc_int128_to_numeric(agg_sum(d, g, out->ref), 0) : sum_numeric(d, g, out);
-	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(n)));
+	return gc_quotient(sum_shown(d, g, out->ref, scale), scale, n, 0);
 }
 
 /* May an order of rows take an interval's parts out of range on the way to these sums? */
@@ -476,7 +485,7 @@ numeric_of_scales(GcDecoder *d, int64 value, int16 from, int16 scale, int16 othe
 		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "Equal numeric values, of which one is returned, differ in scale.");
 		return (Datum) 0;
 	}
-	return numeric_shown(value, from, scale);
+	return gc_int128_to_numeric(cut_to(value, from, scale), scale);
 }
 
 /* An accumulator's value as that of the aggregate: min(), max() and others. */
@@ -511,11 +520,19 @@ plain_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 static Datum
 variance_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 {
-	const int16 scale = d->exprs[decoder_agg(d, out->square_ref)->arg].scale;
-	Datum		sum = sum_numeric(d, g, out);
-	Datum		squares = numeric_shown(agg_sum(d, g, out->square_ref), scale, 2 * largest_scale(d, g, out));
+	const bool	of_sample = out->finalfn == F_NUMERIC_VAR_SAMP || out->finalfn == F_NUMERIC_STDDEV_SAMP;
+	const bool	square_root = out->finalfn == F_NUMERIC_STDDEV_POP || out->finalfn == F_NUMERIC_STDDEV_SAMP;
+	const int16 scale = largest_scale(d, g, out);
+	const int64 count = agg_count(d, g, out->ref2);
+	const i128	sum = sum_shown(d, g, out->ref, scale);
+	const i128	squares = sum_shown(d, g, out->square_ref, 2 * scale);
+	Datum		result;
 
-	return variance(&d->variances, out->finalfn, agg_count(d, g, out->ref2), sum, squares, isnull);
+	*isnull = of_sample && count == 1;
+	if (*isnull || gc_variance(count, sum, squares, scale, of_sample, square_root, &result))
+		return *isnull ? (Datum) 0 : result;
+	return variance(&d->variances, out->finalfn, count, gc_int128_to_numeric(sum, scale),
+					gc_int128_to_numeric(squares, 2 * scale), isnull);
 }
 
 /* An aggregate of regression or variance, made of its sums. */

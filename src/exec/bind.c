@@ -587,7 +587,8 @@ bind_groups(GcBinding *b, u16 n)
 	pl->group_mode = GC_GROUP_NONE;
 	if (pl->nkeys == 0)
 		return;
-	dense = dense_groups(b, n);
+	/* The number of groups is known of hash tables alone. */
+	dense = pl->needs_group ? 0 : dense_groups(b, n);
 	if (dense > 0 && (dense <= DENSE_GROUPS_ALWAYS || worth_dense(b, n, dense, estimate)))
 	{
 		pl->group_mode = GC_GROUP_DENSE;

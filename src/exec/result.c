@@ -23,6 +23,7 @@
 #include "decoder.h"
 #include "fetch.h"
 #include "lookup.h"
+#include "quotient.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
 #include "../program/tagged.h"
@@ -191,43 +192,37 @@ fetched_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	return raw_datum(d, gc_columns(d->p)[out->ref2].kind, raw, fact->scale_spread > 0 ? GC_SCALE_TAGGED : fact->scale, out);
 }
 
-/* A row output as a numeric; NULL if it is. */
-static Datum
-numeric_output(GcDecoder *d, uint64 row, u16 ref, bool *isnull)
+/* A row output that is numeric, as an integer and its scale. */
+static i128
+numeric_output(GcDecoder *d, uint64 row, u16 ref, int16 *scale)
 {
 	const GcExpr *e = decoder_expr(d, d->pl->first_out, ref);
-
-	*isnull |= is_row_null(d, row, ref);
-	return *isnull ? (Datum) 0 : gc_raw_to_datum(GC_NUMERIC, row_value(d, row, ref), stored_scale(e));
-}
-
-/* Is a row's number 0, whatever its display scale is? */
-static bool
-is_zero_output(GcDecoder *d, uint64 row, u16 ref)
-{
 	const i128	raw = row_value(d, row, ref);
 
-	return (gc_is_varying(decoder_expr(d, d->pl->first_out, ref)) ? GC_TAG_DIGITS(raw) : raw) == 0;
+	*scale = gc_is_varying(e) ? GC_TAG_SCALE(raw) : e->scale;
+	return gc_is_varying(e) ? GC_TAG_DIGITS(raw) : raw;
 }
 
 /* A quotient of two outputs of the row. */
 static Datum
 quotient_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {
-	Datum		dividend;
-	Datum		divisor;
+	int16		dividend_scale;
+	int16		divisor_scale;
+	i128		dividend;
+	i128		divisor;
 
-	*isnull = false;
-	dividend = numeric_output(d, row, out->ref, isnull);
-	divisor = numeric_output(d, row, out->ref2, isnull);
+	*isnull = is_row_null(d, row, out->ref) || is_row_null(d, row, out->ref2);
 	if (*isnull)
 		return (Datum) 0;
-	if (is_zero_output(d, row, out->ref2))
+	dividend = numeric_output(d, row, out->ref, &dividend_scale);
+	divisor = numeric_output(d, row, out->ref2, &divisor_scale);
+	if (divisor == 0)
 	{
 		d->code = gc_fail(&d->b->err, GC_DATA, "A numeric is divided by zero.");
 		return (Datum) 0;
 	}
-	return DirectFunctionCall2(numeric_div, dividend, divisor);
+	return gc_quotient(dividend, dividend_scale, divisor, divisor_scale);
 }
 
 /*-------------------------------------------------------------------------

@@ -317,25 +317,26 @@ take_slots(GcScanState *node, int n)
 static GcCode
 submit(GcScanState *node, GcBinding *b)
 {
-	const u32	devices = node->undivided || node->devices_lost > 0 ? 0 : gc_split_devices(b, node->avoided);
+	GcStripes	stripes;
 	GcCode		code = GC_OK;
 	int			n = 0;
 
-	if (devices == 0 || !take_slots(node, pg_popcount32(devices)))
+	if (node->undivided || node->devices_lost > 0 || !gc_split(b, node->avoided, &stripes) ||
+		!take_slots(node, pg_popcount32(stripes.devices)))
 	{
 		while (node->nslots > 1)
 			gc_slot_release(node->slots[--node->nslots]);
-		return gc_slot_submit(node->slots[0], b->request, node->avoided, &b->err);
+		return gc_slot_submit(node->slots[0], b->request, node->avoided | gc_too_small(b, node->avoided), &b->err);
 	}
-	node->stats.devices = devices;
+	node->stats.devices = stripes.devices;
 	gc_arena_free(b->request, b->request->size);
 	for (int d = 0; d < gc_ndevices && code == GC_OK; d++)
 	{
-		if ((devices & 1u << d) == 0)
+		if ((stripes.devices & 1u << d) == 0)
 			continue;
 		node->device = d;
 		node->begun = false;
-		code = gc_make_part(b, devices, d);
+		code = gc_make_part(b, &stripes, d);
 		if (code == GC_OK)
 			code = gc_slot_submit(node->slots[n++], b->request, ~(1u << d), &b->err);
 	}

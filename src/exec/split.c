@@ -3,7 +3,8 @@
  * split.c
  *	  One request as a part for each of several devices.
  *
- * Chunks of the main pipeline's table belong to devices in stripes, so that a device keeps the columns of its chunks.
+ * Chunks of the main pipeline's table belong to devices in stripes, so that a device keeps the columns of its chunks; a
+ * larger device has more of them.
  * Each part has these chunks alone, and all builds.  The first one has the rows that the session has read itself.
  * The program is bound for the whole, so parts have one program, whose accumulators hold all parts' rows.
  *
@@ -15,6 +16,8 @@
  *-------------------------------------------------------------------------
  */
 #include "split.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -107,69 +110,141 @@ bytes_of(const GcBinding *b)
 	return bytes;
 }
 
-static bool
-fits(double bytes, u32 devices)
+/* Devices whose memory is less, as bits. */
+static u32
+smaller_than(double bytes)
 {
+	u32			devices = 0;
+
 	for (int d = 0; d < gc_ndevices; d++)
 	{
 		const GcDeviceInfo *info = &gc_device_status_of(d)->info;
 
-		if ((devices & 1u << d) && !info->host_memory && bytes > info->memory_bytes)
-			return false;
+		if (!info->host_memory && bytes > info->memory_bytes)
+			devices |= 1u << d;
 	}
-	return true;
+	return devices;
 }
 
 u32
-gc_split_devices(const GcBinding *b, u32 avoided)
+gc_too_small(const GcBinding *b, u32 avoided)
 {
+	const u64	bytes = gc_device_status_of(0)->info.memory_bytes;
+	bool		equal = true;
 	u32			devices;
 
-	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || !can_be_split(b))
+	for (int d = 1; d < gc_ndevices; d++)
+		equal = equal && gc_device_status_of(d)->info.memory_bytes == bytes;
+	if (equal)
 		return 0;
-	devices = gc_queue_devices() & ~avoided;
-	if (pg_popcount32(devices) < 2)
-		return 0;
-	if (gc_debug_split == GC_SPLIT_PREDICTED && gc_route_predict(b->request) <= LONG_US && fits(bytes_of(b), devices))
-		return 0;
-	return devices;
+	devices = smaller_than(bytes_of(b));
+	return (gc_queue_devices() & ~avoided & ~devices) == 0 ? 0 : devices;
+}
+
+/* Is the request done sooner in parts than as a whole? */
+static bool
+is_sooner_in_parts(u32 devices, double us)
+{
+	double		backlogs[GC_MAX_DEVICES];
+	int			n = 0;
+
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		if (devices & 1u << d)
+			backlogs[n++] = pg_atomic_read_u64(&gc_device_status_of(d)->backlog_us);
+	}
+	return gc_parts_are_sooner(backlogs, n, us);
+}
+
+/*
+ * Devices own chunks in turns, a larger one more of them, by its memory.  Devices that are not there have turns, too, so
+ * that the others keep their chunks.
+ */
+static void
+set_owners(GcStripes *stripes)
+{
+	int			share[GC_MAX_DEVICES];
+	int			credit[GC_MAX_DEVICES] = {0};
+	double		most = 1;
+
+	for (int d = 0; d < gc_ndevices; d++)
+		most = Max(most, gc_device_status_of(d)->info.memory_bytes);
+	for (int d = 0; d < gc_ndevices; d++)
+	{
+		share[d] = Max(1, (int) rint(gc_device_status_of(d)->info.memory_bytes / most * GC_MOST_SHARE));
+		stripes->n += share[d];
+	}
+	for (u32 n = 0; n < stripes->n; n++)
+	{
+		int			owner = 0;
+
+		for (int d = 0; d < gc_ndevices; d++)
+		{
+			credit[d] += share[d];
+			if (credit[d] > credit[owner])
+				owner = d;
+		}
+		credit[owner] -= stripes->n;
+		stripes->owners[n] = owner;
+	}
+}
+
+bool
+gc_split(const GcBinding *b, u32 avoided, GcStripes *stripes)
+{
+	const u32	devices = gc_queue_devices() & ~avoided;
+	double		us;
+
+	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || pg_popcount32(devices) < 2 || !can_be_split(b))
+		return false;
+	us = gc_route_predict(b->request);
+	if (gc_debug_split == GC_SPLIT_PREDICTED && (us <= LONG_US || !is_sooner_in_parts(devices, us)) &&
+		(devices & ~smaller_than(bytes_of(b))) != 0)
+		return false;
+	memset(stripes, 0, sizeof(*stripes));
+	stripes->devices = devices;
+	set_owners(stripes);
+	return true;
 }
 
 /* The device that a chunk belongs to.  Only chunks of a device that is not there belong to others. */
 static int
-owner_of(uint32 chunk, u32 devices)
+owner_of(uint32 chunk, const GcStripes *stripes)
 {
-	const int	device = chunk % gc_ndevices;
+	const int	device = stripes->owners[chunk % stripes->n];
+	u32			others = stripes->devices;
 
-	if (devices & 1u << device)
+	if (others & 1u << device)
 		return device;
-	for (int n = chunk / gc_ndevices % pg_popcount32(devices); n > 0; n--)
-		devices &= devices - 1;
-	return pg_rightmost_one_pos32(devices);
+	for (int n = chunk / gc_ndevices % pg_popcount32(others); n > 0; n--)
+		others &= others - 1;
+	return pg_rightmost_one_pos32(others);
 }
 
 GcCode
-gc_make_part(GcBinding *b, u32 devices, int device)
+gc_make_part(GcBinding *b, const GcStripes *stripes, int device)
 {
 	GcInputState *in = &b->node->inputs[main_input(b->program)];
 	const GcInputState whole = *in;
 	const GcHash share = b->share;
-	const u32	part[] = {devices, device, gc_ndevices};
 	GcCode		code;
 
 	in->skipped = palloc(whole.served.nchunks * sizeof(bool));
 	for (uint32 k = 0; k < whole.served.nchunks; k++)
-		in->skipped[k] = whole.skipped[k] || owner_of(whole.served.chunks[k].chunk, devices) != device;
-	if (device != pg_rightmost_one_pos32(devices))
+		in->skipped[k] = whole.skipped[k] || owner_of(whole.served.chunks[k].chunk, stripes) != device;
+	if (device != pg_rightmost_one_pos32(stripes->devices))
 	{
 		in->private = NULL;
 		in->private_rows = 0;
 	}
 	if (share.h[0] != 0)
-		gc_hash_mix(&b->share, part, sizeof(part));
+	{
+		gc_hash_mix(&b->share, stripes, sizeof(*stripes));
+		gc_hash_mix(&b->share, &device, sizeof(device));
+	}
 	code = gc_write_request(b);
 	if (code == GC_OK)
-		b->request->nparts = pg_popcount32(devices);
+		b->request->nparts = pg_popcount32(stripes->devices);
 	pfree(in->skipped);
 	*in = whole;
 	b->share = share;

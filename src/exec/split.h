@@ -18,11 +18,25 @@ typedef enum GcSplit
 	GC_SPLIT_ALWAYS				/* whatever can be */
 } GcSplit;
 
-/* The devices that are to share the request, as bits; 0: it stays whole.  `avoided` ones have failed it. */
-extern u32	gc_split_devices(const GcBinding *b, u32 avoided);
+/* Chunks of the largest device before owners repeat. */
+#define GC_MOST_SHARE	16
+
+/* How chunks belong to devices, the same for all parts of a request. */
+typedef struct GcStripes
+{
+	u32			devices;		/* that share the request, as bits */
+	u32			n;				/* chunks after which owners repeat */
+	u8			owners[GC_MAX_DEVICES * GC_MOST_SHARE];
+} GcStripes;
+
+/* Shall several devices share the request?  `avoided` ones, as bits, have failed it. */
+extern bool gc_split(const GcBinding *b, u32 avoided, GcStripes *stripes);
+
+/* Devices whose memory is too small for the whole request, as bits; 0 if that leaves none besides the `avoided` ones. */
+extern u32	gc_too_small(const GcBinding *b, u32 avoided);
 
 /* Write the part of the request that one of the devices gets, as gc_make_request() writes the whole. */
-extern GcCode gc_make_part(GcBinding *b, u32 devices, int device);
+extern GcCode gc_make_part(GcBinding *b, const GcStripes *stripes, int device);
 
 /* The parts' results as the whole request's, in the current memory context; and give it back. */
 extern GcResult *gc_merge_results(const GcBinding *b, const GcResult *const *parts, int nparts);

@@ -19,6 +19,7 @@
 #include "utils/numeric.h"
 
 #include "order.h"
+#include "quotient.h"
 #include "../columns/store/numeric.h"
 
 #define NO_PLACE	PG_UINT32_MAX
@@ -420,9 +421,7 @@ sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, 
 	}
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	*value = gc_int128_to_numeric(sum, scale);
-	if (fn->type == GC_WINDOW_AVG)
-		*value = DirectFunctionCall2(numeric_div, *value, NumericGetDatum(int64_to_numeric(count)));
+	*value = fn->type == GC_WINDOW_AVG ? gc_quotient(sum, scale, count, 0) : gc_int128_to_numeric(sum, scale);
 	MemoryContextSwitchTo(w->kept);
 	*value = datumCopy(*value, false, -1);
 	MemoryContextSwitchTo(old);

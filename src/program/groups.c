@@ -166,10 +166,11 @@ gc_type_window(GcTyper *t, GcExpr *e, GcRange *r)
 		*r = (GcRange) {0, gc_typer_rows(t, w->pipeline)};
 		return GC_OK;
 	}
+	/* A frame between two distances may have no row. */
+	if (e->cast_scale == GC_OVER_LAG || e->cast_scale == GC_OVER_LEAD || (w->frame == GC_FRAME_BETWEEN && e->cast_scale != GC_OVER_NTILE))
+		e->flags |= GC_NULLABLE;
 	if (e->cast_scale == GC_OVER_SUM)
 		return sum_range(&t->ranges[e->arg[0]], gc_added_up(t, &sum, w->pipeline), r) ? GC_OK : gc_too_wide(t);
-	if (e->cast_scale == GC_OVER_LAG || e->cast_scale == GC_OVER_LEAD)
-		e->flags |= GC_NULLABLE;
 	/* Until it is written, and where it is NULL, it is 0. */
 	*r = t->ranges[e->arg[0]];
 	r->lo = r->lo < 0 ? r->lo : 0;

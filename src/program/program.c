@@ -554,7 +554,8 @@ window_ok(const GcProgram *p, const GcPWindow *w)
 	const GcPPipeline *pl = &gc_pipelines(p)[w->pipeline];
 
 	if (w->pipeline >= p->npipelines - 1 || pl->sink != GC_SINK_ROWS || pl->rest_of ||
-		w->npartition > w->nkeys || w->nkeys > GC_MAX_KEYS || w->frame >= GC_NFRAMES)
+		w->npartition > w->nkeys || w->nkeys > GC_MAX_KEYS || w->frame >= GC_NFRAMES ||
+		(w->frame == GC_FRAME_BETWEEN && (w->start >= pl->nouts || w->end >= pl->nouts)))
 		return false;
 	for (int k = 0; k < w->nkeys; k++)
 	{

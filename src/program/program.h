@@ -318,6 +318,9 @@ typedef struct GcPPipeline
 								 * times, with keys that GC_OP_ROUND chooses; 0: once */
 	u16			sets;			/* GC_SINK_AGGREGATE: a row comes to the sink for each of these
 								 * grouping sets, in each round, with keys that GC_OP_SET chooses; 0: none */
+	u8			needs_group;	/* GC_SINK_AGGREGATE: a grouping set without columns has a group of no row, which the
+								 * device does not make: without any group, PostgreSQL's plan answers */
+	u8			pad;
 } GcPPipeline;
 
 /* Is it stored in 128 bits? */
@@ -416,6 +419,8 @@ typedef struct GcPWindow
 	u8			npartition;		/* the first keys: of PARTITION BY */
 	u8			nkeys;
 	u8			frame;			/* GC_FRAME_* */
+	u8			start;			/* GC_FRAME_BETWEEN: outputs, the distances from the row */
+	u8			end;
 	u8			pad;
 	u16			descending;		/* bit by key */
 	u16			nulls_first;	/* bit by key */

@@ -3,9 +3,7 @@
  * route.c
  *	  Which of several devices a request goes to.
  *
- * A table stays on its device, since requests over it share scans, builds and results there.  Another one gets a
- * request when those before it take longer than its own scan.  What its columns and builds cost there counts.  A device
- * that is short of memory gets none: a copy there drives out what others read, which is then copied again and again.
+ * What the choice is made by; sched/policy/device_choice.h makes it.
  *
  * Runs in backends, apart from what workers tell.  Times by program are words that workers write and sessions read:
  * half of a hash, and microseconds; a split request counts with the time of all its parts.
@@ -15,7 +13,6 @@
 #include "route.h"
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
 
@@ -40,6 +37,8 @@ typedef struct GcRouteShared
 {
 	pg_atomic_uint64 programs[PROGRAMS];	/* 0: none */
 } GcRouteShared;
+
+StaticAssertDecl(GC_CHOICE_MAX_DEVICES == GC_MAX_DEVICES, "offers have room for all devices");
 
 static GcRouteShared *shared = NULL;
 
@@ -165,110 +164,39 @@ gc_route_predict(const GcRequest *request)
 	return (uint32) Min(LEAST_US + column_bytes(request, -1) / speed / request->nparts, PG_INT32_MAX);
 }
 
-/* Numbers by which a policy compares devices: the least is chosen. */
-typedef struct Costs
-{
-	double		missing[GC_MAX_DEVICES];	/* bytes to copy or to build */
-	double		backlog[GC_MAX_DEVICES];
-	double		requests[GC_MAX_DEVICES];
-} Costs;
-
-/* A device's cost by the policy: requests, bytes that are not there, or microseconds until the request could be done. */
-static double
-cost_of(const Costs *costs, int device, GcRoute policy)
-{
-	double		link;
-
-	switch (policy)
-	{
-		case GC_ROUTE_REQUESTS:
-			return costs->requests[device];
-		case GC_ROUTE_AFFINITY:
-			return costs->missing[device];
-		default:
-			link = gc_device_status_of(device)->link_bytes;
-			return costs->backlog[device] + costs->missing[device] / (link > 0 ? link / 1e6 : LINK_SPEED);
-	}
-}
-
-/* Is device a better than b?  Of equal ones, fewer requests decide, or else less in memory. */
+/* Has data had to go from a device a moment ago? */
 static bool
-is_better(const Costs *costs, int a, int b, GcRoute policy)
+is_short_of_memory(GcDeviceStatus *status, TimestampTz now)
 {
-	const double x = cost_of(costs, a, policy);
-	const double y = cost_of(costs, b, policy);
+	const TimestampTz evicted = (TimestampTz) pg_atomic_read_u64(&status->evicted_at);
 
-	if (x != y)
-		return x < y;
-	if (costs->requests[a] != costs->requests[b])
-		return costs->requests[a] < costs->requests[b];
-	return pg_atomic_read_u64(&gc_device_status_of(a)->memory_used) < pg_atomic_read_u64(&gc_device_status_of(b)->memory_used);
-}
-
-/* The device that costs least, among the candidates (a bit each). -1: there are none. */
-static int
-best_of(const Costs *costs, u32 candidates, GcRoute policy)
-{
-	int			best = -1;
-
-	for (int d = 0; d < gc_ndevices; d++)
-	{
-		if ((candidates & 1u << d) && (best < 0 || is_better(costs, d, best, policy)))
-			best = d;
-	}
-	return best;
-}
-
-/* The candidates that are not short of memory, and the home of a request. */
-static u32
-with_room(u32 candidates, int home)
-{
-	const TimestampTz now = GetCurrentTimestamp();
-
-	for (int d = 0; d < gc_ndevices; d++)
-	{
-		const TimestampTz evicted = (TimestampTz) pg_atomic_read_u64(&gc_device_status_of(d)->evicted_at);
-
-		if (d != home && evicted != 0 && !TimestampDifferenceExceeds(evicted, now, SHORT_MS))
-			candidates &= ~(1u << d);
-	}
-	return candidates;
-}
-
-/* Candidates in turn, from one that differs from session to session. */
-static int
-in_turn(u32 candidates)
-{
-	static uint32 turn = 0;
-
-	if (turn == 0)
-		turn = MyProcPid;
-	turn++;
-	for (int n = turn % pg_popcount32(candidates); n > 0; n--)
-		candidates &= candidates - 1;
-	return pg_rightmost_one_pos32(candidates);
+	return evicted != 0 && !TimestampDifferenceExceeds(evicted, now, SHORT_MS);
 }
 
 int
 gc_route(const GcRequest *request, uint32 us, u32 candidates)
 {
-	Costs		costs = {{0}};
-	int			home;
+	static uint32 turn = 0;		/* of round robin; it begins differently from session to session */
+	const TimestampTz now = GetCurrentTimestamp();
+	GcDeviceOffer offers[GC_MAX_DEVICES] = {{0}};
 
-	if (gc_debug_route == GC_ROUTE_ROUND_ROBIN)
-		return in_turn(candidates);
+	if (turn == 0)
+		turn = MyProcPid;
 	for (int d = 0; d < gc_ndevices; d++)
 	{
 		GcDeviceStatus *status = gc_device_status_of(d);
 
 		if ((candidates & 1u << d) == 0)
 			continue;
-		costs.missing[d] = build_bytes(request, d) + (status->info.host_memory ? 0 : column_bytes(request, d));
-		costs.backlog[d] = pg_atomic_read_u64(&status->backlog_us);
-		costs.requests[d] = pg_atomic_read_u32(&status->assigned);
+		offers[d] = (GcDeviceOffer) {
+			.candidate = true,
+			.is_short = is_short_of_memory(status, now),
+			.missing = build_bytes(request, d) + (status->info.host_memory ? 0 : column_bytes(request, d)),
+			.link = status->link_bytes > 0 ? status->link_bytes / 1e6 : LINK_SPEED,
+			.backlog = pg_atomic_read_u64(&status->backlog_us),
+			.requests = pg_atomic_read_u32(&status->assigned),
+			.memory_used = pg_atomic_read_u64(&status->memory_used)
+		};
 	}
-	if (gc_debug_route != GC_ROUTE_PREDICTED)
-		return best_of(&costs, candidates, gc_debug_route);
-	home = best_of(&costs, candidates, GC_ROUTE_AFFINITY);
-	return costs.backlog[home] <= us ? home : best_of(&costs, with_room(candidates, home), GC_ROUTE_PREDICTED);
+	return gc_choose_device(offers, gc_ndevices, us, ++turn, gc_debug_route);
 }

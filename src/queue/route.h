@@ -15,15 +15,7 @@
 #include "postgres.h"
 
 #include "queue.h"
-
-/* gpuconc.debug_route */
-typedef enum GcRoute
-{
-	GC_ROUTE_ROUND_ROBIN,
-	GC_ROUTE_REQUESTS,			/* the fewest requests */
-	GC_ROUTE_AFFINITY,			/* the fewest bytes to copy */
-	GC_ROUTE_PREDICTED			/* where its columns are, unless it waits there for longer than it scans */
-} GcRoute;
+#include "../sched/policy/device_choice.h"
 
 /* Bytes of a build on the device, about. */
 extern double gc_route_build_bytes(const GcBuildValue *build);

@@ -636,6 +636,18 @@ connect_to_server(void)
 	SetConfigOption("application_name", name, PGC_USERSET, PGC_S_SESSION);
 }
 
+/* Say if the device has less memory to give than the settings ask for. */
+static void
+compare_memory(const char *which)
+{
+	const u64	bytes = gc_worker.dev->info.memory_bytes;
+
+	if (bytes < (u64) gc_device_memory_limit_mb * 1024 * 1024 / 100 * 95)
+		ereport(LOG,
+				(errmsg("gpuconc's device%s gives %llu MB of memory, not the %d MB of gpuconc.device_memory_limit", which,
+						(unsigned long long) (bytes / (1024 * 1024)), gc_device_memory_limit_mb)));
+}
+
 /* The entry of a worker; its argument is the number of its device. */
 void
 gc_worker_main(Datum arg)
@@ -669,6 +681,7 @@ gc_worker_main(Datum arg)
 	{
 		ereport(LOG,
 				(errmsg("gpuconc uses device%s %s: %s", which, gc_worker.ops->name, gc_worker.dev->info.name)));
+		compare_memory(which);
 		publish_status(GC_WORKER_READY, &err);
 		serve();
 		if (device_lost)

@@ -72,6 +72,7 @@ test_forget(void)
 	GcKernelCache *cache = open_cache(directory, 1);
 	int			unloaded;
 	pthread_barrier_t barrier;
+	GcCachedKernel *ahead;
 	GcCachedKernel *busy;
 
 	for (int i = 0; i < 5; i++)
@@ -81,7 +82,8 @@ test_forget(void)
 		snprintf(source, sizeof(source), "forgotten %d", i);
 		ok(get(cache, source, GC_ORIGIN_COMPILED), "kernel %d is compiled", i);
 	}
-	ok(await(cache, gc_kcache_get_ahead(cache, "ahead"), NULL) == GC_KERNEL_READY, "one that was asked for ahead, too");
+	ahead = gc_kcache_get_ahead(cache, "ahead");
+	ok(await(cache, ahead, NULL) == GC_KERNEL_READY, "one that was asked for ahead, too");
 	gc_kcache_keep(gc_kcache_get(cache, "forgotten 3"));
 	ok(gc_kcache_exceeds(cache, 3) && !gc_kcache_exceeds(cache, 4), "four of these may be forgotten");
 
@@ -99,6 +101,17 @@ test_forget(void)
 	ok(get(cache, "forgotten 0", GC_ORIGIN_DISK), "a forgotten kernel comes from disk");
 	ok(get(cache, "forgotten 3", GC_ORIGIN_MEMORY), "a kept one is in memory");
 	ok(get(cache, "ahead", GC_ORIGIN_MEMORY), "so is the one asked for ahead");
+
+	gc_kcache_forget(cache);
+	ok(gc_kcache_get_ahead(cache, "ahead") == ahead, "two keep the one that was asked for ahead");
+	gc_kcache_let_go(ahead);
+	unloaded = unloads;
+	gc_kcache_forget(cache);
+	is(unloads - unloaded, 0, "one of them still does");
+	gc_kcache_let_go(ahead);
+	ok(gc_kcache_exceeds(cache, 0), "nobody");
+	gc_kcache_forget(cache);
+	is(unloads - unloaded, 1, "it is unloaded");
 	gc_kcache_close(cache);
 	empty_directory();
 }

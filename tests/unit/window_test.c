@@ -33,6 +33,7 @@ enum
 	W_FLOAT,					/* may be NULL */
 	W_ID,						/* no two alike */
 	W_ARG, W_ARG_HIGH,			/* may be NULL */
+	W_START, W_END,				/* the same in all rows */
 	W_RESULT, W_RESULT_HIGH,
 	W_NULLS,
 	NWORDS
@@ -59,7 +60,7 @@ must(GcCode code)
 static u64
 column(u32 word, u32 high, u32 is_float)
 {
-	return GC_WINDOW_COLUMN(word, high, word == W_ID ? GC_WINDOW_NO_WORD : W_NULLS, word, is_float);
+	return GC_WINDOW_COLUMN(word, high, word == W_ID || word == W_START || word == W_END ? GC_WINDOW_NO_WORD : W_NULLS, word, is_float);
 }
 
 static bool
@@ -155,31 +156,88 @@ draw_window(bool total)
 	qsort(order, count, sizeof(u32), compare_rows);
 }
 
+/* Give all rows the same argument, which is above 0. */
+static void
+draw_buckets(void)
+{
+	const u64	buckets = 1 + draw(draw(2) ? 20 : 100000);
+
+	for (u32 i = 0; i < count + SLACK_ROWS; i++)
+	{
+		rows[W_ARG][i] = buckets;
+		rows[W_ARG_HIGH][i] = 0;
+		rows[W_NULLS][i] &= ~(1ull << W_ARG);
+	}
+}
+
+/* Distances of a frame's first and last row.  There is a scan of extremes from the partition's first row on alone. */
+static void
+draw_distances(u32 fn)
+{
+	const bool	extreme = fn == GC_OVER_MIN || fn == GC_OVER_MAX;
+	const i64	start = extreme || draw(4) == 0 ? -((i64) 1 << 40) : (i64) draw(20) - 10;
+	const i64	end = draw(4) == 0 ? (i64) 1 << 40 : (i64) draw(20) - 10;
+
+	for (u32 i = 0; i < count + SLACK_ROWS; i++)
+	{
+		rows[W_START][i] = (u64) start;
+		rows[W_END][i] = (u64) end;
+	}
+}
+
 /* ---------- the rule once more ---------- */
 
-/* What a function gives for the row at place n; false: NULL. */
+/* ntile() as window_ntile() of PostgreSQL counts it, row by row. */
+static i128
+expect_bucket(u32 nrows, u32 place, u64 buckets)
+{
+	u64			most = nrows / buckets;
+	u64			larger = most > 0 ? nrows % buckets : 0;
+	u64			bucket = 1,
+				in_bucket = 0;
+
+	most = most == 0 ? 1 : most + (larger > 0);
+	for (u32 n = 0; n <= place; n++)
+	{
+		if (++in_bucket <= most)
+			continue;
+		if (larger != 0 && bucket == larger)
+		{
+			larger = 0;
+			most--;
+		}
+		bucket++;
+		in_bucket = 1;
+	}
+	return (i128) bucket;
+}
+
+/* What a function gives for the row at place n, whose frame is from `begin` to before `behind`; false: NULL. */
 static bool
-expect(u32 fn, u32 n, u32 first, u32 end, u32 first_peer, u32 peers_before, u32 last, i128 *v)
+expect(u32 fn, u32 n, u32 first, u32 end, u32 first_peer, u32 peers_before, u32 begin, u32 behind, i128 *v)
 {
 	const u64	arg = column(W_ARG, W_ARG_HIGH, 0);
 	i128		sum = 0,
 				least = 0,
 				most = 0;
 	u32			values = 0;
-	u32			at = fn == GC_OVER_FIRST ? first : fn == GC_OVER_LAST ? last : fn == GC_OVER_LAG ? n - 1 : n + 1;
+	u32			at = fn == GC_OVER_FIRST ? begin : fn == GC_OVER_LAST ? behind - 1 : fn == GC_OVER_LAG ? n - 1 : n + 1;
 
 	*v = fn == GC_OVER_ROW_NUMBER ? n - first + 1 : fn == GC_OVER_RANK ? first_peer - first + 1 :
-		fn == GC_OVER_DENSE_RANK ? peers_before + 1 : last - first + 1;
-	if (fn <= GC_OVER_ROWS)
+		fn == GC_OVER_DENSE_RANK ? peers_before + 1 : begin < behind ? behind - begin : 0;
+	if (fn == GC_OVER_NTILE)
+		*v = expect_bucket(end - first, n - first, rows[W_ARG][order[n]]);
+	if (fn <= GC_OVER_ROWS || fn == GC_OVER_NTILE)
 		return true;
 	if (fn >= GC_OVER_LAG)
 	{
-		if ((fn == GC_OVER_LAG && n == first) || (fn == GC_OVER_LEAD && n + 1 == end) || is_null(arg, order[at]))
+		if ((fn == GC_OVER_LAG && n == first) || (fn == GC_OVER_LEAD && n + 1 == end) ||
+			(fn >= GC_OVER_FIRST && begin >= behind) || is_null(arg, order[at]))
 			return false;
 		*v = value(arg, order[at]);
 		return true;
 	}
-	for (u32 i = first; i <= last; i++)
+	for (u32 i = begin; i < behind; i++)
 	{
 		const i128	x = value(arg, order[i]);
 
@@ -206,7 +264,9 @@ count_wrong(u32 fn, u32 frame)
 	{
 		const u32	row = order[n];
 		u32			end = n + 1,
-					last = n;
+					begin,
+					behind = n + 1;
+		i64			at;
 		i128		v;
 		bool		there;
 
@@ -223,9 +283,19 @@ count_wrong(u32 fn, u32 frame)
 			continue;
 		while (end < count && compare_by(npartition, row, order[end]) == 0)
 			end++;
-		while (frame == GC_FRAME_PEERS && last + 1 < end && compare_by(nkeys, row, order[last + 1]) == 0)
-			last++;
-		there = expect(fn, n, first, end, first_peer, peers_before, frame == GC_FRAME_PARTITION ? end - 1 : last, &v);
+		while (frame == GC_FRAME_PEERS && behind < end && compare_by(nkeys, row, order[behind]) == 0)
+			behind++;
+		begin = first;
+		if (frame == GC_FRAME_PARTITION)
+			behind = end;
+		if (frame == GC_FRAME_BETWEEN)
+		{
+			at = (i64) n + (i64) rows[W_START][row];
+			begin = at < first ? first : at > end ? end : (u32) at;
+			at = (i64) n + (i64) rows[W_END][row] + 1;
+			behind = at < first ? first : at > end ? end : (u32) at;
+		}
+		there = expect(fn, n, first, end, first_peer, peers_before, begin, behind, &v);
 		wrong += there != !(got[W_NULLS][row] >> W_RESULT & 1) ||
 			(there && v != (i128) ((u128) got[W_RESULT_HIGH][row] << 64 | got[W_RESULT][row]));
 	}
@@ -303,6 +373,8 @@ compute(Run *r, u32 fn, u32 frame)
 	r->args.w[GC_WINDOW_NPARTITION] = npartition;
 	r->args.w[GC_WINDOW_NKEYS] = nkeys;
 	r->args.w[GC_WINDOW_FRAME] = frame;
+	r->args.w[GC_WINDOW_START] = column(W_START, GC_WINDOW_NO_WORD, 0);
+	r->args.w[GC_WINDOW_END] = column(W_END, GC_WINDOW_NO_WORD, 0);
 	r->args.w[GC_WINDOW_ARG] = column(W_ARG, W_ARG_HIGH, 0);
 	r->args.w[GC_WINDOW_RESULT] = column(W_RESULT, W_RESULT_HIGH, 0);
 	r->args.w[GC_WINDOW_FN] = GC_OVER_NONE;
@@ -344,7 +416,10 @@ test_function(Run *r, u32 fn)
 		count = sizes[s % NSIZES];
 		r->one_block = s % 2 == 0;
 		draw_rows(1 + draw(s % 3 == 0 ? 3 : 5000));
-		draw_window(total || frame == GC_FRAME_ROWS || draw(2) == 0);
+		if (fn == GC_OVER_NTILE)
+			draw_buckets();
+		draw_distances(fn);
+		draw_window(total || frame == GC_FRAME_ROWS || frame == GC_FRAME_BETWEEN || draw(2) == 0);
 		compute(r, fn, frame);
 		bad += count_wrong(fn, frame) > 0;
 	}

@@ -125,6 +125,7 @@ gc_generate_window_kernel(void)
 	cg_prologue(&t, GC_WINDOW_WORDS, 8, 256);
 	/* What a step reads is not there if one before it was stopped: none begins then, in this launch or in later ones. */
 	text_addf(&t, "GC_BLOCK_ARRAY(u32, stopped, 1);\n"
+			  "GC_BLOCK_ARRAY(GcWindowState, parts, 256);\n"
 			  "for (u32 s = 0; s < (u32) gc_a.w[GC_WINDOW_NSTEPS]; s++) {\n"
 			  "if (thread == 0) stopped[0] = GC_STOPPED;\n"
 			  "GC_BARRIER();\n"
@@ -133,6 +134,8 @@ gc_generate_window_kernel(void)
 			  "const u32 phase = GC_WINDOW_PHASE(step);\n"
 			  "const GcWindow window = gc_window(gc_a.w, GC_WINDOW_ORDER(step));\n"
 			  "const u32 npacked = phase >= GC_WINDOW_PACK && phase <= GC_WINDOW_MERGE ? gc_window_npacked(&window) : 0;\n"
+			  "if (phase == GC_WINDOW_CARRY && block == 0) gc_window_carry(&window, parts, GC_WINDOW_WIDTH(step), thread, nthreads);\n"
+			  "if (phase != GC_WINDOW_CARRY)\n"
 			  "for (u64 unit = gc_a.w[GC_WINDOW_FROM] + (u64) block * nthreads + thread; unit < end; unit += (u64) nblocks * nthreads)\n"
 			  "gc_window_unit(&window, phase, unit, GC_WINDOW_WIDTH(step), npacked);\n"
 			  "GC_BARRIER();\n"

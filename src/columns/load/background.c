@@ -10,12 +10,15 @@
 #include "background.h"
 
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
+#include "pgstat.h"
 #include "storage/lmgr.h"
 
 #include "../encode/spec.h"
 #include "../store/columns.h"
 #include "../store/store.h"
+
+/* The loader's task, as it stands in pg_stat_activity; empty in sessions. */
+static char reported[3 * NAMEDATALEN];
 
 StaticAssertDecl(sizeof(GcLoaderArgs) <= BGW_EXTRALEN, "GcLoaderArgs has outgrown bgw_extra");
 
@@ -36,6 +39,7 @@ start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
 	snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", args->key.relid);
 	strlcpy(worker.bgw_type, "gpuconc loader", BGW_MAXLEN);
 	memcpy(worker.bgw_extra, args, sizeof(*args));
+	worker.bgw_notify_pid = args->task == GC_LOADER_WARM ? MyProcPid : 0;
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
@@ -68,10 +72,37 @@ gc_loader_start_cold(const GcRelKey *key)
 	return start_for(key, GC_LOADER_COLD);
 }
 
+bool
+gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **handle)
+{
+	const GcLoaderArgs args = {.key = *key,.task = GC_LOADER_WARM,.helpers = helpers};
+
+	return start_loader(&args, handle);
+}
+
 void
 gc_loader_start_keeper(const GcRelKey *key)
 {
 	(void) start_for(key, GC_LOADER_KEEP);
+}
+
+void
+gc_loader_reports(const char *does)
+{
+	strlcpy(reported, does, sizeof(reported));
+	pgstat_report_activity(STATE_RUNNING, reported);
+}
+
+void
+gc_loader_progress(uint64 chunks_done, uint64 chunks_total)
+{
+	char		text[sizeof(reported) + 64];
+
+	if (reported[0] == '\0')
+		return;
+	snprintf(text, sizeof(text), "%s, %llu of %llu chunks", reported, (unsigned long long) chunks_done,
+			 (unsigned long long) chunks_total);
+	pgstat_report_activity(STATE_RUNNING, text);
 }
 
 bool

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "postmaster/bgworker.h"
 #include "utils/relcache.h"
 
 #include "../store/columns.h"
@@ -20,6 +21,7 @@ typedef enum GcLoaderTask
 	GC_LOADER_HELP,				/* with the table's job */
 	GC_LOADER_REFRESH,			/* what is cached of it */
 	GC_LOADER_COLD,				/* load columns that are asked for (cold_loader.h) */
+	GC_LOADER_WARM,				/* load all columns (prewarm.h) */
 	GC_LOADER_KEEP,				/* write what is cached into files (disk.h) */
 	GC_LOADER_HOT				/* load hot pages whenever that is asked for (hot_loader.h) */
 } GcLoaderTask;
@@ -28,6 +30,7 @@ typedef struct GcLoaderArgs
 {
 	GcRelKey	key;
 	uint8		task;			/* GcLoaderTask */
+	uint8		helpers;		/* of GC_LOADER_WARM */
 } GcLoaderArgs;
 
 /* Have up to n workers help with the job of this relation. */
@@ -43,6 +46,13 @@ extern void gc_load_in_background(Relation rel);
 /* Start the loader of a table's hot pages, or of its cold columns; false: there is no room for a worker. */
 extern bool gc_loader_start_hot(const GcRelKey *key);
 extern bool gc_loader_start_cold(const GcRelKey *key);
+
+/* Start the loader of all columns of a table, which tells this process when it starts and ends; false: as above. */
+extern bool gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **handle);
+
+/* In a loader: what it does, for pg_stat_activity; and how far it is. */
+extern void gc_loader_reports(const char *does);
+extern void gc_loader_progress(uint64 chunks_done, uint64 chunks_total);
 
 /* Have what is cached of a table written into files, if there is room for a worker. */
 extern void gc_loader_start_keeper(const GcRelKey *key);

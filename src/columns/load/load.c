@@ -545,6 +545,7 @@ work_at_job(Relation rel, bool session)
 				if (loader == NULL)
 					loader = gc_loader_create(rel);
 				gc_loader_load(loader, chunkno);
+				gc_loader_progress(gc_job_mine()->chunks_done, gc_job_mine()->chunks_total);
 				break;
 			case GC_CLAIM_PUBLISH:
 				ConditionVariableCancelSleep();
@@ -815,19 +816,14 @@ reserve_room(const Load *load, GcError *err)
 	return gc_fail(err, GC_CACHE_FULL, "They do not fit beside columns that are in use, or are being loaded.");
 }
 
-bool
-gc_load_alone(Relation rel, int ncols, const GcColSpec *specs)
+GcCode
+gc_load_alone(Relation rel, int ncols, const GcColSpec *specs, bool refresh, GcError *err)
 {
-	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.background = true};
-	GcError		err = {GC_OK, ""};
-	GcCode		code = reserve_room(&load, &err);
+	Load		load = {.rel = rel,.ncols = ncols,.specs = specs,.refresh = refresh,.background = true};
+	GcCode		code = reserve_room(&load, err);
 
 	if (code == GC_OK)
-		code = load_timed(&load, NULL, &err);
+		code = load_timed(&load, NULL, err);
 	gc_reserve_end();
-	if (code == GC_OK)
-		return true;
-	ereport(DEBUG1,
-			(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));
-	return false;
+	return code;
 }

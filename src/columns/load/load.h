@@ -61,7 +61,10 @@ extern bool gc_load_hot_in_background(Relation rel, GcLoadStats *stats);
 /* Bring what is cached of rel up to date (gc_load_in_background). */
 extern void gc_load_refresh(Relation rel);
 
-/* Load columns where no session waits for them (cold_loader.h); false: it could not be done. */
-extern bool gc_load_alone(Relation rel, int ncols, const GcColSpec *specs);
+/*
+ * Load columns in a loader, if they fit beside columns in use.  refresh: and what a refresh in the background would
+ * load anew.
+ */
+extern GcCode gc_load_alone(Relation rel, int ncols, const GcColSpec *specs, bool refresh, GcError *err);
 
 #endif							/* GC_LOAD_H */

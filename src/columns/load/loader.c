@@ -39,6 +39,7 @@
 #include "job.h"
 #include "disk.h"
 #include "load.h"
+#include "prewarm.h"
 
 /*
  * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of what it
@@ -50,13 +51,15 @@
 
 /* Settings of the database or the role that would get in the way. */
 static void
-prepare_settings(void)
+prepare_settings(const GcLoaderArgs *args)
 {
 	SetConfigOption("application_name", "gpuconc loader", PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("lock_timeout", "1s", PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("default_transaction_isolation", "read committed",
 					PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("default_transaction_deferrable", "off", PGC_USERSET, PGC_S_SESSION);
+	if (args->task == GC_LOADER_WARM)
+		SetConfigOption("gpuconc.loader_workers", psprintf("%d", args->helpers), PGC_USERSET, PGC_S_SESSION);
 }
 
 /* The query of pg_stat_activity. */
@@ -64,11 +67,11 @@ static void
 report_table(Relation rel, GcLoaderTask task)
 {
 	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
-	const char *does = task == GC_LOADER_KEEP ? "keep" : task == GC_LOADER_HELP || task == GC_LOADER_COLD ? "load" : "refresh";
+	const char *does = task == GC_LOADER_KEEP ? "keep" : task == GC_LOADER_REFRESH || task == GC_LOADER_HOT ? "refresh" : "load";
 	char	   *text = psprintf("gpuconc: %s %s", does,
 								quote_qualified_identifier(namespace, RelationGetRelationName(rel)));
 
-	pgstat_report_activity(STATE_RUNNING, text);
+	gc_loader_reports(text);
 }
 
 /* Columns that a cold load is asked for, and the outcome of a load. */
@@ -86,6 +89,7 @@ load_columns(Relation rel, const GcTask *task)
 {
 	GcColSpec  *specs = palloc((task->ncols + 1) * sizeof(GcColSpec));
 	const char *reason;
+	GcError		err = {GC_OK, ""};
 	int			n = 0;
 
 	for (int i = 0; i < task->ncols; i++)
@@ -93,7 +97,11 @@ load_columns(Relation rel, const GcTask *task)
 		if (task->attnums[i] <= RelationGetNumberOfAttributes(rel) && gc_col_spec(rel, task->attnums[i], &specs[n], &reason))
 			n++;
 	}
-	return n == 0 || gc_load_alone(rel, n, specs);
+	if (n == 0 || gc_load_alone(rel, n, specs, false, &err) == GC_OK)
+		return true;
+	ereport(DEBUG1,
+			(errmsg_internal("could not load columns of table \"%s\": %s", RelationGetRelationName(rel), err.detail)));
+	return false;
 }
 
 /* Do what is to be done for the table, inside a transaction. */
@@ -121,6 +129,8 @@ work_on_table(const GcLoaderArgs *args, GcTask *task)
 			gc_load_refresh(rel);
 		else if (args->task == GC_LOADER_HOT)
 			task->failed = !gc_load_hot_in_background(rel, &task->stats);
+		else if (args->task == GC_LOADER_WARM)
+			gc_prewarm_alone(rel);
 		else if (args->task == GC_LOADER_COLD)
 			task->failed = !load_columns(rel, task);
 		else if (gc_job_join(&key, false))
@@ -193,7 +203,7 @@ gc_loader_main(Datum main_arg)
 	BackgroundWorkerUnblockSignals();
 
 	BackgroundWorkerInitializeConnectionByOid(args.key.dbid, InvalidOid, 0);
-	prepare_settings();
+	prepare_settings(&args);
 
 	if (args.task == GC_LOADER_HOT)
 		gc_hot_loader_run(&args, load_hot);

@@ -43,7 +43,7 @@ gc_build_display_of(GcTranslation *tr, PlannerInfo *root, int pipeline, int what
 		tr->lower_display = lappend(tr->lower_display, clause);
 		return;
 	}
-	vars = pull_var_clause((Node *) expr, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
+	vars = pull_var_clause((Node *) expr, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
 	/* setrefs.c wants every Var of custom_exprs in custom_scan_tlist. */
 	foreach(lc, vars)
 		(void) gc_scan_attno(tr, lfirst(lc));

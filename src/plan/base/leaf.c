@@ -278,7 +278,7 @@ gc_covers_groups(GcLeaf *leaf, List *keys)
 	ListCell   *lc,
 			   *lk;
 
-	if (leaf->groups == NULL || leaf->groups->rows)
+	if (leaf->groups == NULL || leaf->groups->rows || leaf->groups->root->parse->groupingSets != NIL)
 		return false;
 	foreach(lc, leaf->groups->by)
 	{

@@ -246,18 +246,21 @@ encoding_cost(const GcLeaf *leaf)
 }
 
 /*
- * To make the groups that windows are over, to sort the rows and to scan them.  For each doubling of the rows, one takes as
- * long as to enter it into a table; the functions as long as a few doublings.
+ * To enter each row into a group table at most, or to keep it.  If there are windows: to make the groups that they are over,
+ * to sort the rows and to scan them.  For each doubling of the rows, one takes as long as to enter it into a table; the
+ * functions as long as a few doublings.
  */
 static Cost
-kept_windows_cost(const GcTranslation *tr, const GcGroups *rows, const DeviceCosts *costs)
+kept_cost(const GcTranslation *tr, const GcGroups *groups, const DeviceCosts *costs)
 {
-	const double n = Max(tr->plan->groups[rows->pipeline], 2);
-	Cost		cost = rows->over ? rows->over->streamed->tuples * rows->over->streamed->share * costs->build : 0;
+	const double n = Max(tr->plan->groups[groups->pipeline], 2);
+	Cost		cost = groups->streamed->tuples * groups->streamed->share * costs->build;
 
+	if (groups->rows && groups->over)
+		cost += groups->over->streamed->tuples * groups->over->streamed->share * costs->build;
 	for (int i = 0; i < tr->nkept_windows; i++)
 	{
-		if (tr->kept_windows[i].pipeline == rows->pipeline)
+		if (tr->kept_windows[i].pipeline == groups->pipeline)
 			cost += n * (log2(n) + WINDOW_DOUBLINGS) * costs->build + WINDOW_COST;
 	}
 	return cost;
@@ -296,11 +299,8 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 	}
 	else if (leaf->groups && !leaf->groups->shared)
 	{
-		/* Each row is entered into a group table at most, or is kept. */
 		cost += leaves_cost(tr, leaf->groups->leaves, costs);
-		cost += leaf->groups->streamed->tuples * leaf->groups->streamed->share * costs->build;
-		if (leaf->groups->rows)
-			cost += kept_windows_cost(tr, leaf->groups, costs);
+		cost += kept_cost(tr, leaf->groups, costs);
 	}
 	else if (leaf->groups == NULL)
 	{
@@ -385,6 +385,8 @@ gc_costs(GcTranslation *tr, Path *own)
 
 	foreach(lc, tr->leaves)
 		costs.device += leaf_cost(tr, lfirst(lc), &constants);
+	if (tr->groups && tr->groups->rows)
+		costs.device += kept_cost(tr, tr->groups, &constants) + tr->streamed->tuples * constants.tuple;
 	costs.device += lookup_operators(tr) * cpu_operator_cost;
 	costs.device += sets_cost(tr, &constants);
 	own_time -= gc_groups_excess(own, tr->fewer);

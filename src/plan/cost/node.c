@@ -151,7 +151,8 @@ node_name(const GcPlan *plan, RelOptInfo *rel)
 {
 	const GcProgram *p = GC_PLAN_PROGRAM(plan);
 
-	if (plan->windowed)
+	/* No other rows than windows' are of a relation above joins. */
+	if (plan->windowed || (gc_pipelines(p)[p->npipelines - 1].sink == GC_SINK_ROWS && IS_UPPER_REL(rel)))
 		return GC_NODE_WINDOW;
 	if (gc_pipelines(p)[p->npipelines - 1].sink == GC_SINK_AGGREGATE || IS_UPPER_REL(rel))
 		return GC_NODE_AGGREGATE;

@@ -262,23 +262,26 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 	path->cpath.path.total_cost += path->costs.scale * sorting;
 }
 
+/* Are these all columns?  So are windows of the device's, and what it groups below them: it computes them for all rows. */
+static bool
+are_columns(const GcTranslation *tr, const List *exprs)
+{
+	const bool	windowed = tr->groups && tr->groups->rows;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		if (!IsA(lfirst(lc), Var) && !(windowed && (IsA(lfirst(lc), WindowFunc) || IsA(lfirst(lc), Aggref))))
+			return false;
+	}
+	return true;
+}
+
 /* Does the query return nothing but columns? */
 static bool
 only_vars(PlannerInfo *root, const GcPath *path)
 {
-	ListCell   *lc;
-
-	foreach(lc, root->upper_targets[UPPERREL_ORDERED]->exprs)
-	{
-		if (!IsA(lfirst(lc), Var))
-			return false;
-	}
-	foreach(lc, path->cpath.path.pathtarget->exprs)
-	{
-		if (!IsA(lfirst(lc), Var))
-			return false;
-	}
-	return true;
+	return are_columns(path->tr, root->upper_targets[UPPERREL_ORDERED]->exprs) && are_columns(path->tr, path->cpath.path.pathtarget->exprs);
 }
 
 /*
@@ -387,8 +390,8 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 			path = ((ProjectionPath *) path)->subpath;
 		if (!gc_is_path(path) || (foreach_current_index(lc) >= list_length(input->pathlist) && path->parent != input))
 			continue;
-		/* No row may be missing that other nodes, or DISTINCT, are still to take. */
-		above = query->hasWindowFuncs || (query->distinctClause != NIL && path->parent != input);
+		/* No row may be missing that windows, other nodes or DISTINCT are still to take. */
+		above = ((GcPath *) path)->tr->windows != NULL || (query->distinctClause != NIL && path->parent != input);
 		sorted = ordered_path(root, output, (GcPath *) path, keys, above ? -1 : wanted);
 		if (sorted == NULL && apart)
 			sorted = (Path *) create_sort_path(root, output, path, keys, wanted);

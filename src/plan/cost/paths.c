@@ -176,18 +176,27 @@ embed(GcTranslation *tr, GcLeaf *leaf)
 	return gc_subquery_embed(tr, leaf) || gc_union_embed(tr, leaf);
 }
 
-/* Begin a translation of a relation, with all that it needs of other rooms. */
+/* A translation of nothing yet, with all that it needs of other rooms. */
 static GcTranslation *
-translate_rel(PlannerInfo *root, GcRelDesc *desc, bool untried)
+empty_translation(PlannerInfo *root)
 {
 	GcTranslation *tr = palloc0(sizeof(GcTranslation));
 
-	tr->untried = untried;
 	tr->top = tr->root = root;
 	tr->embed = embed;
 	tr->translate = gc_translate_expr;
 	tr->leaky_forbidden = row_security_in_effect(root);
 	gc_builder_init(tr);
+	return tr;
+}
+
+/* Begin a translation of a relation. */
+static GcTranslation *
+translate_rel(PlannerInfo *root, GcRelDesc *desc, bool untried)
+{
+	GcTranslation *tr = empty_translation(root);
+
+	tr->untried = untried;
 	if (!desc->ok)
 		gc_refuse(tr, "%s", desc->reason);
 	else if (gc_translate_tree(tr, desc) && gc_translate_steps(tr))
@@ -461,7 +470,7 @@ gc_add_rel_path(PlannerInfo *root, RelOptInfo *rel)
 	tr = start_translation(root, rel);
 	if (tr->reason == NULL && gc_planning_cursor() && list_length(tr->leaves) == 1 && simply_updatable(root))
 		gc_refuse(tr, "a cursor reads rows of a single table");
-	if (tr->reason == NULL && gc_translate_rows(tr, rel->reltarget))
+	if (tr->reason == NULL && gc_translate_rows(tr, rel->reltarget->exprs))
 	{
 		/* Each row of what is streamed may have a match. */
 		tr->fewer = Max(tr->fewer, Min(tr->streamed->tuples * tr->streamed->share / Max(rel->rows, 1), 1));
@@ -584,4 +593,16 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	if (tr->reason == NULL)
 		tr->plan->groups[tr->main] = groups = possible_groups(tr, groups);
 	add_gc_path(tr, output, target, NIL, groups, "distinct");
+}
+
+GcTranslation *
+gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions)
+{
+	GcTranslation *tr = empty_translation(root);
+
+	if (gc_windows_stream(tr, conditions))
+		(void) gc_translate_parts(tr, target->exprs);
+	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
+		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
+	return tr;
 }

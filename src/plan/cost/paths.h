@@ -31,6 +31,12 @@ extern void gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInf
  */
 extern void gc_keep_only_offer(RelOptInfo *rel);
 
+/*
+ * Translate a whole query level, whose windows are the device's.  conditions: on results of the windows.  The translation has
+ * a reason if that cannot be.
+ */
+extern struct GcTranslation *gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions);
+
 /* Offer paths from now on (path_hooks.c). */
 extern void gc_path_hooks_install(void);
 

@@ -7,6 +7,9 @@
  * and the WindowAgg nodes above a node of ours are left out, whatever that node is of: rows, groups, or grouping sets.
  * All windows of a query level go along, or none.
  *
+ * Or the device does, over rows that it keeps (group/kept_windows.c).  It knows fewer functions.  Where it knows all, the
+ * sooner of the two is offered.
+ *
  * The fallback is PostgreSQL's own path, with the node's fallback where the node was.
  *
  * Planner, in backends.
@@ -46,7 +49,10 @@
 #define COMPARE_OPERATORS	0.2
 #define ROW_OPERATORS		2
 #define FUNCTION_OPERATORS	1
-#define NUMERIC_OPERATORS	6
+#define NUMERIC_OPERATORS	14
+
+/* Windows of fewer rows are the session's. */
+#define FEW_ROWS			1000
 
 /*-------------------------------------------------------------------------
  * Expressions
@@ -493,27 +499,45 @@ take_fallback(PlannerInfo *root, GcPath *path, GcPath *node, Path *above)
 	return linitial(path->cpath.custom_paths) != NULL;
 }
 
-/* The node with the window functions that PostgreSQL computes in a path; NULL, with a reason, if it has no fallback. */
+/* A path of a translation with windows, in place of PostgreSQL's; NULL, with a reason, if it has none. */
 static GcPath *
-with_windows(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcTranslation *tr, List *quals, int sorts)
+windowed_path(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcTranslation *tr)
 {
-	const Cost	cost = windows_cost(tr, node->cpath.path.rows, sorts);
-	Path	   *fallback = linitial(node->cpath.custom_paths);
-	GcPath	   *path = gc_make_path(tr, output, root->upper_targets[UPPERREL_WINDOW]);
-	Cost		own_time;
+	GcPath	   *path = tr->reason ? NULL : gc_make_path(tr, output, root->upper_targets[UPPERREL_WINDOW]);
 
-	if (!take_fallback(root, path, node, above))
+	if (path && !take_fallback(root, path, node, above))
 	{
 		gc_refuse(tr, "PostgreSQL has no independent plan for it");
 		return NULL;
 	}
+	if (path)
+		path->cpath.path.rows = above->rows;
+	return path;
+}
+
+/* The node with the window functions that PostgreSQL computes in a path, computed by the session; NULL, with a reason. */
+static GcPath *
+by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcTranslation *tr, List *quals)
+{
+	Path	   *fallback = linitial(node->cpath.custom_paths);
+	GcPath	   *path;
+	int			sorts = 0;
+	Cost		cost;
+	Cost		own_time;
+
+	if (translate_windows(tr, root->upper_targets[UPPERREL_WINDOW], node->having, quals, &sorts) &&
+		!gc_windows_fit(tr->windows, list_length(tr->outputs), node->cpath.path.rows))
+		gc_refuse(tr, "windows of so many rows would take more memory than hash tables may");
+	path = windowed_path(root, output, node, above, tr);
+	if (path == NULL)
+		return NULL;
+	cost = windows_cost(tr, node->cpath.path.rows, sorts);
 	path->having = quals;
 	path->costs = node->costs;
 	path->costs.device += cost;
 	own_time = gc_execution_time(root, path->own);
 	if (own_time > 0 && path->own->total_cost > 0)
 		path->costs.scale = path->own->total_cost / own_time;
-	path->cpath.path.rows = above->rows;
 	gc_set_costs(&path->cpath.path, &path->costs, node->cpath.path.rows);
 	tr->plan->sorted = false;
 	tr->plan->norder = 0;
@@ -521,6 +545,39 @@ with_windows(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, G
 	tr->plan->ms += cost * GC_UNIT_MS;
 	tr->plan->own_ms += gc_time_above(root, linitial(path->cpath.custom_paths), fallback) * GC_UNIT_MS;
 	return path;
+}
+
+/* The same, computed by the device, which keeps rows of tables alone.  Few rows are the session's: no plan is worth looking for. */
+static GcPath *
+by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List *quals)
+{
+	GcTranslation *tr;
+	GcPath	   *path;
+
+	if ((node->cpath.path.rows < FEW_ROWS && !gc_offload_forced()) || list_length(node->cpath.custom_paths) > 1)
+		return NULL;
+	tr = gc_translate_with_windows(root, root->upper_targets[UPPERREL_WINDOW], quals);
+	path = windowed_path(root, output, node, above, tr);
+	if (path == NULL)
+	{
+		ereport(DEBUG1,
+				(errmsg_internal("gpuconc leaves windows to the session: %s", tr->reason)));
+		return NULL;
+	}
+	tr->plan->rows_out = above->rows;
+	path->costs = gc_costs(tr, path->own);
+	gc_set_costs(&path->cpath.path, &path->costs, above->rows);
+	tr->plan->ms = gc_costs_time(&path->costs, above->rows) * GC_UNIT_MS;
+	return path;
+}
+
+/* The one that takes less time; either may be NULL. */
+static GcPath *
+sooner(GcPath *session, GcPath *device)
+{
+	if (session == NULL || device == NULL)
+		return session ? session : device;
+	return device->tr->plan->ms < session->tr->plan->ms ? device : session;
 }
 
 /* The cheapest of PostgreSQL's paths, if possible one above a node of ours. */
@@ -563,10 +620,9 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 {
 	Path	   *above = best_path(output);
 	GcPath	   *node = above ? node_below(above) : NULL;
-	GcPath	   *path = NULL;
+	GcPath	   *path;
 	GcTranslation *tr;
 	List	   *quals;
-	int			sorts = 0;
 
 	if (above && node == NULL)
 		node = spare_node(input);
@@ -574,11 +630,7 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		return;
 	quals = run_conditions(above);
 	tr = gc_builder_save(node->tr);
-	if (translate_windows(tr, root->upper_targets[UPPERREL_WINDOW], node->having, quals, &sorts) &&
-		!gc_windows_fit(tr->windows, list_length(tr->outputs), node->cpath.path.rows))
-		gc_refuse(tr, "windows of so many rows would take more memory than hash tables may");
-	if (tr->reason == NULL)
-		path = with_windows(root, output, node, above, tr, quals, sorts);
+	path = sooner(by_session(root, output, node, above, tr, quals), by_device(root, output, node, above, quals));
 	if (path == NULL)
 	{
 		gc_note_refusal("window", tr->reason);

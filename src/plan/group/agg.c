@@ -487,25 +487,31 @@ open_sets(GcTranslation *tr, List *group_exprs)
 }
 
 bool
+gc_open_finer_groups(GcTranslation *tr, List *group_exprs)
+{
+	const bool	sets = tr->root->parse->groupingSets != NIL;
+	const char *refusal;
+	List	   *distinct = gc_distinct_values(tr->root, &refusal);
+
+	if (refusal)
+		return gc_refuse(tr, "%s", refusal) >= 0;
+	if (distinct == NIL)
+		return !sets || open_sets(tr, group_exprs);
+	return open_distinct(tr, group_exprs, distinct) && (!sets || gc_group_key_expr(tr, gc_groups_key(tr, 0), NULL) >= 0);
+}
+
+bool
 gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having)
 {
 	Query	   *parse = tr->root->parse;
 	PartContext context = {tr, get_sortgrouplist_exprs(parse->groupClause, tr->root->processed_tlist)};
-	const char *refusal;
-	List	   *distinct = gc_distinct_values(tr->root, &refusal);
 	ListCell   *lc;
 
-	if (refusal)
-		gc_refuse(tr, "%s", refusal);
-	if (tr->reason || (distinct != NIL && !open_distinct(tr, context.group_exprs, distinct)))
-		return false;
-	if (parse->groupingSets != NIL && distinct == NIL && !open_sets(tr, context.group_exprs))
+	if (!gc_open_finer_groups(tr, context.group_exprs))
 		return false;
 	tr->main = tr->streamed->pipeline;
 	tr->pipelines[tr->streamed->pipeline].sink = GC_SINK_AGGREGATE;
 	tr->plan->grouped = parse->groupClause != NIL;
-	if (parse->groupingSets != NIL && distinct != NIL && gc_group_key_expr(tr, gc_groups_key(tr, 0), NULL) < 0)
-		return false;
 	foreach(lc, context.group_exprs)
 	{
 		if (!add_group_key(tr, lfirst(lc)))
@@ -563,13 +569,13 @@ add_quotient(GcTranslation *tr, Node *expr, int e)
 }
 
 bool
-gc_translate_rows(GcTranslation *tr, PathTarget *target)
+gc_translate_rows(GcTranslation *tr, List *exprs)
 {
 	GcPPipeline *pl = &tr->pipelines[tr->streamed->pipeline];
 	ListCell   *lc;
 
 	pl->sink = GC_SINK_ROWS;
-	foreach(lc, target->exprs)
+	foreach(lc, exprs)
 	{
 		Node	   *expr = lfirst(lc);
 		GcPlanOutput *out;
@@ -592,4 +598,32 @@ gc_translate_rows(GcTranslation *tr, PathTarget *target)
 		out->space = tr->space[e];
 	}
 	return true;
+}
+
+typedef struct AboveWindows
+{
+	List	   *group_exprs;
+	List	   *found;
+} AboveWindows;
+
+/* Find what expressions above windows are made of, each once. */
+static bool
+parts_walker(Node *node, AboveWindows *parts)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, WindowFunc) && !IsA(node, Aggref) && !IsA(node, GroupingFunc) && !IsA(node, Var) && !IsA(node, PlaceHolderVar) &&
+		!(list_member(parts->group_exprs, node) && contain_var_clause(node)))
+		return expression_tree_walker(node, parts_walker, parts);
+	parts->found = list_append_unique(parts->found, node);
+	return false;
+}
+
+bool
+gc_translate_parts(GcTranslation *tr, List *exprs)
+{
+	AboveWindows parts = {get_sortgrouplist_exprs(tr->root->parse->groupClause, tr->root->processed_tlist), NIL};
+
+	(void) parts_walker((Node *) exprs, &parts);
+	return gc_translate_rows(tr, parts.found);
 }

@@ -704,6 +704,48 @@ gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
 		check_functional_grouping(rte->relid, var->varno, 0, in_every_set(tr->root, group_exprs), &deps);
 }
 
+/* An integer constant. */
+static int
+build_int4(GcTranslation *tr, int32 value)
+{
+	return gc_build_param(tr, (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true),
+						  GC_INT4, GC_SPACE_NONE);
+}
+
+/* The bits of GROUPING() for a set: those of arguments that it leaves out. */
+static int
+grouping_bits(GcTranslation *tr, const GroupingFunc *grouping, const List *set)
+{
+	int32		bits = 0;
+	ListCell   *lc;
+
+	foreach(lc, grouping->refs)
+		bits = bits << 1 | !list_member_int(set, lfirst_int(lc));
+	return build_int4(tr, bits);
+}
+
+/* GROUPING(), by the number of the group's set, which is its first key. */
+static int
+grouping_column(GcTranslation *tr, const GroupingFunc *grouping)
+{
+	const List *sets = tr->root->parse->groupingSets;
+	int			e;
+	ListCell   *lc;
+
+	if (grouping->agglevelsup > 0)
+		return gc_refuse(tr, "GROUPING of an outer query is used");
+	if (sets == NIL)
+		return build_int4(tr, 0);
+	e = grouping_bits(tr, grouping, linitial(sets));
+	for_each_from(lc, sets, 1)
+	{
+		const int	is_set = gc_build_expr(tr, GC_OP_EQ, GC_BOOL, gc_groups_key(tr, 0), build_int4(tr, foreach_current_index(lc)), -1, -1);
+
+		e = gc_build_expr(tr, GC_OP_IF, GC_INT4, is_set, grouping_bits(tr, grouping, lfirst(lc)), e, -1);
+	}
+	return tr->reason ? GC_NO_EXPR : e;
+}
+
 /* Is the expression a key, an aggregate or determined by the keys?  Then *e is its column, or it is refused. */
 static bool
 groups_part(GcTranslation *tr, Expr *expr, int *e)
@@ -714,6 +756,8 @@ groups_part(GcTranslation *tr, Expr *expr, int *e)
 		*e = gc_groups_key(tr, key);
 	else if (IsA(expr, Aggref))
 		*e = aggregate_column(tr, (Aggref *) expr);
+	else if (IsA(expr, GroupingFunc))
+		*e = grouping_column(tr, (GroupingFunc *) expr);
 	else if (gc_groups_determine(tr, tr->groups->by, (Node *) expr))
 		*e = determined_column(tr, expr);
 	else if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))

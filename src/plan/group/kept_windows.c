@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * kept_windows.c
- *	  Windows over kept rows: a subquery's window functions as columns that a later pipeline scans.
+ *	  Windows over kept rows: a query level's window functions as columns that a later pipeline scans.
  *
- * The rows of the subquery, of groups or of a join, are kept with all that its windows need: keys, arguments.  A function's
+ * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need: keys, arguments.  A function's
  * values are one more output, which the worker writes once all rows are there (worker/run/window_launch.c).  An expression
  * with window functions is computed where the rows are scanned; what is in it besides is an output.
  *
@@ -89,19 +89,50 @@ add_key(GcTranslation *tr, GcPWindow *w, const SortGroupClause *clause, bool ord
 	return true;
 }
 
-/* The frame of a window; -1, with a reason, if it is none of ours. */
+/* More rows than there can be. */
+#define FAR		((int64) 1 << 40)
+
+/* The number of an output that is a bound's distance from the row; -1, with a reason, if that is not constant. */
 static int
-frame_of(GcTranslation *tr, const WindowClause *clause)
+distance_output(GcTranslation *tr, const Node *offset, bool unbounded, bool before)
+{
+	const Const *c = (const Const *) offset;
+	int64		rows = unbounded ? FAR : 0;
+
+	if (offset && (!IsA(c, Const) || c->constisnull || DatumGetInt64(c->constvalue) < 0))
+		return gc_refuse(tr, "the offset of a window's frame is not constant, or PostgreSQL raises an error for it");
+	if (offset)
+		rows = Min(DatumGetInt64(c->constvalue), FAR);
+	return gc_rows_output(tr, tr->groups, (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+															 Int64GetDatum(before ? -rows : rows), false, FLOAT8PASSBYVAL));
+}
+
+/* Describe the frame of a window; false, with a reason, if it is none of ours. */
+static bool
+describe_frame(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 {
 	const int	frame = clause->frameOptions;
+	const bool	from_first = (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0;
+	const bool	to_last = (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0;
+	int			start;
+	int			end;
 
-	if (!(frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) || (frame & FRAMEOPTION_EXCLUSION))
-		return gc_refuse(tr, "a window's frame begins within a partition");
-	if (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING)
-		return GC_FRAME_PARTITION;
-	if (!(frame & FRAMEOPTION_END_CURRENT_ROW))
-		return gc_refuse(tr, "a window's frame ends with an offset");
-	return frame & FRAMEOPTION_ROWS ? GC_FRAME_ROWS : clause->orderClause == NIL ? GC_FRAME_PARTITION : GC_FRAME_PEERS;
+	if (frame & FRAMEOPTION_EXCLUSION)
+		return gc_refuse(tr, "a window's frame excludes rows") >= 0;
+	if (from_first && (to_last || (frame & FRAMEOPTION_END_CURRENT_ROW)))
+	{
+		w->frame = to_last ? GC_FRAME_PARTITION : frame & FRAMEOPTION_ROWS ? GC_FRAME_ROWS :
+			clause->orderClause == NIL ? GC_FRAME_PARTITION : GC_FRAME_PEERS;
+		return true;
+	}
+	if (!(frame & FRAMEOPTION_ROWS))
+		return gc_refuse(tr, "a window's frame is not by ROWS, and begins or ends within a partition") >= 0;
+	start = distance_output(tr, clause->startOffset, from_first, from_first || (frame & FRAMEOPTION_START_OFFSET_PRECEDING));
+	end = start < 0 ? -1 : distance_output(tr, clause->endOffset, to_last, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
+	w->frame = GC_FRAME_BETWEEN;
+	w->start = start;
+	w->end = end;
+	return end >= 0;
 }
 
 /* The number of a window, which is added if there was none like it; -1, with a reason, if it cannot be. */
@@ -109,11 +140,10 @@ static int
 window_of(GcTranslation *tr, const WindowFunc *func)
 {
 	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
-	const int	frame = frame_of(tr, clause);
-	GcPWindow	w = {.pipeline = tr->groups->pipeline,.frame = frame};
+	GcPWindow	w = {.pipeline = tr->groups->pipeline};
 	ListCell   *lc;
 
-	if (frame < 0)
+	if (!describe_frame(tr, clause, &w))
 		return -1;
 	foreach(lc, clause->partitionClause)
 	{
@@ -142,6 +172,15 @@ window_of(GcTranslation *tr, const WindowFunc *func)
  *-------------------------------------------------------------------------
  */
 
+/* PostgreSQL raises an error for a number of buckets that is not positive, and looks at it in the first row of a partition alone. */
+static bool
+is_positive(const Node *arg)
+{
+	const Const *c = (const Const *) arg;
+
+	return IsA(c, Const) && !c->constisnull && DatumGetInt32(c->constvalue) > 0;
+}
+
 /* How a window function is computed; average: as a sum and a count.  GC_OVER_NONE: it is not known. */
 static GcOver
 classify(const WindowFunc *func, bool *average)
@@ -162,16 +201,36 @@ classify(const WindowFunc *func, bool *average)
 		{F_MAX_INT2, GC_OVER_MAX}, {F_MAX_INT4, GC_OVER_MAX}, {F_MAX_INT8, GC_OVER_MAX}, {F_MAX_NUMERIC, GC_OVER_MAX},
 		{F_MAX_DATE, GC_OVER_MAX}, {F_MAX_TIMESTAMP, GC_OVER_MAX},
 		{F_LAG_ANYELEMENT, GC_OVER_LAG}, {F_LEAD_ANYELEMENT, GC_OVER_LEAD},
-		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST},
+		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST}, {F_NTILE, GC_OVER_NTILE},
 	};
 
 	for (int i = 0; i < lengthof(known); i++)
 	{
 		*average = known[i].average;
-		if (known[i].function == func->winfnoid)
-			return known[i].over;
+		if (known[i].function != func->winfnoid || (known[i].over == GC_OVER_NTILE && !is_positive(linitial(func->args))))
+			continue;
+		return known[i].over == GC_OVER_ROWS && func->aggfilter ? GC_OVER_COUNT : known[i].over;
 	}
 	return GC_OVER_NONE;
+}
+
+/* What an aggregate takes of a row: its argument, or true of count(*); NULL where FILTER leaves the row out. */
+static Expr *
+taken(const WindowFunc *func)
+{
+	Expr	   *arg = func->args ? linitial(func->args) : (Expr *) makeBoolConst(true, false);
+	CaseExpr   *filtered = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	if (func->aggfilter == NULL)
+		return arg;
+	when->expr = func->aggfilter;
+	when->result = arg;
+	filtered->casetype = exprType((Node *) arg);
+	filtered->casecollid = exprCollation((Node *) arg);
+	filtered->args = list_make1(when);
+	filtered->defresult = (Expr *) makeNullConst(filtered->casetype, exprTypmod((Node *) arg), filtered->casecollid);
+	return (Expr *) filtered;
 }
 
 /* The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be. */
@@ -179,7 +238,7 @@ static int
 argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
 {
 	GcGroups   *rows = tr->groups;
-	int			n = gc_rows_output(tr, rows, linitial(func->args));
+	int			n = gc_rows_output(tr, rows, taken(func));
 	int			e = n < 0 ? GC_NO_EXPR : list_nth_int(tr->group_keys[rows->pipeline], n);
 
 	if (e < 0 || over == GC_OVER_COUNT)
@@ -203,6 +262,15 @@ value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int window)
 	return n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
 }
 
+/* A scan has the extremes of what begins with a partition. */
+static bool
+begins_with_partition(const GcTranslation *tr, const WindowFunc *func)
+{
+	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
+
+	return (clause->frameOptions & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0;
+}
+
 static int
 function_column(GcTranslation *tr, const WindowFunc *func)
 {
@@ -213,10 +281,12 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 	int			sum;
 	GcKind		kind;
 
-	if (over == GC_OVER_NONE || func->aggfilter || GC_IGNORES_NULLS(func))
+	if (over == GC_OVER_NONE || GC_IGNORES_NULLS(func))
 		return gc_refuse(tr, "window function %s() is not computed before a join", get_func_name(func->winfnoid));
 	if ((over >= GC_OVER_COUNT && (arg = argument(tr, func, over)) < 0) || (window = window_of(tr, func)) < 0)
 		return GC_NO_EXPR;
+	if ((over == GC_OVER_MIN || over == GC_OVER_MAX) && !begins_with_partition(tr, func))
+		return gc_refuse(tr, "%s() is of a frame that begins within a partition", get_func_name(func->winfnoid));
 	if (over != GC_OVER_SUM)
 		return value_column(tr, over, over <= GC_OVER_COUNT ? GC_INT8 : tr->pexprs[arg].kind, arg, window);
 	kind = tr->pexprs[arg].kind;

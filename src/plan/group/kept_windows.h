@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * kept_windows.h
- *	  Windows over kept rows: a subquery's window functions as columns that a later pipeline scans; private to plan/.
+ *	  Windows over kept rows: a level's window functions as columns that a later pipeline scans; private to plan/.
  *
  * Planner, in backends.
  *

@@ -13,7 +13,10 @@
  * Where its plan joins and filters the same, the groups are made once, and each leaf is an input of them.
  *
  * The rows of a subquery with window functions, of groups or of a join, are kept, and the functions' values are columns of
- * them (group/kept_windows.c).
+ * them (group/kept_windows.c).  So they are of the node's own level, where the device computes its windows (cost/windows.c).
+ *
+ * Grouping sets are made of finer groups (group/agg.c).  A set without columns has a group of no row, which the device does
+ * not make: where there is no group, the request is given back.
  *
  * A subquery that groups nothing is a part of the outer query's join mostly.  One with LIMIT ALL is not: its rows are kept
  * (group/groups.c), to be read as groups are.  So it is with CTEs that are computed once (rewrite/rewrite_cte.c).
@@ -59,9 +62,11 @@
 #include "../base/display.h"
 #include "../base/source.h"
 #include "../expr/expr.h"
+#include "../group/agg.h"
 #include "../group/few_values.h"
 #include "../group/groups.h"
 #include "../group/kept_windows.h"
+#include "../group/sets.h"
 #include "pipelines.h"
 #include "../base/quotient.h"
 #include "relinfo.h"
@@ -108,8 +113,8 @@ is_aggregation(PlannerInfo *subroot)
 	return q->commandType == CMD_SELECT && (groups_rows(q) || q->hasWindowFuncs) &&
 		!(q->distinctClause != NIL && (q->hasAggs || q->groupClause != NIL || q->hasWindowFuncs)) &&
 		/* Without keys there is one group, also of no row. */
-		!(q->hasWindowFuncs && groups_rows(q) && q->groupClause == NIL) &&
-		q->groupingSets == NIL && !q->hasDistinctOn && q->setOperations == NULL &&
+		!((q->hasWindowFuncs || q->groupingSets != NIL) && groups_rows(q) && q->groupClause == NIL) &&
+		!q->hasDistinctOn && q->setOperations == NULL &&
 		!gc_has_limit(q) && !q->hasTargetSRFs && q->rowMarks == NIL &&
 		!q->hasModifyingCTE && has_plain_init_plans(subroot) && !bms_is_empty(subroot->all_baserels) &&
 		/* PostgreSQL calls these for each group, read or not. */
@@ -142,13 +147,14 @@ joined_rel(PlannerInfo *subroot)
 	return find_join_rel(subroot, GC_ALL_RELIDS(subroot));
 }
 
-/* Expressions by which a subquery's rows are grouped; DISTINCT groups by its columns. */
+/* Expressions by which a query level's rows are grouped; DISTINCT groups by its columns, but above windows. */
 static List *
 group_exprs(PlannerInfo *subroot)
 {
 	const Query *q = subroot->parse;
+	const bool	distinct = q->distinctClause != NIL && !q->hasWindowFuncs;
 
-	return get_sortgrouplist_exprs(q->distinctClause ? q->distinctClause : q->groupClause, subroot->processed_tlist);
+	return get_sortgrouplist_exprs(distinct ? q->distinctClause : q->groupClause, subroot->processed_tlist);
 }
 
 /* PostgreSQL's estimate; without keys there is one group. */
@@ -224,18 +230,13 @@ static GcGroups *
 translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
 	List	   *exprs = group_exprs(subroot);
-	const char *refusal;
-	List	   *distinct = gc_distinct_values(subroot, &refusal);
 	GcGroups   *groups;
+	double		n;
 	ListCell   *lc;
 
-	if (refusal)
-	{
-		gc_refuse(tr, "%s", refusal);
+	if (!translate_join(tr, subroot, rel) || !gc_open_finer_groups(tr, exprs))
 		return NULL;
-	}
-	if (!translate_join(tr, subroot, rel) || (distinct != NIL && !gc_distinct_open(tr, exprs, distinct)))
-		return NULL;
+	n = subroot->parse->groupingSets ? gc_sets_groups(subroot, NIL, rel->rows) : number_of_groups(subroot, rel, exprs);
 	foreach(lc, exprs)
 	{
 		/* A key without Vars splits nothing. */
@@ -243,13 +244,15 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 			continue;
 		if (gc_group_key(tr, lfirst(lc)) < 0)
 			return NULL;
-		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
+		if (subroot->parse->groupingSets == NIL)
+			gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_GROUP_KEY, lfirst(lc));
 	}
 	groups = gc_groups_open(tr);
 	if (groups == NULL)
 		return NULL;
 	groups->by = exprs;
-	tr->plan->groups[groups->pipeline] = Min(number_of_groups(subroot, rel, exprs), gc_most_groups(tr, groups->pipeline));
+	tr->pipelines[groups->pipeline].needs_group = list_member(subroot->parse->groupingSets, NIL);
+	tr->plan->groups[groups->pipeline] = subroot->parse->groupingSets ? n : Min(n, gc_most_groups(tr, groups->pipeline));
 	return groups;
 }
 
@@ -271,25 +274,36 @@ translate_having(GcTranslation *tr)
 	return true;
 }
 
-/* Translate the level below the leaf, whose rows are kept, with windows over them.  NULL, with a reason, if that cannot be. */
+/* Translate a level whose rows are kept, with windows over them.  NULL, with a reason, if that cannot be. */
 static GcGroups *
 translate_windowed(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
 	GcGroups   *groups;
 	GcGroups   *rows;
+
+	if (subroot->parse->groupClause == NIL && !subroot->parse->hasAggs)
+		return translate_kept(tr, subroot, rel);
+	groups = translate_level(tr, subroot, rel);
+	if (groups == NULL)
+		return NULL;
+	if (tr->group_keys[groups->pipeline] == NIL)
+	{
+		gc_refuse(tr, "windows are over the only group");
+		return NULL;
+	}
+	if (!gc_groups_stream(tr, groups) || !translate_having(tr) || (rows = gc_windowed_open(tr)) == NULL)
+		return NULL;
+	tr->plan->groups[rows->pipeline] = tr->plan->groups[groups->pipeline];
+	return rows;
+}
+
+/* Translate a subquery with windows.  NULL, with a reason, if that cannot be: then it is PostgreSQL's, and not all that reads it. */
+static GcGroups *
+translate_windows(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
+{
+	GcGroups   *rows = translate_windowed(tr, subroot, rel);
 	ListCell   *lc;
 
-	if (!groups_rows(subroot->parse))
-		rows = translate_kept(tr, subroot, rel);
-	else if ((groups = translate_level(tr, subroot, rel)) == NULL || tr->group_keys[groups->pipeline] == NIL)
-		return NULL;
-	else
-	{
-		if (!gc_groups_stream(tr, groups) || !translate_having(tr) || (rows = gc_windowed_open(tr)) == NULL)
-			return NULL;
-		tr->plan->groups[rows->pipeline] = tr->plan->groups[groups->pipeline];
-	}
-	/* Where a function is not known, the subquery is PostgreSQL's, and not all that reads it. */
 	foreach(lc, rows ? subroot->processed_tlist : NIL)
 	{
 		if (contain_window_function((Node *) lfirst_node(TargetEntry, lc)->expr) &&
@@ -297,6 +311,34 @@ translate_windowed(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 			return NULL;
 	}
 	return rows;
+}
+
+bool
+gc_windows_stream(GcTranslation *tr, List *conditions)
+{
+	PlannerInfo *root = tr->root;
+	RelOptInfo *rel = joined_rel(root);
+	GcGroups   *rows;
+	ListCell   *lc;
+
+	if (rel == NULL || IS_DUMMY_REL(rel))
+		return gc_refuse(tr, "its condition is always false") >= 0;
+	if (contain_volatile_functions((Node *) root->processed_tlist))
+		return gc_refuse(tr, "a volatile function is above a window") >= 0;
+	rows = translate_windowed(tr, root, rel);
+	if (rows == NULL || !gc_groups_stream(tr, rows))
+		return false;
+	foreach(lc, conditions)
+	{
+		int			e = gc_translate_expr(tr, tr->streamed, lfirst(lc));
+
+		if (e < 0)
+			return false;
+		gc_build_filter(tr, tr->streamed->pipeline, e, 0.5);
+		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_FILTER, lfirst(lc));
+	}
+	tr->main = tr->streamed->pipeline;
+	return true;
 }
 
 /* Is there a division of numerics in an expression? */
@@ -466,7 +508,7 @@ have_groups(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Quer
 	{
 		level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
 		groups = is_kept(subroot) ? translate_kept(tr, subroot, rel) : subroot->parse->hasWindowFuncs ?
-			translate_windowed(tr, subroot, rel) : translate_level(tr, subroot, rel);
+			translate_windows(tr, subroot, rel) : translate_level(tr, subroot, rel);
 		gc_level_leave(tr, &level);
 	}
 	if (groups == NULL)

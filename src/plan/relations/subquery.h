@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subquery.h
- *	  Aggregated subqueries in FROM, and UNION ALL, as leaves of the join tree; private to plan/.
+ *	  Aggregated subqueries in FROM, and UNION ALL, as leaves of the join tree; rows of windows; private to plan/.
  *
  * Planner, in backends.
  *
@@ -24,5 +24,11 @@ extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
  * leaf->refusal says why.
  */
 extern bool gc_union_embed(GcTranslation *tr, GcLeaf *leaf);
+
+/*
+ * Have the rows of the node's own level kept, with its window functions over them: a pipeline scans them, which the level's
+ * results are translated for.  conditions: on these, which the rows meet.  False, with a reason, if that cannot be.
+ */
+extern bool gc_windows_stream(GcTranslation *tr, List *conditions);
 
 #endif							/* GC_SUBQUERY_H */

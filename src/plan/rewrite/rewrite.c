@@ -6,8 +6,9 @@
  * PostgreSQL executes a correlated scalar subquery for each row, and NOT IN by a hashed subplan.  A CTE
  * that is read twice is executed apart from its readers.  A node of ours computes joins, and none of these
  * is one.  Here they become joins, and UNION becomes DISTINCT, in a copy of the query tree; hooks.c plans
- * it and decides which plan is taken.  Each level is rewritten after those below it, so what was a
- * subquery's subquery is a part of its join tree by then.
+ * it and decides which plan is taken.  Percentiles and DISTINCT ON become windows, which the device sorts.
+ * Each level is rewritten after those below it, so what was a subquery's subquery is a part of its join tree
+ * by then.
  *
  * Planner, in backends.  The copy lives in the memory context of the planner's run.
  *
@@ -33,7 +34,8 @@ level_may_gain(Query *query, bool within)
 {
 	ListCell   *lc;
 
-	if (gc_has_union(query, within) || gc_has_constant_sets(query))
+	if (gc_has_union(query, within) || gc_has_constant_sets(query) || gc_has_ordered_sets(query) ||
+		gc_has_distinct_on(query))
 		return true;
 	foreach(lc, query->cteList)
 	{
@@ -68,13 +70,14 @@ level_walker(Node *node, void *context)
 	return expression_tree_walker(node, level_walker, context);
 }
 
-/* Has the query, or a subquery in FROM, a subquery in an expression, CTEs, set operations or grouping sets?  Most have none. */
+/* Has the query, or a subquery in FROM, anything of which a part could be rewritten?  Most have nothing. */
 static bool
 has_parts(const Query *query)
 {
 	ListCell   *lc;
 
-	if (query->hasSubLinks || query->cteList || query->setOperations || query->groupingSets)
+	if (query->hasSubLinks || query->cteList || query->setOperations || query->groupingSets || query->hasDistinctOn ||
+		gc_has_ordered_sets(query))
 		return true;
 	foreach(lc, query->rtable)
 	{
@@ -116,24 +119,33 @@ typedef struct Rewriting
 	bool		changed;
 } Rewriting;
 
-/* All rewrites of one level, in their order. */
+/* The rewrites of subqueries in a level's expressions. */
+static void
+rewrite_sublinks(const GcQueryLevel *level, bool *changed)
+{
+	Query	   *query = level->query;
+	List	   *conjuncts = gc_take_conjuncts(query);
+
+	conjuncts = gc_turn_not_in(level, conjuncts, changed);
+	conjuncts = gc_unnest_sublinks(level, conjuncts, changed);
+	query->jointree->quals = gc_quals(conjuncts);
+}
+
+/* All rewrites of one level, in their order: the last ones put a level between. */
 static void
 rewrite_level(const GcQueryLevel *level, GcCteChoice *ctes, bool *changed)
 {
 	Query	   *query = level->query;
-	List	   *conjuncts;
 
 	if (query->commandType != CMD_SELECT)
 		return;
 	gc_inline_ctes(level, ctes, changed);
 	gc_turn_unions(level, changed);
 	gc_turn_constant_sets(query, changed);
-	if (!query->hasSubLinks)
-		return;
-	conjuncts = gc_take_conjuncts(query);
-	conjuncts = gc_turn_not_in(level, conjuncts, changed);
-	conjuncts = gc_unnest_sublinks(level, conjuncts, changed);
-	query->jointree->quals = gc_quals(conjuncts);
+	if (query->hasSubLinks)
+		rewrite_sublinks(level, changed);
+	gc_turn_ordered_sets(query, changed);
+	gc_turn_distinct_on(query, changed);
 }
 
 /* Rewrite the levels below first. */

@@ -10,12 +10,18 @@
 #include "rewrite_tree.h"
 
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+
+/* An operator of bigint; pg_operator.dat has no symbol for it. */
+#define INT8_EQUAL		410
 
 /*-------------------------------------------------------------------------
  * Levels
@@ -382,6 +388,26 @@ gc_select_all(Query *query, const char *name)
 	return outer;
 }
 
+bool
+gc_may_become(const Query *query)
+{
+	return !query->hasTargetSRFs && !contain_volatile_functions((Node *) query->targetList) &&
+		!contain_subplans(query->limitCount) && !contain_subplans(query->limitOffset);
+}
+
+void
+gc_become(Query *query, Query *above)
+{
+	above->canSetTag = query->canSetTag;
+	above->stmt_location = query->stmt_location;
+	above->stmt_len = query->stmt_len;
+	above->sortClause = query->sortClause;
+	above->limitCount = query->limitCount;
+	above->limitOffset = query->limitOffset;
+	above->limitOption = query->limitOption;
+	*query = *above;
+}
+
 Aggref *
 gc_make_aggregate(Oid function, Oid type, Node *arg)
 {
@@ -400,4 +426,45 @@ gc_make_aggregate(Oid function, Oid type, Node *arg)
 	agg->aggno = agg->aggtransno = -1;
 	agg->location = -1;
 	return agg;
+}
+
+/*-------------------------------------------------------------------------
+ * Windows
+ *-------------------------------------------------------------------------
+ */
+
+WindowClause *
+gc_make_window(const Query *query, List *partition, List *order)
+{
+	WindowClause *window = makeNode(WindowClause);
+
+	window->partitionClause = partition;
+	window->orderClause = order;
+	window->frameOptions = FRAMEOPTION_DEFAULTS;
+	window->winref = list_length(query->windowClause) + 1;
+	return window;
+}
+
+WindowFunc *
+gc_make_window_function(const WindowClause *window, Oid function, Oid type, Expr *arg)
+{
+	WindowFunc *func = makeNode(WindowFunc);
+
+	func->winfnoid = function;
+	func->wintype = type;
+	func->args = arg ? list_make1(arg) : NIL;
+	func->winref = window->winref;
+	func->winagg = arg != NULL;
+	func->location = -1;
+	return func;
+}
+
+Expr *
+gc_make_is_one(Expr *number)
+{
+	Const	   *one = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
+	OpExpr	   *op = (OpExpr *) make_opclause(INT8_EQUAL, BOOLOID, false, number, (Expr *) one, InvalidOid, InvalidOid);
+
+	op->opfuncid = F_INT8EQ;
+	return (Expr *) op;
 }

@@ -84,7 +84,22 @@ extern Var *gc_output_var(Query *query, int rti, int resno);
 /* SELECT * FROM (query) AS name, with the query one level further down. */
 extern Query *gc_select_all(Query *query, const char *name);
 
+/* May a query become one that reads what it was?  Its target list is then another level's than its limit. */
+extern bool gc_may_become(const Query *query);
+
+/* Have a query become another one, which reads what it was until now.  Order and limit are the other one's then. */
+extern void gc_become(Query *query, Query *above);
+
 /* An aggregate of a query level before planning; without an argument: of rows, as count(*). */
 extern Aggref *gc_make_aggregate(Oid function, Oid type, Node *arg);
+
+/* One more window of a query, which is not among its windows yet, with a type's default frame. */
+extern WindowClause *gc_make_window(const Query *query, List *partition, List *order);
+
+/* A window function before planning: row_number(), or an aggregate of `arg`. */
+extern WindowFunc *gc_make_window_function(const WindowClause *window, Oid function, Oid type, Expr *arg);
+
+/* number = 1, of bigint. */
+extern Expr *gc_make_is_one(Expr *number);
 
 #endif							/* GC_REWRITE_TREE_H */

@@ -91,4 +91,26 @@ extern bool gc_has_constant_sets(Query *query);
 /* Have GROUPING() say where such an output is NULL. */
 extern void gc_turn_constant_sets(Query *query, bool *changed);
 
+/*-------------------------------------------------------------------------
+ * Percentiles and mode() (rewrite_ordered_sets.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* Has the query itself such an aggregate? */
+extern bool gc_has_ordered_sets(const Query *query);
+
+/* Have groups of values, numbered and counted by windows, say what these aggregates are. */
+extern void gc_turn_ordered_sets(Query *query, bool *changed);
+
+/*-------------------------------------------------------------------------
+ * DISTINCT ON (rewrite_distinct_on.c)
+ *-------------------------------------------------------------------------
+ */
+
+/* Has the query itself a DISTINCT ON whose rows a window can choose? */
+extern bool gc_has_distinct_on(const Query *query);
+
+/* Have a window choose them. */
+extern void gc_turn_distinct_on(Query *query, bool *changed);
+
 #endif							/* GC_REWRITE_RULES_H */

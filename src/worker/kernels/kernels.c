@@ -205,12 +205,34 @@ gc_fixed_kernel(GcFixedKernel which, GcError *err, bool *failed)
 	return NULL;
 }
 
+/* Let go the kernels of all signatures' gangs. */
+static void
+forget_gangs(void)
+{
+	HASH_SEQ_STATUS scan;
+	const SignatureKernels *s;
+
+	hash_seq_init(&scan, shapes);
+	while ((s = hash_seq_search(&scan)) != NULL)
+	{
+		for (int i = 0; i < s->program->npipelines; i++)
+		{
+			for (const GcPipelineKernel *k = s->pipelines[i]; k; k = k->next)
+			{
+				if (k->gang)
+					gc_gang_kernel_forget(k->gang);
+			}
+		}
+	}
+}
+
 /* Called while no request is running, when no pointer into the signatures is held. */
 void
 gc_kernels_trim(void)
 {
 	if (hash_get_num_entries(shapes) <= MAX_SIGNATURES && !gc_kcache_exceeds(gc_worker.kernels, gc_debug_most_kernels))
 		return;
+	forget_gangs();
 	gc_kernels_init();
 	gc_kcache_forget(gc_worker.kernels);
 }
@@ -686,10 +708,18 @@ gc_gang_kernel_poll(GcGangKernel *gang)
 		default:
 			if (gc_kcache_retry(gang->entry))
 				return false;
-			gang->entry = NULL;
+			gc_gang_kernel_forget(gang);
 			gang->given_up = true;
 			return true;
 	}
+}
+
+void
+gc_gang_kernel_forget(GcGangKernel *gang)
+{
+	if (gang->entry)
+		gc_kcache_let_go(gang->entry);
+	*gang = (GcGangKernel) {.next = gang->next};
 }
 
 void

@@ -87,6 +87,9 @@ extern void gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords);
 extern bool gc_gang_kernel_pending(const GcGangKernel *gang);
 extern bool gc_gang_kernel_poll(GcGangKernel *gang);
 
+/* It is asked for no more; no launch has it. */
+extern void gc_gang_kernel_forget(GcGangKernel *gang);
+
 /* To be called often: has such a kernel come, or is one given up? */
 extern bool gc_gang_kernels_poll(void);
 

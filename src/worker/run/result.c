@@ -260,10 +260,13 @@ check_below(GcRun *run)
 {
 	for (int n = 0; n < run->p->npipelines - 1; n++)
 	{
+		const u32  *flags = run->request->group_flags + n * GC_GROUP_FLAG_WORDS;
 		GcCode		code = GC_OK;
 
 		if (run->memory.sinks[n].memory)
-			code = check_flags(run, run->request->group_flags + n * GC_GROUP_FLAG_WORDS, n, -1);
+			code = check_flags(run, flags, n, -1);
+		if (code == GC_OK && run->memory.sinks[n].memory && gc_pipelines(run->p)[n].needs_group && flags[GC_FLAG_GROUPS] == 0)
+			code = gc_fail(&run->err, GC_UNSUPPORTED, "A grouping set without columns has a group of no row.");
 		if (code != GC_OK)
 			return code;
 	}
@@ -434,13 +437,15 @@ GcCode
 gc_run_take_result(GcRun *run, bool *fetching)
 {
 	const bool	rows = run->main->sink == GC_SINK_ROWS;
+	const GcRunInfo *info = gc_slot_run_info(run->slot);
 	GcCode		code;
 	u64			n;
 
 	note_all_times(run);
 	code = check_all_flags(run);
-	if (code == GC_OK && run->result.main_us > 0)
-		gc_route_learn(run->request, gc_slot_run_info(run->slot)->run_ms * 1000);
+	/* Waves also wait for copies. */
+	if (code == GC_OK && info->main_ms > 0 && !info->empty_build && !gc_run_in_waves(run))
+		gc_route_learn(run->request, info->run_ms * 1000);
 	n = rows || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
 	if (code == GC_OK && !rows && is_keyed(run) && n <= run->result.early)
 		run->result.block->count = n;

@@ -167,6 +167,11 @@ do_window(Windowing *w, int n)
 	w->args.w[GC_WINDOW_NPARTITION] = gc_windows(p)[n].npartition;
 	w->args.w[GC_WINDOW_NKEYS] = gc_windows(p)[n].nkeys;
 	w->args.w[GC_WINDOW_FRAME] = gc_windows(p)[n].frame;
+	if (gc_windows(p)[n].frame == GC_FRAME_BETWEEN)
+	{
+		w->args.w[GC_WINDOW_START] = column_of(w, gc_windows(p)[n].start);
+		w->args.w[GC_WINDOW_END] = column_of(w, gc_windows(p)[n].end);
+	}
 	w->args.w[GC_WINDOW_FN] = GC_OVER_NONE;
 	if (code != GC_OK || (code = step(w, GC_WINDOW_MARK, 0, w->args.w[GC_WINDOW_CAP], 1)) != GC_OK || (code = scan(w)) != GC_OK)
 		return code;

@@ -292,14 +292,23 @@ gc_key_groups_forget(GcSetColumn *column)
 	column->refining = NULL;
 }
 
-/* Give back a group-coded column's memory.  It is written again when memory is to spare. */
+/*
+ * Give back a group-coded column's memory, or that of its key groups if it has none.  Both are made again when memory is to
+ * spare.
+ */
 bool
 gc_group_coded_evict(GcSetColumn *column)
 {
 	GcGroupCoded  *c = column->group_coded;
 
-	if (c == NULL || c->data == 0 || c->users > 0)
+	if (c == NULL || c->users > 0 || (c->data == 0 && column->refining))
 		return false;
+	if (c->data == 0)
+	{
+		gc_key_groups_forget(column);
+		column->nattributes = 0;
+		return true;
+	}
 	gc_device_free(c->data);
 	derived_free(&c->column);
 	c->data = 0;
@@ -311,7 +320,10 @@ gc_group_coded_evict(GcSetColumn *column)
  *-------------------------------------------------------------------------
  */
 
-/* Memory for a refinement: all of it is spare.  False: there is not enough, and the caller frees the rest. */
+/*
+ * Memory for a refinement: all of it is spare.  The set keeps the result's for longer than a request.  False: there is not
+ * enough, and the caller frees the rest.
+ */
 static bool
 begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)
 {
@@ -320,7 +332,8 @@ begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)
 	r->result = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGroupCoded));
 	r->count = gc_arena_alloc(2 * sizeof(u64));
 	r->work = gc_device_alloc_spare(work, false);
-	r->result->key_groups = gc_device_alloc_spare(key_groups + GC_MAX_KEY_GROUPS * sizeof(u32), false);
+	r->result->key_groups = gc_device_alloc_spare(key_groups + GC_MAX_KEY_GROUPS * sizeof(u32), true);
+	gc_device_label(r->result->key_groups, GC_MEMORY_LOOKUPS);
 	r->result->members = r->result->key_groups + key_groups;
 	return r->count && r->work && r->result->key_groups;
 }

@@ -33,12 +33,17 @@ static int	nplaces = 0;
 void
 gc_selection_forget_shape(GcScanShape *s)
 {
-	if (s->predicate_kernel)
-		pfree(s->predicate_kernel);
-	if (s->selection)
-		pfree(s->selection);
+	GcPipelineKernel *kernels[] = {s->predicate_kernel, s->selection};
+
+	for (int i = 0; i < lengthof(kernels); i++)
+	{
+		if (kernels[i] && kernels[i]->entry)
+			gc_kcache_let_go(kernels[i]->entry);
+		if (kernels[i])
+			pfree(kernels[i]);
+	}
 	s->predicate_kernel = s->selection = NULL;
-	s->visits = (GcGangKernel) {0};
+	gc_gang_kernel_forget(&s->visits);
 }
 
 /* Nothing of the set is in use; kernels go with their last launches. */

@@ -22,6 +22,9 @@ fused_free(GcFused *f)
 		pfree((void *) f->member[m].columns);
 	if (f->words)
 		pfree(f->words);
+	if (f->entry)
+		gc_kcache_let_go(f->entry);
+	gc_gang_kernel_forget(&f->gang);
 	pfree(f);
 }
 

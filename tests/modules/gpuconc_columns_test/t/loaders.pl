@@ -42,7 +42,7 @@ DECLARE
 BEGIN
 	-- they say what they do
 	WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'
-			AND application_name = 'gpuconc loader' AND query = 'gpuconc: load public.l') LOOP
+			AND application_name = 'gpuconc loader' AND query LIKE 'gpuconc: load public.l%') LOOP
 		PERFORM pg_stat_clear_snapshot();
 	END LOOP;
 	WHILE killed < 2 LOOP

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * prewarm.h
+ *	  Loading all columns of tables: gpuconc_prewarm() and its like, and gpuconc.warm_tables.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GC_PREWARM_H
+#define GC_PREWARM_H
+
+#include "postgres.h"
+
+#include "postmaster/bgworker.h"
+#include "utils/relcache.h"
+
+#include "../store/columns.h"
+
+/* So many tables at most are loaded at a time for one caller. */
+#define GC_MOST_WARMERS		64
+
+/* Tables that are being loaded for one caller, each in a loader of its own. */
+typedef struct GcWarming
+{
+	int			ntables;		/* that it is about to load; a loader with few beside it may have helpers */
+	int			nloaders;
+	BackgroundWorkerHandle *loaders[GC_MOST_WARMERS];
+} GcWarming;
+
+/*
+ * Start a loader of all columns of a table, as soon as one more may be.  In a transaction; the current memory
+ * context lives as long as w.  The reason why not, or NULL.
+ */
+extern const char *gc_warming_start(GcWarming *w, Oid relid);
+
+/* Wait until one more may be started, or until all have ended. */
+extern void gc_warming_wait(GcWarming *w, bool all);
+
+/* End what was started, where the caller gives up. */
+extern void gc_warming_stop(GcWarming *w);
+
+/* Load all columns of a table that a loader has locked, if there is room.  An error says why not. */
+extern void gc_prewarm_alone(Relation rel);
+
+#endif							/* GC_PREWARM_H */
