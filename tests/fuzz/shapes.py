@@ -274,6 +274,9 @@ class Maker(Sources, Subqueries):
         if rng.random() < 0.6 and all(c.kind in ("int", "text", "date") for _, c in scope):
             made = [self.window_by_rows(leaves, part, scope) for _ in range(rng.choice([1, 1, 2, 3]))]
         if not kinds:
+            if made[0][1].kind in ("int", "text", "date") and rng.random() < 0.3:
+                self.tags.add("texts of windows")
+                made[0] = "(%s)::text || %s" % (made[0][0], leaves.simple("text")), Col("w", "text")
             made += [(col.name, col) for _, col in outputs[:2]]
         else:
             made = [made[0] if made[0][1].kind == kind else (Leaves(self, scope).of(kind, 0), Col("", kind)) for kind in kinds]
