@@ -557,6 +557,26 @@ decode_texts(GcDecoder *d, int c, const uint64 *places, const uint32 *at, int nr
 		values[i * ncols] = isnull[i * ncols] ? (Datum) 0 : gc_text_datum(d, kind, out, (uint32) codes[ncodes++]);
 }
 
+/* Sorted rows lie anywhere in the result.  Have the cache misses of the next ones overlap. */
+static void
+fetch_rows(const GcDecoder *d, const uint64 *places, const uint32 *at, int nrows)
+{
+	const bool	grouped = d->pl->sink == GC_SINK_AGGREGATE;
+	const uint64 stride = grouped ? 1 : d->result->stride;
+	const uint32 words = grouped ? 1 : gc_row_words(d->p, d->pl);
+	const uint32 key_words = d->b->request->sinks[d->p->npipelines - 1].key_words;
+
+	for (int i = 0; i < nrows; i++)
+	{
+		const uint64 n = places ? places[at[i]] : at[i];
+
+		for (uint32 w = 0; w < words; w++)
+			__builtin_prefetch(d->result->words + w * stride + (grouped ? n * d->pl->group_words : n));
+		if (grouped && d->result->keys)
+			__builtin_prefetch(d->result->keys + n * key_words);
+	}
+}
+
 /* Decode some rows column by column, so that each output's type is asked for once. */
 static void
 decode_block(GcDecoder *d, const uint64 *places, const uint32 *at, int nrows, GcRows *rows)
@@ -616,6 +636,8 @@ decode_rows(GcDecoder *d, GcRows *rows)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < nrows; i++)
 			at[i] = order ? order[rows->count + i] : rows->count + i;
+		if (order)
+			fetch_rows(d, places, at, nrows);
 		decode_block(d, places, at, nrows, rows);
 	}
 }
