@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "limit.h"
+#include "exec.h"
 
 #include "portability/instr_time.h"
 #include "utils/timestamp.h"

@@ -38,7 +38,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "subquery.h"
+#include "pipelines.h"
 
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
@@ -62,7 +62,6 @@
 #include "../group/few_values.h"
 #include "../group/groups.h"
 #include "../group/kept_windows.h"
-#include "pipelines.h"
 #include "../base/quotient.h"
 #include "relinfo.h"
 #include "tree.h"
