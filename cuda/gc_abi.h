@@ -265,7 +265,7 @@ enum
 	GC_NFRAMES
 };
 
-/* What a step of a launch does. */
+/* Kinds of a step of a launch. */
 enum
 {
 	GC_WINDOW_CLEAR = 0,		/* unit: all keys */

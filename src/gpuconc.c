@@ -33,7 +33,6 @@
 #include "columns/store/reserve.h"
 #include "columns/store/store.h"
 #include "device_names.h"
-#include "exec/compile_ahead.h"
 #include "exec/hints.h"
 #include "exec/scan.h"
 #include "plan/hooks.h"

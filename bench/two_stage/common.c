@@ -162,24 +162,14 @@ bench_close(void)
 }
 
 GcAddr
-bench_try_memory(u64 bytes)
+bench_memory(u64 bytes)
 {
-	GcAddr		addr = pool + pool_used;
+	const GcAddr addr = pool + pool_used;
 
 	bytes = (bytes + 511) / 256 * 256;
 	if (bytes > pool_size - pool_used)
-		return 0;
-	pool_used += bytes;
-	return addr;
-}
-
-GcAddr
-bench_memory(u64 bytes)
-{
-	GcAddr		addr = bench_try_memory(bytes);
-
-	if (addr == 0)
 		bench_fail("%llu MB more of device memory are not there", bytes >> 20);
+	pool_used += bytes;
 	return addr;
 }
 

@@ -77,8 +77,7 @@ extern void bench_close(void);
  *-------------------------------------------------------------------------
  */
 
-/* Memory of the pool, which is never given back; 0: that much is not there. */
-extern GcAddr bench_try_memory(u64 bytes);
+/* Memory of the pool, which is never given back. */
 extern GcAddr bench_memory(u64 bytes);
 extern u64	bench_memory_left(void);
 extern void bench_copy_in(GcAddr to, const void *from, size_t bytes);

@@ -15,12 +15,19 @@ import statistics
 import sys
 import time
 
-from counters import ASKED, CLOCK, HIT, ISSUED, PEAK, PEAK_CLOCK, READ, SCHEDULERS, SECTOR, WRITTEN
 from mixes import PAIRS, Load, compile_all, warm_up
 from queries import Values, different, mix
 from session import Stuck, arguments, main
 
+READ, WRITTEN = 'dram__bytes_read.sum', 'dram__bytes_write.sum'
+ASKED, HIT = 'lts__t_sectors_srcunit_tex.sum', 'lts__t_sectors_srcunit_tex_lookup_hit.sum'
+ISSUED = 'smsp__inst_issued.sum'
+CLOCK = 'smsp__cycles_elapsed.avg.per_second'
+# Bytes of a cycle at the most, and cycles of a second: the memory's peak.
+PEAK, PEAK_CLOCK = 'dram__bytes.sum.peak_sustained', 'dram__cycles_elapsed.avg.per_second'
 METRICS = (READ, WRITTEN, ASKED, HIT, ISSUED, CLOCK, PEAK, PEAK_CLOCK)
+SECTOR = 32                     # bytes
+SCHEDULERS = 4                  # of a multiprocessor; one instruction a cycle each
 PASSES = 8                      # of one range, at most
 
 

@@ -658,6 +658,7 @@ least(int a, int b)
 	return a < b ? a : b;
 }
 
+/* Blocks on a multiprocessor: 1, or as the pretended GPU's limits allow. */
 static int
 host_occupancy(GcKernel *kernel, u32 threads, u32 shared_bytes)
 {

@@ -28,7 +28,7 @@
 /* More cells than this are not made for columns that are not read. */
 #define MAX_CELLS	(1 << 16)
 
-/* It has the column, but not good. */
+/* A table has the column, but cannot serve it. */
 #define COLUMN_BAD	(-100)
 
 /* The column of a part's directory that is the input's column attno, as in GcCombination. */

@@ -68,6 +68,7 @@
 /* At first it takes no more than this part of the device's memory. */
 #define CHOSEN_ROWS_PART		8
 
+/* A copy of the program, and room for facts and values of its parts. */
 static void
 binding_init(GcBinding *b)
 {
@@ -139,6 +140,7 @@ column_fact(GcBinding *b, GcInputState *in, int c)
 	return GC_OK;
 }
 
+/* Facts of all inputs' columns and row ids. */
 static GcCode
 column_facts(GcBinding *b)
 {
@@ -178,6 +180,7 @@ set_raw(GcBinding *b, int i, i128 v)
 	b->params[i].hi = (u64) (v >> 64);
 }
 
+/* A parameter's value, as a code or raw value. */
 static GcCode
 set_param(GcBinding *b, int i, Datum value)
 {
@@ -204,6 +207,7 @@ set_param(GcBinding *b, int i, Datum value)
 	return GC_OK;
 }
 
+/* Values and facts of all parameters. */
 static GcCode
 bind_params(GcBinding *b)
 {
@@ -297,6 +301,7 @@ has_narrow_values(GcBinding *b, u16 e)
 	return column != GC_NONE && gc_range_within(&b->column_facts[column].range, PG_INT64_MIN, PG_INT64_MAX);
 }
 
+/* The values of an IN list, as codes or raw values in the column's scale. */
 static GcCode
 set_list(GcBinding *b, int i, ArrayType *array)
 {
@@ -341,6 +346,7 @@ set_list(GcBinding *b, int i, ArrayType *array)
 	return GC_OK;
 }
 
+/* The values of all IN lists. */
 static GcCode
 bind_lists(GcBinding *b)
 {
@@ -387,6 +393,7 @@ key_column_state(GcBinding *b, const GcPBuild *build)
 	return in->dir ? in->dir->columns[in->dir_column[x->ref - in->first]].state : NULL;
 }
 
+/* Can a build be indexed by its key?  *range: the key's. */
 static bool
 dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 {
@@ -422,6 +429,7 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 	return state == NULL || pg_atomic_read_u32(&state->duplicates) == 0;
 }
 
+/* Whether a build is dense, a hash table or a list, and its size. */
 static void
 choose_build(GcBinding *b, int i, uint64 rows)
 {
@@ -574,6 +582,7 @@ groups_are_guessed(const GcBinding *b, const GcPPipeline *pl)
 	return false;
 }
 
+/* How a pipeline's groups are kept, and how many there is room for. */
 static void
 bind_groups(GcBinding *b, u16 n)
 {

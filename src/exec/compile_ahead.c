@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compile_ahead.c
- *	  Kernels of a node that a session has left behind.  See compile_ahead.h.
+ *	  Kernels of a node that a session has left behind (columns/load/cold_plans.h).
  *
  * The node is bound as for an execution, as the user of the session, and its request is given up once its kernels are
  * being compiled.  If they are there already, the device executes the request, and the answer is thrown away.  So nothing
@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "compile_ahead.h"
+#include "scan.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -20,7 +20,6 @@
 
 #include "ahead.h"
 #include "exec.h"
-#include "scan.h"
 #include "../columns/store/ddl.h"
 #include "../plan/base/permitted.h"
 

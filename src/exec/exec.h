@@ -172,7 +172,7 @@ typedef struct GcScanState
 	bool		undivided;		/* it is not split, as its parts took too much shared memory */
 	int			nslots;			/* held by an attempt: one, or if the request is split one for each part */
 	int			slots[GC_MAX_DEVICES];
-	double		limit_ms;		/* how long the request may take (limit.h); -1: as long as it does */
+	double		limit_ms;		/* how long the request may take (limit.c); -1: as long as it does */
 	bool		own_plan_timed; /* as a request took longer; false: it did not, or that plan has ended */
 	instr_time	own_plan_time;	/* that it has taken so far */
 	int			loads;			/* times that columns were loaded for this execution */
@@ -225,5 +225,24 @@ extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
 
 /* Have the node's kernels compiled, and wait for nothing.  False: it lacks columns that are still to be loaded. */
 extern bool gc_ask_for_kernels(GcScanState *node, GcError *err);
+
+/* PostgreSQL's own plan of a node. */
+extern void gc_fallback_init(GcScanState *node, int eflags);
+extern TupleTableSlot *gc_fallback_next(GcScanState *node);
+extern void gc_fallback_rescan(GcScanState *node);
+extern void gc_fallback_end(GcScanState *node);
+
+/* How what stands in a fallback for a row source is executed. */
+extern void gc_register_input_scan_methods(void);
+
+/* How long this request may be on the device, in ms; -1: as long as it takes. */
+extern double gc_device_limit(const GcScanState *node, const GcHints *hints);
+
+/* Was a request of this program stopped lately, and did PostgreSQL's own plan then take less? */
+extern bool gc_own_plan_has_won(const GcHints *hints);
+
+/* The request was stopped, and PostgreSQL's own plan begins; and that plan has returned its last row. */
+extern void gc_limit_reached(GcScanState *node, GcHints *hints);
+extern void gc_limit_own_plan_ended(GcScanState *node);
 
 #endif							/* GC_EXEC_H */

@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fallback.h"
+#include "exec.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"

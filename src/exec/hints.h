@@ -27,7 +27,7 @@ typedef struct GcHints
 	uint32		rows_needed[GC_MAX_PIPELINES];	/* of a row sink, or of chosen groups */
 	GcHash		refused;		/* the last request that the device gave back, for its rows (GcBinding.identity) */
 	TimestampTz refused_at;		/* 0: none */
-	TimestampTz stopped_at;		/* a request that took too long (limit.h); 0: none */
+	TimestampTz stopped_at;		/* a request that took too long (limit.c); 0: none */
 	double		stopped_after_ms;
 	double		own_plan_ms;	/* what PostgreSQL's own plan took then; -1: it has not ended */
 } GcHints;

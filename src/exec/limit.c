@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "limit.h"
+#include "exec.h"
 
 #include "portability/instr_time.h"
 #include "utils/timestamp.h"
@@ -80,7 +80,7 @@ gc_limit_own_plan_ended(GcScanState *node)
 
 	node->own_plan_timed = false;
 	hints->own_plan_ms = INSTR_TIME_GET_MILLISEC(node->own_plan_time);
-	/* It may have taken longer than that is remembered. */
+	/* The plan may have taken longer than the request is remembered. */
 	hints->stopped_at = GetCurrentTimestamp();
 	gc_hints_share(hints);
 }

@@ -516,7 +516,7 @@ describe(GcBinding *b, int i, GcLookupWork *w)
 	key->kind = w->kind;
 	if (lut->type == GC_LUT_RANKED)
 	{
-		/* It is as large as the ranking, and made of that at once. */
+		/* The table is as large as the ranking, and made of that at once. */
 		w->count = b->lookups[lut->rank]->count;
 		return GC_OK;
 	}

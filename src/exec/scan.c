@@ -24,11 +24,9 @@
 #include "cold.h"
 #include "compute.h"
 #include "explain.h"
-#include "fallback.h"
 #include "gather.h"
 #include "hints.h"
 #include "judge.h"
-#include "limit.h"
 #include "lookup.h"
 #include "skip.h"
 #include "scan.h"
@@ -98,6 +96,7 @@ create_scan_state(CustomScan *cscan)
 	return (Node *) node;
 }
 
+/* BeginCustomScan: the plan, expressions, inputs and PostgreSQL's own plan. */
 static void
 begin_scan(CustomScanState *css, EState *estate, int eflags)
 {
@@ -179,6 +178,7 @@ rows_in(const GcScanState *node, const GcBinding *b, const GcRunInfo *info, int 
 	return in->unmatched_of ? 0 : gc_input_rows(&node->inputs[input]) + 1;
 }
 
+/* Keep for EXPLAIN how many rows came into each pipeline, and how many left it. */
 static void
 note_pipelines(GcScanState *node, const GcBinding *b, const GcRunInfo *info)
 {
@@ -424,6 +424,7 @@ attempt(GcScanState *node, GcHints *hints, GcError *err)
 	return code;
 }
 
+/* An attempt with a request slot, under a guard; both are given back however it ends. */
 static GcCode
 attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 {
@@ -558,6 +559,7 @@ fall_back(GcScanState *node)
 	node->falling_back = true;
 }
 
+/* One execution: the device's rows, or the node falls back. */
 static void
 start(GcScanState *node)
 {
@@ -632,6 +634,7 @@ step(GcScanState *node, bool forward, uint64 *row)
 	return node->position > 0 && node->position <= node->rows.count;
 }
 
+/* ExecScanAccessMtd: the next decoded row in the scan's direction. */
 static TupleTableSlot *
 next_tuple(ScanState *ss)
 {
@@ -685,6 +688,7 @@ exec_scan(CustomScanState *css)
 	return ExecScan(&css->ss, next_tuple, recheck_tuple);
 }
 
+/* ReScanCustomScan: the next execution begins with the next row that is asked for. */
 static void
 rescan(CustomScanState *css)
 {
@@ -705,6 +709,7 @@ rescan(CustomScanState *css)
 	node->started = false;
 }
 
+/* EndCustomScan: close inputs and plans below. */
 static void
 end_scan(CustomScanState *css)
 {
@@ -712,7 +717,7 @@ end_scan(CustomScanState *css)
 
 	ListCell   *lc;
 
-	/* It has returned all rows that are wanted.  After an error nobody comes here. */
+	/* The plan has returned all rows that are wanted.  After an error nobody comes here. */
 	if (node->own_plan_timed && node->plan->limit > 0)
 		gc_limit_own_plan_ended(node);
 	gc_close_inputs(node);

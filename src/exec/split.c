@@ -398,6 +398,7 @@ merge_groups(const GcBinding *b, GcResult *result, const GcResult *const *parts,
 	pfree(g.slots);
 }
 
+/* Put the parts' rows one behind another, column by column. */
 static void
 append_rows(const GcBinding *b, GcResult *result, const GcResult *const *parts, int nparts, uint64 total)
 {

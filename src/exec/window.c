@@ -157,6 +157,7 @@ evaluate_rows(GcWindowing *w)
 	w->count = rows->count;
 }
 
+/* Evaluate the expressions that window functions and their orders read, for each row. */
 static void
 evaluate(GcWindowing *w)
 {
@@ -399,6 +400,7 @@ find_bounds(GcWindowing *w, bool end, uint32 *bounds)
  *-------------------------------------------------------------------------
  */
 
+/* Compute the functions of one window: order, partitions, peers and frames first. */
 static void
 compute_window(GcWindowing *w)
 {

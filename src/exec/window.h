@@ -35,7 +35,7 @@ typedef struct GcWindowing
 	Datum	  **values;			/* by expression and row */
 	bool	  **isnull;
 	double		copied_bytes;	/* of values that were copied */
-	/* Of the window that is computed: */
+	/* The window that is computed: */
 	const GcPlanWindow *window;
 	uint32	   *order;			/* the row at each place */
 	uint32	   *partition;		/* by place: where its partition begins, */

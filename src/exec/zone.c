@@ -129,6 +129,7 @@ go_on(pg_tz *tz, pg_time_t start, ZoneDay *day)
 	return true;
 }
 
+/* One of the three values that are known of a day in a time zone, in microseconds. */
 static int64
 part_of(const ZoneDay *day, GcZonePart part)
 {

@@ -26,7 +26,7 @@
 #include "tcop/utility.h"
 #include "utils/plancache.h"
 
-#include "explained.h"
+#include "hooks.h"
 #include "finished_plan.h"
 #include "base/planning.h"
 #include "../compat.h"

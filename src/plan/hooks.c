@@ -18,7 +18,6 @@
 #include "base/invalidation.h"
 #include "cold_choice.h"
 #include "base/distributed.h"
-#include "explained.h"
 #include "base/query_summary.h"
 #include "hooks.h"
 #include "cost/join_order.h"

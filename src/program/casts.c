@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "casts.h"
+#include "typer.h"
 
 /* 10 to the power of n; n is a display scale. */
 static i128

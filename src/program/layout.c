@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "layout.h"
+#include "typer.h"
 #include "groups.h"
 #include "tagged.h"
 

@@ -548,6 +548,7 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 	}
 }
 
+/* Is it a window over kept rows, whose keys are outputs of these? */
 static bool
 window_ok(const GcProgram *p, const GcPWindow *w)
 {

@@ -52,4 +52,19 @@ extern void gc_clip_to_kind(GcExpr *e, GcRange *r);
 /* Widen *r by the infinite timestamps that a range has. */
 extern void gc_add_infinities(const GcRange *from, GcRange *r);
 
+/* Range, scale and checks of a cast. */
+extern GcCode gc_type_cast(GcTyper *t, GcExpr *e, GcRange *r);
+
+/* Registers and scales of what expressions refer to, for the code generator. */
+extern void gc_lay_out_values(GcTyper *t);
+
+/* How payloads are stored, once expressions are typed. */
+extern GcCode gc_lay_out_payloads(GcTyper *t);
+
+/* Accumulators, and where each lies in a group's words. */
+extern GcCode gc_lay_out_aggs(GcTyper *t);
+
+/* Group keys and row outputs must each fit in one word. */
+extern GcCode gc_check_outputs(GcTyper *t);
+
 #endif							/* GC_TYPER_H */

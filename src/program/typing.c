@@ -17,10 +17,8 @@
  */
 #include "typing.h"
 
-#include "casts.h"
 #include "functions.h"
 #include "groups.h"
-#include "layout.h"
 #include "scales.h"
 #include "tagged.h"
 #include "typer.h"

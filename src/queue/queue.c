@@ -276,7 +276,7 @@ gc_queue_devices(void)
 	u32			present = 0;
 	u32			ready = 0;
 
-	/* Of one, submit_to() finds out. */
+	/* A single device is looked at by submit_to(). */
 	if (gc_ndevices == 1)
 		return 1;
 	SpinLockAcquire(&queue->lock);
@@ -698,7 +698,7 @@ gc_slot_note_compiling(int slot, bool compiling)
 
 	if (pg_atomic_exchange_u32(&s->compiling, compiling) == compiling || !compiling)
 		return;
-	/* It may not want to wait for them. */
+	/* The session may not want to wait for kernels. */
 	if (pg_atomic_read_u32(&s->state) == SLOT_RUNNING)
 		SetLatch(s->owner);
 }

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "schedule.h"
+#include "worker.h"
 
 #include "utils/memutils.h"
 

@@ -57,7 +57,6 @@
 #include "meter.h"
 #include "run/run.h"
 #include "run/stop.h"
-#include "schedule.h"
 #include "share/share.h"
 #include "waves/waves.h"
 

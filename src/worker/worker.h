@@ -15,7 +15,16 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
 extern PGDLLEXPORT void gc_worker_main(Datum arg);
 extern void gc_worker_register(void);
+
+/* Start those of the READY requests that are to start now, together or not (schedule.c).  False: none. */
+extern bool gc_schedule_runs(List *runs);
+
+/* To be called often: has an event on the device made another decision worth while? */
+extern bool gc_schedule_due(List *runs);
+extern void gc_schedule_init(void);
 
 #endif							/* GC_WORKER_H */

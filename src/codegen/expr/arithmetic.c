@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "arithmetic.h"
+#include "expr.h"
 #include "emit.h"
 #include "operand.h"
 

@@ -20,7 +20,6 @@
  */
 #include "expr.h"
 #include "analysis.h"
-#include "arithmetic.h"
 #include "emit.h"
 #include "operand.h"
 #include "../../program/functions.h"

@@ -257,7 +257,7 @@ cg_require(Cg *cg, u16 i)
 				cg->batched[e->ref] = GC_BATCH_WANTED;
 			return;
 		case GC_OP_OUTER:
-			/* It came before the join, so that this row has none. */
+			/* The value came before the join, so that this row has none. */
 			if (e->ref != cg->unmatched)
 				cg_require(cg, e->arg[0]);
 			return;

@@ -123,7 +123,7 @@ gc_generate_window_kernel(void)
 	Text		t = {0};
 
 	cg_prologue(&t, GC_WINDOW_WORDS, 8, 256);
-	/* What a step reads is not there if one before it was stopped: none begins then, in this launch or in later ones. */
+	/* Once a step was stopped, none begins, in this launch or in later ones: its input may not be there. */
 	text_addf(&t, "GC_BLOCK_ARRAY(u32, stopped, 1);\n"
 			  "GC_BLOCK_ARRAY(GcWindowState, parts, 256);\n"
 			  "for (u32 s = 0; s < (u32) gc_a.w[GC_WINDOW_NSTEPS]; s++) {\n"

@@ -191,6 +191,7 @@ note_end(int code, Datum arg)
 	close(fd);
 }
 
+/* Does this start of the server begin with the clean end that was noted? */
 static bool
 continues_chain(void)
 {
@@ -331,6 +332,7 @@ is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const G
 		head->chunkno == chunkno && head->chunk_pages == (uint32) gc_chunk_pages;
 }
 
+/* Read so many bytes, in pieces that a cancel can come between; false: there are fewer. */
 static bool
 read_bytes(int fd, char *to, uint64 size)
 {
@@ -471,6 +473,7 @@ intern_values(const GcDiskColumn *kept, GcDictView *dict, uint32 **remap)
 	return true;
 }
 
+/* The column of a chunk that a file has, as the encoder would describe it. */
 static GcChunkColumn *
 cell_of(const GcDiskColumn *kept)
 {
@@ -570,6 +573,7 @@ make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col)
 	head->null_bytes = cell->null_bytes;
 }
 
+/* Count the dictionary's values that the chunk has, and their bytes. */
 static void
 count_values(GcDiskHead *head, const GcDictView *dict, const uint8 *used)
 {
@@ -585,6 +589,7 @@ count_values(GcDiskHead *head, const GcDictView *dict, const uint8 *used)
 	}
 }
 
+/* Copy the dictionary's values that the chunk has, with their codes and ends. */
 static void
 copy_values(GcDiskColumn *kept, const GcDictView *dict, const uint8 *used)
 {
@@ -763,6 +768,7 @@ make_room(GcDiskSpace *space, uint64 bytes)
 	return space->total + bytes <= most;
 }
 
+/* Write all bytes, in pieces that a cancel can come between; false: it failed. */
 static bool
 write_bytes(int fd, const char *from, uint64 size)
 {

@@ -169,7 +169,7 @@ gc_cell_range(const GcSpan *cell, const GcSpan *column)
 {
 	GcSpan		span = *cell;
 
-	/* It fits: the column's range was found so. */
+	/* Bounds fit at that scale: the column's range was found so. */
 	if (span.dscale < column->dscale)
 		(void) gc_span_rescale(&span, column->dscale);
 	if (span.min < PG_INT64_MIN || span.max > PG_INT64_MAX)

@@ -662,7 +662,7 @@ gc_append_choices(const GcAppend *append, const Expr *expr, List **relids)
 		const CaseWhen *when = lfirst_node(CaseWhen, lc);
 		const OpExpr *test = (const OpExpr *) (is_orclause(when->expr) ? linitial(((BoolExpr *) when->expr)->args) : when->expr);
 
-		/* It may be a CASE of the query. */
+		/* The expression may be a CASE of the query. */
 		if (!IsA(test, OpExpr) || !equal(linitial(test->args), append->unnamed[0]))
 			return NIL;
 		results = lappend(results, when->result);

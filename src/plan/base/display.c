@@ -134,6 +134,7 @@ gc_settle_nulling(List **scan_tlist, List *exprs)
 }
 #endif
 
+/* A tree mutator: the expression without the nodes that EXPLAIN cannot print. */
 static Node *
 printable(Node *node, void *context)
 {

@@ -163,7 +163,7 @@ check_cte(SourceContext *context, const RangeTblEntry *rte)
 		context->reason = "a CTE that is read more than once need not repeat its rows";
 	if (context->reason)
 		return;
-	/* It may read others, which are not part of its query. */
+	/* A CTE may read others, which are not part of its query. */
 	context->ctes = lappend(context->ctes, cte);
 	context->root = root;
 	context->depth = 0;

@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guessed_joins.h"
+#include "join_order.h"
 
 #include "optimizer/cost.h"
 #include "utils/guc.h"

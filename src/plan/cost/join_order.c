@@ -395,7 +395,7 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
 
 	if (known == NULL || !fits(known, initial_rels))
 		return NULL;
-	/* It may be removed while functions are called that plan queries. */
+	/* The entry may be removed while functions are called that plan queries. */
 	search = *known;
 	root->join_rel_hash = NULL;
 	rel = join_as_before(root, initial_rels, &search);

@@ -49,4 +49,10 @@ extern void gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInf
 /* The statement is planned: remember which orders do not matter. */
 extern void gc_join_order_note(void);
 
+/* A search for an order of these relations. */
+typedef RelOptInfo *(*GcJoinSearcher) (PlannerInfo *root, List *initial_rels);
+
+/* Join them without nested loops, if how many rows they have is but guessed; NULL: they are to be joined as usual. */
+extern RelOptInfo *gc_join_guessed(PlannerInfo *root, List *initial_rels, GcJoinSearcher search);
+
 #endif							/* GC_JOIN_ORDER_H */

@@ -64,7 +64,7 @@ plan_const(const GcPlan *plan)
 	return bytes_const(plan, plan->size);
 }
 
-/* What is said of window functions; their expressions become the last of the node's. */
+/* The node's window functions; their expressions become the last of the node's. */
 static Const *
 windows_const(const GcTranslation *tr, List **exprs)
 {
@@ -318,7 +318,7 @@ gc_set_costs(Path *path, const GcCosts *costs, double rows)
 {
 	path->startup_cost = within_range(costs->scale * (costs->device + rows * costs->row));
 	path->total_cost = within_range(path->startup_cost + costs->scale * rows * 0.5 * cpu_tuple_cost);
-	/* It has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
+	/* The path has no rivals, but conditions are evaluated, and subplans chosen, by what they cost. */
 	if (gc_offload_forced())
 		path->startup_cost = path->total_cost = gc_offload_cost;
 }

@@ -20,7 +20,6 @@
 
 #include "../group/agg.h"
 #include "node.h"
-#include "guessed_joins.h"
 #include "join_order.h"
 #include "execution_time.h"
 #include "paths.h"

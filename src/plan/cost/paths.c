@@ -40,7 +40,6 @@
 #include "../group/sets.h"
 #include "../relations/pipelines.h"
 #include "../relations/relinfo.h"
-#include "../relations/subquery.h"
 #include "../relations/tree.h"
 
 /*-------------------------------------------------------------------------

@@ -455,7 +455,7 @@ translate_zoned(GcTranslation *tr, const FuncExpr *f, const GcBuiltin *b, int ar
 
 	if (b->how == GC_HOW_INSTANT)
 		return gc_build_instant(tr, gc_build_cast(tr, arg, GC_TIMESTAMP), zone);
-	/* It is the same everywhere. */
+	/* The epoch is the same in all zones. */
 	if (b->how == GC_HOW_FIELD && name && gc_field_named(name) == DTK_EPOCH)
 		return translate_field(tr, f, arg);
 	local = gc_build_local(tr, arg, zone);

@@ -261,7 +261,7 @@ gc_is_tabulated(GcTranslation *tr, Expr *expr)
 		return false;
 	if (gc_looks_at_storage((Node *) expr))
 		return false;
-	/* It may be NULL where its expression would not be. */
+	/* A placeholder may be NULL where its expression would not be. */
 	if (tr->has_optional && contains_placeholder((Node *) expr, NULL))
 		return false;
 	if (GC_KIND_IS_CODE(kind) && (!gc_collation_deterministic(exprCollation((Node *) expr)) ||

@@ -15,4 +15,23 @@
 /* Pipelines of all leaves of the tree; false, with tr->reason, if one cannot be. */
 extern bool gc_translate_steps(GcTranslation *tr);
 
+/*
+ * Make the subquery that a leaf stands for a part of the program: the leaf's pipeline scans its
+ * groups.  False, and the translation is as it was, if that cannot be.
+ */
+extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
+
+/*
+ * Make the UNION ALL that a leaf stands for a part of the program: each SELECT has pipelines of its
+ * own, which end in the leaf's sink.  False, and the translation is as it was, if that cannot be;
+ * leaf->refusal says why.
+ */
+extern bool gc_union_embed(GcTranslation *tr, GcLeaf *leaf);
+
+/*
+ * Have the rows of the node's own level kept, with its window functions over them: a pipeline scans them, which the level's
+ * results are translated for.  conditions: on these, which the rows meet.  False, with a reason, if that cannot be.
+ */
+extern bool gc_windows_stream(GcTranslation *tr, List *conditions);
+
 #endif							/* GC_PIPELINES_H */

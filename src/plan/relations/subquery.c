@@ -41,7 +41,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "subquery.h"
+#include "pipelines.h"
 
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
@@ -67,7 +67,6 @@
 #include "../group/groups.h"
 #include "../group/kept_windows.h"
 #include "../group/sets.h"
-#include "pipelines.h"
 #include "../base/quotient.h"
 #include "relinfo.h"
 #include "tree.h"
@@ -744,7 +743,7 @@ arm_column(GcTranslation *tr, GcArm *arm, Expr *expr)
 		e = gc_translate_expr(tr, arm->streamed, expr);
 	else if (IsA(expr, Const) && ((Const *) expr)->constisnull)
 		e = gc_build_null(tr, kind);
-	/* It belongs to the constants' dictionary. */
+	/* A constant belongs to the constants' dictionary. */
 	else if (gc_base_type(exprType((Node *) expr)) == BPCHAROID)
 		e = gc_refuse(tr, "a constant of type character is a column of UNION ALL");
 	else if (contain_volatile_functions((Node *) expr) || contain_subplans((Node *) expr))

@@ -452,6 +452,7 @@ note_reader(Readers *readers, Query *query, int rti, bool uppermost)
 		note_columns(readers, (Node *) query->targetList, rti);
 }
 
+/* A tree walker: count the CTE's readers, and note what each reads of it. */
 static bool
 readers_walker(Node *node, Readers *readers)
 {

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "kernel_search.h"
+#include "kernel_model.h"
 
 #include <stddef.h>
 #include <string.h>

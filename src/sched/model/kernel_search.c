@@ -27,7 +27,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "kernel_search.h"
+#include "kernel_model.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -252,7 +252,7 @@ gc_pairs_piece(const GcRequest *r, int pipeline, const GcPairs *whole, u64 from,
 
 	piece.from = from;
 	piece.count = (u64) Min(units, (double) (whole->count - from));
-	/* It ends where the next level has an end of a unit, too, so that the piece behind it may have that level. */
+	/* A piece ends where the next level has an end of a unit, too, so that the piece behind it may have that level. */
 	if (piece.count <= GROWTH || cut(r, pipeline, whole->level + 1, &next) == 0)
 		return piece;
 	for (u64 fewer = 0; fewer < GROWTH; fewer++)

@@ -180,7 +180,7 @@ gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, GcCopies *co
 	if ((d->ready && gc_worker.ops->stream_wait(stream, d->ready, err) != GC_OK) ||
 		(d->count < count && extend_dict(d, &c, count, stream, copies, copied, err) != GC_OK))
 	{
-		/* It is not known what is there; the caller drains the device before memory is used again. */
+		/* The bytes there are not known; the caller drains the device before memory is used again. */
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		d->users--;
 		doom_dict(d);

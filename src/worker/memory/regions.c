@@ -21,8 +21,30 @@
 #include "../../queue/queue.h"
 #include "device_memory.h"
 #include "eviction.h"
-#include "region_index.h"
 #include "state.h"
+
+/* A region by its id. */
+typedef struct IndexedRegion
+{
+	u64			id;				/* key */
+	GcRegion   *region;
+	uint32		status;			/* simplehash's */
+} IndexedRegion;
+
+/*
+ * Waves look up each column of each chunk, so the search is compiled into this file.  The hash is the upper half of a
+ * product, since ids are consecutive.
+ */
+#define SH_PREFIX		regions
+#define SH_ELEMENT_TYPE	IndexedRegion
+#define SH_KEY_TYPE		u64
+#define SH_KEY			id
+#define SH_HASH_KEY(table, key)	((uint32) ((key) * UINT64CONST(0x9e3779b97f4a7c15) >> 32))
+#define SH_EQUAL(table, a, b)	((a) == (b))
+#define SH_SCOPE		static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 /* A column's chunks in device memory, in all its directories. */
 typedef struct ColumnBytes
@@ -46,7 +68,7 @@ typedef struct OrphanPlace
 	u64			last_used;
 } OrphanPlace;
 
-static GcRegionIndex regions;
+static regions_hash *regions = NULL;
 static HTAB *column_bytes = NULL;
 static HTAB *orphan_places = NULL;
 static u64	orphan_bytes = 0;
@@ -151,7 +173,7 @@ gc_orphan_bytes(void)
 static void
 note_regions(void)
 {
-	pg_atomic_write_u64(&gc_device_status()->regions, regions.n);
+	pg_atomic_write_u64(&gc_device_status()->regions, regions->members);
 }
 
 /* Count a region for its column; on: it is there now, else it goes. */
@@ -197,7 +219,7 @@ region_free(GcRegion *region)
 	gc_device_free(region->addr);
 	gc_device_count_cached(-(int64) region->bytes);
 	region_bytes -= region->bytes;
-	gc_region_index_remove(&regions, region->id);
+	regions_delete(regions, region->id);
 	pfree(region);
 	note_regions();
 }
@@ -233,26 +255,34 @@ wait_for_region(GcRegion *region, GcStream *stream, GcError *err)
 	return true;
 }
 
+/* The region that has this id, or NULL. */
+static GcRegion *
+region_by_id(u64 id)
+{
+	const IndexedRegion *entry = regions ? regions_lookup(regions, id) : NULL;
+
+	return entry ? entry->region : NULL;
+}
+
 /* Make a region in memory that was allocated for it, and queue its copy; NULL: the memory is free again. */
 static GcRegion *
 region_make(const GcDirectory *dir, int col, u32 chunk, GcAddr addr, GcStream *stream, GcError *err)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, chunk, col);
-	const u64	id = cell->obj.region_id;
-	GcRegion   *region = MemoryContextAlloc(TopMemoryContext, sizeof(GcRegion));
-	GcCode		code = gc_region_index_add(&regions, id, region) ? GC_OK :
-		gc_fail(err, GC_HOST_MEMORY, "Out of memory for a column chunk.");
+	GcRegion   *region;
+	bool		found;
 
-	if (code == GC_OK && (code = gc_copy_in(stream, addr, (const void *) cell->desc.data, gc_cell_bytes(cell), err)) != GC_OK)
-		gc_region_index_remove(&regions, id);
-	if (code != GC_OK)
+	if (gc_copy_in(stream, addr, (const void *) cell->desc.data, gc_cell_bytes(cell), err) != GC_OK)
 	{
-		pfree(region);
 		gc_device_free(addr);
 		return NULL;
 	}
+	region = MemoryContextAlloc(TopMemoryContext, sizeof(GcRegion));
+	if (regions == NULL)
+		regions = regions_create(TopMemoryContext, 1024, NULL);
+	regions_insert(regions, cell->obj.region_id, &found)->region = region;
 	pg_atomic_fetch_add_u64(&gc_stats()->region_misses, 1);
-	*region = (GcRegion) {.id = id,.addr = addr,.bytes = gc_cell_bytes(cell),.tables = 1};
+	*region = (GcRegion) {.id = cell->obj.region_id,.addr = addr,.bytes = gc_cell_bytes(cell),.tables = 1};
 	region_bytes += region->bytes;
 	gc_device_count_cached((int64) region->bytes);
 	gc_device_label(addr, GC_MEMORY_COLUMNS);
@@ -270,7 +300,7 @@ region_make(const GcDirectory *dir, int col, u32 chunk, GcAddr addr, GcStream *s
 GcRegion *
 gc_region_find(const GcChunkColumn *cell)
 {
-	return gc_region_index_find(&regions, cell->obj.region_id);
+	return region_by_id(cell->obj.region_id);
 }
 
 GcCode
@@ -408,7 +438,7 @@ gc_drop_orphans(u64 use_key, u64 need)
 bool
 gc_region_dropped(u64 id)
 {
-	GcRegion   *region = gc_region_index_find(&regions, id);
+	GcRegion   *region = region_by_id(id);
 
 	if (region == NULL)
 		return false;

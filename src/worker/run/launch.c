@@ -658,7 +658,7 @@ launch_edge(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, c
 {
 	EdgePlan	plan = plan_edge(run, pipeline, k, run->memory.edge_bytes - SLOT_ALIGN);
 
-	/* It is planned as it was when memory was had for it, or smaller. */
+	/* The edge is planned as it was when memory was had for it, or smaller. */
 	if (run->memory.edge_memory == 0 || plan.bytes > run->memory.edge_bytes || part->sources)
 		return gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for the packets of a pipeline.");
 	if (pipeline == run->p->npipelines - 1)

@@ -746,7 +746,7 @@ advance_running(GcRun *run, int others)
 		gc_run_fail_start(run);
 		return true;
 	}
-	/* It comes behind the selection bitmaps, and gc_schedule_due looks for those. */
+	/* The launch comes behind the selection bitmaps, and gc_schedule_due looks for those. */
 	if (run->schedule.launch->selection && !run->schedule.launch->select_done)
 		return false;
 	code = gc_worker.ops->event_done(run->scan.done, &done, &run->err);

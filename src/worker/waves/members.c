@@ -368,7 +368,7 @@ put_streams(WaveTable *t)
 	t->copies = t->notes = t->ends = NULL;
 }
 
-/* It is about to get its first member. */
+/* A table is about to get its first member. */
 static bool
 table_wake(WaveTable *t, GcError *err)
 {
@@ -422,7 +422,7 @@ table_free(WaveTable *t)
 }
 
 /*
- * It has no member any more.  What is known of the directory is kept for the next member, for a few tables.  To read it
+ * A table has no member any more.  What is known of the directory is kept for the next member, for a few tables.  To read it
  * again takes as long as to make some waves.
  */
 static void

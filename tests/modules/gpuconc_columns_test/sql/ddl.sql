@@ -1,4 +1,5 @@
 -- The cache after DDL, and in each state of the transaction.
+\pset format unaligned
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
 -- relations that are not cached

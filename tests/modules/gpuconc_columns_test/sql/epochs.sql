@@ -1,4 +1,5 @@
 -- 64 bits of transaction ids: 32 bits of the store's, near the next id, in this epoch or the last.
+\pset format unaligned
 SELECT epoch, next, xid, full_xid >> 32 AS of_epoch, full_xid & 4294967295 AS of_xid
 FROM (VALUES
 	-- at the beginning of an epoch: ids of the last one

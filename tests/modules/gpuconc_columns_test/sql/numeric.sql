@@ -1,8 +1,8 @@
 -- numeric as integers: conversions, scales, and what cannot be cached.
+\pset format unaligned
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
 -- there and back; the scale is kept, too
-\pset format unaligned
 SELECT n, gpuconc_columns_test_numeric(n) FROM (VALUES
 	(0::numeric), (0.000), (1), (-1), (0.1), (0.10), (-0.0001), (10000), (99999999), (100000000),
 	(12345678.9012), (0.00000001), (123456789012345678), (9223372036854775807),
@@ -11,7 +11,6 @@ SELECT n, gpuconc_columns_test_numeric(n) FROM (VALUES
 	(170141183460469231731687303715884105728), (1e37), (1e38), (2e38), (1e39),
 	('NaN'), ('Infinity'), ('-Infinity'), (1e1000), (1e-1000), (1e-40),
 	(0.00000000000000000000000000000000000001), (5000), (0.5000), (50.05), (10000.0001)) AS v(n);
-\pset format aligned
 
 -- random values of all sizes and scales
 SELECT count(*) AS differ FROM (

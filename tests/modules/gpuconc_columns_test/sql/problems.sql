@@ -1,4 +1,5 @@
 -- Columns that cannot be cached for what is in them, and are again once it is gone.
+\pset format unaligned
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
 -- Load once more: which pages does that take, and what is wrong then?

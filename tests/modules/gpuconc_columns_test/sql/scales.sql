@@ -1,4 +1,5 @@
 -- numeric columns whose values differ in display scale.
+\pset format unaligned
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
 -- The cached data of column n, and whether rows come back as they are: the text has the scale.

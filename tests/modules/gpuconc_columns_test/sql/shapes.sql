@@ -1,5 +1,6 @@
 -- Shapes of tables: empty, narrow, wide, fast defaults, dropped columns, sizes
 -- around the boundaries of tiles and chunks (32 pages here).
+\pset format unaligned
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
 -- empty

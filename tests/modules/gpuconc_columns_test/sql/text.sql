@@ -1,4 +1,5 @@
 -- Dictionaries: few and many values, growth, blank padding, TOAST.
+\pset format unaligned
 CREATE TEMP TABLE arena_before AS SELECT used FROM gpuconc_columns_test_arena();
 
 CREATE TABLE words (id int, few text, many varchar, padded char(12));

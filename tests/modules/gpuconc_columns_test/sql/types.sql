@@ -1,4 +1,5 @@
 -- Every kind of column: NULLs, extremes, and what the encodings make of them.
+\pset format unaligned
 CREATE EXTENSION gpuconc_columns_test CASCADE;
 -- the worker takes some memory for itself when it starts
 DO $$

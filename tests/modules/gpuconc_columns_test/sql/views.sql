@@ -1,4 +1,5 @@
 -- Views that users see, and functions that they may call.
+\pset format unaligned
 SELECT used AS arena_before FROM gpuconc_columns_test_arena()
 \gset
 
