@@ -159,11 +159,11 @@ DEALLOCATE q;
 -- what could not be computed is not tried again: the second time it is a data condition, before the device is asked; other windows are computed
 SELECT coalesce(sum(count) FILTER (WHERE reason = 'unsupported value'), 0) AS unsupported, coalesce(sum(count) FILTER (WHERE reason = 'data condition'), 0) AS data FROM gpuconc_stat_get_fallbacks() \gset before_
 SET gpuconc.debug_tuple_cost = 0;
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM public.many) AS q;
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM public.many) AS q;
 SELECT sum(count) FILTER (WHERE reason = 'unsupported value') - :before_unsupported AS unsupported, sum(count) FILTER (WHERE reason = 'data condition') - :before_data AS data FROM gpuconc_stat_get_fallbacks();
 SELECT offloaded FROM gpuconc_stat_get() \gset before_
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6 ELSE -1.6 END) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6 ELSE -1.6 END) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM public.many) AS q;
 SELECT offloaded - :before_offloaded AS offloaded FROM gpuconc_stat_get();
 RESET gpuconc.debug_tuple_cost;
 
