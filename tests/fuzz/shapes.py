@@ -273,6 +273,7 @@ class Maker(Sources, Subqueries):
         made = [(made[0], Col("w", "int" if "max" not in made[0] else dict((n, c.kind) for n, c in scope)[by]))]
         if rng.random() < 0.6 and all(c.kind in ("int", "text", "date") for _, c in scope):
             made = [self.window_by_rows(leaves, part, scope) for _ in range(rng.choice([1, 1, 2, 3]))]
+        made = [self.computed(w, leaves) if rng.random() < 0.3 else w for w in made]
         if not kinds:
             if made[0][1].kind in ("int", "text", "date") and rng.random() < 0.3:
                 self.tags.add("texts of windows")
@@ -282,6 +283,15 @@ class Maker(Sources, Subqueries):
             made = [made[0] if made[0][1].kind == kind else (Leaves(self, scope).of(kind, 0), Col("", kind)) for kind in kinds]
         made = [(t, c.named("c%d" % i)) for i, (t, c) in enumerate(made)]
         return "SELECT %s FROM (%s) AS %s" % (self.listed(made), text, self.alias()), made
+
+    def computed(self, window, leaves):
+        """An expression of a window function and a column of its kind."""
+        text, col = window
+        if col.kind not in KINDS:
+            return window
+        other = leaves.simple(col.kind)
+        forms = ["COALESCE(%s, %s)" % (text, other), "CASE WHEN %s THEN %s ELSE %s END" % (leaves.condition(0), text, other)]
+        return self.rng.choice(forms + ["%s || %s" % (text, other)] * 3 if col.kind == "text" else forms), col
 
     def window_by_rows(self, leaves, part, scope):
         """An expression of each row's place, in an order in which tied rows are equal; or of its frame alone."""
