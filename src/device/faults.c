@@ -5,7 +5,7 @@
  *
  * Another implementation's operations, with a count in front.  What a call that fails was to queue is not queued.  What was
  * queued before goes on, as on a GPU that has no memory for one call more.  Once the device is lost, no call tells what is
- * done.  Only drain() still waits, since kernels run on this machine's processors and write to its memory.
+ * done.  What was queued is over by then, since kernels run on this machine's processors and write to its memory.
  *
  * The worker's main thread; compile() is not counted, since other threads call it.
  *
@@ -13,6 +13,7 @@
  */
 #include "faults.h"
 
+static GcDevice *device;
 static const GcDeviceOps *inner;
 static GcDeviceOps outer;
 
@@ -39,7 +40,11 @@ static GcCode
 asks(GcError *err)
 {
 	if (loses && left > 0 && --left == 0)
+	{
 		lost = true;
+		/* A GPU that is lost writes nothing any more, whatever was queued. */
+		(void) inner->drain(device, NULL);
+	}
 	return lost ? lost_device(err) : GC_OK;
 }
 
@@ -178,6 +183,7 @@ faulty_drain(GcDevice *dev, GcError *err)
 const GcDeviceOps *
 gc_faults_wrap(GcDevice *dev, const GcDeviceOps *ops)
 {
+	device = dev;
 	inner = ops;
 	outer = *ops;
 	outer.stream_get = faulty_stream_get;
