@@ -268,11 +268,8 @@ gc_expand_grouping(Query *query)
 #if PG_VERSION_NUM >= 170000
 #define GC_RUN_CONDITION(path)	((path)->runCondition)
 #define GC_RUN_CONDITIONS(window, func)	((func)->runCondition)
-#define GC_RUN_OPERATOR(condition)	(((WindowFuncRunCondition *) (condition))->opno)
-#define GC_RUN_BOUND(condition, func) \
-	(((WindowFuncRunCondition *) (condition))->wfunc_left ? (Node *) ((WindowFuncRunCondition *) (condition))->arg : NULL)
 #define GC_RUN_CLAUSE(condition, func) \
-	((Node *) make_opclause(GC_RUN_OPERATOR(condition), BOOLOID, false, \
+	((Node *) make_opclause(((WindowFuncRunCondition *) (condition))->opno, BOOLOID, false, \
 							((WindowFuncRunCondition *) (condition))->wfunc_left ? (Expr *) (func) : ((WindowFuncRunCondition *) (condition))->arg, \
 							((WindowFuncRunCondition *) (condition))->wfunc_left ? ((WindowFuncRunCondition *) (condition))->arg : (Expr *) (func), \
 							InvalidOid, ((WindowFuncRunCondition *) (condition))->inputcollid))
@@ -280,9 +277,6 @@ gc_expand_grouping(Query *query)
 #define GC_RUN_CLAUSE(condition, func)	((Node *) (condition))
 #define GC_RUN_CONDITION(path)	((path)->winclause->runCondition)
 #define GC_RUN_CONDITIONS(window, func)	((window)->runCondition)
-#define GC_RUN_OPERATOR(condition)	(((OpExpr *) (condition))->opno)
-#define GC_RUN_BOUND(condition, func) \
-	(equal(linitial(((OpExpr *) (condition))->args), func) ? (Node *) lsecond(((OpExpr *) (condition))->args) : NULL)
 #endif
 
 /* 19 has window functions that pass over NULLs. */

@@ -66,7 +66,7 @@ SELECT q, o, (check_sorted(q, o)).* FROM unnest(ARRAY[
 	'SELECT city, shop, quantity % 3 AS x, sum(price) FROM sales WHERE city = ''city 5'' GROUP BY ROLLUP (1, 2, 3)', 'SELECT city, shop, s_id, sum(price) FROM sales JOIN shop ON s_id = shop WHERE shop = 9 AND city IN (''city 5'', ''city 7'', ''city 3'') GROUP BY CUBE (1, 2, 3)'
 ]) AS q, unnest(ARRAY['1, 2, 3, 4', '2, 1, 3, 4 LIMIT 4', '3 DESC, 2, 1 NULLS FIRST, 4 LIMIT 6', '4 DESC, 1, 2, 3 LIMIT 3']) AS o;
 -- an expression that is not shown; the order of a subquery, and its reader's
-SELECT q, rows_of(q, 'require') = rows_of(r, 'forbid') AS same, (SELECT count(*) FROM plan_of(q) AS line WHERE line ~ 'GpuconcAggregate') AS nodes FROM (VALUES
+SELECT q, rows_of(q, 'require') = rows_of(r, 'forbid') AS same, (SELECT count(*) FROM plan_of(q) AS line WHERE line ~ 'Custom Scan') AS nodes FROM (VALUES
 	('SELECT count(*) FROM sales WHERE shop = 7 GROUP BY ROLLUP (shop, quantity) ORDER BY shop DESC, quantity DESC', 'SELECT c FROM (SELECT shop, quantity, count(*) AS c FROM sales WHERE shop = 7 GROUP BY ROLLUP (1, 2) OFFSET 0) q ORDER BY shop DESC, quantity DESC'),
 	('SELECT s_id, count(*) FROM sales JOIN shop ON shop = s_id GROUP BY ROLLUP (s_id, shop) ORDER BY -shop, -s_id, 2', 'SELECT s_id, c FROM (SELECT s_id, shop, count(*) AS c FROM sales JOIN shop ON shop = s_id GROUP BY ROLLUP (1, 2) OFFSET 0) q ORDER BY -shop, -s_id, 2'),
 	('SELECT * FROM (SELECT s_id, shop, count(*) AS c FROM sales JOIN shop ON shop = s_id GROUP BY ROLLUP (1, 2) ORDER BY shop, s_id LIMIT 20) q ORDER BY s_id DESC, shop, c', 'SELECT * FROM (SELECT * FROM (SELECT s_id, shop, count(*) AS c FROM sales JOIN shop ON shop = s_id GROUP BY ROLLUP (1, 2) OFFSET 0) q ORDER BY shop, s_id LIMIT 20) q ORDER BY s_id DESC, shop, c'),

@@ -433,17 +433,6 @@ explain_fetched(Printer *printer)
 	explain_list("Fetched Late", texts, printer->es);
 }
 
-/* Rows that a condition on a window's rank leaves. */
-static void
-explain_ranks(GcScanState *node, ExplainState *es)
-{
-	static const char *const ranks[] = {[GC_WINDOW_ROW_NUMBER] = "Most Rows of a Partition", [GC_WINDOW_RANK] = "Highest Rank",
-	[GC_WINDOW_DENSE_RANK] = "Highest Dense Rank"};
-
-	if (node->plan->most_rank > 0)
-		ExplainPropertyUInteger(ranks[node->plan->rank], NULL, node->plan->most_rank, es);
-}
-
 /* Which plan the values of parameters lead to, where these decide.  EXPLAIN (GENERIC_PLAN) has none. */
 static void
 explain_choice(GcScanState *node, bool own, ExplainState *es)
@@ -824,7 +813,6 @@ gc_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	prepare_lower(&printer);
 	explain_pipelines(&printer);
-	explain_ranks(node, es);
 	explain_fetched(&printer);
 	if (node->sets != NIL)
 		ExplainPropertyInteger("Grouping Sets", NULL, list_length(node->sets), es);

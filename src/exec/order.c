@@ -487,34 +487,3 @@ gc_order_rows(const GcOrderColumn *columns, int ncolumns, uint64 count, bool exa
 		order_exactly(columns, ncolumns, order, count);
 	return order;
 }
-
-uint64
-gc_order_ranked(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count)
-{
-	SortSupport keys = gc_order_comparisons(columns, plan->norder);
-	uint64		kept = 0;
-	uint64		row = 0;		/* its number in its partition */
-	uint64		rank = 0;
-	uint32		last = 0;
-
-	for (uint64 n = 0; n < count; n++)
-	{
-		const bool	over = rank > plan->most_rank;	/* until another partition begins */
-		const int	ncolumns = over ? plan->npartition : plan->norder;
-		const int	differs = n == 0 ? -1 : gc_first_difference(columns, keys, ncolumns, last, order[n]);
-
-		if ((n & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
-		last = order[n];
-		if (differs < plan->npartition)
-			row = rank = 0;
-		else if (over)
-			continue;
-		row++;
-		if (rank == 0 || plan->rank == GC_WINDOW_ROW_NUMBER || differs < plan->norder)
-			rank = plan->rank == GC_WINDOW_DENSE_RANK ? rank + 1 : row;
-		if (rank <= plan->most_rank)
-			order[kept++] = order[n];
-	}
-	return kept;
-}

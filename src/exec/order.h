@@ -62,9 +62,6 @@ extern SortSupport gc_order_comparisons(const GcOrderColumn *columns, int ncolum
 /* The first column in which two rows differ; ncolumns if they do not. */
 extern int	gc_first_difference(const GcOrderColumn *columns, SortSupport keys, int ncolumns, uint32 a, uint32 b);
 
-/* Leave the rows of an exact order whose rank the plan wants; how many. */
-extern uint64 gc_order_ranked(const GcPlan *plan, const GcOrderColumn *columns, uint32 *order, uint64 count);
-
 /* Are `count` rows to be sorted here? */
 extern bool gc_are_ordered(const GcPlan *plan, uint64 count);
 

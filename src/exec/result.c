@@ -482,9 +482,9 @@ fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 	d->ordered[column->order->output] = column;
 }
 
-/* The order of the rows; NULL: as they are.  Window functions come first.  *wanted: fewer if some have too high a rank. */
+/* The order of the rows; NULL: as they are.  Window functions come first. */
 static uint32 *
-find_order(GcDecoder *d, const uint64 *places, uint64 *wanted)
+find_order(GcDecoder *d, const uint64 *places)
 {
 	const GcPlan *plan = d->b->plan;
 	GcOrderColumn *columns = MemoryContextAllocZero(d->scratch, GC_MAX_ORDER * sizeof(GcOrderColumn));
@@ -503,8 +503,6 @@ find_order(GcDecoder *d, const uint64 *places, uint64 *wanted)
 		return NULL;
 	old = MemoryContextSwitchTo(d->scratch);
 	order = gc_order_rows(columns, plan->norder, d->nrows, plan->sorted);
-	if (plan->most_rank > 0)
-		*wanted = gc_order_ranked(plan, columns, order, d->nrows);
 	MemoryContextSwitchTo(old);
 	return order;
 }
@@ -623,7 +621,7 @@ decode_rows(GcDecoder *d, GcRows *rows)
 		places = first_places(d, places, wanted);
 		d->nrows = wanted;
 	}
-	order = find_order(d, places, &wanted);
+	order = find_order(d, places);
 	rows->ncols = plan->noutputs;
 	rows->count = 0;
 	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(Datum));

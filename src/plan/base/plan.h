@@ -373,9 +373,6 @@ typedef struct GcPlan
 	uint32		arrays;			/* where they begin */
 	bool		sorted;			/* rows are returned exactly in this order: */
 	uint64		limit;			/* and no more than this number of them is wanted; 0: all */
-	uint64		most_rank;		/* and of these up to this rank alone; 0: all.  Ranks are */
-	GcWindowFnType rank;		/* that window function's, of rows in this order, */
-	int			npartition;		/* columns that the order begins with, and which part the rows */
 	int			norder;
 	GcPlanOrder order[GC_MAX_ORDER];
 	GcPlanOutput outputs[FLEXIBLE_ARRAY_MEMBER];

@@ -11,8 +11,7 @@
  * that are not among the first few by the leading key.
  *
  * Groups are offered in the order of the first window that takes them, too.  The window may be of the
- * query level above, if that one reads nothing else: rank() over the rows of a rollup.  If a query further above
- * wants the rows of the first few ranks alone, the executor leaves out the others before it decodes them.
+ * query level above, if that one reads nothing else: rank() over the rows of a rollup.
  *
  * Planner, in backends.
  *
@@ -464,145 +463,27 @@ order_from_above(PlannerInfo *root, List *keys, int rti)
 	return gc_keys_of_clauses(root, clauses, columns);
 }
 
-/* Is the row number, or a rank, of rows all that these functions return? */
-static bool
-only_ranks(List *functions)
-{
-	ListCell   *lc;
-
-	foreach(lc, functions)
-	{
-		const Oid	function = lfirst_node(WindowFunc, lc)->winfnoid;
-
-		if (function != F_ROW_NUMBER && function != F_RANK_ && function != F_DENSE_RANK_)
-			return false;
-	}
-	return functions != NIL;
-}
-
-/* Take a condition that a function's result is less than a constant, or as large; false if it is another one. */
-static bool
-note_rank(GcPlan *plan, const WindowFunc *func, Oid operator, const Node *bound)
-{
-	const int	strategy = get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
-	const Const *c = (const Const *) bound;
-	int64		most;
-
-	if ((strategy != BTLessStrategyNumber && strategy != BTLessEqualStrategyNumber) ||
-		bound == NULL || !IsA(bound, Const) || c->constisnull)
-		return false;
-	most = c->consttype == INT8OID ? DatumGetInt64(c->constvalue) : c->consttype == INT4OID ? DatumGetInt32(c->constvalue) : 0;
-	if (most <= (strategy == BTLessStrategyNumber))
-		return false;
-	plan->most_rank = most - (strategy == BTLessStrategyNumber);
-	plan->rank = func->winfnoid == F_RANK_ ? GC_WINDOW_RANK :
-		func->winfnoid == F_DENSE_RANK_ ? GC_WINDOW_DENSE_RANK : GC_WINDOW_ROW_NUMBER;
-	return true;
-}
-
-/* Are these keys, which were made of the columns of other ones, in their directions, one for one? */
-static bool
-are_alike(List *keys, List *others)
-{
-	ListCell   *lc;
-	ListCell   *lo;
-
-	forboth(lc, keys, lo, others)
-	{
-		const PathKey *key = lfirst_node(PathKey, lc);
-		const PathKey *other = lfirst_node(PathKey, lo);
-
-		if (GC_IS_DESCENDING(key) != GC_IS_DESCENDING(other) || key->pk_nulls_first != other->pk_nulls_first ||
-			key->pk_opfamily != other->pk_opfamily)
-			return false;
-	}
-	return list_length(keys) == list_length(others);
-}
-
-/*
- * Have the executor leave out rows that PostgreSQL's window functions would, by the condition that ends a partition early.
- * The level's windows read what the node returns in this order, and nothing between them drops a row.
- */
-static void
-note_most_rank(PlannerInfo *level, List *keys, GcPlan *plan)
-{
-	const WindowClause *window = linitial_node(WindowClause, level->parse->windowClause);
-	List	   *functions;
-	ListCell   *lc;
-	ListCell   *lr;
-
-	/* Columns that PostgreSQL does not sort by would have to be told from others. */
-	if (list_length(level->parse->windowClause) > 1 || level->parse->hasTargetSRFs || !are_alike(keys, level->window_pathkeys) ||
-		list_length(keys) != list_length(window->partitionClause) + list_length(window->orderClause))
-		return;
-	functions = find_window_functions((Node *) level->processed_tlist, window->winref)->windowFuncs[window->winref];
-	if (!only_ranks(functions))
-		return;
-	plan->npartition = list_length(window->partitionClause);
-	foreach(lc, functions)
-	{
-		const WindowFunc *func = lfirst_node(WindowFunc, lc);
-
-		foreach(lr, GC_RUN_CONDITIONS(window, func))
-		{
-			if (note_rank(plan, func, GC_RUN_OPERATOR(lfirst(lr)), GC_RUN_BOUND(lfirst(lr), func)))
-				return;
-		}
-	}
-}
-
-/*
- * Each partition has that number of rows of these ranks, or fewer.  The number is the subquery's, too, for paths of its
- * reader that leave out no row, so it is not set there.
- */
-static void
-cost_ranks(PlannerInfo *root, const PlannerInfo *reader, GcPath *path)
-{
-	GcPlan	   *plan = path->tr->plan;
-	double		rows = plan->most_rank;
-	List	   *exprs = NIL;
-
-	for (int i = 0; i < plan->npartition; i++)
-		exprs = lappend(exprs, list_nth_node(TargetEntry, path->tr->scan_tlist, plan->order[i].output)->expr);
-	if (exprs != NIL)
-		rows *= estimate_num_groups(root, exprs, path->cpath.path.rows, NULL, NULL);
-	if (plan->most_rank == 0 || rows >= path->cpath.path.rows)
-		return;
-	if (reader == root)
-		path->cpath.path.rows = clamp_row_est(rows);
-	plan->ms = gc_costs_time(&path->costs, rows) * GC_UNIT_MS;
-	plan->rows_ms = 0;
-	gc_set_costs(&path->cpath.path, &path->costs, rows);
-}
-
-/*
- * The order in which window functions of this level, or of one that reads nothing else, take its groups.  *reader: that
- * level, if nothing between its windows and the groups drops or joins rows.
- */
+/* The order in which window functions of this level, or of one that reads nothing else, take its groups. */
 static List *
-window_order(PlannerInfo *root, PlannerInfo **reader)
+window_order(PlannerInfo *root)
 {
 	const Query *query = root->parse;
-	PlannerInfo *above = root->parent_root;
+	const PlannerInfo *above = root->parent_root;
 	int			rti;
 
-	*reader = root;
 	if (query->hasWindowFuncs)
 		return root->window_pathkeys;
 	if (above == NULL || above->window_pathkeys == NIL || query->sortClause != NIL || query->distinctClause != NIL ||
 		query->limitCount != NULL || query->limitOffset != NULL || query->setOperations != NULL ||
 		!bms_get_singleton_member(above->all_baserels, &rti) || planner_rt_fetch(rti, above)->rtekind != RTE_SUBQUERY)
 		return NIL;
-	*reader = above->parse->groupClause != NIL || above->parse->groupingSets != NIL || above->parse->hasAggs ||
-		above->parse->havingQual || find_base_rel(above, rti)->baserestrictinfo != NIL ? NULL : above;
 	return order_from_above(root, above->window_pathkeys, rti);
 }
 
 void
 gc_add_window_order(PlannerInfo *root, RelOptInfo *output)
 {
-	PlannerInfo *reader;
-	List	   *keys = window_order(root, &reader);
+	List	   *keys = window_order(root);
 	ListCell   *lc;
 
 	if (keys == NIL || root->parse->rowMarks != NIL || root->parse->hasTargetSRFs)
@@ -614,14 +495,8 @@ gc_add_window_order(PlannerInfo *root, RelOptInfo *output)
 		if (!gc_is_path(path))
 			continue;
 		path = ordered_path(root, output, (GcPath *) path, keys, -1);
-		if (path == NULL)
-			return;
-		if (gc_is_path(path) && reader && ((GcPath *) path)->having == NIL)
-		{
-			note_most_rank(reader, keys, ((GcPath *) path)->tr->plan);
-			cost_ranks(root, reader, (GcPath *) path);
-		}
-		add_path(output, path);
+		if (path)
+			add_path(output, path);
 		return;
 	}
 }

@@ -541,7 +541,6 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 	gc_set_costs(&path->cpath.path, &path->costs, node->cpath.path.rows);
 	tr->plan->sorted = false;
 	tr->plan->norder = 0;
-	tr->plan->most_rank = 0;
 	tr->plan->ms += cost * GC_UNIT_MS;
 	tr->plan->own_ms += gc_time_above(root, linitial(path->cpath.custom_paths), fallback) * GC_UNIT_MS;
 	return path;
