@@ -39,7 +39,10 @@ extern void gc_warming_wait(GcWarming *w, bool all);
 /* The caller has waited, or gives up: then what was started ends. */
 extern void gc_warming_stop(GcWarming *w);
 
-/* Load all columns of a table that a loader has locked, if there is room.  An error says why not. */
-extern void gc_prewarm_alone(Relation rel);
+/*
+ * Load all columns of a table that a loader has locked, if there is room.  An error says why not.  False: others were in
+ * the way.
+ */
+extern bool gc_prewarm_alone(Relation rel);
 
 #endif							/* GC_PREWARM_H */
