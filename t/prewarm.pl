@@ -17,6 +17,7 @@ my $node = new_server('prewarm', q{
 gpuconc.loader_workers = 2
 gpuconc.cold = fallback
 max_worker_processes = 24
+max_prepared_transactions = 1
 log_min_messages = debug1
 });
 my $pages = q{pg_relation_size(relation) / 8192};
@@ -176,11 +177,15 @@ is($node->safe_psql('postgres', "SELECT problem FROM gpuconc_prewarm_tables('{w.
 
 # At the server's start, one at a time: the table that was scanned most often first.
 $node->safe_psql('postgres', 'SELECT count(*) FROM w."B b"') for 1 .. 9;
+# One that would come first is locked by a transaction that outlives the restart.
+$node->safe_psql('postgres', 'CREATE TABLE w.locked AS SELECT 1 AS i');
+$node->safe_psql('postgres', 'SELECT count(*) FROM w.locked') for 1 .. 20;
+$node->safe_psql('postgres', "BEGIN; LOCK TABLE w.locked; PREPARE TRANSACTION 'locks'");
 my ($status, $got, $error) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.warm_tables = 'w.a'");
 like($error, qr/invalid value.*\n.*database\.schema\.table/, 'a name without its database');
 $node->append_conf('postgresql.conf', q{
 gpuconc.loader_workers = 0
-gpuconc.warm_tables = 'postgres.w.c, nowhere.w.a, postgres.W.a,postgres.w."B b", postgres.w.gone, postgres.w.unlogged, postgres.w.points'
+gpuconc.warm_tables = 'postgres.w.c, nowhere.w.a, postgres.W.a,postgres.w."B b", postgres.w.gone, postgres.w.unlogged, postgres.w.points, postgres.w.locked'
 });
 $offset = -s $node->logfile;
 $node->restart;
@@ -192,6 +197,8 @@ is(join(' ', map { started($_, $offset) } ('w."B b"', 'w.a', 'w.c', 'w.stuck')),
 are_served('after a start');
 ok($node->wait_for_log(qr/does not load table "w.gone" of gpuconc.warm_tables: it does not exist/, $offset), 'a table that is gone');
 ok($node->wait_for_log(qr/does not load table "w.unlogged" of gpuconc.warm_tables: it is an unlogged table/, $offset), 'one that cannot be cached');
+ok($node->wait_for_log(qr/does not load table "w.locked" of gpuconc.warm_tables: another transaction has locked it/, $offset), 'one that is locked');
+$node->safe_psql('postgres', "ROLLBACK PREPARED 'locks'");
 ok($node->wait_for_log(qr/does not load table "w.points" of gpuconc.warm_tables: it has no column that can be cached/, $offset), 'one that has no such column');
 ok($node->wait_for_log(qr/FATAL: +database "nowhere" does not exist/, $offset), 'a database that does not exist');
 

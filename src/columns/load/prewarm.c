@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -241,15 +242,18 @@ start_loader(GcWarming *w, const GcRelKey *key)
 }
 
 const char *
-gc_warming_start(GcWarming *w, Oid relid)
+gc_warming_start(GcWarming *w, Oid relid, bool wait)
 {
-	Relation	rel = try_relation_open(relid, AccessShareLock);
+	Relation	rel;
 	const char *reason = NULL;
 	GcRelKey	key;
 	int			nspecs;
 
 	/* What the first loader has loaded stays, however large the last table is. */
 	(void) gc_reserve(0, PG_INT64_MAX);
+	if (!wait && !ConditionalLockRelationOid(relid, AccessShareLock))
+		return "another transaction has locked it";
+	rel = try_relation_open(relid, wait ? AccessShareLock : NoLock);
 	if (rel == NULL)
 		return "it does not exist";
 	gc_rel_key(rel, &key);
@@ -314,7 +318,7 @@ gpuconc_prewarm_tables(PG_FUNCTION_ARGS)
 	PG_TRY();
 	{
 		for (int i = 0; i < w.ntables; i++)
-			reasons[i] = gc_warming_start(&w, DatumGetObjectId(relids[i]));
+			reasons[i] = gc_warming_start(&w, DatumGetObjectId(relids[i]), true);
 		gc_warming_wait(&w, true);
 	}
 	PG_FINALLY();
