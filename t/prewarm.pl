@@ -17,6 +17,7 @@ my $node = new_server('prewarm', q{
 gpuconc.loader_workers = 2
 gpuconc.cold = fallback
 max_worker_processes = 24
+max_prepared_transactions = 1
 log_min_messages = debug1
 });
 my $pages = q{pg_relation_size(relation) / 8192};
@@ -127,6 +128,17 @@ is($node->safe_psql('postgres', q{SELECT relation, pages, problem FROM gpuconc_p
 	"w.unlogged|0|it is an unlogged table\nw.view|0|it is not a table or materialized view\npg_class|0|it is a system catalog", 'what cannot be cached');
 is($node->safe_psql('postgres', q{BEGIN; LOCK TABLE w.a IN ACCESS EXCLUSIVE MODE; SELECT problem FROM gpuconc_prewarm_tables('{w.a}'); ROLLBACK}),
 	'this transaction holds an exclusive lock on it', 'a table that this transaction has for itself');
+is($node->safe_psql('postgres', q{
+CREATE TABLE w.points AS SELECT point(i, i) AS p FROM generate_series(1, 1000) i;
+SELECT pages, problem FROM gpuconc_prewarm_tables('{w.points}')}), '0|it has no column that can be cached', 'a table of which nothing can be cached');
+
+# What the log is said to tell, it tells.
+$offset = -s $node->logfile;
+is($node->safe_psql('postgres', q{SELECT gpuconc_evict('w.a') > 0;
+BEGIN; LOCK TABLE w.a IN EXCLUSIVE MODE; SELECT pages, problem FROM gpuconc_prewarm_tables('{w.a}'); ROLLBACK}),
+	"t\n0|it could not be loaded, as the server's log says", 'a table that a transaction is about to change');
+my $a = oid_of('w.a');
+is(log_has($node, qr/gpuconc did not load all columns of table $a\n.*Another session has an exclusive lock/, $offset), 1, 'the log says so');
 
 # A loader says how far it is.  It stops at the last chunk, whose value it cannot read, and gives up after a second.
 $node->safe_psql('postgres', q{
@@ -165,11 +177,15 @@ is($node->safe_psql('postgres', "SELECT problem FROM gpuconc_prewarm_tables('{w.
 
 # At the server's start, one at a time: the table that was scanned most often first.
 $node->safe_psql('postgres', 'SELECT count(*) FROM w."B b"') for 1 .. 9;
+# One that would come first is locked by a transaction that outlives the restart.
+$node->safe_psql('postgres', 'CREATE TABLE w.locked AS SELECT 1 AS i');
+$node->safe_psql('postgres', 'SELECT count(*) FROM w.locked') for 1 .. 20;
+$node->safe_psql('postgres', "BEGIN; LOCK TABLE w.locked; PREPARE TRANSACTION 'locks'");
 my ($status, $got, $error) = $node->psql('postgres', "ALTER SYSTEM SET gpuconc.warm_tables = 'w.a'");
 like($error, qr/invalid value.*\n.*database\.schema\.table/, 'a name without its database');
 $node->append_conf('postgresql.conf', q{
 gpuconc.loader_workers = 0
-gpuconc.warm_tables = 'postgres.w.c, nowhere.w.a, postgres.W.a,postgres.w."B b", postgres.w.gone, postgres.w.unlogged'
+gpuconc.warm_tables = 'postgres.w.c, nowhere.w.a, postgres.W.a,postgres.w."B b", postgres.w.gone, postgres.w.unlogged, postgres.w.points, postgres.w.locked'
 });
 $offset = -s $node->logfile;
 $node->restart;
@@ -181,6 +197,9 @@ is(join(' ', map { started($_, $offset) } ('w."B b"', 'w.a', 'w.c', 'w.stuck')),
 are_served('after a start');
 ok($node->wait_for_log(qr/does not load table "w.gone" of gpuconc.warm_tables: it does not exist/, $offset), 'a table that is gone');
 ok($node->wait_for_log(qr/does not load table "w.unlogged" of gpuconc.warm_tables: it is an unlogged table/, $offset), 'one that cannot be cached');
+ok($node->wait_for_log(qr/does not load table "w.locked" of gpuconc.warm_tables: another transaction has locked it/, $offset), 'one that is locked');
+$node->safe_psql('postgres', "ROLLBACK PREPARED 'locks'");
+ok($node->wait_for_log(qr/does not load table "w.points" of gpuconc.warm_tables: it has no column that can be cached/, $offset), 'one that has no such column');
 ok($node->wait_for_log(qr/FATAL: +database "nowhere" does not exist/, $offset), 'a database that does not exist');
 
 # What does not fit is not loaded, and pushes out nothing that was loaded before it.

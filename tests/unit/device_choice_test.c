@@ -19,6 +19,7 @@ test_choice(void)
 	const GcDeviceOffer home = {.candidate = true,.backlog = 500,.requests = 5,.link = 100};
 	const GcDeviceOffer idle = {.candidate = true,.missing = 10000,.link = 100,.memory_used = 7};
 	const GcDeviceOffer far = {.candidate = true,.missing = 90000,.link = 100};
+	const GcDeviceOffer busy = {.candidate = true,.missing = 10000,.requests = 1,.link = 100};
 	const GcDeviceOffer is_short = {.candidate = true,.missing = 10000,.link = 100,.is_short = true};
 
 	is(CHOOSE(600, GC_ROUTE_PREDICTED, idle, home), 1, "where its columns are, if what is before it is shorter");
@@ -26,6 +27,7 @@ test_choice(void)
 	is(CHOOSE(100, GC_ROUTE_PREDICTED, far, home), 1, "home, if the copies take longer");
 	is(CHOOSE(100, GC_ROUTE_PREDICTED, is_short, home), 1, "not where memory is short");
 	is(CHOOSE(100, GC_ROUTE_PREDICTED, is_short), 0, "but if there is no other");
+	is(CHOOSE(100, GC_ROUTE_PREDICTED, is_short, busy), 1, "nor is it home to what is nowhere");
 	is(CHOOSE(1, GC_ROUTE_AFFINITY, idle, home, far), 1, "affinity: where least is missing");
 	is(CHOOSE(1, GC_ROUTE_REQUESTS, home, far), 1, "the fewest requests");
 	is(CHOOSE(1, GC_ROUTE_REQUESTS, idle, is_short), 1, "of equal ones, less in memory");

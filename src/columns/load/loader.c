@@ -104,24 +104,26 @@ load_columns(Relation rel, const GcTask *task)
 	return false;
 }
 
-/* Do what is to be done for the table, inside a transaction. */
-static void
+/* Do what is to be done for the table, inside a transaction.  False: others were in the way. */
+static bool
 work_on_table(const GcLoaderArgs *args, GcTask *task)
 {
 	Relation	rel;
 	GcRelKey	key;
 	const char *reason;
+	bool		done = false;
 
 	if (!ConditionalLockRelationOid(args->key.relid, AccessShareLock))
-		return;
+		return false;
 	rel = try_relation_open(args->key.relid, NoLock);
 	if (rel == NULL)
-		return;
+		return false;
 
 	report_table(rel, args->task);
 	gc_rel_key(rel, &key);
 	if (memcmp(&key, &args->key, sizeof(GcRelKey)) == 0 && gc_rel_loadable(rel, &reason))
 	{
+		done = true;
 		PushActiveSnapshot(GetTransactionSnapshot());
 		if (args->task == GC_LOADER_KEEP)
 			gc_disk_write(rel);
@@ -130,7 +132,7 @@ work_on_table(const GcLoaderArgs *args, GcTask *task)
 		else if (args->task == GC_LOADER_HOT)
 			task->failed = !gc_load_hot_in_background(rel, &task->stats);
 		else if (args->task == GC_LOADER_WARM)
-			gc_prewarm_alone(rel);
+			done = gc_prewarm_alone(rel);
 		else if (args->task == GC_LOADER_COLD)
 			task->failed = !load_columns(rel, task);
 		else if (gc_job_join(&key, false))
@@ -138,6 +140,7 @@ work_on_table(const GcLoaderArgs *args, GcTask *task)
 		PopActiveSnapshot();
 	}
 	relation_close(rel, AccessShareLock);
+	return done;
 }
 
 /* In a transaction of its own, so that nothing is held in between. */
@@ -146,7 +149,10 @@ load_table(const GcLoaderArgs *args, GcTask *task)
 {
 	StartTransactionCommand();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	work_on_table(args, task);
+	if (!work_on_table(args, task) && args->task == GC_LOADER_WARM)
+		ereport(LOG,
+				(errmsg("gpuconc did not load all columns of table %u", args->key.relid),
+				 errdetail("Another session has an exclusive lock on the table or waits for one, has changed or dropped the table, or has had columns pushed out.")));
 	CommitTransactionCommand();
 	pgstat_report_stat(false);
 	pgstat_report_activity(STATE_IDLE, NULL);

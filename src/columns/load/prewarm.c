@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -144,7 +145,20 @@ gpuconc_prewarm(PG_FUNCTION_ARGS)
  *-------------------------------------------------------------------------
  */
 
-void
+/* Are any of these columns not in the cache? */
+static bool
+lacks_columns(Relation rel, int nspecs, const GcColSpec *specs)
+{
+	GcMissing	missing = {0};
+	bool		lacks;
+
+	gc_guard_enter();
+	lacks = gc_missing_add(rel, nspecs, specs, &missing);
+	gc_guard_leave();
+	return lacks;
+}
+
+bool
 gc_prewarm_alone(Relation rel)
 {
 	int			nspecs;
@@ -152,6 +166,7 @@ gc_prewarm_alone(Relation rel)
 	GcError		err = {GC_OK, ""};
 
 	report_failure(rel, gc_load_alone(rel, nspecs, specs, true, &err), &err);
+	return !lacks_columns(rel, nspecs, specs);
 }
 
 /* Forget those that have ended.  How many are left? */
@@ -227,21 +242,26 @@ start_loader(GcWarming *w, const GcRelKey *key)
 }
 
 const char *
-gc_warming_start(GcWarming *w, Oid relid)
+gc_warming_start(GcWarming *w, Oid relid, bool wait)
 {
-	Relation	rel = try_relation_open(relid, AccessShareLock);
+	Relation	rel;
 	const char *reason = NULL;
 	GcRelKey	key;
-	bool		loadable;
+	int			nspecs;
 
 	/* What the first loader has loaded stays, however large the last table is. */
 	(void) gc_reserve(0, PG_INT64_MAX);
+	if (!wait && !ConditionalLockRelationOid(relid, AccessShareLock))
+		return "another transaction has locked it";
+	rel = try_relation_open(relid, wait ? AccessShareLock : NoLock);
 	if (rel == NULL)
 		return "it does not exist";
 	gc_rel_key(rel, &key);
-	loadable = gc_rel_loadable(rel, &reason);
+	(void) supported_columns(rel, &nspecs);
+	if (gc_rel_loadable(rel, &reason) && nspecs == 0)
+		reason = "it has no column that can be cached";
 	relation_close(rel, AccessShareLock);
-	if (!loadable)
+	if (reason)
 		return reason;
 	return start_loader(w, &key) ? NULL : "no background worker is free";
 }
@@ -258,15 +278,10 @@ put_table(ReturnSetInfo *rsinfo, Oid relid, const char *reason)
 		reason = "it does not exist";
 	else
 	{
-		GcMissing	missing = {0};
 		int			nspecs;
 		const GcColSpec *specs = supported_columns(rel, &nspecs);
-		bool		lacks;
 
-		gc_guard_enter();
-		lacks = reason == NULL && gc_missing_add(rel, nspecs, specs, &missing);
-		gc_guard_leave();
-		if (lacks)
+		if (reason == NULL && lacks_columns(rel, nspecs, specs))
 			reason = "it could not be loaded, as the server's log says";
 		values[1] = Int64GetDatum(cached_pages(rel));
 		relation_close(rel, AccessShareLock);
@@ -303,7 +318,7 @@ gpuconc_prewarm_tables(PG_FUNCTION_ARGS)
 	PG_TRY();
 	{
 		for (int i = 0; i < w.ntables; i++)
-			reasons[i] = gc_warming_start(&w, DatumGetObjectId(relids[i]));
+			reasons[i] = gc_warming_start(&w, DatumGetObjectId(relids[i]), true);
 		gc_warming_wait(&w, true);
 	}
 	PG_FINALLY();

@@ -29,9 +29,9 @@ typedef struct GcWarming
 /*
  * Start a loader of all columns of a table, as soon as one more may be.  In a transaction; the current memory
  * context lives as long as w.  Until the transaction's end, no load pushes out what is used from now on.  The reason
- * why there is no loader, or NULL.
+ * why there is no loader, or NULL.  wait: for others' locks on the table.
  */
-extern const char *gc_warming_start(GcWarming *w, Oid relid);
+extern const char *gc_warming_start(GcWarming *w, Oid relid, bool wait);
 
 /* Wait until one more may be started, or until all have ended. */
 extern void gc_warming_wait(GcWarming *w, bool all);
@@ -39,7 +39,10 @@ extern void gc_warming_wait(GcWarming *w, bool all);
 /* The caller has waited, or gives up: then what was started ends. */
 extern void gc_warming_stop(GcWarming *w);
 
-/* Load all columns of a table that a loader has locked, if there is room.  An error says why not. */
-extern void gc_prewarm_alone(Relation rel);
+/*
+ * Load all columns of a table that a loader has locked, if there is room.  An error says why not.  False: others were in
+ * the way.
+ */
+extern bool gc_prewarm_alone(Relation rel);
 
 #endif							/* GC_PREWARM_H */

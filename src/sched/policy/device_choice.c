@@ -24,7 +24,10 @@ cost_of(const GcDeviceOffer *offer, GcRoute policy)
 	}
 }
 
-/* Is device a better than b?  Of equal ones, fewer requests decide, or else less in memory. */
+/*
+ * Is device a better than b?  Of those with equally much to copy, one that is not short of memory.  Of equal ones, fewer
+ * requests decide, or else less in memory.
+ */
 static bool
 is_better(const GcDeviceOffer *a, const GcDeviceOffer *b, GcRoute policy)
 {
@@ -33,6 +36,8 @@ is_better(const GcDeviceOffer *a, const GcDeviceOffer *b, GcRoute policy)
 
 	if (x != y)
 		return x < y;
+	if (policy == GC_ROUTE_AFFINITY && a->is_short != b->is_short)
+		return b->is_short;
 	if (a->requests != b->requests)
 		return a->requests < b->requests;
 	return a->memory_used < b->memory_used;
