@@ -64,6 +64,11 @@ foreach my $query (@passing)
 	is_offloaded($node, $query, $query);
 	is(stat_of($node, 'in_passes'), $before + 1, '... in passes');
 }
+# Windows over groups are the session's if the device cannot keep all of them, however dear that is.
+my $windows = 'SELECT k, sum(count(*)) OVER (ORDER BY k ROWS 2 PRECEDING), rank() OVER (ORDER BY count(*), k) FROM a GROUP BY k ORDER BY k';
+my $dear = 'SET gpuconc.debug_build_cost = 0; SET gpuconc.debug_tuple_cost = 0; SET cpu_operator_cost = 1';
+is($node->safe_psql('postgres', "$dear; SET gpuconc.debug_offload = require; $windows"),
+	$node->safe_psql('postgres', "SET gpuconc.debug_offload = forbid; $windows"), 'windows over groups in passes');
 like($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) $passing[0]"),
 	qr/passes=[2-9]/, 'EXPLAIN shows passes');
 unlike($node->safe_psql('postgres', 'SET gpuconc.debug_offload = require; EXPLAIN (ANALYZE, COSTS OFF) SELECT count(*) FROM a WHERE m = 3'),

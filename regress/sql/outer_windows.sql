@@ -67,6 +67,16 @@ SELECT q, check_whole(q) AS verdict FROM unnest(ARRAY[
 	'SELECT id, x.* FROM types LEFT JOIN (SELECT nn, GROUPING(nn) AS g, avg(n) AS a FROM types GROUP BY GROUPING SETS ((nn), (nn), ())) AS x ON x.nn = types.nn',
 	'SELECT r_name, x.* FROM region JOIN (SELECT nn, b, GROUPING(nn, b) AS g, count(DISTINCT i2) AS c FROM types GROUP BY ROLLUP (nn, b) HAVING GROUPING(nn) = 0) AS x ON r_id = x.nn']) AS q;
 
+-- what adds up the groups of all sets has each row once for each set
+CREATE TABLE public.added AS SELECT i AS id, i % 2 AS a, i % 3 AS b, 9000000000000000 + i AS v, 2000000 + i % 2 AS w FROM generate_series(1, 1000) AS i;
+VACUUM ANALYZE public.added;
+SELECT check_outer('SELECT id, a, sum(sum(w)) OVER (), sum(sum(v)) OVER (ORDER BY id, a, GROUPING(id, a)), sum(sum(w)) OVER (ORDER BY id, a, GROUPING(id, a) ROWS 1 PRECEDING) FROM public.added GROUP BY CUBE (id, a)');
+SELECT q, check_whole(q) AS verdict FROM unnest(ARRAY[
+	'SELECT sum(s), count(*), avg(s), max(c) FROM (SELECT sum(v) AS s, count(*) AS c FROM public.added GROUP BY GROUPING SETS ((a), (b), ())) AS x',
+	'SELECT sum(s), sum(w) FROM (SELECT sum(s) AS s, sum(w) AS w FROM (SELECT a, b, sum(v) AS s, sum(w) AS w FROM public.added GROUP BY CUBE (a, b)) AS x GROUP BY CUBE (a, b)) AS y',
+	'SELECT sum(s) FROM (SELECT sum(v) AS s FROM public.added GROUP BY a UNION ALL SELECT sum(v) FROM public.added GROUP BY CUBE (a, b)) AS x']) AS q;
+DROP TABLE public.added;
+
 -- of no row, a grouping set without columns has a group, which PostgreSQL's plan makes
 SELECT q, check_same(q) AS verdict FROM unnest(ARRAY[
 	'SELECT nn, count(*), GROUPING(nn), sum(count(*)) OVER () FROM types WHERE id + 0 < 0 GROUP BY ROLLUP (nn, id)',

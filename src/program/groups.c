@@ -26,7 +26,9 @@ source_of(const GcTyper *t, const GcPColumn *c, u16 *pipeline)
 
 /*
  * Sums and counts of groups below are bounded in sum as each alone is, since the groups part the rows.  So the bound is
- * not times as many groups, if each comes into a group once at most: joins may multiply them, and so may rounds.
+ * not times as many groups, if each comes into a group once at most: joins may multiply them, and so may rounds.  Of
+ * grouping sets, the groups of each set part the rows, so that all of them have a row once for each set.  Where sets are
+ * of rows, the rows that come to the sink are counted so.
  */
 u64
 gc_added_up(const GcTyper *t, const GcPAgg *agg, u16 pipeline)
@@ -34,6 +36,8 @@ gc_added_up(const GcTyper *t, const GcPAgg *agg, u16 pipeline)
 	const GcPPipeline *pl = &gc_pipelines(t->p)[pipeline];
 	const GcExpr *e = &t->exprs[agg->arg];
 	const GcPColumn *c = e->op == GC_OP_COLUMN ? &gc_columns(t->p)[e->ref] : NULL;
+	const GcPPipeline *source;
+	u16			below;
 	u8			value;
 
 	if (c == NULL || c->agg == GC_NONE || gc_inputs(t->p)[c->input].groups_of == 0 || pl->rounds > 0)
@@ -44,7 +48,10 @@ gc_added_up(const GcTyper *t, const GcPAgg *agg, u16 pipeline)
 			return gc_typer_rows(t, pipeline);
 	}
 	value = gc_accumulator_of(&gc_aggs(t->p)[c->agg])->value;
-	return value == GC_VALUE_SUM || value == GC_VALUE_COUNT ? 1 : gc_typer_rows(t, pipeline);
+	if (value != GC_VALUE_SUM && value != GC_VALUE_COUNT)
+		return gc_typer_rows(t, pipeline);
+	source = source_of(t, c, &below);
+	return source->sets > 1 && gc_inputs(t->p)[source->input].groups_of != 0 ? source->sets : 1;
 }
 
 /* The sum of up to `rows` values of a range, or of none. */

@@ -3,9 +3,10 @@
  * kept_windows.c
  *	  Windows over kept rows: a query level's window functions as columns that a later pipeline scans.
  *
- * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need: keys, arguments.  A function's
- * values are one more output, which the worker writes once all rows are there (worker/run/window_launch.c).  An expression
- * with window functions is computed where the rows are scanned; what is in it besides is an output.
+ * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need: keys,
+ * arguments.  A function's values are one more output, which the worker writes once all rows are there
+ * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in it
+ * besides is an output.
  *
  * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.
  *
@@ -172,7 +173,7 @@ window_of(GcTranslation *tr, const WindowFunc *func)
  *-------------------------------------------------------------------------
  */
 
-/* PostgreSQL raises an error for a number of buckets that is not positive, and looks at it in the first row of a partition alone. */
+/* PostgreSQL raises an error for a number of buckets that is not positive, and looks at the first row of a partition alone. */
 static bool
 is_positive(const Node *arg)
 {

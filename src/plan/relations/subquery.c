@@ -205,20 +205,26 @@ translate_join(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	return gc_translate_steps(tr);
 }
 
+/* Are so many rows of the level few enough to be kept in device memory?  Else there is a reason. */
+static bool
+may_be_kept(GcTranslation *tr, PlannerInfo *subroot, double rows)
+{
+	const double words = list_length(subroot->processed_tlist) + 1;
+	const double bytes = words * sizeof(u64) + (subroot->parse->hasWindowFuncs ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0);
+
+	return rows * bytes <= gc_device_status()->info.memory_bytes / KEPT_PART ||
+		gc_refuse(tr, "too many rows are expected to be kept in device memory") >= 0;
+}
+
 /* Translate the level below the leaf, whose rows are kept.  NULL, with a reason, if they cannot be. */
 static GcGroups *
 translate_kept(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
-	const double words = list_length(subroot->processed_tlist) + 1;
-	const double bytes = words * sizeof(u64) + (subroot->parse->hasWindowFuncs ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0);
 	GcGroups   *rows;
 
-	if (rel->rows * bytes > gc_device_status()->info.memory_bytes / KEPT_PART)
-	{
-		gc_refuse(tr, "too many rows of a subquery are expected to be kept in device memory");
+	if (!may_be_kept(tr, subroot, rel->rows) || !translate_join(tr, subroot, rel))
 		return NULL;
-	}
-	rows = !translate_join(tr, subroot, rel) ? NULL : subroot->parse->hasWindowFuncs ? gc_windowed_open(tr) : gc_rows_open(tr);
+	rows = subroot->parse->hasWindowFuncs ? gc_windowed_open(tr) : gc_rows_open(tr);
 	if (rows)
 		tr->plan->groups[rows->pipeline] = Max(rel->rows, 1);
 	return rows;
@@ -290,7 +296,8 @@ translate_windowed(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 		gc_refuse(tr, "windows are over the only group");
 		return NULL;
 	}
-	if (!gc_groups_stream(tr, groups) || !translate_having(tr) || (rows = gc_windowed_open(tr)) == NULL)
+	if (!may_be_kept(tr, subroot, tr->plan->groups[groups->pipeline]) || !gc_groups_stream(tr, groups) ||
+		!translate_having(tr) || (rows = gc_windowed_open(tr)) == NULL)
 		return NULL;
 	tr->plan->groups[rows->pipeline] = tr->plan->groups[groups->pipeline];
 	return rows;
