@@ -42,6 +42,8 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "../../compat.h"
+
 /* Operators; pg_operator.dat has no symbols for them. */
 #define FLOAT8_PLUS		591
 #define FLOAT8_MINUS	592
@@ -210,6 +212,7 @@ clause_of(Choosing *t, AttrNumber resno, bool descending)
 	get_sort_group_operators(exprType((Node *) tle->expr), true, true, true,
 							 &less, &clause->eqop, &greater, &clause->hashable);
 	clause->sortop = descending ? greater : less;
+	GC_SET_DESCENDING(clause, descending);
 	clause->tleSortGroupRef = assignSortGroupRef(tle, t->groups->targetList);
 	return clause;
 }
