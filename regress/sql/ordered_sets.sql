@@ -80,6 +80,12 @@ SELECT q, check_here(q) AS verdict FROM unnest(ARRAY[
 	'SELECT nn, b, percentile_disc(0.5) WITHIN GROUP (ORDER BY i4) FROM cached.types GROUP BY ROLLUP (nn, b)', 'SELECT nn, percentile_disc(0.5) WITHIN GROUP (ORDER BY i4), rank() OVER (ORDER BY nn) FROM cached.types GROUP BY nn', 'SELECT s_id, s_name, mode() WITHIN GROUP (ORDER BY price) FROM cached.shop JOIN cached.sales ON shop = s_id GROUP BY s_id',
 	'SELECT rank(5) WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT DISTINCT ON (nn) nn, c FROM (SELECT nn, count(*) AS c FROM cached.types GROUP BY nn, b ORDER BY nn, c, b) AS x', 'SELECT DISTINCT ON (nn) nn, generate_series(1, 2) FROM cached.types ORDER BY nn, id, 2', 'SELECT DISTINCT ON (nn) nn, id FROM cached.types ORDER BY nn, rank() OVER (PARTITION BY nn ORDER BY id) DESC, id', 'SELECT DISTINCT ON (sum(i4) OVER (PARTITION BY b)) b, id FROM cached.types ORDER BY sum(i4) OVER (PARTITION BY b), id', 'SELECT DISTINCT ON (nn) nn, id FROM cached.types ORDER BY nn, id LIMIT (SELECT 3)', 'WITH c AS (SELECT 3 AS n FROM cached.types LIMIT 1) SELECT nn, mode() WITHIN GROUP (ORDER BY i4) FROM cached.types, c GROUP BY nn ORDER BY nn LIMIT (SELECT n FROM c)']) AS q;
 
+-- volatile functions are called as often as PostgreSQL's plan calls them
+CREATE SEQUENCE public.calls;
+SELECT count(*) AS rows FROM cached.types HAVING mode() WITHIN GROUP (ORDER BY nextval('calls')) + sum(nextval('calls')) > 0;
+SELECT last_value / count(*) AS calls FROM public.calls, cached.types GROUP BY last_value;
+DROP SEQUENCE public.calls;
+
 -- views, functions and prepared statements
 CREATE VIEW public.medians AS SELECT nn, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) AS median FROM cached.types GROUP BY nn;
 SELECT check_here('SELECT * FROM medians WHERE nn IN (3, 5)');

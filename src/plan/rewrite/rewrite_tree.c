@@ -392,7 +392,8 @@ bool
 gc_may_become(const Query *query)
 {
 	return !query->hasTargetSRFs && !contain_volatile_functions((Node *) query->targetList) &&
-		!contain_subplans(query->limitCount) && !contain_subplans(query->limitOffset);
+		!contain_volatile_functions(query->havingQual) && !contain_subplans(query->limitCount) &&
+		!contain_subplans(query->limitOffset);
 }
 
 void
