@@ -86,6 +86,12 @@ SELECT count(*) AS rows FROM cached.types HAVING mode() WITHIN GROUP (ORDER BY n
 SELECT last_value / count(*) AS calls FROM public.calls, cached.types GROUP BY last_value;
 DROP SEQUENCE public.calls;
 
+-- a rewritten statement is known by its identifier still
+SET compute_query_id = on;
+SELECT q, count(line) AS identifiers FROM unnest(ARRAY['SELECT DISTINCT ON (nn) nn, id FROM cached.types ORDER BY nn, id', 'SELECT mode() WITHIN GROUP (ORDER BY i4) FROM cached.types']) AS q,
+	LATERAL plan_of(q, 'VERBOSE, COSTS OFF') AS line WHERE line LIKE 'Query Identifier%' GROUP BY q;
+RESET compute_query_id;
+
 -- views, functions and prepared statements
 CREATE VIEW public.medians AS SELECT nn, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) AS median FROM cached.types GROUP BY nn;
 SELECT check_here('SELECT * FROM medians WHERE nn IN (3, 5)');

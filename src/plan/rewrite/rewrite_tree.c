@@ -399,6 +399,7 @@ gc_may_become(const Query *query)
 void
 gc_become(Query *query, Query *above)
 {
+	above->queryId = query->queryId;
 	above->canSetTag = query->canSetTag;
 	above->stmt_location = query->stmt_location;
 	above->stmt_len = query->stmt_len;
