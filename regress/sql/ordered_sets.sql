@@ -78,7 +78,19 @@ SELECT q, check_here(q) AS verdict FROM unnest(ARRAY[
 	'SELECT percentile_disc(ARRAY[0.5, NULL]) WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT percentile_disc(''{}''::float8[]) WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT percentile_cont(''{{0.5,0.6}}''::float8[]) WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT percentile_cont(''[0:0]={0.5}''::float8[]) WITHIN GROUP (ORDER BY i4) FROM cached.types',
 	'SELECT percentile_disc(1.5) WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT percentile_disc(''NaN'') WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT percentile_disc(1.5) WITHIN GROUP (ORDER BY i4) FROM cached.types WHERE id < 0', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i4), count(DISTINCT i2) FROM cached.types', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i4), string_agg(tx, '','' ORDER BY id) FROM cached.types',
 	'SELECT nn, b, percentile_disc(0.5) WITHIN GROUP (ORDER BY i4) FROM cached.types GROUP BY ROLLUP (nn, b)', 'SELECT nn, percentile_disc(0.5) WITHIN GROUP (ORDER BY i4), rank() OVER (ORDER BY nn) FROM cached.types GROUP BY nn', 'SELECT s_id, s_name, mode() WITHIN GROUP (ORDER BY price) FROM cached.shop JOIN cached.sales ON shop = s_id GROUP BY s_id',
-	'SELECT rank(5) WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT DISTINCT ON (nn) nn, c FROM (SELECT nn, count(*) AS c FROM cached.types GROUP BY nn, b ORDER BY nn, c, b) AS x', 'SELECT DISTINCT ON (nn) nn, generate_series(1, 2) FROM cached.types ORDER BY nn, id, 2', 'SELECT DISTINCT ON (nn) nn, id FROM cached.types ORDER BY nn, id LIMIT (SELECT 3)', 'WITH c AS (SELECT 3 AS n FROM cached.types LIMIT 1) SELECT nn, mode() WITHIN GROUP (ORDER BY i4) FROM cached.types, c GROUP BY nn ORDER BY nn LIMIT (SELECT n FROM c)']) AS q;
+	'SELECT rank(5) WITHIN GROUP (ORDER BY i4) FROM cached.types', 'SELECT DISTINCT ON (nn) nn, c FROM (SELECT nn, count(*) AS c FROM cached.types GROUP BY nn, b ORDER BY nn, c, b) AS x', 'SELECT DISTINCT ON (nn) nn, generate_series(1, 2) FROM cached.types ORDER BY nn, id, 2', 'SELECT DISTINCT ON (nn) nn, id FROM cached.types ORDER BY nn, rank() OVER (PARTITION BY nn ORDER BY id) DESC, id', 'SELECT DISTINCT ON (sum(i4) OVER (PARTITION BY b)) b, id FROM cached.types ORDER BY sum(i4) OVER (PARTITION BY b), id', 'SELECT DISTINCT ON (nn) nn, id FROM cached.types ORDER BY nn, id LIMIT (SELECT 3)', 'WITH c AS (SELECT 3 AS n FROM cached.types LIMIT 1) SELECT nn, mode() WITHIN GROUP (ORDER BY i4) FROM cached.types, c GROUP BY nn ORDER BY nn LIMIT (SELECT n FROM c)']) AS q;
+
+-- volatile functions are called as often as PostgreSQL's plan calls them
+CREATE SEQUENCE public.calls;
+SELECT count(*) AS rows FROM cached.types HAVING mode() WITHIN GROUP (ORDER BY nextval('calls')) + sum(nextval('calls')) > 0;
+SELECT last_value / count(*) AS calls FROM public.calls, cached.types GROUP BY last_value;
+DROP SEQUENCE public.calls;
+
+-- a rewritten statement is known by its identifier still
+SET compute_query_id = on;
+SELECT q, count(line) AS identifiers FROM unnest(ARRAY['SELECT DISTINCT ON (nn) nn, id FROM cached.types ORDER BY nn, id', 'SELECT mode() WITHIN GROUP (ORDER BY i4) FROM cached.types']) AS q,
+	LATERAL plan_of(q, 'VERBOSE, COSTS OFF') AS line WHERE line LIKE 'Query Identifier%' GROUP BY q;
+RESET compute_query_id;
 
 -- views, functions and prepared statements
 CREATE VIEW public.medians AS SELECT nn, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) AS median FROM cached.types GROUP BY nn;

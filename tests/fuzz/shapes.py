@@ -95,7 +95,7 @@ class Maker(Sources, Subqueries):
             return "avg(%s)%s" % (leaves.small(), filtered), Col(name, "ratio")
         if kind == "int":
             return self.int_aggregate(scope, leaves) + filtered, Col(name, "int", [1, 2, 5, 100], distinct=50)
-        if kind in ("text", "date", "float") and rng.random() < 0.15:
+        if kind in ("text", "date", "float") and rng.random() < 0.3:
             return self.ordered_set(leaves, kind) + filtered, Col(name, kind)
         if kind in ("numeric", "float") and rng.random() < 0.5:
             found = leaves.column(kind, lambda c: c.small)
@@ -110,10 +110,11 @@ class Maker(Sources, Subqueries):
         rng = self.rng
         self.tags.add("ordered-set aggregate")
         if kind == "float":
-            return "percentile_cont(%s) WITHIN GROUP (ORDER BY %s)" % (rng.choice(["0.5", "0.9", "0"]), leaves.small())
+            return "percentile_cont(%s) WITHIN GROUP (ORDER BY %s%s)" % (rng.choice(["0.5", "0.9", "0", "1", "1e-5"]), leaves.small(), rng.choice(["", " DESC"]))
         direction = rng.choice(["", "", " DESC", " NULLS FIRST"])
         argument = leaves.small() if kind == "int" else leaves.of(kind, 0)
-        return "%s WITHIN GROUP (ORDER BY %s%s)" % (rng.choice(["percentile_disc(0.5)", "percentile_disc(0.99)", "mode()"]), argument, direction)
+        return "%s WITHIN GROUP (ORDER BY %s%s)" % (
+            rng.choice(["percentile_disc(0.5)", "percentile_disc(0.99)", "mode()"]), argument, direction)
 
     def int_aggregate(self, scope, leaves):
         rng = self.rng
@@ -159,11 +160,12 @@ class Maker(Sources, Subqueries):
         if not lock and rng.random() < 0.15:
             distinct = "DISTINCT "
             self.tags.add("distinct")
-            if rng.random() < 0.4 and all(c.kind != "float" for _, c in outputs):
+            if rng.random() < 0.6 and all(c.kind != "float" for _, c in outputs):
                 self.tags.add("distinct on")
-                order = ", ".join(str(i + 1) for i in range(len(outputs)))
+                numbers = range(1, len(outputs) + 1)
                 return "SELECT DISTINCT ON (%s) %s FROM %s%s ORDER BY %s" % (
-                    outputs[0][0] if not outputs[0][0].lstrip("'(-").isdigit() else "1", self.listed(outputs), source, where, order), outputs
+                    ", ".join(map(str, numbers[:rng.choice([1, 1, 2])])), self.listed(outputs), source, where,
+                    ", ".join("%d%s" % (n, self.direction()) for n in numbers)), outputs
         return "SELECT %s%s FROM %s%s%s" % (distinct, self.listed(outputs), source, where, lock), outputs
 
     @staticmethod

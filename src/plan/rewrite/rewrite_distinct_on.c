@@ -20,6 +20,7 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
@@ -36,6 +37,14 @@ gc_has_distinct_on(const Query *query)
 		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
 		if (rte->rtekind == RTE_SUBQUERY && rte->subquery->sortClause)
+			return false;
+	}
+	/* A window is not over another one of its level. */
+	foreach(lc, query->targetList)
+	{
+		const TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (tle->ressortgroupref && contain_window_function((Node *) tle->expr))
 			return false;
 	}
 	return true;

@@ -392,12 +392,14 @@ bool
 gc_may_become(const Query *query)
 {
 	return !query->hasTargetSRFs && !contain_volatile_functions((Node *) query->targetList) &&
-		!contain_subplans(query->limitCount) && !contain_subplans(query->limitOffset);
+		!contain_volatile_functions(query->havingQual) && !contain_subplans(query->limitCount) &&
+		!contain_subplans(query->limitOffset);
 }
 
 void
 gc_become(Query *query, Query *above)
 {
+	above->queryId = query->queryId;
 	above->canSetTag = query->canSetTag;
 	above->stmt_location = query->stmt_location;
 	above->stmt_len = query->stmt_len;
