@@ -43,6 +43,24 @@ SELECT f, q, check_without(f, q) FROM (VALUES
 	('count()', 'SELECT sum(s_id) FROM shop WHERE s_id NOT IN (SELECT customer FROM sales WHERE quantity > 3)'), ('int48eq(int4, int8)', 'SELECT sum(quantity) FROM sales WHERE customer NOT IN (SELECT c_id FROM customer WHERE c_region = 2)'), ('sum(int4)', 'SELECT sum(s_id) FROM shop WHERE s_id NOT IN (SELECT customer FROM sales WHERE quantity > 3)')
 ) AS v(f, q);
 
+-- of such a query, what it does not call any more; prepared before
+SET gpuconc.debug_rewrite = always;
+SELECT f, q, check_without(f, q) FROM (VALUES
+	('percentile_disc(float8, anyelement)', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY quantity) FROM sales'), ('percentile_cont(float8, float8)', 'SELECT shop, percentile_cont(0.5) WITHIN GROUP (ORDER BY quantity) FROM sales GROUP BY shop'), ('mode(anyelement)', 'SELECT mode() WITHIN GROUP (ORDER BY quantity) FROM sales'), ('avg(int4)', 'SELECT mode() WITHIN GROUP (ORDER BY quantity), avg(quantity) FROM sales')
+) AS v(f, q);
+SET plan_cache_mode = force_generic_plan;
+PREPARE p AS SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY quantity) FROM sales;
+EXECUTE p;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION percentile_disc(float8, anyelement) FROM PUBLIC;
+SET LOCAL ROLE regress_gpuconc_caller;
+SET LOCAL gpuconc.debug_offload = prefer;
+EXECUTE p;
+ROLLBACK;
+DEALLOCATE p;
+RESET plan_cache_mode;
+RESET gpuconc.debug_rewrite;
+
 -- windows of the executor's, windows over kept rows, and CTEs that are kept, of the rows that their readers ask for
 SET gpuconc.debug_rewrite = always;
 SELECT f, q, check_without(f, q) FROM (VALUES

@@ -332,17 +332,19 @@ static PlannedStmt *
 plan_rewritten(Query *parse, Run *run, GcCteChoice *ctes, bool *rewritten)
 {
 	Query	   *query = gc_rewrite(parse, (run->options & CURSOR_OPT_FAST_PLAN) != 0, run->params, ctes);
+	List	   *lost;
 	PlannedStmt *stmt;
 
-	/* The original does not call all that it calls. */
-	*rewritten = query && gc_query_is_permitted(query);
+	*rewritten = query && gc_rewriting_is_permitted(parse, query);
 	if (!*rewritten)
 		return NULL;
+	lost = gc_rewriting_depends_on(parse, query);
 	run->required = gc_rewriting_forced();
 	run->timed = true;
 	/* Its levels are others than the original's; so are those of a query with another choice. */
 	run->key = run->key != 0 && !ctes->narrow ? ~run->key : 0;
 	stmt = run_planner(query, run);
+	stmt->invalItems = list_concat(stmt->invalItems, lost);
 	return gc_rewriting_forced() || worth_comparing(stmt) ? stmt : NULL;
 }
 

@@ -7,6 +7,9 @@
  * A kernel calls none, so the planner notes them, and the node asks when it begins (exec/scan.c).  Where the answer is
  * not plain, PostgreSQL's own plan has the last word.  So more functions than are called do no harm.
  *
+ * A query that is rewritten calls others than the original: percentile_disc() becomes min() and row_number().  It is
+ * rewritten only where everybody may call those that it loses, and planned anew once that changes.
+ *
  * Runs in backends.
  *
  *-------------------------------------------------------------------------
@@ -18,6 +21,7 @@
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/plannodes.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -117,11 +121,54 @@ gc_are_permitted(const List *functions)
 	return true;
 }
 
-bool
-gc_query_is_permitted(Query *query)
+/* Is it sure that the user may call all that a query calls, which is not planned yet? */
+static bool
+query_is_permitted(Query *query)
 {
 	List	   *functions = NIL;
 
 	(void) note_functions((Node *) query, &functions);
 	return gc_are_permitted(functions);
+}
+
+/* Functions that a query calls and its rewritten form does not. */
+static List *
+functions_lost(Query *query, Query *rewritten)
+{
+	List	   *functions = NIL;
+	List	   *others = NIL;
+
+	(void) note_functions((Node *) query, &functions);
+	(void) note_functions((Node *) rewritten, &others);
+	return list_difference_oid(functions, others);
+}
+
+bool
+gc_rewriting_is_permitted(Query *query, Query *rewritten)
+{
+	ListCell   *lc;
+
+	foreach(lc, functions_lost(query, rewritten))
+	{
+		if (!GC_MAY_CALL(lfirst_oid(lc), ACL_ID_PUBLIC))
+			return false;
+	}
+	return query_is_permitted(rewritten);
+}
+
+List *
+gc_rewriting_depends_on(Query *query, Query *rewritten)
+{
+	List	   *items = NIL;
+	ListCell   *lc;
+
+	foreach(lc, functions_lost(query, rewritten))
+	{
+		PlanInvalItem *item = makeNode(PlanInvalItem);
+
+		item->cacheId = PROCOID;
+		item->hashValue = GetSysCacheHashValue1(PROCOID, ObjectIdGetDatum(lfirst_oid(lc)));
+		items = lappend(items, item);
+	}
+	return items;
 }

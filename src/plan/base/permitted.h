@@ -23,7 +23,13 @@ extern List *gc_functions_called(PlannerInfo *root);
 /* Is it sure that the user may call all of these? */
 extern bool gc_are_permitted(const List *functions);
 
-/* Is that sure of all that a query calls, which is not planned yet? */
-extern bool gc_query_is_permitted(Query *query);
+/*
+ * May a query be planned as the rewritten one, neither of which is planned yet?  The user must be permitted to call all that
+ * this one calls, and everybody what it does not call any more: PostgreSQL asks of no plan for whom it was made.
+ */
+extern bool gc_rewriting_is_permitted(Query *query, Query *rewritten);
+
+/* What ends such a plan's validity: PlanInvalItems of the functions that it does not call any more. */
+extern List *gc_rewriting_depends_on(Query *query, Query *rewritten);
 
 #endif							/* GC_PERMITTED_H */
