@@ -59,6 +59,9 @@ EXPLAIN (COSTS OFF) SELECT nn, percentile_disc(0.5) WITHIN GROUP (ORDER BY i4), 
 
 -- the order of the result
 SELECT check_near('SELECT DISTINCT ON (nn) nn, i4, id FROM types ORDER BY nn DESC, i4, id');
+-- PostgreSQL would show the order of a subquery, or of one in it, or of a CTE
+SELECT q, check_chosen(q) FROM unnest(ARRAY['SELECT DISTINCT ON (nn) nn, id FROM (SELECT * FROM (SELECT nn, id FROM types ORDER BY nn, id DESC LIMIT ALL) AS s) AS z ORDER BY nn',
+	'WITH c AS (SELECT nn, id FROM types ORDER BY nn, id DESC LIMIT ALL) SELECT DISTINCT ON (nn) nn, id FROM c ORDER BY nn', 'SELECT DISTINCT ON (nn) nn, x.id FROM (SELECT nn, id FROM types ORDER BY nn, id DESC LIMIT 900) AS x ORDER BY nn, x.id']) AS q;
 SELECT check_near('SELECT nn, percentile_disc(0.5) WITHIN GROUP (ORDER BY i4) AS m FROM types GROUP BY nn ORDER BY m DESC, nn LIMIT 5');
 
 -- many values and many groups

@@ -10,7 +10,7 @@
  *   SELECT k, v FROM (SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS place FROM t) r
  *   WHERE place = 1 ORDER BY k, v DESC
  *
- * Above a subquery with an ORDER BY, which PostgreSQL would show where this query's order has ties, it stays as it is.
+ * Above a subquery with an ORDER BY, however deep, which PostgreSQL would show where this query's order has ties, it stays as it is.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
@@ -25,20 +25,36 @@
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 
+/* Has a subquery or a CTE of the query an order, or one of theirs? */
+static bool
+has_order_below(const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && (rte->subquery->sortClause || has_order_below(rte->subquery)))
+			return true;
+	}
+	foreach(lc, query->cteList)
+	{
+		const Query *cte = (const Query *) lfirst_node(CommonTableExpr, lc)->ctequery;
+
+		if (IsA(cte, Query) && (cte->sortClause || has_order_below(cte)))
+			return true;
+	}
+	return false;
+}
+
 bool
 gc_has_distinct_on(const Query *query)
 {
 	ListCell   *lc;
 
-	if (!query->hasDistinctOn || !grouping_is_sortable(query->distinctClause) || !gc_may_become(query))
+	if (!query->hasDistinctOn || !grouping_is_sortable(query->distinctClause) || !gc_may_become(query) || has_order_below(query))
 		return false;
-	foreach(lc, query->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_SUBQUERY && rte->subquery->sortClause)
-			return false;
-	}
 	/* A window is not over another one of its level. */
 	foreach(lc, query->targetList)
 	{
