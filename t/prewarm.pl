@@ -167,11 +167,16 @@ $watcher->query_until(qr/watching/, $watch);
 is($node->safe_psql('postgres', "SELECT problem FROM gpuconc_prewarm_tables('{w.stuck}')"), "it could not be loaded, as the server's log says", 'a loader that gives up');
 $watcher->query_until(qr/seen/, '');
 ok(1, 'it said how far it was');
-$offset = -s $node->logfile;
-$watcher->query_until(qr/watching/, $watch);
-like(error_of("SET application_name = 'to be cancelled'; SELECT problem FROM gpuconc_prewarm_tables('{w.stuck}')"), qr/canceling statement due to user request/, 'a session that gives up');
-$watcher->query_until(qr/seen/, '');
-ok($node->wait_for_log(qr/terminating background worker "gpuconc loader" due to administrator command/, $offset), 'its loader ends');
+foreach my $how ('cancel', 'terminate')
+{
+	$offset = -s $node->logfile;
+	$watcher->query_until(qr/watching/, $watch =~ s{pg_cancel_backend}{pg_${how}_backend}r);
+	like(error_of("SET application_name = 'to be cancelled'; SELECT problem FROM gpuconc_prewarm_tables('{w.stuck}')"),
+		$how eq 'cancel' ? qr/canceling statement due to user request/ : qr/terminating connection due to administrator command/, "$how: a session that gives up");
+	$watcher->query_until(qr/seen/, '');
+	ok($node->wait_for_log(qr/terminating background worker "gpuconc loader" due to administrator command/, $offset), "$how: its loader ends");
+}
+is($node->safe_psql('postgres', "SELECT problem FROM gpuconc_prewarm_tables(ARRAY[99999999::oid::regclass])"), 'it does not exist', 'a table that is gone');
 $blocker->query_safe('COMMIT');
 is($node->safe_psql('postgres', "SELECT problem FROM gpuconc_prewarm_tables('{w.stuck}')"), '', 'later it is loaded');
 

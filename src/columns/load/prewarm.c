@@ -19,6 +19,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
@@ -64,9 +65,10 @@ supported_columns(Relation rel, int *n)
 static void
 check_privilege(Oid relid)
 {
-	const AclResult acl = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
+	bool		missing = false;
+	const AclResult acl = pg_class_aclcheck_ext(relid, GetUserId(), ACL_SELECT, &missing);
 
-	if (acl != ACLCHECK_OK)
+	if (acl != ACLCHECK_OK && !missing)
 		aclcheck_error(acl, get_relkind_objtype(get_rel_relkind(relid)), get_rel_name(relid));
 }
 
@@ -292,6 +294,13 @@ put_table(ReturnSetInfo *rsinfo, Oid relid, const char *reason)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+/* The caller ends before its loaders, by an error or because it is terminated. */
+static void
+stop_warming(int code, Datum arg)
+{
+	gc_warming_stop((GcWarming *) DatumGetPointer(arg));
+}
+
 /* gpuconc_prewarm_tables(regclass[]) returns a row for each table. */
 Datum
 gpuconc_prewarm_tables(PG_FUNCTION_ARGS)
@@ -315,17 +324,16 @@ gpuconc_prewarm_tables(PG_FUNCTION_ARGS)
 					 errmsg("a table is NULL")));
 		check_privilege(DatumGetObjectId(relids[i]));
 	}
-	PG_TRY();
+	/* What ends it at exit is registered once, so before what ends the loaders. */
+	(void) gc_reserve(0, PG_INT64_MAX);
+	PG_ENSURE_ERROR_CLEANUP(stop_warming, PointerGetDatum(&w));
 	{
 		for (int i = 0; i < w.ntables; i++)
 			reasons[i] = gc_warming_start(&w, DatumGetObjectId(relids[i]), true);
 		gc_warming_wait(&w, true);
 	}
-	PG_FINALLY();
-	{
-		gc_warming_stop(&w);
-	}
-	PG_END_TRY();
+	PG_END_ENSURE_ERROR_CLEANUP(stop_warming, PointerGetDatum(&w));
+	gc_warming_stop(&w);
 	for (int i = 0; i < w.ntables; i++)
 		put_table(rsinfo, DatumGetObjectId(relids[i]), reasons[i]);
 	return (Datum) 0;
