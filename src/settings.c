@@ -271,7 +271,7 @@ define_session_settings(void)
 							 NULL, &gc_offload_cost, 50, 0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.loader_workers",
-							"Sets the number of background workers that help to load a table's columns.",
+							"Sets the number of background workers that help to load a table's columns, or load several tables.",
 							NULL, &gc_loader_workers, 2, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }

@@ -4,8 +4,8 @@
  *	  Quotients and variances of numerics, in 128 bits.
  *
  * The results are those of numeric.c, to the last digit.  Its division and its square root are rounded correctly, half away
- * from zero, so how they are computed does not matter, but to how many digits does.  For quotients cuda/gc_numeric.h has
- * that rule.  A standard deviation has as many as the variance.
+ * from zero.  So how they are computed does not matter, but to how many digits does: cuda/gc_numeric.h has that rule for
+ * quotients.  A standard deviation has as many as the variance.
  *
  * Runs in backends, while the request slot is held.
  *

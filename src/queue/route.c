@@ -3,7 +3,7 @@
  * route.c
  *	  Which of several devices a request goes to.
  *
- * What the choice is made by; sched/policy/device_choice.h makes it.
+ * Sessions gather here what they know of each device.  sched/policy/device_choice.h chooses by that.
  *
  * Runs in backends, apart from what workers tell.  Times by program are words that workers write and sessions read:
  * half of a hash, and microseconds; a split request counts with the time of all its parts.

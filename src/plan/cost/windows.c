@@ -546,7 +546,10 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 	return path;
 }
 
-/* The same, computed by the device, which keeps rows of tables alone.  Few rows are the session's: no plan is worth looking for. */
+/*
+ * The node with the window functions computed by the device, which keeps rows of tables alone.  Few rows are the session's:
+ * no plan is worth looking for.
+ */
 static GcPath *
 by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List *quals)
 {

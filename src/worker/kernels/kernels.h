@@ -87,7 +87,7 @@ extern void gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords);
 extern bool gc_gang_kernel_pending(const GcGangKernel *gang);
 extern bool gc_gang_kernel_poll(GcGangKernel *gang);
 
-/* It is asked for no more; no launch has it. */
+/* Let a gang's kernel go, of which there is no launch.  It may be asked for anew. */
 extern void gc_gang_kernel_forget(GcGangKernel *gang);
 
 /* To be called often: has such a kernel come, or is one given up? */
