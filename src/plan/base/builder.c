@@ -19,6 +19,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
+#include "make.h"
 #include "source.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
@@ -251,8 +252,7 @@ gc_build_count(GcTranslation *tr, uint16 space, int more)
 int
 gc_build_int8(GcTranslation *tr, int64 value)
 {
-	return gc_build_param(tr, (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value),
-												 false, FLOAT8PASSBYVAL), GC_INT8, GC_SPACE_NONE);
+	return gc_build_param(tr, gc_make_int8(value), GC_INT8, GC_SPACE_NONE);
 }
 
 int
@@ -598,6 +598,27 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 	}
 	for (int i = 0; i < from->nbuilds; i++)
 		to->build_keys[i] = list_copy(from->build_keys[i]);
+}
+
+GcLevel
+gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
+{
+	GcLevel		level = {tr->root, tr->leaves, tr->streamed, tr->groups};
+
+	tr->root = root;
+	tr->leaves = leaves;
+	tr->streamed = streamed;
+	tr->groups = groups;
+	return level;
+}
+
+void
+gc_level_leave(GcTranslation *tr, const GcLevel *level)
+{
+	tr->root = level->root;
+	tr->leaves = level->leaves;
+	tr->streamed = level->streamed;
+	tr->groups = level->groups;
 }
 
 GcTranslation *

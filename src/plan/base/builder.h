@@ -44,6 +44,19 @@ extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
 extern int	gc_sink_pipeline(const GcTranslation *tr, int n);
 extern GcPlan *gc_builder_finish(GcTranslation *tr, List **display_tags);
 
+/* The query level that is being translated. */
+typedef struct GcLevel
+{
+	PlannerInfo *root;
+	List	   *leaves;
+	GcLeaf	   *streamed;
+	GcGroups   *groups;
+} GcLevel;
+
+/* Translate another level from here on; what gc_level_leave() wants is returned. */
+extern GcLevel gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups);
+extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
+
 /* A copy to go on with, or to go back to; what is appended to one does not show in the other. */
 extern GcTranslation *gc_builder_save(const GcTranslation *tr);
 extern void gc_builder_restore(GcTranslation *tr, const GcTranslation *saved);

@@ -51,27 +51,6 @@
 #include "../expr/expr.h"
 #include "../expr/origin.h"
 
-GcLevel
-gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
-{
-	GcLevel		level = {tr->root, tr->leaves, tr->streamed, tr->groups};
-
-	tr->root = root;
-	tr->leaves = leaves;
-	tr->streamed = streamed;
-	tr->groups = groups;
-	return level;
-}
-
-void
-gc_level_leave(GcTranslation *tr, const GcLevel *level)
-{
-	tr->root = level->root;
-	tr->leaves = level->leaves;
-	tr->streamed = level->streamed;
-	tr->groups = level->groups;
-}
-
 /*-------------------------------------------------------------------------
  * Keys
  *-------------------------------------------------------------------------

@@ -13,19 +13,6 @@
 
 #include "../base/translate.h"
 
-/* The query level that is being translated. */
-typedef struct GcLevel
-{
-	PlannerInfo *root;
-	List	   *leaves;
-	GcLeaf	   *streamed;
-	GcGroups   *groups;
-} GcLevel;
-
-/* Translate another level from here on; what gc_level_leave() wants is returned. */
-extern GcLevel gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups);
-extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
-
 /*
  * Make expr a key of the level's groups.  Its number, also if it was one before; -1, with a
  * reason, if it cannot be one.

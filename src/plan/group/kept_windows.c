@@ -30,6 +30,7 @@
 
 #include "aggregates.h"
 #include "../base/builder.h"
+#include "../base/make.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
 #include "../../columns/encode/pgkinds.h"
@@ -104,8 +105,7 @@ distance_output(GcTranslation *tr, const Node *offset, bool unbounded, bool befo
 		return gc_refuse(tr, "the offset of a window's frame is not constant, or PostgreSQL raises an error for it");
 	if (offset)
 		rows = Min(DatumGetInt64(c->constvalue), FAR);
-	return gc_rows_output(tr, tr->groups, (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-															 Int64GetDatum(before ? -rows : rows), false, FLOAT8PASSBYVAL));
+	return gc_rows_output(tr, tr->groups, gc_make_int8(before ? -rows : rows));
 }
 
 /* Describe the frame of a window; false, with a reason, if it is none of ours. */
@@ -220,18 +220,8 @@ static Expr *
 taken(const WindowFunc *func)
 {
 	Expr	   *arg = func->args ? linitial(func->args) : (Expr *) makeBoolConst(true, false);
-	CaseExpr   *filtered = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
 
-	if (func->aggfilter == NULL)
-		return arg;
-	when->expr = func->aggfilter;
-	when->result = arg;
-	filtered->casetype = exprType((Node *) arg);
-	filtered->casecollid = exprCollation((Node *) arg);
-	filtered->args = list_make1(when);
-	filtered->defresult = (Expr *) makeNullConst(filtered->casetype, exprTypmod((Node *) arg), filtered->casecollid);
-	return (Expr *) filtered;
+	return func->aggfilter ? gc_make_case(func->aggfilter, arg, NULL) : arg;
 }
 
 /* The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be. */

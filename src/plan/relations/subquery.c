@@ -205,7 +205,7 @@ translate_join(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	return gc_translate_steps(tr);
 }
 
-/* Are so many rows of the level few enough to be kept in device memory?  Else there is a reason. */
+/* May this number of the level's rows be kept in device memory?  Else there is a reason. */
 static bool
 may_be_kept(GcTranslation *tr, PlannerInfo *subroot, double rows)
 {

@@ -10,7 +10,8 @@
  *   SELECT k, v FROM (SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS place FROM t) r
  *   WHERE place = 1 ORDER BY k, v DESC
  *
- * Above a subquery with an ORDER BY, however deep, which PostgreSQL would show where this query's order has ties, it stays as it is.
+ * Above a subquery with an ORDER BY, however deep, DISTINCT ON stays as it is: PostgreSQL shows that order where this
+ * query's order has ties.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *

@@ -326,30 +326,6 @@ count_of(Node *arg)
 	return (Expr *) gc_make_aggregate(arg ? F_COUNT_ANY : F_COUNT_, INT8OID, arg);
 }
 
-/* A constant of type int8. */
-static Expr *
-int8_const(int64 value)
-{
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
-}
-
-/* CASE WHEN condition THEN value ELSE otherwise END, of bigint. */
-static Expr *
-choose(Node *condition, Expr *value, Expr *otherwise)
-{
-	CaseExpr   *choice = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = (Expr *) condition;
-	when->result = value;
-	when->location = -1;
-	choice->casetype = INT8OID;
-	choice->args = list_make1(when);
-	choice->defresult = otherwise;
-	choice->location = -1;
-	return (Expr *) choice;
-}
-
 /* A comparison by the operator's name. */
 static Node *
 compare_int8(const char *name, Expr *left, Expr *right)
@@ -367,12 +343,12 @@ admitted(Query *sub, const Compared *compared)
 	SubLink    *sublink = makeNode(SubLink);
 	Query	   *facts = gc_select_all(copyObject(sub), "excluded");
 	Param	   *param = (Param *) strip_relabel(lsecond(compared->op->args));
-	Expr	   *unless_empty = int8_const(1);
+	Expr	   *unless_empty = gc_make_int8(1);
 
 	if (compared->inner_null)
-		unless_empty = choose(compare_int8("=", count_of(NULL), count_of((Node *) gc_output_var(facts, 1, param->paramid))),
-							  unless_empty, int8_const(0));
-	facts->targetList = list_make1(makeTargetEntry(choose(compare_int8("=", count_of(NULL), int8_const(0)), int8_const(2), unless_empty),
+		unless_empty = gc_make_case((Expr *) compare_int8("=", count_of(NULL), count_of((Node *) gc_output_var(facts, 1, param->paramid))),
+							  unless_empty, gc_make_int8(0));
+	facts->targetList = list_make1(makeTargetEntry(gc_make_case((Expr *) compare_int8("=", count_of(NULL), gc_make_int8(0)), gc_make_int8(2), unless_empty),
 												   1, "admitted", false));
 	facts->hasAggs = true;
 	sublink->subLinkType = EXPR_SUBLINK;
@@ -386,12 +362,12 @@ static List *
 turn_independent(Query *sub, const Compared *compared)
 {
 	Node	   *differs = not_exists(sub, list_make1(compared->op));
-	Expr	   *needed = int8_const(1);
+	Expr	   *needed = gc_make_int8(1);
 
 	if (differs == NULL || gc_reads_outer_cte(sub))
 		return NIL;
 	if (compared->outer_null)
-		needed = choose(is_null(linitial(compared->op->args)), int8_const(2), needed);
+		needed = gc_make_case((Expr *) is_null(linitial(compared->op->args)), gc_make_int8(2), needed);
 	return list_make2(differs, compare_int8(">=", admitted(sub, compared), needed));
 }
 

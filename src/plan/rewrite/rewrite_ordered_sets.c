@@ -217,7 +217,7 @@ clause_of(Choosing *t, AttrNumber resno, bool descending)
 	return clause;
 }
 
-/* A window function over the groups that have the query's keys, in the order of those two outputs; 0: of none. */
+/* A window function over the groups that have the query's keys, in the order of two outputs; 0: of none. */
 static AttrNumber
 window_output(Choosing *t, Oid function, Oid type, AttrNumber first, AttrNumber second)
 {
@@ -235,7 +235,7 @@ window_output(Choosing *t, Oid function, Oid type, AttrNumber first, AttrNumber 
 														 function == F_ROW_NUMBER ? NULL : counted));
 }
 
-/* Have the groups count: their values, and those of all groups up to them, and in all. */
+/* Have each group say how many values there are in the groups up to it, and in all groups. */
 static void
 add_counts(Choosing *t)
 {
@@ -292,15 +292,6 @@ start_groups(Choosing *t, const Query *query)
  */
 
 static Expr *
-operation(Oid operator, Oid type, Expr *left, Expr *right)
-{
-	OpExpr	   *op = (OpExpr *) make_opclause(operator, type, false, left, right, InvalidOid, InvalidOid);
-
-	set_opfuncid(op);
-	return (Expr *) op;
-}
-
-static Expr *
 call(Oid function, Oid type, Expr *arg)
 {
 	return (Expr *) makeFuncExpr(function, type, list_make1(arg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -310,23 +301,6 @@ static Expr *
 float_constant(float8 value)
 {
 	return (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(value), false, FLOAT8PASSBYVAL);
-}
-
-/* CASE WHEN condition THEN value ELSE otherwise END; otherwise may be NULL. */
-static Expr *
-choice(Expr *condition, Expr *value, Expr *otherwise)
-{
-	CaseExpr   *expr = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = value;
-	when->location = expr->location = -1;
-	expr->casetype = exprType((Node *) value);
-	expr->casecollid = exprCollation((Node *) value);
-	expr->args = list_make1(when);
-	expr->defresult = otherwise ? otherwise : (Expr *) makeNullConst(expr->casetype, -1, expr->casecollid);
-	return (Expr *) expr;
 }
 
 /* The first value of a group, in the query's order, that meets a condition. */
@@ -364,18 +338,18 @@ as_float(Expr *number)
 static Expr *
 value_at_fraction(Choosing *t, float8 fraction)
 {
-	Expr	   *rows = operation(FLOAT8_TIMES, FLOAT8OID, float_constant(fraction), as_float(output(t, t->all)));
+	Expr	   *rows = gc_make_operation(FLOAT8_TIMES, FLOAT8OID, float_constant(fraction), as_float(output(t, t->all)));
 	Expr	   *least = call(F_CEIL_FLOAT8, FLOAT8OID, rows);
 
-	return first_value(t, operation(FLOAT8_AT_LEAST, BOOLOID, as_float(output(t, t->upto)), least));
+	return first_value(t, gc_make_operation(FLOAT8_AT_LEAST, BOOLOID, as_float(output(t, t->upto)), least));
 }
 
 /* fraction * (all - 1) */
 static Expr *
 position_of(float8 fraction, Expr *all)
 {
-	return operation(FLOAT8_TIMES, FLOAT8OID, float_constant(fraction),
-					 operation(FLOAT8_MINUS, FLOAT8OID, as_float(all), float_constant(1)));
+	return gc_make_operation(FLOAT8_TIMES, FLOAT8OID, float_constant(fraction),
+					 gc_make_operation(FLOAT8_MINUS, FLOAT8OID, as_float(all), float_constant(1)));
 }
 
 /* The value of the place, counted from 0, which `round` makes of a position, as a float. */
@@ -384,7 +358,7 @@ value_near(Choosing *t, const Aggref *agg, float8 fraction, Oid round)
 {
 	const FuncExpr *cast = (FuncExpr *) linitial_node(TargetEntry, agg->args)->expr;
 	Expr	   *place = call(round, FLOAT8OID, position_of(fraction, output(t, t->all)));
-	Expr	   *above = operation(FLOAT8_GREATER, BOOLOID, as_float(output(t, t->upto)), place);
+	Expr	   *above = gc_make_operation(FLOAT8_GREATER, BOOLOID, as_float(output(t, t->upto)), place);
 
 	return call(cast->funcid, FLOAT8OID, first_value(t, above));
 }
@@ -404,11 +378,11 @@ value_between(Choosing *t, const Aggref *agg, float8 fraction)
 	Expr	   *upper = value_near(t, agg, fraction, F_CEIL_FLOAT8);
 	Expr	   *position = position_of(fraction, all_values(t));
 	Expr	   *floor = call(F_FLOOR_FLOAT8, FLOAT8OID, position);
-	Expr	   *part = operation(FLOAT8_TIMES, FLOAT8OID, operation(FLOAT8_MINUS, FLOAT8OID, position, floor),
-								 operation(FLOAT8_MINUS, FLOAT8OID, upper, lower));
+	Expr	   *part = gc_make_operation(FLOAT8_TIMES, FLOAT8OID, gc_make_operation(FLOAT8_MINUS, FLOAT8OID, position, floor),
+								 gc_make_operation(FLOAT8_MINUS, FLOAT8OID, upper, lower));
 
-	return choice(operation(FLOAT8_EQUAL, BOOLOID, position, floor), lower,
-				  operation(FLOAT8_PLUS, FLOAT8OID, lower, part));
+	return gc_make_case(gc_make_operation(FLOAT8_EQUAL, BOOLOID, position, floor), lower,
+				  gc_make_operation(FLOAT8_PLUS, FLOAT8OID, lower, part));
 }
 
 /* A percentile of one fraction. */
@@ -443,7 +417,7 @@ percentiles(Choosing *t, const Aggref *agg, ArrayType *fractions)
 	deconstruct_array(fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 		array->elements = lappend(array->elements, percentile(t, agg, values[i]));
-	return choice(operation(FLOAT8_GREATER, BOOLOID, as_float(all_values(t)), float_constant(0)), (Expr *) array, NULL);
+	return gc_make_case(gc_make_operation(FLOAT8_GREATER, BOOLOID, as_float(all_values(t)), float_constant(0)), (Expr *) array, NULL);
 }
 
 /* One of the aggregates that this is about. */
@@ -534,19 +508,18 @@ static Expr *
 turn_count(Choosing *t, const Aggref *agg)
 {
 	CoalesceExpr *expr = makeNode(CoalesceExpr);
-	Const	   *zero = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
 	Expr	   *sum = regrouped(t, agg, agg->aggfnoid, INT8OID, F_SUM_INT8, NUMERICOID);
 
 	expr->coalescetype = INT8OID;
 	expr->location = -1;
-	expr->args = list_make2(call(F_INT8_NUMERIC, INT8OID, sum), zero);
+	expr->args = list_make2(call(F_INT8_NUMERIC, INT8OID, sum), gc_make_int8(0));
 	return (Expr *) expr;
 }
 
 static Expr *
 turn_average(Choosing *t, const Aggref *agg)
 {
-	return operation(NUMERIC_DIVIDE, NUMERICOID, turn_sum(t, agg, dividend_of(agg->aggfnoid)),
+	return gc_make_operation(NUMERIC_DIVIDE, NUMERICOID, turn_sum(t, agg, dividend_of(agg->aggfnoid)),
 					 regrouped(t, agg, F_COUNT_ANY, INT8OID, F_SUM_INT8, NUMERICOID));
 }
 
@@ -580,7 +553,7 @@ turn_aggregate(Choosing *t, const Aggref *agg)
 	return NULL;
 }
 
-/* What stands above the groups. */
+/* Expressions of the query, as they stand above the groups. */
 static Node *
 turn_mutator(Node *node, void *context)
 {

@@ -87,25 +87,12 @@ static Expr *
 unless_left_out(Expr *expr, Index ref)
 {
 	GroupingFunc *grouping = makeNode(GroupingFunc);
-	CaseExpr   *result = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
 	Const	   *zero = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
-	OpExpr	   *op;
 
 	grouping->args = list_make1(copyObject(expr));
 	grouping->refs = list_make1_int(ref);
 	grouping->location = -1;
-	op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) grouping, (Expr *) zero, InvalidOid, InvalidOid);
-	op->opfuncid = F_INT4EQ;
-	when->expr = (Expr *) op;
-	when->result = copyObject(expr);
-	when->location = -1;
-	result->casetype = exprType((Node *) expr);
-	result->casecollid = exprCollation((Node *) expr);
-	result->args = list_make1(when);
-	result->defresult = (Expr *) makeNullConst(result->casetype, exprTypmod((Node *) expr), result->casecollid);
-	result->location = -1;
-	return (Expr *) result;
+	return gc_make_case(gc_make_operation(Int4EqualOperator, BOOLOID, (Expr *) grouping, (Expr *) zero), copyObject(expr), NULL);
 }
 
 void

@@ -262,7 +262,7 @@ over_no_rows_mutator(Node *node, void *context)
 		Aggref	   *agg = (Aggref *) node;
 
 		if (gc_builtin(agg->aggfnoid)->flags & GC_IS_COUNT)
-			return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+			return (Node *) gc_make_int8(0);
 		return (Node *) makeNullConst(agg->aggtype, -1, agg->aggcollid);
 	}
 	return expression_tree_mutator(node, over_no_rows_mutator, context);

@@ -464,9 +464,5 @@ gc_make_window_function(const WindowClause *window, Oid function, Oid type, Expr
 Expr *
 gc_make_is_one(Expr *number)
 {
-	Const	   *one = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
-	OpExpr	   *op = (OpExpr *) make_opclause(INT8_EQUAL, BOOLOID, false, number, (Expr *) one, InvalidOid, InvalidOid);
-
-	op->opfuncid = F_INT8EQ;
-	return (Expr *) op;
+	return gc_make_operation(INT8_EQUAL, BOOLOID, number, gc_make_int8(1));
 }

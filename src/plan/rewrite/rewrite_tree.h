@@ -17,6 +17,8 @@
 #include "nodes/parsenodes.h"
 #include "nodes/primnodes.h"
 
+#include "../base/make.h"
+
 /* A query, and those that it stands in; on the stack of a walk. */
 typedef struct GcQueryLevel
 {
@@ -84,7 +86,7 @@ extern Var *gc_output_var(Query *query, int rti, int resno);
 /* SELECT * FROM (query) AS name, with the query one level further down. */
 extern Query *gc_select_all(Query *query, const char *name);
 
-/* May a query become one that reads what it was?  Its target list is then another level's than its limit. */
+/* May a query become one that reads what it was?  Not with volatile or set-returning functions, or a subquery in LIMIT. */
 extern bool gc_may_become(const Query *query);
 
 /* Have a query become another one, which reads what it was until now.  Order and limit are the other one's then. */

@@ -516,23 +516,6 @@ membership(Node *tree, Var *side, int *selects)
 	return make_andclause(list_make2(left, op->op == SETOP_EXCEPT ? make_notclause(right) : right));
 }
 
-/* A constant of type int8. */
-static Expr *
-bigint(int64 value)
-{
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
-}
-
-/* An operator over int8, by its Oid. */
-static Expr *
-bigint_op(Oid operator, Oid type, Expr *left, Expr *right)
-{
-	OpExpr	   *op = (OpExpr *) make_opclause(operator, type, false, left, right, InvalidOid, InvalidOid);
-
-	set_opfuncid(op);
-	return (Expr *) op;
-}
-
 /* LEAST() or GREATEST() of two values of type int8. */
 static Expr *
 extreme(MinMaxOp which, Expr *left, Expr *right)
@@ -566,11 +549,11 @@ multiplicity(Node *tree, Var *side, int *selects)
 	right = multiplicity(op->rarg, side, selects);
 	if (op->op == SETOP_EXCEPT)
 	{
-		rows = op->all ? left : extreme(IS_LEAST, left, bigint(1));
-		return extreme(IS_GREATEST, bigint_op(INT8_MINUS, INT8OID, rows, right), bigint(0));
+		rows = op->all ? left : extreme(IS_LEAST, left, gc_make_int8(1));
+		return extreme(IS_GREATEST, gc_make_operation(INT8_MINUS, INT8OID, rows, right), gc_make_int8(0));
 	}
-	rows = op->op == SETOP_UNION ? bigint_op(INT8_PLUS, INT8OID, left, right) : extreme(IS_LEAST, left, right);
-	return op->all ? rows : extreme(IS_LEAST, rows, bigint(1));
+	rows = op->op == SETOP_UNION ? gc_make_operation(INT8_PLUS, INT8OID, left, right) : extreme(IS_LEAST, left, right);
+	return op->all ? rows : extreme(IS_LEAST, rows, gc_make_int8(1));
 }
 
 /*
@@ -600,7 +583,7 @@ group_by_sides(Query *query, Query *from, SetOperationStmt *op, int deeper)
 	}
 	selects = 0;
 	side = gc_output_var(query, list_length(query->rtable), columns + 1);
-	query->havingQual = (Node *) (counts ? bigint_op(INT8_GREATER, BOOLOID, multiplicity((Node *) op, side, &selects), bigint(0)) :
+	query->havingQual = (Node *) (counts ? gc_make_operation(INT8_GREATER, BOOLOID, multiplicity((Node *) op, side, &selects), gc_make_int8(0)) :
 								  membership((Node *) op, side, &selects));
 	query->hasAggs = true;
 }
@@ -621,7 +604,7 @@ repeat_groups(Query *query, Query *from, SetOperationStmt *op, int deeper)
 	groups->targetList = lappend(groups->targetList, makeTargetEntry(rows, next, "rows", false));
 	read_from(copies, groups);
 	series = makeFuncExpr(F_GENERATE_SERIES_INT8_INT8, INT8OID,
-						  list_make2(bigint(1), gc_output_var(copies, list_length(copies->rtable), next)),
+						  list_make2(gc_make_int8(1), gc_output_var(copies, list_length(copies->rtable), next)),
 						  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	series->funcretset = true;
 	copies->targetList = lappend(copies->targetList, makeTargetEntry((Expr *) series, next, "*copy*", false));
@@ -638,7 +621,7 @@ select_groups(Query *query, Query *from, SetOperationStmt *op, int deeper, bool 
 	else
 		group_by_sides(query, from, op, deeper);
 	if (within && has_except((Node *) op) && query->limitOffset == NULL)
-		query->limitOffset = (Node *) bigint(0);
+		query->limitOffset = (Node *) gc_make_int8(0);
 }
 
 /*-------------------------------------------------------------------------
