@@ -478,7 +478,7 @@ gc_window_write(const GcWindow *x, u32 row, i128 value, int isnull)
 		x->rows[GC_WINDOW_HIGH_WORD(x->result) * x->cap + row] = (u64) (value >> 64);
 }
 
-/* ntile(): rows of a partition in so many buckets, the first of which have one row more than the others. */
+/* ntile(): the bucket of a place in a partition.  The first buckets have one row more than the others. */
 GC_FN i128
 gc_window_ntile(u64 rows, u64 place, u64 buckets)
 {

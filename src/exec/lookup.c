@@ -262,7 +262,7 @@ occurring_entries(const GcLookupWork *w)
 #define DEVICE_MIN_NUMBERS	(1 << 16)
 #define DEVICE_SHARE		4
 
-/* Nothing ends a search once it has begun: 64 kB, for so many bytes, take some 20 ms. */
+/* Nothing ends a search once it has begun.  One for 64 bytes in a text of 64 kB takes some 20 ms. */
 #define DEVICE_MOST_PATTERN	64
 
 /*-------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 /* Mark the served chunks that cannot contribute to the pipeline reading them; wants the parameters' facts. */
 extern void gc_skip_chunks(GcBinding *b);
 
-/* Mark those, too, that the keys of builds exclude that rows must match, where these are known; wants the builds' hashes. */
+/* Mark chunks that have no key of a build that rows must match, where its keys are known; wants the builds' hashes. */
 extern void gc_skip_by_builds(GcBinding *b);
 
 /* Rows of all that an input is read from, without those of skipped chunks. */

@@ -171,7 +171,7 @@ gc_prewarm_alone(Relation rel)
 	return !lacks_columns(rel, nspecs, specs);
 }
 
-/* Forget those that have ended.  How many are left? */
+/* Forget the loaders that have ended.  How many are left? */
 static int
 count_loaders(GcWarming *w)
 {
@@ -268,7 +268,7 @@ gc_warming_start(GcWarming *w, Oid relid, bool wait)
 	return start_loader(w, &key) ? NULL : "no background worker is free";
 }
 
-/* A table's row: what is cached of it now, and why that is not all. */
+/* A table's row: its pages that are cached now, and why these are not all. */
 static void
 put_table(ReturnSetInfo *rsinfo, Oid relid, const char *reason)
 {

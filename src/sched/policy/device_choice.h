@@ -35,12 +35,12 @@ typedef struct GcDeviceOffer
 	bool		is_short;		/* of memory */
 	double		missing;		/* bytes to copy or to build */
 	double		link;			/* bytes per microsecond that are copied */
-	double		backlog;		/* microseconds of what is assigned to it */
+	double		backlog;		/* microseconds of the requests assigned to it */
 	double		requests;		/* that are assigned */
 	double		memory_used;	/* bytes */
 } GcDeviceOffer;
 
-/* The device for a request that takes so many microseconds.  turn: for GC_ROUTE_ROUND_ROBIN.  -1: none is a candidate. */
+/* The device for a request that takes `us` microseconds.  turn: for GC_ROUTE_ROUND_ROBIN.  -1: none is a candidate. */
 extern int	gc_choose_device(const GcDeviceOffer *offers, int n, double us, uint32_t turn, GcRoute policy);
 
 /* Are n devices with these backlogs sooner done with a part each than the least busy one is with the whole? */

@@ -443,7 +443,7 @@ gc_run_take_result(GcRun *run, bool *fetching)
 
 	note_all_times(run);
 	code = check_all_flags(run);
-	/* Waves also wait for copies. */
+	/* A request in waves waits for copies, too, so its time says nothing of the next one. */
 	if (code == GC_OK && info->main_ms > 0 && !info->empty_build && !gc_run_in_waves(run))
 		gc_route_learn(run->request, info->run_ms * 1000);
 	n = rows || run->result.choose ? run->result.flags[GC_FLAG_ROWS] : run->result.flags[GC_FLAG_GROUPS];
