@@ -515,8 +515,8 @@ run_on_device(GcScanState *node, GcError *err)
 		}
 		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
-		/* Each part has a copy of the session's own rows. */
-		else if (outcome == GC_CACHE_FULL && node->stats.devices != 0 && !node->undivided)
+		/* Each part has a copy of the session's own rows, and returns all groups. */
+		else if ((outcome == GC_CACHE_FULL || outcome == GC_RESULT_TOO_LARGE) && node->stats.devices != 0 && !node->undivided)
 			node->undivided = true;
 		else if (goes_elsewhere(node, outcome))
 			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);

@@ -251,7 +251,9 @@ gc_run_start(int slot)
 	run->memory.lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
 	run->result.gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && gc_run_main_sink(run)->ngroups > GATHER_GROUPS;
-	run->result.choose = p->select > 0 && (run->result.gather || run->main->group_mode == GC_GROUP_HASH);
+	/* A part of a request does not know what groups come to: the session chooses. */
+	run->result.choose = p->select > 0 && run->request->nparts == 1 &&
+		(run->result.gather || run->main->group_mode == GC_GROUP_HASH);
 	run->result.gather = run->result.gather && !run->result.choose;
 	run->memory.sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
 	run->kernels.timed = MemoryContextAllocZero(cxt, p->npipelines);
