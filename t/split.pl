@@ -110,10 +110,19 @@ my @split = (
 	'SELECT k % 5 AS a, b % 3 AS c, GROUPING(k % 5), count(*), count(n), sum(wide), bit_and(b), min(s) FROM big GROUP BY CUBE (a, c) HAVING count(*) > 4002 ORDER BY 1, 2, 3',
 	'SELECT k % 5 AS a, count(*), sum(n), avg(f) FROM big WHERE id < 0 GROUP BY GROUPING SETS ((a), (), ()) ORDER BY 1',
 	'SELECT w, name, sum(n), count(*) FROM big JOIN dim USING (k) GROUP BY GROUPING SETS ((w), (name), ()) ORDER BY w, name',
-	'SELECT stddev(k), max(z), min(z), k % 3 AS a FROM floats GROUP BY ROLLUP (a) ORDER BY a');
+	'SELECT stddev(k), max(z), min(z), k % 3 AS a FROM floats GROUP BY ROLLUP (a) ORDER BY a',
+	# what wants each group whole, so that groups are split by their keys: 30
+	'SELECT count(DISTINCT s), count(DISTINCT v), sum(DISTINCT k), sum(n), count(*) FROM big',
+	'SELECT k, count(DISTINCT v), count(DISTINCT s), sum(b) FROM big GROUP BY k HAVING count(DISTINCT s) > 5 ORDER BY count(DISTINCT v) DESC, k LIMIT 9',
+	'SELECT k, count(DISTINCT z), count(DISTINCT id), count(z) FROM floats GROUP BY k ORDER BY k',
+	'SELECT k % 3 AS a, count(DISTINCT v), count(DISTINCT n), sum(n) FROM big GROUP BY CUBE (a) ORDER BY a',
+	'SELECT count(DISTINCT v), count(DISTINCT n) FROM big WHERE n IS NULL AND id < 5',
+	'SELECT count(DISTINCT v), sum(w) FROM big FULL JOIN dim ON dim.k = big.id',
+	'SELECT w, count(DISTINCT (f / 3)) FROM big JOIN dim USING (k) GROUP BY w ORDER BY w',
+	'SELECT max(c), min(c), sum(t) FROM (SELECT v, count(*) AS c, sum(n) AS t FROM big GROUP BY v) AS g',
+	'SELECT c, count(*), max(v) FROM (SELECT v, n, count(*) AS c FROM big GROUP BY v, n) AS g WHERE v > 0 GROUP BY c ORDER BY c',
+	'SELECT v, c FROM (SELECT v, n, sum(b) AS c FROM big GROUP BY v, n) AS g WHERE c > 1000 ORDER BY v');
 my @whole = (
-	'SELECT count(DISTINCT s), count(DISTINCT v) FROM big',
-	'SELECT max(c) FROM (SELECT v, count(*) AS c FROM big GROUP BY v) AS g',
 	# few groups, by number
 	'SELECT sum(c) FROM (SELECT k, count(*) AS c FROM big GROUP BY k) AS g',
 	# a group of no row
@@ -137,7 +146,7 @@ nothing_held($node, 'split');
 
 # A session's own rows are one device's.
 $session->query_safe('BEGIN; UPDATE big SET v = v + 1, k = 200 WHERE id % 997 = 0; DELETE FROM big WHERE id % 501 = 0');
-is_split($session, $_, '0 1', "own rows: $_") foreach (@split[ 0, 4, 5, 10, 11, 13, 19, 21, 25 ]);
+is_split($session, $_, '0 1', "own rows: $_") foreach (@split[ 0, 4, 5, 10, 11, 13, 19, 21, 25, 31, 37 ]);
 $session->query_safe('ROLLBACK');
 
 # Prepared statements, and a cursor's rescans
@@ -159,7 +168,7 @@ foreach my $n (1 .. 30)
 {
 	my %keys = map { any('k', 's', 'd', 'b % 9', 'n', 'id % 5000') => 1 } (1 .. int(rand(3)));
 	my @keys = sort keys %keys;
-	my @aggs = map { any('count(*)', 'count(n)', 'sum(n)', 'min(v)', 'max(v)', 'sum(v)', 'avg(wide)', 'min(s)', 'sum(w)', 'max(d)', 'bit_or(b)') } (1 .. 1 + rand(4));
+	my @aggs = map { any('count(DISTINCT v)', 'count(*)', 'count(n)', 'sum(n)', 'min(v)', 'max(v)', 'sum(v)', 'avg(wide)', 'min(s)', 'sum(w)', 'max(d)', 'bit_or(b)') } (1 .. 1 + rand(4));
 	my $from = (grep { /\bw\b/ } @aggs) ? 'big JOIN dim USING (k)' : 'big';
 	my $where = any('true', 'k < 50', 'b = 3', 'n IS NULL', q{d < '1993-01-01'}, q{s IN ('s1', 's2', 'new')}, 'id > 59000', 'v > 0 AND k <> 4');
 	my $by = any('%s', 'ROLLUP (%s)', '%s HAVING count(*) % 3 <> 1');
@@ -205,7 +214,7 @@ is(stat_of($node, 'waves') - $waves, 0, 'warm: no wave');
 is(stat_of($node, 'region_misses') - $misses, 0, 'warm: no chunk is copied');
 $never->query_safe($columns);
 cmp_ok(stat_of($node, 'waves'), '>', $waves, 'on one device: in waves');
-is_split($session, $_, '0 1', "small memory: $_") foreach (@split[ 0, 5, 6, 10, 13, 18, 25 ]);
+is_split($session, $_, '0 1', "small memory: $_") foreach (@split[ 0, 5, 6, 10, 13, 18, 25, 31 ]);
 
 #-------------------------------------------------------------------------
 # A cancel, and a worker that ends: every slot is given back
@@ -224,7 +233,7 @@ nothing_held($node, 'after a cancel');
 
 foreach my $lost (0, 1)
 {
-	my $query = $split[ $lost ? 21 : 5 ];
+	my $query = $split[ $lost ? 31 : 5 ];
 	my $retries = stat_of($node, 'retries');
 
 	@pids = figures('worker_pid');
@@ -249,7 +258,7 @@ foreach my $n (-1, -6, -20, 2, 4, 8)
 	@pids = figures('worker_pid');
 	$node->safe_psql('postgres', "ALTER SYSTEM SET gpuconc.debug_fail_device = $n");
 	kill 'HUP', $pids[0];
-	foreach my $query (@split[ 5, 10, 21, 25 ])
+	foreach my $query (@split[ 5, 10, 21, 25, 31 ])
 	{
 		my $rows = $session->query_safe($query);
 		is($rows, $node->safe_psql('postgres', "SET gpuconc.debug_offload = forbid; $query"), "device 0 fails, $n: $query");

@@ -13,6 +13,8 @@
  * among what comes as it does among ties.  Merging is by the table in program/accumulators.h.
  *
  * The main pipeline may add up an earlier one's groups, as for grouping sets.  Then it is that one whose table has stripes.
+ * Where it does anything else with them, as for DISTINCT, each group must be whole.  Then each device reads all chunks, and
+ * makes the groups whose keys have a hash of its own (worker/run/passes.c).
  *
  * Runs in backends, under the guard of the request slots.
  *
@@ -150,6 +152,24 @@ has_stripes(const GcBinding *b)
 	return true;
 }
 
+/* 1 + the pipeline whose groups the main one alone reads, and which can be shared out by their keys; 0: there is none. */
+static u32
+groups_by_key(const GcProgram *p)
+{
+	const int	main = p->npipelines - 1;
+	const int	from = gc_inputs(p)[gc_pipelines(p)[main].input].groups_of - 1;
+
+	/* Of a device without any group, one of no row would be missing. */
+	if (from < 0 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || gc_pipelines(p)[from].needs_group)
+		return 0;
+	for (int n = 0; n < main; n++)
+	{
+		if (gc_pipelines(p)[n].rest_of == main + 1 || gc_inputs(p)[gc_pipelines(p)[n].input].groups_of == from + 1)
+			return 0;
+	}
+	return from + 1;
+}
+
 /* Rows of an input's chunks, each of which takes memory for multiples of GC_PAD_ROWS. */
 static double
 padded_rows(const GcInputState *in)
@@ -270,16 +290,20 @@ bool
 gc_split(const GcBinding *b, u32 avoided, GcStripes *stripes)
 {
 	const u32	devices = gc_queue_devices() & ~avoided;
+	bool		by_chunks;
 	double		us;
 
-	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || pg_popcount32(devices) < 2 || depends_on_order(b->program) ||
-		!has_stripes(b))
+	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || pg_popcount32(devices) < 2 || depends_on_order(b->program))
 		return false;
+	by_chunks = has_stripes(b);
 	memset(stripes, 0, sizeof(*stripes));
 	stripes->devices = devices;
+	stripes->groups = by_chunks ? 0 : groups_by_key(b->program);
+	if (!by_chunks && stripes->groups == 0)
+		return false;
 	us = gc_route_predict(b->request);
 	if (gc_debug_split == GC_SPLIT_PREDICTED && (us <= LONG_US || !is_sooner_in_parts(b, devices, us)) &&
-		(devices & ~smaller_than(bytes_of(b))) != 0)
+		(!by_chunks || (devices & ~smaller_than(bytes_of(b))) != 0))
 		return false;
 	set_owners(stripes);
 	return true;
@@ -323,7 +347,8 @@ gc_make_part(GcBinding *b, const GcStripes *stripes, int device)
 	const GcHash share = b->share;
 	GcCode		code;
 
-	take_chunks(in, stripes, device);
+	if (stripes->groups == 0)
+		take_chunks(in, stripes, device);
 	if (share.h[0] != 0)
 	{
 		gc_hash_mix(&b->share, stripes, sizeof(*stripes));
@@ -331,8 +356,13 @@ gc_make_part(GcBinding *b, const GcStripes *stripes, int device)
 	}
 	code = gc_write_request(b);
 	if (code == GC_OK)
+	{
 		b->request->nparts = pg_popcount32(stripes->devices);
-	pfree(in->skipped);
+		b->request->part = pg_popcount32(stripes->devices & ((1u << device) - 1));
+		b->request->split_groups = stripes->groups;
+	}
+	if (in->skipped != whole.skipped)
+		pfree(in->skipped);
 	*in = whole;
 	b->share = share;
 	return code;

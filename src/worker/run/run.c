@@ -232,6 +232,7 @@ gc_run_start(int slot)
 {
 	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc run", ALLOCSET_SMALL_SIZES);
 	GcRun	   *run = MemoryContextAllocZero(cxt, sizeof(GcRun));
+	const bool	whole = gc_slot_request(slot)->split_groups == 0;
 	GcProgram  *p;
 
 	run->cxt = cxt;
@@ -267,7 +268,8 @@ gc_run_start(int slot)
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))
 		run->state = RUN_FINISHED;
-	else if (gc_passes_fit(run->request, run->result.gather, run->result.choose) || !plan_passes(run, true))
+	/* Passes know which groups are this device's, though all may fit. */
+	else if ((whole && gc_passes_fit(run->request, run->result.gather, run->result.choose)) || !plan_passes(run, whole))
 		ask_kernels(run);
 	return run;
 }
