@@ -946,7 +946,7 @@ gc_run_advance(GcRun *run, int others)
 			}
 			gc_slot_note_compiling(run->slot, false);
 			if (run->state != RUN_FINISHED)
-				run->state = RUN_WAITING;
+				run->state = run->request->only_compiles ? RUN_FINISHED : RUN_WAITING;
 			return true;
 		case RUN_WAITING:
 			return advance_waiting(run, others);
