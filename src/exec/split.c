@@ -35,7 +35,7 @@
 #define LONG_US		5000
 
 /* Microseconds that a group of a part takes: it is merged, and decoded if HAVING or LIMIT leave it out, too. */
-#define MERGE_US	0.5
+#define MERGE_US	0.3
 
 /*-------------------------------------------------------------------------
  * Whether, and how
@@ -467,12 +467,38 @@ typedef struct Groups
 	int			group_words;
 } Groups;
 
+/* How many groups before its turn a group's slot is fetched, and what that tells of. */
+#define SLOT_AHEAD	16
+#define GROUP_AHEAD	8
+
+/* Where to look first for the group with this key. */
+static uint64
+first_slot(const Groups *g, const i64 *key)
+{
+	return gc_hash_bytes(key, g->key_words * sizeof(i64), 0).h[0] & (g->nslots - 1);
+}
+
+/* Have the cache misses of groups that are merged soon overlap. */
+static void
+fetch_group(const Groups *g, const i64 *key, bool slot_is_there)
+{
+	const uint64 *slot = &g->slots[first_slot(g, key)];
+
+	if (!slot_is_there)
+		__builtin_prefetch(slot);
+	else if (*slot != 0)
+	{
+		__builtin_prefetch(g->result->keys + (*slot - 1) * g->key_words);
+		__builtin_prefetch(g->result->words + (*slot - 1) * g->group_words, 1);
+	}
+}
+
 /* The accumulators of the group with this key; a new one's are zero. */
 static u64 *
 find_group(Groups *g, const i64 *key)
 {
 	const Size	key_bytes = g->key_words * sizeof(i64);
-	uint64		slot = gc_hash_bytes(key, key_bytes, 0).h[0] & (g->nslots - 1);
+	uint64		slot = first_slot(g, key);
 
 	while (g->slots[slot] != 0 && memcmp(g->result->keys + (g->slots[slot] - 1) * g->key_words, key, key_bytes) != 0)
 		slot = (slot + 1) & (g->nslots - 1);
@@ -500,16 +526,23 @@ merge_groups(const GcBinding *b, GcResult *result, const GcResult *const *parts,
 	result->gathered = dense;
 	for (int i = 0; i < nparts; i++)
 	{
+		const bool	keyed = g.key_words > 0 && (!dense || parts[i]->gathered);
+
 		for (uint64 n = 0; n < parts[i]->count; n++)
 		{
 			const u64  *from = parts[i]->words + n * g.group_words;
-			const i64	number = dense && !parts[i]->gathered ? (i64) n : 0;
+			const i64	number = n;
 
 			if ((n & 0xffff) == 0)
 				CHECK_FOR_INTERRUPTS();
+			if (keyed && n + SLOT_AHEAD < parts[i]->count)
+			{
+				fetch_group(&g, parts[i]->keys + (n + SLOT_AHEAD) * g.key_words, false);
+				fetch_group(&g, parts[i]->keys + (n + GROUP_AHEAD) * g.key_words, true);
+			}
 			if (b->plan->grouped && from[0] == 0)
 				continue;
-			merge_group(p, pl, find_group(&g, dense && !parts[i]->gathered ? &number : parts[i]->keys + n * g.key_words), from);
+			merge_group(p, pl, find_group(&g, keyed ? parts[i]->keys + n * g.key_words : &number), from);
 		}
 	}
 	pfree(g.slots);
