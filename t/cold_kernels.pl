@@ -65,6 +65,17 @@ second_is_offloaded('another role', 'SELECT j, sum(i * 17 + k) FROM one GROUP BY
 
 is(log_has($node, qr/ERROR|PANIC|TRAP/), 0, 'and no loader has failed');
 
+# Where its kernels are there, a loader only learns that: nothing is executed.
+my $again = 'SELECT k, sum(i * 3 - j), max(left(t, 2)) FROM one WHERE j <> 4 GROUP BY k ORDER BY k';
+my $launches = stat_of($node, 'main_launches');
+my $offset = -s $node->logfile;
+
+$node->safe_psql('postgres', "SELECT gpuconc_evict('one')");
+is(answer_of($node, $again, 'prefer'), answer_of($node, $again, 'forbid'), "kernels are there: PostgreSQL's plan answers first");
+$node->wait_for_log(qr/gpuconc has asked for kernels ahead: ok/, $offset);
+is(stat_of($node, 'main_launches') - $launches, 0, 'kernels are there: the loader has no request executed');
+is(answer_of($node, $again, 'require'), answer_of($node, $again, 'forbid'), 'kernels are there: the second execution is offloaded');
+
 # A function that a user has made does not run in a loader: neither one that is called, nor one that a type has.
 $node->safe_psql('postgres', q{
 CREATE FUNCTION seen(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN

@@ -24,7 +24,9 @@ INSERT INTO dim SELECT i, 'name' || i % 10, i % 7 FROM generate_series(0, 99) AS
 CREATE TABLE big (id int, k int, n numeric(12,2), wide numeric(30,2), d date, s text, v bigint, f float8, b int);
 INSERT INTO big SELECT i, i * 7919::bigint % 100, CASE WHEN i % 11 <> 0 THEN i / 7.0 END, i * 1e20, date '1992-01-01' + i % 2000,
 	's' || i % 37, (i * 1000003::bigint % 9223372036854775807) * CASE WHEN i % 2 = 0 THEN 1 ELSE -1 END, i / 8.0, i % 1024 FROM generate_series(1, 60000) AS i;
-VACUUM ANALYZE big, dim;
+CREATE TABLE floats AS SELECT i AS id, i * 7919::bigint % 100 AS k,
+	CASE i % 6 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN NULL WHEN 4 THEN 'Infinity' ELSE i % 50 / 4.0 END::float8 AS z FROM generate_series(1, 60000) AS i;
+VACUUM ANALYZE big, dim, floats;
 UPDATE big SET b = b + 1, s = 'new' WHERE id % 20000 = 7;
 CREATE TABLE halves (id int, v int) PARTITION BY RANGE (id);
 CREATE TABLE half1 PARTITION OF halves FOR VALUES FROM (0) TO (15000);
@@ -94,11 +96,37 @@ my @split = (
 	'SELECT count(*) FROM big WHERE k IN (SELECT w FROM dim GROUP BY w HAVING count(*) > 14)',
 	# several tables as one
 	'SELECT count(*), sum(id), max(v) FROM halves',
-	'SELECT v, count(*) FROM halves WHERE id % 3 = 0 GROUP BY v ORDER BY v');
-my @whole = (
-	'SELECT count(DISTINCT s), count(DISTINCT v) FROM big',
+	'SELECT v, count(*) FROM halves WHERE id % 3 = 0 GROUP BY v ORDER BY v',
+	# groups that the session chooses among, since a part does not know a group's sums: 18
+	'SELECT id, v, sum(k) FROM big GROUP BY id, v HAVING sum(k) > 90 AND min(n) IS NOT NULL ORDER BY id',
 	'SELECT k, count(*) FROM big GROUP BY k HAVING sum(id) > 18005000 ORDER BY k',
-	'SELECT max(c) FROM (SELECT v, count(*) AS c FROM big GROUP BY v) AS g',
+	'SELECT n, count(*) FROM big GROUP BY n HAVING count(*) > 5 OR n IS NULL ORDER BY n',
+	'SELECT id % 7001 AS h, count(*), sum(n), max(s) FROM big GROUP BY h ORDER BY sum(n) DESC NULLS LAST, h LIMIT 12',
+	'SELECT id % 7001 AS h, sum(v) FROM big GROUP BY h HAVING count(n) > 7 ORDER BY sum(v), h LIMIT 5 OFFSET 3',
+	'SELECT id % 9001 AS h, max(z) FROM floats GROUP BY h ORDER BY max(z) DESC NULLS LAST, h LIMIT 7',
+	'SELECT z + 0 AS zz, k, count(*), sum(id) FROM floats GROUP BY zz, k HAVING count(*) > 150 ORDER BY zz, k',
+	# grouping sets, which add up finer groups: 25
+	'SELECT k, s, count(*), sum(n), min(d), max(v), avg(wide) FROM big GROUP BY ROLLUP (k, s) ORDER BY k, s',
+	'SELECT k % 5 AS a, b % 3 AS c, GROUPING(k % 5), count(*), count(n), sum(wide), bit_and(b), min(s) FROM big GROUP BY CUBE (a, c) HAVING count(*) > 4002 ORDER BY 1, 2, 3',
+	'SELECT k % 5 AS a, count(*), sum(n), avg(f) FROM big WHERE id < 0 GROUP BY GROUPING SETS ((a), (), ()) ORDER BY 1',
+	'SELECT w, name, sum(n), count(*) FROM big JOIN dim USING (k) GROUP BY GROUPING SETS ((w), (name), ()) ORDER BY w, name',
+	'SELECT stddev(k), max(z), min(z), k % 3 AS a FROM floats GROUP BY ROLLUP (a) ORDER BY a',
+	# what wants each group whole, so that groups are split by their keys: 30
+	'SELECT count(DISTINCT s), count(DISTINCT v), sum(DISTINCT k), sum(n), count(*) FROM big',
+	'SELECT k, count(DISTINCT v), count(DISTINCT s), sum(b) FROM big GROUP BY k HAVING count(DISTINCT s) > 5 ORDER BY count(DISTINCT v) DESC, k LIMIT 9',
+	'SELECT k, count(DISTINCT z), count(DISTINCT id), count(z) FROM floats GROUP BY k ORDER BY k',
+	'SELECT k % 3 AS a, count(DISTINCT v), count(DISTINCT n), sum(n) FROM big GROUP BY CUBE (a) ORDER BY a',
+	'SELECT count(DISTINCT v), count(DISTINCT n) FROM big WHERE n IS NULL AND id < 5',
+	'SELECT count(DISTINCT v), sum(w) FROM big FULL JOIN dim ON dim.k = big.id',
+	'SELECT w, count(DISTINCT (f / 3)) FROM big JOIN dim USING (k) GROUP BY w ORDER BY w',
+	'SELECT max(c), min(c), sum(t) FROM (SELECT v, count(*) AS c, sum(n) AS t FROM big GROUP BY v) AS g',
+	'SELECT c, count(*), max(v) FROM (SELECT v, n, count(*) AS c FROM big GROUP BY v, n) AS g WHERE v > 0 GROUP BY c ORDER BY c',
+	'SELECT v, c FROM (SELECT v, n, sum(b) AS c FROM big GROUP BY v, n) AS g WHERE c > 1000 ORDER BY v');
+my @whole = (
+	# few groups, by number
+	'SELECT sum(c) FROM (SELECT k, count(*) AS c FROM big GROUP BY k) AS g',
+	# a group of no row
+	'SELECT sum(c), count(*) FROM (SELECT k, s, v, count(*) AS c FROM big GROUP BY ROLLUP (k, s, v)) AS g',
 	'SELECT count(*), sum(v), sum(w) FROM big FULL JOIN dim ON dim.k = big.id',
 	'SELECT count(*) FROM dim',
 	# what each device would compute in an order of its own
@@ -118,7 +146,7 @@ nothing_held($node, 'split');
 
 # A session's own rows are one device's.
 $session->query_safe('BEGIN; UPDATE big SET v = v + 1, k = 200 WHERE id % 997 = 0; DELETE FROM big WHERE id % 501 = 0');
-is_split($session, $_, '0 1', "own rows: $_") foreach (@split[ 0, 4, 5, 10, 11, 13 ]);
+is_split($session, $_, '0 1', "own rows: $_") foreach (@split[ 0, 4, 5, 10, 11, 13, 19, 21, 25, 31, 37 ]);
 $session->query_safe('ROLLBACK');
 
 # Prepared statements, and a cursor's rescans
@@ -138,14 +166,14 @@ my $differ = 0;
 my $shared = 0;
 foreach my $n (1 .. 30)
 {
-	my @keys = map { any('k', 's', 'd', 'b % 9', 'n', 'id % 5000') } (1 .. int(rand(3)));
-	my @aggs = map { any('count(*)', 'count(n)', 'sum(n)', 'min(v)', 'max(v)', 'sum(v)', 'avg(wide)', 'min(s)', 'sum(w)', 'max(d)', 'bit_or(b)') } (1 .. 1 + rand(4));
+	my %keys = map { any('k', 's', 'd', 'b % 9', 'n', 'id % 5000') => 1 } (1 .. int(rand(3)));
+	my @keys = sort keys %keys;
+	my @aggs = map { any('count(DISTINCT v)', 'count(*)', 'count(n)', 'sum(n)', 'min(v)', 'max(v)', 'sum(v)', 'avg(wide)', 'min(s)', 'sum(w)', 'max(d)', 'bit_or(b)') } (1 .. 1 + rand(4));
 	my $from = (grep { /\bw\b/ } @aggs) ? 'big JOIN dim USING (k)' : 'big';
 	my $where = any('true', 'k < 50', 'b = 3', 'n IS NULL', q{d < '1993-01-01'}, q{s IN ('s1', 's2', 'new')}, 'id > 59000', 'v > 0 AND k <> 4');
-	my $query = 'SELECT ' . join(', ', @keys, @aggs) . " FROM $from WHERE $where" .
-	  (@keys ? ' GROUP BY ' . join(', ', 1 .. @keys) . ' ORDER BY ' . join(', ', 1 .. @keys) : '');
-
-	$query =~ s/\bORDER BY .*/'ORDER BY ' . join(', ', 1 .. @keys + @aggs)/e;
+	my $by = any('%s', 'ROLLUP (%s)', '%s HAVING count(*) % 3 <> 1');
+	my $query = 'SELECT ' . join(', ', @keys, @aggs) . " FROM $from WHERE $where" . (@keys ? ' GROUP BY ' . ($by =~ s/%s/join(', ', 1 .. @keys)/er) : '') .
+	  ' ORDER BY ' . join(', ', 1 .. @keys + @aggs) . any('', ' LIMIT 20');
 	my ($got, $expected) = ($session->query_safe($query), own_answer($session, $query));
 
 	$shared += devices_of($session, $query) eq '0 1';
@@ -186,13 +214,12 @@ is(stat_of($node, 'waves') - $waves, 0, 'warm: no wave');
 is(stat_of($node, 'region_misses') - $misses, 0, 'warm: no chunk is copied');
 $never->query_safe($columns);
 cmp_ok(stat_of($node, 'waves'), '>', $waves, 'on one device: in waves');
-is_split($session, $_, '0 1', "small memory: $_") foreach (@split[ 0, 5, 6, 10, 13 ]);
+is_split($session, $_, '0 1', "small memory: $_") foreach (@split[ 0, 5, 6, 10, 13, 18, 25, 31 ]);
 
 #-------------------------------------------------------------------------
 # A cancel, and a worker that ends: every slot is given back
 #-------------------------------------------------------------------------
 my @pids = figures('worker_pid');
-my $expected = own_answer($session, $split[5]);
 
 kill 'STOP', $pids[1];
 ask($session, $split[5]);
@@ -206,19 +233,20 @@ nothing_held($node, 'after a cancel');
 
 foreach my $lost (0, 1)
 {
+	my $query = $split[ $lost ? 31 : 5 ];
 	my $retries = stat_of($node, 'retries');
 
 	@pids = figures('worker_pid');
 	kill 'STOP', $pids[$lost];
-	ask($session, $split[5]);
+	ask($session, $query);
 	wait_until_waiting($node, '^splitalways');
 	wait_until($node, "SELECT bool_and(backlog > 0) FROM gpuconc_devices WHERE number = $lost");
 	kill 'TERM', $pids[$lost];
 	kill 'CONT', $pids[$lost];
-	is(rows_of($session), $expected, "worker $lost ends: rows by the other device");
+	is(rows_of($session), own_answer($session, $query), "worker $lost ends: rows by the other device");
 	cmp_ok(stat_of($node, 'retries'), '>', $retries, "worker $lost ends: the request is tried again");
 	wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[$lost] FROM gpuconc_devices WHERE number = $lost");
-	is_split($session, $split[5], '0 1', "worker $lost is back");
+	is_split($session, $query, '0 1', "worker $lost is back");
 }
 nothing_held($node, 'after workers that ended');
 
@@ -230,7 +258,7 @@ foreach my $n (-1, -6, -20, 2, 4, 8)
 	@pids = figures('worker_pid');
 	$node->safe_psql('postgres', "ALTER SYSTEM SET gpuconc.debug_fail_device = $n");
 	kill 'HUP', $pids[0];
-	foreach my $query (@split[ 5, 10, 13 ])
+	foreach my $query (@split[ 5, 10, 21, 25, 31 ])
 	{
 		my $rows = $session->query_safe($query);
 		is($rows, $node->safe_psql('postgres', "SET gpuconc.debug_offload = forbid; $query"), "device 0 fails, $n: $query");

@@ -540,7 +540,9 @@ write_values(GcBinding *b, Cursor *c)
 	r->edge = gc_debug_pipeline_edge;
 	r->edge_tile = gc_debug_pipeline_tile;
 	r->edge_step = gc_debug_edge_step;
-	r->share = b->share;
+	r->only_compiles = b->node->only_compiles;
+	if (!r->only_compiles)
+		r->share = b->share;
 	r->nparts = 1;
 	return r;
 }

@@ -48,9 +48,6 @@
 /* Each group table and each build may want a few of these. */
 #define MAX_ATTEMPTS	16
 
-/* If a request that only asks for kernels finds them there, it is executed; but not for longer. */
-#define ONLY_COMPILES_MS	1000
-
 /* Why PostgreSQL's own plan answers, where no device was asked. */
 #define GC_SOONER	"PostgreSQL's own plan is estimated to be sooner with these parameters"
 
@@ -459,7 +456,7 @@ gc_ask_for_kernels(GcScanState *node, GcError *err)
 	if (code == GC_OK && gc_lacks_columns(node))
 		return false;
 	node->only_compiles = true;
-	node->limit_ms = ONLY_COMPILES_MS;
+	node->limit_ms = -1;
 	if (code == GC_OK)
 		code = gc_compute_ahead(node, err);
 	if (code == GC_OK)
@@ -515,8 +512,8 @@ run_on_device(GcScanState *node, GcError *err)
 		}
 		if (outcome == GC_RETRY_LOAD)
 			code = gc_make_lookup_room(node) ? GC_OK : gc_load_inputs(node, err);
-		/* Each part has a copy of the session's own rows. */
-		else if (outcome == GC_CACHE_FULL && node->stats.devices != 0 && !node->undivided)
+		/* Each part has a copy of the session's own rows, and returns all groups. */
+		else if ((outcome == GC_CACHE_FULL || outcome == GC_RESULT_TOO_LARGE) && node->stats.devices != 0 && !node->undivided)
 			node->undivided = true;
 		else if (goes_elsewhere(node, outcome))
 			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);

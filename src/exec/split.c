@@ -8,8 +8,13 @@
  * Each part has these chunks alone, and all builds.  The first one has the rows that the session has read itself.
  * The program is bound for the whole, so parts have one program, whose accumulators hold all parts' rows.
  *
- * Requests that can be split end in groups of which all are returned, or in rows.  Of the first few rows, each part chooses as many.
- * The node decides among these as it does among ties.  Merging is by the table in program/accumulators.h.
+ * Requests that can be split end in groups or in rows.  Of the first few rows, each part chooses as many.  Of groups, parts
+ * return all, since only the sums of all parts tell which of them are wanted.  The node tests HAVING, and decides
+ * among what comes as it does among ties.  Merging is by the table in program/accumulators.h.
+ *
+ * The main pipeline may add up an earlier one's groups, as for grouping sets.  Then it is that one whose table has stripes.
+ * Where it does anything else with them, as for DISTINCT, each group must be whole.  Then each device reads all chunks, and
+ * makes the groups whose keys have a hash of its own (worker/run/passes.c).
  *
  * Runs in backends, under the guard of the request slots.
  *
@@ -29,15 +34,82 @@
 /* Microseconds of kernels that one device takes at most where others are there. */
 #define LONG_US		5000
 
+/* Microseconds that a group of a part takes: it is merged, and decoded if HAVING or LIMIT leave it out, too. */
+#define MERGE_US	0.3
+
 /*-------------------------------------------------------------------------
  * Whether, and how
  *-------------------------------------------------------------------------
  */
 
-static int
-main_input(const GcProgram *p)
+/* Is an expression computed of keys alone, where it reads groups? */
+static bool
+reads_keys(const GcProgram *p, u16 expr)
 {
-	return gc_pipelines(p)[p->npipelines - 1].input;
+	const GcExpr *e = &gc_exprs(p)[expr];
+
+	if (e->op == GC_OP_COLUMN)
+		return gc_columns(p)[e->ref].agg == GC_NONE;
+	for (int i = 0; i < 3; i++)
+	{
+		if (e->arg[i] != GC_NONE && !reads_keys(p, e->arg[i]))
+			return false;
+	}
+	return e->op != GC_OP_PAYLOAD;
+}
+
+/* Does an accumulator over groups come to the same, however many groups each of them is in parts of? */
+static bool
+takes_parts(const GcProgram *p, const GcPAgg *agg)
+{
+	const GcExpr *arg = agg->arg == GC_NONE ? NULL : &gc_exprs(p)[agg->arg];
+	const GcPColumn *column;
+
+	if (arg == NULL || arg->op != GC_OP_COLUMN || agg->factor != GC_NONE)
+		return false;
+	column = &gc_columns(p)[arg->ref];
+	return column->agg == GC_NONE ? gc_takes_twice(agg->fn) : gc_accumulator_of(&gc_aggs(p)[column->agg])->parts == agg->fn;
+}
+
+/* Does the pipeline no more than add up the groups that it reads, by some of their keys? */
+static bool
+adds_up_groups(const GcProgram *p, const GcPPipeline *pl)
+{
+	if (pl->sink != GC_SINK_AGGREGATE || pl->nsteps > 0 || gc_inputs(p)[pl->input].groups_of == 0)
+		return false;
+	for (int k = 0; k < pl->nkeys; k++)
+	{
+		if (!reads_keys(p, gc_refs(p)[pl->first_key + k]))
+			return false;
+	}
+	for (int i = 0; i < pl->naggs; i++)
+	{
+		if (!takes_parts(p, &gc_aggs(p)[pl->first_agg + i]))
+			return false;
+	}
+	return true;
+}
+
+/* The pipeline that reads the table whose chunks are shared out. */
+static int
+striped_pipeline(const GcProgram *p)
+{
+	const int	main = p->npipelines - 1;
+	const GcPPipeline *pl = &gc_pipelines(p)[main];
+
+	return adds_up_groups(p, pl) ? gc_inputs(p)[pl->input].groups_of - 1 : main;
+}
+
+static int
+striped_input(const GcProgram *p)
+{
+	return gc_pipelines(p)[striped_pipeline(p)].input;
+}
+
+static bool
+has_aggregate(const GcPPipeline *pl, int agg)
+{
+	return agg >= pl->first_agg && agg < pl->first_agg + pl->naggs;
 }
 
 /*
@@ -47,34 +119,55 @@ main_input(const GcProgram *p)
 static bool
 depends_on_order(const GcProgram *p)
 {
-	const GcPPipeline *main = &gc_pipelines(p)[p->npipelines - 1];
-
 	for (int i = 0; i < p->naggs; i++)
 	{
 		const GcMerge merge = gc_merge_of(&gc_aggs(p)[i]);
 
-		if ((merge == GC_MERGE_ADDF || merge == GC_MERGE_PRECISE) && (i < main->first_agg || i >= main->first_agg + main->naggs))
+		if ((merge == GC_MERGE_ADDF || merge == GC_MERGE_PRECISE) && !has_aggregate(&gc_pipelines(p)[p->npipelines - 1], i) &&
+			!has_aggregate(&gc_pipelines(p)[striped_pipeline(p)], i))
 			return true;
 	}
 	return p->nwindows > 0;
 }
 
-/* Does the main pipeline read a table's chunks, and nothing else fill or choose from its sink? */
+/* Does the striped pipeline read a table's chunks?  It must be alone in that and in filling its sink, and the main one in reading that. */
 static bool
-can_be_split(const GcBinding *b)
+has_stripes(const GcBinding *b)
 {
 	const GcProgram *p = b->program;
 	const int	main = p->npipelines - 1;
-	const GcInputState *in = &b->node->inputs[main_input(p)];
+	const int	striped = striped_pipeline(p);
+	const GcInputState *in = &b->node->inputs[striped_input(p)];
 
-	if (p->select || depends_on_order(p) || gc_pipelines(p)[main].rest_of || in->dir == NULL || in->served.nchunks < 2)
+	if (gc_pipelines(p)[striped].rest_of || in->dir == NULL || in->served.nchunks < 2)
 		return false;
-	for (int n = 0; n < main; n++)
+	for (int n = 0; n < p->npipelines; n++)
 	{
-		if (gc_pipelines(p)[n].rest_of == main + 1 || gc_pipelines(p)[n].input == main_input(p))
+		const GcPPipeline *pl = &gc_pipelines(p)[n];
+
+		if (pl->rest_of == main + 1 || pl->rest_of == striped + 1 || (n != striped && pl->input == striped_input(p)) ||
+			(n != main && striped != main && gc_inputs(p)[pl->input].groups_of == striped + 1))
 			return false;
 	}
 	return true;
+}
+
+/* 1 + the pipeline whose groups the main one alone reads, and which can be shared out by their keys; 0: there is none. */
+static u32
+groups_by_key(const GcProgram *p)
+{
+	const int	main = p->npipelines - 1;
+	const int	from = gc_inputs(p)[gc_pipelines(p)[main].input].groups_of - 1;
+
+	/* Of a device without any group, one of no row would be missing. */
+	if (from < 0 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || gc_pipelines(p)[from].needs_group)
+		return 0;
+	for (int n = 0; n < main; n++)
+	{
+		if (gc_pipelines(p)[n].rest_of == main + 1 || gc_inputs(p)[gc_pipelines(p)[n].input].groups_of == from + 1)
+			return 0;
+	}
+	return from + 1;
 }
 
 /* Rows of an input's chunks, each of which takes memory for multiples of GC_PAD_ROWS. */
@@ -141,11 +234,13 @@ gc_too_small(const GcBinding *b, u32 avoided)
 	return (gc_queue_devices() & ~avoided & ~devices) == 0 ? 0 : devices;
 }
 
-/* Is the request done sooner in parts than as a whole? */
+/* Is the request done sooner in parts than as a whole?  Each part may have any of the groups. */
 static bool
-is_sooner_in_parts(u32 devices, double us)
+is_sooner_in_parts(const GcBinding *b, u32 devices, double us)
 {
+	const int	main = b->program->npipelines - 1;
 	double		backlogs[GC_MAX_DEVICES];
+	double		groups = 0;
 	int			n = 0;
 
 	for (int d = 0; d < gc_ndevices; d++)
@@ -153,7 +248,9 @@ is_sooner_in_parts(u32 devices, double us)
 		if (devices & 1u << d)
 			backlogs[n++] = pg_atomic_read_u64(&gc_device_status_of(d)->backlog_us);
 	}
-	return gc_parts_are_sooner(backlogs, n, us);
+	if (gc_pipelines(b->program)[main].sink == GC_SINK_AGGREGATE)
+		groups = n * Min(b->plan->groups[main], (double) b->sinks[main].ngroups);
+	return gc_parts_are_sooner(backlogs, n, us, groups * MERGE_US);
 }
 
 /*
@@ -193,16 +290,21 @@ bool
 gc_split(const GcBinding *b, u32 avoided, GcStripes *stripes)
 {
 	const u32	devices = gc_queue_devices() & ~avoided;
+	bool		by_chunks;
 	double		us;
 
-	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || pg_popcount32(devices) < 2 || !can_be_split(b))
+	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || pg_popcount32(devices) < 2 || depends_on_order(b->program))
 		return false;
-	us = gc_route_predict(b->request);
-	if (gc_debug_split == GC_SPLIT_PREDICTED && (us <= LONG_US || !is_sooner_in_parts(devices, us)) &&
-		(devices & ~smaller_than(bytes_of(b))) != 0)
-		return false;
+	by_chunks = has_stripes(b);
 	memset(stripes, 0, sizeof(*stripes));
 	stripes->devices = devices;
+	stripes->groups = by_chunks ? 0 : groups_by_key(b->program);
+	if (!by_chunks && stripes->groups == 0)
+		return false;
+	us = gc_route_predict(b->request);
+	if (gc_debug_split == GC_SPLIT_PREDICTED && (us <= LONG_US || !is_sooner_in_parts(b, devices, us)) &&
+		(!by_chunks || (devices & ~smaller_than(bytes_of(b))) != 0))
+		return false;
 	set_owners(stripes);
 	return true;
 }
@@ -221,22 +323,32 @@ owner_of(uint32 chunk, const GcStripes *stripes)
 	return pg_rightmost_one_pos32(others);
 }
 
-GcCode
-gc_make_part(GcBinding *b, const GcStripes *stripes, int device)
+/* Leave the input the device's chunks, and the session's own rows if the device is the first. */
+static void
+take_chunks(GcInputState *in, const GcStripes *stripes, int device)
 {
-	GcInputState *in = &b->node->inputs[main_input(b->program)];
-	const GcInputState whole = *in;
-	const GcHash share = b->share;
-	GcCode		code;
+	const bool *skipped = in->skipped;
 
-	in->skipped = palloc(whole.served.nchunks * sizeof(bool));
-	for (uint32 k = 0; k < whole.served.nchunks; k++)
-		in->skipped[k] = whole.skipped[k] || owner_of(whole.served.chunks[k].chunk, stripes) != device;
+	in->skipped = palloc(in->served.nchunks * sizeof(bool));
+	for (uint32 k = 0; k < in->served.nchunks; k++)
+		in->skipped[k] = skipped[k] || owner_of(in->served.chunks[k].chunk, stripes) != device;
 	if (device != pg_rightmost_one_pos32(stripes->devices))
 	{
 		in->private = NULL;
 		in->private_rows = 0;
 	}
+}
+
+GcCode
+gc_make_part(GcBinding *b, const GcStripes *stripes, int device)
+{
+	GcInputState *in = &b->node->inputs[striped_input(b->program)];
+	const GcInputState whole = *in;
+	const GcHash share = b->share;
+	GcCode		code;
+
+	if (stripes->groups == 0)
+		take_chunks(in, stripes, device);
 	if (share.h[0] != 0)
 	{
 		gc_hash_mix(&b->share, stripes, sizeof(*stripes));
@@ -244,8 +356,13 @@ gc_make_part(GcBinding *b, const GcStripes *stripes, int device)
 	}
 	code = gc_write_request(b);
 	if (code == GC_OK)
+	{
 		b->request->nparts = pg_popcount32(stripes->devices);
-	pfree(in->skipped);
+		b->request->part = pg_popcount32(stripes->devices & ((1u << device) - 1));
+		b->request->split_groups = stripes->groups;
+	}
+	if (in->skipped != whole.skipped)
+		pfree(in->skipped);
 	*in = whole;
 	b->share = share;
 	return code;
@@ -350,12 +467,38 @@ typedef struct Groups
 	int			group_words;
 } Groups;
 
+/* How many groups before its turn a group's slot is fetched, and what that tells of. */
+#define SLOT_AHEAD	16
+#define GROUP_AHEAD	8
+
+/* Where to look first for the group with this key. */
+static uint64
+first_slot(const Groups *g, const i64 *key)
+{
+	return gc_hash_bytes(key, g->key_words * sizeof(i64), 0).h[0] & (g->nslots - 1);
+}
+
+/* Have the cache misses of groups that are merged soon overlap. */
+static void
+fetch_group(const Groups *g, const i64 *key, bool slot_is_there)
+{
+	const uint64 *slot = &g->slots[first_slot(g, key)];
+
+	if (!slot_is_there)
+		__builtin_prefetch(slot);
+	else if (*slot != 0)
+	{
+		__builtin_prefetch(g->result->keys + (*slot - 1) * g->key_words);
+		__builtin_prefetch(g->result->words + (*slot - 1) * g->group_words, 1);
+	}
+}
+
 /* The accumulators of the group with this key; a new one's are zero. */
 static u64 *
 find_group(Groups *g, const i64 *key)
 {
 	const Size	key_bytes = g->key_words * sizeof(i64);
-	uint64		slot = gc_hash_bytes(key, key_bytes, 0).h[0] & (g->nslots - 1);
+	uint64		slot = first_slot(g, key);
 
 	while (g->slots[slot] != 0 && memcmp(g->result->keys + (g->slots[slot] - 1) * g->key_words, key, key_bytes) != 0)
 		slot = (slot + 1) & (g->nslots - 1);
@@ -383,16 +526,23 @@ merge_groups(const GcBinding *b, GcResult *result, const GcResult *const *parts,
 	result->gathered = dense;
 	for (int i = 0; i < nparts; i++)
 	{
+		const bool	keyed = g.key_words > 0 && (!dense || parts[i]->gathered);
+
 		for (uint64 n = 0; n < parts[i]->count; n++)
 		{
 			const u64  *from = parts[i]->words + n * g.group_words;
-			const i64	number = dense && !parts[i]->gathered ? (i64) n : 0;
+			const i64	number = n;
 
 			if ((n & 0xffff) == 0)
 				CHECK_FOR_INTERRUPTS();
+			if (keyed && n + SLOT_AHEAD < parts[i]->count)
+			{
+				fetch_group(&g, parts[i]->keys + (n + SLOT_AHEAD) * g.key_words, false);
+				fetch_group(&g, parts[i]->keys + (n + GROUP_AHEAD) * g.key_words, true);
+			}
 			if (b->plan->grouped && from[0] == 0)
 				continue;
-			merge_group(p, pl, find_group(&g, dense && !parts[i]->gathered ? &number : parts[i]->keys + n * g.key_words), from);
+			merge_group(p, pl, find_group(&g, keyed ? parts[i]->keys + n * g.key_words : &number), from);
 		}
 	}
 	pfree(g.slots);

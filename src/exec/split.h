@@ -21,10 +21,11 @@ typedef enum GcSplit
 /* Chunks of the largest device before owners repeat. */
 #define GC_MOST_SHARE	16
 
-/* How chunks belong to devices, the same for all parts of a request. */
+/* What belongs to which device, the same for all parts of a request. */
 typedef struct GcStripes
 {
 	u32			devices;		/* that share the request, as bits */
+	u32			groups;			/* 1 + pipeline whose groups belong to devices, by their keys; 0: chunks do */
 	u32			n;				/* chunks after which owners repeat */
 	u8			owners[GC_MAX_DEVICES * GC_MOST_SHARE];
 } GcStripes;

@@ -162,6 +162,9 @@ typedef struct GcRequest
 	u32			visible_rows;	/* of the largest */
 	u64			bitmap_bytes;	/* of memory that these bitmaps take on the device */
 	u32			nparts;			/* of the request that it is a part of, each on a device of its own; or 1 */
+	u32			part;			/* which of these */
+	u32			only_compiles;	/* bool: it is done, without a result, once its kernels are there */
+	u32			split_groups;	/* 1 + pipeline of whose groups a part has some by their keys; 0: it has chunks */
 } GcRequest;
 
 /*

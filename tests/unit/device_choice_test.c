@@ -51,12 +51,14 @@ test_turns(void)
 static void
 test_parts(void)
 {
-	ok(gc_parts_are_sooner((double[]) {0, 0}, 2, 100), "idle devices share a request");
-	ok(gc_parts_are_sooner((double[]) {900, 900, 900}, 3, 100), "so do equally busy ones");
-	ok(gc_parts_are_sooner((double[]) {49, 0}, 2, 100), "one is a little busier");
-	ok(!gc_parts_are_sooner((double[]) {50, 0}, 2, 100), "one is busier by what the other would spare");
-	ok(!gc_parts_are_sooner((double[]) {0, 10, 5000, 0}, 4, 100), "one of four is much busier");
-	ok(!gc_parts_are_sooner((double[]) {0}, 1, 100), "one device has no parts");
+	ok(gc_parts_are_sooner((double[]) {0, 0}, 2, 100, 0), "idle devices share a request");
+	ok(gc_parts_are_sooner((double[]) {900, 900, 900}, 3, 100, 0), "so do equally busy ones");
+	ok(gc_parts_are_sooner((double[]) {49, 0}, 2, 100, 0), "one is a little busier");
+	ok(!gc_parts_are_sooner((double[]) {50, 0}, 2, 100, 0), "one is busier by what the other would spare");
+	ok(!gc_parts_are_sooner((double[]) {0, 10, 5000, 0}, 4, 100, 0), "one of four is much busier");
+	ok(!gc_parts_are_sooner((double[]) {0}, 1, 100, 0), "one device has no parts");
+	ok(gc_parts_are_sooner((double[]) {0, 0}, 2, 100, 49), "merging takes less than the parts spare");
+	ok(!gc_parts_are_sooner((double[]) {0, 0}, 2, 100, 50), "merging takes as much");
 }
 
 int

@@ -91,7 +91,7 @@ gc_choose_device(const GcDeviceOffer *offers, int n, double us, uint32_t turn, G
 }
 
 bool
-gc_parts_are_sooner(const double *backlogs, int n, double us)
+gc_parts_are_sooner(const double *backlogs, int n, double us, double merge_us)
 {
 	double		least = backlogs[0];
 	double		most = backlogs[0];
@@ -101,5 +101,5 @@ gc_parts_are_sooner(const double *backlogs, int n, double us)
 		least = backlogs[d] < least ? backlogs[d] : least;
 		most = backlogs[d] > most ? backlogs[d] : most;
 	}
-	return most + us / n < least + us;
+	return most + us / n + merge_us < least + us;
 }

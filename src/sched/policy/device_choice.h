@@ -43,7 +43,10 @@ typedef struct GcDeviceOffer
 /* The device for a request that takes `us` microseconds.  turn: for GC_ROUTE_ROUND_ROBIN.  -1: none is a candidate. */
 extern int	gc_choose_device(const GcDeviceOffer *offers, int n, double us, uint32_t turn, GcRoute policy);
 
-/* Are n devices with these backlogs sooner done with a part each than the least busy one is with the whole? */
-extern bool gc_parts_are_sooner(const double *backlogs, int n, double us);
+/*
+ * Are n devices with these backlogs sooner done with a part each than the least busy one is with the whole?  merge_us: to make
+ * one result of the parts'.
+ */
+extern bool gc_parts_are_sooner(const double *backlogs, int n, double us, double merge_us);
 
 #endif							/* GC_DEVICE_CHOICE_H */

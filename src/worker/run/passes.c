@@ -22,6 +22,8 @@
  * splits would be as many passes as their product.  These are builds that a pipeline probes; the build
  * that it fills; the groups that it scans, if they have these keys; the main groups.
  *
+ * Of groups that several devices share (GcRequest.split_groups), a request goes through the parts of its own device alone.
+ *
  * Full and right joins want all passes to have noted their matches before the rests run.  So a pipeline
  * with one has one split at most.
  *
@@ -67,6 +69,7 @@ typedef struct KeySplit
 	u64			range;
 	u32			parts;
 	u32			part;
+	u32			devices;		/* each of which goes through as many of the parts */
 } KeySplit;
 
 struct GcPasses
@@ -124,7 +127,7 @@ has_passes(const GcProgram *p, int pipeline)
 static int
 add_split(GcPasses *ps, int pipeline, u16 first_key, u16 nkeys)
 {
-	ps->split[ps->nsplits] = (KeySplit) {.pipeline = pipeline,.first_key = first_key,.nkeys = nkeys,.parts = 1};
+	ps->split[ps->nsplits] = (KeySplit) {.pipeline = pipeline,.first_key = first_key,.nkeys = nkeys,.parts = 1,.devices = 1};
 	return ps->nsplits++;
 }
 
@@ -267,6 +270,12 @@ find_group_split(GcPasses *ps, int n)
 	const int	from = gc_inputs(p)[pl->input].groups_of - 1;
 	const bool	alone = !has_rest(p, n);
 
+	if (from >= 0 && (u32) from + 1 == ps->r->split_groups)
+	{
+		ps->of_groups[from] = add_split(ps, n, GC_NONE, 0);
+		ps->split[ps->of_groups[from]].devices = ps->split[ps->of_groups[from]].parts = ps->r->nparts;
+		return;
+	}
 	/* Each part is there in the passes of one pipeline. */
 	if (from < 0 || count_readers(p, from + 1) != 1 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH ||
 		ps->of_groups[from] != GC_NOT_SPLIT || is_small(gc_bytes_of_sink(ps->r, from, false, false)))
@@ -458,6 +467,26 @@ resize(GcPasses *ps)
 	}
 }
 
+/* Passes of a split: its parts, or those of this device.  They begin with this part. */
+static u32
+count_passes(const KeySplit *s)
+{
+	return s->parts / s->devices;
+}
+
+static u32
+first_part(const GcPasses *ps, const KeySplit *s)
+{
+	return s->devices > 1 ? ps->r->part * count_passes(s) : 0;
+}
+
+/* Is the split's part the last of its passes? */
+static bool
+is_last(const GcPasses *ps, const KeySplit *s)
+{
+	return s->part + 1 >= first_part(ps, s) + count_passes(s);
+}
+
 /* Launches of the kernel of a pipeline. */
 static double
 count_launches(const GcPasses *ps, int pipeline)
@@ -467,7 +496,7 @@ count_launches(const GcPasses *ps, int pipeline)
 	double		launches = 1;
 
 	for (int i = 0; i < ps->nsplits; i++)
-		launches *= ps->split[i].pipeline == pipeline ? ps->split[i].parts : 1;
+		launches *= ps->split[i].pipeline == pipeline ? count_passes(&ps->split[i]) : 1;
 	if (pl->sink == GC_SINK_BUILD)
 		s = split_of(ps, ps->of_build[pl->build]);
 	else if (pl->sink == GC_SINK_AGGREGATE && pipeline != ps->p->npipelines - 1)
@@ -495,7 +524,7 @@ disturbs_rest(const GcPasses *ps, int i)
 		return false;
 	for (int k = 0; k < ps->nsplits; k++)
 	{
-		if (k != i && ps->split[k].pipeline == s->pipeline && !ps->split[k].main_groups && ps->split[k].parts > 1)
+		if (k != i && ps->split[k].pipeline == s->pipeline && !ps->split[k].main_groups && count_passes(&ps->split[k]) > 1)
 			return true;
 	}
 	return false;
@@ -535,7 +564,7 @@ split_more(GcPasses *ps)
 	if (s == NULL)
 		return false;
 	before = s->parts;
-	s->parts += Max(s->parts / 4, 1);
+	s->parts += Max(count_passes(s) / 4, 1) * s->devices;
 	if (gc_passes_count(ps) > GC_MOST_PASSES)
 	{
 		s->parts = before;
@@ -674,7 +703,7 @@ gc_passes_begin(GcPasses *ps)
 	memset(ps->made_build, 0, sizeof(ps->made_build));
 	memset(ps->made_groups, 0, sizeof(ps->made_groups));
 	for (int i = 0; i < ps->nsplits; i++)
-		ps->split[i].part = 0;
+		ps->split[i].part = first_part(ps, &ps->split[i]);
 }
 
 bool
@@ -682,7 +711,7 @@ gc_passes_first(const GcPasses *ps, int pipeline)
 {
 	for (int i = 0; ps && i < ps->nsplits; i++)
 	{
-		if (ps->split[i].pipeline == pipeline && !ps->split[i].main_groups && ps->split[i].part > 0)
+		if (ps->split[i].pipeline == pipeline && !ps->split[i].main_groups && ps->split[i].part > first_part(ps, &ps->split[i]))
 			return false;
 	}
 	return true;
@@ -695,7 +724,7 @@ gc_passes_last(const GcPasses *ps, int pipeline)
 	{
 		const KeySplit *s = &ps->split[i];
 
-		if (s->pipeline == pipeline && !s->main_groups && s->part < s->parts - 1)
+		if (s->pipeline == pipeline && !s->main_groups && !is_last(ps, s))
 			return false;
 	}
 	return true;
@@ -710,9 +739,12 @@ gc_passes_next(GcPasses *ps, int pipeline)
 
 		if (s->pipeline != pipeline || s->main_groups)
 			continue;
-		if (++s->part < s->parts)
+		if (!is_last(ps, s))
+		{
+			s->part++;
 			return true;
-		s->part = 0;
+		}
+		s->part = first_part(ps, s);
 	}
 	return false;
 }
@@ -722,7 +754,7 @@ gc_passes_last_groups(const GcPasses *ps)
 {
 	const KeySplit *s = ps ? split_of(ps, ps->of_groups[ps->p->npipelines - 1]) : NULL;
 
-	return s == NULL || s->part == s->parts - 1;
+	return s == NULL || is_last(ps, s);
 }
 
 void
@@ -811,7 +843,7 @@ gc_passes_due_rest(const GcPasses *ps, int rest)
 	{
 		const KeySplit *s = &ps->split[i];
 
-		if (s->pipeline == pipeline && !s->main_groups && s->part < s->parts - 1 && !takes_part(ps, rest, i))
+		if (s->pipeline == pipeline && !s->main_groups && !is_last(ps, s) && !takes_part(ps, rest, i))
 			return false;
 	}
 	return true;

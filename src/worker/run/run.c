@@ -232,6 +232,7 @@ gc_run_start(int slot)
 {
 	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc run", ALLOCSET_SMALL_SIZES);
 	GcRun	   *run = MemoryContextAllocZero(cxt, sizeof(GcRun));
+	const bool	whole = gc_slot_request(slot)->split_groups == 0;
 	GcProgram  *p;
 
 	run->cxt = cxt;
@@ -251,7 +252,9 @@ gc_run_start(int slot)
 	run->memory.lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
 	run->result.gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && gc_run_main_sink(run)->ngroups > GATHER_GROUPS;
-	run->result.choose = p->select > 0 && (run->result.gather || run->main->group_mode == GC_GROUP_HASH);
+	/* A part of a request does not know what groups come to: the session chooses. */
+	run->result.choose = p->select > 0 && run->request->nparts == 1 &&
+		(run->result.gather || run->main->group_mode == GC_GROUP_HASH);
 	run->result.gather = run->result.gather && !run->result.choose;
 	run->memory.sinks = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcSinkMemory));
 	run->kernels.timed = MemoryContextAllocZero(cxt, p->npipelines);
@@ -265,7 +268,8 @@ gc_run_start(int slot)
 	gc_slot_run_info(slot)->passes = 1;
 	if (!gc_signature_check(run->request, &run->err))
 		run->state = RUN_FINISHED;
-	else if (gc_passes_fit(run->request, run->result.gather, run->result.choose) || !plan_passes(run, true))
+	/* Passes know which groups are this device's, though all may fit. */
+	else if ((whole && gc_passes_fit(run->request, run->result.gather, run->result.choose)) || !plan_passes(run, whole))
 		ask_kernels(run);
 	return run;
 }
@@ -942,7 +946,7 @@ gc_run_advance(GcRun *run, int others)
 			}
 			gc_slot_note_compiling(run->slot, false);
 			if (run->state != RUN_FINISHED)
-				run->state = RUN_WAITING;
+				run->state = run->request->only_compiles ? RUN_FINISHED : RUN_WAITING;
 			return true;
 		case RUN_WAITING:
 			return advance_waiting(run, others);
