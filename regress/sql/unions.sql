@@ -28,6 +28,8 @@ END $$;
 
 SELECT plan_of('SELECT x FROM a JOIN d ON k = id WHERE yr = 1993 UNION SELECT y FROM b JOIN d ON k = id WHERE yr > 1993');
 SELECT plan_of('SELECT x, v FROM a JOIN d ON k = id WHERE yr = 1993 UNION ALL SELECT y, w FROM b ORDER BY v LIMIT 3');
+-- A SELECT whose groups no condition lets through, whatever other conditions there are, is none.
+SELECT plan_of('SELECT x, v FROM (SELECT ''a'' AS s, x, sum(v) AS v FROM a WHERE x IN (1, 2) GROUP BY x UNION ALL SELECT ''b'', y, sum(w) FROM b WHERE y IN (1, 2) GROUP BY y) u WHERE s = ''b''');
 
 -- UNION ALL: of rows and groups, of types that differ, in an order, of nothing
 SELECT q, check_union(q) FROM unnest(ARRAY[

@@ -597,13 +597,29 @@ strip_placeholders(Node *node, void *context)
 	return expression_tree_mutator(node, strip_placeholders, context);
 }
 
+/* Is one of a level's conditions false?  Those that PostgreSQL moved here from HAVING were not simplified with the others. */
+static bool
+is_false(const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, castNode(List, query->jointree->quals))
+	{
+		const Const *con = lfirst(lc);
+
+		if (IsA(con, Const) && (con->constisnull || !DatumGetBool(con->constvalue)))
+			return true;
+	}
+	return false;
+}
+
 /* Does a subquery group no rows, so that it has none? */
 static bool
 is_empty_grouping(PlannerInfo *subroot)
 {
 	RelOptInfo *rel = subroot->parse->setOperations ? NULL : joined_rel(subroot);
 
-	return rel && IS_DUMMY_REL(rel) && subroot->parse->groupingSets == NIL &&
+	return rel && (IS_DUMMY_REL(rel) || is_false(subroot->parse)) && subroot->parse->groupingSets == NIL &&
 		(subroot->parse->groupClause != NIL || subroot->parse->distinctClause != NIL);
 }
 
