@@ -21,13 +21,23 @@ SET gpuconc.debug_tuple_cost = 0;
 SET cpu_operator_cost = 1;
 SELECT f, check_outer(format('SELECT id, %s OVER (PARTITION BY nn ORDER BY id) FROM types', f)) AS partitions,
 	check_outer(format('SELECT id, nt, tx, f8, %s OVER (ORDER BY i4 DESC NULLS LAST, id) + id AS v FROM types WHERE id %% 7 < 5', f)) AS one
-FROM unnest(ARRAY['row_number()', 'rank()', 'lag(i4)', 'first_value(nn)', 'count(*)', 'count(i4)', 'sum(i4)', 'sum(i8)', 'avg(i4)', 'avg(n)', 'min(n)', 'max(i8)', 'ntile(1)', 'ntile(7)', 'ntile(2147483647)', 'count(*) FILTER (WHERE b)', 'count(i2) FILTER (WHERE nt < ''H'' OR b IS NULL)', 'sum(i4) FILTER (WHERE i4 > 0)', 'avg(n) FILTER (WHERE nn = 3)', 'max(d) FILTER (WHERE id < 0)', 'min(i8) FILTER (WHERE 10 / nullif(i2, 0) > 1)']) AS f;
+FROM unnest(ARRAY['row_number()', 'rank()', 'lag(i4)', 'first_value(nn)', 'count(*)', 'count(i4)', 'sum(i4)', 'sum(i8)', 'avg(i4)', 'avg(n)', 'min(n)', 'max(i8)', 'ntile(1)', 'ntile(7)', 'ntile(2147483647)', 'count(*) FILTER (WHERE b)', 'count(i2) FILTER (WHERE nt < ''H'' OR b IS NULL)', 'sum(i4) FILTER (WHERE i4 > 0)', 'avg(n) FILTER (WHERE nn = 3)', 'max(d) FILTER (WHERE id < 0)', 'min(i8) FILTER (WHERE 10 / nullif(i2, 0) > 1)',
+	'percent_rank()', 'cume_dist()', 'lag(i4, 3)', 'lead(n, 2, 0.555)', 'lag(i8, -4, id)', 'lag(i4, i2::int4 % 5)', 'lead(id, NULL)', 'lead(id, (-2147483648)::int4, id)', 'nth_value(n, 3)', 'nth_value(id, 2147483647)']) AS f;
 
 -- frames of rows at constant distances, with none and with all of a partition
 SELECT frame, check_outer(format('SELECT id, count(*) OVER w, count(i4) OVER w, sum(i4) OVER w, sum(id) OVER w, sum(n) OVER w, avg(i8) OVER w, first_value(i4) OVER w, last_value(id) OVER w, lag(i2) OVER w, ntile(4) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %s)', frame)) AS partitions,
 	check_outer(format('SELECT id, count(*) FILTER (WHERE b) OVER w, avg(n) OVER w, first_value(id) OVER w FROM types WINDOW w AS (ORDER BY nn DESC, id %s)', frame)) AS one
-FROM unnest(ARRAY['ROWS 2 PRECEDING', 'ROWS CURRENT ROW', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 9 FOLLOWING',
+FROM unnest(ARRAY['ROWS 2 PRECEDING', 'ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW', 'ROWS CURRENT ROW', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 9 FOLLOWING',
 	'ROWS BETWEEN 1 PRECEDING AND 4 PRECEDING', 'ROWS 9223372036854775807 PRECEDING', 'ROWS BETWEEN CURRENT ROW AND 9223372036854775807 FOLLOWING', 'ROWS BETWEEN 9223372036854775807 FOLLOWING AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 3 PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 0 FOLLOWING', 'ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING']) AS frame;
+
+-- frames of peers and of ranges, and what they leave out
+SELECT frame, check_outer(format('SELECT id, count(*) OVER w, count(i4) OVER w, sum(n) OVER w, avg(i8) OVER w, first_value(i4) OVER w, last_value(id) OVER w, nth_value(id, 2) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %s)', frame)) AS partitions,
+	check_outer(format('SELECT id, count(*) FILTER (WHERE b) OVER w, sum(n) OVER w, count(*) OVER w FROM types WINDOW w AS (ORDER BY nn DESC NULLS LAST %s)', frame)) AS one
+FROM unnest(ARRAY['GROUPS 2 PRECEDING', 'GROUPS BETWEEN 1 PRECEDING AND 3 FOLLOWING EXCLUDE GROUP', 'GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING EXCLUDE TIES', 'GROUPS BETWEEN 9223372036854775807 PRECEDING AND 1 PRECEDING', 'GROUPS BETWEEN 2 PRECEDING AND 4 PRECEDING EXCLUDE TIES',
+	'RANGE 2 PRECEDING', 'RANGE BETWEEN 1 PRECEDING AND 3 FOLLOWING EXCLUDE TIES', 'RANGE BETWEEN 5 FOLLOWING AND UNBOUNDED FOLLOWING', 'RANGE BETWEEN CURRENT ROW AND CURRENT ROW EXCLUDE CURRENT ROW', 'RANGE BETWEEN 9223372036854775807 PRECEDING AND 4 PRECEDING EXCLUDE GROUP', 'RANGE BETWEEN 3 PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW', 'RANGE UNBOUNDED PRECEDING EXCLUDE TIES',
+	'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE GROUP']) AS frame;
+SELECT c, o, check_outer(format('SELECT id, count(*) OVER (ORDER BY %1$I RANGE %2$s PRECEDING), sum(id) OVER (PARTITION BY nn ORDER BY %1$I DESC RANGE BETWEEN %2$s PRECEDING AND %2$s FOLLOWING), count(*) OVER (ORDER BY %1$I NULLS FIRST RANGE BETWEEN UNBOUNDED PRECEDING AND %2$s FOLLOWING EXCLUDE TIES), max(i4) OVER (ORDER BY %1$I RANGE BETWEEN UNBOUNDED PRECEDING AND %2$s PRECEDING) FROM types', c, o)) AS verdict
+FROM (VALUES ('i2', '3::int2'), ('i4', '7'), ('i8', '3000000000'), ('n', '1.555'), ('nw', '100'), ('n0', '2'), ('d', 'interval ''10 days'''), ('ts', 'interval ''3 days 02:00''')) AS x (c, o);
 
 SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT id, min(i4) OVER w, max(n) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING)',
@@ -105,7 +115,14 @@ SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT id, rank() OVER (ORDER BY id), count(tx) FILTER (WHERE b) OVER (ORDER BY id), max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types',
 	'SELECT sum(i4), rank() OVER (ORDER BY sum(i4)) FROM types',
 	'SELECT id, rank() OVER (ORDER BY id), random() < 2 FROM types',
-	'SELECT id, sum(i4) OVER (ORDER BY id RANGE 2 PRECEDING) FROM types',
+	'SELECT id, sum(i4) OVER (ORDER BY f8 RANGE 2 PRECEDING) FROM types',
+	'SELECT id, sum(i4) OVER (ORDER BY d RANGE ''1 month'' PRECEDING) FROM types',
+	'SELECT id, sum(i4) OVER (ORDER BY tz RANGE ''1 day'' PRECEDING) FROM types',
+	'SELECT id, sum(i4) OVER (ORDER BY id RANGE -1 PRECEDING) FROM types',
+	'SELECT id, lag(i4, id, 3) OVER (ORDER BY id) FROM types',
+	'SELECT id, nth_value(i4, id) OVER (ORDER BY id) FROM types',
+	'SELECT id, nth_value(i4, 0) OVER (ORDER BY id) FROM types',
+	'SELECT id, max(i4) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW) FROM types',
 	'SELECT id, max(i4) OVER (ORDER BY id ROWS 2 PRECEDING) FROM types',
 	'SELECT id, sum(i4) OVER (ORDER BY id ROWS (SELECT 2) PRECEDING) FROM types',
 	'SELECT x.*, r_name FROM (SELECT id, nn, to_char(rank() OVER (ORDER BY id), ''9999'') AS c FROM types) AS x JOIN region ON r_id = nn']) AS q;
