@@ -45,7 +45,7 @@ SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT nn, sum(sum(id)) OVER (ORDER BY nn ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM types GROUP BY nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id ROWS 2 PRECEDING) AS s, last_value(id) OVER (ORDER BY id ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING) AS l FROM types) AS x JOIN region ON r_id = nn WHERE l > 7 OR l IS NULL',
 	-- expressions of PostgreSQL's above, and none of a row
-	'SELECT id, to_char(rank() OVER (ORDER BY id), ''099'') || nt, upper(nt), n * 100 / nullif(sum(n) OVER (PARTITION BY nn), 0), 17 FROM types',
+	'SELECT id, to_char(rank() OVER (ORDER BY id), ''099'') || nt, upper(nt), n * 100 / nullif(sum(n) OVER (PARTITION BY nn ORDER BY id), 0), 17 FROM types',
 	'SELECT sum(i4) OVER (ORDER BY id) FROM types WHERE id + 0 < 0',
 	'SELECT count(*) OVER () FROM types WHERE id + 0 = 7 OR id + 0 > 5000',
 	'SELECT id, rank() OVER w, sum(i4) OVER w, count(*) OVER (PARTITION BY b), dense_rank() OVER (ORDER BY nt DESC) FROM types WINDOW w AS (PARTITION BY b, nn ORDER BY i2)',
@@ -61,7 +61,7 @@ SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (nn) nn, id, rank() OVER (ORDER BY id) AS r FROM types ORDER BY nn, id DESC',
 	'SELECT * FROM (SELECT id, nn, rank() OVER (PARTITION BY nn ORDER BY id) AS r FROM types OFFSET 0) AS x WHERE r < 4',
 	-- groups
-	'SELECT nn, b, sum(n), rank() OVER (PARTITION BY nn ORDER BY sum(n) DESC, b), avg(sum(n)) OVER (PARTITION BY nn), sum(n) * 100 / nullif(sum(sum(n)) OVER (PARTITION BY b), 0) FROM types GROUP BY nn, b',
+	'SELECT nn, b, sum(n), rank() OVER (PARTITION BY nn ORDER BY sum(n) DESC, b), avg(sum(n)) OVER (PARTITION BY nn ORDER BY b), sum(n) * 100 / nullif(sum(sum(n)) OVER (PARTITION BY b ORDER BY nn), 0) FROM types GROUP BY nn, b',
 	'SELECT nt, i2 % 10, count(*), max(tx), rank() OVER (ORDER BY count(*) DESC, nt, i2 % 10) AS r FROM types GROUP BY nt, i2 % 10 HAVING sum(i4) > 0 ORDER BY r DESC LIMIT 9',
 	'SELECT nn, count(DISTINCT i2), rank() OVER (ORDER BY count(DISTINCT i2) DESC, nn) FROM types GROUP BY nn',
 	'SELECT nn, rank() OVER (ORDER BY sum(f8 * 0) DESC, nn) FROM types GROUP BY nn',
@@ -70,7 +70,7 @@ SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT nt, nn, b, s, c, rank() OVER (PARTITION BY nt ORDER BY s DESC, nn, b) AS r FROM (SELECT nt, nn, b, sum(coalesce(i8, 0)) AS s, count(DISTINCT i2) AS c FROM types GROUP BY ROLLUP (nt, nn, b)) AS x) AS y WHERE r <= 3',
 	'SELECT nn, b, GROUPING(nn, b), count(*), sum(count(*)) OVER (PARTITION BY GROUPING(nn, b) ORDER BY nn, b) FROM types GROUP BY CUBE (nn, b) HAVING count(*) > 1 OR GROUPING(nn) = 1',
 	'SELECT nn, nt, max(n), row_number() OVER (ORDER BY nn, nt, max(n)) FROM types GROUP BY GROUPING SETS ((nn), (nt), (nn))',
-	'SELECT nn, count(*), sum(count(*)) OVER () FROM types WHERE id + 0 < 0 GROUP BY GROUPING SETS ((nn), (id))',
+	'SELECT nn, count(*), sum(count(*)) OVER (ORDER BY nn) FROM types WHERE id + 0 < 0 GROUP BY GROUPING SETS ((nn), (id))',
 	'SELECT x.*, r_name FROM (SELECT nn, g, a, rank() OVER (ORDER BY g, nn, id) AS r FROM (SELECT nn, id, GROUPING(nn, id) AS g, max(n) AS a FROM types GROUP BY CUBE (nn, id)) AS y) AS x JOIN region ON r_id = x.nn']) AS q;
 -- a set's groups are not unique by what they are grouped by
 SELECT q, check_whole(q) AS verdict FROM unnest(ARRAY[
@@ -89,7 +89,7 @@ DROP TABLE public.added;
 
 -- of no row, a grouping set without columns has a group, which PostgreSQL's plan makes
 SELECT q, check_same(q) AS verdict FROM unnest(ARRAY[
-	'SELECT nn, count(*), GROUPING(nn), sum(count(*)) OVER () FROM types WHERE id + 0 < 0 GROUP BY ROLLUP (nn, id)',
+	'SELECT nn, count(*), GROUPING(nn), sum(count(*)) OVER (ORDER BY nn) FROM types WHERE id + 0 < 0 GROUP BY ROLLUP (nn, id)',
 	'SELECT x.c, r_id FROM (SELECT nn, count(*) AS c FROM types WHERE id < 0 GROUP BY CUBE (nn)) AS x RIGHT JOIN region ON r_id = x.c']) AS q;
 
 EXPLAIN (COSTS OFF) SELECT id, nt, rank() OVER (PARTITION BY nn ORDER BY id) AS r FROM types ORDER BY r DESC, id LIMIT 7;
