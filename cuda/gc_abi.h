@@ -239,22 +239,25 @@ typedef enum GcOver
 	GC_OVER_ROW_NUMBER,
 	GC_OVER_RANK,
 	GC_OVER_DENSE_RANK,
+	GC_OVER_PERCENT_RANK,
+	GC_OVER_CUME_DIST,
 	GC_OVER_ROWS,				/* the number of the frame's rows */
 	GC_OVER_COUNT,				/* of those whose argument is not NULL; it has an argument, as all below */
 	GC_OVER_SUM,
 	GC_OVER_MIN,
 	GC_OVER_MAX,
-	GC_OVER_LAG,
+	GC_OVER_LAG,				/* these two have a distance, too, which may be NULL */
 	GC_OVER_LEAD,
 	GC_OVER_FIRST,
 	GC_OVER_LAST,
+	GC_OVER_NTH,				/* it has a number above 0, too */
 	GC_OVER_NTILE,				/* the argument, above 0, is the same in all rows */
 	GC_NOVERS
 } GcOver;
 
 /*
- * A frame begins with the partition, and ends with it, behind the row's peers, or behind the row.  Or it has the rows between
- * two distances from the row.
+ * A frame begins with the partition, and ends with it, behind the row's peers, or behind the row.  Or it has the rows, or the
+ * groups of peers, between two distances from the row; or the rows whose values are between two.
  */
 enum
 {
@@ -262,7 +265,19 @@ enum
 	GC_FRAME_PEERS,
 	GC_FRAME_ROWS,
 	GC_FRAME_BETWEEN,
+	GC_FRAME_GROUPS,
+	GC_FRAME_RANGE,				/* of the first key behind PARTITION BY, which is no float */
 	GC_NFRAMES
+};
+
+/* What is left out of a frame: the row, its peers, or all of these but the row. */
+enum
+{
+	GC_EXCLUDE_NONE = 0,
+	GC_EXCLUDE_ROW,
+	GC_EXCLUDE_PEERS,
+	GC_EXCLUDE_TIES,
+	GC_NEXCLUSIONS
 };
 
 /* Kinds of a step of a launch. */
@@ -294,9 +309,12 @@ enum
 	GC_WINDOW_NKEYS,
 	GC_WINDOW_FN,				/* GcOver */
 	GC_WINDOW_FRAME,
-	GC_WINDOW_START,			/* columns: of GC_FRAME_BETWEEN, below 0 before the row */
+	GC_WINDOW_EXCLUDE,
+	GC_WINDOW_START,			/* columns: distances, below 0 before the row; or values, without a word where there is no bound */
 	GC_WINDOW_END,
+	GC_WINDOW_BY,				/* column that GC_FRAME_RANGE compares with these */
 	GC_WINDOW_ARG,				/* columns, as below */
+	GC_WINDOW_SECOND,			/* the distance or number */
 	GC_WINDOW_RESULT,
 	GC_WINDOW_KEYS,
 	GC_WINDOW_STEPS = GC_WINDOW_KEYS + 16,

@@ -14,8 +14,8 @@
  *
  * A scan has three phases: the total of each chunk of places, what comes before each chunk, the state at each place.  A
  * state is what a partition has up to a place.  Where a frame begins with its partition, the state at its end is the
- * function's value.  Else the state before it is taken from that, of sums and counts.  The first scan numbers partitions
- * and peers.
+ * function's value.  Else the state before it is taken from that, of sums and counts.  A frame that leaves out rows is in
+ * up to three spans, which are added up.  The first scan numbers partitions and peers.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,9 +46,12 @@ typedef struct GcWindow
 	u32			nkeys;
 	u32			fn;
 	u32			frame;
+	u32			exclude;
 	u64			start;
 	u64			end;
+	u64			by;
 	u64			arg;
+	u64			second;
 	u64			result;
 } GcWindow;
 
@@ -83,9 +86,12 @@ gc_window(const u64 *w, u32 which)
 	x.nkeys = (u32) w[GC_WINDOW_NKEYS];
 	x.fn = (u32) w[GC_WINDOW_FN];
 	x.frame = (u32) w[GC_WINDOW_FRAME];
+	x.exclude = (u32) w[GC_WINDOW_EXCLUDE];
 	x.start = w[GC_WINDOW_START];
 	x.end = w[GC_WINDOW_END];
+	x.by = w[GC_WINDOW_BY];
 	x.arg = w[GC_WINDOW_ARG];
+	x.second = w[GC_WINDOW_SECOND];
 	x.result = w[GC_WINDOW_RESULT];
 	return x;
 }
@@ -439,6 +445,155 @@ gc_window_carry(const GcWindow *x, GcWindowState *parts, u64 chunks, u32 thread,
 }
 
 /*-------------------------------------------------------------------------
+ * Frames
+ *-------------------------------------------------------------------------
+ */
+
+typedef struct GcWindowSpan
+{
+	u64			begin;
+	u64			behind;
+} GcWindowSpan;
+
+/* A number at a distance from another one, or the nearest of those from `first` to `end`. */
+GC_FN u64
+gc_window_at(u64 n, i64 distance, u64 first, u64 end)
+{
+	const i64	at = (i64) n + distance;
+
+	return at < (i64) first ? first : at > (i64) end ? end : (u64) at;
+}
+
+/* The first place of a partition that is not before a bound's value; of an end: that is behind it.  NULLs are beyond. */
+GC_FN u64
+gc_window_bound(const GcWindow *x, u64 first, u64 end, i128 bound, int is_end)
+{
+	const u64	key = x->keys[x->npartition];
+
+	while (first < end)
+	{
+		const u64	m = (first + end) / 2;
+		const u32	row = x->order[m];
+		const i128	value = gc_window_value(x, x->by, row);
+		const int	before = gc_window_is_null(x, x->by, row) ? (key & GC_WINDOW_NULLS_FIRST) != 0 :
+			(is_end && value == bound) || (key & GC_WINDOW_DESCENDING ? value > bound : value < bound);
+
+		if (before)
+			first = m + 1;
+		else
+			end = m;
+	}
+	return first;
+}
+
+/* The frame of a place by a range of values, in a partition.  That of a NULL has NULLs. */
+GC_FN GcWindowSpan
+gc_window_range(const GcWindow *x, u64 n, GcWindowSpan partition)
+{
+	const u32	row = x->order[n];
+	const int	isnull = gc_window_is_null(x, x->by, row);
+	GcWindowSpan s = partition;
+
+	if (GC_WINDOW_WORD(x->start) != GC_WINDOW_NO_WORD)
+		s.begin = isnull ? x->first_peer[x->peers[n]] :
+			gc_window_bound(x, partition.begin, partition.behind, gc_window_value(x, x->start, row), 0);
+	if (GC_WINDOW_WORD(x->end) != GC_WINDOW_NO_WORD)
+		s.behind = isnull ? x->first_peer[x->peers[n] + 1] :
+			gc_window_bound(x, partition.begin, partition.behind, gc_window_value(x, x->end, row), 1);
+	return s;
+}
+
+/* The frame of a place, in a partition, before rows are left out.  It may end before it begins. */
+GC_FN GcWindowSpan
+gc_window_frame(const GcWindow *x, u64 n, GcWindowSpan partition)
+{
+	const u32	row = x->order[n];
+	const u32	peers = x->peers[n];
+	const u64	least = x->peers[partition.begin];
+	const u64	most = (u64) x->peers[partition.behind - 1] + 1;
+	GcWindowSpan s = partition;
+
+	switch (x->frame)
+	{
+		case GC_FRAME_PEERS:
+			s.behind = x->first_peer[peers + 1];
+			break;
+		case GC_FRAME_ROWS:
+			s.behind = n + 1;
+			break;
+		case GC_FRAME_BETWEEN:
+			s.begin = gc_window_at(n, (i64) gc_window_value(x, x->start, row), partition.begin, partition.behind);
+			s.behind = gc_window_at(n + 1, (i64) gc_window_value(x, x->end, row), partition.begin, partition.behind);
+			break;
+		case GC_FRAME_GROUPS:
+			s.begin = x->first_peer[gc_window_at(peers, (i64) gc_window_value(x, x->start, row), least, most)];
+			s.behind = x->first_peer[gc_window_at((u64) peers + 1, (i64) gc_window_value(x, x->end, row), least, most)];
+			break;
+		case GC_FRAME_RANGE:
+			return gc_window_range(x, n, partition);
+		default:
+			break;
+	}
+	return s;
+}
+
+/* Add what a frame has from one place to before another one, if anything. */
+GC_FN u32
+gc_window_span(GcWindowSpan frame, u64 from, u64 to, GcWindowSpan *spans, u32 n)
+{
+	spans[n].begin = from > frame.begin ? from : frame.begin;
+	spans[n].behind = to < frame.behind ? to : frame.behind;
+	return n + (spans[n].begin < spans[n].behind);
+}
+
+/* The spans, of which there are up to three, that are left of the frame of a place; returns their number. */
+GC_FN u32
+gc_window_spans(const GcWindow *x, u64 n, GcWindowSpan partition, GcWindowSpan *spans)
+{
+	const GcWindowSpan frame = gc_window_frame(x, n, partition);
+	const u64	from = x->exclude == GC_EXCLUDE_ROW ? n : x->first_peer[x->peers[n]];
+	const u64	behind = x->exclude == GC_EXCLUDE_ROW ? n + 1 : x->first_peer[x->peers[n] + 1];
+	u32			count;
+
+	if (x->exclude == GC_EXCLUDE_NONE)
+		return gc_window_span(frame, frame.begin, frame.behind, spans, 0);
+	count = gc_window_span(frame, frame.begin, from, spans, 0);
+	if (x->exclude == GC_EXCLUDE_TIES)
+		count = gc_window_span(frame, n, n + 1, spans, count);
+	return gc_window_span(frame, behind, frame.behind, spans, count);
+}
+
+/* The place of number `nth` of a frame's rows, from 0 on; or x->count. */
+GC_FN u64
+gc_window_nth(const GcWindow *x, const GcWindowSpan *spans, u32 nspans, u64 nth)
+{
+	for (u32 i = 0; i < nspans; i++)
+	{
+		if (nth < spans[i].behind - spans[i].begin)
+			return spans[i].begin + nth;
+		nth -= spans[i].behind - spans[i].begin;
+	}
+	return x->count;
+}
+
+/* What the places of a span add up to, in a partition that begins at `first`. */
+GC_FN GcWindowState
+gc_window_between(const GcWindow *x, u64 first, GcWindowSpan span)
+{
+	GcWindowState s = x->states[span.behind - 1];
+	u128		sum;
+
+	s.n &= ~GC_WINDOW_BEGINS;
+	if (span.begin == first)
+		return s;
+	sum = ((u128) s.high << 64 | s.low) - ((u128) x->states[span.begin - 1].high << 64 | x->states[span.begin - 1].low);
+	s.low = (u64) sum;
+	s.high = (u64) (sum >> 64);
+	s.n -= x->states[span.begin - 1].n & ~GC_WINDOW_BEGINS;
+	return s;
+}
+
+/*-------------------------------------------------------------------------
  * Results
  *-------------------------------------------------------------------------
  */
@@ -490,33 +645,59 @@ gc_window_ntile(u64 rows, u64 place, u64 buckets)
 	return (i128) (larger + (place - larger * (each + 1)) / each + 1);
 }
 
-/* A place at a distance from another one, in a partition, or the nearest of it and that behind it. */
-GC_FN u64
-gc_window_at(u64 n, i64 distance, u64 first, u64 end)
+/* Write a function's value that places alone decide; 0 of another function. */
+GC_FN int
+gc_window_by_place(const GcWindow *x, u64 n, GcWindowSpan partition)
 {
-	const i64	at = (i64) n + distance;
+	const u32	row = x->order[n];
+	const u64	first = partition.begin;
+	const u64	rows = partition.behind - first;
+	const u64	before = x->first_peer[x->peers[n]] - first;
 
-	return at < (i64) first ? first : at > (i64) end ? end : (u64) at;
+	switch (x->fn)
+	{
+		case GC_OVER_ROW_NUMBER:
+			gc_window_write(x, row, (i128) (n - first + 1), 0);
+			return 1;
+		case GC_OVER_RANK:
+			gc_window_write(x, row, (i128) (before + 1), 0);
+			return 1;
+		case GC_OVER_DENSE_RANK:
+			gc_window_write(x, row, (i128) (x->peers[n] - x->peers[first] + 1), 0);
+			return 1;
+		case GC_OVER_PERCENT_RANK:
+			gc_window_write(x, row, GC_F64_BITS(rows > 1 ? (double) before / (double) (rows - 1) : 0.0), 0);
+			return 1;
+		case GC_OVER_CUME_DIST:
+			gc_window_write(x, row, GC_F64_BITS((double) (x->first_peer[x->peers[n] + 1] - first) / (double) rows), 0);
+			return 1;
+		case GC_OVER_NTILE:
+			gc_window_write(x, row, gc_window_ntile(rows, n - first, (u64) gc_window_value(x, x->arg, row)), 0);
+			return 1;
+		default:
+			return 0;
+	}
 }
 
-/* What the places of a frame add up to, in a partition that begins at `first`. */
-GC_FN GcWindowState
-gc_window_between(const GcWindow *x, u64 first, u64 begin, u64 behind)
+/* Write what the rows of a frame, in these spans, add up to. */
+GC_FN void
+gc_window_total(const GcWindow *x, u32 row, u64 first, const GcWindowSpan *spans, u32 nspans)
 {
 	GcWindowState s = {0, 0, 0};
-	u128		sum;
+	u64			rows = 0;
 
-	if (begin >= behind)
-		return s;
-	s = x->states[behind - 1];
-	s.n &= ~GC_WINDOW_BEGINS;
-	if (begin == first)
-		return s;
-	sum = ((u128) s.high << 64 | s.low) - ((u128) x->states[begin - 1].high << 64 | x->states[begin - 1].low);
-	s.low = (u64) sum;
-	s.high = (u64) (sum >> 64);
-	s.n -= x->states[begin - 1].n & ~GC_WINDOW_BEGINS;
-	return s;
+	for (u32 i = 0; i < nspans; i++)
+	{
+		rows += spans[i].behind - spans[i].begin;
+		if (x->fn == GC_OVER_ROWS)
+			continue;
+		/* An extreme's frame is one span. */
+		s = i == 0 ? gc_window_between(x, first, spans[i]) : gc_window_add(GC_OVER_SUM, s, gc_window_between(x, first, spans[i]));
+	}
+	if (x->fn == GC_OVER_ROWS || x->fn == GC_OVER_COUNT)
+		gc_window_write(x, row, (i128) (x->fn == GC_OVER_ROWS ? rows : s.n), 0);
+	else
+		gc_window_write(x, row, (i128) ((u128) s.high << 64 | s.low), s.n == 0);
 }
 
 /* Write the function's value for the row at a place. */
@@ -524,51 +705,30 @@ GC_FN void
 gc_window_result(const GcWindow *x, u64 n)
 {
 	const u32	row = x->order[n];
-	const u64	first = x->first_place[x->partition[n]];
-	const u64	end = x->first_place[x->partition[n] + 1];
-	const int	between = x->frame == GC_FRAME_BETWEEN;
-	const u64	begin = between ? gc_window_at(n, (i64) gc_window_value(x, x->start, row), first, end) : first;
-	const u64	behind = between ? gc_window_at(n + 1, (i64) gc_window_value(x, x->end, row), first, end) :
-		x->frame == GC_FRAME_PARTITION ? end : x->frame == GC_FRAME_ROWS ? n + 1 : x->first_peer[x->peers[n] + 1];
-	u64			from = x->count;
-	GcWindowState s;
+	const GcWindowSpan partition = {x->first_place[x->partition[n]], x->first_place[x->partition[n] + 1]};
+	GcWindowSpan spans[3];
+	u32			nspans;
+	u64			from;
 
-	switch (x->fn)
+	if (gc_window_by_place(x, n, partition))
+		return;
+	if (x->fn == GC_OVER_LAG || x->fn == GC_OVER_LEAD)
 	{
-		case GC_OVER_ROW_NUMBER:
-			gc_window_write(x, row, (i128) (n - first + 1), 0);
+		const i64	distance = (i64) gc_window_value(x, x->second, row);
+		const i64	at = x->fn == GC_OVER_LAG ? (i64) n - distance : (i64) n + distance;
+
+		from = at < (i64) partition.begin || at >= (i64) partition.behind || gc_window_is_null(x, x->second, row) ? x->count : (u64) at;
+	}
+	else
+	{
+		nspans = gc_window_spans(x, n, partition, spans);
+		if (x->fn <= GC_OVER_MAX)
+		{
+			gc_window_total(x, row, partition.begin, spans, nspans);
 			return;
-		case GC_OVER_RANK:
-			gc_window_write(x, row, (i128) (x->first_peer[x->peers[n]] - first + 1), 0);
-			return;
-		case GC_OVER_DENSE_RANK:
-			gc_window_write(x, row, (i128) (x->peers[n] - x->peers[first] + 1), 0);
-			return;
-		case GC_OVER_ROWS:
-			gc_window_write(x, row, begin < behind ? (i128) (behind - begin) : 0, 0);
-			return;
-		case GC_OVER_NTILE:
-			gc_window_write(x, row, gc_window_ntile(end - first, n - first, (u64) gc_window_value(x, x->arg, row)), 0);
-			return;
-		case GC_OVER_LAG:
-			from = n > first ? n - 1 : x->count;
-			break;
-		case GC_OVER_LEAD:
-			from = n + 1 < end ? n + 1 : x->count;
-			break;
-		case GC_OVER_FIRST:
-			from = begin < behind ? begin : x->count;
-			break;
-		case GC_OVER_LAST:
-			from = begin < behind ? behind - 1 : x->count;
-			break;
-		default:
-			s = gc_window_between(x, first, begin, behind);
-			if (x->fn == GC_OVER_COUNT)
-				gc_window_write(x, row, (i128) s.n, 0);
-			else
-				gc_window_write(x, row, (i128) ((u128) s.high << 64 | s.low), s.n == 0);
-			return;
+		}
+		from = x->fn == GC_OVER_LAST ? (nspans > 0 ? spans[nspans - 1].behind - 1 : x->count) :
+			gc_window_nth(x, spans, nspans, x->fn == GC_OVER_NTH ? (u64) gc_window_value(x, x->second, row) - 1 : 0);
 	}
 	if (from < x->count)
 		gc_window_write(x, row, gc_window_value(x, x->arg, x->order[from]), gc_window_is_null(x, x->arg, x->order[from]));

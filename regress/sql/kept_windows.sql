@@ -37,6 +37,9 @@ SELECT c, check_kept(format('SELECT x.*, r_name FROM (SELECT id, count(*) OVER (
 FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
 SELECT c, check_kept(format('SELECT x.*, r_name FROM (SELECT id, sum(%1$I) OVER (ORDER BY id) AS s, avg(%1$I) OVER (ORDER BY id), min(%1$I) OVER (ORDER BY id), max(%1$I) OVER () FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
 
+SELECT c, o, check_kept(format('SELECT x.*, r_name FROM (SELECT id, count(*) OVER (ORDER BY %1$I RANGE BETWEEN %2$s PRECEDING AND CURRENT ROW) AS n, sum(id) OVER (PARTITION BY id %% 2 ORDER BY %1$I DESC RANGE BETWEEN %2$s PRECEDING AND %2$s FOLLOWING), percent_rank() OVER (ORDER BY %1$I DESC) FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c, o)) AS verdict
+FROM (VALUES ('i2', '3::int2'), ('i4', '2147483647'), ('i8', '1'), ('i8', '9223372036854775807'), ('n', '1.5'), ('nw', '100'), ('d', 'interval ''10 days'''), ('ts', 'interval ''3 days''')) AS x (c, o);
+
 -- groups, HAVING, conditions above, joins with itself, expressions of functions, several sorts
 SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'WITH w AS (SELECT nn, b, sum(n) AS s, avg(sum(n)) OVER (PARTITION BY nn) AS a, rank() OVER (PARTITION BY nn ORDER BY b) AS r FROM types GROUP BY nn, b) SELECT w.*, prior.s AS prior, later.s AS later FROM w, w AS prior, w AS later WHERE w.nn = prior.nn AND w.nn = later.nn AND w.r = prior.r + 1 AND w.r = later.r - 1 AND abs(w.s - w.a) > 1',
@@ -97,7 +100,7 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, sum(f8) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
-	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY id RANGE 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY f8 RANGE 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
 -- functions and concatenations of windows' values and of columns
 SELECT e, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x JOIN region ON r_id = nn', e)) AS joined,
 	check_kept(format('SELECT count(*), max(v::text) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x WHERE nn < 5 AND v IS NOT NULL', e)) AS filtered,

@@ -30,7 +30,7 @@ SELECT check_ranks('SELECT g, id, r FROM (SELECT *, row_number() OVER (PARTITION
 SELECT q, check_ranks(q) FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, row_number() OVER w AS o, dense_rank() OVER w AS d FROM (SELECT g, k, sum(id) AS s FROM ranked GROUP BY ROLLUP (g, k)) q WINDOW w AS (PARTITION BY g ORDER BY s, k)) w WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, count(*) OVER w AS o FROM (SELECT g, k, sum(id) AS s FROM ranked GROUP BY ROLLUP (g, k)) q WINDOW w AS (PARTITION BY g ORDER BY s, k ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)) w WHERE r <= 3',
-	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY g ORDER BY s) AS r, percent_rank() OVER (PARTITION BY g ORDER BY s) AS p FROM (SELECT g, k, sum(id) AS s FROM ranked GROUP BY ROLLUP (g, k)) q) w WHERE r <= 3',
+	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY g ORDER BY s) AS r, max(s) OVER (PARTITION BY g ORDER BY s ROWS 1 PRECEDING) AS p FROM (SELECT g, k, sum(id) AS s FROM ranked GROUP BY ROLLUP (g, k)) q) w WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY g ORDER BY s) AS r, rank() OVER (PARTITION BY k ORDER BY s DESC) AS p FROM (SELECT g, k, sum(id) AS s FROM ranked GROUP BY ROLLUP (g, k)) q) w WHERE r <= 2',
 	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY g ORDER BY s) AS r FROM (SELECT g, k, sum(id) AS s FROM ranked GROUP BY ROLLUP (g, k) HAVING sum(id) % 3 = 1) q) w WHERE r <= 2',
 	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY g ORDER BY s) AS r FROM (SELECT g, k, sum(id) AS s FROM ranked GROUP BY ROLLUP (g, k)) q WHERE s % 3 = 1) w WHERE r <= 2',
@@ -42,7 +42,7 @@ SELECT q, check_ranks(q) FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY g, g + 0 ORDER BY s, s) AS r FROM (SELECT g, k, sum(id) AS s FROM ranked WHERE k = 3 GROUP BY ROLLUP (g, k)) q) w WHERE r <= 2',
 	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY s) AS r FROM (SELECT k, g, sum(id) AS s FROM ranked WHERE k = 3 GROUP BY k, ROLLUP (g)) q) w WHERE r <= 2'
 ]) AS q;
--- groups of the window's own level; a window whose frame excludes rows is PostgreSQL's
+-- groups of the window's own level; a frame that excludes rows
 SELECT check_ranks('SELECT * FROM (SELECT g, k, sum(id) AS s, rank() OVER (PARTITION BY g ORDER BY sum(id) DESC) AS r FROM ranked GROUP BY g, k) w WHERE r <= 2');
 SELECT check_ranks(q) ~ '^ok, 11 rows' AS own FROM (VALUES
 	('SELECT * FROM (SELECT g, k, sum(id) AS s, rank() OVER (PARTITION BY g ORDER BY sum(id) DESC ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW) AS r FROM ranked GROUP BY g, k) w WHERE r <= 2')

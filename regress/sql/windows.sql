@@ -159,19 +159,19 @@ DEALLOCATE q;
 -- what could not be computed is not tried again: the second time it is a data condition, before the device is asked; other windows are computed
 SELECT coalesce(sum(count) FILTER (WHERE reason = 'unsupported value'), 0) AS unsupported, coalesce(sum(count) FILTER (WHERE reason = 'data condition'), 0) AS data FROM gpuconc_stat_get_fallbacks() \gset before_
 SET gpuconc.debug_tuple_cost = 0;
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM public.many) AS q;
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id::float8 RANGE 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id::float8 RANGE 1 PRECEDING) AS s FROM public.many) AS q;
 SELECT sum(count) FILTER (WHERE reason = 'unsupported value') - :before_unsupported AS unsupported, sum(count) FILTER (WHERE reason = 'data condition') - :before_data AS data FROM gpuconc_stat_get_fallbacks();
 SELECT offloaded FROM gpuconc_stat_get() \gset before_
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6 ELSE -1.6 END) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6 ELSE -1.6 END) OVER (ORDER BY id::float8 RANGE 1 PRECEDING) AS s FROM public.many) AS q;
 SELECT offloaded - :before_offloaded AS offloaded FROM gpuconc_stat_get();
 RESET gpuconc.debug_tuple_cost;
 
 -- what windows take is bounded, where rows are planned, and where there are more than were planned
 SET gpuconc.debug_offload = prefer;
-SELECT line FROM plan_of('SELECT percent_rank() OVER (ORDER BY a.k) FROM public.many AS a JOIN public.many AS b USING (k) WHERE b.id <= 1000') AS line WHERE line ~ 'WindowAgg|GpuconcWindow';
+SELECT line FROM plan_of('SELECT lag(a.k, a.id, 0) OVER (ORDER BY a.k) FROM public.many AS a JOIN public.many AS b USING (k) WHERE b.id <= 1000') AS line WHERE line ~ 'WindowAgg|GpuconcWindow';
 SELECT coalesce(sum(count) FILTER (WHERE reason = 'unsupported value'), 0) AS unsupported FROM gpuconc_stat_get_fallbacks() \gset before_
-SELECT max(c), max(d), max(e) FROM (SELECT count(*) OVER () AS c, max(a.id) OVER () AS d, percent_rank() OVER () AS e FROM public.many AS a, public.many AS b WHERE a.id % 7 = a.g AND b.id <= 20) AS q;
+SELECT max(c), max(d), max(e) FROM (SELECT count(*) OVER () AS c, max(a.id) OVER () AS d, max(a.k) OVER (ROWS 1 PRECEDING) AS e FROM public.many AS a, public.many AS b WHERE a.id % 7 = a.g AND b.id <= 20) AS q;
 SELECT sum(count) FILTER (WHERE reason = 'unsupported value') - :before_unsupported AS unsupported FROM gpuconc_stat_get_fallbacks();
 RESET gpuconc.debug_offload;
 -- EXPLAIN shows FILTER, which 18 can show of its own nodes alone
@@ -181,7 +181,7 @@ DROP COLLATION public.no_accent;
 
 -- what is PostgreSQL's, with the reason
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
-	'SELECT id, sum(i4) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW) FROM types', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(i4) OVER (PARTITION BY nn) FROM types',
+	'SELECT id, sum(i4) OVER w, max(i4) OVER w FROM types WINDOW w AS (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(i4) OVER (PARTITION BY nn) FROM types',
 	'SELECT count(*) OVER (PARTITION BY random() < 2) FROM types', 'SELECT id, ntile((SELECT 3)) OVER (ORDER BY id) FROM types'
 ]) AS q;
 SET gpuconc.debug_offload = require;

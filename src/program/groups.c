@@ -160,12 +160,23 @@ has_varying_key(const GcTyper *t, const GcPWindow *w)
 	return false;
 }
 
+/* Has a bound of a window's range the scale of what is compared with it? */
+static bool
+is_of_scale(const GcTyper *t, const GcPWindow *w, u8 bound)
+{
+	const u16  *outputs = gc_refs(t->p) + gc_pipelines(t->p)[w->pipeline].first_out;
+
+	return bound == GC_NO_BOUND || (t->exprs[outputs[bound]].scale == t->exprs[outputs[w->by]].scale && !gc_is_varying(&t->exprs[outputs[bound]]));
+}
+
 GcCode
 gc_type_window(GcTyper *t, GcExpr *e, GcRange *r)
 {
 	const GcPWindow *w = &gc_windows(t->p)[e->ref];
 	const GcPAgg sum = {.arg = e->arg[0]};
 
+	if (w->frame == GC_FRAME_RANGE && !(is_of_scale(t, w, w->start) && is_of_scale(t, w, w->end)))
+		return gc_fail(t->err, GC_UNSUPPORTED, "The offset of a range of numeric values has more digits than these.");
 	if (has_varying_key(t, w) || (e->arg[0] != GC_NONE && gc_is_varying(&t->exprs[e->arg[0]])))
 		return gc_fail(t->err, GC_UNSUPPORTED, "Numeric values of varying scale are in a window.");
 	if (e->cast_scale <= GC_OVER_COUNT)
@@ -173,8 +184,8 @@ gc_type_window(GcTyper *t, GcExpr *e, GcRange *r)
 		*r = (GcRange) {0, gc_typer_rows(t, w->pipeline)};
 		return GC_OK;
 	}
-	/* A frame between two distances may have no row. */
-	if (e->cast_scale == GC_OVER_LAG || e->cast_scale == GC_OVER_LEAD || (w->frame == GC_FRAME_BETWEEN && e->cast_scale != GC_OVER_NTILE))
+	/* Such a frame may have no row. */
+	if (gc_over_has_second(e->cast_scale) || ((w->frame >= GC_FRAME_BETWEEN || w->exclude) && e->cast_scale != GC_OVER_NTILE))
 		e->flags |= GC_NULLABLE;
 	if (e->cast_scale == GC_OVER_SUM)
 		return sum_range(&t->ranges[e->arg[0]], gc_added_up(t, &sum, w->pipeline), r) ? GC_OK : gc_too_wide(t);

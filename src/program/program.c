@@ -132,7 +132,7 @@ op_nargs(const GcExpr *e)
 		case GC_OP_CALL:
 			return e->ref < GC_NCALLS ? gc_functions[e->ref].nargs : 0;
 		case GC_OP_WINDOW:
-			return e->cast_scale >= GC_OVER_COUNT;
+			return (e->cast_scale >= GC_OVER_COUNT) + gc_over_has_second(e->cast_scale);
 		case GC_OP_IF:
 			return 3;
 		default:
@@ -548,6 +548,12 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 	}
 }
 
+static bool
+bound_ok(const GcPPipeline *pl, const GcPWindow *w, u8 bound)
+{
+	return bound < pl->nouts || (bound == GC_NO_BOUND && w->frame == GC_FRAME_RANGE);
+}
+
 /* Is it a window over kept rows, whose keys are outputs of these? */
 static bool
 window_ok(const GcProgram *p, const GcPWindow *w)
@@ -555,8 +561,11 @@ window_ok(const GcProgram *p, const GcPWindow *w)
 	const GcPPipeline *pl = &gc_pipelines(p)[w->pipeline];
 
 	if (w->pipeline >= p->npipelines - 1 || pl->sink != GC_SINK_ROWS || pl->rest_of ||
-		w->npartition > w->nkeys || w->nkeys > GC_MAX_KEYS || w->frame >= GC_NFRAMES ||
-		(w->frame == GC_FRAME_BETWEEN && (w->start >= pl->nouts || w->end >= pl->nouts)))
+		w->npartition > w->nkeys || w->nkeys > GC_MAX_KEYS || w->frame >= GC_NFRAMES || w->exclude >= GC_NEXCLUSIONS)
+		return false;
+	if (w->frame == GC_FRAME_RANGE && (w->npartition == w->nkeys || w->by >= pl->nouts))
+		return false;
+	if (w->frame >= GC_FRAME_BETWEEN && !(bound_ok(pl, w, w->start) && bound_ok(pl, w, w->end)))
 		return false;
 	for (int k = 0; k < w->nkeys; k++)
 	{
@@ -583,8 +592,13 @@ check_windows(const GcProgram *p, GcError *err)
 		if (e->op != GC_OP_WINDOW)
 			continue;
 		pl = &gc_pipelines(p)[gc_windows(p)[e->ref].pipeline];
-		if (gc_output_of(p, pl, i) < 0 || (e->arg[0] != GC_NONE && gc_output_of(p, pl, e->arg[0]) < 0))
+		if (gc_output_of(p, pl, i) < 0)
 			return bad(err, "window function");
+		for (int k = 0; k < 2; k++)
+		{
+			if (e->arg[k] != GC_NONE && gc_output_of(p, pl, e->arg[k]) < 0)
+				return bad(err, "argument of a window function");
+		}
 	}
 	return GC_OK;
 }

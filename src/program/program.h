@@ -410,6 +410,8 @@ typedef struct GcPList
 	u8			pad[3];
 } GcPList;
 
+#define GC_NO_BOUND	0xff
+
 /*
  * A window over the rows that a pipeline keeps for others: its sink is GC_SINK_ROWS, and it is not the main one.
  */
@@ -419,13 +421,22 @@ typedef struct GcPWindow
 	u8			npartition;		/* the first keys: of PARTITION BY */
 	u8			nkeys;
 	u8			frame;			/* GC_FRAME_* */
-	u8			start;			/* GC_FRAME_BETWEEN: outputs, the distances from the row */
+	u8			exclude;		/* GC_EXCLUDE_* */
+	u8			start;			/* outputs: distances from the row, or a range's bounds, or GC_NO_BOUND */
 	u8			end;
+	u8			by;				/* GC_FRAME_RANGE: output that is compared with them */
 	u8			pad;
 	u16			descending;		/* bit by key */
 	u16			nulls_first;	/* bit by key */
 	u8			keys[GC_MAX_KEYS];	/* outputs of the pipeline */
 } GcPWindow;
+
+/* Has a window function (GcOver) a distance or a number beside its argument? */
+static inline bool
+gc_over_has_second(int over)
+{
+	return over == GC_OVER_LAG || over == GC_OVER_LEAD || over == GC_OVER_NTH;
+}
 
 typedef struct GcProgram
 {

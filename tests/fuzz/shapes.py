@@ -312,7 +312,7 @@ class Maker(Sources, Subqueries):
         over = "(%sORDER BY %s %s)" % (over, ", ".join(n + self.direction() for n in rng.sample(names, len(names))),
                                        self.frame(rng.choice(["ROWS", "ROWS", "GROUPS"]), lambda: "%d" % rng.choice([0, 1, 1, 2, 3, 40, 2**63 - 1])))
         places = ["row_number()", "rank()", "dense_rank()", "ntile(%d)" % rng.randint(1, 5)]
-        values = ["lag(%s%s)" % (argument, rng.choice(["", ", 2", ", 0"])), "lead(%s, %d, %s)" % (argument, rng.randint(-1, 3), argument),
+        values = ["lag(%s%s)" % (argument, rng.choice(["", ", 2", ", 0", ", (%s)::int4" % leaves.small()])), "lead(%s, %d, %s)" % (argument, rng.randint(-1, 3), argument),
                   "first_value(%s)" % argument, "last_value(%s)" % argument, "nth_value(%s, %d)" % (argument, rng.randint(1, 4))]
         roll = rng.random()
         if roll < 0.3:
@@ -344,7 +344,7 @@ class Maker(Sources, Subqueries):
         between = [("%s PRECEDING" % size(), "%s FOLLOWING" % size()), ("%s PRECEDING" % size(), "%s PRECEDING" % size()),
                    ("%s FOLLOWING" % size(), "%s FOLLOWING" % size()), ("%s FOLLOWING" % size(), "UNBOUNDED FOLLOWING"),
                    ("UNBOUNDED PRECEDING", "%s FOLLOWING" % size()), ("CURRENT ROW", "UNBOUNDED FOLLOWING"), ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")]
-        return "%s BETWEEN %s AND %s" % ((mode,) + rng.choice(between)) + (" EXCLUDE CURRENT ROW" if rng.random() < 0.03 else "")
+        return "%s BETWEEN %s AND %s" % ((mode,) + rng.choice(between)) + rng.choice([""] * 9 + [" EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES"])
 
     def plain_rows(self, depth, outer):
         """As most plain selects, for windows above it."""

@@ -33,7 +33,9 @@ enum
 	W_FLOAT,					/* may be NULL */
 	W_ID,						/* no two alike */
 	W_ARG, W_ARG_HIGH,			/* may be NULL */
-	W_START, W_END,				/* the same in all rows */
+	W_SECOND,					/* a distance, which may be NULL */
+	W_START, W_END,				/* distances, the same in all rows */
+	W_LOW, W_HIGH,				/* bounds of W_FEW's values */
 	W_RESULT, W_RESULT_HIGH,
 	W_NULLS,
 	NWORDS
@@ -48,7 +50,9 @@ static u32	order[MOST_ROWS];
 static u64	count;
 static u64	keys[16];
 static u32	nkeys,
-			npartition;
+			npartition,
+			exclude;
+static bool unbounded[2];		/* a range's start and end */
 
 static void
 must(GcCode code)
@@ -60,7 +64,7 @@ must(GcCode code)
 static u64
 column(u32 word, u32 high, u32 is_float)
 {
-	return GC_WINDOW_COLUMN(word, high, word == W_ID || word == W_START || word == W_END ? GC_WINDOW_NO_WORD : W_NULLS, word, is_float);
+	return GC_WINDOW_COLUMN(word, high, word == W_ID || (word >= W_START && word <= W_HIGH) ? GC_WINDOW_NO_WORD : W_NULLS, word, is_float);
 }
 
 static bool
@@ -134,14 +138,15 @@ draw_rows(u32 values)
 		rows[W_ARG_HIGH][i] = (u64) (arg >> 64);
 		rows[W_RESULT][i] = rows[W_RESULT_HIGH][i] = 0;
 		rows[W_NULLS][i] = 0;
-		for (int w = W_FEW; w <= W_ARG; w++)
+		rows[W_SECOND][i] = (u64) ((i64) draw(9) - 3);
+		for (int w = W_FEW; w <= W_SECOND; w++)
 			rows[W_NULLS][i] |= (u64) (draw(9) == 0) << w;
 	}
 }
 
-/* total: no two rows tie. */
+/* total: no two rows tie; range: by W_FEW alone. */
 static void
-draw_window(bool total)
+draw_window(bool total, bool range)
 {
 	const u64	known[] = {column(W_FEW, GC_WINDOW_NO_WORD, 0), column(W_WIDE, W_WIDE_HIGH, 0), column(W_FLOAT, GC_WINDOW_NO_WORD, 1)};
 
@@ -149,7 +154,12 @@ draw_window(bool total)
 	for (u32 k = 0; k < nkeys; k++)
 		keys[k] = known[draw(3)] | (draw(2) ? GC_WINDOW_DESCENDING : 0) | (draw(2) ? GC_WINDOW_NULLS_FIRST : 0);
 	npartition = draw(nkeys + 1);
-	if (total)
+	if (range)
+	{
+		nkeys = npartition + 1;
+		keys[npartition] = known[0] | (draw(2) ? GC_WINDOW_DESCENDING : 0) | (draw(2) ? GC_WINDOW_NULLS_FIRST : 0);
+	}
+	else if (total)
 		keys[nkeys++] = column(W_ID, GC_WINDOW_NO_WORD, 0) | (draw(2) ? GC_WINDOW_DESCENDING : 0);
 	for (u32 i = 0; i < count; i++)
 		order[i] = i;
@@ -170,18 +180,39 @@ draw_buckets(void)
 	}
 }
 
-/* Distances of a frame's first and last row.  There is a scan of extremes from the partition's first row on alone. */
+/* Give all rows the same number of a frame's row. */
+static void
+draw_number(void)
+{
+	const u64	number = 1 + draw(5);
+
+	for (u32 i = 0; i < count + SLACK_ROWS; i++)
+	{
+		rows[W_SECOND][i] = number;
+		rows[W_NULLS][i] &= ~(1ull << W_SECOND);
+	}
+}
+
+/* Distances of a frame's bounds.  There is a scan of extremes from the partition's first row on alone. */
 static void
 draw_distances(u32 fn)
 {
 	const bool	extreme = fn == GC_OVER_MIN || fn == GC_OVER_MAX;
 	const i64	start = extreme || draw(4) == 0 ? -((i64) 1 << 40) : (i64) draw(20) - 10;
 	const i64	end = draw(4) == 0 ? (i64) 1 << 40 : (i64) draw(20) - 10;
+	const i64	low = (i64) draw(9) - 6;
+	const i64	high = (i64) draw(9) - 3;
+
+	exclude = extreme ? GC_EXCLUDE_NONE : draw(GC_NEXCLUSIONS);
+	unbounded[0] = extreme || draw(4) == 0;
+	unbounded[1] = draw(4) == 0;
 
 	for (u32 i = 0; i < count + SLACK_ROWS; i++)
 	{
 		rows[W_START][i] = (u64) start;
 		rows[W_END][i] = (u64) end;
+		rows[W_LOW][i] = rows[W_FEW][i] + (u64) low;
+		rows[W_HIGH][i] = rows[W_FEW][i] + (u64) high;
 	}
 }
 
@@ -212,35 +243,161 @@ expect_bucket(u32 nrows, u32 place, u64 buckets)
 	return (i128) bucket;
 }
 
-/* What a function gives for the row at place n, whose frame is from `begin` to before `behind`; false: NULL. */
+/* A place and its partition, [first, end), with its peers. */
+typedef struct Place
+{
+	u32			n,
+				first,
+				end,
+				first_peer,
+				peers_end,
+				groups_before;
+} Place;
+
+/* Where a key's value lies in the order of a range, against a bound. */
+static int
+against(u32 row, u32 bound_word, u32 of)
+{
+	const i64	v = (i64) rows[W_FEW][row];
+	const i64	bound = (i64) rows[bound_word][of];
+
+	return ((v > bound) - (v < bound)) * (keys[npartition] & GC_WINDOW_DESCENDING ? -1 : 1);
+}
+
+/* Is the row at place i at or behind the start of the frame of a place, and at or before its end? */
 static bool
-expect(u32 fn, u32 n, u32 first, u32 end, u32 first_peer, u32 peers_before, u32 begin, u32 behind, i128 *v)
+in_range(const Place *p, u32 i)
+{
+	const u32	row = order[p->n];
+	const bool	first = (keys[npartition] & GC_WINDOW_NULLS_FIRST) != 0;
+	const bool	here = is_null(keys[npartition], row);
+	const bool	there = is_null(keys[npartition], order[i]);
+	bool		behind,
+				before;
+
+	if (here || there)
+	{
+		behind = here == there || (there ? !first : first);
+		before = here == there || (there ? first : !first);
+	}
+	else
+	{
+		behind = against(order[i], W_LOW, row) >= 0;
+		before = against(order[i], W_HIGH, row) <= 0;
+	}
+	return (unbounded[0] || behind) && (unbounded[1] || before);
+}
+
+/* Is the row at place i, of so many groups of peers before it in the partition, in the frame of a place? */
+static bool
+in_frame(const Place *p, u32 i, u32 groups_before, u32 frame)
+{
+	const u32	row = order[p->n];
+	const i64	rows_away = (i64) i - p->n;
+	const i64	groups_away = (i64) groups_before - p->groups_before;
+	const i64	start = (i64) rows[W_START][row];
+	const i64	end = (i64) rows[W_END][row];
+	const bool	is_peer = i >= p->first_peer && i < p->peers_end;
+
+	if ((exclude == GC_EXCLUDE_ROW && i == p->n) || (exclude == GC_EXCLUDE_PEERS && is_peer) ||
+		(exclude == GC_EXCLUDE_TIES && is_peer && i != p->n))
+		return false;
+	return frame == GC_FRAME_PARTITION || (frame == GC_FRAME_PEERS && i < p->peers_end) || (frame == GC_FRAME_ROWS && i <= p->n) ||
+		(frame == GC_FRAME_BETWEEN && rows_away >= start && rows_away <= end) ||
+		(frame == GC_FRAME_GROUPS && groups_away >= start && groups_away <= end) || (frame == GC_FRAME_RANGE && in_range(p, i));
+}
+
+static i128
+f64_bits(double x)
+{
+	i64			bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+/* What a function gives for a row whose place alone decides. */
+static i128
+expect_place(u32 fn, const Place *p)
+{
+	const double nrows = p->end - p->first;
+
+	switch (fn)
+	{
+		case GC_OVER_ROW_NUMBER:
+			return p->n - p->first + 1;
+		case GC_OVER_RANK:
+			return p->first_peer - p->first + 1;
+		case GC_OVER_DENSE_RANK:
+			return p->groups_before + 1;
+		case GC_OVER_PERCENT_RANK:
+			return f64_bits(nrows <= 1 ? 0 : (p->first_peer - p->first) / (nrows - 1));
+		case GC_OVER_CUME_DIST:
+			return f64_bits((p->peers_end - p->first) / nrows);
+		default:
+			return expect_bucket(p->end - p->first, p->n - p->first, rows[W_ARG][order[p->n]]);
+	}
+}
+
+/* The place whose argument is the value; or `count`. */
+static u32
+expect_look(u32 fn, const Place *p, u32 frame)
+{
+	const u32	row = order[p->n];
+	const i64	distance = (i64) rows[W_SECOND][row];
+	const i64	at = fn == GC_OVER_LAG ? p->n - distance : p->n + distance;
+	u32			found = count;
+	u32			nth = 0,
+				groups = 0;
+
+	if (fn == GC_OVER_LAG || fn == GC_OVER_LEAD)
+		return is_null(column(W_SECOND, GC_WINDOW_NO_WORD, 0), row) || at < p->first || at >= p->end ? count : (u32) at;
+	for (u32 i = p->first; i < p->end; i++)
+	{
+		groups += i > p->first && compare_by(nkeys, order[i - 1], order[i]) != 0;
+		if (!in_frame(p, i, groups, frame))
+			continue;
+		nth++;
+		if (fn == GC_OVER_LAST || nth == (fn == GC_OVER_NTH ? (u64) distance : 1))
+			found = i;
+	}
+	return found;
+}
+
+/* What a function gives for the row at a place; false: NULL. */
+static bool
+expect(u32 fn, const Place *p, u32 frame, i128 *v)
 {
 	const u64	arg = column(W_ARG, W_ARG_HIGH, 0);
 	i128		sum = 0,
 				least = 0,
 				most = 0;
-	u32			values = 0;
-	u32			at = fn == GC_OVER_FIRST ? begin : fn == GC_OVER_LAST ? behind - 1 : fn == GC_OVER_LAG ? n - 1 : n + 1;
+	u32			in = 0,
+				values = 0,
+				groups = 0;
 
-	*v = fn == GC_OVER_ROW_NUMBER ? n - first + 1 : fn == GC_OVER_RANK ? first_peer - first + 1 :
-		fn == GC_OVER_DENSE_RANK ? peers_before + 1 : begin < behind ? behind - begin : 0;
-	if (fn == GC_OVER_NTILE)
-		*v = expect_bucket(end - first, n - first, rows[W_ARG][order[n]]);
-	if (fn <= GC_OVER_ROWS || fn == GC_OVER_NTILE)
+	if (fn < GC_OVER_ROWS || fn == GC_OVER_NTILE)
+	{
+		*v = expect_place(fn, p);
 		return true;
+	}
 	if (fn >= GC_OVER_LAG)
 	{
-		if ((fn == GC_OVER_LAG && n == first) || (fn == GC_OVER_LEAD && n + 1 == end) ||
-			(fn >= GC_OVER_FIRST && begin >= behind) || is_null(arg, order[at]))
+		const u32	at = expect_look(fn, p, frame);
+
+		if (at == count || is_null(arg, order[at]))
 			return false;
 		*v = value(arg, order[at]);
 		return true;
 	}
-	for (u32 i = begin; i < behind; i++)
+	for (u32 i = p->first; i < p->end; i++)
 	{
 		const i128	x = value(arg, order[i]);
 
+		groups += i > p->first && compare_by(nkeys, order[i - 1], order[i]) != 0;
+		if (!in_frame(p, i, groups, frame))
+			continue;
+		in++;
 		if (is_null(arg, order[i]))
 			continue;
 		sum += x;
@@ -248,54 +405,38 @@ expect(u32 fn, u32 n, u32 first, u32 end, u32 first_peer, u32 peers_before, u32 
 		most = values == 0 || x > most ? x : most;
 		values++;
 	}
-	*v = fn == GC_OVER_COUNT ? values : fn == GC_OVER_SUM ? sum : fn == GC_OVER_MIN ? least : most;
-	return fn == GC_OVER_COUNT || values > 0;
+	*v = fn == GC_OVER_ROWS ? in : fn == GC_OVER_COUNT ? values : fn == GC_OVER_SUM ? sum : fn == GC_OVER_MIN ? least : most;
+	return fn <= GC_OVER_COUNT || values > 0;
 }
 
 static u64
 count_wrong(u32 fn, u32 frame)
 {
 	u64			wrong = 0;
-	u32			first = 0,
-				first_peer = 0,
-				peers_before = 0;
+	Place		p = {0};
 
-	for (u32 n = 0; n < count; n++)
+	for (p.n = 0; p.n < count; p.n++)
 	{
-		const u32	row = order[n];
-		u32			end = n + 1,
-					begin,
-					behind = n + 1;
-		i64			at;
+		const u32	row = order[p.n];
 		i128		v;
 		bool		there;
 
-		if (n > 0 && compare_by(npartition, order[n - 1], row) != 0)
-			first = n;
-		if (n == first)
-			peers_before = 0;
+		if (p.n > 0 && compare_by(npartition, order[p.n - 1], row) != 0)
+			p.first = p.n;
+		if (p.n == p.first)
+			p.groups_before = 0;
 		else
-			peers_before += compare_by(nkeys, order[n - 1], row) != 0;
-		if (n == first || compare_by(nkeys, order[n - 1], row) != 0)
-			first_peer = n;
+			p.groups_before += compare_by(nkeys, order[p.n - 1], row) != 0;
+		if (p.n == p.first || compare_by(nkeys, order[p.n - 1], row) != 0)
+			p.first_peer = p.n;
 		/* A sample of the places: all of a large partition are slow. */
-		if (count > 5000 && draw(1000) > 0)
+		if (count > 900 && draw(count > 5000 ? 1000 : 10) > 0)
 			continue;
-		while (end < count && compare_by(npartition, row, order[end]) == 0)
-			end++;
-		while (frame == GC_FRAME_PEERS && behind < end && compare_by(nkeys, row, order[behind]) == 0)
-			behind++;
-		begin = first;
-		if (frame == GC_FRAME_PARTITION)
-			behind = end;
-		if (frame == GC_FRAME_BETWEEN)
-		{
-			at = (i64) n + (i64) rows[W_START][row];
-			begin = at < first ? first : at > end ? end : (u32) at;
-			at = (i64) n + (i64) rows[W_END][row] + 1;
-			behind = at < first ? first : at > end ? end : (u32) at;
-		}
-		there = expect(fn, n, first, end, first_peer, peers_before, begin, behind, &v);
+		for (p.end = p.n + 1; p.end < count && compare_by(npartition, row, order[p.end]) == 0;)
+			p.end++;
+		for (p.peers_end = p.n + 1; p.peers_end < p.end && compare_by(nkeys, row, order[p.peers_end]) == 0;)
+			p.peers_end++;
+		there = expect(fn, &p, frame, &v);
 		wrong += there != !(got[W_NULLS][row] >> W_RESULT & 1) ||
 			(there && v != (i128) ((u128) got[W_RESULT_HIGH][row] << 64 | got[W_RESULT][row]));
 	}
@@ -373,8 +514,15 @@ compute(Run *r, u32 fn, u32 frame)
 	r->args.w[GC_WINDOW_NPARTITION] = npartition;
 	r->args.w[GC_WINDOW_NKEYS] = nkeys;
 	r->args.w[GC_WINDOW_FRAME] = frame;
-	r->args.w[GC_WINDOW_START] = column(W_START, GC_WINDOW_NO_WORD, 0);
-	r->args.w[GC_WINDOW_END] = column(W_END, GC_WINDOW_NO_WORD, 0);
+	r->args.w[GC_WINDOW_EXCLUDE] = exclude;
+	r->args.w[GC_WINDOW_START] = column(frame == GC_FRAME_RANGE ? W_LOW : W_START, GC_WINDOW_NO_WORD, 0);
+	r->args.w[GC_WINDOW_END] = column(frame == GC_FRAME_RANGE ? W_HIGH : W_END, GC_WINDOW_NO_WORD, 0);
+	if (frame == GC_FRAME_RANGE && unbounded[0])
+		r->args.w[GC_WINDOW_START] = GC_WINDOW_NO_WORD;
+	if (frame == GC_FRAME_RANGE && unbounded[1])
+		r->args.w[GC_WINDOW_END] = GC_WINDOW_NO_WORD;
+	r->args.w[GC_WINDOW_BY] = column(W_FEW, GC_WINDOW_NO_WORD, 0);
+	r->args.w[GC_WINDOW_SECOND] = column(W_SECOND, GC_WINDOW_NO_WORD, 0);
 	r->args.w[GC_WINDOW_ARG] = column(W_ARG, W_ARG_HIGH, 0);
 	r->args.w[GC_WINDOW_RESULT] = column(W_RESULT, W_RESULT_HIGH, 0);
 	r->args.w[GC_WINDOW_FN] = GC_OVER_NONE;
@@ -411,15 +559,18 @@ test_function(Run *r, u32 fn)
 
 	for (u32 s = 0; s < 2 * NSIZES; s++)
 	{
-		const u32	frame = draw(GC_NFRAMES);
+		/* The order of a range has one column, and so it has ties. */
+		const u32	frame = draw(total ? GC_FRAME_RANGE : GC_NFRAMES);
 
 		count = sizes[s % NSIZES];
 		r->one_block = s % 2 == 0;
 		draw_rows(1 + draw(s % 3 == 0 ? 3 : 5000));
 		if (fn == GC_OVER_NTILE)
 			draw_buckets();
+		if (fn == GC_OVER_NTH)
+			draw_number();
 		draw_distances(fn);
-		draw_window(total || frame == GC_FRAME_ROWS || frame == GC_FRAME_BETWEEN || draw(2) == 0);
+		draw_window(total || frame == GC_FRAME_ROWS || frame == GC_FRAME_BETWEEN || draw(2) == 0, frame == GC_FRAME_RANGE);
 		compute(r, fn, frame);
 		bad += count_wrong(fn, frame) > 0;
 	}

@@ -172,13 +172,14 @@ lookup_operators(const GcTranslation *tr)
 #define MANY_VALUES			50000
 
 /*
- * Cost of a tuple scanned, of one entered into a hash table, and of a pair that is tried.  The defaults are
- * the measured times over PostgreSQL's own.
+ * Cost of a tuple scanned, of one entered into a hash table, of a row that a step of a window's sort moves, and of a pair that
+ * is tried.  The defaults are the measured times over PostgreSQL's own.
  */
 typedef struct DeviceCosts
 {
 	double		tuple;
 	double		build;
+	double		window;
 	double		pair;
 } DeviceCosts;
 
@@ -191,6 +192,7 @@ device_costs(void)
 	return (DeviceCosts) {
 		.tuple = gc_debug_tuple_cost >= 0 ? gc_debug_tuple_cost : fast ? 0.000001 : 0.0003,
 		.build = gc_debug_build_cost >= 0 ? gc_debug_build_cost : fast ? 0.00001 : 0.002,
+		.window = gc_debug_build_cost >= 0 ? gc_debug_build_cost : fast ? 0.00001 : 0.0009,
 		.pair = gc_debug_pair_cost >= 0 ? gc_debug_pair_cost : fast ? 0.0000005 : 0.0001};
 }
 
@@ -247,8 +249,7 @@ encoding_cost(const GcLeaf *leaf)
 
 /*
  * To enter each row into a group table at most, or to keep it.  If there are windows: to make the groups that they are over,
- * to sort the rows and to scan them.  For each doubling of the rows, one takes as long as to enter it into a table; the
- * functions as long as a few doublings.
+ * to sort the rows and to scan them.  A sort has a step for each doubling of the rows; the functions take as long as a few.
  */
 static Cost
 kept_cost(const GcTranslation *tr, const GcGroups *groups, const DeviceCosts *costs)
@@ -261,7 +262,7 @@ kept_cost(const GcTranslation *tr, const GcGroups *groups, const DeviceCosts *co
 	for (int i = 0; i < tr->nkept_windows; i++)
 	{
 		if (tr->kept_windows[i].pipeline == groups->pipeline)
-			cost += n * (log2(n) + WINDOW_DOUBLINGS) * costs->build + WINDOW_COST;
+			cost += n * (log2(n) + WINDOW_DOUBLINGS) * costs->window + WINDOW_COST;
 	}
 	return cost;
 }

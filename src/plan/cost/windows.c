@@ -473,8 +473,10 @@ windows_cost(const GcTranslation *tr, double rows, int sorts)
 	for (int i = 0; i < tr->windows->nfns; i++)
 	{
 		const GcPlanOutput *out = list_nth(tr->outputs, tr->windows->fns[i].output);
+		const GcPlanWindow *w = &tr->windows->windows[tr->windows->fns[i].window];
 
-		operators += FUNCTION_OPERATORS + (out->typid == NUMERICOID ? NUMERIC_OPERATORS : 0);
+		/* Without an order, rows of a partition share their result. */
+		operators += FUNCTION_OPERATORS + (out->typid == NUMERICOID && w->nkeys > w->npartition ? NUMERIC_OPERATORS : 0);
 	}
 	return rows * operators * cpu_operator_cost;
 }

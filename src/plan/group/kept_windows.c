@@ -8,7 +8,8 @@
  * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in it
  * besides is an output.
  *
- * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.
+ * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.  A RANGE with
+ * offsets has its bounds' values as outputs, too.
  *
  * What is not known here is left to PostgreSQL's windows, or to the executor's (exec/window.c).
  *
@@ -24,8 +25,11 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "aggregates.h"
@@ -33,8 +37,16 @@
 #include "../base/make.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
+#include "../../columns/encode/interval.h"
 #include "../../columns/encode/pgkinds.h"
+#include "../../columns/store/numeric.h"
 #include "../../compat.h"
+
+/* Operators that are told apart by their number alone. */
+#define NUMERIC_PLUS	1758
+#define NUMERIC_MINUS	1759
+#define TIMESTAMP_PLUS	2066
+#define TIMESTAMP_MINUS	2068
 
 /*-------------------------------------------------------------------------
  * Windows
@@ -108,6 +120,96 @@ distance_output(GcTranslation *tr, const Node *offset, bool unbounded, bool befo
 	return gc_rows_output(tr, tr->groups, gc_make_int8(before ? -rows : rows));
 }
 
+/* Types of which a frame may be a range: as what values are compared, and the operators that move them. */
+typedef struct RangeType
+{
+	Oid			type;
+	Oid			cast;			/* function, if they are of another type then */
+	Oid			compared;
+	Oid			plus;
+	Oid			minus;
+} RangeType;
+
+static const RangeType range_types[] = {
+	{INT2OID, F_NUMERIC_INT2, NUMERICOID, NUMERIC_PLUS, NUMERIC_MINUS},
+	{INT4OID, F_NUMERIC_INT4, NUMERICOID, NUMERIC_PLUS, NUMERIC_MINUS},
+	{INT8OID, F_NUMERIC_INT8, NUMERICOID, NUMERIC_PLUS, NUMERIC_MINUS},
+	{NUMERICOID, InvalidOid, NUMERICOID, NUMERIC_PLUS, NUMERIC_MINUS},
+	{DATEOID, F_TIMESTAMP_DATE, TIMESTAMPOID, TIMESTAMP_PLUS, TIMESTAMP_MINUS},
+	{TIMESTAMPOID, InvalidOid, TIMESTAMPOID, TIMESTAMP_PLUS, TIMESTAMP_MINUS},
+};
+
+/*
+ * What a constant offset moves values by; NULL where it is none, or PostgreSQL raises an error for it.  Digits that the
+ * values do not have make no difference.
+ */
+static Expr *
+range_offset(Node *offset, int scale)
+{
+	const Const *c = (const Const *) offset;
+	Datum		number;
+	int64		us;
+
+	if (!IsA(c, Const) || c->constisnull)
+		return NULL;
+	if (c->consttype == INTERVALOID)
+		return gc_interval_to_int64(DatumGetIntervalP(c->constvalue), &us) && us >= 0 ? (Expr *) offset : NULL;
+	number = c->consttype == NUMERICOID ? c->constvalue :
+		NumericGetDatum(int64_to_numeric(c->consttype == INT2OID ? DatumGetInt16(c->constvalue) :
+										 c->consttype == INT4OID ? DatumGetInt32(c->constvalue) : DatumGetInt64(c->constvalue)));
+	if (numeric_is_nan(DatumGetNumeric(number)) || numeric_is_inf(DatumGetNumeric(number)) ||
+		DatumGetBool(DirectFunctionCall2(numeric_lt, number, NumericGetDatum(int64_to_numeric(0)))))
+		return NULL;
+	if (scale >= 0)
+		number = DirectFunctionCall2(numeric_trunc, number, Int32GetDatum(scale));
+	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, number, false, false);
+}
+
+/* The number of an output that is a bound's value; GC_NO_BOUND if there is none; -1, with a reason, if it cannot be. */
+static int
+bound_output(GcTranslation *tr, Expr *key, Node *offset, bool unbounded, Oid operator)
+{
+	Expr	   *moved_by;
+
+	if (unbounded)
+		return GC_NO_BOUND;
+	if (offset == NULL)
+		return gc_rows_output(tr, tr->groups, key);
+	moved_by = range_offset(offset, gc_typmod_scale(exprTypmod((Node *) key), -1));
+	if (moved_by == NULL)
+		return gc_refuse(tr, "the offset of a window's frame is not constant, or PostgreSQL raises an error for it");
+	return gc_rows_output(tr, tr->groups, gc_make_operation(operator, exprType((Node *) key), key, moved_by));
+}
+
+/* Describe a frame that is a range of values around the row's. */
+static bool
+describe_range(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
+{
+	const int	frame = clause->frameOptions;
+	Expr	   *key = (Expr *) get_sortgroupclause_expr(linitial(clause->orderClause), tr->root->processed_tlist);
+	const RangeType *t = NULL;
+	int			by;
+	int			start;
+	int			end;
+
+	for (int i = 0; i < lengthof(range_types) && t == NULL; i++)
+		t = range_types[i].type == exprType((Node *) key) ? &range_types[i] : NULL;
+	if (t == NULL)
+		return gc_refuse(tr, "a window's frame is a range of type %s", format_type_be(exprType((Node *) key))) >= 0;
+	if (OidIsValid(t->cast))
+		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+	by = gc_rows_output(tr, tr->groups, key);
+	start = by < 0 ? -1 : bound_output(tr, key, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
+									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus);
+	end = start < 0 ? -1 : bound_output(tr, key, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
+										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus);
+	w->frame = GC_FRAME_RANGE;
+	w->by = by;
+	w->start = start;
+	w->end = end;
+	return end >= 0;
+}
+
 /* Describe the frame of a window; false, with a reason, if it is none of ours. */
 static bool
 describe_frame(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
@@ -118,19 +220,20 @@ describe_frame(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 	int			start;
 	int			end;
 
-	if (frame & FRAMEOPTION_EXCLUSION)
-		return gc_refuse(tr, "a window's frame excludes rows") >= 0;
+	w->exclude = frame & FRAMEOPTION_EXCLUDE_CURRENT_ROW ? GC_EXCLUDE_ROW : frame & FRAMEOPTION_EXCLUDE_GROUP ? GC_EXCLUDE_PEERS :
+		frame & FRAMEOPTION_EXCLUDE_TIES ? GC_EXCLUDE_TIES : GC_EXCLUDE_NONE;
 	if (from_first && (to_last || (frame & FRAMEOPTION_END_CURRENT_ROW)))
 	{
 		w->frame = to_last ? GC_FRAME_PARTITION : frame & FRAMEOPTION_ROWS ? GC_FRAME_ROWS :
 			clause->orderClause == NIL ? GC_FRAME_PARTITION : GC_FRAME_PEERS;
 		return true;
 	}
-	if (!(frame & FRAMEOPTION_ROWS))
-		return gc_refuse(tr, "a window's frame is not by ROWS, and begins or ends within a partition") >= 0;
+	if ((frame & FRAMEOPTION_RANGE) && (clause->startOffset || clause->endOffset))
+		return describe_range(tr, clause, w);
+	/* Where a RANGE has no offset, it is of peers. */
+	w->frame = frame & FRAMEOPTION_ROWS ? GC_FRAME_BETWEEN : GC_FRAME_GROUPS;
 	start = distance_output(tr, clause->startOffset, from_first, from_first || (frame & FRAMEOPTION_START_OFFSET_PRECEDING));
 	end = start < 0 ? -1 : distance_output(tr, clause->endOffset, to_last, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
-	w->frame = GC_FRAME_BETWEEN;
 	w->start = start;
 	w->end = end;
 	return end >= 0;
@@ -173,7 +276,10 @@ window_of(GcTranslation *tr, const WindowFunc *func)
  *-------------------------------------------------------------------------
  */
 
-/* PostgreSQL raises an error for a number of buckets that is not positive, and looks at the first row of a partition alone. */
+/*
+ * PostgreSQL raises an error for a number of buckets, or of a frame's row, that is not positive.  It looks at the number of
+ * buckets for the first row of a partition alone.
+ */
 static bool
 is_positive(const Node *arg)
 {
@@ -193,6 +299,7 @@ classify(const WindowFunc *func, bool *average)
 		bool		average;
 	}			known[] = {
 		{F_ROW_NUMBER, GC_OVER_ROW_NUMBER}, {F_RANK_, GC_OVER_RANK}, {F_DENSE_RANK_, GC_OVER_DENSE_RANK},
+		{F_PERCENT_RANK_, GC_OVER_PERCENT_RANK}, {F_CUME_DIST_, GC_OVER_CUME_DIST},
 		{F_COUNT_, GC_OVER_ROWS}, {F_COUNT_ANY, GC_OVER_COUNT},
 		{F_SUM_INT2, GC_OVER_SUM}, {F_SUM_INT4, GC_OVER_SUM}, {F_SUM_INT8, GC_OVER_SUM}, {F_SUM_NUMERIC, GC_OVER_SUM},
 		{F_AVG_INT2, GC_OVER_SUM, true}, {F_AVG_INT4, GC_OVER_SUM, true}, {F_AVG_INT8, GC_OVER_SUM, true},
@@ -201,14 +308,18 @@ classify(const WindowFunc *func, bool *average)
 		{F_MIN_DATE, GC_OVER_MIN}, {F_MIN_TIMESTAMP, GC_OVER_MIN},
 		{F_MAX_INT2, GC_OVER_MAX}, {F_MAX_INT4, GC_OVER_MAX}, {F_MAX_INT8, GC_OVER_MAX}, {F_MAX_NUMERIC, GC_OVER_MAX},
 		{F_MAX_DATE, GC_OVER_MAX}, {F_MAX_TIMESTAMP, GC_OVER_MAX},
-		{F_LAG_ANYELEMENT, GC_OVER_LAG}, {F_LEAD_ANYELEMENT, GC_OVER_LEAD},
-		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST}, {F_NTILE, GC_OVER_NTILE},
+		{F_LAG_ANYELEMENT, GC_OVER_LAG}, {F_LAG_ANYELEMENT_INT4, GC_OVER_LAG},
+		{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_OVER_LAG},
+		{F_LEAD_ANYELEMENT, GC_OVER_LEAD}, {F_LEAD_ANYELEMENT_INT4, GC_OVER_LEAD},
+		{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_OVER_LEAD},
+		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST}, {F_NTH_VALUE, GC_OVER_NTH}, {F_NTILE, GC_OVER_NTILE},
 	};
 
 	for (int i = 0; i < lengthof(known); i++)
 	{
 		*average = known[i].average;
-		if (known[i].function != func->winfnoid || (known[i].over == GC_OVER_NTILE && !is_positive(linitial(func->args))))
+		if (known[i].function != func->winfnoid ||
+			((known[i].over == GC_OVER_NTILE || known[i].over == GC_OVER_NTH) && !is_positive(llast(func->args))))
 			continue;
 		return known[i].over == GC_OVER_ROWS && func->aggfilter ? GC_OVER_COUNT : known[i].over;
 	}
@@ -245,9 +356,10 @@ argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
 
 /* A function's values, as a column of the rows. */
 static int
-value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int window)
+value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int second, int window)
 {
-	GcExpr		e = {.op = GC_OP_WINDOW,.kind = kind,.arg = {arg < 0 ? GC_NONE : arg, GC_NONE, GC_NONE},.ref = window,.cast_scale = over};
+	GcExpr		e = {.op = GC_OP_WINDOW,.kind = kind,.arg = {arg < 0 ? GC_NONE : arg, second < 0 ? GC_NONE : second, GC_NONE},
+	.ref = window,.cast_scale = over};
 	int			n = gc_rows_output_of(tr, tr->groups, gc_build_copy(tr, &e));
 
 	return n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
@@ -259,7 +371,36 @@ begins_with_partition(const GcTranslation *tr, const WindowFunc *func)
 {
 	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
 
-	return (clause->frameOptions & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0;
+	return (clause->frameOptions & (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_EXCLUSION)) == FRAMEOPTION_START_UNBOUNDED_PRECEDING;
+}
+
+/* The distance or number that a function has beside its argument, likewise. */
+static int
+second_argument(GcTranslation *tr, const WindowFunc *func)
+{
+	Expr	   *second = list_length(func->args) > 1 ? lsecond(func->args) : gc_make_int8(1);
+	int			n = gc_rows_output(tr, tr->groups, second);
+
+	return n < 0 ? GC_NO_EXPR : list_nth_int(tr->group_keys[tr->groups->pipeline], n);
+}
+
+/* lag() and lead() with a default, which stands where a constant finds no row. */
+static int
+with_default(GcTranslation *tr, const WindowFunc *func)
+{
+	WindowFunc *value = copyObject(unconstify(WindowFunc *, func));
+	WindowFunc *there = copyObject(unconstify(WindowFunc *, func));
+	NullTest   *missing = makeNode(NullTest);
+
+	if (!IsA(lsecond(func->args), Const) || ((Const *) lsecond(func->args))->constisnull)
+		return gc_refuse(tr, "%s() has a default, and a distance that is not constant", get_func_name(func->winfnoid));
+	value->args = list_make2(linitial(func->args), lsecond(func->args));
+	there->args = list_make2(gc_make_int8(1), lsecond(func->args));
+	there->wintype = INT8OID;
+	missing->arg = (Expr *) there;
+	missing->nulltesttype = IS_NULL;
+	missing->location = -1;
+	return gc_translate_expr(tr, NULL, gc_make_case((Expr *) missing, lthird(func->args), (Expr *) value));
 }
 
 static int
@@ -268,24 +409,28 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 	bool		average;
 	const GcOver over = classify(func, &average);
 	int			arg = GC_NO_EXPR;
+	int			second = GC_NO_EXPR;
 	int			window;
 	int			sum;
 	GcKind		kind;
 
 	if (over == GC_OVER_NONE || GC_IGNORES_NULLS(func))
 		return gc_refuse(tr, "window function %s() is not computed before a join", get_func_name(func->winfnoid));
-	if ((over >= GC_OVER_COUNT && (arg = argument(tr, func, over)) < 0) || (window = window_of(tr, func)) < 0)
+	if (list_length(func->args) == 3)
+		return with_default(tr, func);
+	if ((over >= GC_OVER_COUNT && (arg = argument(tr, func, over)) < 0) ||
+		(gc_over_has_second(over) && (second = second_argument(tr, func)) < 0) || (window = window_of(tr, func)) < 0)
 		return GC_NO_EXPR;
 	if ((over == GC_OVER_MIN || over == GC_OVER_MAX) && !begins_with_partition(tr, func))
-		return gc_refuse(tr, "%s() is of a frame that begins within a partition", get_func_name(func->winfnoid));
+		return gc_refuse(tr, "%s() is of a frame that begins within a partition, or leaves out rows", get_func_name(func->winfnoid));
+	kind = over == GC_OVER_PERCENT_RANK || over == GC_OVER_CUME_DIST ? GC_FLOAT8 : over <= GC_OVER_COUNT ? GC_INT8 : tr->pexprs[arg].kind;
 	if (over != GC_OVER_SUM)
-		return value_column(tr, over, over <= GC_OVER_COUNT ? GC_INT8 : tr->pexprs[arg].kind, arg, window);
-	kind = tr->pexprs[arg].kind;
+		return value_column(tr, over, kind, arg, second, window);
 	/* sum(int8) is numeric, and so is an average's dividend. */
-	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, window);
+	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, -1, window);
 	if (sum < 0 || !average)
 		return sum;
-	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, window), -1, -1);
+	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), -1, -1);
 }
 
 /* While an expression over the rows is translated (GcGroups.part). */

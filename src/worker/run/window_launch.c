@@ -92,6 +92,19 @@ column_of(const Windowing *w, int output)
 							e->reg == GC_F64 ? 1 : e->reg == GC_F32 ? 2 : 0);
 }
 
+static u64
+bound_of(const Windowing *w, int output)
+{
+	return output == GC_NO_BOUND ? GC_WINDOW_NO_WORD : column_of(w, output);
+}
+
+/* The column of a function's argument; 0 if it has none. */
+static u64
+argument_of(const Windowing *w, u16 expr)
+{
+	return expr == GC_NONE ? 0 : column_of(w, gc_output_of(w->run->p, w->pl, expr));
+}
+
 /* Pack the rows' keys, and sort the words and the rows' numbers. */
 static GcCode
 sort_rows(Windowing *w)
@@ -134,11 +147,11 @@ scan(Windowing *w)
 static GcCode
 compute(Windowing *w, const GcExpr *e, int output)
 {
-	const int	arg = e->arg[0] == GC_NONE ? -1 : gc_output_of(w->run->p, w->pl, e->arg[0]);
 	GcCode		code = launch_steps(w);
 
 	w->args.w[GC_WINDOW_FN] = e->cast_scale;
-	w->args.w[GC_WINDOW_ARG] = arg < 0 ? 0 : column_of(w, arg);
+	w->args.w[GC_WINDOW_ARG] = argument_of(w, e->arg[0]);
+	w->args.w[GC_WINDOW_SECOND] = argument_of(w, e->arg[1]);
 	w->args.w[GC_WINDOW_RESULT] = column_of(w, output);
 	if (e->cast_scale == GC_OVER_COUNT && GC_WINDOW_NULL_WORD(w->args.w[GC_WINDOW_ARG]) == GC_WINDOW_NO_WORD)
 		w->args.w[GC_WINDOW_FN] = GC_OVER_ROWS;
@@ -167,11 +180,14 @@ do_window(Windowing *w, int n)
 	w->args.w[GC_WINDOW_NPARTITION] = gc_windows(p)[n].npartition;
 	w->args.w[GC_WINDOW_NKEYS] = gc_windows(p)[n].nkeys;
 	w->args.w[GC_WINDOW_FRAME] = gc_windows(p)[n].frame;
-	if (gc_windows(p)[n].frame == GC_FRAME_BETWEEN)
+	w->args.w[GC_WINDOW_EXCLUDE] = gc_windows(p)[n].exclude;
+	if (gc_windows(p)[n].frame >= GC_FRAME_BETWEEN)
 	{
-		w->args.w[GC_WINDOW_START] = column_of(w, gc_windows(p)[n].start);
-		w->args.w[GC_WINDOW_END] = column_of(w, gc_windows(p)[n].end);
+		w->args.w[GC_WINDOW_START] = bound_of(w, gc_windows(p)[n].start);
+		w->args.w[GC_WINDOW_END] = bound_of(w, gc_windows(p)[n].end);
 	}
+	if (gc_windows(p)[n].frame == GC_FRAME_RANGE)
+		w->args.w[GC_WINDOW_BY] = column_of(w, gc_windows(p)[n].by);
 	w->args.w[GC_WINDOW_FN] = GC_OVER_NONE;
 	if (code != GC_OK || (code = step(w, GC_WINDOW_MARK, 0, w->args.w[GC_WINDOW_CAP], 1)) != GC_OK || (code = scan(w)) != GC_OK)
 		return code;
