@@ -25,7 +25,6 @@
 #include <math.h>
 
 #include "access/stratnum.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -380,7 +379,7 @@ order_of_aggregates(PlannerInfo *root)
 		const Aggref *agg = GC_AGGREGATE_OF((AggInfo *) lfirst(lc));
 		List	   *clauses = agg->aggdistinct ? agg->aggdistinct : agg->aggorder;
 
-		if (clauses != NIL && agg->aggkind == AGGKIND_NORMAL && grouping_is_sortable(clauses))
+		if (clauses != NIL && grouping_is_sortable(clauses))
 			return list_concat_unique_ptr(list_copy(root->query_pathkeys), make_pathkeys_for_sortclauses(root, clauses, agg->args));
 	}
 	return root->query_pathkeys;
