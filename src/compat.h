@@ -167,6 +167,13 @@ gc_expand_grouping(Query *query)
 #define GC_IS_GROUPING(rte)		((void) (rte), false)
 #endif
 
+/* 16 keeps all calls of an aggregate, not the first alone. */
+#if PG_VERSION_NUM >= 160000
+#define GC_AGGREGATE_OF(info)	linitial_node(Aggref, (info)->aggrefs)
+#else
+#define GC_AGGREGATE_OF(info)	((info)->representative_aggref)
+#endif
+
 /* From 16 on an equivalence class holds wherever it is used. */
 #if PG_VERSION_NUM < 160000
 #define GC_EC_BELOW_OUTER_JOIN(ec)	((ec)->ec_below_outer_join)

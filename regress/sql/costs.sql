@@ -29,6 +29,11 @@ END $$;
 SELECT whose('SELECT * FROM priced');
 SELECT whose('SELECT i, n, t FROM priced ORDER BY n');
 SELECT whose('SELECT i, rank() OVER (PARTITION BY g ORDER BY t) FROM priced');
+-- The device's rows are sorted by machine words.
+SELECT whose('SELECT i, g, k FROM priced ORDER BY g, k, i'), whose('SELECT t FROM priced ORDER BY t'), whose('SELECT i, g FROM priced ORDER BY g DESC NULLS LAST OFFSET 10');
+SELECT whose('SELECT g, string_agg(t, '','' ORDER BY i) FROM priced GROUP BY g'), whose('SELECT g, array_agg(DISTINCT k) FROM priced GROUP BY g'), whose('SELECT DISTINCT ON (g) g, k, i FROM priced ORDER BY g, k');
+-- An index has them in order, they are few, or one is hard to decode.
+SELECT whose('SELECT i FROM priced ORDER BY i'), whose('SELECT k FROM few ORDER BY v'), whose('SELECT k FROM priced WHERE i < 500 ORDER BY k');
 -- Only a few of these are wanted.
 SELECT whose('SELECT i, n, t FROM priced ORDER BY n LIMIT 10');
 SELECT whose('SELECT i FROM priced ORDER BY i LIMIT 10');

@@ -60,6 +60,15 @@ SELECT check_order('SELECT shop, count(DISTINCT city), string_agg(city, '','' OR
 RESET enable_hashjoin;
 RESET enable_nestloop;
 RESET enable_hashagg;
+-- aggregates that sort their rows: PostgreSQL's GroupAggregate makes them of rows that the node has sorted
+SELECT q, check_order(q) FROM unnest(ARRAY[
+	'SELECT nn, string_agg(tx, '','' ORDER BY i4, id), count(*) FROM types GROUP BY nn ORDER BY nn', 'SELECT nn, array_agg(i4 ORDER BY tx DESC NULLS LAST, id), sum(n) FROM types GROUP BY nn ORDER BY nn DESC', 'SELECT nt, json_agg(d ORDER BY d NULLS FIRST, id DESC) FROM types GROUP BY nt ORDER BY nt',
+	'SELECT nn, jsonb_agg(n ORDER BY n, id), jsonb_object_agg(id, tx ORDER BY id DESC) FROM types GROUP BY nn ORDER BY nn', 'SELECT nn, array_agg(DISTINCT i4 ORDER BY i4 DESC), array_agg(DISTINCT tx), count(DISTINCT i2) FROM types GROUP BY nn ORDER BY nn', 'SELECT b, nn, string_agg(DISTINCT vc, ''/'') FILTER (WHERE id % 3 > 0) FROM types GROUP BY b, nn HAVING count(*) > 3 ORDER BY nn, b',
+	'SELECT nn, array_agg(id ORDER BY abs(i4), id) FROM types GROUP BY nn ORDER BY nn', 'SELECT nn, array_agg(id ORDER BY nn, f8, id), array_agg(id ORDER BY f4 DESC, id) FROM types WHERE id % 5 < 4 GROUP BY nn ORDER BY nn', 'SELECT array_agg(id ORDER BY i8, id) FROM types', 'SELECT i8, array_agg(id ORDER BY n, id) FROM extremes GROUP BY i8 ORDER BY i8',
+	'SELECT p_brand, string_agg(city, '','' ORDER BY price, id) FROM sales JOIN product ON product = p_id WHERE quantity = 2 GROUP BY p_brand ORDER BY p_brand', 'SELECT nn, nt, array_agg(id ORDER BY id) FROM types GROUP BY ROLLUP (nn, nt) ORDER BY nn, nt, count(*)', 'SELECT nn, string_agg(tx, '','' ORDER BY id) FROM types WHERE id < 0 GROUP BY nn',
+	'SELECT nn, percentile_cont(0.3) WITHIN GROUP (ORDER BY f8), percentile_cont(ARRAY[0.9, NULL, nn / 20.0]) WITHIN GROUP (ORDER BY f8 DESC), mode() WITHIN GROUP (ORDER BY i4) FROM types GROUP BY nn ORDER BY nn', 'SELECT nn, percentile_cont(nn / 16.0) WITHIN GROUP (ORDER BY make_interval(secs => f4)), rank(3) WITHIN GROUP (ORDER BY i2) FROM types GROUP BY nn ORDER BY nn'
+]) AS q;
+EXPLAIN (COSTS OFF) SELECT shop, string_agg(city, ',' ORDER BY day, id) FROM cached.sales GROUP BY shop;
 -- the order of a subquery, where the query above it shows it
 SELECT q, check_order(q) FROM unnest(ARRAY[
 	'SELECT string_agg(shop::text, '' '') FROM (SELECT shop, count(*) FROM sales GROUP BY shop ORDER BY shop DESC) q', 'SELECT n % 2, array_agg(shop) FROM (SELECT shop, count(*) AS n FROM sales GROUP BY shop ORDER BY n, shop) q GROUP BY 1 ORDER BY 1',

@@ -10,6 +10,9 @@
  * Where LIMIT takes the first few groups, the device chooses them (group/choice.c); of rows, it drops those
  * that are not among the first few by the leading key.
  *
+ * Rows are offered in the order of PostgreSQL's GroupAggregate, too.  Values such as string_agg() are made there, of
+ * rows that the node has sorted.
+ *
  * Groups are offered in the order of the first window that takes them, too.  The window may be of the
  * query level above, if that one reads nothing else: rank() over the rows of a rollup.
  *
@@ -243,7 +246,7 @@ sorted_fallback(PlannerInfo *root, const GcPath *node, Path *path, List *keys, d
 		sorted->startup_cost ? parallel : sorted;
 }
 
-/* The rows of the path are in an order, and so are the rows of its fallback. */
+/* The rows of the path are in an order, and so are the rows of its fallback, and of PostgreSQL's own path. */
 static void
 claim_order(PlannerInfo *root, GcPath *path, List *keys)
 {
@@ -253,6 +256,7 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 	Cost		sorting = rows * log2(rows) * COMPARE_OPERATORS * cpu_operator_cost;
 
 	linitial(path->cpath.custom_paths) = sorted;
+	path->own = sorted_fallback(root, path, path->own, keys, path->tr->plan->limit);
 	path->tr->plan->own_ms += gc_time_above(root, sorted, fallback) * GC_UNIT_MS;
 	path->cpath.path.pathkeys = keys;
 	path->costs.device += sorting;
@@ -364,6 +368,35 @@ drop_sorted_nodes(RelOptInfo *output)
 	}
 }
 
+/* The order that a query level wants of its rows, and within groups that of the first aggregate that sorts its input. */
+static List *
+order_of_aggregates(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->parse->hasAggs ? root->agginfos : NIL)
+	{
+		const Aggref *agg = GC_AGGREGATE_OF((AggInfo *) lfirst(lc));
+		List	   *clauses = agg->aggdistinct ? agg->aggdistinct : agg->aggorder;
+
+		if (clauses != NIL && grouping_is_sortable(clauses))
+			return list_concat_unique_ptr(list_copy(root->query_pathkeys), make_pathkeys_for_sortclauses(root, clauses, agg->args));
+	}
+	return root->query_pathkeys;
+}
+
+void
+gc_add_sorted_path(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
+{
+	List	   *keys = order_of_aggregates(root);
+	Path	   *sorted = ordered_path(root, rel, path, keys, -1);
+
+	if (sorted == NULL && keys != root->query_pathkeys)
+		sorted = ordered_path(root, rel, path, root->query_pathkeys, -1);
+	if (sorted)
+		add_path(rel, sorted);
+}
+
 void
 gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 {
@@ -375,6 +408,9 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	ListCell   *lc;
 
 	if (keys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)
+		return;
+	/* These rows have been offered in this order. */
+	if (!IS_UPPER_REL(input) && wanted <= 0)
 		return;
 	if (apart)
 		drop_sorted_nodes(output);

@@ -129,8 +129,8 @@ shows_input_order(PlannerInfo *root)
 /* A node that decides when it is executed costs this part of PostgreSQL's own path.  It is there for either to be taken. */
 #define DECIDING_SHARE	0.9
 
-/* Window functions of fewer rows take less than a request. */
-#define FEW_WINDOWED	1000
+/* Window functions of fewer rows, and their sort, take less than a request. */
+#define FEW_ABOVE		1000
 
 /* May anything of this query level be offloaded?  A reason if not. */
 static const char *
@@ -282,6 +282,17 @@ is_windowed(PlannerInfo *root, RelOptInfo *rel)
 	return root->parse->hasWindowFuncs && (IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)));
 }
 
+/*
+ * Are all of a query level's joined rows sorted above this relation?  What PostgreSQL sorts them for may be ORDER BY,
+ * DISTINCT or groups.
+ */
+static bool
+is_sorted(PlannerInfo *root, RelOptInfo *rel)
+{
+	return root->query_pathkeys != NIL && !IS_UPPER_REL(rel) && bms_equal(rel->relids, GC_ALL_RELIDS(root)) &&
+		!root->parse->hasWindowFuncs && !few_wanted(root, rel);
+}
+
 /* Would PostgreSQL's own path be taken whatever is asked of the relation's rows? */
 static bool
 is_beaten(const Path *costs, const Path *fallback)
@@ -324,6 +335,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	Path		cost = {0};
 	double		returned;
 	bool		beaten = false;
+	bool		spare = false;
 
 	refuse_eager_init_plan(tr);
 	if (tr->reason == NULL && (fallback = gc_fallback_path(tr, rel, &own)) == NULL)
@@ -341,7 +353,8 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
 		beaten = is_beaten(&cost, fallback);
 		/* GEQO frees the paths of its trials, so none is kept aside. */
-		if (beaten && (gc_geqo() || !(few_wanted(tr->root, rel) || is_windowed(tr->root, rel))))
+		spare = beaten && !gc_geqo() && (few_wanted(tr->root, rel) || is_windowed(tr->root, rel));
+		if (beaten && !spare && !is_sorted(tr->root, rel))
 		{
 			gc_note_refusal(what, GC_CHEAPER);
 			return;
@@ -363,32 +376,31 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 	if (fallback->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal(what, GC_CHEAPER);
 	gc_note_offer();
-	if (beaten)
-	{
+	if (spare)
 		gc_planning->spare = lappend(gc_planning->spare, path);
-		return;
-	}
 	if (gc_offload_forced())
 		rel->pathlist = rel->partial_pathlist = NIL;
-	add_path(rel, &path->cpath.path);
+	if (is_sorted(tr->root, rel))
+		gc_add_sorted_path(tr->root, rel, path);
+	if (!beaten)
+		add_path(rel, &path->cpath.path);
 }
 
 void
 gc_keep_only_offer(RelOptInfo *rel)
 {
+	List	   *ours = NIL;
 	ListCell   *lc;
 
 	foreach(lc, rel->pathlist)
 	{
-		Path	   *path = lfirst(lc);
-
-		if (gc_is_path(path))
-		{
-			rel->pathlist = list_make1(path);
-			rel->partial_pathlist = NIL;
-			return;
-		}
+		if (gc_is_path(lfirst(lc)))
+			ours = lappend(ours, lfirst(lc));
 	}
+	if (ours == NIL)
+		return;
+	rel->pathlist = ours;
+	rel->partial_pathlist = NIL;
 }
 
 /*
@@ -427,7 +439,7 @@ too_short(PlannerInfo *root, RelOptInfo *rel, double rows)
 	Cost		least = gc_offload_cost + rows * cpu_tuple_cost;
 	ListCell   *lc;
 
-	if (is_windowed(root, rel) && rows >= FEW_WINDOWED)
+	if ((is_windowed(root, rel) || is_sorted(root, rel)) && rows >= FEW_ABOVE)
 		return false;
 	foreach(lc, gc_offload_forced() ? NIL : rel->pathlist)
 	{

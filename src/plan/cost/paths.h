@@ -14,6 +14,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "node.h"
+
 /* The reason where a path of ours loses. */
 #define GC_CHEAPER		"PostgreSQL's own plan is estimated to be cheaper"
 
@@ -26,7 +28,7 @@ extern void gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *
 extern void gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);
 
 /*
- * Where offloading is forced: keep our path only.  A path that was added later, for another pair of
+ * Where offloading is forced: keep our paths only.  A path that was added later, for another pair of
  * relations, might win by its order.
  */
 extern void gc_keep_only_offer(RelOptInfo *rel);
@@ -40,8 +42,11 @@ extern struct GcTranslation *gc_translate_with_windows(PlannerInfo *root, PathTa
 /* Offer paths from now on (path_hooks.c). */
 extern void gc_path_hooks_install(void);
 
+/* Offer a path of ours for all that a query level joins again, with rows in the order that the level sorts them in. */
+extern void gc_add_sorted_path(PlannerInfo *root, RelOptInfo *rel, GcPath *path);
+
 /*
- * Offer the paths of ours for a query level again, for its ORDER BY: with rows in that order, so
+ * Offer the paths of ours for a query level again, for its ORDER BY: with groups in that order, so
  * that no Sort stands above; and where LIMIT takes the first few, with little more than these.
  */
 extern void gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output);

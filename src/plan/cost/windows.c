@@ -454,16 +454,6 @@ run_conditions(Path *path)
 	return quals;
 }
 
-/* PostgreSQL's own path for what a node returns, in the order that the node was offered in. */
-static Path *
-own_in_order(PlannerInfo *root, GcPath *node)
-{
-	List	   *keys = node->cpath.path.pathkeys;
-	Path	   *own = node->own;
-
-	return pathkeys_contained_in(keys, own->pathkeys) ? own : (Path *) create_sort_path(root, own->parent, own, keys, -1);
-}
-
 /* The cost of windows of so many rows. */
 static Cost
 windows_cost(const GcTranslation *tr, double rows, int sorts)
@@ -490,7 +480,7 @@ take_fallback(PlannerInfo *root, GcPath *path, GcPath *node, Path *above)
 	path->cpath.custom_paths = list_copy(node->cpath.custom_paths);
 	if (node_below(above) == node)
 	{
-		path->own = copy_above(above, node, own_in_order(root, node));
+		path->own = copy_above(above, node, node->own);
 		linitial(path->cpath.custom_paths) = copy_above(above, node, fallback);
 		return true;
 	}
