@@ -63,6 +63,22 @@ SELECT check_error('SELECT k FROM topk.f GROUP BY k HAVING 1000 / (count(*) - 4)
 -- ... also where the target list divides
 SELECT q, check_error('SELECT k, 1000 / (count(*) - 4) FROM topk.f GROUP BY k ORDER BY ' || q, '{topk}') FROM unnest(ARRAY['sum(v), k LIMIT 1', '2, 1 LIMIT 1', 'sum(v), 2']) AS q;
 SELECT q, check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY sum(v), 1 LIMIT 3') FROM unnest(ARRAY['100 / (count(*) + 1)', 'sum(n) * 2 + count(*)', 'sum(n) / 4', 'CASE WHEN sum(v) > 3 THEN min(d) END', 'sum(v) > 3 AND min(t) < ''t4''', 'k + 1', 'coalesce(max(u), -1)', 'sum(v)::numeric', 'sum(v)::int', 'sum(v) || ''x''']) AS q;
+
+-- Of rows in an order no more are made than LIMIT wants, whatever they are sorted by; but all of those whose values may fail.
+CREATE FUNCTION rows_out(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	PERFORM set_config('search_path', 'topk, public', true), set_config('gpuconc.debug_offload', 'require', true);
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ '^ *Stream:' THEN
+			RETURN substring(line FROM '[0-9]+ out');
+		END IF;
+	END LOOP;
+END $$;
+SELECT q, rows_out(q), check_top(q) FROM unnest(ARRAY['SELECT t, avg(n), count(*), min(d), stddev(v) FROM f GROUP BY t ORDER BY t LIMIT 7', 'SELECT t, k, avg(v), GROUPING(t, k) FROM f GROUP BY ROLLUP (t, k) ORDER BY t DESC NULLS LAST, k, 4 LIMIT 7',
+	'SELECT t, sum(f8) FROM f WHERE k > 100 GROUP BY t ORDER BY t LIMIT 7']) AS q;
+SELECT check_error('SELECT t, sum(CASE WHEN k > 10 THEN 1e308::float8 END) FROM topk.f GROUP BY t ORDER BY t LIMIT 1', '{topk}');
 -- sizes: dense groups, hashed ones, wrong estimates, and very few or nearly all chosen
 SELECT q, check_top('SELECT ' || q || ' AS k, sum(v) FROM many GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20') AS few, check_top('SELECT ' || q || ' AS k, sum(v), count(*) FROM many GROUP BY 1 HAVING sum(v) > 990 ORDER BY 1') AS chosen, check_top('SELECT ' || q || ' AS k, sum(v) FROM many GROUP BY 1 ORDER BY 2, 1 LIMIT 9 OFFSET 20000') AS later
 FROM unnest(ARRAY['k', 'j', 'k % 31', 'k % 32', 'k % 33', 'k % 1000', 'k % 16384', 'k % 17000', '(k + 1) * 1000003::int8', 'k + j * 100000::int8', 'k % 2 + 9000000000', 'k * 0']) AS q;

@@ -265,7 +265,20 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 	path->cpath.path.total_cost += path->costs.scale * sorting;
 }
 
-/* Are these all columns?  So are windows of the device's, and what it groups below them: it computes them for all rows. */
+/* Is it a value of a group that PostgreSQL makes without an error?  Sums of floats and intervals may be out of range. */
+static bool
+is_group_value(const Node *expr)
+{
+	const Oid	type = exprType(expr);
+
+	return IsA(expr, GroupingFunc) ||
+		(IsA(expr, Aggref) && type != FLOAT4OID && type != FLOAT8OID && type != INTERVALOID && type != CASHOID);
+}
+
+/*
+ * Are these all columns, or values of groups?  So are windows of the device's, and what it groups below them: it computes
+ * them for all rows.
+ */
 static bool
 are_columns(const GcTranslation *tr, const List *exprs)
 {
@@ -274,7 +287,7 @@ are_columns(const GcTranslation *tr, const List *exprs)
 
 	foreach(lc, exprs)
 	{
-		if (!IsA(lfirst(lc), Var) && !(windowed && (IsA(lfirst(lc), WindowFunc) || IsA(lfirst(lc), Aggref))))
+		if (!IsA(lfirst(lc), Var) && !is_group_value(lfirst(lc)) && !(windowed && (IsA(lfirst(lc), WindowFunc) || IsA(lfirst(lc), Aggref))))
 			return false;
 	}
 	return true;
