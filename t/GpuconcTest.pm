@@ -18,7 +18,7 @@ use Test::More;
 
 our @EXPORT = qw(answered_together new_server start_server wait_for_worker create_tables @queries
   answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
-  wait_until again_until end_worker log_has nothing_held note_memory kernels_directory write_program
+  wait_until again_until end_worker suspend_workers log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
   scans_after keep_session query_server stop_server create_transfer);
 
@@ -182,6 +182,16 @@ sub end_worker
 	query_server($node, "SELECT pg_terminate_backend($worker)");
 	$meanwhile->() if $meanwhile;
 	wait_until($node, "SELECT state IN ('ready', 'no device') AND ($pid) <> $worker FROM gpuconc_devices");
+	return;
+}
+
+# Stop workers once they sleep: one that is stopped with a lock in its hands keeps sessions from more than its device.
+sub suspend_workers
+{
+	my ($node, @pids) = @_;
+
+	wait_until($node, 'SELECT count(*) = ' . @pids . " FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND pid IN (" . join(', ', @pids) . ')');
+	kill 'STOP', @pids;
 	return;
 }
 

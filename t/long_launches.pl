@@ -12,12 +12,14 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# All rows of "many" have the same key.
+# All rows of "many" have the same key, and so have those of "less".
 my $node = new_server('long_launches', "max_parallel_workers_per_gather = 0\nautovacuum = off\n");
-$node->safe_psql('postgres', q{
+$node->safe_psql('postgres', qq{
 CREATE TABLE many AS SELECT i AS id, 1 AS k, i * 7919 % 100003 AS v FROM generate_series(1, 100000) i;
+CREATE TABLE less AS SELECT * FROM many WHERE id <= 3000;
+CREATE TABLE wide AS SELECT id, k, v * 1000003::bigint AS v, @{[join ', ', map { "hashint8extended(id, $_) AS h$_" } (0 .. 4)]} FROM many WHERE id <= 50000;
 CREATE TABLE small AS SELECT i AS id, i % 7 AS g FROM generate_series(1, 5000) i;
-VACUUM ANALYZE many, small});
+VACUUM ANALYZE many, less, wide, small});
 my $other = 'SELECT g, count(*), sum(id) FROM small GROUP BY g ORDER BY g';
 my @long = (
 	[ 'chains', 'SELECT count(*), sum(a.v) FROM many a JOIN many b ON a.k = b.k JOIN many c ON b.k = c.k AND a.v + b.v < c.v' ],
@@ -39,14 +41,22 @@ JOIN many c ON a.v + g.v < c.v' ],
 	[ 'chains below windows', 'SELECT count(*), max(s.r), max(s.n) FROM (SELECT rank() OVER (PARTITION BY a.v % 3 ORDER BY b.id) AS r, dense_rank() OVER (ORDER BY c.id) AS n
 FROM many a JOIN many b ON a.k = b.k JOIN many c ON b.k = c.k AND ' . join(' AND ', map { "a.v + $_ * b.v + c.v = -$_" } (1 .. 5)) .
 		') s JOIN small o ON o.id = s.r' ]);
+# One group, of other kinds, whose rows never end; choices and orders of groups and rows behind them.
+my ($chains) = $long[0][1] =~ /FROM (.*)/;
+push @long, [ 'one group of a hash table', "SELECT a.k * 1000003::bigint, count(*), sum(a.v), min(c.v) FROM $chains GROUP BY 1" ],
+	[ 'DISTINCT of one group', "SELECT a.k * 1000003::bigint, count(DISTINCT b.v), sum(DISTINCT a.v) FROM $chains GROUP BY 1" ],
+	[ 'a percentile of one group', "SELECT a.k, percentile_disc(0.5) WITHIN GROUP (ORDER BY b.v) FROM $chains GROUP BY 1" ],
+	[ 'a choice among groups', "SELECT b.v, count(*), sum(c.v) FROM $chains GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10" ],
+	[ 'rows in an order', "SELECT a.id, b.id, c.id FROM $chains AND a.v + 1000003::bigint * b.v + c.v / 100000 = 7919 * 1000004::bigint ORDER BY c.v DESC, 1 LIMIT 10" ];
 # Each edge between the steps of the first.
-push @long, [ "chains, $_", $long[0][1], "SET gpuconc.debug_pipeline_edge = $_; SET gpuconc.debug_edge_step = 1" ] foreach ('refill', 'materialize', 'channel');
+push @long, [ "chains, $_", $long[0][1], "SET gpuconc.debug_pipeline_edge = $_; SET gpuconc.debug_edge_step = 1", "Edges: $_ before step 1" ]
+	foreach ('refill', 'materialize', 'channel');
 
 sub few
 {
 	my ($query) = @_;
 
-	return $query =~ s/\bmany\b/(SELECT * FROM many WHERE id < 150)/gr;
+	return $query =~ s/\bmany\b/(SELECT * FROM many WHERE id < 150)/gr =~ s/\bless\b/(SELECT * FROM less WHERE id < 6)/gr;
 }
 
 sub cancel
@@ -57,14 +67,14 @@ sub cancel
 	return;
 }
 
-is_offloaded($node, $other, 'alone');
-like($node->safe_psql('postgres', "SET gpuconc.enabled = on; SET gpuconc.debug_offload = require; EXPLAIN $long[9][1]"), qr/Rows: many, 2 windows/, 'windows of rows that are kept');
-foreach (@long)
+# A query that would take weeks: it is of its kind, others are answered meanwhile, and a cancel ends it.
+sub drive
 {
-	my ($kind, $query, $set) = (@$_, '');
+	my ($kind, $query, $set, $shown) = (@_, '', '');
 	my $session = session($node, 'long', "SET statement_timeout = '2h'; $set");
 
 	is_offloaded($node, "$set; " . few($query), "$kind: few rows");
+	like($node->safe_psql('postgres', "SET gpuconc.debug_offload = require; $set; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) " . few($query)), qr/$shown/, "$kind: it is one");
 	ask($session, $query);
 	wait_until_waiting($node, '^long');
 	wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
@@ -75,7 +85,12 @@ foreach (@long)
 	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$kind: the device is free");
 	is_offloaded($node, $other, "$kind: the next one is answered");
 	$session->quit;
+	return;
 }
+
+is_offloaded($node, $other, 'alone');
+like($node->safe_psql('postgres', "SET gpuconc.enabled = on; SET gpuconc.debug_offload = require; EXPLAIN $long[9][1]"), qr/Rows: many, 2 windows/, 'windows of rows that are kept');
+drive(@$_) foreach (@long);
 nothing_held($node, 'joins that were cancelled');
 
 # A build that is quickly filled does not wait for one that is not, nor for groups.  So others that use it do not, either.
@@ -155,7 +170,17 @@ wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 $node->stop('fast');
 is($node->{_pid}, undef, 'and the server stops');
 
+# Passes of a join, and of its groups
+my $passes = 'wide a JOIN wide w ON a.v = w.v JOIN less b ON a.k = b.k JOIN less c ON b.k = c.k JOIN less d ON c.k = d.k AND b.v + c.v < d.v';
+$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = 1MB\n");
+start_server($node);
+drive('passes', "SELECT count(*), sum(a.v), sum(w.id) FROM $passes", '', 'passes=(?:[2-9]|\d\d)');
+drive('passes of groups', "SELECT a.v, count(*), sum(b.v), min(c.v), max(d.v) FROM $passes GROUP BY 1 ORDER BY 1", '', 'passes=(?:[2-9]|\d\d)');
+nothing_held($node, 'passes that were cancelled');
+$node->stop('fast');
+
 # A request that two devices share
+$node->append_conf('postgresql.conf', "gpuconc.device_memory_limit = 0\n");
 $node->append_conf('postgresql.conf', "gpuconc.devices = 'host:0, host:1'\ngpuconc.debug_split = always\ngpuconc.debug_chunk_pages = 8\n");
 start_server($node);
 is_offloaded($node, few($long[0][1]), 'two devices: few rows');
@@ -175,11 +200,16 @@ foreach my $how ('a cancel', 'a fast shutdown')
 }
 $node->stop('fast');
 is($node->{_pid}, undef, 'and the server stops');
-$node->append_conf('postgresql.conf', "gpuconc.devices = 'auto'\ngpuconc.debug_split = predicted\ngpuconc.debug_chunk_pages = 8168\n");
+$node->append_conf('postgresql.conf', "gpuconc.devices = 'auto'\ngpuconc.debug_split = predicted\ngpuconc.debug_chunk_pages = 32\n");
 
 # Kernels of a GPU are told in its own memory, which has to be written.
-append_to_file($node->data_dir . '/postgresql.conf', "gpuconc.debug_pretend_gpu = 'H200'\n");
+append_to_file($node->data_dir . '/postgresql.conf', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.device_memory_limit = 2MB\n");
 start_server($node);
+# Waves, which device host does without
+drive('waves', 'SELECT count(*), sum(a.v), ' . join(', ', map { "max(a.h$_)" } (0 .. 4)) . ' FROM wide a JOIN less b ON a.k = b.k JOIN less c ON b.k = c.k JOIN less d ON c.k = d.k AND b.v + c.v < d.v', '', 'waves=[1-9]');
+nothing_held($node, 'waves that were cancelled');
+configure($node, 'gpuconc.device_memory_limit' => 0);
+end_worker($node);
 is_offloaded($node, $other, 'a pretended GPU');
 my $session = session($node, 'long', q{SET statement_timeout = '2h'});
 ask($session, $long[0][1]);

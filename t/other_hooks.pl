@@ -68,6 +68,15 @@ SELECT E'calls\n' || gpuconc_hooks_test_calls()}) =~ /^calls\n(.*)/ms;
 	return $counted;
 }
 
+# Functions of which an object-access hook is told, as a query is executed.
+sub functions_called
+{
+	my ($offload, $query) = @_;
+	my ($status, $out, $notices) = $node->psql('postgres', "SET gpuconc.debug_offload = $offload; SET gpuconc_hooks_test.functions = on; $query");
+
+	return join ', ', sort { $a cmp $b } keys %{ { map { $_ => 1 } $notices =~ /calls (.*)/g } };
+}
+
 SKIP:
 {
 	skip 'gpuconc_hooks_test is not installed', 1 unless -e "$directory/gpuconc_hooks_test.so";
@@ -98,6 +107,17 @@ SKIP:
 			# It is told of each function that the executor would call, as PostgreSQL's plan is initialised.
 			my %alone = split /\s+/, $calls{gpuconc_hooks_test};
 			cmp_ok($counted{object_access}, '>=', $alone{object_access}, "$order: object_access is called for what the device computes");
+			# Rewritten, these would call others: such queries stay as they are.
+			foreach my $query ('SELECT k, percentile_disc(0.5) WITHIN GROUP (ORDER BY n), avg(n) FROM t GROUP BY k', 'SELECT k, mode() WITHIN GROUP (ORDER BY s) FROM t GROUP BY k',
+				'SELECT DISTINCT ON (k) k, id FROM t ORDER BY k, id')
+			{
+				my $called = functions_called('forbid', $query);
+
+				like($called, qr/\(/, "$order: functions of $query");
+				is(functions_called('prefer', $query), $called, "$order: the same are called");
+				is_answered($node, "SET gpuconc.debug_offload = prefer; SELECT * FROM ($query) AS q ORDER BY k", "$order: $query");
+			}
+			is_offloaded($node, 'SELECT count(*), sum(n) FROM t WHERE k NOT IN (SELECT k FROM dim WHERE name IS NULL)', "$order: what calls the same is rewritten");
 		}
 		$calls{$order} = calls_of('off');
 		is($calls{$order}, $calls{gpuconc_hooks_test}, "$order: each hook is called as often as without gpuconc");

@@ -79,7 +79,7 @@ isnt($expected_old, $expected_new, 'the snapshots differ');
 foreach my $round (1 .. 5)
 {
 	# all of them wait when the worker begins
-	kill 'STOP', $worker;
+	suspend_workers($node, $worker);
 	start_query($_, $query) foreach ($new, $old, $own, @same);
 	wait_until_waiting($node, '^prepared', scalar @sessions);
 	kill 'CONT', $worker;
@@ -100,7 +100,7 @@ foreach my $victim (0 .. 2)
 {
 	my $expected = answer_of($node, $queries[1], 'forbid');
 
-	kill 'STOP', $worker;
+	suspend_workers($node, $worker);
 	start_query($sessions[$_], $queries[1]) for (0 .. $#sessions);
 	wait_until_waiting($node, '^prepared', scalar @sessions);
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'prepared$victim'");

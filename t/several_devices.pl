@@ -158,7 +158,7 @@ my $away = 1 - $home;
 my @sessions = map { session($node, "devices$_", 'SET gpuconc.debug_route = predicted') } (0 .. 5);
 my %expected = map { $_ => own_answer($sessions[0], $_) } @queries;
 
-kill 'STOP', $pids[$home];
+suspend_workers($node, $pids[$home]);
 my @before = figures('requests');
 foreach my $i (0 .. 5)
 {
@@ -178,7 +178,7 @@ is((figures('backlog'))[$home], 0, 'nothing waits any more');
 
 # One that ends leaves the requests of another one alone.
 @pids = figures('worker_pid');
-kill 'STOP', @pids;
+suspend_workers($node, @pids);
 ask($sessions[$_], $queries[$_]) for (0 .. 3);
 wait_until_waiting($node, '^devices[0-3]', 4);
 @before = figures('backlog');
@@ -239,7 +239,7 @@ wait_until($node, "SELECT bool_and(state = 'ready' AND memory_limit <= 4 * 1024 
 @pids = figures('worker_pid');
 $home = device_of($queries[0], 'affinity');
 $away = 1 - $home;
-kill 'STOP', $pids[$home];
+suspend_workers($node, $pids[$home]);
 $_->query_safe('SET gpuconc.debug_route = affinity') foreach (@sessions[ 0, 1 ]);
 ask($sessions[$_], $queries[0]) for (0, 1);
 wait_until_waiting($node, '^devices[01]', 2);
@@ -265,7 +265,7 @@ wait_until($node, "SELECT bool_and(state = 'ready' AND worker_pid NOT IN ($pids[
 # A request is cancelled
 #-------------------------------------------------------------------------
 $home = device_of($queries[0], 'affinity');
-kill 'STOP', $pids[$home];
+suspend_workers($node, $pids[$home]);
 $sessions[0]->query_safe('SET gpuconc.debug_route = affinity');
 ask($sessions[0], $queries[0]);
 wait_until_waiting($node, '^devices0');

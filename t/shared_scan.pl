@@ -352,7 +352,7 @@ sub cancels
 		configure($node, 'gpuconc.debug_hold_requests' => 8);
 		ask($scan->sessions->[$_], $asked[$_]) for (0 .. 6);
 		wait_until_waiting($node, "^$scan->{name}", 7);
-		kill 'STOP', $worker;
+		suspend_workers($node, $worker);
 		ask($scan->sessions->[7], $asked[7]);
 		wait_until_waiting($node, "^$scan->{name}", 8);
 		$scan->sql('ALTER SYSTEM SET gpuconc.debug_hold_requests = 0; SELECT pg_reload_conf()') if $round % 2;
@@ -505,7 +505,7 @@ sub crashes
 	{
 		$worker = $scan->sql('SELECT worker_pid FROM gpuconc_devices');
 		configure($node, 'gpuconc.debug_hold_requests' => $case eq 'running' ? 8 : 9);
-		kill 'STOP', $worker if $case eq 'running';
+		suspend_workers($node, $worker) if $case eq 'running';
 		ask($scan->sessions->[$_], $asked[$_]) for (0 .. 7);
 		wait_until_waiting($node, "^$scan->{name}", 8);
 		my $offset = -s $node->logfile;

@@ -221,7 +221,7 @@ is_split($session, $_, '0 1', "small memory: $_") foreach (@split[ 0, 5, 6, 10, 
 #-------------------------------------------------------------------------
 my @pids = figures('worker_pid');
 
-kill 'STOP', $pids[1];
+suspend_workers($node, $pids[1]);
 ask($session, $split[5]);
 wait_until_waiting($node, '^splitalways');
 $node->safe_psql('postgres', q{SET gpuconc.debug_offload = forbid; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'splitalways'});
@@ -237,7 +237,7 @@ foreach my $lost (0, 1)
 	my $retries = stat_of($node, 'retries');
 
 	@pids = figures('worker_pid');
-	kill 'STOP', $pids[$lost];
+	suspend_workers($node, $pids[$lost]);
 	ask($session, $query);
 	wait_until_waiting($node, '^splitalways');
 	wait_until($node, "SELECT bool_and(backlog > 0) FROM gpuconc_devices WHERE number = $lost");

@@ -104,7 +104,7 @@ cmp_ok($read, '>', 20, 'a standby that follows: there were readers');
 # a conflict ends a session that waits for the device, at once
 my $worker = $standby->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');
 is_offloaded($standby, 'SELECT sum(balance) FROM accounts', 'before a conflict');
-kill 'STOP', $worker;
+suspend_workers($standby, $worker);
 my $session = session($standby, 'conflict');
 start_query($session, 'SELECT sum(balance) FROM accounts');
 wait_until_waiting($standby, 'conflict');

@@ -46,7 +46,7 @@ foreach my $state ('stopped', 'working')
 	foreach my $mode ('fast', 'immediate')
 	{
 		my $worker = worker_pid();
-		kill 'STOP', $worker if $state eq 'stopped';
+		suspend_workers($node, $worker) if $state eq 'stopped';
 		my @sessions = map { session($node, "waits$_", q{SET statement_timeout = '2h'}) } (0 .. 3);
 		start_query($_, $state eq 'stopped' ? $queries[1] : "SELECT go_on('$long')") foreach (@sessions);
 		if ($state eq 'stopped')

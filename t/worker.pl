@@ -54,7 +54,7 @@ is_offloaded($node, $queries[0], 'after a worker that was terminated');
 # a worker that does not move: whoever waits for it can be interrupted
 #-------------------------------------------------------------------------
 $worker = worker_pid();
-kill 'STOP', $worker;
+suspend_workers($node, $worker);
 
 my $watcher = $node->background_psql('postgres', on_error_stop => 0);
 $watcher->query_safe('SET gpuconc.debug_offload = forbid');
@@ -114,7 +114,7 @@ is_offloaded($node, $_, "after a stopped worker: $_") foreach (@queries);
 # a worker that is asked to end: its requests are answered by PostgreSQL's own plans,
 # and a new one is started
 #-------------------------------------------------------------------------
-kill 'STOP', $worker;
+suspend_workers($node, $worker);
 @sessions = map { session($node, "ended$_", 'SET gpuconc.debug_offload = allow') } (0 .. 3);
 start_query($sessions[$_], $queries[$_]) for (0 .. 3);
 wait_until_waiting($node, '^ended', 4);
@@ -156,7 +156,7 @@ for my $case ('waiting', 'compiling')
 {
 	$node->safe_psql('postgres', q{SELECT gpuconc_prewarm('t')});
 	$worker = worker_pid();
-	kill 'STOP', $worker if $case eq 'waiting';
+	suspend_workers($node, $worker) if $case eq 'waiting';
 	@sessions = map { session($node, "killed$_") } (0 .. 2);
 	# a constant does not make a new kernel, another expression does
 	start_query($sessions[$_], 'SELECT sum(' . join(' + ', map { "id * $_" } (1 .. 10 + $_)) . ') FROM t') for (0 .. 2);

@@ -8,7 +8,8 @@
  * not plain, PostgreSQL's own plan has the last word.  So more functions than are called do no harm.
  *
  * A query that is rewritten calls others than the original: percentile_disc() becomes min() and row_number().  It is
- * rewritten only where everybody may call those that it loses, and planned anew once that changes.
+ * rewritten only where everybody may call those that it loses, and planned anew once that changes.  Another extension's
+ * hook is told which functions are called; where there is one, a query that would call others stays as it is.
  *
  * Runs in backends.
  *
@@ -26,6 +27,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "../../columns/store/ddl.h"
 #include "../../compat.h"
 
 /*-------------------------------------------------------------------------
@@ -146,9 +148,12 @@ functions_lost(Query *query, Query *rewritten)
 bool
 gc_rewriting_is_permitted(Query *query, Query *rewritten)
 {
+	const List *lost = functions_lost(query, rewritten);
 	ListCell   *lc;
 
-	foreach(lc, functions_lost(query, rewritten))
+	if (gc_others_watch_objects() && (lost || functions_lost(rewritten, query)))
+		return false;
+	foreach(lc, lost)
 	{
 		if (!GC_MAY_CALL(lfirst_oid(lc), ACL_ID_PUBLIC))
 			return false;

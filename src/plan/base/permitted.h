@@ -25,7 +25,8 @@ extern bool gc_are_permitted(const List *functions);
 
 /*
  * May a query be planned as the rewritten one, neither of which is planned yet?  The user must be permitted to call all that
- * this one calls, and everybody what it does not call any more: PostgreSQL asks of no plan for whom it was made.
+ * this one calls, and everybody what it does not call any more: PostgreSQL asks of no plan for whom it was made.  Where another
+ * extension is told of calls, both call the same.
  */
 extern bool gc_rewriting_is_permitted(Query *query, Query *rewritten);
 

@@ -309,6 +309,9 @@ note_upload(GcTable *table, GcStream *stream)
 {
 	GcEvent    *ready = gc_worker.ops->event(stream, NULL);
 
+	/* Without it, nobody could wait for them. */
+	if (ready == NULL)
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 	if (table->ready)
 		gc_worker.ops->event_put(gc_worker.dev, table->ready);
 	table->ready = ready;

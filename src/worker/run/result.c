@@ -452,15 +452,15 @@ gc_run_take_result(GcRun *run, bool *fetching)
 	else if (code == GC_OK && (rows || is_keyed(run)))
 	{
 		code = fetch_rest(run, n);
-		if (code != GC_OK)
+		if (code == GC_OK)
 		{
-			gc_run_await(run);
-			return code;
+			gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
+			run->scan.done = gc_worker.ops->event_timed(run->memory.stream, &run->err);
+			code = run->scan.done ? GC_OK : run->err.code;
 		}
-		gc_worker.ops->event_put(gc_worker.dev, run->scan.done);
-		run->scan.done = gc_worker.ops->event_timed(run->memory.stream, &run->err);
-		*fetching = run->scan.done != NULL;
-		return run->scan.done ? GC_OK : run->err.code;
+		*fetching = code == GC_OK;
+		if (code != GC_OK)
+			gc_run_await(run);
 	}
 	return code;
 }

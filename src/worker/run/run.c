@@ -755,7 +755,7 @@ advance_running(GcRun *run, int others)
 		return false;
 	code = gc_worker.ops->event_done(run->scan.done, &done, &run->err);
 	if (code != GC_OK)
-		end_run(run, code);
+		gc_run_fail_start(run);
 	else if (!done)
 		return false;
 	else if (run->schedule.stopped || run->err.code == GC_CANCELLED)

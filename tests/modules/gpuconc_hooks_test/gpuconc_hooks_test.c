@@ -4,7 +4,7 @@
  *	  Another extension that sets the hooks that gpuconc sets, and counts how often each is called.
  *
  * Its planner hook leaves numbers in the entries of tables, in a field that is for VALUES, as Citus does to know them
- * again.
+ * again.  With gpuconc_hooks_test.functions it tells of each function that is to be called.
  *
  * It also runs a statement when a transaction commits.  Where it is preloaded before gpuconc, that is behind gpuconc's
  * callback, so that the transaction gets its id there.
@@ -36,6 +36,7 @@
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/regproc.h"
 #include "utils/snapmgr.h"
 
 PG_MODULE_MAGIC;
@@ -211,10 +212,14 @@ count_utility(PlannedStmt *stmt, const char *queryString, bool readOnlyTree, Pro
 		standard_ProcessUtility(stmt, queryString, readOnlyTree, context, params, queryEnv, dest, completion);
 }
 
+static bool tell_functions;
+
 static void
 count_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
 {
 	calls[OBJECT_ACCESS]++;
+	if (tell_functions && access == OAT_FUNCTION_EXECUTE)
+		ereport(NOTICE, (errmsg("calls %s", format_procedure(objectId))));
 	if (prev_access)
 		prev_access(access, classId, objectId, subId, arg);
 }
@@ -256,6 +261,8 @@ _PG_init(void)
 						errmsg("gpuconc_hooks_test must be loaded via \"shared_preload_libraries\"")));
 	DefineCustomStringVariable("gpuconc_hooks_test.at_commit", "Statement to be run when a transaction commits.", NULL, &at_commit, "",
 							   PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuconc_hooks_test.functions", "Tells of functions that are to be called.", NULL, &tell_functions, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	RegisterXactCallback(execute_at_commit, NULL);
 	prev_shmem_request = shmem_request_hook;
 	shmem_request_hook = count_shmem_request;
