@@ -17,18 +17,17 @@
 
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 #include "utils/timestamp.h"
 #include "fmgr.h"
 #include "utils/array.h"
 
 #include "lookup.h"
+
 #include "quotient.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"

@@ -14,8 +14,6 @@
 #include "gather.h"
 
 #include "access/table.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 

@@ -17,7 +17,6 @@
 
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "decoder.h"
@@ -25,7 +24,6 @@
 #include "lookup.h"
 #include "quotient.h"
 #include "../columns/encode/pgkinds.h"
-#include "../columns/store/numeric.h"
 #include "../program/tagged.h"
 
 /* The n-th expression that is referred to from `first` on. */

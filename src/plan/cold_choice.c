@@ -21,7 +21,6 @@
 
 #include "access/table.h"
 #include "executor/executor.h"
-#include "utils/rel.h"
 
 #include "cached_plans.h"
 #include "base/plan.h"

@@ -23,7 +23,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -32,8 +31,6 @@
 #include "../base/builder.h"
 #include "../base/make.h"
 #include "../base/quotient.h"
-#include "../expr/expr.h"
-#include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 
 /*-------------------------------------------------------------------------
