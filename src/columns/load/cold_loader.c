@@ -13,12 +13,12 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
 #include "cold_loader.h"
 #include "../../settings.h"
+#include "../../shmem.h"
 #include "../encode/spec.h"
 #include "../store/directory.h"
 #include "../store/epoch.h"
@@ -55,24 +55,15 @@ typedef struct GcColdLoaders
 static GcColdLoaders *shared = NULL;
 static GcColdLoader *mine = NULL;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_cold_loader_shmem_size(void)
-{
-	return sizeof(GcColdLoaders);
-}
-
-/* Attach to the places of loaders.  The first process makes them. */
+/* The places of loaders, free at first. */
 void
-gc_cold_loader_shmem_init(void)
+gc_cold_loader_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc cold loaders", gc_cold_loader_shmem_size(), &found);
-	if (found)
-		return;
-	memset(shared, 0, sizeof(GcColdLoaders));
-	SpinLockInit(&shared->lock);
+	shared = gc_shmem("gpuconc cold loaders", sizeof(GcColdLoaders), &made);
+	if (made)
+		SpinLockInit(&shared->lock);
 }
 
 /*-------------------------------------------------------------------------

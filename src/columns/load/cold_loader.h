@@ -22,8 +22,7 @@
 /* Tables that can have a loader at a time. */
 #define GC_COLD_LOADERS		4
 
-extern Size gc_cold_loader_shmem_size(void);
-extern void gc_cold_loader_shmem_init(void);
+extern void gc_cold_loader_shmem(void);
 
 /* A wish for columns, and its outcome. */
 typedef enum GcColdLoad

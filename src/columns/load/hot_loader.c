@@ -13,13 +13,13 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "hot_loader.h"
 #include "../../compat.h"
+#include "../../shmem.h"
 
 /* Tables that can have a loader at a time. */
 #define MAX_LOADERS		8
@@ -52,24 +52,15 @@ typedef struct GcHotLoaders
 static GcHotLoaders *shared = NULL;
 static GcHotLoader *mine = NULL;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_hot_loader_shmem_size(void)
-{
-	return sizeof(GcHotLoaders);
-}
-
-/* Attach to the places of loaders.  The first process makes them. */
+/* The places of loaders, free at first. */
 void
-gc_hot_loader_shmem_init(void)
+gc_hot_loader_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc hot loaders", gc_hot_loader_shmem_size(), &found);
-	if (found)
-		return;
-	memset(shared, 0, sizeof(GcHotLoaders));
-	SpinLockInit(&shared->lock);
+	shared = gc_shmem("gpuconc hot loaders", sizeof(GcHotLoaders), &made);
+	if (made)
+		SpinLockInit(&shared->lock);
 }
 
 /*-------------------------------------------------------------------------

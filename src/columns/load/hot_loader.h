@@ -17,8 +17,7 @@
 #include "../store/columns.h"
 #include "background.h"
 
-extern Size gc_hot_loader_shmem_size(void);
-extern void gc_hot_loader_shmem_init(void);
+extern void gc_hot_loader_shmem(void);
 
 /* Ask for a load of the hot pages of a directory's table, soon; false: there can be no loader. */
 extern bool gc_ask_hot_load(GcDirectory *dir);
