@@ -588,7 +588,7 @@ gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 
 /* Sums are at one scale, however many of its digits are shown. */
 bool
-gc_agg_is_integer(const GcDecoder *d, const GcPlanOutput *out)
+gc_agg_is_integer(const GcPlanOutput *out)
 {
 	return out->type == GC_OUT_COUNT || (out->type == GC_OUT_SUM && !GC_KIND_IS_FLOAT(gc_type_kind(out->argtype)));
 }

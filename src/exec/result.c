@@ -327,7 +327,7 @@ is_integer(GcDecoder *d, const GcPlanOutput *out)
 	const GcExpr *e;
 
 	if (out->type != GC_OUT_VALUE)
-		return gc_agg_is_integer(d, out);
+		return gc_agg_is_integer(out);
 	if (out->lut != GC_NONE)
 		return true;
 	e = value_expr(d, out);
