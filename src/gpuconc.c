@@ -15,11 +15,10 @@
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 
-#include "columns/load/cold_loader.h"
 #include "columns/load/cold_plans.h"
-#include "columns/load/hot_loader.h"
 #include "columns/load/job.h"
 #include "columns/load/disk.h"
+#include "columns/load/table_loader.h"
 #include "columns/load/warm.h"
 #include "columns/serve/wal_changes.h"
 #include "columns/store/arena.h"
@@ -62,8 +61,7 @@ each_shmem(void)
 	gc_ghost_shmem();
 	gc_reserve_shmem();
 	gc_notes_shmem();
-	gc_hot_loader_shmem();
-	gc_cold_loader_shmem();
+	gc_table_loader_shmem();
 	gc_cold_plans_shmem();
 	gc_wal_changes_shmem();
 	gc_lookups_shmem();

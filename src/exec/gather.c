@@ -23,7 +23,7 @@
 #include "../columns/encode/problem.h"
 #include "../columns/encode/spec.h"
 #include "../columns/load/background.h"
-#include "../columns/load/hot_loader.h"
+#include "../columns/load/table_loader.h"
 #include "../columns/load/job.h"
 #include "../columns/load/load.h"
 #include "../columns/serve/serving.h"

@@ -29,7 +29,7 @@
 #include "../compat.h"
 #include "../columns/encode/problem.h"
 #include "../columns/encode/spec.h"
-#include "../columns/load/cold_loader.h"
+#include "../columns/load/table_loader.h"
 #include "../columns/load/missing.h"
 #include "../columns/store/directory.h"
 #include "../columns/store/epoch.h"
