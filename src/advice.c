@@ -15,7 +15,6 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "fmgr.h"
 #include "funcapi.h"

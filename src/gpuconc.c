@@ -14,13 +14,11 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 
-#include "columns/load/cold_loader.h"
 #include "columns/load/cold_plans.h"
-#include "columns/load/hot_loader.h"
 #include "columns/load/job.h"
 #include "columns/load/disk.h"
+#include "columns/load/table_loader.h"
 #include "columns/load/warm.h"
 #include "columns/serve/wal_changes.h"
 #include "columns/store/arena.h"
@@ -53,6 +51,31 @@ static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
 
 void		_PG_init(void);
 
+/* Ask for what each file has in shared memory, or attach to it (shmem.h). */
+static void
+each_shmem(void)
+{
+	gc_arena_shmem();
+	gc_epoch_shmem(gc_request_slots());
+	gc_store_shmem();
+	gc_ghost_shmem();
+	gc_reserve_shmem();
+	gc_notes_shmem();
+	gc_table_loader_shmem();
+	gc_cold_plans_shmem();
+	gc_wal_changes_shmem();
+	gc_lookups_shmem();
+	gc_load_shmem();
+	gc_device_status_shmem();
+	gc_queue_shmem();
+	gc_route_shmem();
+	gc_build_keys_shmem();
+	gc_batchlog_shmem();
+	gc_reasons_shmem();
+	gc_orders_shmem();
+	gc_hints_shmem();
+}
+
 /* The hook: ask for shared memory and locks, before any process is there. */
 static void
 gc_shmem_request(void)
@@ -60,26 +83,7 @@ gc_shmem_request(void)
 	if (prev_shmem_request_hook)
 		prev_shmem_request_hook();
 
-	RequestAddinShmemSpace(gc_arena_shmem_size());
-	RequestAddinShmemSpace(gc_epoch_shmem_size(gc_request_slots()));
-	RequestAddinShmemSpace(gc_store_shmem_size());
-	RequestAddinShmemSpace(gc_ghost_shmem_size());
-	RequestAddinShmemSpace(gc_reserve_shmem_size());
-	RequestAddinShmemSpace(gc_notes_shmem_size());
-	RequestAddinShmemSpace(gc_hot_loader_shmem_size());
-	RequestAddinShmemSpace(gc_cold_loader_shmem_size());
-	RequestAddinShmemSpace(gc_cold_plans_shmem_size());
-	RequestAddinShmemSpace(gc_wal_changes_shmem_size());
-	RequestAddinShmemSpace(gc_lookups_shmem_size());
-	RequestAddinShmemSpace(gc_load_shmem_size());
-	RequestAddinShmemSpace(gc_device_status_shmem_size());
-	RequestAddinShmemSpace(gc_queue_shmem_size());
-	RequestAddinShmemSpace(gc_route_shmem_size());
-	RequestAddinShmemSpace(gc_build_keys_shmem_size());
-	RequestAddinShmemSpace(gc_batchlog_shmem_size());
-	RequestAddinShmemSpace(gc_reasons_shmem_size());
-	RequestAddinShmemSpace(gc_orders_shmem_size());
-	RequestAddinShmemSpace(gc_hints_shmem_size());
+	each_shmem();
 	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
 	RequestNamedLWLockTranche("gpuconc_batchlog", 2);
 	RequestNamedLWLockTranche("gpuconc_reasons", 1);
@@ -99,28 +103,9 @@ gc_shmem_startup(void)
 		prev_shmem_startup_hook();
 
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	gc_arena_shmem_init();
-	gc_epoch_shmem_init(gc_request_slots());
-	gc_store_shmem_init();
-	gc_ghost_shmem_init();
-	gc_reserve_shmem_init();
-	gc_notes_shmem_init();
-	gc_hot_loader_shmem_init();
-	gc_cold_loader_shmem_init();
-	gc_cold_plans_shmem_init();
-	gc_wal_changes_shmem_init();
-	gc_lookups_shmem_init();
-	gc_load_shmem_init();
+	each_shmem();
 	if (!IsUnderPostmaster)
 		gc_disk_start();
-	gc_device_status_shmem_init();
-	gc_queue_shmem_init();
-	gc_route_shmem_init();
-	gc_build_keys_shmem_init();
-	gc_batchlog_shmem_init();
-	gc_reasons_shmem_init();
-	gc_orders_shmem_init();
-	gc_hints_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 

@@ -1,4 +1,4 @@
-# Cold tables are loaded in the background (src/columns/load/cold_loader.h): one loader for a table, however many
+# Cold tables are loaded in the background (src/columns/load/table_loader.h): one loader for a table, however many
 # sessions ask, and a few tables at a time.  Sessions do not depend on what becomes of a loader.
 
 use strict;

@@ -1,4 +1,4 @@
-# Hot pages are loaded in the background (src/columns/load/hot_loader.h): sessions ask, and do not wait.
+# Hot pages are loaded in the background (src/columns/load/table_loader.h): sessions ask, and do not wait.
 
 use strict;
 use warnings;

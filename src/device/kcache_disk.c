@@ -209,24 +209,6 @@ touch(const GcKernelDisk *disk, const GcKernelKey *key)
 	(void) utimensat(disk->dir, name, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Read so many bytes.  False: there are fewer, or reading failed. */
-static bool
-read_all(int fd, char *bytes, size_t size)
-{
-	while (size > 0)
-	{
-		ssize_t		n = read(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		size -= (size_t) n;
-	}
-	return true;
-}
-
 /* The whole of a file that we trust, malloc'd; NULL if there is none. */
 static char *
 read_trusted(GcKernelDisk *disk, const char *name, size_t *size)
@@ -253,7 +235,7 @@ read_trusted(GcKernelDisk *disk, const char *name, size_t *size)
 	if (bytes != NULL)
 	{
 		*size = (size_t) st.st_size;
-		if (!read_all(fd, bytes, *size))
+		if (!gc_read_all(fd, bytes, *size))
 		{
 			free(bytes);
 			bytes = NULL;

@@ -17,18 +17,17 @@
 
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 #include "utils/timestamp.h"
 #include "fmgr.h"
 #include "utils/array.h"
 
 #include "lookup.h"
+
 #include "quotient.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
@@ -589,7 +588,7 @@ gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull)
 
 /* Sums are at one scale, however many of its digits are shown. */
 bool
-gc_agg_is_integer(const GcDecoder *d, const GcPlanOutput *out)
+gc_agg_is_integer(const GcPlanOutput *out)
 {
 	return out->type == GC_OUT_COUNT || (out->type == GC_OUT_SUM && !GC_KIND_IS_FLOAT(gc_type_kind(out->argtype)));
 }

@@ -28,14 +28,12 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/arena.h"
 #include "../compat.h"
 #include "../force.h"
-#include "../settings.h"
 
 /*-------------------------------------------------------------------------
  * Catching errors

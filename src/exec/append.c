@@ -21,7 +21,6 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#include "../columns/store/directory.h"
 #include "../columns/store/store.h"
 #include "../program/hash.h"
 

@@ -13,12 +13,9 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
-#include "miscadmin.h"
 #include "pgtime.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "fetch.h"

@@ -21,7 +21,7 @@
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "../columns/load/cold_loader.h"
+#include "../columns/load/table_loader.h"
 #include "../columns/load/missing.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/store.h"

@@ -17,10 +17,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "ahead.h"
 #include "rank.h"
@@ -333,12 +330,15 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
  *-------------------------------------------------------------------------
  */
 
-/* Values that the other dictionary lacked when t was made may be there by now: they are looked up again. */
-static GcLookup *
-compute_translation(GcLookupWork *w, const GcSharedLookup *t)
+/*
+ * Codes of one dictionary as those of another.  Values that the other one lacked when t was made may be there by now: they
+ * are looked up again.  add: what is not there is added to this request's view of it.
+ */
+static GcCode
+compute_translation(GcLookupWork *w, const GcSharedLookup *t, bool add, GcLookup **result)
 {
 	GcLookup   *l = new_lookup(w, NULL, 0);
-	uint32		known = t && t->to_count <= w->to_count ? Min(t->count, w->count - w->own) : 0;
+	uint32		known = !add && t && t->to_count <= w->to_count ? Min(t->count, w->count - w->own) : 0;
 
 	l->nulls[0] = true;
 	l->values[0] = 0;
@@ -354,30 +354,8 @@ compute_translation(GcLookupWork *w, const GcSharedLookup *t)
 		if (l->values[i] >= 0)
 			continue;
 		bytes = gc_dict_get(w->from, i - 1, &len);
-		l->values[i] = gc_dict_lookup(w->to, bytes, len);
-	}
-	l->dict = w->to;
-	return l;
-}
-
-/* A translation that adds what it does not find to this request's view of the other dictionary. */
-static GcCode
-compute_addition(GcLookupWork *w, GcLookup **result)
-{
-	GcLookup   *l = new_lookup(w, NULL, 0);
-
-	l->nulls[0] = true;
-	l->values[0] = 0;
-	for (uint32 i = 1; i < l->count; i++)
-	{
-		uint32		len;
-		const char *bytes = gc_dict_get(w->from, i - 1, &len);
-
-		if ((i & INTERRUPT_MASK) == 0)
-			CHECK_FOR_INTERRUPTS();
-		l->nulls[i] = false;
-		l->values[i] = gc_dict_intern(w->to, bytes, len);
-		if (l->values[i] < 0)
+		l->values[i] = add ? gc_dict_intern(w->to, bytes, len) : gc_dict_lookup(w->to, bytes, len);
+		if (add && l->values[i] < 0)
 			return gc_fail(&w->b->err, GC_UNSUPPORTED, "The texts of several columns are too many.");
 	}
 	l->dict = w->to;
@@ -390,7 +368,7 @@ static GcCode
 compute_unification(GcLookupWork *w, GcLookup **result)
 {
 	w->to = gc_dict_view(NULL, gc_columns(w->b->program)[w->lut->space].rtrim);
-	return compute_addition(w, result);
+	return compute_translation(w, NULL, true, result);
 }
 
 /* Rank -> entry: what a ranking has sorted.  Of shared rankings, it may be texts that the dictionary does not have here. */
@@ -420,10 +398,9 @@ gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 	switch (w->lut->type)
 	{
 		case GC_LUT_TRANSLATE:
-			*result = compute_translation(w, t);
-			return GC_OK;
+			return compute_translation(w, t, false, result);
 		case GC_LUT_ADD:
-			return compute_addition(w, result);
+			return compute_translation(w, NULL, true, result);
 		case GC_LUT_UNIFY:
 			return compute_unification(w, result);
 		case GC_LUT_RANK:

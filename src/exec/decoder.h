@@ -58,7 +58,7 @@ extern Datum gc_text_datum(GcDecoder *d, GcKind kind, const GcPlanOutput *out, u
 extern Datum gc_agg_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull);
 
 /* Can an aggregate be sorted by an integer?  And this is it, of a group that has one. */
-extern bool gc_agg_is_integer(const GcDecoder *d, const GcPlanOutput *out);
+extern bool gc_agg_is_integer(const GcPlanOutput *out);
 extern i128 gc_agg_integer(GcDecoder *d, const u64 *g, const GcPlanOutput *out, bool *isnull);
 
 /* The datum of a numeric group key of several display scales: raw, at scale `from`. */

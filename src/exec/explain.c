@@ -12,7 +12,6 @@
  */
 #include "explain.h"
 
-#include "nodes/makefuncs.h"
 #include "nodes/plannodes.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

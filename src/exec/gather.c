@@ -14,8 +14,6 @@
 #include "gather.h"
 
 #include "access/table.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -25,7 +23,7 @@
 #include "../columns/encode/problem.h"
 #include "../columns/encode/spec.h"
 #include "../columns/load/background.h"
-#include "../columns/load/hot_loader.h"
+#include "../columns/load/table_loader.h"
 #include "../columns/load/job.h"
 #include "../columns/load/load.h"
 #include "../columns/serve/serving.h"

@@ -17,11 +17,10 @@
 
 #include "hints.h"
 
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/timestamp.h"
 
 #include "../queue/compiling.h"
+#include "../shmem.h"
 
 #define NHINTS	64
 
@@ -43,23 +42,14 @@ static int	next_hint = 0;
 static SharedHints *shared = NULL;
 static LWLock *lock = NULL;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_hints_shmem_size(void)
-{
-	return NSHARED * sizeof(SharedHints);
-}
-
-/* Attach to the hints of all sessions.  The first process finds none and makes them empty. */
+/* The hints of all sessions, none at first. */
 void
-gc_hints_shmem_init(void)
+gc_hints_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc hints", gc_hints_shmem_size(), &found);
-	if (!found)
-		memset(shared, 0, gc_hints_shmem_size());
-	lock = &GetNamedLWLockTranche("gpuconc_hints")->lock;
+	shared = gc_shmem("gpuconc hints", NSHARED * sizeof(SharedHints), &made);
+	lock = gc_shmem_lock("gpuconc_hints", 0);
 }
 
 /* The place of a plan's hints; other plans may have it, too. */

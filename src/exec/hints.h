@@ -42,7 +42,6 @@ extern void gc_hints_share(const GcHints *hints);
 extern void gc_hints_note_refusal(GcHints *hints, const GcHash *request);
 extern bool gc_hints_know_refusal(const GcHints *hints, const GcHash *request);
 
-extern Size gc_hints_shmem_size(void);
-extern void gc_hints_shmem_init(void);
+extern void gc_hints_shmem(void);
 
 #endif							/* GC_HINTS_H */

@@ -30,11 +30,8 @@
 #include "utils/builtins.h"
 #include "utils/bytea.h"
 #include "utils/float.h"
-#include "utils/memutils.h"
-#include "utils/timestamp.h"
 #include "utils/xml.h"
 
-#include "ahead.h"
 #include "compute.h"
 #include "rank.h"
 #include "text_program.h"

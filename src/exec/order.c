@@ -24,8 +24,6 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 #include "utils/uuid.h"
 
 #include "../columns/encode/pgkinds.h"

@@ -19,7 +19,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
-#include "utils/memutils.h"
 #include "utils/pg_locale.h"
 #include "utils/sortsupport.h"
 #include "utils/typcache.h"

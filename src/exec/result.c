@@ -17,7 +17,6 @@
 
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "decoder.h"
@@ -25,7 +24,6 @@
 #include "lookup.h"
 #include "quotient.h"
 #include "../columns/encode/pgkinds.h"
-#include "../columns/store/numeric.h"
 #include "../program/tagged.h"
 
 /* The n-th expression that is referred to from `first` on. */
@@ -329,7 +327,7 @@ is_integer(GcDecoder *d, const GcPlanOutput *out)
 	const GcExpr *e;
 
 	if (out->type != GC_OUT_VALUE)
-		return gc_agg_is_integer(d, out);
+		return gc_agg_is_integer(out);
 	if (out->lut != GC_NONE)
 		return true;
 	e = value_expr(d, out);

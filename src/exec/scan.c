@@ -14,7 +14,6 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "portability/instr_time.h"
 #include "utils/memutils.h"

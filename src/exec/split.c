@@ -27,7 +27,6 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "skip.h"
 #include "../queue/route.h"
 #include "../settings.h"
 

@@ -15,8 +15,6 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "utils/datum.h"
-#include "utils/fmgrprotos.h"
-#include "utils/numeric.h"
 
 #include "order.h"
 #include "quotient.h"

@@ -18,7 +18,6 @@
 
 #include "common/cryptohash.h"
 #include "common/sha2.h"
-#include "miscadmin.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"

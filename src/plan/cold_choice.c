@@ -21,7 +21,6 @@
 
 #include "access/table.h"
 #include "executor/executor.h"
-#include "utils/rel.h"
 
 #include "cached_plans.h"
 #include "base/plan.h"
@@ -30,7 +29,7 @@
 #include "../compat.h"
 #include "../columns/encode/problem.h"
 #include "../columns/encode/spec.h"
-#include "../columns/load/cold_loader.h"
+#include "../columns/load/table_loader.h"
 #include "../columns/load/missing.h"
 #include "../columns/store/directory.h"
 #include "../columns/store/epoch.h"

@@ -22,12 +22,10 @@
 
 #include "lib/ilist.h"
 #include "miscadmin.h"
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
-#include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
 #include "../settings.h"
+#include "../shmem.h"
 
 /* The newest launch's share in a kernel's mean error. */
 #define ERROR_WEIGHT	0.125
@@ -83,40 +81,29 @@ ring_size(void)
 					mul_size(gc_batch_log_size, sizeof(uint64) + sizeof(GcBatchRecord)));
 }
 
-/* The postmaster's: bytes of shared memory for batches, copies over the link and kernels' totals. */
-Size
-gc_batchlog_shmem_size(void)
-{
-	return add_size(add_size(MAXALIGN(ring_size()), MAXALIGN(sizeof(GcWaveLog))),
-					hash_estimate_size(GC_KERNELLOG_SIZE, sizeof(KernelEntry)));
-}
-
-/* Attach to the logs, in every process.  The first one finds none and makes them empty. */
+/* Batches, copies over the link, and kernels' totals; none at first. */
 void
-gc_batchlog_shmem_init(void)
+gc_batchlog_shmem(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(KernelKey),.entrysize = sizeof(KernelEntry)};
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc batches", ring_size(), &found);
-	ids = (uint64 *) ((char *) shared + header_size());
-	ring = (GcBatchRecord *) (ids + gc_batch_log_size);
-	if (!found)
+	shared = gc_shmem("gpuconc batches", ring_size(), &made);
+	if (shared)
 	{
-		memset(shared, 0, ring_size());
+		ids = (uint64 *) ((char *) shared + header_size());
+		ring = (GcBatchRecord *) (ids + gc_batch_log_size);
+	}
+	if (made)
+	{
 		pg_atomic_init_u64(&shared->last_id, 0);
 		dlist_init(&shared->launched);
 	}
-	kernels = ShmemInitHash("gpuconc kernel totals", GC_KERNELLOG_SIZE, GC_KERNELLOG_SIZE,
-							&ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
-	waves = ShmemInitStruct("gpuconc waves", sizeof(GcWaveLog), &found);
-	if (!found)
-	{
-		memset(waves, 0, sizeof(GcWaveLog));
+	kernels = gc_shmem_hash("gpuconc kernel totals", GC_KERNELLOG_SIZE, sizeof(KernelKey), sizeof(KernelEntry));
+	waves = gc_shmem("gpuconc waves", sizeof(GcWaveLog), &made);
+	if (made)
 		waves->first_id = 1;
-	}
-	lock = &GetNamedLWLockTranche("gpuconc_batchlog")[0].lock;
-	waves_lock = &GetNamedLWLockTranche("gpuconc_batchlog")[1].lock;
+	lock = gc_shmem_lock("gpuconc_batchlog", 0);
+	waves_lock = gc_shmem_lock("gpuconc_batchlog", 1);
 }
 
 /*-------------------------------------------------------------------------

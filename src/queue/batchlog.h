@@ -99,8 +99,7 @@ typedef struct GcKernelLog
 	TimestampTz last_launch;
 } GcKernelLog;
 
-extern Size gc_batchlog_shmem_size(void);
-extern void gc_batchlog_shmem_init(void);
+extern void gc_batchlog_shmem(void);
 
 /* Worker: id of the next batch; never 0. */
 extern uint64 gc_batchlog_next_id(void);

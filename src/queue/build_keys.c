@@ -11,7 +11,8 @@
 #include "build_keys.h"
 
 #include "port/atomics.h"
-#include "storage/shmem.h"
+
+#include "../shmem.h"
 
 /* Builds that are known; each has one place. */
 #define PLACES		4096
@@ -24,21 +25,14 @@ typedef struct KeyPlace
 
 static KeyPlace *places = NULL;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_build_keys_shmem_size(void)
-{
-	return MAXALIGN(PLACES * sizeof(KeyPlace));
-}
-
-/* Attach to the notes of builds' keys.  The first process finds none and makes them empty. */
+/* The notes of builds' keys, empty at first. */
 void
-gc_build_keys_shmem_init(void)
+gc_build_keys_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	places = ShmemInitStruct("gpuconc keys of builds", PLACES * sizeof(KeyPlace), &found);
-	for (int i = 0; i < PLACES && !found; i++)
+	places = gc_shmem("gpuconc keys of builds", PLACES * sizeof(KeyPlace), &made);
+	for (int i = 0; i < PLACES && made; i++)
 	{
 		pg_atomic_init_u64(&places[i].hash[0], 0);
 		pg_atomic_init_u64(&places[i].hash[1], 0);

@@ -28,7 +28,6 @@ extern void gc_build_keys_note(GcHash share, GcBuildKeys keys);
 /* Backends: false if nothing is known of the build. */
 extern bool gc_build_keys_known(GcHash share, GcBuildKeys *keys);
 
-extern Size gc_build_keys_shmem_size(void);
-extern void gc_build_keys_shmem_init(void);
+extern void gc_build_keys_shmem(void);
 
 #endif							/* GC_BUILD_KEYS_H */

@@ -10,9 +10,9 @@
  */
 #include "device_status.h"
 
-#include "miscadmin.h"
-#include "storage/shmem.h"
 #include "utils/timestamp.h"
+
+#include "../shmem.h"
 
 /* A worker that has not begun this long after the server's start never will. */
 #define WORKER_START_MS	3000
@@ -21,13 +21,6 @@ static GcDeviceStatus *statuses = NULL;
 
 /* The device whose worker this process is. */
 static int	my_device = -1;
-
-/* The postmaster's: bytes of shared memory, for the devices that are named. */
-Size
-gc_device_status_shmem_size(void)
-{
-	return MAXALIGN(mul_size(gc_ndevices, sizeof(GcDeviceStatus)));
-}
 
 /* All atomics of one device, before any worker has started. */
 static void
@@ -56,17 +49,14 @@ init_status(GcDeviceStatus *d)
 		pg_atomic_init_u64(&d->builds[i], 0);
 }
 
-/* Attach to the devices' states, in every process.  The first one finds none and makes them. */
+/* The states of the devices that are named. */
 void
-gc_device_status_shmem_init(void)
+gc_device_status_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	statuses = ShmemInitStruct("gpuconc devices", gc_device_status_shmem_size(), &found);
-	if (found)
-		return;
-	memset(statuses, 0, gc_device_status_shmem_size());
-	for (int d = 0; d < gc_ndevices; d++)
+	statuses = gc_shmem("gpuconc devices", mul_size(gc_ndevices, sizeof(GcDeviceStatus)), &made);
+	for (int d = 0; d < gc_ndevices && made; d++)
 		init_status(&statuses[d]);
 }
 

@@ -92,7 +92,6 @@ extern uint64 gc_workers_stamp(void);
 /* Is there a device, or may there be one soon? */
 extern bool gc_device_may_answer(void);
 
-extern Size gc_device_status_shmem_size(void);
-extern void gc_device_status_shmem_init(void);
+extern void gc_device_status_shmem(void);
 
 #endif							/* GC_DEVICE_STATUS_H */

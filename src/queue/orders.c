@@ -13,28 +13,17 @@
 #include "orders.h"
 
 #include "miscadmin.h"
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
-#include "utils/hsearch.h"
+#include "../shmem.h"
 
 static HTAB *orders = NULL;
 static LWLock *lock = NULL;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_orders_shmem_size(void)
-{
-	return hash_estimate_size(GC_ORDERS, sizeof(GcOrder));
-}
-
-/* Attach to the orders, in every process. */
+/* The table of orders. */
 void
-gc_orders_shmem_init(void)
+gc_orders_shmem(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(GcOrderKey),.entrysize = sizeof(GcOrder)};
-
-	orders = ShmemInitHash("gpuconc orders", GC_ORDERS, GC_ORDERS, &ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
-	lock = &GetNamedLWLockTranche("gpuconc_orders")->lock;
+	orders = gc_shmem_hash("gpuconc orders", GC_ORDERS, sizeof(GcOrderKey), sizeof(GcOrder));
+	lock = gc_shmem_lock("gpuconc_orders", 0);
 }
 
 void

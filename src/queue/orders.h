@@ -40,7 +40,6 @@ extern GcOrder *gc_orders_read(int *n);
 
 extern void gc_orders_reset(void);
 
-extern Size gc_orders_shmem_size(void);
-extern void gc_orders_shmem_init(void);
+extern void gc_orders_shmem(void);
 
 #endif							/* GC_ORDERS_H */

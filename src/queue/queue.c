@@ -19,13 +19,12 @@
 #include "pgstat.h"
 #include "portability/instr_time.h"
 #include "storage/ipc.h"
-#include "storage/proc.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
 #include "../columns/store/arena.h"
 #include "../compat.h"
+#include "../shmem.h"
 #include "../columns/load/job.h"
 #include "../columns/store/epoch.h"
 #include "../device_names.h"
@@ -103,16 +102,6 @@ gc_request_slots(void)
 	return 2 * MaxBackends * gc_ndevices;
 }
 
-/* The postmaster's: bytes of shared memory for all slots, and a ring of as many for each device. */
-Size
-gc_queue_shmem_size(void)
-{
-	Size		n = gc_request_slots();
-
-	return MAXALIGN(add_size(offsetof(GcQueue, slots), mul_size(n, sizeof(GcSlot)))) +
-		mul_size(gc_ndevices, MAXALIGN(mul_size(n, sizeof(int))));
-}
-
 /* Statistics are a run of counters, from the first field to the last. */
 static void
 init_stats(GcStats *s)
@@ -121,23 +110,24 @@ init_stats(GcStats *s)
 		pg_atomic_init_u64(a, 0);
 }
 
-/* Attach to the queue, in every process.  The first one makes it, with all slots in the list of free ones. */
+/* All slots, at first in the list of free ones, and a ring of as many for each device. */
 void
-gc_queue_shmem_init(void)
+gc_queue_shmem(void)
 {
-	bool		found;
-	int			n = gc_request_slots();
+	const int	n = gc_request_slots();
+	const Size	slots = MAXALIGN(add_size(offsetof(GcQueue, slots), mul_size(n, sizeof(GcSlot))));
+	const Size	ring = MAXALIGN(mul_size(n, sizeof(int)));
+	bool		made;
 
-	queue = ShmemInitStruct("gpuconc queue", gc_queue_shmem_size(), &found);
-	gc_pages_loaded = &queue->stats.pages_loaded;
-	if (found)
+	queue = gc_shmem("gpuconc queue", add_size(slots, mul_size(gc_ndevices, ring)), &made);
+	if (queue)
+		gc_pages_loaded = &queue->stats.pages_loaded;
+	if (!made)
 		return;
-	memset(queue, 0, gc_queue_shmem_size());
 	SpinLockInit(&queue->lock);
 	queue->nslots = n;
 	for (int d = 0; d < gc_ndevices; d++)
-		queue->devices[d].ring = (int *) ((char *) queue + MAXALIGN(offsetof(GcQueue, slots) + n * sizeof(GcSlot)) +
-										  d * MAXALIGN(n * sizeof(int)));
+		queue->devices[d].ring = (int *) ((char *) queue + slots + d * ring);
 	for (int i = 0; i < n; i++)
 	{
 		pg_atomic_init_u32(&queue->slots[i].compiling, false);

@@ -386,7 +386,6 @@ extern void gc_count_decision(GcDecisionStats *decisions, double us);
 extern void gc_stats_reset(void);
 
 extern int	gc_request_slots(void);
-extern Size gc_queue_shmem_size(void);
-extern void gc_queue_shmem_init(void);
+extern void gc_queue_shmem(void);
 
 #endif							/* GC_QUEUE_H */

@@ -15,9 +15,7 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
-#include "utils/hsearch.h"
+#include "../shmem.h"
 
 /* In main shared memory. */
 typedef struct Shared
@@ -29,26 +27,17 @@ static HTAB *reasons = NULL;
 static Shared *shared = NULL;
 static LWLock *lock = NULL;
 
-/* The postmaster's: bytes of shared memory for the counts. */
-Size
-gc_reasons_shmem_size(void)
-{
-	return add_size(hash_estimate_size(GC_REASONS, sizeof(GcReason)), MAXALIGN(sizeof(Shared)));
-}
-
-/* Attach to the counts, in every process.  The first one finds none and makes them empty. */
+/* The counts, none at first. */
 void
-gc_reasons_shmem_init(void)
+gc_reasons_shmem(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(GcReasonKey),.entrysize = sizeof(GcReason)};
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc counts of reasons", sizeof(Shared), &found);
-	if (!found)
+	shared = gc_shmem("gpuconc counts of reasons", sizeof(Shared), &made);
+	if (made)
 		pg_atomic_init_u64(&shared->resets, 0);
-	reasons = ShmemInitHash("gpuconc reasons", GC_REASONS, GC_REASONS, &ctl,
-							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
-	lock = &GetNamedLWLockTranche("gpuconc_reasons")->lock;
+	reasons = gc_shmem_hash("gpuconc reasons", GC_REASONS, sizeof(GcReasonKey), sizeof(GcReason));
+	lock = gc_shmem_lock("gpuconc_reasons", 0);
 }
 
 /*

@@ -53,7 +53,6 @@ extern GcReason *gc_reasons_read(int *n);
 
 extern void gc_reasons_reset(void);
 
-extern Size gc_reasons_shmem_size(void);
-extern void gc_reasons_shmem_init(void);
+extern void gc_reasons_shmem(void);
 
 #endif							/* GC_REASONS_H */

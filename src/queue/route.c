@@ -13,10 +13,10 @@
 #include "route.h"
 
 #include "miscadmin.h"
-#include "storage/shmem.h"
 #include "utils/timestamp.h"
 
 #include "../settings.h"
+#include "../shmem.h"
 #include "device_status.h"
 
 /* Programs of which the last time is known; each has one place. */
@@ -42,21 +42,14 @@ StaticAssertDecl(GC_CHOICE_MAX_DEVICES == GC_MAX_DEVICES, "offers have room for 
 
 static GcRouteShared *shared = NULL;
 
-/* The postmaster's: bytes of shared memory for programs' times. */
-Size
-gc_route_shmem_size(void)
-{
-	return MAXALIGN(sizeof(GcRouteShared));
-}
-
-/* Attach to the times, in every process.  The first one finds none and makes them 0: not known. */
+/* Programs' times, at first 0: not known. */
 void
-gc_route_shmem_init(void)
+gc_route_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc routes", sizeof(GcRouteShared), &found);
-	for (int i = 0; i < PROGRAMS && !found; i++)
+	shared = gc_shmem("gpuconc routes", sizeof(GcRouteShared), &made);
+	for (int i = 0; i < PROGRAMS && made; i++)
 		pg_atomic_init_u64(&shared->programs[i], 0);
 }
 

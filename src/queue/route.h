@@ -33,7 +33,6 @@ extern void gc_route_learn(const GcRequest *request, double us);
 extern void gc_route_note_build(GcHash share, bool there);
 extern void gc_route_forget_builds(void);
 
-extern Size gc_route_shmem_size(void);
-extern void gc_route_shmem_init(void);
+extern void gc_route_shmem(void);
 
 #endif							/* GC_ROUTE_H */

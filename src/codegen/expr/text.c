@@ -48,16 +48,25 @@ text_add(Text *t, const char *s, size_t n)
 void
 text_addf(Text *t, const char *fmt,...)
 {
-	va_list		ap;
-	int			n;
+	va_list		args;
 
+	va_start(args, fmt);
+	text_vaddf(t, fmt, args);
+	va_end(args);
+}
+
+void
+text_vaddf(Text *t, const char *fmt, va_list args)
+{
 	for (;;)
 	{
 		size_t		room = t->cap - t->len;
+		va_list		again;
+		int			n;
 
-		va_start(ap, fmt);
-		n = vsnprintf(t->s ? t->s + t->len : NULL, t->s ? room : 0, fmt, ap);
-		va_end(ap);
+		va_copy(again, args);
+		n = vsnprintf(t->s ? t->s + t->len : NULL, t->s ? room : 0, fmt, again);
+		va_end(again);
 		if (t->s && (size_t) n < room)
 		{
 			t->len += n;

@@ -11,6 +11,7 @@
 #ifndef GC_TEXT_H
 #define GC_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +28,7 @@ typedef struct Text
 extern void text_add(Text *t, const char *s, size_t n);
 
 extern void text_addf(Text *t, const char *fmt,...) __attribute__((format(printf, 2, 3)));
+extern void text_vaddf(Text *t, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
 /* The text so far, at least "". */
 extern const char *text_of(const Text *t);

@@ -21,7 +21,6 @@
  *-------------------------------------------------------------------------
  */
 #include "../key_groups.h"
-#include "../codegen.h"
 #include "prologue.h"
 
 /*
@@ -31,42 +30,32 @@
 char *
 gc_generate_refiner(void)
 {
-	Text		t = {0};
-
-	cg_prologue(&t, GC_REFINER_WORDS, 8, 256);
-	text_addf(&t, "u32 *const of = (u32 *) gc_a.w[4];\n"
-			  "const u64 first = (u64) block * nthreads + thread, all = (u64) nblocks * nthreads;\n"
-			  "const u64 *count = (const u64 *) gc_a.w[8];\n");
-	text_addf(&t, "if (gc_a.w[0] == %d) {\nGC_TILES\n"
-			  "const GcCol key = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
-			  "const GcCol attribute = gc_shared_column(gc_a.w[2], gc_src.chunk, gc_a.w[2] != 0);\n"
-			  "for (u32 row = gc_first + thread; row < gc_end; row += nthreads)\n"
-			  "gc_read_attribute(key, attribute, row, of, (i64) gc_a.w[11], gc_a.w[12], (i64) gc_a.w[3]);\n"
-			  "GC_END_TILES\n}\n", GC_REFINE_READ);
-	text_addf(&t, "if (gc_a.w[0] == %d)\nfor (u64 i = first; i <= gc_a.w[12]; i += all)\n"
-			  "of[i] = gc_key_group_slot((u64 *) gc_a.w[6], (u32 *) gc_a.w[7], (u64 *) gc_a.w[8], "
-			  "(u64) ((const u16 *) gc_a.w[5])[i] << 32 | (i == gc_a.w[12] ? 0xffffffffu : of[i]));\n", GC_REFINE_FIND);
-	text_addf(&t, "if (gc_a.w[0] == %d && !count[1])\nfor (u64 i = first; i <= gc_a.w[12]; i += all) {\n"
-			  "const u32 id = ((const u32 *) gc_a.w[7])[of[i]];\n"
-			  "((u16 *) gc_a.w[9])[i] = (u16) id;\n((u32 *) gc_a.w[10])[id] = (u32) i;\n}\n}\n",
-			  GC_REFINE_ASSIGN);
-	cg_add_library(&t);
-	return t.s;
+	return cg_fixed_kernel(GC_REFINER_WORDS, "u32 *const of = (u32 *) gc_a.w[4];\n"
+						   "const u64 first = (u64) block * nthreads + thread, all = (u64) nblocks * nthreads;\n"
+						   "const u64 *count = (const u64 *) gc_a.w[8];\n"
+						   "if (gc_a.w[0] == %d) {\nGC_TILES\n"
+						   "const GcCol key = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
+						   "const GcCol attribute = gc_shared_column(gc_a.w[2], gc_src.chunk, gc_a.w[2] != 0);\n"
+						   "for (u32 row = gc_first + thread; row < gc_end; row += nthreads)\n"
+						   "gc_read_attribute(key, attribute, row, of, (i64) gc_a.w[11], gc_a.w[12], (i64) gc_a.w[3]);\n"
+						   "GC_END_TILES\n}\n"
+						   "if (gc_a.w[0] == %d)\nfor (u64 i = first; i <= gc_a.w[12]; i += all)\n"
+						   "of[i] = gc_key_group_slot((u64 *) gc_a.w[6], (u32 *) gc_a.w[7], (u64 *) gc_a.w[8], "
+						   "(u64) ((const u16 *) gc_a.w[5])[i] << 32 | (i == gc_a.w[12] ? 0xffffffffu : of[i]));\n"
+						   "if (gc_a.w[0] == %d && !count[1])\nfor (u64 i = first; i <= gc_a.w[12]; i += all) {\n"
+						   "const u32 id = ((const u32 *) gc_a.w[7])[of[i]];\n"
+						   "((u16 *) gc_a.w[9])[i] = (u16) id;\n((u32 *) gc_a.w[10])[id] = (u32) i;\n}\n}\n",
+						   GC_REFINE_READ, GC_REFINE_FIND, GC_REFINE_ASSIGN);
 }
 
 char *
 gc_generate_key_group_writer(void)
 {
-	Text		t = {0};
-
-	cg_prologue(&t, GC_KEY_GROUP_WRITER_WORDS, 8, 256);
-	text_addf(&t, "GC_TILES\n"
-			  "const GcCol from = ((const GcCol *) gc_a.w[0])[gc_src.chunk];\n"
-			  "const GcCol to = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
-			  "if (!to.data) continue;\n"
-			  "GC_PADDED_VECTORS\n"
-			  "gc_write_key_groups(to, from, gc_row, (const u16 *) gc_a.w[4], (i64) gc_a.w[2], (u32) gc_a.w[3]);\n"
-			  "GC_END_SELECT_VECTORS\nGC_END_TILES\n}\n");
-	cg_add_library(&t);
-	return t.s;
+	return cg_fixed_kernel(GC_KEY_GROUP_WRITER_WORDS, "GC_TILES\n"
+						   "const GcCol from = ((const GcCol *) gc_a.w[0])[gc_src.chunk];\n"
+						   "const GcCol to = ((const GcCol *) gc_a.w[1])[gc_src.chunk];\n"
+						   "if (!to.data) continue;\n"
+						   "GC_PADDED_VECTORS\n"
+						   "gc_write_key_groups(to, from, gc_row, (const u16 *) gc_a.w[4], (i64) gc_a.w[2], (u32) gc_a.w[3]);\n"
+						   "GC_END_SELECT_VECTORS\nGC_END_TILES\n}\n");
 }

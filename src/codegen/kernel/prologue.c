@@ -139,3 +139,17 @@ cg_add_library(Text *t)
 	text_free(t);
 	*t = whole;
 }
+
+char *
+cg_fixed_kernel(int nwords, const char *body,...)
+{
+	Text		t = {0};
+	va_list		args;
+
+	cg_prologue(&t, nwords, 8, 256);
+	va_start(args, body);
+	text_vaddf(&t, body, args);
+	va_end(args);
+	cg_add_library(&t);
+	return t.s;
+}

@@ -24,4 +24,7 @@ extern void cg_prologue(Text *t, int nwords, int vec, int threads);
  */
 extern void cg_add_library(Text *t);
 
+/* A whole kernel with this body, for blocks of at most 256 threads; NULL: out of memory. */
+extern char *cg_fixed_kernel(int nwords, const char *body,...) __attribute__((format(printf, 2, 3)));
+
 #endif							/* GC_PROLOGUE_H */

@@ -225,24 +225,19 @@ gc_generate_predicate_kernel(const GcProgram *p, u16 pipeline, const GcPredicate
 char *
 gc_generate_merge_kernel(void)
 {
-	Text		t = {0};
-
-	cg_prologue(&t, GC_MERGE_WORDS, 8, 256);
-	text_addf(&t, "for (u64 c = 0; c < gc_a.w[1]; c++) {\n"
-			  "const u64 *r = (const u64 *) gc_a.w[0] + c * %d;\n"
-			  "for (u64 i = (u64) block * nthreads + thread; i <= r[1]; i += (u64) nblocks * nthreads) {\n"
-			  "const u32 mask = gc_mask_of(r + %d, i);\n"
-			  "((u32 *) r[0])[i] = mask;\n"
-			  "if (!r[2]) continue;\n"
-			  "const u32 of = ((const u16 *) r[2])[i];\n"
-			  "const u32 member = ((const u32 *) r[3])[of];\n"
-			  "if (member == i) ((u32 *) r[4])[of] = mask;\n"
-			  "else if (gc_mask_of(r + %d, member) != mask) *(u32 *) r[5] = 1;\n"
-			  "}\n}\n}\n", (int) (sizeof(GcSelectTable) / sizeof(u64)),
-			  (int) (offsetof(GcSelectTable, bits) / sizeof(u64)),
-			  (int) (offsetof(GcSelectTable, bits) / sizeof(u64)));
-	cg_add_library(&t);
-	return t.s;
+	return cg_fixed_kernel(GC_MERGE_WORDS, "for (u64 c = 0; c < gc_a.w[1]; c++) {\n"
+						   "const u64 *r = (const u64 *) gc_a.w[0] + c * %d;\n"
+						   "for (u64 i = (u64) block * nthreads + thread; i <= r[1]; i += (u64) nblocks * nthreads) {\n"
+						   "const u32 mask = gc_mask_of(r + %d, i);\n"
+						   "((u32 *) r[0])[i] = mask;\n"
+						   "if (!r[2]) continue;\n"
+						   "const u32 of = ((const u16 *) r[2])[i];\n"
+						   "const u32 member = ((const u32 *) r[3])[of];\n"
+						   "if (member == i) ((u32 *) r[4])[of] = mask;\n"
+						   "else if (gc_mask_of(r + %d, member) != mask) *(u32 *) r[5] = 1;\n"
+						   "}\n}\n}\n", (int) (sizeof(GcSelectTable) / sizeof(u64)),
+						   (int) (offsetof(GcSelectTable, bits) / sizeof(u64)),
+						   (int) (offsetof(GcSelectTable, bits) / sizeof(u64)));
 }
 
 /* Codes of 1 and 2 bytes are looked up as they are, if none is NULL (gc_look_up_W). */

@@ -18,7 +18,6 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "../store/dict.h"
 #include "../store/numeric.h"

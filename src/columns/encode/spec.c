@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "access/sysattr.h"
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "access/xact.h"

@@ -43,9 +43,8 @@ start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
-/* Start a loader for one task.  False: PostgreSQL has no worker left. */
-static bool
-start_for(const GcRelKey *key, GcLoaderTask task)
+bool
+gc_loader_start(const GcRelKey *key, GcLoaderTask task)
 {
 	const GcLoaderArgs args = {.key = *key,.task = task};
 	BackgroundWorkerHandle *handle;
@@ -56,20 +55,8 @@ start_for(const GcRelKey *key, GcLoaderTask task)
 void
 gc_loader_start_workers(const GcRelKey *key, int n)
 {
-	while (n-- > 0 && start_for(key, GC_LOADER_HELP))
+	while (n-- > 0 && gc_loader_start(key, GC_LOADER_HELP))
 		;
-}
-
-bool
-gc_loader_start_hot(const GcRelKey *key)
-{
-	return start_for(key, GC_LOADER_HOT);
-}
-
-bool
-gc_loader_start_cold(const GcRelKey *key)
-{
-	return start_for(key, GC_LOADER_COLD);
 }
 
 bool
@@ -83,7 +70,7 @@ gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **
 void
 gc_loader_start_keeper(const GcRelKey *key)
 {
-	(void) start_for(key, GC_LOADER_KEEP);
+	(void) gc_loader_start(key, GC_LOADER_KEEP);
 }
 
 void
@@ -124,5 +111,5 @@ gc_load_in_background(Relation rel)
 
 	gc_rel_key(rel, &key);
 	if (gc_rel_loadable(rel, &reason) && gc_store_refresh_due(&key))
-		(void) start_for(&key, GC_LOADER_REFRESH);
+		(void) gc_loader_start(&key, GC_LOADER_REFRESH);
 }

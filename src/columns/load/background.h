@@ -20,10 +20,10 @@ typedef enum GcLoaderTask
 {
 	GC_LOADER_HELP,				/* with the table's job */
 	GC_LOADER_REFRESH,			/* what is cached of it */
-	GC_LOADER_COLD,				/* load columns that are asked for (cold_loader.h) */
+	GC_LOADER_COLD,				/* load columns that are asked for (table_loader.h) */
 	GC_LOADER_WARM,				/* load all columns (prewarm.h) */
 	GC_LOADER_KEEP,				/* write what is cached into files (disk.h) */
-	GC_LOADER_HOT				/* load hot pages whenever that is asked for (hot_loader.h) */
+	GC_LOADER_HOT				/* load hot pages whenever that is asked for (table_loader.h) */
 } GcLoaderTask;
 
 typedef struct GcLoaderArgs
@@ -43,9 +43,8 @@ extern void gc_loader_start_workers(const GcRelKey *key, int n);
  */
 extern void gc_load_in_background(Relation rel);
 
-/* Start the loader of a table's hot pages, or of its cold columns; false: there is no room for a worker. */
-extern bool gc_loader_start_hot(const GcRelKey *key);
-extern bool gc_loader_start_cold(const GcRelKey *key);
+/* Start a loader for one task; false: there is no room for a worker. */
+extern bool gc_loader_start(const GcRelKey *key, GcLoaderTask task);
 
 /* Start the loader of all columns of a table, which tells this process when it starts and ends; false: as above. */
 extern bool gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **handle);

@@ -21,7 +21,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"

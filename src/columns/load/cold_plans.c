@@ -14,10 +14,10 @@
 #include "cold_plans.h"
 
 #include "miscadmin.h"
-#include "storage/shmem.h"
 #include "utils/timestamp.h"
 
 #include "../store/lock.h"
+#include "../../shmem.h"
 
 #define PLACES		16
 #define MOST_BYTES	(128 * 1024)
@@ -34,21 +34,14 @@ typedef struct KeptPlan
 static KeptPlan *places = NULL;
 static GcColdPlanCompile compiler = NULL;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_cold_plans_shmem_size(void)
-{
-	return PLACES * sizeof(KeptPlan);
-}
-
-/* Attach to the plans that wait.  The first process makes their places empty. */
+/* The places of plans that wait, free at first. */
 void
-gc_cold_plans_shmem_init(void)
+gc_cold_plans_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	places = ShmemInitStruct("gpuconc cold plans", gc_cold_plans_shmem_size(), &found);
-	for (int i = 0; i < PLACES && !found; i++)
+	places = gc_shmem_unset("gpuconc cold plans", PLACES * sizeof(KeptPlan), &made);
+	for (int i = 0; i < PLACES && made; i++)
 		places[i].since = 0;
 }
 

@@ -13,8 +13,7 @@
 
 #include "postgres.h"
 
-extern Size gc_cold_plans_shmem_size(void);
-extern void gc_cold_plans_shmem_init(void);
+extern void gc_cold_plans_shmem(void);
 
 /*
  * Keep a plan's text for this user, before its loads are asked for.  A few are kept for ten minutes, and none that is too

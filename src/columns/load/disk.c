@@ -32,7 +32,6 @@
 #include "../../settings.h"
 #include "../encode/encode.h"
 #include "../serve/wal_changes.h"
-#include "../store/directory.h"
 #include "../store/epoch.h"
 #include "../store/store.h"
 #include "background.h"

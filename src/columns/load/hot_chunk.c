@@ -21,11 +21,9 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "utils/rel.h"
 
 #include "../serve/wal_changes.h"
 #include "chunk_internal.h"
-#include "../../settings.h"
 #include "../serve/patches.h"
 
 /*-------------------------------------------------------------------------

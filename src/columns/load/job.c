@@ -17,7 +17,6 @@
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
@@ -29,6 +28,7 @@
 #include "job.h"
 #include "../../compat.h"
 #include "../../settings.h"
+#include "../../shmem.h"
 #include "../store/lock.h"
 #include "../store/reserve.h"
 #include "../store/store.h"
@@ -58,23 +58,15 @@ static struct
 	GcObject   *in_hand;		/* by next_retired */
 } mine = {.chunk = -1};
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_load_shmem_size(void)
-{
-	return sizeof(GcJobsShared);
-}
-
-/* Attach to the jobs.  The first process makes them. */
+/* The jobs, none at first. */
 void
-gc_load_shmem_init(void)
+gc_load_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc load jobs", gc_load_shmem_size(), &found);
-	if (found)
+	shared = gc_shmem("gpuconc load jobs", sizeof(GcJobsShared), &made);
+	if (!made)
 		return;
-	memset(shared, 0, sizeof(GcJobsShared));
 	shared->next_serial = 1;
 	for (int i = 0; i < GC_MAX_JOBS; i++)
 		ConditionVariableInit(&shared->jobs[i].cv);

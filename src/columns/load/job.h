@@ -185,8 +185,7 @@ typedef enum GcClaim
 /* Where the pages are counted that any process reads into chunks; in shared memory, set before it is used. */
 extern pg_atomic_uint64 *gc_pages_loaded;
 
-extern Size gc_load_shmem_size(void);
-extern void gc_load_shmem_init(void);
+extern void gc_load_shmem(void);
 
 /* A process takes part in one job at a time; "the job" is that one. */
 

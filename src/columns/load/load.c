@@ -22,7 +22,7 @@
 
 #include "background.h"
 #include "chunk.h"
-#include "cold_loader.h"
+#include "table_loader.h"
 #include "../store/columns.h"
 #include "../store/ddl.h"
 #include "../store/directory.h"

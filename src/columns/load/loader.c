@@ -17,11 +17,9 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
-#include "storage/lwlock.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -33,13 +31,12 @@
 #include "../store/columns.h"
 #include "../store/store.h"
 #include "background.h"
-#include "cold_loader.h"
 #include "cold_plans.h"
-#include "hot_loader.h"
 #include "job.h"
 #include "disk.h"
 #include "load.h"
 #include "prewarm.h"
+#include "table_loader.h"
 
 /*
  * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of what it

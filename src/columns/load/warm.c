@@ -13,11 +13,9 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
-#include "storage/latch.h"
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 

@@ -12,7 +12,6 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
-#include "utils/rel.h"
 
 #include "fresh.h"
 #include "versions.h"

@@ -25,7 +25,6 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/fd.h"
-#include "storage/shmem.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
@@ -33,6 +32,7 @@
 #include "wal_changes.h"
 #include "../../compat.h"
 #include "../../settings.h"
+#include "../../shmem.h"
 
 /* Places of the ring: 6 MB. */
 #define RING_LENGTH		262144
@@ -102,23 +102,15 @@ typedef struct GcWalEnd
 
 static GcWalEnd wal_end;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_wal_changes_shmem_size(void)
-{
-	return sizeof(GcWalChanges);
-}
-
-/* Attach to the changes, in every process.  The first one finds none and makes them empty. */
+/* The changes, none at first. */
 void
-gc_wal_changes_shmem_init(void)
+gc_wal_changes_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc changes in the WAL", gc_wal_changes_shmem_size(), &found);
-	if (found)
+	shared = gc_shmem("gpuconc changes in the WAL", sizeof(GcWalChanges), &made);
+	if (!made)
 		return;
-	memset(shared, 0, sizeof(GcWalChanges));
 	pg_atomic_init_u64(&shared->floor, InvalidXLogRecPtr);
 	pg_atomic_init_u64(&shared->complete_to, InvalidXLogRecPtr);
 	pg_atomic_init_u64(&shared->head, 0);

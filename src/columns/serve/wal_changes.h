@@ -45,8 +45,7 @@
 #include "storage/block.h"
 #include "utils/relcache.h"
 
-extern Size gc_wal_changes_shmem_size(void);
-extern void gc_wal_changes_shmem_init(void);
+extern void gc_wal_changes_shmem(void);
 
 /* Have commits counted, in this process and those that it forks. */
 extern void gc_bound_install(void);

@@ -31,12 +31,12 @@
 #include "port/atomics.h"
 #include "storage/fd.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/freepage.h"
 
 #include "arena.h"
 #include "lock.h"
 #include "../../settings.h"
+#include "../../shmem.h"
 
 /* A part of the arena, with its FreePageManager in its first pages. */
 typedef struct GcArenaPart
@@ -71,15 +71,6 @@ static Size
 configured_size(void)
 {
 	return mul_size(gc_host_cache_size_mb, 1024 * 1024);
-}
-
-/* The postmaster's: bytes of shared memory for the arena. */
-Size
-gc_arena_shmem_size(void)
-{
-	/* One page more, to align the rest. */
-	return add_size(MAXALIGN(sizeof(GcArena)),
-					add_size(configured_size(), FPM_PAGE_SIZE));
 }
 
 /* Make a part of the arena one free piece, behind its free page manager's header. */
@@ -153,18 +144,17 @@ init_file(void)
 		pg_atomic_init_u64(&arena->filed.free, 0);
 }
 
-/* Attach to the arena, in every process.  The first one finds none and makes its parts. */
+/* The arena, with a page more to align it, and its parts. */
 void
-gc_arena_shmem_init(void)
+gc_arena_shmem(void)
 {
 	Size		reserve;
-	bool		found;
+	bool		made;
 	char	   *raw;
 
-	arena = ShmemInitStruct("gpuconc arena state", sizeof(GcArena), &found);
-	raw = ShmemInitStruct("gpuconc arena",
-						  add_size(configured_size(), FPM_PAGE_SIZE), &found);
-	if (found)
+	arena = gc_shmem_unset("gpuconc arena state", sizeof(GcArena), &made);
+	raw = gc_shmem_unset("gpuconc arena", add_size(configured_size(), FPM_PAGE_SIZE), &made);
+	if (!made)
 		return;
 
 	arena->base = (char *) TYPEALIGN(FPM_PAGE_SIZE, raw);

@@ -24,8 +24,7 @@
 
 #include "postgres.h"
 
-extern Size gc_arena_shmem_size(void);
-extern void gc_arena_shmem_init(void);
+extern void gc_arena_shmem(void);
 
 /*
  * size bytes, page-aligned, not zeroed; NULL when there is no such run of free

@@ -29,7 +29,6 @@
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
@@ -37,6 +36,7 @@
 #include "epoch.h"
 #include "lock.h"
 #include "../../compat.h"
+#include "../../shmem.h"
 #include "../../device_names.h"
 
 /* A cell per cache line: it is written by every query. */
@@ -74,38 +74,23 @@ static ResourceOwner *guard_owners = NULL;	/* in TopMemoryContext */
 static int	guards_room = 0;
 static int	nguards = 0;
 
-/* One guard's cell for each process that can be attached. */
-static int
-process_cells(void)
-{
-	return MaxBackends + NUM_AUXILIARY_PROCS;
-}
-
-/* The postmaster's: bytes of shared memory, for the guards of processes and request slots. */
-Size
-gc_epoch_shmem_size(int request_slots)
-{
-	return add_size(offsetof(GcEpochShared, cells) + PG_CACHE_LINE_SIZE,
-					mul_size(process_cells() + request_slots, sizeof(GcGuardCell)));
-}
-
-/* Attach to the epochs, in every process.  The first one finds none and makes them, with no guard held. */
+/* The epochs, and the guards of processes and request slots, of which none is held at first. */
 void
-gc_epoch_shmem_init(int request_slots)
+gc_epoch_shmem(int request_slots)
 {
-	bool		found;
+	const int	nprocs = MaxBackends + NUM_AUXILIARY_PROCS;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc epoch", gc_epoch_shmem_size(request_slots), &found);
-	if (found)
+	shared = gc_shmem("gpuconc epoch", add_size(offsetof(GcEpochShared, cells) + PG_CACHE_LINE_SIZE,
+												mul_size(nprocs + request_slots, sizeof(GcGuardCell))), &made);
+	if (!made)
 		return;
-
-	memset(shared, 0, offsetof(GcEpochShared, cells));
 	pg_atomic_init_u64(&shared->epoch, 1);
 	pg_atomic_init_u64(&shared->next_region, 1);
 	pg_atomic_init_u64(&shared->retired_bytes, 0);
-	shared->nprocs = process_cells();
+	shared->nprocs = nprocs;
 	shared->nslots = request_slots;
-	for (int i = 0; i < shared->nprocs + shared->nslots; i++)
+	for (int i = 0; i < nprocs + request_slots; i++)
 		pg_atomic_init_u64(&shared->cells[i].epoch, 0);
 }
 

@@ -33,8 +33,7 @@ typedef struct GcObject
 	uint64		region_id;		/* id of the device copy to drop, or 0 */
 } GcObject;
 
-extern Size gc_epoch_shmem_size(int request_slots);
-extern void gc_epoch_shmem_init(int request_slots);
+extern void gc_epoch_shmem(int request_slots);
 
 /* This process's guard.  Nestable.  Released by error cleanup and exit too. */
 extern void gc_guard_enter(void);

@@ -12,11 +12,10 @@
 #include "ghosts.h"
 
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
-#include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
 #include "lock.h"
+#include "../../shmem.h"
 
 /* A load in vain counts for so long, and an eviction makes it one when the column is asked for within that time. */
 #define FORGET_MS		600000
@@ -49,23 +48,11 @@ typedef struct GhostColumn
 
 static HTAB *columns = NULL;
 
-/* The postmaster's: bytes of shared memory for what is remembered of columns that have gone. */
-Size
-gc_ghost_shmem_size(void)
-{
-	return hash_estimate_size(GC_GHOST_COLUMNS, sizeof(GhostColumn));
-}
-
-/* Attach to what is remembered, in every process. */
+/* The table of columns that have gone. */
 void
-gc_ghost_shmem_init(void)
+gc_ghost_shmem(void)
 {
-	HASHCTL		ctl;
-
-	ctl.keysize = sizeof(PastKey);
-	ctl.entrysize = sizeof(GhostColumn);
-	columns = ShmemInitHash("gpuconc ghost columns", GC_GHOST_COLUMNS, GC_GHOST_COLUMNS, &ctl,
-							HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
+	columns = gc_shmem_hash("gpuconc ghost columns", GC_GHOST_COLUMNS, sizeof(PastKey), sizeof(GhostColumn));
 }
 
 /* The memory of a column, if it is of this file of the relation.  NULL: nothing.  Under GC_LOCK_STORE. */

@@ -31,8 +31,7 @@ typedef struct GcGhost
 	TimestampTz failed_at;		/* when its last load found no room; 0: it did not fail */
 } GcGhost;
 
-extern Size gc_ghost_shmem_size(void);
-extern void gc_ghost_shmem_init(void);
+extern void gc_ghost_shmem(void);
 
 /* A column of npages is evicted, and gives back so many bytes.  The caller holds GC_LOCK_STORE exclusively. */
 extern void gc_ghost_note_evicted(const GcRelKey *key, AttrNumber attnum, Size bytes, BlockNumber npages);

@@ -21,14 +21,13 @@
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
-#include "utils/hsearch.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "arena.h"
 #include "lock.h"
 #include "../../compat.h"
+#include "../../shmem.h"
 
 /* Entries begin here, aligned for the device. */
 #define TABLE_HEADER	256
@@ -51,26 +50,16 @@ typedef struct LookupsShared
 static LookupsShared *shared = NULL;
 static HTAB *entries = NULL;
 
-/* The postmaster's: bytes of shared memory for the entries; tables are in the arena. */
-Size
-gc_lookups_shmem_size(void)
-{
-	return add_size(MAXALIGN(sizeof(LookupsShared)),
-					hash_estimate_size(GC_MAX_SHARED_LOOKUPS, sizeof(SharedLookup)));
-}
-
-/* Attach to the entries, in every process.  The first one finds none and makes them. */
+/* The entries of tables, which are in the arena. */
 void
-gc_lookups_shmem_init(void)
+gc_lookups_shmem(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(GcLookupKey),.entrysize = sizeof(SharedLookup)};
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc shared lookup tables", sizeof(LookupsShared), &found);
-	if (!found)
+	shared = gc_shmem("gpuconc shared lookup tables", sizeof(LookupsShared), &made);
+	if (made)
 		ConditionVariableInit(&shared->made);
-	entries = ShmemInitHash("gpuconc lookup table entries", GC_MAX_SHARED_LOOKUPS, GC_MAX_SHARED_LOOKUPS,
-							&ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
+	entries = gc_shmem_hash("gpuconc lookup table entries", GC_MAX_SHARED_LOOKUPS, sizeof(GcLookupKey), sizeof(SharedLookup));
 }
 
 /* The entry of a table, made or being made; else NULL.  Under GC_LOCK_LOOKUPS. */

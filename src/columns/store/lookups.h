@@ -63,8 +63,7 @@ typedef struct GcLookupShape
 	GcDictView *dict;			/* text results, else NULL */
 } GcLookupShape;
 
-extern Size gc_lookups_shmem_size(void);
-extern void gc_lookups_shmem_init(void);
+extern void gc_lookups_shmem(void);
 
 /* The newest table of a key, or NULL.  Needs a guard. */
 extern const GcSharedLookup *gc_lookups_find(const GcLookupKey *key);

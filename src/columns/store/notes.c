@@ -10,10 +10,10 @@
 #include "notes.h"
 
 #include "port/atomics.h"
-#include "storage/shmem.h"
 
 #include "arena.h"
 #include "epoch.h"
+#include "../../shmem.h"
 
 #define MAX_NOTES	16
 
@@ -27,21 +27,14 @@ typedef struct GcNotesShared
 
 static GcNotesShared *shared = NULL;
 
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_notes_shmem_size(void)
-{
-	return sizeof(GcNotesShared);
-}
-
-/* Attach to the notes, in every process.  The first one finds none and makes them empty. */
+/* The places of notes, empty at first. */
 void
-gc_notes_shmem_init(void)
+gc_notes_shmem(void)
 {
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc notes", gc_notes_shmem_size(), &found);
-	for (int i = 0; i < MAX_NOTES && !found; i++)
+	shared = gc_shmem("gpuconc notes", sizeof(GcNotesShared), &made);
+	for (int i = 0; i < MAX_NOTES && made; i++)
 	{
 		for (int kind = 0; kind < GC_NOTE_KINDS; kind++)
 			pg_atomic_init_u64(&shared->notes[i][kind], 0);

@@ -30,8 +30,7 @@ typedef struct GcNote
 	uint64		dir_id;
 } GcNote;
 
-extern Size gc_notes_shmem_size(void);
-extern void gc_notes_shmem_init(void);
+extern void gc_notes_shmem(void);
 
 /* The directory's note, or NULL.  Needs a guard, under which it lasts. */
 extern const GcNote *gc_note_of(const GcDirectory *dir, GcNoteKind kind);

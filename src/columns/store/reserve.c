@@ -17,11 +17,11 @@
 #include "port/atomics.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
 #include "../../compat.h"
+#include "../../shmem.h"
 
 typedef struct ReserveCell
 {
@@ -39,32 +39,20 @@ typedef struct Reservations
 static Reservations *shared = NULL;
 static bool reserved = false;
 
-/* One cell for each process that can be attached. */
-static int
-process_cells(void)
-{
-	return MaxBackends + NUM_AUXILIARY_PROCS;
-}
-
-/* The postmaster's: bytes of shared memory. */
-Size
-gc_reserve_shmem_size(void)
-{
-	return add_size(offsetof(Reservations, cells), mul_size(process_cells(), sizeof(ReserveCell)));
-}
-
-/* Attach to the reservations, in every process.  The first one finds none and makes them. */
+/* The reservations: one cell for each process that can be attached. */
 void
-gc_reserve_shmem_init(void)
+gc_reserve_shmem(void)
 {
-	bool		found;
+	const int	ncells = MaxBackends + NUM_AUXILIARY_PROCS;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc reservations", gc_reserve_shmem_size(), &found);
-	if (found)
+	shared = gc_shmem("gpuconc reservations", add_size(offsetof(Reservations, cells), mul_size(ncells, sizeof(ReserveCell))),
+					  &made);
+	if (!made)
 		return;
 	SpinLockInit(&shared->lock);
-	shared->ncells = process_cells();
-	for (int i = 0; i < shared->ncells; i++)
+	shared->ncells = ncells;
+	for (int i = 0; i < ncells; i++)
 	{
 		pg_atomic_init_u64(&shared->cells[i].since, 0);
 		pg_atomic_init_u64(&shared->cells[i].bytes, 0);

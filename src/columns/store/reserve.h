@@ -18,8 +18,7 @@
 
 #include "datatype/timestamp.h"
 
-extern Size gc_reserve_shmem_size(void);
-extern void gc_reserve_shmem_init(void);
+extern void gc_reserve_shmem(void);
 
 /*
  * Reserve `bytes` of `room` that was found to be free, or can be freed; false if others have reserved too much of it.

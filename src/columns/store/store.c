@@ -21,8 +21,6 @@
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
-#include "utils/hsearch.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
@@ -35,6 +33,7 @@
 #include "store.h"
 #include "../../compat.h"
 #include "../../settings.h"
+#include "../../shmem.h"
 #include "lookups.h"
 #include "notes.h"
 #include "ghosts.h"
@@ -91,38 +90,21 @@ typedef struct GcStoreShared
 static GcStoreShared *shared = NULL;
 static HTAB *entries = NULL;
 
-/* The postmaster's: bytes of shared memory for the table of relations. */
-Size
-gc_store_shmem_size(void)
-{
-	return add_size(MAXALIGN(sizeof(GcStoreShared)),
-					hash_estimate_size(GC_STORE_MAX_RELATIONS, sizeof(GcRelEntry)));
-}
-
-/* Attach to the table of relations, in every process.  The first one finds none and makes it empty. */
+/* The table of relations, empty at first. */
 void
-gc_store_shmem_init(void)
+gc_store_shmem(void)
 {
-	HASHCTL		ctl;
-	bool		found;
+	bool		made;
 
-	shared = ShmemInitStruct("gpuconc store", sizeof(GcStoreShared), &found);
-	if (!found)
+	shared = gc_shmem("gpuconc store", sizeof(GcStoreShared), &made);
+	if (made)
 	{
 		shared->next_version = 1;
 		pg_atomic_init_u64(&shared->evictions, 0);
 		pg_atomic_init_u64(&shared->forgotten, 0);
 		pg_atomic_init_u64(&shared->next_id, 1);
-		shared->next_combination = 0;
-		shared->zeros = NULL;
-		memset(shared->combinations, 0, sizeof(shared->combinations));
 	}
-
-	ctl.keysize = sizeof(GcRelTag);
-	ctl.entrysize = sizeof(GcRelEntry);
-	entries = ShmemInitHash("gpuconc cached relations",
-							GC_STORE_MAX_RELATIONS, GC_STORE_MAX_RELATIONS,
-							&ctl, HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
+	entries = gc_shmem_hash("gpuconc cached relations", GC_STORE_MAX_RELATIONS, sizeof(GcRelTag), sizeof(GcRelEntry));
 }
 
 uint64

@@ -18,8 +18,7 @@
 /* Relations that can be cached at a time; the least recently used makes room. */
 #define GC_STORE_MAX_RELATIONS	1024
 
-extern Size gc_store_shmem_size(void);
-extern void gc_store_shmem_init(void);
+extern void gc_store_shmem(void);
 
 extern void gc_rel_key(Relation rel, GcRelKey *key);
 

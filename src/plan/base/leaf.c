@@ -18,10 +18,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
-#include "rewrite/rewriteManip.h"
-#include "utils/rel.h"
 
 #include "append.h"
 #include "builder.h"
@@ -380,22 +377,6 @@ is_strict(const GcTranslation *tr, int expr)
 	return true;
 }
 
-/* Is there a quotient of numerics in it, which may need more than 64 bits? */
-static bool
-has_quotient(const GcTranslation *tr, int expr)
-{
-	const GcExpr *e = &tr->pexprs[expr];
-
-	if (gc_is_quotient(e))
-		return true;
-	for (int i = 0; i < 3; i++)
-	{
-		if (e->arg[i] != GC_NONE && has_quotient(tr, e->arg[i]))
-			return true;
-	}
-	return false;
-}
-
 /* Bring the parts of an expression, and compute it anew from them. */
 static int
 bring_parts(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
@@ -424,7 +405,8 @@ gc_bring(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 
 	if (from != at && expr >= 0 && tr->pexprs[expr].op == GC_OP_PARAM && !optional)
 		return expr;
-	if (from != at && expr >= 0 && has_quotient(tr, expr))
+	/* A quotient may need more than 64 bits. */
+	if (from != at && expr >= 0 && gc_any_part(tr, expr, gc_is_quotient))
 		return optional && !is_strict(tr, expr) ?
 			gc_refuse(tr, "an expression of an average is needed above a left join") : bring_parts(tr, at, from, expr);
 	expr = behind_full(tr, from, 0, expr);

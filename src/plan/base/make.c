@@ -12,7 +12,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 
 Expr *
 gc_make_int8(int64 value)

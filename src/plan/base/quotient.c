@@ -30,22 +30,37 @@ source_of(const GcTranslation *tr, const GcExpr *x)
 	return e == GC_NONE ? -1 : e;
 }
 
-/* Is a numeric expression's value made of an average or another quotient? */
+bool
+gc_any_part(const GcTranslation *tr, int e, bool (*is_such) (const GcExpr *part))
+{
+	const GcExpr *x = &tr->pexprs[e];
+
+	if (is_such(x))
+		return true;
+	for (int i = 0; i < 3; i++)
+	{
+		if (x->arg[i] != GC_NONE && gc_any_part(tr, x->arg[i], is_such))
+			return true;
+	}
+	return false;
+}
+
+/* Is a numeric expression's value made of an average or another quotient; or, below: is a part of it divided by one? */
 static bool
-has_quotient(const GcTranslation *tr, int e)
+has_quotient(const GcTranslation *tr, int e, bool below)
 {
 	const GcExpr *x = &tr->pexprs[e];
 	const int	source = source_of(tr, x);
 
 	if (source >= 0)
-		return has_quotient(tr, source);
+		return has_quotient(tr, source, below);
 	if (x->kind != GC_NUMERIC || gc_scale_rule(x) == GC_SCALE_GIVEN)
 		return false;
-	if (gc_is_quotient(x))
+	if (below ? x->op == GC_OP_DIV && has_quotient(tr, x->arg[1], false) : gc_is_quotient(x))
 		return true;
 	for (int i = 0; i < 3; i++)
 	{
-		if (x->arg[i] != GC_NONE && has_quotient(tr, x->arg[i]))
+		if (x->arg[i] != GC_NONE && has_quotient(tr, x->arg[i], below))
 			return true;
 	}
 	return false;
@@ -54,37 +69,16 @@ has_quotient(const GcTranslation *tr, int e)
 bool
 gc_no_quotient(GcTranslation *tr, int e, const char *what)
 {
-	if (tr->pexprs[e].kind != GC_NUMERIC || !has_quotient(tr, e))
+	if (tr->pexprs[e].kind != GC_NUMERIC || !has_quotient(tr, e, false))
 		return true;
 	gc_refuse(tr, "a quotient of numerics, not rounded, is %s", what);
-	return false;
-}
-
-/* Is a part of it divided by a quotient? */
-static bool
-has_quotient_below(const GcTranslation *tr, int e)
-{
-	const GcExpr *x = &tr->pexprs[e];
-	const int	source = source_of(tr, x);
-
-	if (source >= 0)
-		return has_quotient_below(tr, source);
-	if (x->kind != GC_NUMERIC || gc_scale_rule(x) == GC_SCALE_GIVEN)
-		return false;
-	if (x->op == GC_OP_DIV && has_quotient(tr, x->arg[1]))
-		return true;
-	for (int i = 0; i < 3; i++)
-	{
-		if (x->arg[i] != GC_NONE && has_quotient_below(tr, x->arg[i]))
-			return true;
-	}
 	return false;
 }
 
 bool
 gc_may_be_summed(GcTranslation *tr, int e)
 {
-	if (!has_quotient_below(tr, e))
+	if (!has_quotient(tr, e, true))
 		return true;
 	gc_refuse(tr, "numerics divided by a quotient are summed");
 	return false;

@@ -20,6 +20,9 @@ gc_is_quotient(const GcExpr *e)
 	return e->kind == GC_NUMERIC && gc_scale_rule(e) == GC_SCALE_QUOTIENT;
 }
 
+/* Is an expression, or any part of it, such a one? */
+extern bool gc_any_part(const GcTranslation *tr, int e, bool (*is_such) (const GcExpr *part));
+
 /*
  * Is an expression free of quotients of numerics?  Sets a reason if not: that they are `what`.
  */

@@ -29,7 +29,6 @@
 #include "optimizer/plancat.h"
 #include "utils/lsyscache.h"
 
-#include "costs.h"
 #include "node.h"
 #include "../../compat.h"
 

@@ -26,7 +26,7 @@
 
 /* Are all inputs without statistics, and is each joined by a condition? */
 static bool
-are_guessed(PlannerInfo *root, List *initial_rels)
+are_guessed(List *initial_rels)
 {
 	ListCell   *lc;
 
@@ -50,7 +50,7 @@ gc_join_guessed(PlannerInfo *root, List *initial_rels, GcJoinSearcher search)
 	Path	   *own;
 	int			level;
 
-	if (!gc_planning->offered || !enable_nestloop || !are_guessed(root, initial_rels))
+	if (!gc_planning->offered || !enable_nestloop || !are_guessed(initial_rels))
 		return NULL;
 	/* Functions that are called meanwhile may set the setting, too.  An error takes it back, as it does theirs. */
 	level = NewGUCNestLevel();

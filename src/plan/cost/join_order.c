@@ -197,7 +197,7 @@ add_described_steps(FoundSteps *found, RelOptInfo *rel)
 
 /* Is each result there before it is joined? */
 static bool
-is_complete(const GcJoinSearch *search, int nsets)
+is_complete(const GcJoinSearch *search)
 {
 	bool		there[GC_JOIN_ORDER_RELS + GC_JOIN_ORDER_STEPS] = {false};
 
@@ -250,7 +250,7 @@ gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel)
 		add_described_steps(&found, rel);
 	add_path_steps(&found, own);
 	search.own = own->total_cost;
-	if (!found.failed && is_complete(&search, found.nsets))
+	if (!found.failed && is_complete(&search))
 		*add_search(root, key) = search;
 }
 

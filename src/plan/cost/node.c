@@ -11,14 +11,12 @@
 
 #include <math.h>
 
-#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
-#include "utils/builtins.h"
 
 #include "../base/builder.h"
 #include "../base/display.h"

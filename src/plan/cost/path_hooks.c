@@ -14,7 +14,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
-#include "optimizer/plancat.h"
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
@@ -25,7 +24,6 @@
 #include "paths.h"
 #include "../../compat.h"
 #include "../../force.h"
-#include "../../settings.h"
 #include "../base/planning.h"
 #include "../relations/relinfo.h"
 

@@ -9,18 +9,11 @@
  */
 #include "paths.h"
 
-#include "foreign/fdwapi.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/planner.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "../base/builder.h"

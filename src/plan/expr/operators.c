@@ -21,7 +21,6 @@
 #include "instants.h"
 #include "lookup.h"
 #include "../../columns/encode/pgkinds.h"
-#include "../base/quotient.h"
 
 /* Common kind of two kinds that compare with each other, or NONE. */
 static GcKind

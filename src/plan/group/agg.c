@@ -15,16 +15,10 @@
 #include "agg.h"
 
 #include "access/transam.h"
-#include "catalog/pg_aggregate.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "../base/builder.h"

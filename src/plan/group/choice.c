@@ -14,11 +14,9 @@
  */
 #include "choice.h"
 
-#include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
 #include "../base/builder.h"

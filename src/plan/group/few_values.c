@@ -21,7 +21,6 @@
 #include "catalog/pg_statistic.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 
 #include "../../columns/encode/pgkinds.h"
 #include "../../program/functions.h"

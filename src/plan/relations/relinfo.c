@@ -35,7 +35,6 @@
 
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
 
 #include "../../compat.h"
 #include "../base/equalities.h"

@@ -51,7 +51,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/tlist.h"
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
@@ -261,13 +260,13 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	return groups;
 }
 
-/* Test HAVING where the groups are scanned that windows are over. */
+/* Test conditions where groups or rows are streamed. */
 static bool
-translate_having(GcTranslation *tr)
+test_streamed(GcTranslation *tr, List *conditions)
 {
 	ListCell   *lc;
 
-	foreach(lc, (List *) tr->root->parse->havingQual)
+	foreach(lc, conditions)
 	{
 		int			e = gc_translate_expr(tr, tr->streamed, lfirst(lc));
 
@@ -297,7 +296,7 @@ translate_windowed(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 		return NULL;
 	}
 	if (!may_be_kept(tr, subroot, tr->plan->groups[groups->pipeline]) || !gc_groups_stream(tr, groups) ||
-		!translate_having(tr) || (rows = gc_windowed_open(tr)) == NULL)
+		!test_streamed(tr, (List *) tr->root->parse->havingQual) || (rows = gc_windowed_open(tr)) == NULL)
 		return NULL;
 	tr->plan->groups[rows->pipeline] = tr->plan->groups[groups->pipeline];
 	return rows;
@@ -325,42 +324,23 @@ gc_windows_stream(GcTranslation *tr, List *conditions)
 	PlannerInfo *root = tr->root;
 	RelOptInfo *rel = joined_rel(root);
 	GcGroups   *rows;
-	ListCell   *lc;
 
 	if (rel == NULL || IS_DUMMY_REL(rel))
 		return gc_refuse(tr, "its condition is always false") >= 0;
 	if (contain_volatile_functions((Node *) root->processed_tlist))
 		return gc_refuse(tr, "a volatile function is above a window") >= 0;
 	rows = translate_windowed(tr, root, rel);
-	if (rows == NULL || !gc_groups_stream(tr, rows))
+	if (rows == NULL || !gc_groups_stream(tr, rows) || !test_streamed(tr, conditions))
 		return false;
-	foreach(lc, conditions)
-	{
-		int			e = gc_translate_expr(tr, tr->streamed, lfirst(lc));
-
-		if (e < 0)
-			return false;
-		gc_build_filter(tr, tr->streamed->pipeline, e, 0.5);
-		gc_build_display(tr, tr->streamed->pipeline, GC_DISPLAY_FILTER, lfirst(lc));
-	}
 	tr->main = tr->streamed->pipeline;
 	return true;
 }
 
-/* Is there a division of numerics in an expression? */
+/* Is it a division of numerics? */
 static bool
-divides(const GcTranslation *tr, int e)
+is_division(const GcExpr *e)
 {
-	const GcExpr *x = &tr->pexprs[e];
-
-	if (x->op == GC_OP_DIV && gc_is_quotient(x))
-		return true;
-	for (int i = 0; i < 3; i++)
-	{
-		if (x->arg[i] != GC_NONE && divides(tr, x->arg[i]))
-			return true;
-	}
-	return false;
+	return e->op == GC_OP_DIV && gc_is_quotient(e);
 }
 
 /*
@@ -396,7 +376,7 @@ subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 	if (leaf->groups->rows && !leaf->groups->root->parse->hasWindowFuncs)
 		return gc_rows_column(tr, leaf->groups, tle->expr);
 	e = gc_groups_expr(tr, leaf->groups, tle->expr);
-	if (e >= 0 && leaf->build >= 0 && divides(tr, e))
+	if (e >= 0 && leaf->build >= 0 && gc_any_part(tr, e, is_division))
 		divide_always(tr, leaf, e);
 	return e;
 }

@@ -17,7 +17,6 @@
 #include "rewrite.h"
 
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 
 #include "rules.h"
 #include "rewrite_tree.h"

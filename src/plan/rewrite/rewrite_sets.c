@@ -20,8 +20,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
-#include "utils/fmgroids.h"
 
 #include "../../compat.h"
 

@@ -17,7 +17,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* An operator of bigint; pg_operator.dat has no symbol for it. */

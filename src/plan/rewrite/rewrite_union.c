@@ -35,7 +35,6 @@
  */
 #include "rules.h"
 
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"

@@ -316,7 +316,7 @@ enough(double objective, double worth)
  * its end; work->value then has its prices.
  */
 static bool
-generate(GcBatchWork *work, bool full, GcBatchPlan *plan)
+generate(GcBatchWork *work, bool full)
 {
 	GcLp	   *lp = &work->lp;
 	GcKnapsackResult *found = &work->found;
@@ -345,7 +345,6 @@ generate(GcBatchWork *work, bool full, GcBatchPlan *plan)
 		gc_knapsack_search(&work->knapsack, work->value, work->demand, threshold,
 						   PATIENCE, work->effort, found);
 		work->effort -= found->steps + work->n;
-		plan->iterations++;
 		raise_bound(work, worth / found->upper);
 		if (!found->found)
 			return found->complete && threshold <= 1.0 + EPS_COST;
@@ -607,7 +606,7 @@ gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work, GcBatchPlan *pla
 	volume_bound(work);
 	if (!first_fit(work) || problem->full_lp)
 	{
-		plan->lp_solved = generate(work, problem->full_lp, plan);
+		plan->lp_solved = generate(work, problem->full_lp);
 		plan->columns = work->lp.ncolumns;
 		plan->pivots = work->lp.pivots;
 		if (work->best.batches > work->target && !round_master(work))

@@ -92,7 +92,6 @@ typedef struct GcBatchPlan
 	bool		lp_solved;		/* lp_bound is the LP's own optimum */
 	double		lp_bound;		/* proven: no plan has fewer batches than this */
 	int			columns;		/* patterns that the master knew at the end */
-	int			iterations;		/* rounds of pricing */
 	int			pivots;
 	int			steps;			/* effort spent */
 	int			offender;		/* type that the status is about, else -1 */

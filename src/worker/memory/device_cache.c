@@ -317,26 +317,6 @@ note_upload(GcTable *table, GcStream *stream)
 	table->ready = ready;
 }
 
-/*
- * Let the stream wait for what another request is still copying.  Once the copy is done, its event
- * is of no more use.
- */
-static bool
-wait_for_upload(GcTable *table, GcStream *stream, GcError *err)
-{
-	bool		done = false;
-
-	if (table->ready == NULL)
-		return true;
-	if (gc_worker.ops->event_done(table->ready, &done, err) != GC_OK)
-		return false;
-	if (!done)
-		return gc_worker.ops->stream_wait(stream, table->ready, err) == GC_OK;
-	gc_worker.ops->event_put(gc_worker.dev, table->ready);
-	table->ready = NULL;
-	return true;
-}
-
 GcCode
 gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *sources, uint32 nsources,
 				  GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
@@ -346,7 +326,7 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 	u64			hits = whole ? nsources : 0;
 	bool		ok = true;
 
-	if (!wait_for_upload(table, stream, err))
+	if (!gc_await_copy(&table->ready, stream, err))
 		return err->code;
 	for (uint32 s = 0; s < nsources && ok && !whole; s++)
 	{

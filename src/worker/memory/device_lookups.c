@@ -329,23 +329,6 @@ enter(const GcDeviceLookup *sketch)
 	return l;
 }
 
-/* Let the stream wait for what another request is still copying. */
-static bool
-wait_for_copy(GcDeviceLookup *l, GcStream *stream, GcError *err)
-{
-	bool		done = false;
-
-	if (l->ready == NULL)
-		return true;
-	if (gc_worker.ops->event_done(l->ready, &done, err) != GC_OK)
-		return false;
-	if (!done)
-		return gc_worker.ops->stream_wait(stream, l->ready, err) == GC_OK;
-	gc_worker.ops->event_put(gc_worker.dev, l->ready);
-	l->ready = NULL;
-	return true;
-}
-
 /* Copy a table to the device. */
 static GcCode
 copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcCopies *copies, GcError *err)
@@ -414,7 +397,7 @@ gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, GcCopies *co
 
 	if (l == NULL)
 		l = make_lookup(table, stream, copies, copied, err);
-	else if (!wait_for_copy(l, stream, err))
+	else if (!gc_await_copy(&l->ready, stream, err))
 		return NULL;
 	return l ? use(l) : NULL;
 }
@@ -474,7 +457,7 @@ gc_device_lookup_computed(u64 dict, GcHash function, u32 count, u32 width, u32 *
 	}
 	if (l == NULL)
 		l = make_computed(&id, count, width, stream, err);
-	else if (!wait_for_copy(l, stream, err))
+	else if (!gc_await_copy(&l->ready, stream, err))
 		return NULL;
 	if (l == NULL)
 		return NULL;

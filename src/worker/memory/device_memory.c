@@ -139,6 +139,22 @@ gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, G
 	return code;
 }
 
+bool
+gc_await_copy(GcEvent **ready, GcStream *stream, GcError *err)
+{
+	bool		done = false;
+
+	if (*ready == NULL)
+		return true;
+	if (gc_worker.ops->event_done(*ready, &done, err) != GC_OK)
+		return false;
+	if (!done)
+		return gc_worker.ops->stream_wait(stream, *ready, err) == GC_OK;
+	gc_worker.ops->event_put(gc_worker.dev, *ready);
+	*ready = NULL;
+	return true;
+}
+
 void
 gc_copies_begin(GcCopies *copies, GcStream *stream)
 {

@@ -235,26 +235,6 @@ gc_region_unref(GcRegion *region, bool keep)
 		region_free(region);
 }
 
-/*
- * Let the stream wait for a copy that another stream makes.  Directories that follow each other
- * closely have regions in common, so a region's copy need not be done when its next table uses it.
- */
-static bool
-wait_for_region(GcRegion *region, GcStream *stream, GcError *err)
-{
-	bool		done = false;
-
-	if (region->ready == NULL)
-		return true;
-	if (gc_worker.ops->event_done(region->ready, &done, err) != GC_OK)
-		return false;
-	if (!done)
-		return gc_worker.ops->stream_wait(stream, region->ready, err) == GC_OK;
-	gc_worker.ops->event_put(gc_worker.dev, region->ready);
-	region->ready = NULL;
-	return true;
-}
-
 /* The region that has this id, or NULL. */
 static GcRegion *
 region_by_id(u64 id)
@@ -306,7 +286,7 @@ gc_region_find(const GcChunkColumn *cell)
 GcCode
 gc_region_take(GcRegion *region, GcStream *stream, GcError *err)
 {
-	if (!wait_for_region(region, stream, err))
+	if (!gc_await_copy(&region->ready, stream, err))
 		return err->code;
 	if (region->tables++ == 0)
 		take_orphan(region);

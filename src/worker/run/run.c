@@ -29,7 +29,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/eviction.h"
 #include "../memory/state.h"

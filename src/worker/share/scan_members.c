@@ -20,7 +20,6 @@
  */
 #include "scan_members.h"
 
-#include "../../columns/store/arena.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "../run/launch.h"

@@ -21,7 +21,6 @@
 
 #include "../../columns/store/arena.h"
 #include "../../force.h"
-#include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "key_groups.h"

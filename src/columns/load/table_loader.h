@@ -1,16 +1,21 @@
 /*-------------------------------------------------------------------------
  *
- * cold_loader.h
- *	  Loading columns in the background: one loader worker for a table that queries find cold.
+ * table_loader.h
+ *	  Loading in the background: one loader worker for a table that queries find cold, and one for a table that is being
+ *	  written to.
  *
  * Sessions ask for columns, and have PostgreSQL's plan answer.  The table's loader loads what was asked for
  * since it began, and ends when nothing is left.  A few tables at a time have a loader: the others wait for
  * their turn.  After a load that failed the table has none for a while.
  *
+ * Sessions ask for a load of hot pages, and go on: they read the few pages that no hot chunk has.  The loader of hot
+ * pages does what was asked for since its last load, all at once, and a moment later at the earliest.  It ends when
+ * nobody has asked for a while.
+ *
  *-------------------------------------------------------------------------
  */
-#ifndef GC_COLD_LOADER_H
-#define GC_COLD_LOADER_H
+#ifndef GC_TABLE_LOADER_H
+#define GC_TABLE_LOADER_H
 
 #include "postgres.h"
 
@@ -19,11 +24,7 @@
 #include "../store/columns.h"
 #include "background.h"
 
-/* Tables that can have a loader at a time. */
-#define GC_COLD_LOADERS		4
-
-extern Size gc_cold_loader_shmem_size(void);
-extern void gc_cold_loader_shmem_init(void);
+extern void gc_table_loader_shmem(void);
 
 /* A wish for columns, and its outcome. */
 typedef enum GcColdLoad
@@ -47,4 +48,10 @@ extern int	gc_cold_loader_helpers(void);
 extern void gc_cold_loader_run(const GcLoaderArgs *args,
 							   bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums));
 
-#endif							/* GC_COLD_LOADER_H */
+/* Ask for a load of the hot pages of a directory's table, soon; false: there can be no loader. */
+extern bool gc_ask_hot_load(GcDirectory *dir);
+
+/* The main loop of the loader of hot pages, likewise.  load: one load; ms until the next one may begin. */
+extern void gc_hot_loader_run(const GcLoaderArgs *args, double (*load) (const GcLoaderArgs *args));
+
+#endif							/* GC_TABLE_LOADER_H */
