@@ -360,7 +360,7 @@ compute_translation(GcLookupWork *w, const GcSharedLookup *t)
 	return l;
 }
 
-/* A translation that adds what it does not find to this request's view of the other dictionary. */
+/* A translation that adds values it does not find to this request's view of the other dictionary. */
 static GcCode
 compute_addition(GcLookupWork *w, GcLookup **result)
 {

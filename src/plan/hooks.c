@@ -9,7 +9,7 @@
  *
  * A statement whose nodes lack columns or kernels is planned once more with our hooks idle (cold_choice.c).  The planner
  * changes its input, so a copy is made first.  No plan is kept for another statement.  PostgreSQL plans each anew,
- * and what it computes then, by a function that looks at a setting, say, may be another.
+ * and the values that it computes then, by a function that looks at a setting, say, may be others.
  *
  * Runs in backends.  Each run of the planner has a state of its own (base/planning.h).
  *
