@@ -347,7 +347,7 @@ gc_window_mark(const GcWindow *x, u64 n)
  *-------------------------------------------------------------------------
  */
 
-/* What one place adds. */
+/* The state of one place alone. */
 GC_FN GcWindowState
 gc_window_place(const GcWindow *x, u64 n)
 {
@@ -425,7 +425,7 @@ gc_window_before(u32 fn, GcWindowState s, GcWindowState *totals, u64 n)
 	return s;
 }
 
-/* What comes before each chunk, of the chunks' totals: by a block, whose threads have a part of the chunks each. */
+/* The state before each chunk, of the chunks' totals: by a block, whose threads have a part of the chunks each. */
 GC_FN void
 gc_window_carry(const GcWindow *x, GcWindowState *parts, u64 chunks, u32 thread, u32 nthreads)
 {
@@ -576,7 +576,7 @@ gc_window_nth(const GcWindow *x, const GcWindowSpan *spans, u32 nspans, u64 nth)
 	return x->count;
 }
 
-/* What the places of a span add up to, in a partition that begins at `first`. */
+/* The sum of the places of a span, in a partition that begins at `first`. */
 GC_FN GcWindowState
 gc_window_between(const GcWindow *x, u64 first, GcWindowSpan span)
 {

@@ -2,9 +2,10 @@
 # by bash after lib.sh; WORK is a directory of the caller's.
 #
 # A job is a function with its arguments, run in a shell of its own.  What it prints is shown
-# when it has ended.  Settings: JOBS, how many run at a time (default: all processors).
+# when it has ended.  Settings: JOBS, how many run at a time.  Tests wait as much as
+# they compute, so that is one more than there are processors by default.
 
-JOBS=${JOBS:-$(nproc)}
+JOBS=${JOBS:-$(($(nproc) + 1))}
 # A run that takes longer hangs; no loaded machine needs as long.
 MOST_SECONDS=21600
 # The output of a job's programs is shown when it fails, so many lines of each file at most.

@@ -402,7 +402,7 @@ define_debug_plan_settings(void)
 							PGC_USERSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 
-/* For tests and experiments: what is cached of a table, and how it is known to be fresh. */
+/* For tests and experiments: which pages of a table are cached, and how they are known to be fresh. */
 static void
 define_debug_column_settings(void)
 {

@@ -107,7 +107,7 @@ gc_compilers_start(const char *program, const char *version, int n)
 	}
 }
 
-/* It has ended, or does so now that nobody listens. */
+/* Wait for a compiling process: it has ended, or does so now that nobody listens. */
 static void
 end(int fd, pid_t pid)
 {

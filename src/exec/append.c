@@ -10,7 +10,7 @@
  *
  * A combined directory has all columns that the tables have cached, not only those that
  * are read.  So statements that read different columns have the same one, with the same
- * id, and share what is kept by it.
+ * id, and share tables that are kept by it.
  *
  * Runs in backends, under the guard of the request slot.
  *

@@ -561,7 +561,7 @@ worth_dense(GcBinding *b, u16 n, uint64 dense, double estimate)
 }
 
 /*
- * Are there pairs of rows, in groups by what is computed of both?  The planner then takes nearly every
+ * Are there pairs of rows, in groups by an expression of both?  The planner then takes nearly every
  * pair for a group of its own, while there are few mostly.
  */
 static bool
@@ -612,7 +612,7 @@ bind_groups(GcBinding *b, u16 n)
 	sink->group_slots = next_pow2(2 * sink->ngroups);
 }
 
-/* The room that a row sink has, or what is chosen of the main groups. */
+/* The room that a row sink has, or that groups chosen of the main ones have. */
 static void
 bind_rows(GcBinding *b, int n)
 {

@@ -132,7 +132,7 @@ gc_compile_patience(const GcScanState *node, bool waited)
 	return Max(gc_cold == GC_COLD_FALLBACK ? 0 : node->plan->own_ms * COMPILE_SHARE, LEAST_PATIENCE_MS);
 }
 
-/* The status by which PostgreSQL's plan answers, and what it says of the loading. */
+/* The status by which PostgreSQL's plan answers, with the state of the loading. */
 static GcCode
 fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 {
@@ -223,7 +223,7 @@ keep_inputs(GcScanState *node)
 	gc_guard_leave();
 }
 
-/* Others' loads that take the room may end, and may bring what is missing. */
+/* Others' loads that take the room may end, and may bring the missing columns. */
 static void
 wait_for_others(void)
 {

@@ -265,7 +265,7 @@ common_steps(const GcProgram *p, const GcPPipeline *arm)
 	return n;
 }
 
-/* Collect what is shown of a pipeline, in whatever format. */
+/* Collect the lines of a pipeline, in whatever format. */
 static Pipeline
 describe_pipeline(Printer *printer, int n)
 {

@@ -240,7 +240,7 @@ typedef struct ChangedContext
 } ChangedContext;
 
 /*
- * Plans do not say that what is above a GpuconcInput depends on its source's parameters.
+ * Plans do not say that nodes above a GpuconcInput depend on its source's parameters.
  * So all of these nodes are told of all that changed; others find out as usual.
  */
 static bool

@@ -285,7 +285,7 @@ find_columns(GcScanState *node, GcInputState *in, bool *missing, GcError *err)
 	return GC_OK;
 }
 
-/* Read what is not served of a table from chunks, into the private chunk of its input. */
+/* Read the rows of a table that are not served from chunks, into the private chunk of its input. */
 static GcCode
 read_table_delta(GcScanState *node, GcInputState *in, GcInputState *table, int number, GcError *err)
 {
@@ -300,7 +300,7 @@ read_table_delta(GcScanState *node, GcInputState *in, GcInputState *table, int n
 	return GC_OK;
 }
 
-/* Read what is not served from chunks, into a private chunk. */
+/* Read rows that are not served from chunks, into a private chunk. */
 static GcCode
 read_delta(GcScanState *node, GcInputState *in, GcError *err)
 {

@@ -336,7 +336,7 @@ gc_lookup_is_null(const GcLookup *l, uint32 k)
 	return k < l->first ? l->shared->nulls[k] : l->nulls[k - l->first];
 }
 
-/* Take entries [k, end) into what is known of all; false if they differ in scale, and are too large for that. */
+/* Take entries [k, end) into the range of all; false if they differ in scale, and are too large for that. */
 static bool
 widen(GcLookup *l, uint32 k, uint32 end)
 {

@@ -66,7 +66,7 @@ divide(Decimal x, Decimal y, Decimal *quotient)
 	return true;
 }
 
-/* What a square is larger by than that of a root, if they differ by less than 2^127: their lowest 128 bits tell. */
+/* A square less that of a root, if they differ by less than 2^127: their lowest 128 bits tell. */
 static i128
 beyond(u128 square, i128 root)
 {
@@ -74,7 +74,7 @@ beyond(u128 square, i128 root)
 }
 
 /*
- * The square root of what is not negative, at the scale that it has; false if 128 bits are not enough.  That is the integer
+ * The square root of a number that is not negative, at its scale; false if 128 bits are not enough.  That is the integer
  * next to the root of value * 10^scale, which may have twice as many bits.  The estimate is off by less than 2^-51 of it.
  */
 static bool

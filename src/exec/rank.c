@@ -5,7 +5,7 @@
  *
  * Values are sorted by eight bytes at a time, as numbers.  Under collation C that is the order.  Under
  * others it is about the order, since letters of both cases are taken as one.  A merge sort by
- * PostgreSQL's comparison, which makes use of what is in order already, corrects that.  If the guess
+ * PostgreSQL's comparison, which makes use of runs that are in order already, corrects that.  If the guess
  * is right, it makes one comparison per value.
  *
  * What a shared table has already is not sorted again: new values are put in between.
@@ -296,7 +296,7 @@ sort_by_keys(Ranking *r, uint32 *order, uint32 n)
  *-------------------------------------------------------------------------
  */
 
-/* Where the value x belongs in order[lo .. n), which is near lo: behind what is not larger. */
+/* Where the value x belongs in order[lo .. n), which is near lo: behind values that are not larger. */
 static uint32
 find_place(Ranking *r, const uint32 *order, uint32 lo, uint32 n, uint32 x)
 {
@@ -354,7 +354,7 @@ find_runs(Ranking *r, const uint32 *order, uint32 n, uint32 *begin)
 	return nruns;
 }
 
-/* Sort what is nearly in order, two neighbouring runs at a time. */
+/* Sort numbers that are nearly in order, two neighbouring runs at a time. */
 static void
 merge_sort(Ranking *r, uint32 *order, uint32 n)
 {

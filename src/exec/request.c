@@ -367,7 +367,7 @@ payload_base(const GcBinding *b, const GcPPayload *pay)
 
 /*
  * Mix in a payload of a build of pipeline pl: its expression, and how its values are stored.  The latter follows
- * from ranges of what is mixed in anyway.  But a table is read as the request that finds it would have stored it,
+ * from ranges that are mixed in anyway.  But a table is read as the request that finds it would have stored it,
  * and nothing is compared when it is found.
  */
 static void

@@ -369,7 +369,7 @@ typedef struct FirstRow
 	GcOrderWord words[GC_MAX_ORDER];
 } FirstRow;
 
-/* Compare two rows by one column; what is late comes behind all that is not. */
+/* Compare two rows by one column; late values come behind all others. */
 static int
 compare_column(const FirstRow *a, const FirstRow *b, int i)
 {

@@ -130,7 +130,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 									  ExecInitNode(list_nth(cscan->custom_plans, child), estate, eflags));
 	}
 	css->custom_ps = list_copy(node->shown_sources);
-	/* EXPLAIN without ANALYZE shows what would be done instead.  PostgreSQL reports what is not permitted, and tells hooks. */
+	/* EXPLAIN without ANALYZE shows the plan that would run.  PostgreSQL reports functions that are not permitted. */
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) || gc_others_watch_objects() ||
 		!gc_are_permitted(list_nth(cscan->custom_private, 6)))
 		gc_fallback_init(node, eflags);
@@ -358,7 +358,7 @@ await(GcScanState *node, GcBinding *b, int slot)
 	return code;
 }
 
-/* Decode what has come, put together if it is of several devices, and keep how it went. */
+/* Decode the result, put together if it is of several devices, and keep how it went. */
 static GcCode
 take_result(GcScanState *node, GcBinding *b)
 {

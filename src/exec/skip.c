@@ -239,7 +239,7 @@ outside_filter(GcBinding *b, GcInputState *in, u16 e, double *excluded)
 								greatest ? (double) fixed->fixed.max : INFINITY);
 }
 
-/* Count for each column with a condition what is read, and what would not be if the table were sorted by it. */
+/* Count for each column with a condition the rows that are read, and those that would not be in a table sorted by it. */
 static void
 count_orders(GcBinding *b, const GcPPipeline *pl, GcInputState *in)
 {

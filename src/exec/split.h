@@ -43,7 +43,7 @@ extern GcCode gc_make_part(GcBinding *b, const GcStripes *stripes, int device);
 extern GcResult *gc_merge_results(const GcBinding *b, const GcResult *const *parts, int nparts);
 extern void gc_free_merged(GcResult *result);
 
-/* Add what is known of a part's run to that of those before it. */
+/* Add the times and counts of a part's run to those of the parts before it. */
 extern void gc_merge_run_info(GcRunInfo *info, const GcRunInfo *part);
 
 #endif							/* GC_SPLIT_H */

@@ -9,6 +9,10 @@
  * rows come.  Where all rows may be added up at once, one loop does everything
  * (GC_FILTER_AGGREGATE).
  *
+ * A full or right join has a second kernel, the rest: rows of the build that nothing matched go through the steps behind
+ * the join, into the same sink.  GC_OP_OUTER stands around what came before the join, and is NULL in the rest.  So both
+ * kernels share expressions, types, groups and sums.
+ *
  * step/steps.c decides which step is tested in which way.
  *
  * Pure C, called on the worker's main thread.

@@ -251,7 +251,7 @@ gc_warming_start(GcWarming *w, Oid relid, bool wait)
 	GcRelKey	key;
 	int			nspecs;
 
-	/* What the first loader has loaded stays, however large the last table is. */
+	/* Columns that the first loader has loaded stay, however large the last table is. */
 	(void) gc_reserve(0, PG_INT64_MAX);
 	if (!wait && !ConditionalLockRelationOid(relid, AccessShareLock))
 		return "another transaction has locked it";
@@ -324,7 +324,7 @@ gpuconc_prewarm_tables(PG_FUNCTION_ARGS)
 					 errmsg("a table is NULL")));
 		check_privilege(DatumGetObjectId(relids[i]));
 	}
-	/* What ends it at exit is registered once, so before what ends the loaders. */
+	/* The reservation's callback at exit is registered once, so before the one that ends the loaders. */
 	(void) gc_reserve(0, PG_INT64_MAX);
 	PG_ENSURE_ERROR_CLEANUP(stop_warming, PointerGetDatum(&w));
 	{

@@ -15,7 +15,7 @@
  * Objects point to each other by plain pointers (the arena is mapped at the
  * same address everywhere).  A process that follows them holds a guard (epoch.h).
  *
- * Visibility (columns/README.md).  A page is in a chunk only if, at load, its map bit and its PD_ALL_VISIBLE flag
+ * Visibility (serve/fresh.h).  A page is in a chunk only if, at load, its map bit and its PD_ALL_VISIBLE flag
  * were set.  The map page's LSN must also have been the one recorded.  A query is served it only if its bit is set
  * after the query's snapshot was taken.  Also it must be proven not to have changed (serve/fresh.h).  That is by an
  * LSN that has not moved, the map page's or its own, or by the WAL, which names what has changed.  Everything unknown

@@ -30,7 +30,7 @@ extern bool gc_are_permitted(const List *functions);
  */
 extern bool gc_rewriting_is_permitted(Query *query, Query *rewritten);
 
-/* What ends such a plan's validity: PlanInvalItems of the functions that it does not call any more. */
+/* PlanInvalItems of the functions that such a plan does not call any more: their changes end its validity. */
 extern List *gc_rewriting_depends_on(Query *query, Query *rewritten);
 
 #endif							/* GC_PERMITTED_H */

@@ -48,7 +48,7 @@ gc_lookup_vars(Expr *expr, Var *vars[2])
 	int			n = 0;
 	ListCell   *lc;
 
-	/* What reads a subquery's groups, or its rows with windows, may have them. */
+	/* Aggregates and windows: an expression over a subquery's groups, or its rows with windows, may have them. */
 	if (contain_agg_clause((Node *) expr) || contain_window_function((Node *) expr))
 		return 0;
 	foreach(lc, pull_var_clause((Node *) expr, PVC_RECURSE_PLACEHOLDERS))

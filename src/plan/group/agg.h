@@ -26,7 +26,7 @@ extern bool gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *
 extern bool gc_translate_distinct(GcTranslation *tr, PathTarget *target);
 extern bool gc_translate_rows(GcTranslation *tr, List *exprs);
 
-/* The same, of what expressions above the level's windows are made of: window functions, aggregates, grouping columns, columns. */
+/* Translate the parts of expressions above windows: window functions, aggregates, grouping columns, columns. */
 extern bool gc_translate_parts(GcTranslation *tr, List *exprs);
 
 #endif							/* GC_AGG_H */

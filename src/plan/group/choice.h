@@ -14,7 +14,7 @@
 #include "../base/translate.h"
 
 /*
- * Have the device test what it can of HAVING on the main pipeline's groups.  The node tests all
+ * Have the device test those conditions of HAVING that it can on the main pipeline's groups.  The node tests all
  * of it once more, so that what cannot be translated is no failure.
  */
 extern void gc_choose_having(GcTranslation *tr, List *having);

@@ -429,7 +429,7 @@ gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
  *-------------------------------------------------------------------------
  */
 
-/* An aggregate of groups that are scanned: the level of its rows, and what is aggregated there. */
+/* An aggregate of groups that are scanned: the level of its rows, and its argument there. */
 typedef struct Source
 {
 	GcLevel		rows;
@@ -936,7 +936,7 @@ gc_groups_stream(GcTranslation *tr, GcGroups *groups)
 	return true;
 }
 
-/* Make keys of what is grouped by. */
+/* Make keys of the expressions that are grouped by. */
 static bool
 group_by(GcTranslation *tr, List *group_exprs)
 {

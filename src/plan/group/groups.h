@@ -19,7 +19,7 @@
  */
 extern int	gc_group_key(GcTranslation *tr, Node *expr);
 
-/* A key that is an expression of the program; expr: what it is in SQL, or NULL. */
+/* A key that is an expression of the program; expr: the same in SQL, or NULL. */
 extern int	gc_group_key_expr(GcTranslation *tr, int e, Node *expr);
 
 /*

@@ -324,7 +324,7 @@ classify(const WindowFunc *func, bool *average)
 	return GC_OVER_NONE;
 }
 
-/* What an aggregate takes of a row: its argument, or true of count(*); NULL where FILTER leaves the row out. */
+/* An aggregate's input of a row: its argument, or true of count(*); NULL where FILTER leaves the row out. */
 static Expr *
 taken(const WindowFunc *func)
 {

@@ -125,7 +125,7 @@ is_carried(GcTranslation *tr, int output, Carried *c)
 }
 
 /*
- * Is a row's id better than what is fetched by it?  It costs nothing where the table is streamed.  Of
+ * Is a row's id better than the columns that are fetched by it?  It costs nothing where the table is streamed.  Of
  * a build it takes the room of one column.  In groups it has to be determined by keys.
  */
 static bool

@@ -185,7 +185,7 @@ last_full_join(const GcRelDesc *desc)
 	return NULL;
 }
 
-/* Filter what has been joined so far. */
+/* Filter the rows that have been joined so far. */
 static void
 add_clause(GcRelDesc *desc, RestrictInfo *rinfo)
 {
@@ -266,7 +266,7 @@ full_joined(GcRelDesc *desc, RelOptInfo *rel)
 	return full == NULL || full->above == NIL ? desc : as_leaf(rel);
 }
 
-/* A copy of what is attached so far; what is put behind its full joins may change. */
+/* A copy of the joins attached so far; those that are put behind its full joins may change. */
 static List *
 copy_attached(const GcRelDesc *desc)
 {
@@ -351,7 +351,7 @@ gc_describe_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	}
 	else if (kind == GC_JOIN_INNER)
 	{
-		/* Behind a full join, what is joined is another core. */
+		/* Behind a full join, relations that are joined are another core. */
 		const bool	swapped = last_full_join(o) == NULL;
 		const GcRelDesc *full = swapped ? i : o;
 

@@ -961,7 +961,7 @@ gc_union_embed(GcTranslation *tr, GcLeaf *leaf)
 		return false;
 	if (gc_is_union(rel))
 	{
-		/* PostgreSQL has pushed down what it could, and the relation's own conditions are the others. */
+		/* PostgreSQL has pushed down some conditions, and the relation's own conditions are the others. */
 		w.filtered = false;
 		found = add_selects(&w, rel->subroot, rel->subroot->parse->setOperations, NIL);
 	}

@@ -525,7 +525,7 @@ assign_inputs(GcTranslation *tr)
 	return true;
 }
 
-/* The tree of a core, with what is attached to it. */
+/* The tree of a core, with the joins that are attached to it. */
 static bool
 translate_core(GcTranslation *tr, GcCore *core)
 {

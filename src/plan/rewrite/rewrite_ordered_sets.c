@@ -132,7 +132,7 @@ is_moderate(int32 typmod)
 	return typmod >= (int32) VARHDRSZ && digits <= MOST_DIGITS && scale <= MOST_DIGITS;
 }
 
-/* What an aggregate sorts by: of percentile_cont(), what became a float.  NULL: it is not to be turned. */
+/* The value that an aggregate sorts by: of percentile_cont(), before it became a float.  NULL: the aggregate stays. */
 static Expr *
 value_of(const Aggref *agg)
 {
@@ -396,7 +396,7 @@ percentile(Choosing *t, const Aggref *agg, Datum datum)
 	return is_between(agg) ? value_between(t, agg, fraction) : value_at_fraction(t, fraction);
 }
 
-/* Of an array of them: NULL, where there are no values. */
+/* Percentiles of an array of fractions, as an array; NULL where there are no values. */
 static Expr *
 percentiles(Choosing *t, const Aggref *agg, ArrayType *fractions)
 {

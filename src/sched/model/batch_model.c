@@ -101,7 +101,7 @@ trial_push(const GcBatchWork *work, GcBatchTrial *trial, const uint16_t *count, 
 	return true;
 }
 
-/* Pack what is left one type at a time: always possible, rarely good. */
+/* Pack the items that are left one type at a time: always possible, rarely good. */
 static void
 trial_singles(const GcBatchWork *work, GcBatchTrial *trial)
 {
@@ -123,7 +123,7 @@ trial_singles(const GcBatchWork *work, GcBatchTrial *trial)
 }
 
 /*
- * Pack what is left by first-fit decreasing, batch by batch: of each type in work->order, as many as
+ * Pack the items that are left by first-fit decreasing, batch by batch: of each type in work->order, as many as
  * fit.  A pattern is used as often as the items left allow.
  */
 static void
@@ -142,7 +142,7 @@ trial_first_fit(const GcBatchWork *work, GcBatchTrial *trial)
 	}
 }
 
-/* Pack what is left, each batch with the pattern worth most at work->value. */
+/* Pack the items that are left, each batch with the pattern worth most at work->value. */
 static void
 trial_by_value(GcBatchWork *work, GcBatchTrial *trial)
 {

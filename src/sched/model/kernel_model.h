@@ -141,7 +141,7 @@ typedef struct GcKernelWork
 {
 	GcKernelOptions options[GC_KERNEL_MAX];
 
-	/* Items that still have a choice, and what is free for them. */
+	/* Items that still have a choice, and the resources that are free for them. */
 	int			nopen;
 	int			open[GC_KERNEL_MAX];
 	int			free[GC_NEEDS];
@@ -190,7 +190,7 @@ extern GcKernelStatus gc_kernel_plan_within(const GcProfile *profile, const int 
 											GcKernelTotals *totals);
 
 /*
- * Does one more item fit into what is free (NULL: an empty multiprocessor)?  If so, choice and need
+ * Does one more item fit into the free resources (NULL: an empty multiprocessor)?  If so, choice and need
  * (either may be NULL) are those of its cheapest option.  False also for bad input.
  */
 extern bool gc_kernel_fits(const GcProfile *profile, const int free[GC_NEEDS],

@@ -3,7 +3,7 @@
  * knapsack.c
  *	  Pricing by branch and bound: see knapsack.h.
  *
- * The most frequent question is whether an item still fits.  So what is left of all
+ * The most frequent question is whether an item still fits.  So the rest of all
  * resources is in two words.  Each resource has a field below a guard bit that is set.  To
  * take an item is two subtractions; an item that does not fit borrows a guard bit.
  *

@@ -224,7 +224,7 @@ leaving(const GcLp *lp)
 	return row;
 }
 
-/* Bring in the column that lp->step describes, in place of what is basic in `row`. */
+/* Bring in the column that lp->step describes, in place of the basic column of `row`. */
 static void
 pivot(GcLp *lp, int enter, int row, double reduced)
 {

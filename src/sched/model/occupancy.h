@@ -72,7 +72,7 @@ extern bool gc_blocks_need(const GcProfile *profile, int registers, int threads,
 extern bool gc_block_needs(const GcProfile *profile, int registers, int threads,
 						   int64_t shared_bytes, int need[GC_NEEDS]);
 
-/* Are all needs at most what is free? */
+/* Are all needs at most the resources that are free? */
 extern bool gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS]);
 
 /*

@@ -54,7 +54,7 @@ extern void gc_profile_granules(GcProfile *profile, int arch);
 extern const GcProfile *gc_profile_known(const char *name);
 
 /*
- * Can kernels be planned for this device?  NULL, or what is wrong with the profile.  A profile has to
+ * Can kernels be planned for this device?  NULL, or the profile's fault in words.  A profile has to
  * pass this before the policies may use it.
  */
 extern const char *gc_profile_problem(const GcProfile *profile);

@@ -92,7 +92,7 @@ start_random(const GcSchedule *s, int i, int room[GC_NEEDS], GcDecision *d)
 	return true;
 }
 
-/* Start candidates in a random order, until one does not fit into what is left. */
+/* Start candidates in a random order, until one does not fit into the rest. */
 static void
 decide_random(const GcSchedule *s, GcDecision *d)
 {
