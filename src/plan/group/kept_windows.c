@@ -36,6 +36,7 @@
 #include "../base/builder.h"
 #include "../base/make.h"
 #include "../base/quotient.h"
+#include "../expr/expr.h"
 #include "../../columns/encode/interval.h"
 #include "../../columns/store/numeric.h"
 #include "../../compat.h"
