@@ -379,7 +379,7 @@ note_groups(GcRun *run, GcRunInfo *info)
 
 /*
  * Rows that pipelines made for others, where kernels count them: entries of hash tables and lists, and hashed groups.
- * In passes, a count is that of the last part.
+ * In passes, a count is that of the last part.  A part of a request may have any of the groups, so it does not count them.
  */
 static void
 note_rows(GcRun *run, GcRunInfo *info)
@@ -389,7 +389,8 @@ note_rows(GcRun *run, GcRunInfo *info)
 		const GcPPipeline *pl = &gc_pipelines(run->p)[n];
 		const GcBuildTable *t = pl->sink == GC_SINK_BUILD ? run->memory.builds[pl->build] : NULL;
 
-		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->memory.sinks[n].memory)
+		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->memory.sinks[n].memory &&
+			run->request->nparts == 1)
 			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_GROUPS];
 		else if (pl->sink == GC_SINK_ROWS && run->memory.sinks[n].memory)
 			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_ROWS];
