@@ -33,7 +33,7 @@ RESET gpuconc.debug_offload;
 -- of a column of few values PostgreSQL computes it once for each
 SELECT check_error('SELECT sum(power(nn, 400)) FROM types');
 -- of others PostgreSQL answers, or raises the error of an overflow, an underflow, a root of what is negative
-SELECT x, power(x, 2) AS square, x ^ 3 AS cube FROM (SELECT DISTINCT x FROM public.operands WHERE abs(x) NOT IN (1e308, 5e-324) OR x IS NULL) q ORDER BY x;
+SELECT x, power(x, 2) AS square, x ^ 3 AS cube FROM (SELECT DISTINCT x FROM public.operands WHERE abs(x) NOT IN (1e308, 5e-324) AND id % 11 <> 4 OR x IS NULL) q ORDER BY x;
 SELECT count(*), sum(power(nn, 2)) = sum(nn::bigint * nn) AS same FROM cached.types;
 SELECT sum(power(nn, 400)) FROM cached.types;
 SELECT sum(power(x, 2)) FROM public.operands WHERE x = 1e308;

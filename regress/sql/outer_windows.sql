@@ -67,6 +67,8 @@ SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT nn, rank() OVER (ORDER BY sum(f8 * 0) DESC, nn) FROM types GROUP BY nn',
 	-- grouping sets, as in TPC-DS 36, 67, 70 and 86
 	'SELECT nt, nn, sum(i4), GROUPING(nt) + GROUPING(nn) AS level, rank() OVER (PARTITION BY GROUPING(nt) + GROUPING(nn), CASE WHEN GROUPING(nn) = 0 THEN nt END ORDER BY sum(i4) DESC, nt, nn) AS r FROM types GROUP BY ROLLUP (nt, nn) ORDER BY level DESC, CASE WHEN GROUPING(nt) + GROUPING(nn) = 0 THEN nt END, r LIMIT 100',
+	'SELECT nt, nn, r FROM (SELECT nt, nn, s, rank() OVER (PARTITION BY nt ORDER BY s DESC) AS r FROM (SELECT nt, nn, sum(coalesce(n * i2, 0)) AS s FROM types GROUP BY ROLLUP (nt, nn)) AS x) AS y WHERE r <= 3',
+	'SELECT nt, nn, sum(CASE WHEN b THEN 1 ELSE 1.00 END), rank() OVER (ORDER BY sum(CASE WHEN b THEN 1 ELSE 1.00 END)) FROM types GROUP BY ROLLUP (nt, nn)',
 	'SELECT * FROM (SELECT nt, nn, b, s, c, rank() OVER (PARTITION BY nt ORDER BY s DESC, nn, b) AS r FROM (SELECT nt, nn, b, sum(coalesce(i8, 0)) AS s, count(DISTINCT i2) AS c FROM types GROUP BY ROLLUP (nt, nn, b)) AS x) AS y WHERE r <= 3',
 	'SELECT nn, b, GROUPING(nn, b), count(*), sum(count(*)) OVER (PARTITION BY GROUPING(nn, b) ORDER BY nn, b) FROM types GROUP BY CUBE (nn, b) HAVING count(*) > 1 OR GROUPING(nn) = 1',
 	'SELECT nn, nt, max(n), row_number() OVER (ORDER BY nn, nt, max(n)) FROM types GROUP BY GROUPING SETS ((nn), (nt), (nn))',

@@ -127,6 +127,7 @@ op_nargs(const GcExpr *e)
 		case GC_OP_LUT:
 		case GC_OP_SCALE:
 		case GC_OP_TAG:
+		case GC_OP_NUMBER:
 		case GC_OP_OUTER:
 			return 1;
 		case GC_OP_CALL:
@@ -339,6 +340,7 @@ gc_origin_column(const GcProgram *p, u16 e, bool sums)
 				break;
 			case GC_OP_OUTER:
 			case GC_OP_SHOWN:
+			case GC_OP_NUMBER:
 				e = x->arg[0];
 				break;
 			case GC_OP_COLUMN:

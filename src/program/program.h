@@ -121,6 +121,7 @@ typedef enum GcOp
 	GC_OP_ROW_ID,				/* ref: the pipeline's input: which of its rows it is, as a chunk's
 								 * number and a row's in it (gc_tile.h, GC_ROW_ID) */
 	GC_OP_SHOWN,				/* a numeric sum, and as int4 the display scale that it has: of what went in, the largest */
+	GC_OP_NUMBER,				/* a numeric of the same value, with the largest display scale */
 	GC_OP_ARM,					/* ref: pipeline; in its kernel the first argument, else the second */
 	GC_OP_WINDOW,				/* ref: window; cast_scale: GcOver; its value for each row of the window's pipeline, written
 								 * once all rows are there.  An output of that pipeline, and nothing else */

@@ -519,6 +519,10 @@ type_expr(GcTyper *t, u16 i)
 		case GC_OP_SHOWN:
 			*r = t->ranges[e->arg[0]];
 			break;
+		case GC_OP_NUMBER:
+			*r = t->ranges[e->arg[0]];
+			e->scale = e->min_scale = t->exprs[e->arg[0]].scale;
+			break;
 		case GC_OP_TAG:
 			code = type_tag(t, e, r);
 			break;

@@ -898,6 +898,7 @@ cg_expr(Cg *cg, u16 i)
 		case GC_OP_TAG:
 			return emit_tag(cg, i);
 		case GC_OP_SHOWN:
+		case GC_OP_NUMBER:
 			return cg_expr(cg, EXPR(cg, i)->arg[0]);
 		case GC_OP_CALL:
 			return emit_call(cg, i);

@@ -73,7 +73,7 @@ key_output(GcTranslation *tr, Expr *expr, bool ordered)
 	if (e < 0 || !gc_no_quotient(tr, e, "a key of a window"))
 		return -1;
 	if (tr->pexprs[e].kind == GC_NUMERIC && gc_scale_may_vary(tr, e))
-		return gc_refuse(tr, "numerics of different scales are a key of a window");
+		return gc_rows_output_of(tr, rows, gc_build_expr(tr, GC_OP_NUMBER, GC_NUMERIC, e, -1, -1, -1));
 	if (gc_kinds[tr->pexprs[e].kind].opaque)
 		return gc_refuse(tr, "equal values of a type that is a key of a window may differ in spelling");
 	return ordered && GC_KIND_IS_CODE(tr->pexprs[e].kind) ? gc_rows_output_of(tr, rows, rank_of(tr, e, expr)) : n;
