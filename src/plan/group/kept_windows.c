@@ -139,13 +139,14 @@ static const RangeType range_types[] = {
 };
 
 /*
- * What a constant offset moves values by; NULL where it is none, or PostgreSQL raises an error for it.  An offset is rounded
- * to the values' scale: up where the frame leaves out what is nearer than it (up), else down.
+ * What a constant offset moves values by; NULL where it is none, has months, or may be an error.  A number is rounded to the
+ * values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24 hours.
  */
 static Expr *
 range_offset(Node *offset, int scale, bool up)
 {
 	const Const *c = (const Const *) offset;
+	const Interval *interval;
 	Datum		number;
 	Datum		rounded;
 	int64		us;
@@ -153,7 +154,12 @@ range_offset(Node *offset, int scale, bool up)
 	if (!IsA(c, Const) || c->constisnull)
 		return NULL;
 	if (c->consttype == INTERVALOID)
-		return gc_interval_to_int64(DatumGetIntervalP(c->constvalue), &us) && us >= 0 ? (Expr *) offset : NULL;
+	{
+		interval = DatumGetIntervalP(c->constvalue);
+		if (interval->month != 0 || interval->day < 0 || interval->time < 0 || !gc_interval_compared(interval, &us))
+			return NULL;
+		return (Expr *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval), IntervalPGetDatum(gc_int64_to_interval(us)), false, false);
+	}
 	number = c->consttype == NUMERICOID ? c->constvalue :
 		NumericGetDatum(int64_to_numeric(c->consttype == INT2OID ? DatumGetInt16(c->constvalue) :
 										 c->consttype == INT4OID ? DatumGetInt32(c->constvalue) : DatumGetInt64(c->constvalue)));
@@ -181,7 +187,7 @@ bound_output(GcTranslation *tr, Expr *key, Node *offset, bool unbounded, Oid ope
 		return gc_rows_output(tr, tr->groups, key);
 	moved_by = range_offset(offset, gc_typmod_scale(exprTypmod((Node *) key), -1), up);
 	if (moved_by == NULL)
-		return gc_refuse(tr, "the offset of a window's frame is not constant, or PostgreSQL raises an error for it");
+		return gc_refuse(tr, "the offset of a window's range is not a constant number, or one of days and hours");
 	return gc_rows_output(tr, tr->groups, gc_make_operation(operator, exprType((Node *) key), key, moved_by));
 }
 
