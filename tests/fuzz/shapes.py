@@ -300,13 +300,14 @@ class Maker(Sources, Subqueries):
         rng = self.rng
         self.tags.add("windows by rows")
         over = rng.choice(["", "PARTITION BY %s " % part])
-        ranged = [(name, c.kind) for name, c in scope if c.kind == "date" or c.kind == "int" and c.small]
+        ranged = [(name, c.kind) for name, c in scope if c.kind in ("date", "numeric") or c.kind == "int" and c.small]
         kind = rng.choice(["int", "int", "text", "date"])
         argument = leaves.small() if kind == "int" else leaves.simple(kind)
         if ranged and rng.random() < 0.3:
             name, by = rng.choice(ranged)
             self.tags.add("windows by range")
-            size = lambda: "%d" % rng.choice([0, 1, 2, 7]) if by == "int" else "interval '%s'" % rng.choice(["0", "1 month", "3 days", "100 years"])
+            size = lambda: rng.choice({"int": ["0", "1", "2", "7"], "numeric": ["0", "0.5", "0.505", "40.009"],
+                                       "date": ["interval '%s'" % i for i in ("0", "1 month", "3 days", "100 years")]}[by])
             return self.aggregate_of_frame(argument, kind, leaves, "(%sORDER BY %s%s %s)" % (over, name, self.direction(), self.frame("RANGE", size)))
         names = [name for name, _ in scope]
         over = "(%sORDER BY %s %s)" % (over, ", ".join(n + self.direction() for n in rng.sample(names, len(names))),

@@ -139,20 +139,27 @@ static const RangeType range_types[] = {
 };
 
 /*
- * What a constant offset moves values by; NULL where it is none, or PostgreSQL raises an error for it.  Digits that the
- * values do not have make no difference.
+ * What a constant offset moves values by; NULL where it is none, has months, or may be an error.  A number is rounded to the
+ * values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24 hours.
  */
 static Expr *
-range_offset(Node *offset, int scale)
+range_offset(Node *offset, int scale, bool up)
 {
 	const Const *c = (const Const *) offset;
+	const Interval *interval;
 	Datum		number;
+	Datum		rounded;
 	int64		us;
 
 	if (!IsA(c, Const) || c->constisnull)
 		return NULL;
 	if (c->consttype == INTERVALOID)
-		return gc_interval_to_int64(DatumGetIntervalP(c->constvalue), &us) && us >= 0 ? (Expr *) offset : NULL;
+	{
+		interval = DatumGetIntervalP(c->constvalue);
+		if (interval->month != 0 || interval->day < 0 || interval->time < 0 || !gc_interval_compared(interval, &us))
+			return NULL;
+		return (Expr *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval), IntervalPGetDatum(gc_int64_to_interval(us)), false, false);
+	}
 	number = c->consttype == NUMERICOID ? c->constvalue :
 		NumericGetDatum(int64_to_numeric(c->consttype == INT2OID ? DatumGetInt16(c->constvalue) :
 										 c->consttype == INT4OID ? DatumGetInt32(c->constvalue) : DatumGetInt64(c->constvalue)));
@@ -160,13 +167,17 @@ range_offset(Node *offset, int scale)
 		DatumGetBool(DirectFunctionCall2(numeric_lt, number, NumericGetDatum(int64_to_numeric(0)))))
 		return NULL;
 	if (scale >= 0)
-		number = DirectFunctionCall2(numeric_trunc, number, Int32GetDatum(scale));
+	{
+		rounded = DirectFunctionCall2(numeric_trunc, number, Int32GetDatum(scale));
+		number = up && DatumGetBool(DirectFunctionCall2(numeric_lt, rounded, number)) ?
+			DirectFunctionCall2(numeric_add, rounded, gc_int128_to_numeric(1, scale)) : rounded;
+	}
 	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, number, false, false);
 }
 
 /* The number of an output that is a bound's value; GC_NO_BOUND if there is none; -1, with a reason, if it cannot be. */
 static int
-bound_output(GcTranslation *tr, Expr *key, Node *offset, bool unbounded, Oid operator)
+bound_output(GcTranslation *tr, Expr *key, Node *offset, bool unbounded, Oid operator, bool up)
 {
 	Expr	   *moved_by;
 
@@ -174,9 +185,9 @@ bound_output(GcTranslation *tr, Expr *key, Node *offset, bool unbounded, Oid ope
 		return GC_NO_BOUND;
 	if (offset == NULL)
 		return gc_rows_output(tr, tr->groups, key);
-	moved_by = range_offset(offset, gc_typmod_scale(exprTypmod((Node *) key), -1));
+	moved_by = range_offset(offset, gc_typmod_scale(exprTypmod((Node *) key), -1), up);
 	if (moved_by == NULL)
-		return gc_refuse(tr, "the offset of a window's frame is not constant, or PostgreSQL raises an error for it");
+		return gc_refuse(tr, "the offset of a window's range is not a constant number, or one of days and hours");
 	return gc_rows_output(tr, tr->groups, gc_make_operation(operator, exprType((Node *) key), key, moved_by));
 }
 
@@ -199,9 +210,11 @@ describe_range(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
 	by = gc_rows_output(tr, tr->groups, key);
 	start = by < 0 ? -1 : bound_output(tr, key, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
-									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus);
+									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
+									   (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
 	end = start < 0 ? -1 : bound_output(tr, key, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
-										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus);
+										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
+										(frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
 	w->frame = GC_FRAME_RANGE;
 	w->by = by;
 	w->start = start;
