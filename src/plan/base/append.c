@@ -10,7 +10,8 @@
  * PostgreSQL has pruned the children already, and translated each of the relation's columns to an expression of
  * the child.  Mostly that is the child's own column.  Where it is not (UNION ALL of constants, say), the column is
  * a CASE over the number of the table.  Every append input has a column with that.  So are the conditions that a
- * single SELECT of UNION ALL has, and columns that differ in type.  Expressions refer to columns of tables as Vars
+ * single SELECT of UNION ALL has, and columns that differ in type.  A SELECT that PostgreSQL has given the relation's
+ * conditions may lack the columns that only these read: then each table has its own form of them.  Expressions refer to columns of tables as Vars
  * of the relation, with numbers behind those of its own columns.
  *
  * Planner, in backends.
@@ -56,6 +57,7 @@ typedef struct Step
 	Index		relid;
 	List	   *exprs;			/* the topmost relation's columns */
 	List	   *quals;
+	List	   *conditions;		/* of the topmost relation */
 } Step;
 
 static bool add_children(AppendWalk *w, const Step *parent);
@@ -124,6 +126,7 @@ add_table(AppendWalk *w, const Step *s)
 	part->relid = rte->relid;
 	part->exprs = s->exprs;
 	part->quals = s->quals;
+	part->conditions = list_concat(list_copy(s->conditions), clauses_of(part->rel->baserestrictinfo));
 	w->parts = lappend(w->parts, part);
 	return true;
 }
@@ -203,6 +206,7 @@ add_subquery(AppendWalk *w, const Step *s)
 	below.exprs = (List *) inline_mutator((Node *) s->exprs, &in);
 	/* Those of the relation are among them, too. */
 	below.quals = list_concat((List *) inline_mutator((Node *) s->quals, &in), clauses_of(base->baserestrictinfo));
+	below.conditions = (List *) inline_mutator((Node *) list_concat(list_copy(s->conditions), clauses_of(rel->baserestrictinfo)), &in);
 	return planner_rt_fetch(below.relid, subroot)->inh ? add_children(w, &below) : add_table(w, &below);
 }
 
@@ -227,6 +231,7 @@ add_children(AppendWalk *w, const Step *parent)
 			continue;
 		child.exprs = parent->exprs ? translate_exprs(parent->root, parent->exprs, appinfo) : appinfo->translated_vars;
 		child.quals = translate_exprs(parent->root, parent->quals, appinfo);
+		child.conditions = translate_exprs(parent->root, parent->conditions, appinfo);
 		rte = planner_rt_fetch(child.relid, parent->root);
 		ok = rte->inh ? add_children(w, &child) : rte->rtekind == RTE_SUBQUERY ? add_subquery(w, &child) :
 			add_table(w, &child);
@@ -536,20 +541,43 @@ find_columns(Columns *c, RelOptInfo *rel, const char **reason)
 	return true;
 }
 
+/* Does a part have nothing but NULL where the relation's conditions read a column?  PostgreSQL may have dropped the column. */
+static bool
+lacks_column(const GcAppendPart *part, Index relid, List *vars)
+{
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		const Var  *var = lfirst_node(Var, lc);
+		const Node *expr = var->varno == relid ? list_nth(part->exprs, var->varattno - 1) : NULL;
+
+		if (expr && IsA(expr, Const) && ((const Const *) expr)->constisnull)
+			return true;
+	}
+	return false;
+}
+
 /* The conditions that are not on all tables alike, as conditions on the input. */
 static bool
-find_filters(Columns *c, PlannerInfo *root)
+find_filters(Columns *c, PlannerInfo *root, RelOptInfo *rel)
 {
 	GcAppend   *append = c->append;
+	List	   *vars = pull_var_clause((Node *) clauses_of(rel->baserestrictinfo), PVC_RECURSE_PLACEHOLDERS);
 	List	   *exprs = NIL;
 	bool		any = false;
 	ListCell   *lc;
 
 	foreach(lc, append->parts)
+		append->conditioned |= lacks_column(lfirst(lc), c->relid, vars);
+	foreach(lc, append->parts)
 	{
+		List	   *quals;
+
 		c->part = lfirst(lc);
-		any |= c->part->quals != NIL;
-		exprs = lappend(exprs, columns_mutator((Node *) make_ands_explicit(c->part->quals), c));
+		quals = append->conditioned ? list_union(c->part->quals, c->part->conditions) : c->part->quals;
+		any |= quals != NIL;
+		exprs = lappend(exprs, columns_mutator((Node *) make_ands_explicit(quals), c));
 	}
 	if (!any)
 		return true;
@@ -611,7 +639,7 @@ gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason)
 	if (!find_columns(&c, rel, reason))
 		return NULL;
 	*reason = "a condition of a child of it is not known";
-	if (!find_filters(&c, root))
+	if (!find_filters(&c, root, rel))
 		return NULL;
 	note_other_columns(append);
 	return append;

@@ -108,6 +108,8 @@ gc_sort_clauses(GcCore *core, List *clauses, GcEqSet *eqs, List **equi, List **r
 		GcLeaf	   *l,
 				   *r;
 
+		if (leaf && leaf->append && leaf->append->conditioned && list_member_ptr(leaf->rel->baserestrictinfo, rinfo))
+			continue;
 		if (leaf && !bms_is_empty(rinfo->clause_relids))
 			leaf->filters = lappend(leaf->filters, rinfo);
 		else if (is_equi_clause(core, rinfo, &l, &r))

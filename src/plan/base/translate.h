@@ -57,6 +57,7 @@ typedef struct GcAppendPart
 	Oid			relid;
 	List	   *exprs;			/* the relation's columns, as expressions of this table; NULL: dropped */
 	List	   *quals;			/* conditions of this table alone */
+	List	   *conditions;		/* the relation's conditions, as far as they are not among these */
 	int16	   *attnums;		/* its attributes that are the input's columns; 0: none is */
 } GcAppendPart;
 
@@ -72,6 +73,7 @@ typedef struct GcAppend
 	Expr	  **columns;		/* natts: what the relation's columns are; NULL: cannot be read */
 	Var		  **unnamed;		/* ninput - natts */
 	List	   *filters;		/* RestrictInfo: conditions of single tables */
+	bool		conditioned;	/* the relation's conditions are among these */
 } GcAppend;
 
 /* A SELECT of UNION ALL, whose rows come out of pipelines of its own. */
