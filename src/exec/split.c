@@ -36,6 +36,9 @@
 /* Microseconds that a group of a part takes: it is merged, and decoded if HAVING or LIMIT leave it out, too. */
 #define MERGE_US	0.3
 
+/* The share of a request's time in which it reads rows, as each part by keys does with all of them. */
+#define READING		0.5
+
 /*-------------------------------------------------------------------------
  * Whether, and how
  *-------------------------------------------------------------------------
@@ -129,7 +132,10 @@ depends_on_order(const GcProgram *p)
 	return p->nwindows > 0;
 }
 
-/* Does the striped pipeline read a table's chunks?  It must be alone in that and in filling its sink, and the main one in reading that. */
+/*
+ * Does the striped pipeline read a table's chunks?  No other pipeline may read these or fill its sink, and none but the main one
+ * may read the sink.
+ */
 static bool
 has_stripes(const GcBinding *b)
 {
@@ -233,9 +239,9 @@ gc_too_small(const GcBinding *b, u32 avoided)
 	return (gc_queue_devices() & ~avoided & ~devices) == 0 ? 0 : devices;
 }
 
-/* Is the request done sooner in parts than as a whole?  Each part may have any of the groups. */
+/* Is the request done sooner in parts, by chunks or by keys, than as a whole?  Each part by chunks may have any of the groups. */
 static bool
-is_sooner_in_parts(const GcBinding *b, u32 devices, double us)
+is_sooner_in_parts(const GcBinding *b, u32 devices, double us, bool by_chunks)
 {
 	const int	main = b->program->npipelines - 1;
 	double		backlogs[GC_MAX_DEVICES];
@@ -247,6 +253,8 @@ is_sooner_in_parts(const GcBinding *b, u32 devices, double us)
 		if (devices & 1u << d)
 			backlogs[n++] = pg_atomic_read_u64(&gc_device_status_of(d)->backlog_us);
 	}
+	if (!by_chunks)
+		return gc_parts_are_sooner(backlogs, n, us, READING * (us - us / n));
 	if (gc_pipelines(b->program)[main].sink == GC_SINK_AGGREGATE)
 		groups = n * Min(b->plan->groups[main], (double) b->sinks[main].ngroups);
 	return gc_parts_are_sooner(backlogs, n, us, groups * MERGE_US);
@@ -301,7 +309,7 @@ gc_split(const GcBinding *b, u32 avoided, GcStripes *stripes)
 	if (!by_chunks && stripes->groups == 0)
 		return false;
 	us = gc_route_predict(b->request);
-	if (gc_debug_split == GC_SPLIT_PREDICTED && (us <= LONG_US || !is_sooner_in_parts(b, devices, us)) &&
+	if (gc_debug_split == GC_SPLIT_PREDICTED && (us <= LONG_US || !is_sooner_in_parts(b, devices, us, by_chunks)) &&
 		(!by_chunks || (devices & ~smaller_than(bytes_of(b))) != 0))
 		return false;
 	set_owners(stripes);

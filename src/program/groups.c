@@ -165,8 +165,9 @@ static bool
 is_of_scale(const GcTyper *t, const GcPWindow *w, u8 bound)
 {
 	const u16  *outputs = gc_refs(t->p) + gc_pipelines(t->p)[w->pipeline].first_out;
+	const GcExpr *e = bound == GC_NO_BOUND ? NULL : &t->exprs[outputs[bound]];
 
-	return bound == GC_NO_BOUND || (t->exprs[outputs[bound]].scale == t->exprs[outputs[w->by]].scale && !gc_is_varying(&t->exprs[outputs[bound]]));
+	return e == NULL || (e->scale == t->exprs[outputs[w->by]].scale && !gc_is_varying(e));
 }
 
 GcCode

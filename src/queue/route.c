@@ -152,10 +152,12 @@ gc_route_predict(const GcRequest *request)
 {
 	const uint64 word = pg_atomic_read_u64(place_of(request));
 	const double speed = gc_device_status()->info.own_processors ? READ_SPEED : READ_SPEED_HOST;
+	/* A part by keys reads all rows. */
+	const uint32 nparts = request->split_groups == 0 ? request->nparts : 1;
 
 	if (word != 0 && (word & ~(uint64) PG_UINT32_MAX) == tag_of(request))
-		return (uint32) word / request->nparts;
-	return (uint32) Min(LEAST_US + column_bytes(request, -1) / speed / request->nparts, PG_INT32_MAX);
+		return (uint32) word / nparts;
+	return (uint32) Min(LEAST_US + column_bytes(request, -1) / speed / nparts, PG_INT32_MAX);
 }
 
 /* Has data had to go from a device a moment ago? */

@@ -283,7 +283,8 @@ are_columns(const GcTranslation *tr, const List *exprs)
 
 	foreach(lc, exprs)
 	{
-		if (!IsA(lfirst(lc), Var) && !is_group_value(lfirst(lc)) && !(windowed && (IsA(lfirst(lc), WindowFunc) || IsA(lfirst(lc), Aggref))))
+		if (!IsA(lfirst(lc), Var) && !is_group_value(lfirst(lc)) &&
+			!(windowed && (IsA(lfirst(lc), WindowFunc) || IsA(lfirst(lc), Aggref))))
 			return false;
 	}
 	return true;
@@ -389,7 +390,8 @@ order_of_aggregates(PlannerInfo *root)
 		List	   *clauses = agg->aggdistinct ? agg->aggdistinct : agg->aggorder;
 
 		if (clauses != NIL && grouping_is_sortable(clauses))
-			return list_concat_unique_ptr(list_copy(root->query_pathkeys), make_pathkeys_for_sortclauses(root, clauses, agg->args));
+			return list_concat_unique_ptr(list_copy(root->query_pathkeys),
+										  make_pathkeys_for_sortclauses(root, clauses, agg->args));
 	}
 	return root->query_pathkeys;
 }

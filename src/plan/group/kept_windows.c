@@ -158,7 +158,8 @@ range_offset(Node *offset, int scale, bool up)
 		interval = DatumGetIntervalP(c->constvalue);
 		if (interval->month != 0 || interval->day < 0 || interval->time < 0 || !gc_interval_compared(interval, &us))
 			return NULL;
-		return (Expr *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval), IntervalPGetDatum(gc_int64_to_interval(us)), false, false);
+		return (Expr *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval),
+								  IntervalPGetDatum(gc_int64_to_interval(us)), false, false);
 	}
 	number = c->consttype == NUMERICOID ? c->constvalue :
 		NumericGetDatum(int64_to_numeric(c->consttype == INT2OID ? DatumGetInt16(c->constvalue) :
@@ -383,10 +384,11 @@ begins_with_partition(const GcTranslation *tr, const WindowFunc *func)
 {
 	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
 
-	return (clause->frameOptions & (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_EXCLUSION)) == FRAMEOPTION_START_UNBOUNDED_PRECEDING;
+	return (clause->frameOptions & (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_EXCLUSION)) ==
+		FRAMEOPTION_START_UNBOUNDED_PRECEDING;
 }
 
-/* The distance or number that a function has beside its argument, likewise. */
+/* The distance or number that a function has beside its argument: the number of its expression. */
 static int
 second_argument(GcTranslation *tr, const WindowFunc *func)
 {
