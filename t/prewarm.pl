@@ -169,6 +169,8 @@ $watcher->query_until(qr/seen/, '');
 ok(1, 'it said how far it was');
 foreach my $how ('cancel', 'terminate')
 {
+	# A loader that another one shared its table with may say how far it is for a second yet.
+	wait_until($node, "SELECT ($loaders) = 0");
 	$offset = -s $node->logfile;
 	$watcher->query_until(qr/watching/, $watch =~ s{pg_cancel_backend}{pg_${how}_backend}r);
 	like(error_of("SET application_name = 'to be cancelled'; SELECT problem FROM gpuconc_prewarm_tables('{w.stuck}')"),
