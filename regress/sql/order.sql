@@ -48,6 +48,9 @@ SELECT q, check_order(q) FROM unnest(ARRAY[
 ]) AS q;
 -- text in an order of its own
 SELECT check_order('SELECT tx COLLATE "C", count(*) FROM types GROUP BY 1 ORDER BY 1'), check_order('SELECT id, tx FROM types ORDER BY tx COLLATE "C", id');
+-- types that are binary coercible, but have another order
+CREATE TABLE public.blanks AS SELECT i AS id, CASE WHEN i % 7 > 0 THEN rpad(chr(97 + i % 3), 1 + i % 4) END AS tx, rpad(chr(97 + i % 5), 1 + i % 3)::varchar AS vc FROM generate_series(1, 3000) AS i;
+SELECT q, check_order(q) FROM unnest(ARRAY['SELECT id, i4 FROM types ORDER BY i4::oid, id', 'SELECT i4, count(*) FROM types GROUP BY i4 ORDER BY i4::oid DESC LIMIT 9', 'SELECT id, tx FROM blanks ORDER BY tx::bpchar, id', 'SELECT id, vc FROM blanks ORDER BY vc::bpchar DESC NULLS LAST, id LIMIT 50', 'SELECT tx, count(*) FROM blanks GROUP BY tx ORDER BY tx::bpchar, tx']) AS q;
 SELECT 'en-x-icu' AS icu FROM pg_collation WHERE collname = 'en-x-icu' UNION ALL SELECT 'C' ORDER BY 1 DESC LIMIT 1 \gset
 SELECT check_order(format('SELECT tx COLLATE %1$I, nt, count(*) FROM types GROUP BY 1, 2 ORDER BY 1 DESC, 2', :'icu')), check_order(format('SELECT id, tx FROM types ORDER BY tx COLLATE %1$I, id', :'icu')), check_order(format('SELECT min(tx COLLATE %1$I), max(tx COLLATE %1$I) FROM types', :'icu'));
 -- merge joins and sorted groups above

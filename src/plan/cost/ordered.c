@@ -128,8 +128,8 @@ note_order(List *keys, GcTranslation *tr, int *leading)
 
 		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
 			return false;
-		/* Words are in the default order of their type alone. */
-		if (key->pk_opfamily != default_family(type))
+		/* Words are in the default order of their own type alone: not in that of oid, or of character without its blanks. */
+		if (key->pk_opfamily != default_family(((GcPlanOutput *) list_nth(tr->outputs, output))->typid))
 			return false;
 		operator = GC_PATHKEY_OPERATOR(key, type);
 		if (!OidIsValid(operator))
