@@ -270,7 +270,7 @@ enum
 	GC_NFRAMES
 };
 
-/* What is left out of a frame: the row, its peers, or all of these but the row. */
+/* The rows that a frame leaves out: the row, its peers, or all of these but the row. */
 enum
 {
 	GC_EXCLUDE_NONE = 0,

@@ -464,7 +464,10 @@ gc_window_at(u64 n, i64 distance, u64 first, u64 end)
 	return at < (i64) first ? first : at > (i64) end ? end : (u64) at;
 }
 
-/* The first place of a partition that is not before a bound's value; of an end: that is behind it.  NULLs are beyond. */
+/*
+ * The first place of a partition that is not before a bound's value; of an end: that is behind it.  NULLs come before all values,
+ * or behind them.
+ */
 GC_FN u64
 gc_window_bound(const GcWindow *x, u64 first, u64 end, i128 bound, int is_end)
 {

@@ -29,8 +29,8 @@ END $$;
 SELECT plan_of('SELECT x FROM a JOIN d ON k = id WHERE yr = 1993 UNION SELECT y FROM b JOIN d ON k = id WHERE yr > 1993');
 SELECT plan_of('SELECT x, v FROM a JOIN d ON k = id WHERE yr = 1993 UNION ALL SELECT y, w FROM b ORDER BY v LIMIT 3');
 -- A condition above that alone reads a column, which PostgreSQL drops from a SELECT that has a condition of its own.
-SELECT q, check_union(q) FROM unnest(ARRAY['SELECT count(*) FROM (SELECT x FROM a UNION ALL SELECT y FROM b WHERE w > -30) q WHERE x <> 7', 'SELECT t, count(*), sum(v) FROM (SELECT x, v, t FROM a WHERE k > 2 UNION ALL SELECT y, w, u FROM b) q WHERE x < 7 OR x IS NULL GROUP BY t',
-	'SELECT v FROM (SELECT x, v FROM a UNION ALL SELECT NULL, w FROM b WHERE y > 3 UNION ALL SELECT y, w FROM b WHERE y > 5) q WHERE coalesce(x, 9) > 8']) AS q;
+SELECT q, check_union(q) FROM unnest(ARRAY['SELECT count(*) FROM (SELECT x FROM a UNION ALL SELECT x FROM a WHERE x IS NOT NULL) q WHERE x <> 7', 'SELECT t, count(*), sum(v) FROM (SELECT x, v, t FROM a WHERE k > 2 UNION ALL SELECT x, v, t FROM a) q WHERE x < 7 GROUP BY t',
+	'SELECT v FROM (SELECT x, v FROM a UNION ALL SELECT NULL, v FROM a WHERE k > 3 UNION ALL SELECT k, v FROM a WHERE x > 5) q WHERE coalesce(x, 3) > 8', 'SELECT count(*) FROM (SELECT x FROM a UNION ALL SELECT y FROM b WHERE w > -30) q WHERE x = 7']) AS q;
 -- A SELECT whose groups no condition lets through, whatever other conditions there are, is none.
 SELECT plan_of('SELECT x, v FROM (SELECT ''a'' AS s, x, sum(v) AS v FROM a WHERE x IN (1, 2) GROUP BY x UNION ALL SELECT ''b'', y, sum(w) FROM b WHERE y IN (1, 2) GROUP BY y) u WHERE s = ''b''');
 

@@ -27,7 +27,6 @@
 #include "utils/array.h"
 
 #include "lookup.h"
-
 #include "quotient.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"

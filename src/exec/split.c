@@ -164,7 +164,7 @@ groups_by_key(const GcProgram *p)
 	const int	main = p->npipelines - 1;
 	const int	from = gc_inputs(p)[gc_pipelines(p)[main].input].groups_of - 1;
 
-	/* Of a device without any group, one of no row would be missing. */
+	/* A device without any group would lack the one that has no row. */
 	if (from < 0 || gc_pipelines(p)[from].group_mode != GC_GROUP_HASH || gc_pipelines(p)[from].needs_group)
 		return 0;
 	for (int n = 0; n < main; n++)

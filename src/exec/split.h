@@ -21,7 +21,7 @@ typedef enum GcSplit
 /* Chunks of the largest device before owners repeat. */
 #define GC_MOST_SHARE	16
 
-/* What belongs to which device, the same for all parts of a request. */
+/* The chunks or groups of each device, the same for all parts of a request. */
 typedef struct GcStripes
 {
 	u32			devices;		/* that share the request, as bits */

@@ -157,7 +157,7 @@ has_varying_key(const GcTyper *t, const GcPWindow *w)
 		if (gc_is_varying(&t->exprs[gc_refs(t->p)[pl->first_out + w->keys[k]]]))
 			return true;
 	}
-	return false;
+	return w->frame == GC_FRAME_RANGE && gc_is_varying(&t->exprs[gc_refs(t->p)[pl->first_out + w->by]]);
 }
 
 /* Has a bound of a window's range the scale of what is compared with it? */
@@ -176,16 +176,16 @@ gc_type_window(GcTyper *t, GcExpr *e, GcRange *r)
 	const GcPWindow *w = &gc_windows(t->p)[e->ref];
 	const GcPAgg sum = {.arg = e->arg[0]};
 
-	if (w->frame == GC_FRAME_RANGE && !(is_of_scale(t, w, w->start) && is_of_scale(t, w, w->end)))
-		return gc_fail(t->err, GC_UNSUPPORTED, "The offset of a range of numeric values has more digits than these.");
 	if (has_varying_key(t, w) || (e->arg[0] != GC_NONE && gc_is_varying(&t->exprs[e->arg[0]])))
 		return gc_fail(t->err, GC_UNSUPPORTED, "Numeric values of varying scale are in a window.");
+	if (w->frame == GC_FRAME_RANGE && !(is_of_scale(t, w, w->start) && is_of_scale(t, w, w->end)))
+		return gc_fail(t->err, GC_UNSUPPORTED, "The offset of a range of numeric values has more digits than these.");
 	if (e->cast_scale <= GC_OVER_COUNT)
 	{
 		*r = (GcRange) {0, gc_typer_rows(t, w->pipeline)};
 		return GC_OK;
 	}
-	/* Such a frame may have no row. */
+	/* A frame between two bounds, or without some rows, may have no row. */
 	if (gc_over_has_second(e->cast_scale) || ((w->frame >= GC_FRAME_BETWEEN || w->exclude) && e->cast_scale != GC_OVER_NTILE))
 		e->flags |= GC_NULLABLE;
 	if (e->cast_scale == GC_OVER_SUM)

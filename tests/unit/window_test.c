@@ -316,7 +316,7 @@ f64_bits(double x)
 	return bits;
 }
 
-/* What a function gives for a row whose place alone decides. */
+/* A function's value for a row whose place alone decides. */
 static i128
 expect_place(u32 fn, const Place *p)
 {
@@ -364,7 +364,7 @@ expect_look(u32 fn, const Place *p, u32 frame)
 	return found;
 }
 
-/* What a function gives for the row at a place; false: NULL. */
+/* A function's value for the row at a place; false: NULL. */
 static bool
 expect(u32 fn, const Place *p, u32 frame, i128 *v)
 {

@@ -5,6 +5,7 @@
  *
  * Runs in participants of load jobs, and in loader workers that write.  The postmaster decides once which files are
  * believed, and its children inherit that.  A writer holds a guard while it copies a column, but not while it writes.
+ * A file has its texts themselves, which are interned anew when they are read.
  * Files are replaced as a whole, by renaming, so a reader needs no lock.  They are never flushed: a torn one fails
  * its checksum.
  *

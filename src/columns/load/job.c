@@ -6,6 +6,8 @@
  * Runs in backends and loader workers.  What a process has claimed and has in hand is noted in `mine`.
  * So gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
  *
+ * A session takes over the chunks of a loader that waits for a heavyweight lock.
+ *
  * Locks, outermost first: GC_LOCK_JOBS, GC_LOCK_STORE, GC_LOCK_ARENA.  Nothing
  * is allocated, and no error can be raised, while GC_LOCK_JOBS is held.
  *

@@ -9,7 +9,7 @@
  * which another session's AccessExclusiveLock waits.  The deadlock detector would not see
  * that.  For the same reason it soon gives up on any other lock (of a TOAST table, say).
  * A loader that cannot help just ends, which costs only time: the session that started it
- * takes part itself.
+ * takes part itself.  A loader ends between two chunks, too, if a session waits for a lock that conflicts with its own.
  *
  *-------------------------------------------------------------------------
  */

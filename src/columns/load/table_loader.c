@@ -95,7 +95,7 @@ places_of(GcLoaderTask task, GcTableLoader **end)
  *-------------------------------------------------------------------------
  */
 
-/* What a session has found, and left, in the place of a table's loader. */
+/* The place of a table's loader as a session has found it, and left it. */
 typedef struct AskedPlace
 {
 	GcTableLoader *place;		/* NULL: as many other tables have loaders as may */
@@ -281,7 +281,7 @@ take_place(const GcLoaderArgs *args)
 	return mine != NULL;
 }
 
-/* What was asked for, once for each wish.  leave: if that is nothing, the place is left at once, so that none is lost. */
+/* The columns and pages that were asked for, once for each wish.  leave: if that is nothing, the place is left at once, so that none is lost. */
 static bool
 take_wishes(uint64 *wishes, bool leave)
 {

@@ -420,7 +420,7 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 
 	if (keys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)
 		return;
-	/* These rows have been offered in this order. */
+	/* Joined rows have been offered in this order (gc_add_sorted_path()). */
 	if (!IS_UPPER_REL(input) && wanted <= 0)
 		return;
 	if (apart)

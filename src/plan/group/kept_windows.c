@@ -139,7 +139,7 @@ static const RangeType range_types[] = {
 };
 
 /*
- * What a constant offset moves values by; NULL where it is none, has months, or may be an error.  A number is rounded to the
+ * The amount by which a constant offset moves values; NULL where it is none, has months, or may be an error.  A number is rounded to the
  * values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24 hours.
  */
 static Expr *
