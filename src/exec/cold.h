@@ -31,7 +31,7 @@ extern bool gc_lacks_columns(GcScanState *node);
 extern bool gc_was_cold(GcCode code);
 
 /*
- * Milliseconds to wait for kernels to be compiled, before PostgreSQL's plan is to answer; -1: for ever.
+ * Milliseconds to wait for kernels to be compiled or for a device that starts, before PostgreSQL's plan is to answer; -1: for ever.
  * waited: the session has waited for them before.
  */
 extern double gc_compile_patience(const GcScanState *node, bool waited);

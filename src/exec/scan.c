@@ -496,6 +496,9 @@ run_on_device(GcScanState *node, GcError *err)
 	code = gc_open_inputs(node, err);
 	if (code == GC_OK)
 		code = gc_look_if_cold(node, err);
+	/* A GPU takes a second after the server's start. */
+	if (code == GC_OK)
+		gc_device_await(gc_compile_patience(node, false));
 	if (code == GC_OK)
 		code = gc_compute_ahead(node, err);
 	for (int i = 0; code == GC_OK && i < MAX_ATTEMPTS; i++)

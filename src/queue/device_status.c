@@ -4,20 +4,29 @@
  *	  What the worker of each device tells all processes.
  *
  * Runs in backends and in the workers' main threads.  No lock: what is set once is set before `state`, and the rest is
- * atomic.
+ * atomic.  Sessions that wait for a device sleep on a condition variable.
  *
  *-------------------------------------------------------------------------
  */
 #include "device_status.h"
 
+#include "storage/condition_variable.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
+#include "../compat.h"
 #include "../shmem.h"
 
 /* A worker that has not begun this long after the server's start never will. */
 #define WORKER_START_MS	3000
 
+/* A session that waits for a device looks this often whether its worker has started at all. */
+#define WAIT_MS			100
+
 static GcDeviceStatus *statuses = NULL;
+
+/* Has a device another state?  Sessions wait for it. */
+static ConditionVariable *changed = NULL;
 
 /* The device whose worker this process is. */
 static int	my_device = -1;
@@ -58,6 +67,9 @@ gc_device_status_shmem(void)
 	statuses = gc_shmem("gpuconc devices", mul_size(gc_ndevices, sizeof(GcDeviceStatus)), &made);
 	for (int d = 0; d < gc_ndevices && made; d++)
 		init_status(&statuses[d]);
+	changed = gc_shmem("gpuconc devices' changes", sizeof(ConditionVariable), &made);
+	if (made)
+		ConditionVariableInit(changed);
 }
 
 void
@@ -120,6 +132,25 @@ GcWorkerState
 gc_worker_state(const char **reason)
 {
 	return gc_device_state(best_device(), reason);
+}
+
+void
+gc_device_state_changed(void)
+{
+	ConditionVariableBroadcast(changed);
+}
+
+void
+gc_device_await(double ms)
+{
+	static uint32 wait_event = 0;
+	const TimestampTz start = GetCurrentTimestamp();
+	const char *reason;
+
+	while (gc_worker_state(&reason) == GC_WORKER_STARTING &&
+		   (ms < 0 || !TimestampDifferenceExceeds(start, GetCurrentTimestamp(), (int) ms)))
+		(void) ConditionVariableTimedSleep(changed, WAIT_MS, GC_WAIT_EVENT(wait_event, "GpuconcStart"));
+	ConditionVariableCancelSleep();
 }
 
 bool

@@ -347,6 +347,7 @@ publish_status(GcWorkerState state, const GcError *err)
 	pg_atomic_write_u32(&s->worker_pid, MyProcPid);
 	pg_write_barrier();
 	pg_atomic_write_u32(&s->state, state);
+	gc_device_state_changed();
 }
 
 /*-------------------------------------------------------------------------
