@@ -28,23 +28,25 @@
 
 /*
  * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is
- * more, but at most DENSE_BUILD_MAX.  A set takes one bit for a key; in a hash build a row takes more
- * than 200.
+ * more, but at most DENSE_BUILD_MAX, or more on a device with so many times DENSE_BUILD_PART bytes of memory, up to
+ * DENSE_GREATEST_MAX: TPC-H's orders at scale 100 have 150 million rows, and keys up to 600 million.  A set takes one bit
+ * for a key; in a hash build a row takes more than 200.
  */
 #define DENSE_BUILD_FACTOR		32
 #define DENSE_BUILD_MIN			(1 << 16)
 #define DENSE_BUILD_MAX			((int64) 1 << 28)
+#define DENSE_BUILD_PART		64
 #define DENSE_SET_FACTOR		192
 #define DENSE_SET_MAX			((int64) 1 << 31)
 #define DENSE_GREATEST_MAX		((int64) 1 << 30)
 
 /* Dense groups: always up to the first, and up to the second if worth it. */
 #define DENSE_GROUPS_ALWAYS		(1 << 14)
-#define DENSE_GROUPS_MAX		((int64) 1 << 27)
+#define DENSE_GROUPS_MAX		((int64) 1 << 30)
 #define DENSE_GROUPS_FACTOR		4
 /* Beyond the second, a table may take this part of the device's memory. */
 #define DENSE_GROUPS_SMALL		(1 << 20)
-#define DENSE_GROUPS_PART		16
+#define DENSE_GROUPS_PART		8
 /* Beyond this part a hash table is better, since it can be split (worker/run/passes.c). */
 #define DENSE_GROUPS_MOST_PART	4
 
@@ -406,7 +408,9 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 	if (gc_exprs(b->program)[key].reg == GC_I128)
 		return false;
 	*range = b->ranges[key];
-	most = !build->set ? DENSE_BUILD_MAX : build->npayloads > 0 ? DENSE_GREATEST_MAX : DENSE_SET_MAX;
+	most = build->set && build->npayloads == 0 ? DENSE_SET_MAX : DENSE_GREATEST_MAX;
+	if (!build->set)
+		most = Min(most, Max(DENSE_BUILD_MAX, (int64) (gc_device_status()->info.memory_bytes / DENSE_BUILD_PART)));
 	factor = build->set && build->npayloads == 0 ? DENSE_SET_FACTOR : DENSE_BUILD_FACTOR;
 	if (range->hi - range->lo >= Min(most, Max(DENSE_BUILD_MIN, (i128) rows * factor)))
 		return false;
