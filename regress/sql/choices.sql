@@ -25,3 +25,5 @@ SELECT check_same(q) AS verdict, q FROM unnest(ARRAY[
 	'SELECT CASE WHEN quantity > 20 THEN c_city ELSE ''small'' END, CASE WHEN quantity > 10 THEN s.city ELSE c_city END, count(*) FROM sales s JOIN customer ON customer = c_id WHERE c_city NOT LIKE ''%q%'' GROUP BY 1, 2', 'SELECT count(*) FROM sales s JOIN customer ON CASE WHEN quantity > 20 THEN note ELSE ''small'' END = c_city',
 	'SELECT CASE WHEN b THEN tx ELSE ''x'' END, CASE WHEN b THEN ''y'' ELSE tx END, count(*) FROM types WHERE tx LIKE ''%a%'' OR tx IS NULL OR upper(tx) = ''B'' GROUP BY 1, 2'
 ]) AS q;
+-- a dictionary that texts were added to since is translated to once more
+SELECT check_same('SELECT count(*) FILTER (WHERE tx = dt), count(*) FILTER (WHERE CASE WHEN b THEN tx ELSE dt END = dt) FROM types');

@@ -276,12 +276,26 @@ source_resno(GcLeaf *leaf, Node *node)
 	return 0;
 }
 
+/* The first lookup table that has all of the dictionary that codes are translated to: the last addition to it comes before. */
+static int
+first_whole(const GcTranslation *tr, const GcPlanLut *lut)
+{
+	int			first = 0;
+
+	for (int i = 0; i < tr->nluts && lut->type == GC_LUT_TRANSLATE; i++)
+	{
+		if (tr->plan->luts[i].type == GC_LUT_ADD && tr->plan->luts[i].to_space == lut->to_space)
+			first = i;
+	}
+	return first;
+}
+
 int
 gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 {
 	int			e;
 
-	for (int i = 0; i < tr->nluts; i++)
+	for (int i = first_whole(tr, lut); i < tr->nluts; i++)
 	{
 		GcPlanLut	l = tr->plan->luts[i];
 
