@@ -390,21 +390,50 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 	return GC_OK;
 }
 
-/* Find out which pages are served to the snapshot; the session reads the others. */
+/*
+ * Have the dictionary of column c of input i.  The planner takes it for one with those of other inputs that read the column
+ * of the same table.  All of these have been judged, so it has the values of all their chunks.
+ */
 static GcCode
-serve_table(GcScanState *node, GcInputState *in, GcError *err)
+have_dictionary(GcScanState *node, int i, int c, GcError *err)
 {
-	GcCode		code = judge_table(node, in, err);
+	GcInputState *in = &node->inputs[i];
+	GcDictView *view = NULL;
+	GcColState *state = NULL;
 
-	if (code != GC_OK)
-		return code;
-	for (int c = 0; c < in->ncols; c++)
+	for (int k = 0; k < node->plan->ninputs; k++)
+	{
+		GcInputState *other = &node->inputs[k];
+
+		for (int d = 0; other->rel && d < other->ncols; d++)
+		{
+			GcColState *its = other->dir ? other->dir->columns[other->dir_column[d]].state : NULL;
+
+			if (RelationGetRelid(other->rel) != RelationGetRelid(in->rel) || other->specs[d].attnum != in->specs[c].attnum)
+				continue;
+			if (state && its && state != its)
+				return gc_fail(err, GC_RETRY_LOAD, "A column was loaded anew meanwhile.");
+			state = its ? its : state;
+			view = k < i ? other->dicts[d] : view;
+		}
+	}
+	in->dicts[c] = view ? view : gc_dict_view(state, in->specs[c].rtrim);
+	return GC_OK;
+}
+
+/* The dictionaries of a table whose served pages are known; the session reads the others. */
+static GcCode
+serve_table(GcScanState *node, int i, GcError *err)
+{
+	GcInputState *in = &node->inputs[i];
+	GcCode		code = GC_OK;
+
+	for (int c = 0; c < in->ncols && code == GC_OK; c++)
 	{
 		if (GC_KIND_IS_CODE(in->specs[c].kind))
-			in->dicts[c] = gc_dict_view(in->dir ? in->dir->columns[in->dir_column[c]].state : NULL,
-										in->specs[c].rtrim);
+			code = have_dictionary(node, i, c, err);
 	}
-	return gc_has_delta(&in->served) ? read_delta(node, in, err) : GC_OK;
+	return code == GC_OK && gc_has_delta(&in->served) ? read_delta(node, in, err) : code;
 }
 
 /* The tables of an append input. */
@@ -440,12 +469,17 @@ gc_serve_inputs(GcBinding *b)
 	node->stats.pages_delta = node->stats.rows_delta = node->stats.rows_versioned = 0;
 	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
 	{
+		if (node->inputs[i].rel)
+			code = judge_table(node, &node->inputs[i], &b->err);
+	}
+	for (int i = 0; i < node->plan->ninputs && code == GC_OK; i++)
+	{
 		GcInputState *in = &node->inputs[i];
 
 		const bool	tables = in->rel || in->nparts > 0;
 
 		if (in->rel)
-			code = serve_table(node, in, &b->err);
+			code = serve_table(node, i, &b->err);
 		else if (tables)
 			code = serve_parts(node, i, &b->err);
 		if (code != GC_OK || in->private == NULL)

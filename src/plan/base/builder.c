@@ -333,6 +333,20 @@ unify_texts(GcTranslation *tr, int column)
 	return gc_build_lut(tr, column, tr->pexprs[column].kind, &lut);
 }
 
+/* The first column with the same dictionary: the same one of its table, which several leaves may be. */
+static uint16
+column_space(const GcTranslation *tr, int column)
+{
+	const GcLeaf *leaf = tr->column_leaf[column];
+
+	for (int i = 0; i < column && OidIsValid(leaf->relid); i++)
+	{
+		if (tr->column_leaf[i] && tr->column_leaf[i]->relid == leaf->relid && tr->columns[i].attnum == tr->columns[column].attnum)
+			return i;
+	}
+	return column;
+}
+
 /*
  * A column of a leaf: a Var of a table, or any expression that a row source
  * computes.
@@ -379,7 +393,7 @@ gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node)
 	tr->column_leaf[tr->ncolumns] = leaf;
 	e = gc_build_expr(tr, GC_OP_COLUMN, kind, -1, -1, -1, tr->ncolumns);
 	if (e >= 0 && GC_KIND_IS_CODE(kind))
-		tr->space[e] = tr->ncolumns;
+		tr->space[e] = column_space(tr, tr->ncolumns);
 	tr->ncolumns++;
 	return leaf->append && GC_KIND_IS_CODE(kind) && e >= 0 ? unify_texts(tr, e) : e;
 }
