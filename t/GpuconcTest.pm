@@ -144,10 +144,10 @@ sub wait_until
 
 	while (!$done && time < $end)
 	{
-		my ($status, $out, $error) = $node->psql('postgres', $query);
+		my ($status, $out, $error) = $node->psql('postgres', $query, timeout => $patience, timed_out => \my $hangs);
 
-		die "$error in: $query" if $status == 3;
-		$done = $out eq 't';
+		die "$error in: $query" if !$hangs && $status == 3;
+		$done = !$hangs && $out eq 't';
 		select undef, undef, undef, 0.1 unless $done;
 	}
 
@@ -185,14 +185,31 @@ sub end_worker
 	return;
 }
 
-# Stop workers once they sleep: one that is stopped with a lock in its hands keeps sessions from more than its device.
+# Stop workers while they sleep: one that is stopped with a lock in its hands keeps sessions from more than its device.  One
+# that something has woken in between goes on, and is stopped once more.
 sub suspend_workers
 {
 	my ($node, @pids) = @_;
+	my $asleep = 'SELECT count(*) = ' . @pids . " FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND pid IN (" . join(', ', @pids) . ')';
 
-	wait_until($node, 'SELECT count(*) = ' . @pids . " FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND pid IN (" . join(', ', @pids) . ')');
-	kill 'STOP', @pids;
+	again_until(sub {
+		wait_until($node, $asleep);
+		kill('STOP', @pids) == @pids or die 'a worker has ended';
+		again_until(sub { !grep { !is_stopped($_) } @pids });
+		# A query that one keeps from its lock has no end.
+		my (undef, $still) = $node->psql('postgres', $asleep, timeout => 60, timed_out => \my $hangs);
+		return 1 if !$hangs && $still eq 't';
+		kill 'CONT', @pids;
+		return 0; }) or die 'workers do not sleep';
 	return;
+}
+
+# A signal has come before all of a process's threads have stopped.
+sub is_stopped
+{
+	my ($pid) = @_;
+
+	return slurp_file("/proc/$pid/stat") =~ /\) T /;
 }
 
 # The column cache's test module knows what is in use; without it, less is tested.

@@ -119,7 +119,8 @@ sub make_nvrtc
 		'int nvrtcVersion(int *major, int *minor) { *major = 12; *minor = 9; return 0; }',
 		'int nvrtcGetNumSupportedArchs(int *count) { *count = 1; return 0; }',
 		"int nvrtcGetSupportedArchs(int *archs) { *archs = $arch; return 0; }",
-		map { "int nvrtc$_(void) { return 1; }" } qw(GetErrorString CreateProgram DestroyProgram CompileProgram GetCUBINSize GetCUBIN
+		'const char *nvrtcGetErrorString(int error) { return "nothing compiles"; }',
+		map { "int nvrtc$_(void) { return 1; }" } qw(CreateProgram DestroyProgram CompileProgram GetCUBINSize GetCUBIN
 		GetPTXSize GetPTX GetProgramLogSize GetProgramLog));
 	return;
 }
@@ -132,6 +133,15 @@ make_nvrtc(90);
 has_none('a GPU that another cluster has for itself', qr/cuDevicePrimaryCtxRetain failed: /, 'cuDevicePrimaryCtxRetain=46');
 has('such a GPU, and auto', 'gpuconc.devices = auto', 'host|ready', qr/cuDevicePrimaryCtxRetain failed: /, 'cuDevicePrimaryCtxRetain=46');
 is_offloaded($node, $queries[1], 'such a GPU, and auto');
+
+# It is free later: a worker that is started anew takes it.
+$ENV{FAKE_CUDA_WHILE} = "$directory/taken";
+append_to_file($ENV{FAKE_CUDA_WHILE}, '');
+has_none('a GPU that another cluster has for a while', qr/cuDevicePrimaryCtxRetain failed: /, 'cuDevicePrimaryCtxRetain=46');
+unlink $ENV{FAKE_CUDA_WHILE};
+configure($node, 'gpuconc.device_memory_limit' => '16MB');
+wait_until($node, q{SELECT device = 'cuda' AND state = 'ready' FROM gpuconc_devices}, 'a GPU that is free again: the worker takes it');
+is_answered($node, $queries[1], 'a GPU that is free again');
 
 $node->stop;
 done_testing();

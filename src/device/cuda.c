@@ -15,8 +15,8 @@
  *
  * Errors: some CUDA errors (an illegal address, say) destroy the context, and
  * every later call would fail.  After the first of these the device is lost:
- * every call returns GC_DEVICE_FAILED and no longer asks the driver.  Only a
- * new process is sure to get the GPU back.
+ * every call returns GC_DEVICE_FAILED, and none but a drain asks the driver.
+ * Only a new process is sure to get the GPU back.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,7 @@
 
 #define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
-/* The error of every call once the context is lost: nothing is asked of the driver then. */
+/* The error of every call once the context is lost. */
 static GcCode
 lost(CudaDevice *dev, GcError *err)
 {
@@ -445,15 +445,19 @@ cuda_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 						 "cuStreamWaitEvent", err);
 }
 
-/* Wait for all streams.  An error of any kernel shows here. */
+/*
+ * Wait for all streams.  An error of any kernel shows here.  The driver is asked of a lost device, too: memory is given to
+ * others next, and only the driver knows if something still runs.
+ */
 static GcCode
 cuda_drain(GcDevice *base, GcError *err)
 {
 	CudaDevice *dev = (CudaDevice *) base;
+	const CuResult result = dev->api.context_synchronize();
 
 	if (dev->lost)
 		return lost(dev, err);
-	return gc_cuda_check(dev, dev->api.context_synchronize(), "cuCtxSynchronize", err);
+	return gc_cuda_check(dev, result, "cuCtxSynchronize", err);
 }
 
 /* ---------- modules and kernels ---------- */

@@ -96,13 +96,16 @@ gc_cuda_check(CudaDevice *dev, CuResult result, const char *call, GcError *err)
 	return gc_fail(err, code, "%s failed: %s.", call, gc_cuda_error_text(dev, result));
 }
 
-/* gc_cuda_check() while we are still looking for a device. */
+/* gc_cuda_check() while we are still looking for a device.  One that another process has now is no other device. */
 static GcCode
 check_probe(CudaDevice *dev, CuResult result, const char *call, GcError *err)
 {
+	const GcCode code = result == GC_CU_DEVICE_UNAVAILABLE ? GC_DEVICE_FAILED :
+		result == GC_CU_OUT_OF_MEMORY ? GC_DEVICE_MEMORY : GC_NO_DEVICE;
+
 	if (result == GC_CU_OK)
 		return GC_OK;
-	return gc_fail(err, GC_NO_DEVICE, "%s failed: %s.", call, gc_cuda_error_text(dev, result));
+	return gc_fail(err, code, "%s failed: %s.", call, gc_cuda_error_text(dev, result));
 }
 
 void

@@ -129,7 +129,8 @@ typedef struct GcDeviceOps
 	/*
 	 * Probe for the device and take it.  GC_NO_DEVICE when there is none (no
 	 * library, no driver, no GPU), GC_NO_COMPILER when it could run but nothing
-	 * can compile for it.  Must not leave threads or memory behind on failure.
+	 * can compile for it; another code where it may be there later.  Must not
+	 * leave threads or memory behind on failure.
 	 */
 	GcCode		(*open) (GcDevice **dev, const GcDeviceOptions *options, GcError *err);
 

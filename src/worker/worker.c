@@ -70,6 +70,9 @@
  */
 #define SPIN_US			2000
 
+/* A device that another process had may be free after so long. */
+#define LOOK_AGAIN_MS	(5 * 60 * 1000)
+
 static List *runs = NIL;
 static bool device_lost = false;
 static GcError lost_by;			/* the error by which it was found */
@@ -570,17 +573,24 @@ serve(void)
 	}
 }
 
-/* Without a device: finish every request with this error. */
+/*
+ * Without a device: finish every request with this error.  Where that may pass, the next worker looks again, after a while or a
+ * reload.
+ */
 static void
 refuse(const GcError *err)
 {
-	while (!ShutdownRequestPending)
+	const bool	may_pass = err->code != GC_NO_DEVICE && err->code != GC_NO_COMPILER;
+	const TimestampTz began = GetCurrentTimestamp();
+
+	while (!ShutdownRequestPending &&
+		   !(may_pass && (ConfigReloadPending || TimestampDifferenceExceeds(began, GetCurrentTimestamp(), LOOK_AGAIN_MS))))
 	{
 		int			slot;
 
 		while (gc_queue_take(&slot, 1) == 1)
 			gc_slot_finish(slot, err, NULL);
-		sleep_on_latch(-1);
+		sleep_on_latch(may_pass ? LOOK_AGAIN_MS : -1);
 		answer_processes();
 	}
 }

@@ -10,7 +10,7 @@
  * start threads and that come without all signals blocked.
  *
  * In a server's worker no test can set what fails.  There FAKE_CUDA_FAIL does: FUNCTION=RESULT, for the function's first
- * call in each process.
+ * call in each process; with FAKE_CUDA_WHILE, while there is a file of that name.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROTOTYPE(field, symbol, params) extern CuResult symbol params;
 GC_CUDA_SYMBOLS(PROTOTYPE)
@@ -44,9 +45,10 @@ enter(const char *name)
 {
 	static bool failed = false;
 	const char *wanted = failed ? NULL : getenv("FAKE_CUDA_FAIL");
+	const char *file = getenv("FAKE_CUDA_WHILE");
 	const size_t length = strlen(name);
 
-	if (wanted != NULL && strncmp(wanted, name, length) == 0 && wanted[length] == '=')
+	if (wanted != NULL && strncmp(wanted, name, length) == 0 && wanted[length] == '=' && (file == NULL || access(file, F_OK) == 0))
 	{
 		failed = true;
 		return (CuResult) atoi(wanted + length + 1);

@@ -906,7 +906,10 @@ advance_ready(GcRun *run, int others)
 	if (prepared && gc_worker.ops->event_done(prepared, &done, &run->err) == GC_OK && !done)
 		return false;
 	(void) gc_run_nobody_waits(run);
-	gc_run_give_back(run);
+	if (done)
+		gc_run_give_back(run);
+	else
+		back_out(run);
 	run->state = RUN_FINISHED;
 	return true;
 }

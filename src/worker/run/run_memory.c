@@ -614,14 +614,11 @@ gc_run_await(GcRun *run)
 {
 	GcEvent	   *event = run->memory.stream ? gc_worker.ops->event(run->memory.stream, NULL) : NULL;
 
-	if (event == NULL)
-	{
+	/* An event that fails tells of no end. */
+	if (event == NULL || gc_worker.ops->event_wait(event, NULL) != GC_OK)
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-		return;
-	}
-	/* Where work has failed, it is over as well. */
-	(void) gc_worker.ops->event_wait(event, NULL);
-	gc_worker.ops->event_put(gc_worker.dev, event);
+	if (event)
+		gc_worker.ops->event_put(gc_worker.dev, event);
 }
 
 void

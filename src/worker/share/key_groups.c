@@ -593,7 +593,9 @@ gc_key_groups_poll(GcSetColumn *column)
 
 	if (r == NULL)
 		return false;
-	if (r->done && gc_worker.ops->event_done(r->done, &done, &err) == GC_OK && !done)
+	if (r->done && gc_worker.ops->event_done(r->done, &done, &err) != GC_OK)
+		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
+	else if (r->done && !done)
 		return false;
 	/*
 	 * Too many key groups: the attribute counts as known, and the key groups stay as they were.
