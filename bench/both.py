@@ -40,10 +40,12 @@ def by_duckdb(connection, query, args):
 
 def cell_alike(own, theirs):
     """Is a value of psql's like one of DuckDB's, which divides decimals as doubles and trims nothing?"""
+    if own.strip() == ('' if theirs is None else str(theirs).strip()):
+        return True             # also where a text is Nan, a first name
     try:
         return math.isclose(float(own), float(theirs), rel_tol=1e-6, abs_tol=1e-6)
     except (TypeError, ValueError):
-        return own.strip() == ('' if theirs is None else str(theirs).strip())
+        return False
 
 
 def alike(ours, theirs):
@@ -61,18 +63,18 @@ def is_number(value):
         return False
 
 
-def ask(number, query, args, same=lambda own, ours: own == ours, connection=None):
-    """Prints a line about the query.  True if answers differ: from PostgreSQL's, or DuckDB's if it has none."""
+def ask(number, query, args, any_rows=False, connection=None):
+    """Prints a line about the query.  True if answers differ, or numbers of rows if any will do: from PostgreSQL's, or DuckDB's if it has none."""
     own, own_ms = (None, '-') if args.postgres == 0 else answer(query, 'forbid', args.postgres or args.seconds, args)
     ours, ms = answer(query, 'allow', args.seconds, args)
     more = ''
     other = False
     if connection:
         theirs, duck_ms = by_duckdb(connection, query, args)
-        other = ours is None or not alike(ours, theirs)
+        other = ours is None or not (len(ours) == len(theirs) if any_rows else alike(ours, theirs))
         more = f"{duck_ms:.1f} {'unlike' if other else 'alike'} "
     plan = psql('SET gpuconc.enabled = on; EXPLAIN (COSTS OFF) ' + query, check=False)[1]
-    verdict = 'no answer' if own is None or ours is None else 'same' if same(own, ours) else 'DIFFERENT'
+    verdict = 'no answer' if own is None or ours is None else 'same' if own == ours or (any_rows and len(own) == len(ours)) else 'DIFFERENT'
     left = ', '.join(f'{n} {w}' for w, n in collections.Counter(re.findall(LEFT, plan)).items())
     print(f"{number:2} {verdict:9} {own_ms} {ms} {more}{plan.count('Custom Scan')} nodes; {left}", flush=True)
     return verdict == 'DIFFERENT' or (other if own is None else ours is None)

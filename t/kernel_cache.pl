@@ -58,6 +58,21 @@ restart_with(sub { });
 run_all('from disk');
 is(compiled(), '0', 'nothing is compiled after a restart');
 
+# other constants in a text want no other kernels, be they equal or not
+sub run_constants
+{
+	my ($k, $other, $least, $factor) = @_;
+
+	is_offloaded($node, "SELECT count(*), sum(($factor - n) * id) FROM t WHERE k = $k AND id > $least OR k = $other AND n > 1",
+		"constants $k, $other, $least, $factor");
+	return;
+}
+run_constants(7, 8, 9, 100);
+my $before = compiled();
+cmp_ok($before, '>', 0, 'kernels are compiled for a text');
+run_constants(@$_) foreach ([7, 8, 7, 100], [7, 8, 8, 100], [5, 100, 100, 100], [1, 2, 3, 1]);
+is(compiled(), $before, 'none is compiled for other constants');
+
 # kept to a limit, which a reload brings: what is oldest goes
 foreach my $digit (0 .. 3)
 {

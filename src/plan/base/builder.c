@@ -27,6 +27,9 @@
 /* Entries of an array that grows, at first; a power of two. */
 #define FIRST_ROOM	64
 
+/* Of so many parameters, constants of conditions are told apart; with more, room for them would be short. */
+#define MOST_APART	(GC_MAX_PARAMS / 4)
+
 int
 gc_refuse(GcTranslation *tr, const char *fmt,...)
 {
@@ -203,17 +206,22 @@ gc_exec_expr(GcTranslation *tr, Expr *expr)
 	return list_length(tr->exprs) - 1;
 }
 
-/* A parameter; equal ones are one. */
+/*
+ * A parameter; equal ones are one.  Constants of conditions are not: whether they are equal changes from one text of a
+ * statement to the next, and kernels would change with it.
+ */
 static int
 build_param(GcTranslation *tr, const GcPlanParam *param, GcKind kind)
 {
+	const bool	apart = tr->in_condition && tr->nparams < MOST_APART && param->expr >= 0 &&
+		IsA(list_nth(tr->exprs, param->expr), Const);
 	int			e;
 
-	for (int i = 0; i < tr->nparams; i++)
+	for (int i = 0; i < tr->nparams && !apart; i++)
 	{
 		const GcPlanParam *p = &tr->plan->params[i];
 
-		if (p->expr == param->expr && p->space == param->space && p->more == param->more)
+		if (!p->apart && p->expr == param->expr && p->space == param->space && p->more == param->more)
 		{
 			for (e = 0; e < tr->nexprs; e++)
 			{
@@ -226,6 +234,7 @@ build_param(GcTranslation *tr, const GcPlanParam *param, GcKind kind)
 		return gc_refuse(tr, "the query has too many constants");
 	tr->plan->params = room(tr->plan->params, tr->nparams, sizeof(GcPlanParam));
 	tr->plan->params[tr->nparams] = *param;
+	tr->plan->params[tr->nparams].apart = apart;
 	e = gc_build_expr(tr, GC_OP_PARAM, kind, -1, -1, -1, tr->nparams++);
 	if (e >= 0)
 		tr->space[e] = param->expr < 0 ? GC_SPACE_NONE : param->space;
@@ -631,12 +640,13 @@ copy_lists(GcTranslation *to, const GcTranslation *from)
 GcLevel
 gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups)
 {
-	GcLevel		level = {tr->root, tr->leaves, tr->streamed, tr->groups};
+	GcLevel		level = {tr->root, tr->leaves, tr->streamed, tr->groups, tr->in_condition};
 
 	tr->root = root;
 	tr->leaves = leaves;
 	tr->streamed = streamed;
 	tr->groups = groups;
+	tr->in_condition = false;
 	return level;
 }
 
@@ -647,6 +657,7 @@ gc_level_leave(GcTranslation *tr, const GcLevel *level)
 	tr->leaves = level->leaves;
 	tr->streamed = level->streamed;
 	tr->groups = level->groups;
+	tr->in_condition = level->in_condition;
 }
 
 GcTranslation *

@@ -51,6 +51,7 @@ typedef struct GcLevel
 	List	   *leaves;
 	GcLeaf	   *streamed;
 	GcGroups   *groups;
+	bool		in_condition;
 } GcLevel;
 
 /* Translate another level from here on; what gc_level_leave() wants is returned. */

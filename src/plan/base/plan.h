@@ -87,6 +87,7 @@ typedef struct GcPlanParam
 	int			expr;			/* custom_exprs; or -1: the number of values of that dictionary, and `more` */
 	uint16		space;			/* text: where its code is looked up */
 	uint8		more;
+	bool		apart;			/* a constant of a condition, which is no other one's even if equal */
 } GcPlanParam;
 
 typedef enum GcLutType

@@ -183,6 +183,7 @@ typedef struct GcTranslation
 	bool		(*embed) (struct GcTranslation *tr, GcLeaf *leaf);
 	/* gc_translate_expr(), for the files of which expr/expr.c is made. */
 	int			(*translate) (struct GcTranslation *tr, GcLeaf *leaf, Expr *expr);
+	bool		in_condition;	/* of WHERE or a join */
 	GcLeaf	   *matching;		/* whose conditions on a match are being translated */
 	bool		has_optional;	/* outer joins may make columns NULL */
 	bool		leaky_forbidden;	/* row security: lookups only of leakproof calls */

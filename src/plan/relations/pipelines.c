@@ -92,8 +92,11 @@ translate_clauses(GcTranslation *tr, GcLeaf *leaf, List *clauses, int display, i
 	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		int			e = gc_translate_expr(tr, leaf, rinfo->clause);
+		int			e;
 
+		tr->in_condition = true;
+		e = gc_translate_expr(tr, leaf, rinfo->clause);
+		tr->in_condition = false;
 		if (e < 0)
 			return false;
 		if (always_true(tr, e))

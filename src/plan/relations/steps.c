@@ -39,6 +39,9 @@
 /* A range between two parameters is taken to have this many values of its column. */
 #define RANGE_VALUES	2
 
+/* Another order than the one at hand must cost less than this part of it. */
+#define WORTH_ANOTHER	0.99
+
 /* Up to this many steps are tried in every order. */
 #define MAX_TRIED		6
 
@@ -226,7 +229,8 @@ search(StepSearch *s, int depth, double cost, double share)
 {
 	double		active;
 
-	if (cost >= s->best_cost)
+	/* Costs of the same steps differ in their last digits, and each order is a kernel of its own. */
+	if (cost >= s->best_cost * WORTH_ANOTHER)
 		return;
 	if (depth == s->n)
 	{
