@@ -24,8 +24,8 @@ enum
 };
 
 /*
- * Offset of array `which`; of the end of the program for NARRAYS.  Inlined, so that a few additions are left of it where
- * `which` is constant: programs are looked at everywhere.
+ * Offset of array `which`; of the end of the program for NARRAYS.  Inlined, so that a few additions are left of it
+ * where `which` is constant: programs are looked at everywhere.
  */
 static inline __attribute__((always_inline)) u32
 array_offset(const GcProgram *p, int which)
@@ -395,7 +395,7 @@ gc_bind_rests(GcProgram *p)
 	}
 }
 
-/* Does the probe ask its build for what that has? */
+/* Does the build have all that the probe asks for? */
 static bool
 probe_ok(const GcProgram *p, u16 pipeline, const GcPStep *step)
 {
@@ -485,7 +485,7 @@ rest_ok(const GcProgram *p, const GcPPipeline *pl)
 		pl->group_words == owner->group_words && pl->group_mode == owner->group_mode;
 }
 
-/* A pipeline's input, steps and sink are within bounds, and come after what they read. */
+/* A pipeline's input, steps and sink are within bounds, and come after their inputs. */
 static GcCode
 check_pipeline(const GcProgram *p, u16 n, GcError *err)
 {

@@ -5,8 +5,8 @@
  *	  the delta and for row sources.
  *
  * An encoder takes values one row at a time, and keeps them as raw values (see gc_datum_to_raw()).  Numerics have 128
- * bits where they need them.  At the end it packs each column at the narrowest of 1, 2, 4, 8 bytes that holds max - min,
- * or at 16.  All memory is the caller's context.
+ * bits where they need them.  At the end it packs each column at the narrowest of 1, 2, 4, 8 bytes that holds max -
+ * min, or at 16.  All memory is the caller's context.
  *
  *-------------------------------------------------------------------------
  */
@@ -68,7 +68,7 @@ extern void gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColu
 /* Append n rows of NULLs. */
 extern void gc_encoder_add_nulls(GcEncoder *encoder, uint32 n);
 
-/* The columns as given to gc_encoder_create, and what has become of one. */
+/* The columns as given to gc_encoder_create, and the state of one. */
 extern int	gc_encoder_columns(const GcEncoder *encoder, const GcColSpec **specs);
 extern GcColProblem gc_encoder_problem(const GcEncoder *encoder, int col);
 

@@ -3,8 +3,8 @@
  * cold_plans.h
  *	  Nodes of statements that wait for columns: their kernels are compiled once the last of these is there.
  *
- * What kernels look like depends on the columns' ranges, so nobody can compile them before.  A session leaves the node's
- * plan here, and goes on.  A loader has it compiled after each load of its own, until no column is missing.
+ * Kernels' texts depend on the columns' ranges, so nobody can compile them before.  A session leaves the node's plan
+ * here, and goes on.  A loader has it compiled after each load of its own, until no column is missing.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,8 +16,8 @@
 extern void gc_cold_plans_shmem(void);
 
 /*
- * Keep a plan's text for this user, before its loads are asked for.  A few are kept for ten minutes, and none that is too
- * long.  Until then, each load of columns looks whether the plan still lacks some.
+ * Keep a plan's text for this user, before its loads are asked for.  A few are kept for ten minutes, and none that is
+ * too long.  Until then, each load of columns looks whether the plan still lacks some.
  */
 extern void gc_cold_plan_keep(const char *text);
 

@@ -5,11 +5,11 @@
  *
  * PostgreSQL plans a UNION by putting the plans of its SELECTs together, and no hook can take them
  * apart again.  SELECT DISTINCT * FROM (... UNION ALL ...) is the same query, and its
- * UNION ALL is an input that a node of ours reads (relations/subquery.c, base/append.c).  A UNION below another one, or a
- * UNION ALL below one, is merged into it.  A UNION below UNION ALL becomes such a SELECT in its place.
+ * UNION ALL is an input that a node of ours reads (relations/subquery.c, base/append.c).  A UNION below another one, or
+ * a UNION ALL below one, is merged into it.  A UNION below UNION ALL becomes such a SELECT in its place.
  *
- * GROUP BY takes NULLs as equal, as set operations do.  So whether a row is in a result without duplicates is asked of its
- * group, by which of the SELECTs it came from:
+ * GROUP BY takes NULLs as equal, as set operations do.  So whether a row is in a result without duplicates is asked of
+ * its group, by which of the SELECTs it came from:
  *
  *   SELECT x FROM a INTERSECT SELECT y FROM b EXCEPT SELECT z FROM c		becomes
  *   SELECT x FROM (SELECT x, 0 AS side FROM a UNION ALL SELECT y, 1 FROM b UNION ALL SELECT z, 2 FROM c) u
@@ -93,7 +93,7 @@ is_distinct(Node *tree)
 	return op && !op->all && has_groups(op);
 }
 
-/* Are values equal to `tree`, and what is below it, where they are to op? */
+/* Are values that are equal to op also equal to `tree` and all expressions below it? */
 static bool
 compares_as(const SetOperationStmt *op, const SetOperationStmt *tree)
 {
@@ -304,8 +304,8 @@ gc_has_union(const Query *query, bool within)
  */
 
 /*
- * The SELECTs and set operations below become those of another query.  UNION becomes UNION ALL if what
- * is above it drops duplicates.
+ * The SELECTs and set operations below become those of another query.  UNION becomes UNION ALL if the query above it
+ * drops duplicates.
  */
 static Node *
 move_tree(const Query *from, Query *to, Node *tree, bool merge, int deeper)

@@ -121,7 +121,7 @@ gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *sou
 }
 
 /*
- * The kernel may be another one than before.  What was learned of a quick kernel does not hold for the full one, whose
+ * The kernel may be another one than before.  Times learned of a quick kernel do not hold for the full one, whose
  * vectors and registers are others.
  */
 static void
@@ -205,6 +205,15 @@ gc_fixed_kernel(GcFixedKernel which, GcError *err, bool *failed)
 	return NULL;
 }
 
+/* Let a gang's kernel go, of which there is no launch.  It may be asked for anew. */
+static void
+gang_kernel_forget(GcGangKernel *gang)
+{
+	if (gang->entry)
+		gc_kcache_let_go(gang->entry);
+	*gang = (GcGangKernel) {.next = gang->next};
+}
+
 /* Let go the kernels of all signatures' gangs. */
 static void
 forget_gangs(void)
@@ -220,7 +229,7 @@ forget_gangs(void)
 			for (const GcPipelineKernel *k = s->pipelines[i]; k; k = k->next)
 			{
 				if (k->gang)
-					gc_gang_kernel_forget(k->gang);
+					gang_kernel_forget(k->gang);
 			}
 		}
 	}
@@ -291,9 +300,9 @@ find_shape(const GcRequest *request, GcError *err)
 }
 
 /*
- * Rows of the scan, each as often as it comes to the sink; where the scan tries pairs, these.  Of groups below, the room for
- * them counts.  A block of 32 warps counts rows in 32 bits, a few units of each warp.  But where lists are searched, a
- * warp's unit alone may have more.
+ * Rows of the scan, each as often as it comes to the sink; where the scan tries pairs, these.  Of groups below, the
+ * room for them counts.  A block of 32 warps counts rows in 32 bits, a few units of each warp.  But where lists are
+ * searched, a warp's unit alone may have more.
  */
 static u64
 rows_tried(const GcRequest *request, int pipeline, bool pairs)
@@ -436,16 +445,61 @@ write_gpu_kernels(const GcRequest *request, int pipeline, GcPipelineEdges *edges
 	}
 }
 
+bool
+gc_gang_kernel_pending(const GcGangKernel *gang)
+{
+	return gang->entry != NULL && gang->kernel == NULL;
+}
+
+/* Has it come just now, or was it given up? */
+static bool
+gang_kernel_poll(GcGangKernel *gang)
+{
+	GcKernel   *kernel;
+	GcError		err;
+
+	if (!gc_gang_kernel_pending(gang))
+		return false;
+	switch (gc_kcache_poll(gc_worker.kernels, gang->entry, &kernel, &gang->info, &err))
+	{
+		case GC_KERNEL_COMPILING:
+			return false;
+		case GC_KERNEL_READY:
+			if (!gc_kcache_final(gang->entry))
+				return false;
+			gang->kernel = kernel;
+			return true;
+		default:
+			if (gc_kcache_retry(gang->entry))
+				return false;
+			gang_kernel_forget(gang);
+			gang->given_up = true;
+			return true;
+	}
+}
+
 void
 gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline)
 {
 	GcGangKernel *gang = k->gang = MemoryContextAllocZero(kernels_cxt, sizeof(GcGangKernel));
 	GcKernelSource source;
 	GcError		err;
+	char	   *text = NULL;
 
-	if (gc_generate(p, pipeline, &k->variant, &source, &err) != GC_OK)
-		source.text = NULL;
-	gc_gang_kernel_ask(gang, source.text, k->nwords);
+	if (gc_generate(p, pipeline, &k->variant, &source, &err) == GC_OK)
+	{
+		text = gc_gang_text(source.text, k->nwords, &gang->most);
+		free(source.text);
+	}
+	gang->nwords = k->nwords;
+	if (text)
+	{
+		gc_write_gpu_text(text);
+		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, text);
+	}
+	gang->given_up = gang->entry == NULL;
+	free(text);
+	(void) gang_kernel_poll(gang);	/* one that is there already wakes nobody */
 	if (!gc_gang_kernel_pending(gang))
 		return;
 	gang->next = pending_gangs;
@@ -462,7 +516,7 @@ gc_gang_kernels_poll(void)
 	{
 		GcGangKernel *gang = *link;
 
-		if (!gc_gang_kernel_poll(gang))
+		if (!gang_kernel_poll(gang))
 		{
 			link = &gang->next;
 			continue;
@@ -541,8 +595,8 @@ is_compiled(GcPipelineKernel *k)
 
 /*
  * The model has chosen an edge: does the request take it?  Predictions may be wrong, and fused kernels are never
- * to be missed.  So the pipeline is fused until that was measured and the other kernel is compiled.  Then the
- * edge is tried a few times, and then what was measured decides.
+ * to be missed.  So the pipeline is fused until that was measured and the other kernel is compiled.  Then the edge is
+ * tried a few times, and then measured times decide.
  */
 static bool
 takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const GcVariant *v, const GcVariant *fused)
@@ -571,9 +625,9 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 }
 
 /*
- * The model has chosen fuse, but was far off, or cannot tell: edges are tried, one after another, and what was measured
- * decides.
- * Makes *v the variant to be launched, and returns its prediction.  Not on processors, whose lanes are never idle.
+ * The model has chosen fuse, but was far off, or cannot tell: edges are tried, one after another, and measured times
+ * decide.  Makes *v the variant to be launched, and returns its prediction.  Not on processors, whose lanes are never
+ * idle.
  */
 static double
 explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVariant *v, double predicted_us)
@@ -612,7 +666,7 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 	return us[next];
 }
 
-/* Note the prediction that is shown: the model's, by what is known of how far it is off. */
+/* Note the prediction that is shown: the model's, times the known factor by which it is off. */
 static void
 note_prediction(SignatureKernels *s, int pipeline, GcPipelineKernel *k, const GcVariant *fused, double model_us)
 {
@@ -675,74 +729,6 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	if (gc_gpu_texts_wanted())
 		write_gpu_kernels(request, pipeline, &s->edges[pipeline], splits);
 	return k;
-}
-
-/*-------------------------------------------------------------------------
- * Kernels of gangs: one launch for several requests
- *-------------------------------------------------------------------------
- */
-
-bool
-gc_gang_kernel_pending(const GcGangKernel *gang)
-{
-	return gang->entry != NULL && gang->kernel == NULL;
-}
-
-bool
-gc_gang_kernel_poll(GcGangKernel *gang)
-{
-	GcKernel   *kernel;
-	GcError		err;
-
-	if (!gc_gang_kernel_pending(gang))
-		return false;
-	switch (gc_kcache_poll(gc_worker.kernels, gang->entry, &kernel, &gang->info, &err))
-	{
-		case GC_KERNEL_COMPILING:
-			return false;
-		case GC_KERNEL_READY:
-			if (!gc_kcache_final(gang->entry))
-				return false;
-			gang->kernel = kernel;
-			return true;
-		default:
-			if (gc_kcache_retry(gang->entry))
-				return false;
-			gc_gang_kernel_forget(gang);
-			gang->given_up = true;
-			return true;
-	}
-}
-
-void
-gc_gang_kernel_forget(GcGangKernel *gang)
-{
-	if (gang->entry)
-		gc_kcache_let_go(gang->entry);
-	*gang = (GcGangKernel) {.next = gang->next};
-}
-
-void
-gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords)
-{
-	char	   *all;
-
-	if (gang->entry || gang->given_up)
-	{
-		free(text);
-		return;
-	}
-	all = text ? gc_gang_text(text, nwords, &gang->most) : NULL;
-	gang->nwords = nwords;
-	if (all)
-	{
-		gc_write_gpu_text(all);
-		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, all);
-	}
-	gang->given_up = gang->entry == NULL;
-	free(all);
-	free(text);
-	(void) gc_gang_kernel_poll(gang);	/* one that is there already wakes nobody */
 }
 
 /*-------------------------------------------------------------------------

@@ -116,8 +116,8 @@ sum_of(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources
 }
 
 /*
- * Bytes of these chunks of a column.  Mostly they are all of the directory's, which do not change.  They lie far apart, and
- * each request asks several times.
+ * Bytes of these chunks of a column.  Mostly they are all of the directory's, which do not change.  They lie far apart,
+ * and each request asks several times.
  */
 static u64
 column_bytes(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)
@@ -556,7 +556,7 @@ drop(const GcVictim *victim, u64 need)
 {
 	u64			dropped = 0;
 
-	/* Dropping regions may free what was offered. */
+	/* Dropping regions may free the array that was offered. */
 	gc_guard_enter();
 	gc_drop_regions();
 	if (victim->what == NULL)

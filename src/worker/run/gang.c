@@ -6,10 +6,11 @@
  * Shards of one table are tables of their own, so that no scan can be shared between them.  But their kernels
  * mostly have the same text, and differ in arguments only.  Such kernels that start together are one launch
  * (GcGang in cuda/gc_abi.h).  Each member keeps its blocks, as they were decided, its flags, sink and result.
- * So a member that is cancelled, or whose kernel fails, concerns no other.  Where the launch cannot be queued, all fail.
+ * So a member that is cancelled, or whose kernel fails, concerns no other.  Where the launch cannot be queued, all
+ * fail.
  *
- * A gang has a stream of its own, which waits for what each member has queued.  A member whose kernel delivers its
- * result needs nothing behind that; others' streams wait for the launch, and copy.
+ * A gang has a stream of its own, which waits for each member's queued work.  A member whose kernel delivers its result
+ * needs nothing behind that; others' streams wait for the launch, and copy.
  *
  * The worker's main thread.  Members' launches hold the gang (main_launch.h).
  *
@@ -24,14 +25,9 @@
 /* The arguments of the launch that is being made: too many for the stack. */
 static GcArgs args[GC_GANG_MOST];
 
-GcArgs *
-gc_gang_args(int m)
-{
-	return &args[m];
-}
-
-GcCode
-gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err)
+/* Queue one launch of a gang's kernel for n members, whose arguments are filled.  Their own launches would be these. */
+static GcCode
+queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err)
 {
 	GcGangMember members[GC_GANG_MOST];
 	GcLaunch	all = {.threads = own[0].threads};
@@ -86,7 +82,7 @@ gc_gang_want(const GcRun *run)
 		gc_kernel_ask_gang(k, run->p, run->p->npipelines - 1);
 }
 
-/* Have the gang's stream wait for what the run has queued before its main kernel. */
+/* Have the gang's stream wait for the run's work before its main kernel. */
 static GcCode
 wait_for(GcRun *run, GcGangLaunch *gang, GcError *err)
 {
@@ -117,13 +113,13 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 			return code;
 		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->memory.sink, NULL, &args[m]);
 	}
-	code = gc_gang_queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
+	code = queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
 	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)
 		code = err->code;
 	return code;
 }
 
-/* Queue what comes behind the launch for one member. */
+/* Queue one member's work behind the launch. */
 static GcCode
 follow(GcRun *run, GcEvent *launched)
 {

@@ -43,7 +43,6 @@ gc_selection_forget_shape(GcScanShape *s)
 			pfree(kernels[i]);
 	}
 	s->predicate_kernel = s->selection = NULL;
-	gc_gang_kernel_forget(&s->visits);
 }
 
 /* Nothing of the set is in use; kernels go with their last launches. */
@@ -291,7 +290,7 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
  * ms one after another.
  *
  * Filters with sums gain from fusion.  So do groups in shared memory where most rows reach one.
- * Such kernels read all columns anyway, and two members took 1.15 times what one does.
+ * Such kernels read all columns anyway, and two members took 1.15 times the time of one.
  */
 static GcMemberKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)

@@ -16,11 +16,4 @@
  */
 extern void gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs);
 
-/*
- * The parts of that, for a gang (scan_gang.h).  Queue what comes before the kernel, on the first member's stream, and
- * describe its launch.  Behind it, note what EXPLAIN shows of member m, and queue the copies of its result.
- */
-extern GcCode gc_fused_prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args);
-extern GcCode gc_fused_follow(GcScanMembers *scan, int m);
-
 #endif							/* GC_SHARED_SCAN_H */
