@@ -52,16 +52,6 @@
  *-------------------------------------------------------------------------
  */
 
-/* A text in the place that its collation gives it. */
-static int
-rank_of(GcTranslation *tr, int e, Expr *expr)
-{
-	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[e],.to_space = GC_SPACE_NONE,.expr = -1,
-	.collation = exprCollation((Node *) expr),.argtype = exprType((Node *) expr)};
-
-	return gc_build_lut(tr, e, GC_INT4, &rank);
-}
-
 /* The number of an expression of the rows by which a window has them in order, or only together; -1, with a reason. */
 static int
 key_output(GcTranslation *tr, Expr *expr, bool ordered)
@@ -76,7 +66,8 @@ key_output(GcTranslation *tr, Expr *expr, bool ordered)
 		return gc_rows_output_of(tr, rows, gc_build_expr(tr, GC_OP_NUMBER, GC_NUMERIC, e, -1, -1, -1));
 	if (gc_kinds[tr->pexprs[e].kind].opaque)
 		return gc_refuse(tr, "equal values of a type that is a key of a window may differ in spelling");
-	return ordered && GC_KIND_IS_CODE(tr->pexprs[e].kind) ? gc_rows_output_of(tr, rows, rank_of(tr, e, expr)) : n;
+	return ordered && GC_KIND_IS_CODE(tr->pexprs[e].kind) ? 
+		gc_rows_output_of(tr, rows, gc_build_rank(tr, e, exprType((Node *) expr), exprCollation((Node *) expr))) : n;
 }
 
 static bool
