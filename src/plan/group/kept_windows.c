@@ -60,14 +60,15 @@ key_output(GcTranslation *tr, Expr *expr, bool ordered)
 	int			n = gc_rows_output(tr, rows, expr);
 	int			e = n < 0 ? -1 : list_nth_int(tr->group_keys[rows->pipeline], n);
 
-	if (e < 0 || !gc_no_quotient(tr, e, "a key of a window"))
+	if (e < 0)
 		return -1;
 	if (tr->pexprs[e].kind == GC_NUMERIC && gc_scale_may_vary(tr, e))
 		return gc_rows_output_of(tr, rows, gc_build_expr(tr, GC_OP_NUMBER, GC_NUMERIC, e, -1, -1, -1));
 	if (gc_kinds[tr->pexprs[e].kind].opaque)
 		return gc_refuse(tr, "equal values of a type that is a key of a window may differ in spelling");
-	return ordered && GC_KIND_IS_CODE(tr->pexprs[e].kind) ? 
-		gc_rows_output_of(tr, rows, gc_build_rank(tr, e, exprType((Node *) expr), exprCollation((Node *) expr))) : n;
+	if (!ordered || !GC_KIND_IS_CODE(tr->pexprs[e].kind))
+		return n;
+	return gc_rows_output_of(tr, rows, gc_build_rank(tr, e, exprType((Node *) expr), exprCollation((Node *) expr)));
 }
 
 static bool
