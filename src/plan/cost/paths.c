@@ -247,8 +247,7 @@ takes_whole(GcTranslation *tr, RelOptInfo *rel)
 static void
 prefer_whole(Path *path, const Path *own)
 {
-	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN) &&
-		path->total_cost >= own->total_cost)
+	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN))
 		gc_cost_at_most(path, own->total_cost * 0.98);
 }
 
