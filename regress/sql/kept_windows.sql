@@ -106,4 +106,9 @@ SELECT e, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s AS v FRO
 	check_kept(format('SELECT count(*), max(v::text) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x WHERE nn < 5 AND v IS NOT NULL', e)) AS filtered,
 	check_kept(format('SELECT id, v, max(id) OVER (PARTITION BY nn ORDER BY id) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x', e)) AS windowed
 FROM unnest(ARRAY['(sum(i4) OVER w)::text || ''x''', 'rank() OVER w || tx', 'upper((rank() OVER w)::text)', 'upper(tx) || rank() OVER w', 'd + (rank() OVER w)::int', 'abs(sum(i8) OVER w)', 'round(avg(n) OVER w, 1)', 'date_trunc(''month'', max(ts) OVER w)', 'extract(year FROM min(d) OVER w)', 'coalesce(lag(i4) OVER w, id)', 'length(lag(tx) OVER w)', 'CASE WHEN rank() OVER w > 1 THEN tx ELSE vc END', 'tx LIKE ''%'' || rank() OVER w || ''%''', 'i4 IN (1, lag(i4) OVER w)', 'greatest(i4, lead(i4) OVER w)']) AS e;
+-- averages and other quotients as keys; equal ones may show different digits
+SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
+	'SELECT * FROM (SELECT i2, nn, rank() OVER (ORDER BY a DESC NULLS LAST) AS r, dense_rank() OVER (PARTITION BY nn ORDER BY a, i2) AS d FROM (SELECT i2, nn, avg(i4) AS a FROM types GROUP BY i2, nn HAVING avg(i4) > 0.9 * (SELECT min(nn) FROM types)) AS x) AS y WHERE r < 40 OR d < 3',
+	'SELECT x.*, r_name FROM (SELECT id, nn, rank() OVER (ORDER BY nn / 3.0), count(*) OVER (PARTITION BY nn / 3.0, b), rank() OVER (PARTITION BY nn ORDER BY n / nullif(i2, 0) NULLS FIRST, id DESC), dense_rank() OVER (ORDER BY CASE WHEN b THEN nn / 2.0 ELSE nn * 0.50 END DESC) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT * FROM (SELECT nn, b, rank() OVER (ORDER BY round(avg(n), 2)) AS r, rank() OVER (PARTITION BY b ORDER BY sum(n) / count(*) DESC) AS s FROM types GROUP BY nn, b) AS x WHERE r + s > 3']) AS q;
 DROP FUNCTION public.check_kept(text);

@@ -333,6 +333,16 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 	return e;
 }
 
+int
+gc_build_rank(GcTranslation *tr, int text, Oid type, Oid collation)
+{
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[text],.to_space = GC_SPACE_NONE,.expr = -1,.collation = collation,.argtype = type};
+
+	if (gc_kinds[tr->pexprs[text].kind].opaque || !gc_collation_deterministic(collation))
+		return gc_refuse(tr, "texts of that type or collation have no ranks");
+	return gc_build_lut(tr, text, GC_INT4, &rank);
+}
+
 /* Texts of an append input have codes of several dictionaries: bring them to one. */
 static int
 unify_texts(GcTranslation *tr, int column)

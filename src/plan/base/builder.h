@@ -31,6 +31,9 @@ extern int	gc_build_count(GcTranslation *tr, uint16 space, int more);	/* number 
 extern int	gc_build_null(GcTranslation *tr, GcKind kind);
 extern int	gc_build_column(GcTranslation *tr, GcLeaf *leaf, Node *node);
 extern int	gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut);
+
+/* A text in the place that its collation gives it.  -1, with a reason, where texts of that collation have no ranks. */
+extern int	gc_build_rank(GcTranslation *tr, int text, Oid type, Oid collation);
 extern int	gc_build_payload(GcTranslation *tr, int build, int expr);
 extern int	gc_build_greatest(GcTranslation *tr, int build, int expr);
 extern int	gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg);

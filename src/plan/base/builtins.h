@@ -96,7 +96,7 @@ typedef enum GcBuiltinText
 /* Where its calls raise no error; GcBuiltinIf says of which arguments. */
 #define GC_SAFE_OF_TEXTS	0x01	/* over values of cached texts, and integers (expr/text_calls.c) */
 #define GC_SAFE_MOVED		0x02	/* over any values (rewrite/cannot_raise.c) */
-#define GC_SAFE_OF_GROUPS	0x04	/* over any values; a cast that widens (group/choice.c) */
+#define GC_SAFE_OF_GROUPS	0x04	/* over any values that a node returns (group/choice.c) */
 /* Others. */
 #define GC_IS_TOLD_CODE		0x08	/* its arguments' values say which code it runs: a type's input, a view's query */
 #define GC_SEES_STORAGE		0x10	/* it looks at how a value is stored */

@@ -7,8 +7,8 @@
  * as a Sort node does.  Texts are sorted by their ranks in the collation, which are kept
  * with the dictionary.  The fallback is PostgreSQL's own path with a Sort above it.
  *
- * Where LIMIT takes the first few groups, the device chooses them (group/choice.c); of rows, it drops those
- * that are not among the first few by the leading key.
+ * Where LIMIT takes the first few groups or rows, the device drops those that are not among them by the leading key
+ * (group/choice.c).  Where the node cannot make the order, a Sort of the few that are left does.
  *
  * Rows are offered in the order of PostgreSQL's GroupAggregate, too.  Values such as string_agg() are made there, of
  * rows that the node has sorted.
@@ -47,6 +47,7 @@
 #include "../../compat.h"
 #include "../../force.h"
 #include "../base/planning.h"
+#include "../expr/raises.h"
 #include "../group/sets.h"
 
 /* More rows than this are not chosen on the device. */
@@ -66,14 +67,19 @@
  *-------------------------------------------------------------------------
  */
 
+static bool
+is_grouped(const GcTranslation *tr)
+{
+	return tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
+}
+
 /* The expression behind an output that is a key or a value; GC_NO_EXPR for others. */
 static int
 value_expr(GcTranslation *tr, const GcPlanOutput *out)
 {
 	if (out->type != GC_OUT_VALUE)
 		return GC_NO_EXPR;
-	return list_nth_int(tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE ? tr->group_keys[tr->main] : tr->row_outputs,
-						out->ref);
+	return list_nth_int(is_grouped(tr) ? tr->group_keys[tr->main] : tr->row_outputs, out->ref);
 }
 
 /* Have the ranks of a text output at hand, so that it can be sorted by; their expression. */
@@ -81,19 +87,13 @@ static int
 rank_output(GcTranslation *tr, int output, Oid collation)
 {
 	GcPlanOutput *out = palloc(sizeof(GcPlanOutput));
-	GcPlanLut	rank = {.type = GC_LUT_RANK,.to_space = GC_SPACE_NONE,.expr = -1,.collation = collation};
 	int			e;
 
 	*out = *(GcPlanOutput *) list_nth(tr->outputs, output);
 	e = value_expr(tr, out);
-	if (e < 0 || tr->space[e] == GC_SPACE_NONE || gc_kinds[tr->pexprs[e].kind].opaque ||
-		!gc_collation_deterministic(collation))
-		return GC_NO_EXPR;
-	rank.space = tr->space[e];
-	rank.argtype = out->typid;
-	e = gc_build_lut(tr, e, GC_INT4, &rank);
+	e = e < 0 ? e : gc_build_rank(tr, e, out->typid, collation);
 	if (e < 0)
-		return e;
+		return GC_NO_EXPR;
 	out->lut = tr->pexprs[e].ref;
 	/* The copied list, whose members the path without an order shares. */
 	list_nth_cell(tr->outputs, output)->ptr_value = out;
@@ -107,12 +107,9 @@ default_family(Oid type)
 	return lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
-/*
- * Note the whole order in the plan; false if the executor cannot make it.  *leading: the expression of
- * the leading key, if it is a key or a value.
- */
+/* Note the whole order in the plan; false if the executor cannot make it. */
 static bool
-note_order(List *keys, GcTranslation *tr, int *leading)
+note_order(List *keys, GcTranslation *tr)
 {
 	ListCell   *lc;
 
@@ -124,7 +121,6 @@ note_order(List *keys, GcTranslation *tr, int *leading)
 		int			output = key->pk_eclass->ec_has_volatile ? -1 : gc_sorted_output(tr, key->pk_eclass, &type);
 		Oid			operator;
 		GcKind		kind;
-		int			e;
 
 		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
 			return false;
@@ -134,14 +130,10 @@ note_order(List *keys, GcTranslation *tr, int *leading)
 		operator = GC_PATHKEY_OPERATOR(key, type);
 		if (!OidIsValid(operator))
 			return false;
-		e = value_expr(tr, list_nth(tr->outputs, output));
 		kind = gc_type_kind(((GcPlanOutput *) list_nth(tr->outputs, output))->typid);
 		/* The words of a uuid are in its order. */
-		if (GC_KIND_IS_CODE(kind) && kind != GC_UUID &&
-			(e = rank_output(tr, output, key->pk_eclass->ec_collation)) < 0)
+		if (GC_KIND_IS_CODE(kind) && kind != GC_UUID && rank_output(tr, output, key->pk_eclass->ec_collation) < 0)
 			return false;
-		if (tr->plan->norder == 0)
-			*leading = e;
 		tr->plan->order[tr->plan->norder++] = (GcPlanOrder) {
 			.output = output,
 			.descending = GC_IS_DESCENDING(key),
@@ -265,79 +257,59 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 static bool
 is_group_value(const Node *expr)
 {
-	const Oid	type = exprType(expr);
+	const Oid	type = IsA(expr, Aggref) ? ((const Aggref *) expr)->aggtype : InvalidOid;
 
 	return IsA(expr, GroupingFunc) ||
-		(IsA(expr, Aggref) && type != FLOAT4OID && type != FLOAT8OID && type != INTERVALOID && type != CASHOID);
+		(OidIsValid(type) && type != FLOAT4OID && type != FLOAT8OID && type != INTERVALOID && type != CASHOID);
+}
+
+typedef struct FewContext
+{
+	const GcTranslation *tr;
+	const EquivalenceClass *order;
+} FewContext;
+
+/*
+ * May an expression raise an error that PostgreSQL, which computes it of all rows, would have met?  Windows of the device's, and
+ * what it groups below them, are of all rows, and so is what it finds the first ones by.
+ */
+static GcRaises
+of_few_raises(Node *node, void *of)
+{
+	const FewContext *context = of;
+	const bool	windowed = context->tr->groups && context->tr->groups->rows;
+
+	if (is_group_value(node) || (windowed && (IsA(node, WindowFunc) || IsA(node, Aggref))) ||
+		(!is_grouped(context->tr) && gc_is_sorted_by(context->order, node)))
+		return GC_RAISES_NOTHING;
+	return gc_call_raises(node);
+}
+
+/* Are the query's first rows right, whatever it computes of the others? */
+static bool
+may_be_few(PlannerInfo *root, const GcPath *path, const PathKey *leading)
+{
+	FewContext	context = {path->tr, leading->pk_eclass};
+
+	return !gc_may_raise((Node *) root->upper_targets[UPPERREL_ORDERED]->exprs, of_few_raises, &context) &&
+		!gc_may_raise((Node *) path->cpath.path.pathtarget->exprs, of_few_raises, &context);
 }
 
 /*
- * Are these all columns, or values of groups?  So are windows of the device's, and what it groups below them: it computes
- * them for all rows.
+ * A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was.  It has no order where the node
+ * returns the first few, but cannot sort them.
  */
-static bool
-are_columns(const GcTranslation *tr, const List *exprs)
-{
-	const bool	windowed = tr->groups && tr->groups->rows;
-	ListCell   *lc;
-
-	foreach(lc, exprs)
-	{
-		if (!IsA(lfirst(lc), Var) && !is_group_value(lfirst(lc)) &&
-			!(windowed && (IsA(lfirst(lc), WindowFunc) || IsA(lfirst(lc), Aggref))))
-			return false;
-	}
-	return true;
-}
-
-/* Does the query return nothing but columns? */
-static bool
-only_vars(PlannerInfo *root, const GcPath *path)
-{
-	return are_columns(path->tr, root->upper_targets[UPPERREL_ORDERED]->exprs) && are_columns(path->tr, path->cpath.path.pathtarget->exprs);
-}
-
-/*
- * Have the device drop rows that are not among the first by this expression.  Of floats, no range is
- * known that says how near a row is to the first one.
- */
-static bool
-choose_rows(List *keys, GcTranslation *tr, int leading, double wanted)
-{
-	PathKey    *key = linitial_node(PathKey, keys);
-	GcPPipeline *pl = &tr->pipelines[tr->main];
-
-	if (leading < 0 || GC_KIND_IS_FLOAT(tr->pexprs[leading].kind) || GC_KIND_IS_CODE(tr->pexprs[leading].kind) ||
-		gc_kinds[tr->pexprs[leading].kind].opaque)
-		return false;
-	pl->descending = GC_IS_DESCENDING(key);
-	pl->nulls_first = key->pk_nulls_first;
-	tr->choice_keys = list_make1_int(leading);
-	tr->plan->wanted = wanted;
-	return true;
-}
-
-/* A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was. */
 static Path *
-ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, double wanted)
+ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
 {
 	GcTranslation *tr = gc_builder_save(path->tr);
-	bool		aggregate = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
-	bool		chosen = wanted > 0 && aggregate &&
-		gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
-	double		rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
+	const bool	few = wanted > 0 && path->having == NIL && may_be_few(root, path, linitial(keys));
+	const bool	chosen = wanted > 0 && (few || is_grouped(tr)) && gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
+	const double rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;
-	bool		few = wanted > 0 && !aggregate && path->having == NIL && only_vars(root, path);
-	int			leading = GC_NO_EXPR;
-	bool		sorted = (few || rows <= MOST_SORTED) && note_order(keys, tr, &leading);
+	const bool	sorted = rows <= MOST_SORTED && note_order(keys, tr);
 	GcPath	   *again;
 
-	if (few && sorted && choose_rows(keys, tr, leading, wanted))
-	{
-		rows = Min(wanted, rows);
-		tr->plan->rows_out = 2 * wanted;
-	}
-	sorted = sorted && rows <= MOST_SORTED;
 	if (!sorted && !chosen)
 		return NULL;
 	if (!sorted)
@@ -345,7 +317,7 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 	if (chosen)
 		tr->plan->rows_out = 2 * wanted;
 	/* HAVING may drop rows, ties be wanted of the last, and expressions fail for rows behind it. */
-	if (sorted && wanted > 0 && path->having == NIL && (chosen || only_vars(root, path)) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
+	if (sorted && wanted > 0 && path->having == NIL && (chosen || few) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
 		tr->plan->limit = wanted;
 	/* A set's groups are made of the finest ones, and have no rows of their own. */
 	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
@@ -354,11 +326,8 @@ ordered_path(PlannerInfo *root, RelOptInfo *output, GcPath *path, List *keys, do
 		tr->plan->rows_ms = 0;
 	again = path_again(path, tr, rows);
 	if (sorted)
-	{
 		claim_order(root, again, keys);
-		return &again->cpath.path;
-	}
-	return (Path *) create_sort_path(root, output, &again->cpath.path, keys, wanted);
+	return &again->cpath.path;
 }
 
 /* Nodes of ours are left out of what PostgreSQL sorted. */
@@ -400,10 +369,10 @@ void
 gc_add_sorted_path(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
 {
 	List	   *keys = order_of_aggregates(root);
-	Path	   *sorted = ordered_path(root, rel, path, keys, -1);
+	Path	   *sorted = ordered_path(root, path, keys, -1);
 
 	if (sorted == NULL && keys != root->query_pathkeys)
-		sorted = ordered_path(root, rel, path, root->query_pathkeys, -1);
+		sorted = ordered_path(root, path, root->query_pathkeys, -1);
 	if (sorted)
 		add_path(rel, sorted);
 }
@@ -423,11 +392,10 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	/* Joined rows have been offered in this order (gc_add_sorted_path()). */
 	if (!IS_UPPER_REL(input) && wanted <= 0)
 		return;
-	if (apart)
-		drop_sorted_nodes(output);
 	foreach(lc, list_concat_copy(input->pathlist, gc_planning->spare))
 	{
 		Path	   *path = lfirst(lc);
+		PathTarget *sorted_target = path->pathtarget;
 		Path	   *sorted;
 		bool		above;
 
@@ -438,12 +406,15 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 			continue;
 		/* No row may be missing that windows, other nodes or DISTINCT are still to take. */
 		above = ((GcPath *) path)->tr->windows != NULL || (query->distinctClause != NIL && path->parent != input);
-		sorted = ordered_path(root, output, (GcPath *) path, keys, above ? -1 : wanted);
-		if (sorted == NULL && apart)
-			sorted = (Path *) create_sort_path(root, output, path, keys, wanted);
-		if (sorted == NULL)
+		sorted = ordered_path(root, (GcPath *) path, keys, above ? -1 : wanted);
+		if (sorted == NULL && !apart)
 			continue;
-		path = sorted;
+		path = sorted ? sorted : path;
+		/* Fewer rows come from the device, however many are estimated. */
+		if (apart || ((GcPath *) path)->tr->plan->wanted > 0)
+			drop_sorted_nodes(output);
+		if (path->pathkeys == NIL)
+			path = (Path *) create_sort_path(root, output, apply_projection_to_path(root, output, path, sorted_target), keys, wanted);
 		if (path->pathtarget != target)
 			path = apply_projection_to_path(root, output, path, target);
 		if (gc_offload_forced())
@@ -541,7 +512,7 @@ gc_add_window_order(PlannerInfo *root, RelOptInfo *output)
 
 		if (!gc_is_path(path))
 			continue;
-		path = ordered_path(root, output, (GcPath *) path, keys, -1);
+		path = ordered_path(root, (GcPath *) path, keys, -1);
 		if (path)
 			add_path(output, path);
 		return;

@@ -52,16 +52,6 @@
  *-------------------------------------------------------------------------
  */
 
-/* A text in the place that its collation gives it. */
-static int
-rank_of(GcTranslation *tr, int e, Expr *expr)
-{
-	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[e],.to_space = GC_SPACE_NONE,.expr = -1,
-	.collation = exprCollation((Node *) expr),.argtype = exprType((Node *) expr)};
-
-	return gc_build_lut(tr, e, GC_INT4, &rank);
-}
-
 /* The number of an expression of the rows by which a window has them in order, or only together; -1, with a reason. */
 static int
 key_output(GcTranslation *tr, Expr *expr, bool ordered)
@@ -70,13 +60,15 @@ key_output(GcTranslation *tr, Expr *expr, bool ordered)
 	int			n = gc_rows_output(tr, rows, expr);
 	int			e = n < 0 ? -1 : list_nth_int(tr->group_keys[rows->pipeline], n);
 
-	if (e < 0 || !gc_no_quotient(tr, e, "a key of a window"))
+	if (e < 0)
 		return -1;
 	if (tr->pexprs[e].kind == GC_NUMERIC && gc_scale_may_vary(tr, e))
 		return gc_rows_output_of(tr, rows, gc_build_expr(tr, GC_OP_NUMBER, GC_NUMERIC, e, -1, -1, -1));
 	if (gc_kinds[tr->pexprs[e].kind].opaque)
 		return gc_refuse(tr, "equal values of a type that is a key of a window may differ in spelling");
-	return ordered && GC_KIND_IS_CODE(tr->pexprs[e].kind) ? gc_rows_output_of(tr, rows, rank_of(tr, e, expr)) : n;
+	if (!ordered || !GC_KIND_IS_CODE(tr->pexprs[e].kind))
+		return n;
+	return gc_rows_output_of(tr, rows, gc_build_rank(tr, e, exprType((Node *) expr), exprCollation((Node *) expr)));
 }
 
 static bool
