@@ -285,32 +285,32 @@ of_few_raises(Node *node, void *of)
 	return gc_call_raises(node);
 }
 
-/* Are the query's first rows right, whatever it computes of the others? */
+/* May these expressions be computed of the first rows alone?  An error of another row is not raised then. */
 static bool
-may_be_few(PlannerInfo *root, const GcPath *path, const PathKey *leading)
+may_be_few(const GcPath *path, List *exprs, const PathKey *leading)
 {
 	FewContext	context = {path->tr, leading->pk_eclass};
 
-	return !gc_may_raise((Node *) root->upper_targets[UPPERREL_ORDERED]->exprs, of_few_raises, &context) &&
-		!gc_may_raise((Node *) path->cpath.path.pathtarget->exprs, of_few_raises, &context);
+	return !gc_may_raise((Node *) exprs, of_few_raises, &context);
 }
 
 /*
  * A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was.  It has no order where the node
- * returns the first few, but cannot sort them.
+ * returns the first few, but cannot sort them.  A Sort above has expressions computed of all that the node returns; else LIMIT
+ * takes the first rows before.
  */
 static Path *
 ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
 {
 	GcTranslation *tr = gc_builder_save(path->tr);
-	const bool	few = wanted > 0 && path->having == NIL && may_be_few(root, path, linitial(keys));
+	const bool	few = wanted > 0 && path->having == NIL && may_be_few(path, path->cpath.path.pathtarget->exprs, linitial(keys));
 	const bool	chosen = wanted > 0 && (few || is_grouped(tr)) && gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
 	const double rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;
 	const bool	sorted = rows <= MOST_SORTED && note_order(keys, tr);
 	GcPath	   *again;
 
-	if (!sorted && !chosen)
+	if (!sorted && !(chosen && (is_grouped(path->tr) || may_be_few(path, root->upper_targets[UPPERREL_ORDERED]->exprs, linitial(keys)))))
 		return NULL;
 	if (!sorted)
 		tr = unsorted;
