@@ -10,8 +10,6 @@
  */
 #include "exec.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "pgtime.h"
 #include "utils/array.h"
@@ -454,7 +452,7 @@ choose_build(GcBinding *b, int i, uint64 rows)
 	if (b->hints->no_dense & 1u << i)
 		build->unique = 0;
 	/* The bound of the rows may be many times what there is, behind a probe with several matches. */
-	v->cap = (uint64) Min(ldexp(b->plan->build_rows[i] * 2 + 1024, 3 * b->hints->build_boost[i]), 2e9);
+	v->cap = (uint64) Min(Max(b->plan->build_rows[i] * 2 + 1024, b->hints->rows_needed[build->pipeline]), 2e9);
 	v->cap = Max(Min(v->cap, rows), 1);
 	v->slots = build->nkeys == 0 ? 0 : next_pow2(2 * v->cap);
 }
@@ -538,13 +536,23 @@ dense_groups(GcBinding *b, u16 n)
 	return (uint64) total;
 }
 
+uint64
+gc_room_of(const GcBinding *b, int n)
+{
+	const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+
+	if (pl->sink == GC_SINK_BUILD)
+		return b->builds[pl->build].cap;
+	if (pl->sink == GC_SINK_SELECT)
+		return b->sinks[b->program->npipelines - 1].rows_cap;
+	return pl->sink == GC_SINK_ROWS ? b->sinks[n].rows_cap : b->sinks[n].ngroups;
+}
+
 /* Groups or rows that a pipeline may have at most, for others to read. */
 static uint64
 groups_out(GcBinding *b, u16 n)
 {
-	const uint64 room = gc_pipelines(b->program)[n].sink == GC_SINK_ROWS ? b->sinks[n].rows_cap : b->sinks[n].ngroups;
-
-	return Max(Min(room, Max(b->rows_into[n], 1)), 1);
+	return Max(Min(gc_room_of(b, n), Max(b->rows_into[n], 1)), 1);
 }
 
 /*
@@ -612,8 +620,7 @@ bind_groups(GcBinding *b, u16 n)
 	estimate = Max(estimate * 2, HASH_GROUPS_MIN);
 	if (groups_are_guessed(b, pl))
 		estimate = Min(estimate, GUESSED_GROUPS);
-	for (uint32 i = 0; i < b->hints->group_boost[n]; i++)
-		estimate *= 8;
+	estimate = Max(estimate, b->hints->rows_needed[n]);
 	sink->ngroups = (uint64) Min(estimate, (double) rows);
 	sink->ngroups = Min(sink->ngroups, (uint64) 1 << 31);
 	sink->group_slots = next_pow2(2 * sink->ngroups);
@@ -639,6 +646,7 @@ bind_rows(GcBinding *b, int n)
 {
 	const GcPPipeline *pl = &gc_pipelines(b->program)[n];
 	const bool	main = n == b->program->npipelines - 1;
+	const bool	chooses = pl->sink == GC_SINK_AGGREGATE && b->program->select > 0;
 	const GcDeviceInfo *info = &gc_device_status()->info;
 	uint64		rows = b->rows_into[n];
 	const double expected = main ? b->plan->rows_out : b->plan->groups[n];
@@ -652,8 +660,7 @@ bind_rows(GcBinding *b, int n)
 									 info->memory_bytes / CHOSEN_ROWS_PART / (gc_row_words(b->program, pl) * sizeof(u64))));
 	if (pl->sink == GC_SINK_AGGREGATE)
 		rows = groups_out(b, n);
-	if (b->hints->rows_needed[n] > 0)
-		estimate = b->hints->rows_needed[n];
+	estimate = Max(estimate, b->hints->rows_needed[chooses ? b->program->select - 1 : n]);
 	b->sinks[n].rows_cap = Max(1, Min(Min((uint64) estimate, rows), ROWS_MAX));
 }
 

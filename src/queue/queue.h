@@ -234,8 +234,8 @@ typedef struct GcRunInfo
 	u32			edge_packet_bytes;	/* of each */
 	float		edge_predicted_ms;	/* of the main kernel with this edge; 0: not predicted */
 	float		main_ms;		/* the time of that, without builds */
-	u64			rows_made[GC_MAX_PIPELINES];	/* that a pipeline before the main one put into its hash table or
-												 * list, and 1; 0: its kernel does not count them */
+	u64			rows_made[GC_MAX_PIPELINES];	/* that a pipeline put into its hash table, list or result,
+												 * and 1; 0: its kernel does not count them */
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------

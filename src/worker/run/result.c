@@ -392,23 +392,27 @@ note_groups(GcRun *run, GcRunInfo *info)
 }
 
 /*
- * Rows that pipelines made for others, where kernels count them: entries of hash tables and lists, and hashed groups.
+ * Rows that pipelines made, where kernels count them: entries of hash tables and lists, hashed groups, rows.
  * In passes, a count is that of the last part.  A part of a request may have any of the groups, so it does not count
  * them.
  */
 static void
 note_rows(GcRun *run, GcRunInfo *info)
 {
-	for (int n = 0; n < run->p->npipelines - 1 && !run->scan.passes; n++)
+	const int	last = run->p->npipelines - 1;
+
+	for (int n = 0; n <= last && !run->scan.passes; n++)
 	{
 		const GcPPipeline *pl = &gc_pipelines(run->p)[n];
 		const GcBuildTable *t = pl->sink == GC_SINK_BUILD ? run->memory.builds[pl->build] : NULL;
+		const u32  *flags = n == last ? run->result.flags : run->request->group_flags + n * GC_GROUP_FLAG_WORDS;
 
-		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->memory.sinks[n].memory &&
-			run->request->nparts == 1)
-			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_GROUPS];
-		else if (pl->sink == GC_SINK_ROWS && run->memory.sinks[n].memory)
-			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_ROWS];
+		if (pl->rest_of || (n < last && t == NULL && run->memory.sinks[n].memory == 0))
+			continue;
+		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->request->nparts == 1)
+			info->rows_made[n] = 1 + (u64) flags[GC_FLAG_GROUPS];
+		else if (pl->sink == GC_SINK_ROWS)
+			info->rows_made[n] = 1 + (u64) flags[GC_FLAG_ROWS];
 		else if (t && gc_builds(run->p)[pl->build].pipeline == n && gc_builds(run->p)[pl->build].mode != GC_BUILD_DENSE)
 			info->rows_made[n] = 1 + (u64) t->host_flags[GC_FLAG_BUILT];
 	}
