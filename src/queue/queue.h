@@ -107,6 +107,7 @@ typedef struct GcBuildValue
 	u64			range;
 	u64			cap;			/* hash: rows; slots: power of 2, >= 2 * cap */
 	u64			slots;
+	u64			expected;		/* hash: of its rows, for models */
 	GcHash		share;			/* equal hashes, equal contents; 0: private */
 } GcBuildValue;
 
@@ -124,7 +125,7 @@ typedef struct GcSinkValue
 	u64			rows_cap;		/* row sink: rows that have room; where `select` chooses
 								 * among the groups: chosen groups that have */
 	i32			key_words;		/* hash: words of a group's key */
-	u32			pad;
+	u32			expected;		/* of its groups or rows, for models */
 } GcSinkValue;
 
 /* Words of a pipeline's flags: GC_NFLAGS of them, and when its kernel began and ended, at GC_TIMES_AT. */
