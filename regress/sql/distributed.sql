@@ -71,18 +71,33 @@ DROP AGGREGATE public.partial_agg(int);
 DROP FUNCTION public.left_alone(text);
 
 -- Another session begins with what one has learnt: connections of a pool take turns.
-CREATE TABLE public.grown AS SELECT 's' || i % 7 AS s, i % 1009 AS k, i / 4 AS o FROM generate_series(1, 20001) AS i;
+CREATE TABLE public.grown AS SELECT 's' || i % 7 AS s, i % 1009 AS k, i % 300 AS o FROM generate_series(1, 100001) AS i;
+CREATE TABLE public.ways AS SELECT i AS w FROM generate_series(1, 299) AS i;
 SELECT settle();
-VACUUM ANALYZE public.grown;
+VACUUM ANALYZE public.grown, public.ways;
 SELECT retries AS before FROM gpuconc_stat \gset
 SET gpuconc.debug_offload = require;
 SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) x;
 SELECT retries - :before > 0 AS learnt, retries AS before FROM gpuconc_stat \gset
+-- One attempt tells what each sink needs: both sides' groups, and the build between them.
+SELECT count(*), sum(a.n), sum(b.n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) a JOIN (SELECT o, k, s, count(*) AS n FROM grown WHERE k >= 0 GROUP BY o, k, s OFFSET 0) b USING (s, k, o);
+SELECT retries - :before AS together, retries AS before FROM gpuconc_stat \gset
+-- Where little is expected, there is room for more.
+SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown WHERE k < 300 GROUP BY s, k, o OFFSET 0) x;
+SELECT retries - :before AS with_room, retries AS before FROM gpuconc_stat \gset
+-- Builds that had room are not made again.
+SELECT builds_shared AS shared FROM gpuconc_stat_sharing \gset
+SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown JOIN ways ON o = w GROUP BY s, k, o OFFSET 0) x;
+SELECT builds_shared - :shared AS kept FROM gpuconc_stat_sharing \gset
+SELECT retries - :before AS one_more, retries AS before FROM gpuconc_stat \gset
+-- Groups by more than the key that they are joined by: it is taken to repeat.
+SELECT count(*), sum(n) FROM shop JOIN (SELECT s, k, count(*) AS n FROM grown GROUP BY s, k OFFSET 0) x ON k = s_id;
+SELECT retries - :before AS repeated, retries AS before FROM gpuconc_stat \gset
 \c -
 SET gpuconc.enabled = on;
 SET gpuconc.offload_cost = 0;
 SET gpuconc.debug_offload = require;
 SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) x;
-SELECT :'learnt' AS learnt, retries - :before AS learnt_again FROM gpuconc_stat;
+SELECT :'learnt' AS learnt, :together AS together, :with_room AS with_room, :kept AS kept, :one_more AS one_more, :repeated AS repeated, retries - :before AS learnt_again FROM gpuconc_stat;
 RESET gpuconc.debug_offload;
-DROP TABLE public.grown;
+DROP TABLE public.grown, public.ways;

@@ -10,8 +10,6 @@
  */
 #include "exec.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "pgtime.h"
 #include "utils/array.h"
@@ -59,6 +57,15 @@
 
 /* First room for groups of which nothing is known: to clear it takes no time. */
 #define GUESSED_GROUPS			(1 << 20)
+
+/*
+ * First room for rows and groups, by kind of device, or by what is expected: estimates are often far too
+ * low.  Beyond what is expected it takes no more than this part of the device's memory.
+ */
+#define FIRST_ROOM				(1 << 18)
+#define FIRST_ROOM_HOST			(1 << 16)
+#define FIRST_ROOM_FACTOR		4
+#define FIRST_ROOM_PART			1024
 #define ROWS_MAX				((uint64) 1 << 31)
 
 /* Room for rows of which the first few are wanted, by kind of device. */
@@ -433,16 +440,45 @@ dense_possible(GcBinding *b, int i, uint64 rows, GcRange *range)
 	return state == NULL || pg_atomic_read_u32(&state->duplicates) == 0;
 }
 
+/*
+ * Room for what pipeline n puts into its sink, at most so many rows, each of so many bytes.  *expected: rows;
+ * more, if an earlier attempt has told so.
+ */
+static uint64
+first_room(const GcBinding *b, int n, uint64 rows, double bytes, double *expected)
+{
+	const GcDeviceInfo *info = &gc_device_status()->info;
+	double		room;
+
+	*expected = Max(Min(Max(*expected, b->hints->rows_needed[n]), rows), 1);
+	room = Max(info->host_memory ? FIRST_ROOM_HOST : FIRST_ROOM, *expected * FIRST_ROOM_FACTOR);
+	room = Max(Min(room, info->memory_bytes / FIRST_ROOM_PART / bytes), *expected);
+	return Min(Min((uint64) room, rows), ROWS_MAX);
+}
+
+/* Bytes of a row in a hash build, with its slots. */
+static double
+build_row_bytes(const GcProgram *p, const GcPBuild *build)
+{
+	double		bytes = sizeof(u64) * (3 + build->nkeys) + sizeof(u32);
+
+	for (int i = 0; i < build->npayloads; i++)
+		bytes += gc_payloads(p)[build->first_payload + i].width;
+	return bytes;
+}
+
 /* Whether a build is dense, a hash table or a list, and its size. */
 static void
-choose_build(GcBinding *b, int i, uint64 rows)
+choose_build(GcBinding *b, int i)
 {
 	GcPBuild   *build = &gc_builds(b->program)[i];
 	GcBuildValue *v = &b->builds[i];
+	const uint64 rows = Max(b->rows_into[build->pipeline], 1);
+	double		expected = b->plan->build_rows[i] * 2 + 1024;
 	GcRange		range;
 
 	memset(v, 0, sizeof(*v));
-	if (dense_possible(b, i, rows, &range))
+	if (dense_possible(b, i, b->rows_expected[build->pipeline], &range))
 	{
 		build->mode = GC_BUILD_DENSE;
 		build->unique = !build->set;
@@ -454,9 +490,13 @@ choose_build(GcBinding *b, int i, uint64 rows)
 	if (b->hints->no_dense & 1u << i)
 		build->unique = 0;
 	/* The bound of the rows may be many times what there is, behind a probe with several matches. */
-	v->cap = (uint64) Min(ldexp(b->plan->build_rows[i] * 2 + 1024, 3 * b->hints->build_boost[i]), 2e9);
-	v->cap = Max(Min(v->cap, rows), 1);
-	v->slots = build->nkeys == 0 ? 0 : next_pow2(2 * v->cap);
+	v->cap = first_room(b, build->pipeline, rows, build_row_bytes(b->program, build), &expected);
+	v->expected = (uint64) expected;
+	/* Each row of a list is tried. */
+	if (build->nkeys == 0)
+		v->cap = v->expected;
+	else
+		v->slots = next_pow2(2 * v->cap);
 }
 
 /*
@@ -538,13 +578,23 @@ dense_groups(GcBinding *b, u16 n)
 	return (uint64) total;
 }
 
+uint64
+gc_room_of(const GcBinding *b, int n)
+{
+	const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+
+	if (pl->sink == GC_SINK_BUILD)
+		return b->builds[pl->build].cap;
+	if (pl->sink == GC_SINK_SELECT)
+		return b->sinks[b->program->npipelines - 1].rows_cap;
+	return pl->sink == GC_SINK_ROWS ? b->sinks[n].rows_cap : b->sinks[n].ngroups;
+}
+
 /* Groups or rows that a pipeline may have at most, for others to read. */
 static uint64
 groups_out(GcBinding *b, u16 n)
 {
-	const uint64 room = gc_pipelines(b->program)[n].sink == GC_SINK_ROWS ? b->sinks[n].rows_cap : b->sinks[n].ngroups;
-
-	return Max(Min(room, Max(b->rows_into[n], 1)), 1);
+	return Max(Min(gc_room_of(b, n), Max(b->rows_into[n], 1)), 1);
 }
 
 /*
@@ -564,7 +614,7 @@ worth_dense(GcBinding *b, u16 n, uint64 dense, double estimate)
 		return false;
 	if (memory > 0 && bytes > memory / DENSE_GROUPS_PART)
 		return dense <= DENSE_GROUPS_SMALL && dense <= estimate * DENSE_GROUPS_FACTOR;
-	return dense <= Max(estimate * DENSE_GROUPS_FACTOR, 2.0 * (b->rows_into[n] >> passed));
+	return dense <= Max(estimate * DENSE_GROUPS_FACTOR, 2.0 * (b->rows_expected[n] >> passed));
 }
 
 /*
@@ -596,7 +646,7 @@ bind_groups(GcBinding *b, u16 n)
 	uint64		dense;
 	double		estimate = Max(b->plan->groups[n], 1);
 
-	*sink = (GcSinkValue) {.ngroups = 1};
+	*sink = (GcSinkValue) {.ngroups = 1,.expected = 1};
 	pl->group_mode = GC_GROUP_NONE;
 	if (pl->nkeys == 0)
 		return;
@@ -606,16 +656,15 @@ bind_groups(GcBinding *b, u16 n)
 	{
 		pl->group_mode = GC_GROUP_DENSE;
 		sink->ngroups = dense;
+		sink->expected = (u32) dense;
 		return;
 	}
 	pl->group_mode = GC_GROUP_HASH;
 	estimate = Max(estimate * 2, HASH_GROUPS_MIN);
 	if (groups_are_guessed(b, pl))
 		estimate = Min(estimate, GUESSED_GROUPS);
-	for (uint32 i = 0; i < b->hints->group_boost[n]; i++)
-		estimate *= 8;
-	sink->ngroups = (uint64) Min(estimate, (double) rows);
-	sink->ngroups = Min(sink->ngroups, (uint64) 1 << 31);
+	sink->ngroups = first_room(b, n, rows, sizeof(u64) * (3 + 2 * (pl->nkeys + pl->naggs)), &estimate);
+	sink->expected = (u32) Min(estimate, ROWS_MAX);
 	sink->group_slots = next_pow2(2 * sink->ngroups);
 }
 
@@ -639,6 +688,7 @@ bind_rows(GcBinding *b, int n)
 {
 	const GcPPipeline *pl = &gc_pipelines(b->program)[n];
 	const bool	main = n == b->program->npipelines - 1;
+	const bool	chooses = pl->sink == GC_SINK_AGGREGATE && b->program->select > 0;
 	const GcDeviceInfo *info = &gc_device_status()->info;
 	uint64		rows = b->rows_into[n];
 	const double expected = main ? b->plan->rows_out : b->plan->groups[n];
@@ -652,9 +702,14 @@ bind_rows(GcBinding *b, int n)
 									 info->memory_bytes / CHOSEN_ROWS_PART / (gc_row_words(b->program, pl) * sizeof(u64))));
 	if (pl->sink == GC_SINK_AGGREGATE)
 		rows = groups_out(b, n);
-	if (b->hints->rows_needed[n] > 0)
-		estimate = b->hints->rows_needed[n];
-	b->sinks[n].rows_cap = Max(1, Min(Min((uint64) estimate, rows), ROWS_MAX));
+	b->sinks[n].rows_cap = first_room(b, chooses ? b->program->select - 1 : n, Max(rows, 1),
+									  gc_row_words(b->program, pl) * sizeof(u64), &estimate);
+	if (pl->sink != GC_SINK_ROWS)
+		return;
+	b->sinks[n].expected = (u32) Min(estimate, ROWS_MAX);
+	/* Windows are computed in as many launches as the room wants. */
+	if (gc_has_windows(b->program, n))
+		b->sinks[n].rows_cap = b->sinks[n].expected;
 }
 
 /* May one row find several in the build, and be taken on with each? */
@@ -704,6 +759,15 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 	return code;
 }
 
+/* Of the bound of groups or rows that a pipeline reads, the part that is expected. */
+static double
+expected_part(GcBinding *b, u16 n)
+{
+	const u16	groups_of = gc_inputs(b->program)[gc_pipelines(b->program)[n].input].groups_of;
+
+	return groups_of == 0 ? 1 : Min(1.0, b->sinks[groups_of - 1].expected / (double) groups_out(b, groups_of - 1));
+}
+
 /*
  * Pipelines in order: the rows that can reach each sink decide how builds are
  * kept.  rows_into[n] bounds the rows that reach the sink of pipeline n, each round of a row
@@ -717,7 +781,8 @@ bind_pipelines(GcBinding *b)
 	for (int n = 0; n < b->program->npipelines && code == GC_OK; n++)
 	{
 		GcPPipeline *pl = &gc_pipelines(b->program)[n];
-		double		all = 0;
+		double		all = 0,
+					expected = 0;
 
 		/* The one that chooses among the main pipeline's groups changes none of them; rests share a sink. */
 		if (pl->sink == GC_SINK_SELECT || pl->rest_of)
@@ -731,10 +796,12 @@ bind_pipelines(GcBinding *b)
 				continue;
 			code = bind_steps(b, &gc_pipelines(b->program)[k], &rows);
 			all += rows;
+			expected += rows * expected_part(b, k);
 		}
 		b->rows_into[n] = (uint64) Min(all * gc_sink_visits(pl), 1e15);
+		b->rows_expected[n] = (uint64) Min(expected * gc_sink_visits(pl), 1e15);
 		if (code == GC_OK && pl->sink == GC_SINK_BUILD)
-			choose_build(b, pl->build, b->rows_into[n]);
+			choose_build(b, pl->build);
 		else if (code == GC_OK && pl->sink == GC_SINK_AGGREGATE)
 			bind_groups(b, n);
 		else if (code == GC_OK && n < b->program->npipelines - 1)

@@ -208,6 +208,7 @@ typedef struct GcBinding
 	GcGroupKeyValue *group_keys;	/* npipelines * GC_MAX_KEYS */
 	GcSinkValue *sinks;			/* npipelines */
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
+	uint64		rows_expected[GC_MAX_PIPELINES];	/* the same by what is expected of what it reads */
 	GcHash		share;			/* GcRequest's */
 	GcHash		identity;		/* of the request with its program and windows: equal ones, equal answers; 0: it has none */
 	GcRequest  *request;
@@ -215,6 +216,9 @@ typedef struct GcBinding
 
 /* One attempt, part by part; each is a file of that name.  First, the program's widths, registers and checks. */
 extern GcCode gc_bind(GcBinding *b);
+
+/* What pipeline n's sink has room for: rows, or groups. */
+extern uint64 gc_room_of(const GcBinding *b, int n);
 
 /* One arena block with the bound program and its values; and the same once more, of what inputs have now. */
 extern GcCode gc_make_request(GcBinding *b);

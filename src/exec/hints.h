@@ -22,9 +22,8 @@ typedef struct GcHints
 {
 	GcHash		key;			/* logical program, and database */
 	uint32		no_dense;		/* builds with duplicate keys */
-	uint8		build_boost[GC_MAX_BUILDS]; /* powers of 8, by which an estimate was too small */
-	uint8		group_boost[GC_MAX_PIPELINES];	/* powers of 8 */
-	uint32		rows_needed[GC_MAX_PIPELINES];	/* of a row sink, or of chosen groups */
+	uint32		rows_needed[GC_MAX_PIPELINES];	/* of a pipeline's build, groups or rows; of `select`, chosen groups.
+												 * 0: there was room */
 	GcHash		refused;		/* the last request that the device gave back, for its rows (GcBinding.identity) */
 	TimestampTz refused_at;		/* 0: none */
 	TimestampTz stopped_at;		/* a request that took too long (limit.c); 0: none */

@@ -124,13 +124,15 @@ write_sources(GcBinding *b, int i, Cursor *c, GcInputValue *v, VisibleChunks *vi
 		/* Groups and rows have no sources; only how many there may be is told. */
 		const u16	from = gc_inputs(b->program)[i].groups_of - 1;
 
-		v->rows = gc_pipelines(b->program)[from].sink == GC_SINK_ROWS ? b->sinks[from].rows_cap : b->sinks[from].ngroups;
-		v->max_rows = Min(v->rows, PG_UINT32_MAX);
+		v->rows = b->sinks[from].expected;
+		v->max_rows = Min(gc_room_of(b, from), PG_UINT32_MAX);
 	}
 	else if (gc_inputs(b->program)[i].unmatched_of)
 	{
-		v->rows = b->builds[gc_inputs(b->program)[i].unmatched_of - 1].cap;
-		v->max_rows = Min(v->rows, PG_UINT32_MAX);
+		const GcBuildValue *build = &b->builds[gc_inputs(b->program)[i].unmatched_of - 1];
+
+		v->rows = build->expected;
+		v->max_rows = Min(build->cap, PG_UINT32_MAX);
 	}
 	v->sources_off = take_device(c, n * sizeof(GcSource), &p);
 	sources = p;

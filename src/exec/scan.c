@@ -231,29 +231,69 @@ count_success(GcScanState *node)
 	pg_atomic_fetch_add_u64(&s->pages_looked_at, node->stats.pages_looked_at);
 }
 
-/* Learn from a failed attempt; true if another one makes sense. */
+/* Has an attempt taught with what the next one is to be bound? */
 static bool
-learn(GcHints *hints, GcCode code, const GcError *err)
+is_retry(GcCode code)
 {
-	switch (code)
+	return code >= GC_RETRY_DUPLICATE && code <= GC_RETRY_ROWS;
+}
+
+/* Do kernels count all rows that come to the sink, and not only those for which there is room? */
+static bool
+counts_all(const GcProgram *p, const GcPPipeline *pl)
+{
+	return pl->sink == GC_SINK_BUILD ? !gc_builds(p)[pl->build].set : pl->sink != GC_SINK_AGGREGATE;
+}
+
+/*
+ * Learn from a failed attempt what sinks need that had no room, among them `full`.  That is what was counted, or 8
+ * times as much where a part was.  Later sinks have counted a part, as rows may not have come to them.  In passes,
+ * at most `counted` is known, of `full`.
+ */
+static void
+learn_room(const GcBinding *b, const GcRunInfo *info, int full, uint64 counted)
+{
+	bool		partly = false;
+
+	for (int n = 0; n < b->program->npipelines; n++)
 	{
-		case GC_RETRY_DUPLICATE:
-			if (err->number >= GC_MAX_BUILDS)
-				return false;
-			hints->no_dense |= 1u << err->number;
-			return true;
-		case GC_RETRY_BUILD_FULL:
-			return err->number < GC_MAX_BUILDS && ++hints->build_boost[err->number] < 10;
-		case GC_RETRY_GROUPS:
-			return err->number < GC_MAX_PIPELINES && ++hints->group_boost[err->number] < 10;
-		case GC_RETRY_ROWS:
-			if (err->number >> 32 >= GC_MAX_PIPELINES)
-				return false;
-			hints->rows_needed[err->number >> 32] = Min((err->number & PG_UINT32_MAX) / 8 * 9 + 8, PG_UINT32_MAX);
-			return true;
-		default:
-			return false;
+		const GcPPipeline *pl = &gc_pipelines(b->program)[n];
+		const uint64 room = gc_room_of(b, n);
+		const uint64 made = n == full && counted > 0 ? counted : Max(info->rows_made[n], 1) - 1;
+		const bool	all = counts_all(b->program, pl);
+		const bool	lacked = n == full || (room < b->rows_into[n] && made >= room + all);
+		const uint64 needed = all && !partly && made > room ? made / 8 * 9 + 8 :
+			Max(made, lacked ? room : 0) * 8;
+
+		if ((lacked || partly) && needed > room)
+			b->hints->rows_needed[n] = (uint32) Min(needed, PG_INT32_MAX);
+		partly |= lacked;
 	}
+}
+
+/* Learn from a failed attempt what the next one is bound with. */
+static void
+learn(const GcBinding *b, const GcRunInfo *info, GcCode code)
+{
+	const GcProgram *p = b->program;
+	const uint64 number = b->err.number;
+	uint64		full = GC_NONE,
+				counted = 0;
+
+	if (code == GC_RETRY_DUPLICATE && number < p->nbuilds)
+		b->hints->no_dense |= 1u << number;
+	else if (code == GC_RETRY_BUILD_FULL && number < p->nbuilds)
+		full = gc_builds(p)[number].pipeline;
+	else if (code == GC_RETRY_GROUPS)
+		full = number;
+	else if (code == GC_RETRY_ROWS)
+	{
+		full = number >> 32;
+		counted = number & PG_UINT32_MAX;
+		if (full == p->npipelines - 1 && p->select > 0)
+			full = p->select - 1;
+	}
+	learn_room(b, info, full, counted);
 }
 
 /*
@@ -352,6 +392,8 @@ await(GcScanState *node, GcBinding *b, int slot)
 		gc_compiling_forget(&hints->key, gc_slot_device(slot));
 	node->device = gc_slot_device(slot);
 	node->begun = gc_slot_begun(slot);
+	if (is_retry(code))
+		learn(b, gc_slot_info(slot), code);
 	/* So it would be, each time that this is asked for. */
 	if (code == GC_DATA && b->identity.h[0] != 0)
 		gc_hints_note_refusal(hints, &b->identity);
@@ -519,7 +561,7 @@ run_on_device(GcScanState *node, GcError *err)
 			node->undivided = true;
 		else if (goes_elsewhere(node, outcome))
 			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);
-		else if (learn(hints, outcome, err))
+		else if (is_retry(outcome))
 		{
 			gc_hints_share(hints);
 			pg_atomic_fetch_add_u64(&gc_stats()->retries, 1);

@@ -107,6 +107,7 @@ typedef struct GcBuildValue
 	u64			range;
 	u64			cap;			/* hash: rows; slots: power of 2, >= 2 * cap */
 	u64			slots;
+	u64			expected;		/* hash: of its rows, for models */
 	GcHash		share;			/* equal hashes, equal contents; 0: private */
 } GcBuildValue;
 
@@ -124,7 +125,7 @@ typedef struct GcSinkValue
 	u64			rows_cap;		/* row sink: rows that have room; where `select` chooses
 								 * among the groups: chosen groups that have */
 	i32			key_words;		/* hash: words of a group's key */
-	u32			pad;
+	u32			expected;		/* of its groups or rows, for models */
 } GcSinkValue;
 
 /* Words of a pipeline's flags: GC_NFLAGS of them, and when its kernel began and ended, at GC_TIMES_AT. */
@@ -234,8 +235,8 @@ typedef struct GcRunInfo
 	u32			edge_packet_bytes;	/* of each */
 	float		edge_predicted_ms;	/* of the main kernel with this edge; 0: not predicted */
 	float		main_ms;		/* the time of that, without builds */
-	u64			rows_made[GC_MAX_PIPELINES];	/* that a pipeline before the main one put into its hash table or
-												 * list, and 1; 0: its kernel does not count them */
+	u64			rows_made[GC_MAX_PIPELINES];	/* that a pipeline put into its hash table, list or result,
+												 * and 1; 0: its kernel does not count them */
 } GcRunInfo;
 
 /*-------------------------------------------------------------------------

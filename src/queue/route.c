@@ -105,7 +105,7 @@ gc_route_forget_builds(void)
 double
 gc_route_build_bytes(const GcBuildValue *build)
 {
-	return Max((double) (build->cap + build->slots), (double) build->range / 8) * sizeof(u64);
+	return Max(4.0 * build->expected, (double) build->range / 8) * sizeof(u64);
 }
 
 /*

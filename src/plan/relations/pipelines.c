@@ -359,8 +359,8 @@ duplicates_likely(GcTranslation *tr, GcLeaf *leaf)
 
 	if (gc_finds_only_row(leaf))
 		return false;
-	/* Nothing is known of it, but that each arm may have the key. */
-	if (leaf->arms)
+	/* Nothing is known of it, but that each arm may have the key, and so may groups that have others, too. */
+	if (leaf->arms || leaf->groups)
 		return true;
 	examine_variable(tr->root, (Node *) key->build_side, 0, &stats);
 	ndistinct = get_variable_numdistinct(&stats, &isdefault);

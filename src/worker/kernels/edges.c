@@ -27,6 +27,8 @@
  * slots in use, a row meets one and a half.  A payload is one more, and the chain of rows with the same key.
  */
 #define SLOT_ACCESSES		1.5
+/* Words of slots for each of its rows. */
+#define SLOTS_OF_ROW		3
 
 /* To a hashed group table: slot, and keys that lie side by side.  Their words are added to. */
 #define GROUP_ACCESSES		2.5
@@ -148,14 +150,16 @@ bytes_of_sink(const GcProgram *p, const GcPPipeline *pl, ColumnsRead *columns)
 	return bytes;
 }
 
-/* Bytes of a dense build's bitmap, or of a hash build's slots and keys; and of its payloads. */
+/* Bytes of a dense build's bitmap, or of slots and keys of a hash build's rows that are expected; and of its payloads. */
 static double
 bytes_of_keys(const GcRequest *request, u16 build)
 {
 	const GcPBuild *b = &gc_builds(request->program)[build];
 	const GcBuildValue *v = &request->builds[build];
 
-	return b->mode == GC_BUILD_DENSE ? v->range / 8.0 : v->slots * 8.0 + v->cap * 8.0 * b->nkeys;
+	if (b->mode == GC_BUILD_LIST)
+		return 0;
+	return b->mode == GC_BUILD_DENSE ? v->range / 8.0 : v->expected * 8.0 * (SLOTS_OF_ROW + b->nkeys);
 }
 
 /* Bytes of a build's payloads, of all its rows. */
@@ -169,7 +173,7 @@ bytes_of_payloads(const GcRequest *request, u16 build)
 
 	for (int i = 0; i < b->npayloads; i++)
 		width += gc_payloads(p)[b->first_payload + i].width;
-	return width * (b->mode == GC_BUILD_DENSE ? v->range : v->cap);
+	return width * (b->mode == GC_BUILD_DENSE ? v->range : v->expected);
 }
 
 /* A step that is tested on whole vectors, or on gathered rows.  Of a build it asks the bitmap only. */
@@ -222,7 +226,7 @@ describe_sink(const GcRequest *request, int pipeline, const GcVariant *v, double
 		stage->atomics = 1 + (b->npayloads > 0);
 		stage->table_bytes = bytes_of_keys(request, pl->build) + bytes_of_payloads(request, pl->build);
 		if (b->mode == GC_BUILD_HASH)
-			stage->new_groups = Min((double) request->builds[pl->build].cap, rows);
+			stage->new_groups = Min((double) request->builds[pl->build].expected, rows);
 	}
 	else if (pl->sink == GC_SINK_AGGREGATE && pl->nkeys > 0)
 	{
@@ -231,11 +235,11 @@ describe_sink(const GcRequest *request, int pipeline, const GcVariant *v, double
 			return;
 		stage->accesses = pl->group_mode == GC_GROUP_HASH ? GROUP_ACCESSES : 1;
 		stage->chain = pl->group_mode == GC_GROUP_HASH ? GROUP_ACCESSES + 0.5 : 1;
-		stage->table_bytes = (double) sink->ngroups * pl->group_words * 8;
+		stage->table_bytes = (double) sink->expected * pl->group_words * 8;
 		if (pl->group_mode == GC_GROUP_HASH)
 		{
-			stage->table_bytes += sink->group_slots * 8.0 + sink->ngroups * 8.0 * sink->key_words;
-			stage->new_groups = Min((double) sink->ngroups, rows);
+			stage->table_bytes += sink->expected * 8.0 * (SLOTS_OF_ROW + sink->key_words);
+			stage->new_groups = Min((double) sink->expected, rows);
 		}
 	}
 }

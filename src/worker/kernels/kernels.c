@@ -300,8 +300,8 @@ find_shape(const GcRequest *request, GcError *err)
 }
 
 /*
- * Rows of the scan, each as often as it comes to the sink; where the scan tries pairs, these.  Of groups below, the
- * room for them counts.  A block of 32 warps counts rows in 32 bits, a few units of each warp.  But where lists are
+ * Rows of the scan, each as often as it comes to the sink; where the scan tries pairs, these.  Of groups below, those that are
+ * expected count.  A block of 32 warps counts rows in 32 bits, a few units of each warp.  But where lists are
  * searched, a warp's unit alone may have more.
  */
 static u64
@@ -309,11 +309,13 @@ rows_tried(const GcRequest *request, int pipeline, bool pairs)
 {
 	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
 	const u64	most = (u64) gc_worker.profile.sms << 32;
-	const u64	rows = request->inputs[pl->input].rows * gc_sink_visits(pl);
+	const GcInputValue *in = &request->inputs[pl->input];
+	const u64	rows = in->rows * gc_sink_visits(pl);
 	double		unit = 0;
 	const double tried = pairs ? gc_pairs_total(request, pipeline, &unit) : 0;
 
-	if (unit > GC_UNIT_PAIRS)
+	/* Of groups that it reads there may be more than expected. */
+	if (unit > GC_UNIT_PAIRS || in->max_rows * (u64) gc_sink_visits(pl) > most)
 		return Max(rows, most);
 	return Max(rows, (u64) Min(tried, (double) (most - 1)));
 }

@@ -238,46 +238,57 @@ gc_run_queue_result(GcRun *run)
 
 /* Status by the flags of a pipeline's kernel; build is -1 where it fills none. */
 static GcCode
-check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
+code_of_flags(const GcRun *run, const u32 *flags, int build)
 {
 	if (flags[GC_FLAG_DATA])
-		return gc_fail(&run->err, GC_DATA, "PostgreSQL might raise an error for some row.");
+		return GC_DATA;
 	if (flags[GC_FLAG_DUPLICATE] && build >= 0 && gc_builds(run->p)[build].unique)
-		return gc_fail_number(&run->err, GC_RETRY_DUPLICATE, build, "Build %d has duplicate keys.", build);
-	if (flags[GC_FLAG_BUILD_FULL])
-		return gc_fail_number(&run->err, GC_RETRY_BUILD_FULL, build, "Build %d is full.", build);
-	if (flags[GC_FLAG_GROUPS_FULL])
-		return gc_fail_number(&run->err, GC_RETRY_GROUPS, pipeline, "The group table is full.");
-	if (flags[GC_FLAG_ROWS_FULL])
-		return gc_fail_number(&run->err, GC_RETRY_ROWS, (u64) pipeline << 32 | flags[GC_FLAG_ROWS], "The result has %u rows.",
-							  flags[GC_FLAG_ROWS]);
-	return GC_OK;
+		return GC_RETRY_DUPLICATE;
+	return flags[GC_FLAG_BUILD_FULL] ? GC_RETRY_BUILD_FULL : flags[GC_FLAG_GROUPS_FULL] ? GC_RETRY_GROUPS :
+		flags[GC_FLAG_ROWS_FULL] ? GC_RETRY_ROWS : GC_OK;
 }
 
-/* The flags of the builds and groups that this result rests on. */
+/* The same, told to the session. */
 static GcCode
-check_below(GcRun *run)
+check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 {
-	for (int n = 0; n < run->p->npipelines - 1; n++)
+	const GcCode code = code_of_flags(run, flags, build);
+
+	switch (code)
 	{
-		const u32  *flags = run->request->group_flags + n * GC_GROUP_FLAG_WORDS;
+		case GC_DATA:
+			return gc_fail(&run->err, code, "PostgreSQL might raise an error for some row.");
+		case GC_RETRY_DUPLICATE:
+			return gc_fail_number(&run->err, code, build, "Build %d has duplicate keys.", build);
+		case GC_RETRY_BUILD_FULL:
+			return gc_fail_number(&run->err, code, build, "Build %d is full.", build);
+		case GC_RETRY_GROUPS:
+			return gc_fail_number(&run->err, code, pipeline, "The group table is full.");
+		case GC_RETRY_ROWS:
+			return gc_fail_number(&run->err, code, (u64) pipeline << 32 | flags[GC_FLAG_ROWS], "The result has %u rows.",
+								  flags[GC_FLAG_ROWS]);
+		default:
+			return GC_OK;
+	}
+}
+
+/* The flags of the builds and groups that this result rests on, in order.  *n: the first pipeline that has failed. */
+static GcCode
+check_below(GcRun *run, int *n)
+{
+	for (*n = 0; *n < run->p->npipelines - 1; (*n)++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(run->p)[*n];
+		const u32  *flags = run->request->group_flags + *n * GC_GROUP_FLAG_WORDS;
+		const GcBuildTable *t = pl->sink == GC_SINK_BUILD ? run->memory.builds[pl->build] : NULL;
 		GcCode		code = GC_OK;
 
-		if (run->memory.sinks[n].memory)
-			code = check_flags(run, flags, n, -1);
-		if (code == GC_OK && run->memory.sinks[n].memory && gc_pipelines(run->p)[n].needs_group && flags[GC_FLAG_GROUPS] == 0)
+		if (t && !t->checked && gc_builds(run->p)[pl->build].pipeline == *n)
+			code = check_flags(run, t->host_flags, *n, pl->build);
+		else if (run->memory.sinks[*n].memory)
+			code = check_flags(run, flags, *n, -1);
+		if (code == GC_OK && run->memory.sinks[*n].memory && pl->needs_group && flags[GC_FLAG_GROUPS] == 0)
 			code = gc_fail(&run->err, GC_UNSUPPORTED, "A grouping set without columns has a group of no row.");
-		if (code != GC_OK)
-			return code;
-	}
-	for (int b = 0; b < run->p->nbuilds; b++)
-	{
-		GcBuildTable *t = run->memory.builds[b];
-		GcCode		code;
-
-		if (t == NULL || t->checked)
-			continue;
-		code = check_flags(run, t->host_flags, gc_builds(run->p)[b].pipeline, b);
 		if (code != GC_OK)
 			return code;
 	}
@@ -296,23 +307,26 @@ note_keys(const GcRun *run, int b)
 }
 
 /*
- * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on each other: a
- * build that was filled from one that failed is as bad, whatever its own flags say.
+ * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on
+ * each other: what was filled behind one that failed may be as bad, whatever its own flags say.
  */
 static GcCode
 check_all_flags(GcRun *run)
 {
-	GcCode		code = check_below(run);
+	int			failed;
+	GcCode		code = check_below(run, &failed);
 
 	for (int b = 0; b < run->p->nbuilds; b++)
 	{
 		GcBuildTable *t = run->memory.builds[b];
+		bool		good = code == GC_OK || gc_builds(run->p)[b].pipeline < failed;
 
 		if (t == NULL || t->checked)
 			continue;
-		t->bad = t->bad || code != GC_OK;
+		good = good || (!t->rests && code_of_flags(run, t->host_flags, b) == GC_OK);
+		t->bad = t->bad || !good;
 		/* A split build's next part is to come. */
-		t->checked = code == GC_OK && !gc_passes_split_build(run->scan.passes, b);
+		t->checked = good && !t->bad && !gc_passes_split_build(run->scan.passes, b);
 		if (t->checked)
 			note_keys(run, b);
 	}
@@ -378,23 +392,27 @@ note_groups(GcRun *run, GcRunInfo *info)
 }
 
 /*
- * Rows that pipelines made for others, where kernels count them: entries of hash tables and lists, and hashed groups.
+ * Rows that pipelines made, where kernels count them: entries of hash tables and lists, hashed groups, rows.
  * In passes, a count is that of the last part.  A part of a request may have any of the groups, so it does not count
  * them.
  */
 static void
 note_rows(GcRun *run, GcRunInfo *info)
 {
-	for (int n = 0; n < run->p->npipelines - 1 && !run->scan.passes; n++)
+	const int	last = run->p->npipelines - 1;
+
+	for (int n = 0; n <= last && !run->scan.passes; n++)
 	{
 		const GcPPipeline *pl = &gc_pipelines(run->p)[n];
 		const GcBuildTable *t = pl->sink == GC_SINK_BUILD ? run->memory.builds[pl->build] : NULL;
+		const u32  *flags = n == last ? run->result.flags : run->request->group_flags + n * GC_GROUP_FLAG_WORDS;
 
-		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->memory.sinks[n].memory &&
-			run->request->nparts == 1)
-			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_GROUPS];
-		else if (pl->sink == GC_SINK_ROWS && run->memory.sinks[n].memory)
-			info->rows_made[n] = 1 + (u64) run->request->group_flags[n * GC_GROUP_FLAG_WORDS + GC_FLAG_ROWS];
+		if (pl->rest_of || (n < last && t == NULL && run->memory.sinks[n].memory == 0))
+			continue;
+		if (pl->sink == GC_SINK_AGGREGATE && pl->group_mode == GC_GROUP_HASH && run->request->nparts == 1)
+			info->rows_made[n] = 1 + (u64) flags[GC_FLAG_GROUPS];
+		else if (pl->sink == GC_SINK_ROWS)
+			info->rows_made[n] = 1 + (u64) flags[GC_FLAG_ROWS];
 		else if (t && gc_builds(run->p)[pl->build].pipeline == n && gc_builds(run->p)[pl->build].mode != GC_BUILD_DENSE)
 			info->rows_made[n] = 1 + (u64) t->host_flags[GC_FLAG_BUILT];
 	}
