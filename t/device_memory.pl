@@ -113,5 +113,18 @@ configure($node, 'gpuconc.device_memory_limit' => '24MB');
 end_worker($node);
 is($node->safe_psql('postgres', 'SELECT memory_limit FROM gpuconc_devices'), 24 * 1024 * 1024, 'another limit');
 is_offloaded($node, $asked[0], 'and with it');
+
+# Rows of three subqueries are kept: twice the room that each needs would be more than there is.  Those of five are too many.
+$node->safe_psql('postgres', 'CREATE TABLE k AS SELECT i AS id, i % 1000 AS k, i % 7 AS g, CASE WHEN i % 13 <> 0 THEN i * 3 END AS v '
+	  . 'FROM generate_series(1, 100000) AS i; VACUUM ANALYZE k');
+sub kept
+{
+	my ($most) = @_;
+
+	return 'SET gpuconc.debug_rewrite = always; SELECT count(*)' . join('', map { ", sum(x$_.v), sum(x$_.k)" } (1 .. $most)) . ' FROM ' . join(' JOIN ', map {
+		"(SELECT id, k, v, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM k WHERE g NOT BETWEEN $_ AND $_ + 3) AS x$_" . ($_ > 1 ? ' USING (id)' : '') } (1 .. $most))
+	  . ' WHERE ' . join(' AND ', map { "x$_.r < 40" } (1 .. $most));
+}
+is_offloaded($node, kept($_), "rows of $_ subqueries are kept") foreach (1 .. 3, 5);
 $node->stop;
 done_testing();

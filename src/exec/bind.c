@@ -65,6 +65,9 @@
 /* At first it takes no more than this part of the device's memory. */
 #define CHOSEN_ROWS_PART		8
 
+/* Rows that later pipelines read have twice the room that is expected to be needed, if all of it takes no more than this part. */
+#define KEPT_ROWS_PART			2
+
 /* A copy of the program, and room for facts and values of its parts. */
 static void
 binding_init(GcBinding *b)
@@ -612,6 +615,20 @@ bind_groups(GcBinding *b, u16 n)
 	sink->group_slots = next_pow2(2 * sink->ngroups);
 }
 
+/* As many rows as each pipeline that keeps rows for others may have spare room for. */
+static double
+spare_rows(const GcBinding *b, int n)
+{
+	const GcProgram *p = b->program;
+	u64			bytes = gc_row_words(p, &gc_pipelines(p)[n]) * sizeof(u64) +
+		(gc_has_windows(p, n) ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0);
+	int			nkept = 0;
+
+	for (int k = 0; k < p->npipelines - 1; k++)
+		nkept += gc_pipelines(p)[k].sink == GC_SINK_ROWS && !gc_pipelines(p)[k].rest_of;
+	return (double) gc_device_status()->info.memory_bytes / KEPT_ROWS_PART / nkept / bytes;
+}
+
 /* The room that a row sink has, or that groups chosen of the main ones have. */
 static void
 bind_rows(GcBinding *b, int n)
@@ -620,8 +637,11 @@ bind_rows(GcBinding *b, int n)
 	const bool	main = n == b->program->npipelines - 1;
 	const GcDeviceInfo *info = &gc_device_status()->info;
 	uint64		rows = b->rows_into[n];
-	double		estimate = (main ? b->plan->rows_out : b->plan->groups[n]) * 2 + 4096;
+	const double expected = main ? b->plan->rows_out : b->plan->groups[n];
+	double		estimate = expected * 2 + 4096;
 
+	if (!main && pl->sink == GC_SINK_ROWS)
+		estimate = Min(estimate, Max(expected / 8 * 9, spare_rows(b, n)));
 	/* Threads that run at the same time keep rows before they know of each other's. */
 	if (pl->sink == GC_SINK_ROWS && pl->nkeys > 0)
 		estimate = Max(estimate, Min(info->host_memory ? CHOSEN_ROWS_HOST : CHOSEN_ROWS,

@@ -220,6 +220,7 @@ typedef struct GcTranslation
 	GcPBuild   *builds;
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
 	double		lut_values[GC_MAX_LUTS];	/* that each is computed for, by estimate */
+	double		kept_bytes;		/* of rows that are expected to be kept */
 	double		fewer;			/* the part of the rows that PostgreSQL estimates, by what is known of groups */
 	GcBuildPayload *payloads;
 	GcPAgg	   *aggs;

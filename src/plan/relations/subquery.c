@@ -78,8 +78,9 @@
 /* bigint > integer; pg_operator.dat has no symbol for it */
 #define INT84_GREATER	419
 
-/* Rows that are kept are not expected to take more than this part of device memory. */
+/* Rows that are kept are not expected to take more than this part of device memory, and those of all subqueries. */
 #define KEPT_PART		4
+#define KEPT_ALL_PART	2
 
 /* Are the level's InitPlans no CTEs?  A CTE's plan is among them, and may be what another one reads. */
 static bool
@@ -209,9 +210,11 @@ static bool
 may_be_kept(GcTranslation *tr, PlannerInfo *subroot, double rows)
 {
 	const double words = list_length(subroot->processed_tlist) + 1;
-	const double bytes = words * sizeof(u64) + (subroot->parse->hasWindowFuncs ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0);
+	const double bytes = rows * (words * sizeof(u64) + (subroot->parse->hasWindowFuncs ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0));
+	const u64	memory = gc_device_status()->info.memory_bytes;
 
-	return rows * bytes <= gc_device_status()->info.memory_bytes / KEPT_PART ||
+	tr->kept_bytes += bytes;
+	return (bytes <= memory / KEPT_PART && tr->kept_bytes <= memory / KEPT_ALL_PART) ||
 		gc_refuse(tr, "too many rows are expected to be kept in device memory") >= 0;
 }
 
