@@ -121,9 +121,9 @@ sub kept
 {
 	my ($most) = @_;
 
-	return 'SET gpuconc.debug_rewrite = always; SELECT count(*)' . join('', map { ", sum(x$_.v)" } (1 .. $most)) . ' FROM ' . join(' JOIN ', map {
-		"(SELECT id, v, row_number() OVER (PARTITION BY k ORDER BY id + $_) AS r FROM k WHERE g < 3) AS x$_" . ($_ > 1 ? ' USING (id)' : '') } (1 .. $most))
-	  . ' WHERE x1.r < 40';
+	return 'SET gpuconc.debug_rewrite = always; SELECT count(*)' . join('', map { ", sum(x$_.v), sum(x$_.k)" } (1 .. $most)) . ' FROM ' . join(' JOIN ', map {
+		"(SELECT id, k, v, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM k WHERE g NOT BETWEEN $_ AND $_ + 3) AS x$_" . ($_ > 1 ? ' USING (id)' : '') } (1 .. $most))
+	  . ' WHERE ' . join(' AND ', map { "x$_.r < 40" } (1 .. $most));
 }
 is_offloaded($node, kept($_), "rows of $_ subqueries are kept") foreach (1 .. 3, 5);
 $node->stop;
