@@ -509,7 +509,7 @@ gc_columns_read(RelOptInfo *rel)
 	return own;
 }
 
-/* Find what the columns are that are read; false, with a reason, if one cannot be read. */
+/* Find the expressions of the columns that are read; false, with a reason, if one cannot be read. */
 static bool
 find_columns(Columns *c, RelOptInfo *rel, const char **reason)
 {

@@ -14,19 +14,19 @@
 
 /*
  * The tables whose rows together are the relation's, if each is read through the column
- * cache.  NULL if it is something else.  Where it has children at all, *reason says why, or what it
- * is if kernels turn out not to compute what the columns are.
+ * cache.  NULL if it is something else.  Where it has children at all, *reason says why.  It is set, too, for the case
+ * that kernels do not compute the columns.
  */
 extern GcAppend *gc_append_make(PlannerInfo *root, RelOptInfo *rel, const char **reason);
 
-/* A level below that is a UNION ALL with types of its own: is the relation one, and what are its SELECTs' columns? */
+/* A level below that is a UNION ALL with types of its own: is the relation one?  Returns its SELECTs' columns. */
 extern bool gc_is_union(const RelOptInfo *rel);
 extern List *gc_union_columns(PlannerInfo *subroot, Index relid, const SetOperationStmt *types);
 
 /* Does the query level return a row for each that it reads, or some of these?  Its InitPlans are not looked at. */
 extern bool gc_is_plain_query(PlannerInfo *subroot);
 
-/* Expressions over a subquery's columns as expressions of what that reads. */
+/* Expressions over a subquery's columns as expressions of the relations that it reads. */
 extern List *gc_inline_columns(List *exprs, Index relid, List *tlist);
 
 /* Vars: the relation's columns that its query level reads. */

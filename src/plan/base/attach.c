@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * attach.c
- *	  What left, semi, anti and full joins, and inner joins above full ones, attach to a core.
+ *	  Cores that left, semi, anti and full joins, and inner joins above full ones, attach to a core.
  *
  * A core is a set of inner-joined leaves with a streamed one (relations/tree.c).  Attached to it are
  * cores again.  An attached core's streamed leaf fills a build, which is probed by the
@@ -12,9 +12,9 @@
  * semi join on a dimension filters the dimension.  Where they use several leaves, or
  * something that was attached before, it is made in the streamed pipeline.
  *
- * A full join is probed in the streamed pipeline, behind all that comes before it in SQL.  What comes after it
- * in SQL is probed behind it, inner joins, too.  The rest of the pipeline takes rows without a match through
- * that (relations/pipelines.c), where all that came before the join is NULL.
+ * A full join is probed in the streamed pipeline, behind all that comes before it in SQL.  Joins that come after it in
+ * SQL are probed behind it, inner joins, too.  The rest of the pipeline takes rows without a match through that
+ * (relations/pipelines.c), where all that came before the join is NULL.
  *
  * Above a left join the inner side's columns may be NULL, which typing knows of its build.
  * Above an anti join they are NULL.  Above a semi join PostgreSQL may use an inner column in
@@ -41,8 +41,7 @@
  */
 
 /*
- * Is this clause an equality of an expression of the attached core and one of what it is attached
- * to?  Then it is a key.
+ * Is this clause an equality of an expression of the attached core and one of the core above?  Then it is a key.
  */
 static GcJoinKey *
 join_key(GcTranslation *tr, GcCore *attached, RestrictInfo *rinfo)

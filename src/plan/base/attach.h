@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * attach.h
- *	  What left, semi and anti joins attach to a core; private to plan/.
+ *	  Cores that left, semi and anti joins attach to a core; private to plan/.
  *
  * Planner, in backends.
  *
@@ -14,8 +14,7 @@
 #include "planning.h"
 
 /*
- * A core and what is attached to it, at any depth, as GcCores; all leaves are added to the
- * translation.
+ * A core and those attached to it, at any depth, as GcCores; all leaves are added to the translation.
  */
 extern GcCore *gc_core_make(GcTranslation *tr, const GcRelDesc *desc);
 

@@ -319,7 +319,7 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 			}
 		}
 	}
-	/* All its values are NULL, in a way that only the kernel sees: as what a build is probed for, or CASE chooses. */
+	/* All its values are NULL, in a way that only the kernel sees: as a build's probe, or a result of CASE. */
 	if (GC_KIND_IS_CODE(tr->pexprs[arg].kind) && lut->space == GC_SPACE_NONE)
 		return gc_refuse(tr, "a text that is always NULL is looked up");
 	if (tr->nluts == GC_MAX_LUTS)
@@ -522,8 +522,8 @@ gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int c
 }
 
 /*
- * Are they the same column?  What is said of outer joins that may have made it NULL depends on where it
- * stands.  But in the result of one node a column is one thing.
+ * Are they the same column?  Which outer joins may have made it NULL depends on where it stands.  But in the result of
+ * one node a column is one thing.
  */
 static bool
 same_column(const Node *a, const Node *b)

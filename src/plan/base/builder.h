@@ -40,7 +40,7 @@ extern void gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List 
 extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);
 extern int	gc_scan_attno(GcTranslation *tr, Node *expr);
 
-/* The pipeline whose sink gets the rows of pipeline n: itself, or what it is an arm or the rest of. */
+/* The pipeline whose sink gets the rows of pipeline n: itself, or the one that n is an arm or the rest of. */
 extern int	gc_sink_pipeline(const GcTranslation *tr, int n);
 extern GcPlan *gc_builder_finish(GcTranslation *tr, List **display_tags);
 
@@ -54,11 +54,11 @@ typedef struct GcLevel
 	bool		in_condition;
 } GcLevel;
 
-/* Translate another level from here on; what gc_level_leave() wants is returned. */
+/* Translate another level from here on; returns the argument of gc_level_leave(). */
 extern GcLevel gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups);
 extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
 
-/* A copy to go on with, or to go back to; what is appended to one does not show in the other. */
+/* A copy to go on with, or to go back to; entries appended to one do not show in the other. */
 extern GcTranslation *gc_builder_save(const GcTranslation *tr);
 extern void gc_builder_restore(GcTranslation *tr, const GcTranslation *saved);
 

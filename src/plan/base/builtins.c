@@ -3,7 +3,8 @@
  * builtins.c
  *	  Properties of PostgreSQL's built-in functions, aggregates and operators' functions: one table, by their Oids.
  *
- * The compiler warns of a row that is there twice (-Woverride-init).  What not all servers have is between #ifdef.
+ * The compiler warns of a row that is there twice (-Woverride-init).  Functions that not all servers have are between
+ * #ifdef.
  *
  * Planner and executor, in backends.
  *

@@ -98,7 +98,7 @@ typedef enum GcBuiltinText
 #define GC_SAFE_MOVED		0x02	/* over any values (rewrite/cannot_raise.c) */
 #define GC_SAFE_OF_GROUPS	0x04	/* over any values; a cast that widens (group/choice.c) */
 /* Others. */
-#define GC_IS_TOLD_CODE		0x08	/* its arguments' values say what it runs: a type's input, or a view's query */
+#define GC_IS_TOLD_CODE		0x08	/* its arguments' values say which code it runs: a type's input, a view's query */
 #define GC_SEES_STORAGE		0x10	/* it looks at how a value is stored */
 #define GC_IS_COUNT			0x20	/* count() */
 
@@ -133,7 +133,7 @@ typedef struct GcBuiltin
 	uint8		zone;			/* GcBuiltinZone */
 	uint8		date;			/* GcBuiltinDate */
 	uint8		near;			/* GcBuiltinNear */
-	uint8		text;			/* what it is in a text program: an operation of cuda/gc_text.h; 0: nothing */
+	uint8		text;			/* its operation in a text program (cuda/gc_text.h); 0: none */
 	uint8		text_with;		/* which trimming, folding, comparison or LIKE */
 	uint8		text_of;		/* GcBuiltinText */
 	uint8		flags;			/* GC_SAFE_*, GC_IS_*, GC_SEES_* */

@@ -60,9 +60,9 @@ gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr)
 /*-------------------------------------------------------------------------
  * Joins that may have made a Var NULL
  *
- * setrefs.c insists that a Var is said to be made NULL by the same outer joins in custom_scan_tlist and in
- * what refers to it.  But clauses of different places in the join tree say so differently, and results most.
- * Before 16, Vars say nothing of it.
+ * setrefs.c insists that a Var in custom_scan_tlist, and each reference to it, name the same outer joins that may make
+ * it NULL.  But clauses of different places in the join tree say so differently, and results most.  Before 16, Vars say
+ * nothing of it.
  *-------------------------------------------------------------------------
  */
 

@@ -12,7 +12,7 @@
 
 #include "translate.h"
 
-/* A clause of the query level that is being translated; what: GC_DISPLAY_*. */
+/* A clause of the query level that is being translated; `what`: GC_DISPLAY_*. */
 extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *expr);
 
 /* One of another level. */
@@ -28,8 +28,8 @@ extern Node *gc_printable(Node *expr);
 extern List *gc_lower_display(const GcTranslation *tr, const int *pipelines);
 
 /*
- * custom_exprs for these expressions, and a copy of custom_scan_tlist, with Vars that agree on what may have
- * made them NULL.
+ * custom_exprs for these expressions, and a copy of custom_scan_tlist, with Vars that agree on the outer joins that may
+ * have made them NULL.
  */
 extern List *gc_settle_nulling(List **scan_tlist, List *exprs);
 

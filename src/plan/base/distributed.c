@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * distributed.c
- *	  What Citus has made of tables and functions, by its catalogs alone.
+ *	  Tables and functions that Citus has distributed, by its catalogs alone.
  *
  * Citus is not needed to build or run any of this.  A table of its catalog pg_dist_partition
  * is empty where the statement is planned, and Citus' own planner hook plans the statement.
@@ -119,7 +119,10 @@ gc_reads_distributed(Query *query)
 	return !known_absent && look_for_distributed(query);
 }
 
-/* Functions of Citus that read what was computed for the statement before.  Only superusers make functions there. */
+/*
+ * Functions of Citus that read results which were computed for the statement before.  Only superusers make functions
+ * there.
+ */
 static bool
 reads_result(Oid funcid)
 {
@@ -131,7 +134,7 @@ reads_result(Oid funcid)
 	return name && (strcmp(name, "read_intermediate_result") == 0 || strcmp(name, "read_intermediate_results") == 0);
 }
 
-/* Is the function volatile?  What Citus has computed before does not change while it is read. */
+/* Is the function volatile?  Results that Citus has computed before do not change while they are read. */
 static bool
 is_volatile(Oid funcid, void *context)
 {

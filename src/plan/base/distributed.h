@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * distributed.h
- *	  What Citus has made of tables and functions, by its catalogs alone; private to plan/.
+ *	  Tables and functions that Citus has distributed, by its catalogs alone; private to plan/.
  *
  * Planner, in backends.
  *
@@ -20,8 +20,8 @@ extern void gc_distributed_install(void);
 extern bool gc_reads_distributed(Query *query);
 
 /*
- * Does an expression, or a query, call a volatile function other than those that read what
- * Citus has computed for the statement?  These return the same rows each time.
+ * Does an expression, or a query, call a volatile function other than those that read Citus' results for the statement?
+ * These return the same rows each time.
  */
 extern bool gc_contains_volatile(Node *node);
 

@@ -4,8 +4,8 @@
  *	  Which tables have changed since something was remembered of them.
  *
  * Invalidations are counted, and a table of which something is remembered keeps the count of its last one.  So an
- * invalidation costs the same however much is remembered, and one of another table next to nothing.  Sessions
- * that make many temporary tables keep what they know.  It is asked for when something remembered is used.
+ * invalidation costs the same however much is remembered, and one of another table next to nothing.  Sessions that make
+ * many temporary tables keep their memory of plans.  It is asked for when something remembered is used.
  *
  * Planner, in backends; the counts are a backend's own.
  *

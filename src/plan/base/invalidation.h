@@ -3,7 +3,7 @@
  * invalidation.h
  *	  Which tables have changed since something was remembered of them; private to plan/.
  *
- * Planner, in backends; what is known is a backend's own.
+ * Planner, in backends; each backend has its own memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,8 +19,8 @@
 extern uint64 gc_invalidation_watch(const Oid *tables, int ntables);
 
 /*
- * Has one of these tables been invalidated since then, or all of them?  If not, *then becomes the present moment: the next
- * question is about what has changed since this one.
+ * Has one of these tables been invalidated since then, or all of them?  If not, *then becomes the present moment: the
+ * next question is about changes since this one.
  */
 extern bool gc_invalidated_since(uint64 *then, const Oid *tables, int ntables);
 

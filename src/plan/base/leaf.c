@@ -309,7 +309,7 @@ gc_finds_only_row(const GcLeaf *leaf)
 	return leaf->keys != NIL && IsA(((GcJoinKey *) linitial(leaf->keys))->build_side, Const);
 }
 
-/* May a left or full join between these pipelines make NULL what comes from the second? */
+/* May a left or full join between these pipelines make values of the second NULL? */
 static bool
 optional_between(const GcLeaf *at, const GcLeaf *from)
 {
@@ -325,8 +325,8 @@ optional_between(const GcLeaf *at, const GcLeaf *from)
 }
 
 /*
- * A value that is at hand in leaf's pipeline before full join `first` of those that it has probed: NULL
- * in a row that only the build of such a join has.
+ * A value that is at hand in leaf's pipeline before full join `first` of those that it has probed.  It is NULL in a row
+ * that only such a join's build has.
  */
 static int
 behind_full(GcTranslation *tr, GcLeaf *leaf, int first, int expr)

@@ -90,7 +90,7 @@ gc_functions_called(PlannerInfo *root)
  *-------------------------------------------------------------------------
  */
 
-/* An aggregate's owner must be permitted to call what it is made of. */
+/* An aggregate's owner must be permitted to call the functions that it is made of. */
 static bool
 is_permitted(Oid function, Oid user)
 {

@@ -24,9 +24,9 @@ extern List *gc_functions_called(PlannerInfo *root);
 extern bool gc_are_permitted(const List *functions);
 
 /*
- * May a query be planned as the rewritten one, neither of which is planned yet?  The user must be permitted to call all that
- * this one calls, and everybody what it does not call any more: PostgreSQL asks of no plan for whom it was made.  Where another
- * extension is told of calls, both call the same.
+ * May a query be planned as the rewritten one, neither of which is planned yet?  The user must be permitted to call all
+ * functions of this one, and everybody those that it calls no more.  PostgreSQL asks of no plan for whom it was made.
+ * Where another extension is told of calls, both call the same.
  */
 extern bool gc_rewriting_is_permitted(Query *query, Query *rewritten);
 

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * plan.h
- *	  What the planner hands to the executor in a gpuconc custom scan.
+ *	  The plan that the planner hands to the executor in a gpuconc custom scan.
  *
  * A CustomScan node of ours carries:
  *	- custom_plans: PostgreSQL's own plan for the same subtree (the fallback),
  *	  then one plan per row source, in the order of GcPlanInput.child;
  *	- custom_scan_tlist: the columns that the device path produces, in the order of
  *	  GcPlanOutput; behind them every Var that lookup expressions read;
- *	- custom_exprs: expressions to evaluate at execution (parameters, lookup
- *	  expressions, lists), then clauses that only EXPLAIN prints, then what window functions
- *	  are computed of, evaluated for each row that the device returns;
+ *	- custom_exprs: expressions to evaluate at execution (parameters, lookup expressions, lists), then clauses that only
+ *	  EXPLAIN prints, then arguments of window functions, evaluated for each row that the device returns;
  *	- custom_private: one bytea constant, a GcPlan (flat, without pointers);
  *	  one GC_DISPLAY_TAG integer per printed clause; for each grouping set, the bits
  *	  of the keys that it leaves out; for each GROUPING(), the numbers of its keys; of
@@ -95,9 +94,9 @@ typedef enum GcLutType
 	GC_LUT_EXPR,				/* an expression of one Var, or of two with a text each */
 	GC_LUT_TRANSLATE,			/* code in `space` -> code in `to_space` */
 	GC_LUT_RANK,				/* code in `space` -> rank in sort order */
-	GC_LUT_ADD,					/* as GC_LUT_TRANSLATE; what is not in `to_space` is added */
+	GC_LUT_ADD,					/* as GC_LUT_TRANSLATE; values that are not in `to_space` are added */
 	GC_LUT_RANKED,				/* rank, by the table `rank` -> code */
-	GC_LUT_ZONE,				/* date in UTC -> what a time zone does on it, GcZonePart `rank` */
+	GC_LUT_ZONE,				/* date in UTC -> the time zone's offsets on it, GcZonePart `rank` */
 	GC_LUT_UNIFY				/* code of an append input's column, where equal texts of two
 								 * tables have two codes -> one code for each text */
 } GcLutType;
@@ -200,7 +199,7 @@ typedef struct GcPlanOutput
  */
 #define GC_EMPTY_SET	((uint32) 1 << 31)
 
-/* One column of the order in which PostgreSQL will sort what the node returns. */
+/* One column of the order in which PostgreSQL will sort the node's rows. */
 #define GC_MAX_ORDER	8
 typedef struct GcPlanOrder
 {
@@ -290,15 +289,16 @@ typedef struct GcPlanWindows
 } GcPlanWindows;
 
 /*
- * Memory that windows of a row take: its columns twice, as they are put in order; an expression's value with the words
- * that it is sorted by; a function's result; places of all kinds, and sums.  Measured, and rounded up.
+ * Memory that windows of a row take.  Columns count twice, as they are put in order, and expressions with the words
+ * that they are sorted by.  Beside them are functions' results, places of all kinds, and sums.  Measured, and rounded
+ * up.
  */
 #define GC_WINDOW_COLUMN_BYTES		18
 #define GC_WINDOW_EXPR_BYTES		30
 #define GC_WINDOW_FN_BYTES			24
 #define GC_WINDOW_ROW_BYTES			50
 
-/* They may take this, or what a hash table may if that is more.  PostgreSQL spills rows to disk. */
+/* They may take this, or as much as a hash table if that is more.  PostgreSQL spills rows to disk. */
 #define GC_LEAST_WINDOW_MEMORY		(256.0 * 1024 * 1024)
 
 /* Bytes that rows of window functions may take in a session. */
@@ -308,7 +308,7 @@ gc_window_memory(void)
 	return Max((double) get_hash_memory_limit(), GC_LEAST_WINDOW_MEMORY);
 }
 
-/* Do so many rows fit, by what the planner knows of their columns? */
+/* Do so many rows fit, by the planner's widths of their columns? */
 static inline bool
 gc_windows_fit(const GcPlanWindows *windows, int ncolumns, double rows)
 {
@@ -361,7 +361,7 @@ typedef struct GcPlan
 	int			nguesses;		/* 0: the node is the better plan; else the executor decides which is: */
 	GcPlanGuess guesses[GC_MAX_GUESSES];
 	double		rows_ms;		/* of ms, and */
-	double		above_ms;		/* of own_ms, what depends on all guesses of rows */
+	double		above_ms;		/* the part of own_ms that depends on all guesses of rows */
 	double		build_rows[GC_MAX_BUILDS];
 	bool		build_duplicates[GC_MAX_BUILDS];	/* statistics say keys repeat */
 	bool		build_finds_once[GC_MAX_BUILDS];	/* each of its rows matches one row of the probing leaf at most */
@@ -413,9 +413,8 @@ gc_plan_settle(GcPlan *plan)
 }
 
 /*
- * Names of the node, for EXPLAIN, and of what stands in the fallback for a row source
- * (custom_private: its place in the node's custom_plans).  exec/ registers how a node of
- * each name is executed.
+ * Names of the node, for EXPLAIN, and of the fallback's stand-in for a row source (custom_private: its place in
+ * custom_plans).  exec/ registers how a node of each name is executed.
  */
 #define GC_SCAN_NODE		"GpuconcScan"
 #define GC_JOIN_NODE		"GpuconcJoin"

@@ -4,8 +4,8 @@
  *	  State of the planner's run in progress: descriptions by relation, offers, refusals.
  *
  * Runs in backends.  The state hangs off a stack, since planning can nest.  A function called
- * while constants are folded may plan queries of its own.  hooks.c puts a run on it and takes
- * it off; what a description points to lives in the run's memory context.
+ * while constants are folded may plan queries of its own.  hooks.c puts a run on it and takes it off; descriptions
+ * point into the run's memory context.
  *
  *-------------------------------------------------------------------------
  */

@@ -31,9 +31,8 @@ typedef struct GcRowsSeen
 #define GC_REFUSAL_SIZE		256
 
 /*
- * A relation that could be computed by the device.  That is its core,
- * the relations that it inner-joins; what other joins attach to that; and all clauses
- * to be applied.  Built bottom-up in the join hook; one per RelOptInfo, for
+ * A relation that could be computed by the device.  That is its core, the relations that it inner-joins; cores that
+ * other joins attach to that; and all clauses to be applied.  Built bottom-up in the join hook; one per RelOptInfo, for
  * the duration of planning.
  */
 typedef struct GcRelDesc
@@ -43,7 +42,7 @@ typedef struct GcRelDesc
 	PlannerInfo *root;
 	bool		ok;				/* false: refused, for `reason` */
 	List	   *leaves;			/* RelOptInfo of each relation of the core */
-	List	   *clauses;		/* RestrictInfo: on the core, and above what is attached to it */
+	List	   *clauses;		/* RestrictInfo: on the core, and above the cores attached to it */
 	List	   *attached;		/* GcAttachedDesc, in order */
 	const char *reason;
 	RelOptInfo *outer;			/* of a join that was described when it was met: its sides */
@@ -71,7 +70,7 @@ typedef struct GcPlanning
 	bool		users_calls;	/* functions of users may be planned in that do */
 	bool		cursor;			/* it is a cursor's query */
 	bool		parameters;		/* it has some, $1 and so on */
-	uint64		key;			/* of the statement, for what is remembered; 0: nothing is */
+	uint64		key;			/* of the statement, for the plan memory; 0: nothing is remembered */
 	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
 	bool		alone;			/* and by one node, of the outermost level */
 	bool		went_along;		/* so that a subquery of FROM was not offered */

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * query_summary.c
- *	  What one walk over a query, before it is planned, tells of it.
+ *	  A summary of a query, by one walk over it before it is planned.
  *
- * Each query is walked, those that nothing is offloaded of included.  So there is one walk for all that
- * must be known at once: the tables, for counts of refusals; calls that see how values are stored; and the
- * query's shape, by which decisions are remembered (plan_memory.c).
+ * Each query is walked, those that nothing is offloaded of included.  So one walk finds all that must be known at once.
+ * That is the tables, for counts of refusals; calls that see how values are stored; and the query's shape, by which
+ * decisions are remembered (plan_memory.c).
  *
- * Two queries of one shape differ by their constants.  Nothing must rely on the reverse: what is remembered of a
- * shape may only say which work to leave out.
+ * Two queries of one shape differ by their constants.  Nothing must rely on the reverse: a memory of a shape may only
+ * say which work to leave out.
  *
  * Planner, in backends.
  *
@@ -98,7 +98,7 @@ look_at_query(GcQuerySummary *g, const Query *query)
 		(query->setOperations == NULL ? list_length(query->groupingSets) : 0));
 }
 
-/* Mix in what tells a node from another of its kind, of those that are not in most queries. */
+/* Mix in the fields that tell a node from another of its kind, of those that are not in most queries. */
 static uint64
 told_by(const Node *node)
 {
@@ -138,7 +138,7 @@ told_by(const Node *node)
 	}
 }
 
-/* For check_functions_in_node(): note what must be known of a query's calls, and go on. */
+/* For check_functions_in_node(): note facts of a query's calls, and go on. */
 static bool
 look_at_function(Oid function, void *context)
 {
@@ -149,7 +149,7 @@ look_at_function(Oid function, void *context)
 	return false;
 }
 
-/* A user's operator may call what sees how values are stored; none of PostgreSQL's own does. */
+/* A user's operator may call a function that sees how values are stored; none of PostgreSQL's own does. */
 static void
 look_at_call(GcQuerySummary *g, Node *node)
 {
@@ -212,7 +212,7 @@ walk_tables(GcQuerySummary *g, const List *rtable)
 	}
 }
 
-/* As query_tree_walker(), without calls for what most queries do not have. */
+/* As query_tree_walker(), without calls for clauses that most queries lack. */
 static void
 walk_query(GcQuerySummary *g, const Query *query)
 {
@@ -306,7 +306,7 @@ summary_walker(Node *node, void *context)
 	}
 }
 
-/* Walk the query once, for its shape and for what is asked about it. */
+/* Walk the query once, for its shape and its summary. */
 void
 gc_summarise_query(Query *query, GcQuerySummary *summary)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * query_summary.h
- *	  What one walk over a query, before it is planned, tells of it; private to plan/.
+ *	  A summary of a query, by one walk over it before it is planned; private to plan/.
  *
  * Planner, in backends.
  *
@@ -27,7 +27,7 @@ typedef struct GcQuerySummary
 	Oid			tables[GC_SUMMARY_TABLES];
 } GcQuerySummary;
 
-/* Add a value to a hash of what is remembered of planning. */
+/* Add a value to a hash of a shape. */
 static inline uint64
 gc_summary_mix(uint64 hash, uint64 value)
 {

@@ -24,11 +24,11 @@ gc_is_quotient(const GcExpr *e)
 extern bool gc_any_part(const GcTranslation *tr, int e, bool (*is_such) (const GcExpr *part));
 
 /*
- * Is an expression free of quotients of numerics?  Sets a reason if not: that they are `what`.
+ * Is an expression free of quotients of numerics?  Sets a reason, with `what` for their name, if not.
  */
 extern bool gc_no_quotient(GcTranslation *tr, int e, const char *what);
 
-/* Quotients may be next to 0, so that no sum of what is divided by them is known to fit 128 bits: refused. */
+/* Quotients may be next to 0, so that no sum of values divided by them is known to fit 128 bits: refused. */
 extern bool gc_may_be_summed(GcTranslation *tr, int e);
 
 #endif							/* GC_QUOTIENT_H */

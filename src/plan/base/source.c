@@ -95,8 +95,7 @@ gc_has_limit(const Query *query)
 
 /*
  * May this query return other rows when it is executed once more under the same
- * snapshot?  So may a sample, a LIMIT, and what takes rows in the order in which they
- * come.
+ * snapshot?  So may a sample, a LIMIT, and a function that takes rows in the order in which they come.
  */
 static bool
 repeats_differ(Node *node, void *context)
@@ -216,8 +215,9 @@ check_part(PlannerInfo *root, Node *part, SourceContext *context)
 }
 
 /*
- * Tables that one base relation reads, and the conditions that PostgreSQL applies to it.  Fields of its entry are those of
- * its kind alone: another planner hook may keep numbers of its own in the others, as Citus does in values_lists.
+ * Tables that one base relation reads, and the conditions that PostgreSQL applies to it.  Only the fields of its
+ * entry's kind are read.  Another planner hook may keep numbers of its own in the others, as Citus does in
+ * values_lists.
  */
 static void
 check_base_rel(PlannerInfo *root, RelOptInfo *rel, SourceContext *context)
@@ -309,8 +309,8 @@ gc_looks_at_storage(Node *node)
 }
 
 /*
- * Ask that of a query level and those above it, once they are prepared for planning:
- * an SQL function that was inlined may have brought such a call along.
+ * Ask that of a query level and those above it, once they are prepared for planning.  An SQL function that was inlined
+ * may have brought such a call along.
  */
 bool
 gc_level_looks_at_storage(PlannerInfo *root)

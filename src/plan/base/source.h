@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source.h
- *	  What must not be computed ahead of the request; private to plan/.
+ *	  Plans below a node that must not be computed ahead of the request; private to plan/.
  *
  * Planner, in backends.
  *

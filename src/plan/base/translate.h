@@ -26,17 +26,17 @@ struct GcTranslation;
 typedef struct GcGroups
 {
 	PlannerInfo *root;			/* its query level */
-	List	   *leaves;			/* GcLeaf: what it aggregates */
+	List	   *leaves;			/* GcLeaf: the rows that it aggregates */
 	struct GcLeaf *streamed;
 	int			pipeline;
 	int			input;			/* that holds the groups */
-	bool		rows;			/* a row for each that is joined; what is said of keys holds of outputs */
+	bool		rows;			/* a row for each that is joined; its outputs are its keys */
 	struct GcGroups *over;		/* groups that it aggregates, with `streamed` over them; or NULL */
 	List	   *distinct;		/* GcDistinct: values that are among its keys, for a second level of
 								 * groups (group/groups.c) */
 	const Query *query;			/* of a subquery: as it was before it was planned, */
 	List	   *tlist;			/* TargetEntry, its columns */
-	List	   *by;				/* Node, what it groups by, of a subquery or where `distinct` is */
+	List	   *by;				/* Node, its group keys, of a subquery or where `distinct` is */
 	bool		shared;			/* they are another subquery's, too, for which they were opened */
 
 	/*
@@ -62,15 +62,15 @@ typedef struct GcAppendPart
 } GcAppendPart;
 
 /*
- * Several tables that are one relation.  The input has the relation's columns, and behind them some
- * that have no name in the query: the number of the table, and what expressions are of.
+ * Several tables that are one relation.  The input has the relation's columns.  Behind them are some that have no name
+ * in the query: the number of the table, and columns that expressions read.
  */
 typedef struct GcAppend
 {
 	List	   *parts;			/* GcAppendPart */
 	int			natts;			/* of the relation */
 	int			ninput;			/* columns of the input */
-	Expr	  **columns;		/* natts: what the relation's columns are; NULL: cannot be read */
+	Expr	  **columns;		/* natts: expressions of the relation's columns; NULL: cannot be read */
 	Var		  **unnamed;		/* ninput - natts */
 	List	   *filters;		/* RestrictInfo: conditions of single tables */
 	bool		conditioned;	/* the relation's conditions are among these */
@@ -80,7 +80,7 @@ typedef struct GcAppend
 typedef struct GcArm
 {
 	PlannerInfo *root;			/* its query level, or the union's */
-	RelOptInfo *rel;			/* what it reads: a join, or one relation */
+	RelOptInfo *rel;			/* its relations: a join, or one */
 	List	   *exprs;			/* the union's columns, as expressions of that */
 	List	   *leaves;			/* GcLeaf */
 	struct GcLeaf *streamed;
@@ -139,7 +139,7 @@ typedef struct GcJoinKey
 	Expr	   *probe_side;
 } GcJoinKey;
 
-/* Inner-joined leaves, and what other joins attach to them. */
+/* Inner-joined leaves, and cores that other joins attach to them. */
 typedef struct GcCore
 {
 	List	   *leaves;			/* GcLeaf */
@@ -222,12 +222,12 @@ typedef struct GcTranslation
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
 	double		lut_values[GC_MAX_LUTS];	/* that each is computed for, by estimate */
 	double		kept_bytes;		/* of rows that are expected to be kept */
-	double		fewer;			/* the part of the rows that PostgreSQL estimates, by what is known of groups */
+	double		fewer;			/* the part of the rows that PostgreSQL estimates, by the known groups */
 	GcBuildPayload *payloads;
 	GcPAgg	   *aggs;
 	int			agg_pipeline[GC_MAX_AGGS];
 	List	   *group_keys[GC_MAX_PIPELINES];	/* int expr; of rows that others read: outputs */
-	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: what these were in SQL */
+	List	   *key_nodes[GC_MAX_PIPELINES];	/* Node: their expressions in SQL */
 	u16			groups_of[GC_MAX_INPUTS];	/* as GcPInput's: of groups or rows */
 	u16			unmatched_of[GC_MAX_INPUTS];	/* as GcPInput's */
 	int			rest_of[GC_MAX_PIPELINES];	/* 1 + pipeline that it is an arm or the rest of; 0: none */
@@ -240,7 +240,7 @@ typedef struct GcTranslation
 	List	   *choice_keys;	/* int expr: the order of that, or of rows, or NIL */
 	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
-	bool		late;			/* outputs are fetched by row id; what only they read is left out */
+	bool		late;			/* outputs are fetched by row id; columns that only they read are left out */
 	GcPWindow  *kept_windows;	/* over rows that later pipelines read (group/kept_windows.c) */
 	GcPlanWindows *windows;		/* of the executor's; NULL: none; never changed once it is here */
 	List	   *window_exprs;	/* Node: their expressions */
@@ -251,7 +251,7 @@ typedef struct GcTranslation
 
 	const char *reason;			/* why it failed */
 	int			choices;		/* CASEs whose arms are being translated */
-	int			depth;			/* levels of the expression above what is being translated */
+	int			depth;			/* levels of the expression above the part that is being translated */
 	bool		too_deep;		/* an expression had more than GC_MAX_DEPTH of them */
 } GcTranslation;
 

@@ -3,11 +3,10 @@
  * cannot_raise.c
  *	  Which expressions and queries cannot raise an error.
  *
- * A rewritten query evaluates expressions over rows that the original never looked at.  So
- * only what is known not to fail may move.  That is comparisons of built-in types,
- * boolean logic, LIKE with a constant pattern, and numeric arithmetic whose operands are
- * known to be small.  Integer arithmetic, but of constants, and casts to a narrower type are not among
- * them.  Nor is an expression that depends on the order of rows.
+ * A rewritten query evaluates expressions over rows that the original never looked at.  So only expressions that are
+ * known not to fail may move.  That is comparisons of built-in types, boolean logic, LIKE with a constant pattern, and
+ * numeric arithmetic whose operands are known to be small.  Integer arithmetic, but of constants, and casts to a
+ * narrower type are not among them.  Nor is an expression that depends on the order of rows.
  *
  * Planner, in backends.
  *
@@ -275,7 +274,7 @@ aggregate_may_raise(const Aggref *agg, const GcQueryLevel *level)
  *-------------------------------------------------------------------------
  */
 
-/* A scalar subquery may find two rows; all may raise what their queries raise. */
+/* A scalar subquery may find two rows; all may raise the errors of their queries. */
 static bool
 sublink_may_raise(const SubLink *sublink, Context *context)
 {
@@ -413,7 +412,7 @@ may_raise(Node *node, Context *context)
 	return gc_may_raise(node, node_raises, context);
 }
 
-/* May comparing what is grouped by, or made distinct, fail? */
+/* May a comparison of the expressions of GROUP BY or DISTINCT fail? */
 static bool
 clauses_may_raise(List *clauses, List *tlist)
 {

@@ -14,7 +14,7 @@
 
 /*
  * Can this expression of a query level be evaluated over any rows, in any order and any
- * number of times, without an error?  So can what is true of here; of anything else this is not known.
+ * number of times, without an error?  False: this is not known.
  */
 extern bool gc_cannot_raise(Node *node, const GcQueryLevel *level);
 

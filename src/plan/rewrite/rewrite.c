@@ -7,8 +7,7 @@
  * that is read twice is executed apart from its readers.  A node of ours computes joins, and none of these
  * is one.  Here they become joins, and UNION becomes DISTINCT, in a copy of the query tree; hooks.c plans
  * it and decides which plan is taken.  Percentiles and DISTINCT ON become windows, which the device sorts.
- * Each level is rewritten after those below it, so what was a subquery's subquery is a part of its join tree
- * by then.
+ * Each level is rewritten after those below it, so a subquery's subquery is a part of its join tree by then.
  *
  * Planner, in backends.  The copy lives in the memory context of the planner's run.
  *

@@ -3,20 +3,20 @@
  * rewrite_cte.c
  *	  CTEs that are read more than once, in the place of each reference.
  *
- * PostgreSQL materializes such a CTE, and what reads it is a scan of the CTE.  Inlined, it
- * is part of the join or aggregate that is offloaded.  Its rows must repeat exactly, and
- * conditions of its readers must not fail where they are applied to more rows than before.  Nor may what the CTE computes
- * fail where it is joined, unless it reads one grouped subquery, and its own conditions stay before its readers'.
+ * PostgreSQL materializes such a CTE, and its readers scan the result.  Inlined, it is part of the join or aggregate
+ * that is offloaded.  Its rows must repeat exactly, and conditions of its readers must not fail where they are applied
+ * to more rows than before.  Nor may its outputs fail where it is joined, unless it reads one grouped subquery, and its
+ * own conditions stay before its readers'.
  *
  * PostgreSQL pushes conditions of each reader down into the subquery.  Where readers ask for different values
  * of the same group keys, that makes different subqueries of it.  They stay one, which is computed once
  * (relations/subquery.c), if the CTE itself has all rows that any reader asks for, and LIMIT ALL.
  *
- * A CTE of one grouped subquery that computes what may fail mostly is not a part of the device's request.  It may stay a CTE
- * of PostgreSQL's, computed once, but of the rows alone that its readers ask for by the subquery's keys.
+ * A CTE of one grouped subquery, with an output that may fail, mostly is not a part of the device's request.  It may
+ * stay a CTE of PostgreSQL's, computed once, but of the rows alone that its readers ask for by the subquery's keys.
  *
- * LIMIT ALL also keeps a CTE apart that is MATERIALIZED, or of which something might fail if it were a part of its
- * readers: nothing is pushed down then, and it is computed as it was.  But outputs that nobody reads are not.
+ * LIMIT ALL also keeps a CTE apart that is MATERIALIZED, or that might fail as a part of its readers.  Then nothing is
+ * pushed down, and it is computed as it was.  But outputs that nobody reads are not.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
@@ -42,15 +42,15 @@ typedef struct Readers
 	const GcQueryLevel *level;	/* of the query that is looked at */
 	int			depth;			/* of that query below the one that defines the CTE */
 	ParamListInfo params;		/* of the statement, if no level is above */
-	bool		grouped;		/* the CTE is a planning unit of its own, or what it reads is */
-	const Query *source;		/* the latter, where what the CTE computes of its rows may fail; else NULL */
+	bool		grouped;		/* the CTE is a planning unit of its own, or its subquery is */
+	const Query *source;		/* the latter, where the CTE's outputs may fail; else NULL */
 	Query	   *cte;
 	const GcQueryLevel *of;		/* the level whose CTE it is */
 	bool		may_raise;
 	int			sublinks;		/* that the query which is looked at is in */
 	const Query *query;			/* the CTE's, if one grouping can serve all readers; else NULL */
 	Bitmapset  *asked;			/* its outputs that the first reader's conditions are on */
-	List	   *wanted;			/* what each reader asks for: Node, over the rows that the CTE groups */
+	List	   *wanted;			/* each reader's condition: Node, over the rows that the CTE groups */
 	Bitmapset  *read;			/* outputs that readers compute something of in any case: for a condition, or for a column of
 								 * the statement */
 } Readers;
@@ -221,7 +221,7 @@ output_may_raise(Query *query, AttrNumber number, const GcQueryLevel *above)
 	return false;
 }
 
-/* A condition of a reader whose entry rti the CTE is: may what the CTE computes for it fail? */
+/* May the outputs of the CTE fail that a reader's condition reads?  The CTE is the reader's entry rti. */
 static bool
 outputs_may_raise(const Readers *readers, Node *condition, int rti)
 {
@@ -238,8 +238,8 @@ outputs_may_raise(const Readers *readers, Node *condition, int rti)
 }
 
 /*
- * A condition of a reader whose entry rti the CTE is: is it on group keys of what the CTE reads alone?  It moves below the
- * groups then.  Others come beside the CTE's own conditions, which may be what keeps them from failing.
+ * A condition of a reader whose entry rti the CTE is: is it on group keys of the CTE's subquery alone?  It moves below
+ * the groups then.  Others come beside the CTE's own conditions, which may keep them from failing.
  */
 static bool
 is_on_source_keys(const Readers *readers, Node *condition, int rti)
@@ -363,7 +363,7 @@ is_on_keys(Node *condition, int rti, const Query *query)
 	return true;
 }
 
-/* Note what a reader asks for; it is no use if that is all rows, or if another one asks by other keys. */
+/* Note a reader's condition; it is no use if that is true of all rows, or if another one is on other keys. */
 static void
 add_wanted(Readers *readers, Query *reader, int rti)
 {
@@ -452,7 +452,7 @@ note_reader(Readers *readers, Query *query, int rti, bool uppermost)
 		note_columns(readers, (Node *) query->targetList, rti);
 }
 
-/* A tree walker: count the CTE's readers, and note what each reads of it. */
+/* A tree walker: count the CTE's readers, and note the columns that each reads of it. */
 static bool
 readers_walker(Node *node, Readers *readers)
 {
@@ -533,7 +533,7 @@ keep_cte(const Readers *readers)
 	return true;
 }
 
-/* Let it be inlined, if what the CTE returns, and what its readers do with it, is the same then. */
+/* Let it be inlined, if the CTE's rows and its readers' results are the same then. */
 static bool
 inline_cte(CommonTableExpr *cte, const GcQueryLevel *level, GcCteChoice *ctes)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_notin.c
- *	  NOT IN as NOT EXISTS, with what NULLs make of it.
+ *	  NOT IN as NOT EXISTS, with conditions for NULLs.
  *
  * x NOT IN (SELECT y ...) is true if x = y is false for every row, and so without any row.  If
  * neither can be NULL, it is NOT EXISTS (SELECT ... WHERE x = y), of which PostgreSQL makes an
@@ -195,7 +195,7 @@ typedef struct Compared
 	bool		inner_null;		/* y may be */
 } Compared;
 
-/* The equalities with what of them may be NULL; NIL if one of them may fail. */
+/* The equalities, and which of their sides may be NULL; NIL if one of them may fail. */
 static List *
 compared_of(List *equalities, Query *sub, const GcQueryLevel *level, List *conjuncts)
 {
@@ -330,8 +330,8 @@ compare_int8(const char *name, Expr *left, Expr *right)
 }
 
 /*
- * For which x the subquery's NULLs and rows let NOT IN be true: 2 for all, as it has no row;
- * 1 if x is not NULL; 0 for none, as y is NULL somewhere.
+ * For which x NOT IN is true by the subquery's rows. 2: for all, as it has none; 1: if x is not NULL; 0: for none, as y
+ * is NULL somewhere.
  */
 static Expr *
 admitted(Query *sub, const Compared *compared)

@@ -61,8 +61,8 @@
 typedef struct Choosing
 {
 	Query	   *groups;			/* of equal values: the query, before it becomes the one above them */
-	List	   *keys;			/* what the query groups by */
-	Expr	   *value;			/* what its aggregates sort by */
+	List	   *keys;			/* the query's group keys */
+	Expr	   *value;			/* the expression that its aggregates sort by */
 	bool		descending;
 	Oid			compared;		/* a type that compares as its own... */
 	Oid			extreme;		/* ...and has this min or max */
@@ -370,7 +370,7 @@ all_values(const Choosing *t)
 	return (Expr *) gc_make_aggregate(F_MAX_NUMERIC, NUMERICOID, (Node *) output(t, t->all));
 }
 
-/* percentile_cont(fraction): the lower value, plus a part of what the upper one is above it. */
+/* percentile_cont(fraction): the lower value, plus a part of the difference to the upper one. */
 static Expr *
 value_between(Choosing *t, const Aggref *agg, float8 fraction)
 {
@@ -447,7 +447,7 @@ turn_ordered_set(Choosing *t, const Aggref *agg)
 		percentiles(t, agg, DatumGetArrayTypeP(direct->constvalue));
 }
 
-/* An aggregate of the groups' own aggregates: `inner` of what `agg` is of, and `outer` of that. */
+/* An aggregate of the groups' own aggregates: `inner` of the arguments of `agg`, and `outer` of that. */
 static Expr *
 regrouped(Choosing *t, const Aggref *agg, Oid inner, Oid inner_type, Oid outer, Oid type)
 {
@@ -612,7 +612,7 @@ gc_turn_ordered_sets(Query *query, bool *changed)
 	having = turn_mutator(query->havingQual, &t);
 	if (t.failed)
 		return;
-	/* Their parts have parts in common, and the planner changes what it is given. */
+	/* Their parts have parts in common, and the planner changes the tree that it is given. */
 	t.groups->targetList = copyObject(t.groups->targetList);
 	above = gc_select_all(t.groups, "groups");
 	above->targetList = copyObject(target);

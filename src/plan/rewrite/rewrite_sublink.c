@@ -14,8 +14,8 @@
  *
  * A subquery that selects a row by its key needs no groups.
  *
- * EXISTS and IN that stand under OR or CASE, of which PostgreSQL makes no semi join, become
- * left joins with one row per key; they say whether there is one.
+ * PostgreSQL makes no semi join of EXISTS and IN under OR or CASE.  They become left joins with one row per key, which
+ * say whether there is one.
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
@@ -36,7 +36,7 @@
 #include "unique_key.h"
 #include "../../compat.h"
 
-/* A subquery that was turned into a join, and what stands in its place. */
+/* A subquery that was turned into a join, and the expression in its place. */
 typedef struct Unnested
 {
 	SubLink    *sublink;		/* as it was */
@@ -172,7 +172,10 @@ correlation_of(Node *conjunct)
 	return correlation;
 }
 
-/* The conditions of a subquery, taken out of it.  What all sides of an OR have is one of them, as PostgreSQL's planner has it. */
+/*
+ * The conditions of a subquery, taken out of it.  A condition that all sides of an OR have is one of them, as in
+ * PostgreSQL's planner.
+ */
 static List *
 take_conditions(Query *sub)
 {
@@ -185,7 +188,7 @@ take_conditions(Query *sub)
 	return conditions;
 }
 
-/* Take the correlations out of a subquery; what else refers to the outer query stays. */
+/* Take the correlations out of a subquery; other references to the outer query stay. */
 static List *
 take_correlations(Query *sub, const GcQueryLevel *level)
 {
@@ -558,7 +561,7 @@ unnest_mutator(Node *node, Unnest *u)
 	return result;
 }
 
-/* May subqueries in the target list be joined below what else the query does? */
+/* May subqueries in the target list be joined below the query's other steps? */
 static bool
 has_plain_targets(const Query *query)
 {

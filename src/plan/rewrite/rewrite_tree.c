@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_tree.c
- *	  Query trees before planning: levels, what a Var refers to, conjuncts.
+ *	  Query trees before planning: levels, expressions behind Vars, conjuncts.
  *
  * Planner, in backends.  The trees are copies of the statement's own, which rewrite.c makes.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_tree.h
- *	  Query trees before planning: levels, what a Var refers to, conjuncts; private to plan/.
+ *	  Query trees before planning: levels, expressions behind Vars, conjuncts; private to plan/.
  *
  * Planner, in backends.
  *
@@ -31,9 +31,9 @@ typedef struct GcQueryLevel
 extern CommonTableExpr *gc_level_cte(const GcQueryLevel *level, const RangeTblEntry *rte, const GcQueryLevel **at);
 
 /*
- * The expression behind a Var of this level: an output of a subquery or CTE, or what a
- * join's column stands for.  *inner becomes the level of that expression; a subquery's is
- * made in *room.  NULL if there is nothing behind it, or no single expression.
+ * The expression behind a Var of this level: an output of a subquery or CTE, or the expression of a join's column.
+ * *inner becomes the level of that expression; a subquery's is made in *room.  NULL if there is nothing behind it, or
+ * no single expression.
  */
 extern Node *gc_level_resolve(const GcQueryLevel *level, const Var *var, GcQueryLevel *room,
 							  const GcQueryLevel **inner);
@@ -86,10 +86,16 @@ extern Var *gc_output_var(Query *query, int rti, int resno);
 /* SELECT * FROM (query) AS name, with the query one level further down. */
 extern Query *gc_select_all(Query *query, const char *name);
 
-/* May a query become one that reads what it was?  Not with volatile or set-returning functions, or a subquery in LIMIT. */
+/*
+ * May a query become one that reads the present one as a subquery?  Not with volatile or set-returning functions, or a
+ * subquery in LIMIT.
+ */
 extern bool gc_may_become(const Query *query);
 
-/* Have a query become another one, which reads what it was until now.  Order and limit are the other one's then. */
+/*
+ * Have a query become another one, which reads the present one as a subquery.  Order and limit are the other one's
+ * then.
+ */
 extern void gc_become(Query *query, Query *above);
 
 /* An aggregate of a query level before planning; without an argument: of rows, as count(*). */

@@ -93,7 +93,7 @@ is_distinct(Node *tree)
 	return op && !op->all && has_groups(op);
 }
 
-/* Are values equal to `tree`, and what is below it, where they are to op? */
+/* Are values that are equal to op also equal to `tree` and all expressions below it? */
 static bool
 compares_as(const SetOperationStmt *op, const SetOperationStmt *tree)
 {
@@ -304,8 +304,8 @@ gc_has_union(const Query *query, bool within)
  */
 
 /*
- * The SELECTs and set operations below become those of another query.  UNION becomes UNION ALL if what
- * is above it drops duplicates.
+ * The SELECTs and set operations below become those of another query.  UNION becomes UNION ALL if the query above it
+ * drops duplicates.
  */
 static Node *
 move_tree(const Query *from, Query *to, Node *tree, bool merge, int deeper)

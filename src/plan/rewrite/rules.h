@@ -37,12 +37,12 @@ extern List *gc_unnest_sublinks(const GcQueryLevel *level, List *conjuncts, bool
 extern bool gc_has_not_in(Node *node);
 
 /*
- * Turn NOT IN among the conjuncts, which were taken out of WHERE, into NOT EXISTS and what else it needs.
- * Returns the conjuncts that are to take their place; *changed is set if any was turned.
+ * Turn NOT IN among the conjuncts, which were taken out of WHERE, into NOT EXISTS and its further conditions.  Returns
+ * the conjuncts that are to take their place; *changed is set if any was turned.
  */
 extern List *gc_turn_not_in(const GcQueryLevel *level, List *conjuncts, bool *changed);
 
-/* A copy of an IN's subquery, with what IN tests added to its conditions; NULL if that cannot be said. */
+/* A copy of an IN's subquery, with the test of IN added to its conditions; NULL if that cannot be said. */
 extern Query *gc_rows_of_in(const SubLink *sublink);
 
 /*-------------------------------------------------------------------------
@@ -99,7 +99,7 @@ extern void gc_turn_constant_sets(Query *query, bool *changed);
 /* Has the query itself such an aggregate? */
 extern bool gc_has_ordered_sets(const Query *query);
 
-/* Have groups of values, numbered and counted by windows, say what these aggregates are. */
+/* Compute these aggregates of groups of values, numbered and counted by windows. */
 extern void gc_turn_ordered_sets(Query *query, bool *changed);
 
 /*-------------------------------------------------------------------------
