@@ -62,8 +62,8 @@ typedef struct GcCol
 
 /*
  * Numerics of several display scales are tagged.  The integer of a value at its own scale is shifted by GC_TAG_BITS, and
- * the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.  Values of a column
- * are tagged in 128 bits where 64 would not hold them at the largest scale; a chunk of it may still be narrow.
+ * the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.  Values of a
+ * column are tagged in 128 bits where 64 would not hold them at the largest scale.  A chunk of it may still be narrow.
  */
 #define GC_SCALE_TAGGED		(-2)
 #define GC_TAG_BITS			5

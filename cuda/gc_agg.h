@@ -8,7 +8,8 @@
  * high).  Minimum and maximum keep the largest image under an order-preserving map (gc_value.h),
  * reversed for a minimum.  BIT_OR keeps the bits that any value has, BIT_AND those that any value
  * lacks, BIT_XOR those that an odd number of values have.  So zero means "nothing yet".  Addition
- * is exact in any order except for floats.  A precise sum of floats has two words: what was added up, and what was lost in that.
+ * is exact in any order except for floats.  A precise sum of floats has two words: the sum, and the rounding errors of
+ * its additions.
  *
  * _G updates memory that other blocks update too.  _L updates a block's own table.  On cuda that
  * is in shared memory, where other threads of the block update it; on host it is the calling
@@ -105,7 +106,7 @@ gc_f64x2_mul(double a, double b)
 	return r;
 }
 
-/* Every addition to hi sees what it loses itself. */
+/* Every addition to hi sees its own rounding error. */
 GC_FN void
 gc_add_f64x2(u64 *hi, u64 *lo, f64x2 v)
 {

@@ -3,11 +3,10 @@
  * gc_calendar.h
  *	  Fields of timestamps, their truncation, months added to them, and ages.
  *
- * Dates are days and timestamps microseconds since 2000-01-01, finite ones; what calls this checks that, but
- * for what has a parameter `bad`.
- * The year 0 is 1 BC, as in PostgreSQL's j2date() and date2j().
+ * Dates are days and timestamps microseconds since 2000-01-01, finite ones; callers check that, but for functions with
+ * a parameter `bad`.  The year 0 is 1 BC, as in PostgreSQL's j2date() and date2j().
  *
- * The server includes this file as well.  It defines GC_FN, GC_FN_ONCE and what gc_value.h has before that.
+ * The server includes this file as well.  It defines GC_FN, GC_FN_ONCE and the names of gc_value.h before that.
  *
  *-------------------------------------------------------------------------
  */
@@ -85,7 +84,7 @@ gc_weekday(i32 date)
 }
 
 /*
- * extract(): timestamp_part_common().  There is no year 0: what is before 1 AD counts from -1 down.
+ * extract(): timestamp_part_common().  There is no year 0: years before 1 AD count from -1 down.
  */
 GC_FN i32
 gc_ts_year(i64 ts)

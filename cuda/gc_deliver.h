@@ -4,9 +4,8 @@
  *	  A result that its kernel brings to the host by itself.
  *
  * Where gc_a.scan.deliver_to says so, the last block that is done writes to the host's memory.
- * It writes the flags, and what follows them, gc_a.scan.delivered words of 64 bits in all.
- * After them it writes the word at GC_DONE_AT.  A copy and an event behind the kernel took the
- * worker's thread nearly as long as the launch.
+ * It writes the flags and the words behind them, gc_a.scan.delivered words of 64 bits in all.  After them it writes the
+ * word at GC_DONE_AT.  A copy and an event behind the kernel took the worker's thread nearly as long as the launch.
  *
  * GC_DELIVER comes last, behind a barrier.  Blocks are counted at GC_BLOCKS_AT behind the flags,
  * 0 before.  Any other kernel that writes to the sink has to be done when this launch begins.
@@ -20,10 +19,9 @@
 #if GC_CUDA
 
 /*
- * Called by one thread.  What its block has written up to the last barrier is seen by every thread
- * that sees this thread's next writes.  What other threads had written before anything that this
- * thread has seen is seen by its block.  It is weaker than GC_FENCE, whose single order of all
- * fences is not needed.
+ * Called by one thread.  Writes of its block up to the last barrier are seen by every thread that sees this thread's
+ * next writes.  Writes of other threads, before any that this thread has seen, are seen by its block.  It is weaker
+ * than GC_FENCE, whose single order of all fences is not needed.
  */
 GC_FN void
 gc_order(void)

@@ -16,7 +16,7 @@
 
 #define GC_LIKE_UTF8	1			/* a character has continuation bytes */
 #define GC_LIKE_FOLD	2			/* ASCII letters match regardless of case; the pattern is folded */
-#define GC_LIKE_NOT		4			/* for what calls gc_like(): NOT LIKE */
+#define GC_LIKE_NOT		4			/* for callers of gc_like(): NOT LIKE */
 #define GC_LIKE_UPPER	8			/* ASCII letters of the text, alone, become upper case */
 
 GC_FN u32

@@ -6,7 +6,7 @@
  *
  * A numeric is an integer, the value times 10^scale.
  *
- * The server includes this file as well.  It defines GC_FN, GC_FN_ONCE and what gc_target.h has before that.
+ * The server includes this file as well.  It defines GC_FN, GC_FN_ONCE and the names of gc_target.h before that.
  *
  *-------------------------------------------------------------------------
  */
@@ -122,7 +122,10 @@ gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale, int shown)
 	return GC_MAX(GC_MAX(digits, 0), shown);
 }
 
-/* The trailing zeros of a quotient, or what is made of such, go: its scale is the largest, whatever it shows. */
+/*
+ * The trailing zeros of a quotient, or of a value that is made of such, go: its scale is the largest, whatever it
+ * shows.
+ */
 GC_FN_ONCE int
 gc_strip_zeros(u128 *x, int scale)
 {
@@ -231,8 +234,8 @@ gc_numeric_div(i128 x, int x_scale, i128 y, int y_scale, int shown, i32 *bad)
 }
 
 /*
- * x * 10^k, rounded down; *above: what was cut off against a half, below it, equal or above, as -1, 0, 1.  x is from
- * 10^-17 to 10^18, and the result below 10^17.
+ * x * 10^k, rounded down; *above: is the fraction that was cut off below, equal to or above a half (-1, 0, 1)?  x is
+ * from 10^-17 to 10^18, and the result below 10^17.
  */
 GC_FN_ONCE u64
 gc_float_digits(double x, int k, i32 *above)

@@ -15,18 +15,18 @@
  *	  GC_SLOT_UNITS .. GC_PACKET_VECTORS .. GC_END_PACKET_VECTORS .. GC_END_SLOT_UNITS
  *
  * GC_EDGE_CHANNEL.  All blocks of one kernel take jobs until none is left (gc_channel_next): to fill a slot, or to
- * empty one.  A slot has room for GC_CHANNEL_TILES tiles.  A block fills it with what is left of some tiles and
- * others of one chunk, until it has enough.  So slots are filled well, however few rows are left.  As packets are
- * read soon after they are written, they stay in the L2 cache.
+ * empty one.  A slot has room for GC_CHANNEL_TILES tiles.  A block fills it with the rows left of some tiles of one
+ * chunk, and with others of it, until it has enough.  So slots are filled well, however few rows are left.  As packets
+ * are read soon after they are written, they stay in the L2 cache.
  *
  * There are at least as many slots as blocks, and a block that looks for a job holds none.  So some slot is always
  * free or full, and no block waits for another.  A block that finds no free slot empties one (back pressure), a
  * block that finds no full one fills one.  It works with any number of blocks, co-resident or not.  A row that
  * fails or a request that is cancelled can leave no block waiting.
  *
- * GC_EDGE_REFILL.  Each block has a slot of its own, and tiles of its own, one after another.  It fills the slot
- * with what is left of them, until that is enough for all of its threads.  Then it empties it.  Its control block
- * counts the packets that are in memory.
+ * GC_EDGE_REFILL.  Each block has a slot of its own, and tiles of its own, one after another.  It fills the slot with
+ * the rows that are left of them, until these are enough for all of its threads.  Then it empties it.  Its control
+ * block counts the packets that are in memory.
  *
  * The control block begins with words of 64 bits: GC_CHANNEL_WORDS for bitmaps of slots that are in use, and of
  * slots that are full.  Behind them are 32-bit words.  Each slot has two, for which chunk its packets are of, and
@@ -113,7 +113,7 @@ gc_packet_place(u32 *count)
 	return __shfl_sync(mask, place, leader) + __popc(mask & ((1u << lane) - 1));
 }
 
-/* A part of packet i, past the L1 cache, which does not see what other multiprocessors write. */
+/* A part of packet i, past the L1 cache, which does not see writes of other multiprocessors. */
 #define GC_PACKET_PART_OF(type, at, i)	__ldcg((const type *) (at) + (i))
 
 /* Packets first, first + step, .. before n of the current slot: a thread takes GC_LANE_ROWS of them at a time. */

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gc_selection.h
- *	  Selection scans (codegen/kernel/selection.c): what a selection kernel does with GC_SELECT_ROWS
- *	  rows.
+ *	  Selection scans (codegen/kernel/selection.c): a selection kernel's steps for GC_SELECT_ROWS rows.
  *
  *	  gc_codes_W(r, d, row)			the codes of the rows, as they lie in memory
  *	  gc_entries_W(at, r, delta)	their entries' numbers in the column's table
@@ -66,8 +65,8 @@
 #define GC_END_SELECT_VECTORS	}
 
 /*
- * Vectors of kernels that write what selection kernels read.  These read up to 16 rows at a
- * time, and each code must have its entry in a table.
+ * Vectors of kernels that write columns for selection kernels.  These read up to 16 rows at a time, and each code must
+ * have its entry in a table.
  */
 #define GC_PADDED_VECTORS \
 	for (u32 gc_row = gc_first + thread * GC_SELECT_ROWS; gc_row < ((gc_end + 15) & ~15u); gc_row += nthreads * GC_SELECT_ROWS) {

@@ -4,7 +4,7 @@
  *	  How a kernel is told that nobody wants its result any more.
  *
  * gc_a.scan.stop is the address of a word, or 0.  The launch is to end once the word is
- * gc_a.scan.ticket.  Then the kernel leaves its loops, and what it has written is worth nothing.
+ * gc_a.scan.ticket.  Then the kernel leaves its loops, and its results are worth nothing.
  *
  * Loops whose length the data decide ask for it.  They are chains of rows with one key, lists that are
  * searched, and the like.  GC_GO_ON asks once in GC_TURNS turns of all such loops of a thread.  Once it

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gc_target.h
- *	  What differs between the two targets of a generated kernel.
+ *	  Differences between the two targets of a generated kernel.
  *
  * A kernel's text is written once, in the vocabulary of this file.  It works on vectors of GC_VEC
  * consecutive rows.  On device cuda a vector is one thread's 8 or 16 rows (GC_CUDA_VEC, set by
@@ -19,13 +19,12 @@
  *
  * All is one stage where only filters come, most vectors have a live row, and little is done
  * with it.  That stage is GC_FILTER_AGGREGATE .. GC_FILTER_AGGREGATE_KEPT ..
- * GC_END_FILTER_AGGREGATE, in which the text clears gc_pass for rows that it drops.  On cuda what
- * is known of a row then stays in a predicate.  Making a mask's bit of it, and a predicate of
- * that bit, took as many instructions as the tests.
+ * GC_END_FILTER_AGGREGATE, in which the text clears gc_pass for rows that it drops.  On cuda a fact of a row then stays
+ * in a predicate.  Making a mask's bit of it, and a predicate of that bit, took as many instructions as the tests.
  *
  * GC_VECTOR_ROWS says which rows a vector has.  GC_VECTOR_LIVE begins the stages with the rows
- * that a request may see.  Outside of a stage's own loops, `continue` ends what the request does
- * with this vector: the text around it is a loop's body (gc_tile.h).
+ * that a request may see.  Outside of a stage's own loops, `continue` ends the request's work on this vector: the text
+ * around it is a loop's body (gc_tile.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -153,7 +152,7 @@ GC_REDUCE_OR(u32 mask, u32 x)
 /*
  * x, hidden from the compiler's front half, so that it does not rewrite its uses; the assembler
  * sees x again.  One instruction then tests a bit and gives a predicate, not three (shift, mask,
- * comparison).  What is added or masked under a condition stays one instruction under a predicate.
+ * comparison).  An addition or a mask under a condition stays one instruction under a predicate.
  */
 GC_FN u32
 GC_OPAQUE(u32 x)
@@ -184,7 +183,7 @@ GC_OPAQUE(u32 x)
 #define GC_ROWS_ALL(j, row) \
 	GC_EACH(j) { const u32 gc_pass = GC_IS_LIVE(j); const u32 row = gc_row + j; (void) row; {
 #define GC_END_ROWS_ALL			}}
-/* Tests, and what is done with rows that pass, in one stage. */
+/* Tests, and the code for rows that pass, in one stage. */
 #define GC_FILTER_AGGREGATE(j)				GC_EACH(j) { bool gc_pass = GC_IS_LIVE(j);
 #define GC_FILTER_AGGREGATE_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_FILTER_AGGREGATE				}}

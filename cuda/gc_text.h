@@ -352,8 +352,8 @@ gc_text_end(const GcText *t, const GcTextOp *op, const u8 *c, u32 utf8)
 }
 
 /*
- * Execute n operations on t, which is the value that the program begins with.  Returns what the
- * last makes of the text, if it makes something of it; else t is the result.
+ * Execute n operations on t, which is the value that the program begins with.  Returns the last one's result for the
+ * text, if it has one; else t is the result.
  */
 GC_FN i64
 gc_text_execute(GcText *t, const u8 *program, u32 n, u32 utf8)

@@ -3,11 +3,10 @@
  * gc_top.h
  *	  The first few of many, in an order: which candidates may be among them.
  *
- * Each candidate has an image of 64 bits, larger for what comes earlier.  Three launches look at
- * all candidates.  The first finds the largest image.  The second counts candidates by their
- * distance to it, in bins whose width grows with the distance: four for each power of two.  The
- * third takes the candidates of the first bins that together have as many as are wanted.  So it
- * takes some more, ties among them, and PostgreSQL sorts these.
+ * Each candidate has an image of 64 bits, larger for one that comes earlier.  Three launches look at all candidates.
+ * The first finds the largest image.  The second counts candidates by their distance to it, in bins whose width grows
+ * with the distance: four for each power of two.  The third takes the candidates of the first bins that together have
+ * as many as are wanted.  So it takes some more, ties among them, and PostgreSQL sorts these.
  *
  * Memory of a choice, all zero at first: the largest image, then GC_TOP_COPIES times GC_TOP_BINS
  * counters of 32 bits.  Blocks count in different copies.

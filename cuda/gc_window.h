@@ -12,10 +12,10 @@
  * GC_WINDOW_RUN places, wherever the runs begin.  Behind the sort, the numbers that are not in order are the marks of
  * places: where partitions and groups of peers begin.
  *
- * A scan has three phases: the total of each chunk of places, what comes before each chunk, the state at each place.  A
- * state is what a partition has up to a place.  Where a frame begins with its partition, the state at its end is the
- * function's value.  Else the state before it is taken from that, of sums and counts.  A frame that leaves out rows is in
- * up to three spans, which are added up.  The first scan numbers partitions and peers.
+ * A scan has three phases: the total of each chunk of places, the total before each chunk, the state at each place.  A
+ * state is a partition's result up to a place.  Where a frame begins with its partition, the state at its end is the
+ * function's value.  Else the state before it is taken from that, of sums and counts.  A frame that leaves out rows is
+ * in up to three spans, which are added up.  The first scan numbers partitions and peers.
  *
  *-------------------------------------------------------------------------
  */
@@ -411,7 +411,7 @@ gc_window_scan(const GcWindow *x, u64 chunk, u64 places, int write)
 		x->before[chunk] = s;
 }
 
-/* Put in the place of each of some totals what those before it come to, behind s; returns what all come to. */
+/* Replace each of some totals by the total of those before it, behind s; returns the total of all. */
 GC_FN GcWindowState
 gc_window_before(u32 fn, GcWindowState s, GcWindowState *totals, u64 n)
 {
@@ -540,7 +540,7 @@ gc_window_frame(const GcWindow *x, u64 n, GcWindowSpan partition)
 	return s;
 }
 
-/* Add what a frame has from one place to before another one, if anything. */
+/* Add the rows of a frame from one place to before another one, if any. */
 GC_FN u32
 gc_window_span(GcWindowSpan frame, u64 from, u64 to, GcWindowSpan *spans, u32 n)
 {
@@ -682,7 +682,7 @@ gc_window_by_place(const GcWindow *x, u64 n, GcWindowSpan partition)
 	}
 }
 
-/* Write what the rows of a frame, in these spans, add up to. */
+/* Write the total of the rows of a frame, in these spans. */
 GC_FN void
 gc_window_total(const GcWindow *x, u32 row, u64 first, const GcWindowSpan *spans, u32 nspans)
 {

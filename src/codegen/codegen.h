@@ -153,8 +153,7 @@ typedef struct GcArgWord
  *
  * builds.  Bit b: build b, which the pipeline fills or probes.  ranged.  Bit b: by ranges of its only
  * key, else by hash.  groups: the groups, by their keys; or with build groups_with - 1, if that is not 0.
- * Then first_key and nkeys say by what: columns of the pipeline that scans the groups, which are keys of
- * them (refs).
+ * Then first_key and nkeys have the keys: columns of the pipeline that scans the groups, which are keys of them (refs).
  */
 typedef struct GcSplits
 {
@@ -214,7 +213,7 @@ typedef struct GcVariant
 	GcSplits	splits;			/* all zero: nothing */
 } GcVariant;
 
-/* Field by field: a copy need not have what lies between fields of the original. */
+/* Field by field: a copy need not have the padding of the original. */
 static inline bool
 gc_same_splits(const GcSplits *a, const GcSplits *b)
 {
@@ -326,7 +325,7 @@ extern GcCode gc_generate(const GcProgram *p, u16 pipeline, const GcVariant *var
 						  GcKernelSource *source, GcError *err);
 
 /*
- * The text that does for several members (GcGang in cuda/gc_abi.h) what a kernel's text does for one.  That is of
+ * The text of a kernel for several members (GcGang in cuda/gc_abi.h), as a kernel's own text is for one.  That is of
  * nwords argument words, and each member has the same ones.  *most: members that it can have.  The caller frees it.
  * NULL: there is room for one member only, or no memory.
  */

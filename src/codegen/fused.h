@@ -47,14 +47,14 @@ typedef struct GcFusedSource
 } GcFusedSource;
 
 /*
- * Generate the kernel that does what the kernels of its n members would do.  A launch serves any
- * of the members (GC_ARG_MEMBERS).  It touches nothing of the others, whose words may be 0.  Words
- * of columns that only those others read may be 0, too.
+ * Generate the kernel that does the work of the kernels of its n members.  A launch serves any of the members
+ * (GC_ARG_MEMBERS).  It touches nothing of the others, whose words may be 0.  Words of columns that only those others
+ * read may be 0, too.
  *
  * The launch's sources are the chunks, all cached, that at least one member reads.  GcSource.valid
  * is the set of members that read the chunk.  A member's private chunks need a launch of its own
- * kernel with the same flags and sink, before or after.  Every sink adds to what is there.
- * GcScan.flags is not used.
+ * kernel with the same flags and sink, before or after.  Every sink adds to its earlier contents.  GcScan.flags is not
+ * used.
  *
  * The kernel is compiled for the largest of the members' blocks.  It takes 8 rows per thread
  * unless all members' variants say 16 (device host: all 0).

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_groups.h
- *	  The kernels of group-coded columns: the refinement kernel, and what writes such columns.
+ *	  The kernels of group-coded columns: the refinement kernel, and the kernel that writes such columns.
  *
  * Pure C, called on the worker's main thread.  The caller owns, and frees, the texts that it is given.
  *

@@ -3,9 +3,9 @@
  * compilers.c
  *	  Compiling for device cuda in processes of their own.  See compilers.h.
  *
- * A process has one end of a socket as its standard input and output, and ends when the other end is closed: so it does
- * when the worker ends, in whatever way.  It is in the worker's process group, but signals that end the group do not reach
- * it.  One of another version than the worker's ends at once.  A thread has it for itself from order to
+ * A process has one end of a socket as its standard input and output, and ends when the other end is closed.  So it
+ * ends with the worker, in whatever way that ends.  It is in the worker's process group, but signals that end the group
+ * do not reach it.  One of another version than the worker's ends at once.  A thread has it for itself from order to
  * answer.  Lock: one, for which of them are free; never held while one is spoken to.
  *
  *-------------------------------------------------------------------------

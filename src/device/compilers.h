@@ -9,8 +9,8 @@
  * cores compiled 2.4 times as much as one.  So each compile thread has a process, the program gpuconc_compiler,
  * which is another NVRTC.  Where there is none, or it ended, NVRTC compiles in the worker.
  *
- * Start and stop: the worker's main thread, with no compile thread there; start before the CUDA driver is initialized, as
- * nothing is forked from then on.  The rest: any thread, several at once.
+ * Start and stop: the worker's main thread, with no compile thread there.  Start comes before the CUDA driver is
+ * initialized, as nothing is forked from then on.  The rest: any thread, several at once.
  *
  *-------------------------------------------------------------------------
  */

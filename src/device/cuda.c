@@ -227,7 +227,9 @@ cuda_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 						 "cuLaunchKernel", err);
 }
 
-/* As cuda_launch: the driver copies what the kernel's image declares, which is never more than the buffer. */
+/*
+ * As cuda_launch: the driver copies as many bytes as the kernel's image declares, which is never more than the buffer.
+ */
 static GcCode
 cuda_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 				 const GcGangMember *members, int n, int args_words, GcError *err)
@@ -320,7 +322,7 @@ take_event(CudaDevice *dev, bool timed, GcError *err)
 	return event;
 }
 
-/* Put a taken event behind what is queued. */
+/* Put a taken event behind the queued work. */
 static GcEvent *
 record_event(GcStream *stream, GcEvent *event, GcError *err)
 {
@@ -433,7 +435,7 @@ cuda_event_ms(GcEvent *from, GcEvent *to)
 	return ms;
 }
 
-/* Have what is queued from now on wait for another stream's event. */
+/* Have work that is queued from now on wait for another stream's event. */
 static GcCode
 cuda_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 {
@@ -594,7 +596,7 @@ prepare_kernel(CudaDevice *dev, CuFunction function, GcKernelInfo *info, GcError
 						 "cuFuncSetAttribute", err);
 }
 
-/* A function of the module, prepared for as much shared memory as the device has.  *info: what it takes. */
+/* A function of the module, prepared for as much shared memory as the device has.  *info: its registers and memory. */
 static GcCode
 cuda_kernel_get(GcModule *module, const char *name, GcKernel **out, GcKernelInfo *info,
 				GcError *err)

@@ -65,7 +65,7 @@ struct GcKernel
 {
 	CudaDevice *dev;
 	CuFunction	handle;
-	bool		whole_shared;	/* what its launches ask for (GcLaunch) */
+	bool		whole_shared;	/* the shared memory that its launches ask for (GcLaunch) */
 	GcKernel   *next;			/* in its module */
 };
 
@@ -75,7 +75,7 @@ struct GcModule
 	CuModule	handle;
 	GcKernel   *kernels;
 	GcModule   *next;			/* in dev->modules */
-	GcModule  **link;			/* what points to this one there */
+	GcModule  **link;			/* the link to this one there */
 };
 
 /* Open a device with these operations. */

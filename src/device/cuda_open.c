@@ -125,7 +125,7 @@ gc_cuda_restore_signals(const sigset_t *saved)
 
 /* ---------- open and close ---------- */
 
-/* Find the driver library and its functions.  GC_NO_DEVICE says what to install. */
+/* Find the driver library and its functions.  GC_NO_DEVICE says which package to install. */
 static GcCode
 open_driver(CudaDevice *dev, GcError *err)
 {
@@ -213,7 +213,7 @@ attribute(CudaDevice *dev, unsigned int which)
 	return value;
 }
 
-/* Fill in what planner, scheduler and kernels want to know of the GPU. */
+/* Fill in the GPU's properties for planner, scheduler and kernels. */
 static GcCode
 describe_gpu(CudaDevice *dev, GcError *err)
 {
@@ -278,8 +278,8 @@ open_context(CudaDevice *dev, GcError *err)
 }
 
 /*
- * Take the pool: what the options say, or 85 % of what is free now, since the
- * driver itself needs some.  If that cannot be had, less and less.
+ * Take the pool: as large as the options say, or 85 % of the free memory, since the driver itself needs some.  If that
+ * cannot be had, less and less.
  */
 static GcCode
 take_pool(CudaDevice *dev, u64 limit, GcError *err)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * device.h
- *	  The Device interface: what the worker asks of an accelerator.
+ *	  The Device interface: all calls of the worker to an accelerator.
  *
  * Two implementations: cuda.c (driver API and NVRTC, both opened at run time)
  * and host.c (threads of the worker process and the system's C compiler).  The
@@ -70,16 +70,14 @@ struct GcDeviceInfo
 	int			max_warps;		/* per multiprocessor; host: 1 */
 	int			max_blocks;		/* per multiprocessor; host: 1 */
 	int			registers;		/* per multiprocessor, 32-bit; host: 0 */
-	int			shared_per_sm;	/* bytes; host: what stays in a core's own cache */
+	int			shared_per_sm;	/* bytes; host: of a core's own cache */
 	int			shared_per_block;	/* bytes a block may have with opt-in; host: more
 									 * is possible, but slow */
 	int			shared_reserved;	/* bytes per block that the system takes */
 	u64			l2_bytes;		/* host: of the last level */
 	int			arch;			/* 90 for sm_90; host: 0, unless it pretends */
 	bool		quick_compile;	/* GC_COMPILE_QUICK is worth asking for */
-	char		target[64];		/* compile target, part of the kernel cache's key:
-								 * architecture and version of NVRTC, or version of
-								 * the C compiler and a digest of CPU and options */
+	char		target[64];		/* of the kernel cache's key: NVRTC and architecture, or compiler, CPU and options */
 };
 
 typedef struct GcKernelInfo
@@ -98,8 +96,7 @@ typedef struct GcLaunch
 	bool		whole_shared;	/* give multiprocessors the most shared memory and the least
 								 * cache, instead of the driver's choice for this kernel
 								 * (sched/policy/launch_order.h).  Host: ignored */
-	double		link_bytes;		/* what it reads in the host's memory, in bytes of copies that take as
-								 * long: an estimate, for a pretended link.  cuda: ignored */
+	double		link_bytes;		/* an estimate, for a pretended link: reads in the host's memory, as bytes of copies */
 } GcLaunch;
 
 /* A member of a gang launch (cuda/gc_abi.h): a whole GcArgs, and its blocks. */
@@ -134,14 +131,13 @@ typedef struct GcDeviceOps
 	 */
 	GcCode		(*open) (GcDevice **dev, const GcDeviceOptions *options, GcError *err);
 
-	/* Abandon what is queued and give everything back, modules included. */
+	/* Abandon all queued work and give everything back, modules included. */
 	void		(*close) (GcDevice *dev);
 
 	/*
-	 * The pool of device memory taken at open(): options.memory_limit bytes.  The
-	 * default is 85 % of what is free on a GPU, and half of a host's memory.  It is
-	 * less where that could not be had.  Host: a range of address space of this
-	 * process, zeroed, that gets memory when it is touched.
+	 * The pool of device memory taken at open(): options.memory_limit bytes.  The default is 85 % of the free memory of
+	 * a GPU, and half of a host's memory.  It is less where that could not be had.  Host: a range of address space of
+	 * this process, zeroed, that gets memory when it is touched.
 	 */
 	void		(*pool) (GcDevice *dev, GcAddr *base, u64 *size);
 
@@ -174,9 +170,8 @@ typedef struct GcDeviceOps
 	 * words of args->w used.  A kernel's parameter may declare fewer or more,
 	 * and finds anything in the further words.  No blocks: nothing happens.
 	 *
-	 * Host: a block is never interrupted, so other streams get the threads as
-	 * soon as some block ends, or a spare thread where it takes long.  So let a
-	 * launch have several blocks per thread.
+	 * Host: a block is never interrupted.  So other streams get the threads as soon as some block ends, or a spare
+	 * thread where it takes long.  So let a launch have several blocks per thread.
 	 */
 	GcCode		(*launch) (GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 						   const GcArgs *args, int args_words, GcError *err);

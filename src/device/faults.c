@@ -3,9 +3,9 @@
  * faults.c
  *	  Device calls that are made to fail: for tests, of a device that pretends.
  *
- * Another implementation's operations, with a count in front.  What a call that fails was to queue is not queued.  What was
- * queued before goes on, as on a GPU that has no memory for one call more.  Once the device is lost, no call tells what is
- * done.  What was queued is over by then, since kernels run on this machine's processors and write to its memory.
+ * Another implementation's operations, with a count in front.  A call that fails queues nothing.  Work that was queued
+ * before goes on, as on a GPU that has no memory for one call more.  Once the device is lost, no call tells how far
+ * work is.  Queued work is over by then, since kernels run on this machine's processors and write to its memory.
  *
  * The worker's main thread; compile() is not counted, since other threads call it.
  *

@@ -71,7 +71,7 @@ struct GcModule
 	const GcDeviceInfo *info;	/* the device's */
 	GcKernel   *kernels;
 	GcModule   *next;			/* in dev->modules */
-	GcModule  **link;			/* what points to this one there */
+	GcModule  **link;			/* the link to this one there */
 };
 
 /* ---------- describing the machine ---------- */
@@ -528,7 +528,7 @@ host_event_written(GcStream *stream, const u32 *word, GcError *err)
 	return host_event(stream, err);
 }
 
-/* An event has the error of what was queued before it. */
+/* An event has the error of the work that was queued before it. */
 static GcCode
 mark_result(const GcEvent *event, GcError *err)
 {
@@ -551,7 +551,7 @@ host_event_done(GcEvent *event, bool *done, GcError *err)
 	return code;
 }
 
-/* Wait with the thread blocked, and return the error of what was queued. */
+/* Wait with the thread blocked, and return the error of the queued work. */
 static GcCode
 host_event_wait(GcEvent *event, GcError *err)
 {
@@ -576,7 +576,7 @@ host_event_put(GcDevice *dev, GcEvent *event)
 	gc_host_event_put(event);
 }
 
-/* Have what is queued from now on wait for another stream's event. */
+/* Have work that is queued from now on wait for another stream's event. */
 static GcCode
 host_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 {

@@ -92,8 +92,7 @@ prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr, int 
 }
 
 /*
- * Run it to its end; what it writes goes to `out`.  GC_OK says that it ran, and
- * *status how it ended.
+ * Run it to its end; its output goes to `out`.  GC_OK says that it ran, and *status how it ended.
  */
 static GcCode
 run(const HostCompiler *compiler, const char *const *args, char **env, int in, int out,
@@ -255,7 +254,7 @@ report_failure(const HostCompiler *compiler, int status, int out, bool *full, Gc
 	return code;
 }
 
-/* Read what the compiler wrote, in memory that the caller frees. */
+/* Read the compiler's output, in memory that the caller frees. */
 static GcCode
 read_image(const char *path, GcImage *image, bool *full, GcError *err)
 {
@@ -488,8 +487,8 @@ compiler_version(const HostCompiler *compiler, char *version, size_t size, GcErr
 }
 
 /*
- * A hash of what decides whether compiled code may be used on this machine.
- * Code for -march=native is for one kind of CPU, as the kernel describes it.
+ * A hash of all that decides whether compiled code may be used on this machine.  Code for -march=native is for one kind
+ * of CPU, as the kernel describes it.
  */
 static u64
 machine_digest(u64 seed)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * host_compile.h
- *	  Kernels for device host: the C compiler, found and run, and loading what it made.
+ *	  Kernels for device host: the C compiler, found and run, and its libraries, loaded.
  *
  * A compiler is found on the worker's main thread; it may run on any thread.
  *

@@ -445,8 +445,8 @@ any_thread(const HostDevice *dev, int i)
 }
 
 /*
- * A stream of the ring that a spare thread is to serve, or NULL: the device has all the threads that it should
- * have, or all streams are served, if only by threads with a long unit.
+ * A stream of the ring that a spare thread is to serve.  NULL: the device has all its threads, or all streams are
+ * served, if only by threads with a long unit.
  */
 static GcStream *
 neglected(HostDevice *dev)

@@ -14,7 +14,7 @@
 
 extern GcCode gc_host_threads_start(HostDevice *dev, int nthreads, GcError *err);
 
-/* Join the threads and free what is queued; streams and events remain. */
+/* Join the threads and free the queued tasks; streams and events remain. */
 extern void gc_host_threads_stop(HostDevice *dev);
 
 /* An empty operation to be filled and submitted; NULL with *err set. */

@@ -231,7 +231,7 @@ compile_entry(GcKernelCache *cache, GcCachedKernel *entry)
 		cache->wake(cache->wake_arg);
 }
 
-/* Compile with full effort what was compiled quickly; if this fails, the quick kernel stays. */
+/* Compile a quick kernel's text with full effort; if this fails, the quick kernel stays. */
 static void
 improve_entry(GcKernelCache *cache, GcCachedKernel *entry)
 {
@@ -281,7 +281,7 @@ compile_main(void *arg)
 	}
 }
 
-/* Have threads compile the entry.  What is compiled ahead waits behind what requests wait for. */
+/* Have threads compile the entry.  Kernels that are compiled ahead come behind those that requests wait for. */
 static void
 queue_job(GcCachedKernel *entry)
 {

@@ -3,13 +3,13 @@
  * kcache_disk.c
  *	  The kernel cache's files.
  *
- * What is read here is executed in the server.  So a file counts only if no other user than
- * the server's can have written it.  That is asked of the descriptor that is then read,
- * never of a name.  Damage is found by a checksum, which is no protection against malice.
+ * Files that are read here are executed in the server.  So a file counts only if no other user than the server's can
+ * have written it.  That is asked of the descriptor that is then read, never of a name.  Damage is found by a checksum,
+ * which is no protection against malice.
  *
  * A file that is read gets a new time of modification: by it, the files used least
- * recently are found.  Servers may share a directory.  One of them may remove what
- * another one wrote, which then compiles it again.
+ * recently are found.  Servers may share a directory.  One of them may remove another one's file, which then compiles
+ * the kernel again.
  *
  * Process and threads: the worker; its main thread, but for gc_kdisk_store and
  * gc_kdisk_trim, which the compile threads call.  No locks: a reader
@@ -73,7 +73,7 @@ fill_header(BinHeader *header, const GcKernelKey *key, const char *source,
 	header->checksum[1] = gc_hash64(image, image_size, 2);
 }
 
-/* A file's name: its key in hexadecimal, with a suffix by what it has. */
+/* A file's name: its key in hexadecimal, with a suffix by its contents. */
 static void
 file_name(char *name, const GcKernelKey *key, const char *suffix)
 {
@@ -82,7 +82,7 @@ file_name(char *name, const GcKernelKey *key, const char *suffix)
 
 /* ---------- trust ---------- */
 
-/* Why we do not trust what the descriptor refers to; NULL if we do. */
+/* Why we do not trust the descriptor's file; NULL if we do. */
 static const char *
 distrust(const struct stat *st)
 {
@@ -134,7 +134,7 @@ has_writer(int dir, const char *name)
 	return pid > 0 && pid != getpid() && (kill((pid_t) pid, 0) == 0 || errno == EPERM);
 }
 
-/* Remove what a server that was killed has left half written, and no other process's files. */
+/* Remove files that a server that was killed has left half written, and no other process's. */
 static void
 remove_leftovers(int dir)
 {

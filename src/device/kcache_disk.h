@@ -3,7 +3,7 @@
  * kcache_disk.h
  *	  The kernel cache's files.
  *
- * kcache_disk.c says which threads call what.
+ * kcache_disk.c says which threads call which function.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +25,7 @@ typedef struct GcKernelDisk
 	atomic_bool usable;			/* becomes false when something is wrong */
 	char	   *path;			/* for messages */
 	atomic_ullong limit;		/* bytes that kernels may take; 0: no limit */
-	atomic_ullong bytes;		/* that kernels took when the directory was last listed, with
-								 * what was written since */
+	atomic_ullong bytes;		/* that kernels took when the directory was last listed, with those written since */
 	void		(*log) (const char *message);
 } GcKernelDisk;
 

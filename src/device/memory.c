@@ -50,7 +50,7 @@ typedef struct PoolBlock
 	u64			most;			/* of the treap by address: size of the largest block of the subtree; 0 for block 0 */
 	u32			priority;		/* of the treaps' heap order */
 	bool		used;
-	u8			kind;			/* if used: what for */
+	u8			kind;			/* if used: its purpose */
 } PoolBlock;
 
 struct GcPool
@@ -150,7 +150,7 @@ sum_up(GcPool *pool, BlockNo no, int by)
 		block->most = right;
 }
 
-/* Divide a subtree into what comes before a block, and what comes behind it. */
+/* Divide a subtree into blocks before a block, and blocks behind it. */
 static void
 tree_divide(GcPool *pool, BlockNo top, const PoolBlock *at, int by, BlockNo *left, BlockNo *right)
 {
@@ -193,7 +193,7 @@ tree_join(GcPool *pool, BlockNo left, BlockNo right, int by)
 	return right;
 }
 
-/* Insert into the tree below `top`, and return what is its top now.  Priorities keep it balanced (a treap). */
+/* Insert into the tree below `top`, and return its new top.  Priorities keep it balanced (a treap). */
 static BlockNo
 insert_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 {
@@ -223,7 +223,7 @@ tree_insert(GcPool *pool, BlockNo no)
 		pool->root[by] = insert_below(pool, pool->root[by], no, by);
 }
 
-/* Remove from the tree below `top`, and return what is its top now. */
+/* Remove from the tree below `top`, and return its new top. */
 static BlockNo
 remove_below(GcPool *pool, BlockNo top, BlockNo no, int by)
 {
@@ -423,7 +423,7 @@ gc_pool_destroy(GcPool *pool)
 	free(pool);
 }
 
-/* Cut a block to this size; what is left becomes a block behind it.  Neither is in the tree. */
+/* Cut a block to this size; the rest becomes a block behind it.  Neither is in the tree. */
 static void
 split(GcPool *pool, BlockNo no, u64 size)
 {

@@ -21,17 +21,17 @@
 typedef struct GcPool GcPool;
 
 /*
- * Manage [base, base + size), less what alignment takes from its ends and, as 0
- * means none, address 0.  NULL when out of memory, or when no granule is left.
+ * Manage [base, base + size), less bytes for alignment at its ends and, as 0 means none, address 0.  NULL when out of
+ * memory, or when no granule is left.
  */
 extern GcPool *gc_pool_create(GcAddr base, u64 size);
 extern void gc_pool_destroy(GcPool *pool);
 
 /*
- * The begin of the lowest free block that has room.  For what stays long, the highest block of just this size, else the
- * end of the highest that has room.  O(log n).  So what stays lies at the pool's end, where pieces of few sizes take
- * each other's places, and large pieces find room at its begin.
- * 0 when nothing fits (or no memory for bookkeeping); size > 0.
+ * The begin of the lowest free block that has room.  For memory that stays taken for long: the highest block of just
+ * this size, else the end of the highest that has room.  O(log n).  So such memory lies at the pool's end, where pieces
+ * of few sizes take each other's places.  Large pieces find room at its begin. 0 when nothing fits (or no memory for
+ * bookkeeping); size > 0.
  */
 extern GcAddr gc_pool_alloc(GcPool *pool, u64 size);
 extern GcAddr gc_pool_alloc_to_stay(GcPool *pool, u64 size);

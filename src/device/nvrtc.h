@@ -3,7 +3,7 @@
  * nvrtc.h
  *	  Compiling kernel text for device cuda; needs no GPU.
  *
- * nvrtc.c says which threads call what.
+ * nvrtc.c says which threads call which function.
  *
  *-------------------------------------------------------------------------
  */

@@ -35,7 +35,7 @@ typedef enum GcAggFn
 	GC_NAGG_FNS
 } GcAggFn;
 
-/* An accumulator's value, which says by what image a value goes into its words. */
+/* An accumulator's value, which says by which image a value goes into its words. */
 typedef enum GcAggValue
 {
 	GC_VALUE_COUNT,				/* the number of values: each is 1 */
@@ -47,7 +47,7 @@ typedef enum GcAggValue
 /* How words of an accumulator, or a value's image and these, become one. */
 typedef enum GcMerge
 {
-	GC_MERGE_ADD,				/* 64 bits; of what table entries say is added, bound ones may have: */
+	GC_MERGE_ADD,				/* 64 bits; beside the values that the table says, bound ones may have: */
 	GC_MERGE_ADD128,			/* two words, the lower first */
 	GC_MERGE_ADDF,				/* a double */
 	GC_MERGE_PRECISE,			/* two doubles, which together are the sum */
@@ -61,7 +61,7 @@ typedef struct GcAccumulator
 	u8			value;			/* GcAggValue */
 	u8			merge;			/* GcMerge */
 	bool		reversed;		/* images are complemented: the least, or bits that any value lacks */
-	u8			parts;			/* GcAggFn of what puts together accumulators of parts of the rows */
+	u8			parts;			/* GcAggFn that puts together accumulators of parts of the rows */
 } GcAccumulator;
 
 static const GcAccumulator gc_accumulators[GC_NAGG_FNS] = {

@@ -3,7 +3,7 @@
  * edge.h
  *	  How rows go from one step of a pipeline to the next (Paul, He, He 2016).
  *
- * An edge lies before a step, or before the sink.  It does not change what a program computes.
+ * An edge lies before a step, or before the sink.  It does not change a program's results.
  *
  *-------------------------------------------------------------------------
  */

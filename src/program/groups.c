@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * groups.c
- *	  What a pipeline finds in the groups of an earlier one: keys and accumulators as
- *	  columns.  And in its rows: the outputs, and what windows over them are.
+ *	  Groups of an earlier pipeline as the input of another one: keys and accumulators as columns.  And rows of one: the
+ *	  outputs, and the windows over them.
  *
  * A key has the range of the expression that it groups by, and an output that of its own.  A sum's range is that of its
  * argument times the rows that can come into the group.  Averages of numerics are
@@ -26,9 +26,9 @@ source_of(const GcTyper *t, const GcPColumn *c, u16 *pipeline)
 
 /*
  * Sums and counts of groups below are bounded in sum as each alone is, since the groups part the rows.  So the bound is
- * not times as many groups, if each comes into a group once at most: joins may multiply them, and so may rounds.  Of
- * grouping sets, the groups of each set part the rows, so that all of them have a row once for each set.  Where sets are
- * of rows, the rows that come to the sink are counted so.
+ * not times as many groups, if each comes into a group once at most.  Joins may multiply them, and so may rounds.  Of
+ * grouping sets, the groups of each set part the rows, so that all of them have a row once for each set.  Where sets
+ * are of rows, the rows that come to the sink are counted so.
  */
 u64
 gc_added_up(const GcTyper *t, const GcPAgg *agg, u16 pipeline)
@@ -160,7 +160,7 @@ has_varying_key(const GcTyper *t, const GcPWindow *w)
 	return w->frame == GC_FRAME_RANGE && gc_is_varying(&t->exprs[gc_refs(t->p)[pl->first_out + w->by]]);
 }
 
-/* Has a bound of a window's range the scale of what is compared with it? */
+/* Has a bound of a window's range the scale of the expression that is compared with it? */
 static bool
 is_of_scale(const GcTyper *t, const GcPWindow *w, u8 bound)
 {

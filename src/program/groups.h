@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * groups.h
- *	  What a pipeline finds in the groups of an earlier one: keys and accumulators as
- *	  columns; private to program/.
+ *	  Groups of an earlier pipeline as the input of another one: keys and accumulators as columns; private to program/.
  *
  * Pure C; runs in backends.
  *

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * kinds.h
- *	  Kinds of values: what the columns, the programs and the kernels agree on
- *	  about a value, whatever its PostgreSQL type.  Includes nothing of PostgreSQL.
+ *	  Kinds of values: the properties of a value that columns, programs and kernels know, whatever its PostgreSQL type.
+ *	  Includes nothing of PostgreSQL.
  *
  * To add a kind: an entry here, a line in the table of kinds.c, and its types in
  * columns/encode/pgkinds.c.  A kind with a form of its own needs a case in each switch over

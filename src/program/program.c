@@ -395,7 +395,7 @@ gc_bind_rests(GcProgram *p)
 	}
 }
 
-/* Does the probe ask its build for what that has? */
+/* Does the build have all that the probe asks for? */
 static bool
 probe_ok(const GcProgram *p, u16 pipeline, const GcPStep *step)
 {
@@ -485,7 +485,7 @@ rest_ok(const GcProgram *p, const GcPPipeline *pl)
 		pl->group_words == owner->group_words && pl->group_mode == owner->group_mode;
 }
 
-/* A pipeline's input, steps and sink are within bounds, and come after what they read. */
+/* A pipeline's input, steps and sink are within bounds, and come after their inputs. */
 static GcCode
 check_pipeline(const GcProgram *p, u16 n, GcError *err)
 {

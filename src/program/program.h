@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * program.h
- *	  The pipeline program: what a plan subtree computes, free of PostgreSQL.
+ *	  The pipeline program: the computations of a plan subtree, free of PostgreSQL.
  *
  * A program is a DAG of pipelines, in execution order; the last one is the main
  * pipeline.  A pipeline scans one input: a relation's chunks, the private chunk of
@@ -120,7 +120,7 @@ typedef enum GcOp
 								 * there before that join: NULL in a build's row without a match */
 	GC_OP_ROW_ID,				/* ref: the pipeline's input: which of its rows it is, as a chunk's
 								 * number and a row's in it (gc_tile.h, GC_ROW_ID) */
-	GC_OP_SHOWN,				/* a numeric sum, and as int4 the display scale that it has: of what went in, the largest */
+	GC_OP_SHOWN,				/* a numeric sum, and as int4 its display scale: the largest of its inputs' */
 	GC_OP_NUMBER,				/* a numeric of the same value, with the largest display scale */
 	GC_OP_ARM,					/* ref: pipeline; in its kernel the first argument, else the second */
 	GC_OP_WINDOW,				/* ref: window; cast_scale: GcOver; its value for each row of the window's pipeline, written
@@ -158,8 +158,7 @@ typedef struct GcExpr
 	i16			cast_precision;
 	u8			opreg;			/* bound: register in which the arguments, rescaled,
 								 * and the unchecked result are exact */
-	u8			small;			/* bound, of what is aggregated: GC_PART_ROWS values
-								 * add up within 32 bits */
+	u8			small;			/* bound, of an aggregate's argument: GC_PART_ROWS values add up within 32 bits */
 } GcExpr;
 
 typedef struct GcPColumn
@@ -203,9 +202,8 @@ typedef enum GcStepType
 } GcStepType;
 
 /*
- * Kinds of probes, by what becomes of a row.  A match is a row of the build with equal keys for which
- * the step's condition, if it has one, is true.  An inner probe has none: a filter behind
- * it is the same.
+ * Kinds of probes, by which rows they pass on.  A match is a row of the build with equal keys for which the step's
+ * condition, if it has one, is true.  An inner probe has none: a filter behind it is the same.
  */
 typedef enum GcJoinKind
 {
@@ -297,9 +295,7 @@ typedef struct GcPPipeline
 	u16			first_step;
 	u16			nsteps;
 	u16			build;			/* GC_SINK_BUILD */
-	u16			first_key;		/* GC_SINK_AGGREGATE: group keys, refs; GC_SINK_SELECT,
-								 * GC_SINK_ROWS: what the first few are chosen by, if nkeys
-								 * is 1 */
+	u16			first_key;		/* refs: group keys; GC_SINK_SELECT, GC_SINK_ROWS: the order's image, if nkeys is 1 */
 	u16			nkeys;
 	u16			first_out;		/* GC_SINK_ROWS: outputs, refs */
 	u16			nouts;
@@ -332,8 +328,8 @@ gc_is_wide(const GcExpr *e)
 }
 
 /*
- * A row of a row sink is its outputs, a 64-bit word each, then the words of their NULL flags, then the high words of
- * those outputs that are wide.  Output i's flag is bit i % 64 of word i / 64.  There is always one such word.
+ * A row of a row sink has a 64-bit word for each output.  Then come the words of their NULL flags, then the high words
+ * of wide outputs.  Output i's flag is bit i % 64 of word i / 64.  There is always one such word.
  */
 #define GC_NULL_WORDS(nouts)	((nouts) > 64 ? ((nouts) + 63) / 64 : 1)
 
@@ -355,8 +351,7 @@ gc_sink_visits(const GcPPipeline *pl)
 #define GC_GROUP_KEY_INDEX(pipeline, key)	((pipeline) * GC_MAX_KEYS + (key))
 
 /*
- * One accumulator.  What SQL calls an aggregate is one or more of these (avg is
- * a sum and a count), combined by the executor.
+ * One accumulator.  An aggregate of SQL is one or more of these (avg is a sum and a count), combined by the executor.
  */
 typedef struct GcPAgg
 {
@@ -517,8 +512,8 @@ gc_is_arm_of(const GcProgram *p, u16 n, u16 owner)
 
 /*
  * The column of a relation or a row source that has all of an expression's values.  They may have come by way of builds,
- * keys of groups, and extremes in groups.  GC_NONE: there is none, since they are computed.  sums: go on with what a sum
- * adds up, which has the same scale.
+ * keys of groups, and extremes in groups.  GC_NONE: there is none, since they are computed.  sums: go on with a sum's
+ * argument, which has the same scale.
  */
 extern u16	gc_origin_column(const GcProgram *p, u16 e, bool sums);
 
@@ -532,8 +527,8 @@ extern bool gc_has_arms(const GcProgram *p, u16 pipeline);
 extern bool gc_build_is_optional(const GcProgram *p, u16 build);
 
 /*
- * Check every index and count, so that nothing later need: the worker runs it
- * on what arrives through shared memory.  GC_BAD_PROGRAM says what is wrong.
+ * Check every index and count, so that nothing later need: the worker runs it on programs that arrive through shared
+ * memory.  GC_BAD_PROGRAM says which one is wrong.
  */
 extern GcCode gc_program_check(const GcProgram *p, size_t size, GcError *err);
 

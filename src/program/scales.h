@@ -4,9 +4,9 @@
  *	  How many digits a numeric shows behind the point: the rules of numeric.c, by which an expression's display scale comes
  *	  from its arguments'.
  *
- * Here they are said once.  The planner asks what is known by types (plan/group/aggregates.c), typing which scales may
- * occur (GcExpr.min_scale to scale), and kernels compute a row's (codegen/expr/expr.c).  The scale of a quotient depends on its
- * value, too: cuda/gc_numeric.h has that rule.  What has no rule has a scale of its own.
+ * Here they are said once.  The planner asks for scales by types (plan/group/aggregates.c), typing for those that may
+ * occur (GcExpr.min_scale to scale), and kernels compute a row's (codegen/expr/expr.c).  The scale of a quotient
+ * depends on its value, too: cuda/gc_numeric.h has that rule.  An expression without a rule has a scale of its own.
  *
  * Pure C, for all processes.
  *
@@ -19,7 +19,7 @@
 
 typedef enum GcScaleRule
 {
-	GC_SCALE_OWN = 0,			/* what is stored, a parameter */
+	GC_SCALE_OWN = 0,			/* a stored value, a parameter */
 	GC_SCALE_GIVEN,				/* cast_scale */
 	GC_SCALE_ARGUMENT,			/* that of the argument; an integer's is 0 */
 	GC_SCALE_LARGER,			/* of two arguments */

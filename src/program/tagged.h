@@ -28,10 +28,10 @@ extern bool gc_taggable(const GcExpr *e, const GcRange *range);
 /* May a numeric expression's values be stored in 128 bits? */
 extern bool gc_storable(const GcExpr *e, const GcRange *range);
 
-/* The register of what is stored of values of that range and these scales, which are equal if they are no numerics. */
+/* The register of stored values of that range and these scales, which are equal if they are no numerics. */
 extern GcReg gc_stored_reg(u8 kind, i16 min_scale, i16 scale, const GcRange *range);
 
-/* The range of what is stored of an expression of that range. */
+/* The range of the stored values of an expression of that range. */
 extern GcRange gc_stored_range(const GcExpr *e, const GcRange *range);
 
 #endif							/* GC_TAGGED_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * typer.c
- *	  What the files that type a program share.
+ *	  The common part of the files that type a program.
  *
  * Pure C; runs in backends.
  *

@@ -4,12 +4,10 @@
  *	  Bound types of a program: registers, scales, NULLs and checks, derived
  *	  from the value ranges that the columns actually have.
  *
- * The rule for every operator: compute the range of the exact result.  Where it lies
- * within what PostgreSQL's type can hold, no check is compiled.  Where it does not, the
- * operation is checked at run time and its range cut to the type's.  The register is the
- * narrowest that holds the range.  So int4 columns of small values multiply in 32 bits
- * without a check.  Numeric columns multiply as plain integers for as long as they fit,
- * exactly.
+ * The rule for every operator: compute the range of the exact result.  Where it lies within the range of PostgreSQL's
+ * type, no check is compiled.  Where it does not, the operation is checked at run time and its range cut to the type's.
+ * The register is the narrowest that holds the range.  So int4 columns of small values multiply in 32 bits without a
+ * check.  Numeric columns multiply as plain integers for as long as they fit, exactly.
  *
  * Pure C; runs in backends.
  *
@@ -285,7 +283,7 @@ type_choice(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
-/* A leaf: column, payload, parameter, lookup result; and what is one of these, or NULL. */
+/* A leaf: column, payload, parameter, lookup result; and an expression that is one of these, or NULL. */
 static void
 type_fact(GcExpr *e, const GcFact *fact, GcRange *r)
 {
@@ -296,7 +294,7 @@ type_fact(GcExpr *e, const GcFact *fact, GcRange *r)
 		e->flags |= GC_NULLABLE;
 }
 
-/* The range of what stands for itself, as facts tell it. */
+/* The range of a leaf, as facts tell it. */
 static GcCode
 type_leaf(GcTyper *t, GcExpr *e, GcRange *r)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * typing.h
- *	  From a logical program and what is known about its values to a bound one.
+ *	  From a logical program and facts of its values to a bound one.
  *
  * Pure C; runs in backends.
  *

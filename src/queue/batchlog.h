@@ -119,8 +119,7 @@ extern GcKernelLog *gc_kernellog_read(int *n);
 extern void gc_batchlog_reset(void);
 
 /*-------------------------------------------------------------------------
- * Copies over the link: those of waves, of what requests have in device memory before their kernels begin, and of large
- * results
+ * Copies over the link: those of waves, of requests' memory before their kernels begin, and of large results
  *
  * The worker writes once per wave, when its kernels are done, unless there are more than some hundred waves in a second.
  * It also writes once or twice per request that copies, when the request is done.  Times are by the server's clock.  The
@@ -150,7 +149,7 @@ typedef struct GcWaveRecord
 	uint32		chunks;
 	uint32		requests;		/* scans that it served */
 	uint64		bytes;			/* copied */
-	uint64		shared;			/* of these, what several scans read */
+	uint64		shared;			/* the part of these that several scans read */
 	uint64		lookups;		/* of these, dictionaries and lookup tables */
 	uint32		unlogged;		/* waves that were made since the one logged before, and are not in the log */
 } GcWaveRecord;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * build_keys.h
- *	  The least and the greatest key of dense builds that were made, by what the builds contain.
+ *	  The least and the greatest key of dense builds that were made, by the builds' contents.
  *
  * Workers tell, and sessions skip chunks whose keys are all outside.  A build's hash says which rows are in it and how
- * they are numbered, so what was told of it stays true.
+ * they are numbered, so its keys stay true.
  *
  *-------------------------------------------------------------------------
  */

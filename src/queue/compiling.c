@@ -29,7 +29,7 @@ typedef struct Noted
 static Noted noted[MOST_NOTED];
 static int	next_noted = 0;
 
-/* The worker's: what was published before it began. */
+/* The worker's: programs that were published before it began. */
 static uint32 before = 0;
 
 GcHash
@@ -38,7 +38,7 @@ gc_program_key(const GcProgram *logical)
 	return gc_hash_bytes(logical, logical->size, MyDatabaseId);
 }
 
-/* The word of a program in shared memory, for a device, and what its upper half is. */
+/* The word of a program in shared memory, for a device, and the value of its upper half. */
 static pg_atomic_uint64 *
 place_of(const GcHash *key, int device)
 {

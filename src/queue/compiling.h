@@ -35,7 +35,7 @@ extern bool gc_compiling_goes_on(const GcHash *key);
 /* Is nothing being compiled for requests, as far as the worker has told? */
 extern bool gc_compiling_nothing(void);
 
-/* The worker's: a new one does not go on with what the one before it left. */
+/* The worker's: a new one does not go on with the programs of the one before it. */
 extern void gc_compilations_restart(void);
 extern void gc_compilations_publish(uint32 asked, uint32 ended);
 

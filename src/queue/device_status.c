@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * device_status.c
- *	  What the worker of each device tells all processes.
+ *	  The state of each device, which its worker tells all processes.
  *
- * Runs in backends and in the workers' main threads.  No lock: what is set once is set before `state`, and the rest is
- * atomic.  Sessions that wait for a device sleep on a condition variable.
+ * Runs in backends and in the workers' main threads.  No lock: fields that are set once are set before `state`, and the
+ * others are atomic.  Sessions that wait for a device sleep on a condition variable.
  *
  *-------------------------------------------------------------------------
  */

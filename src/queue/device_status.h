@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * device_status.h
- *	  What the worker of each device tells all processes.
+ *	  The state of each device, which its worker tells all processes.
  *
- * In main shared memory, an entry for each device of gpuconc.devices.  Its worker writes it, queue.c what is assigned
- * to it.  A reader may find it changed a moment later.
+ * In main shared memory, an entry for each device of gpuconc.devices.  Its worker writes it, and queue.c its backlog.
+ * A reader may find it changed a moment later.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,7 @@ typedef enum GcWorkerState
 typedef enum GcMemoryKind
 {
 	GC_MEMORY_OTHER,			/* requests' parameters and visible rows, packets, selections */
-	GC_MEMORY_COLUMNS,			/* columns' chunks that stay, and what is derived of them */
+	GC_MEMORY_COLUMNS,			/* columns' chunks that stay, and columns derived of them */
 	GC_MEMORY_LOOKUPS,			/* dictionaries and lookup tables */
 	GC_MEMORY_BUILDS,
 	GC_MEMORY_GROUPS,			/* group tables, and results of other sinks */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * orders.h
- *	  What requests read of tables, and what of it they would not have read were the table sorted by a column.
+ *	  Rows that requests read of tables, and those that they would not have read were the table sorted by a column.
  *
  * Written and read by backends.
  *
@@ -15,7 +15,7 @@
 #include "access/attnum.h"
 #include "port/atomics.h"
 
-/* Columns that are counted; what comes when all are taken is not. */
+/* Columns that are counted; those that come when all places are taken are not. */
 #define GC_ORDERS			1024
 
 typedef struct GcOrderKey

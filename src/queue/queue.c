@@ -49,7 +49,7 @@ typedef struct GcSlot
 	int			next_free;
 	int			owner_pid;
 	int			device;			/* that it was submitted to last */
-	uint32		predicted_us;	/* what it adds to that device's backlog */
+	uint32		predicted_us;	/* its part of that device's backlog */
 	Latch	   *owner;			/* backend to wake */
 	GcRequest  *request;
 	GcResult   *result;
@@ -472,7 +472,7 @@ gc_slot_info(int slot)
 	return &queue->slots[slot].info;
 }
 
-/* Wake the worker of a device, so that it frees what it holds for an abandoned request. */
+/* Wake the worker of a device, so that it frees all that it holds for an abandoned request. */
 static void
 wake_worker(int device)
 {
@@ -573,15 +573,15 @@ is_mine(const GcSlot *s)
 {
 	/*
 	 * After its state was read.  A session that chose me did so before I left, and its slot is FILLING until it sees
-	 * that.  So what was another device's in another state is not mine now.
+	 * that.  So a slot that was another device's in another state is not mine now.
 	 */
 	pg_read_barrier();
 	return s->device == gc_my_device();
 }
 
 /*
- * The worker exits, and its device is closed: what is left of its requests ends with GC_WORKER_GONE.  Others find
- * no worker here.
+ * The worker exits, and its device is closed: its requests that are left end with GC_WORKER_GONE.  Others find no
+ * worker here.
  */
 void
 gc_queue_worker_stop(void)
@@ -674,7 +674,7 @@ gc_slot_request(int slot)
 	return queue->slots[slot].request;
 }
 
-/* Where the worker notes what EXPLAIN shows of the request; the session reads it once the slot is DONE. */
+/* The worker's notes of the request, for EXPLAIN; the session reads them once the slot is DONE. */
 GcRunInfo *
 gc_slot_run_info(int slot)
 {

@@ -59,7 +59,7 @@ typedef struct GcLutValue
 {
 	const GcSharedLookup *shared;	/* NULL: it travels with the request: */
 	const GcDict *dict;			/* of a text program, which the device executes; else NULL: */
-	GcHash		function;		/* text programs: identity of what is computed */
+	GcHash		function;		/* text programs: identity of the results */
 	u64			data_off;		/* entry 0 is f(NULL); or the text program (cuda/gc_text.h) */
 	u64			nulls_off;		/* bytes, 1 = NULL */
 	i64			base;			/* entry 1 is f(base) */
@@ -198,7 +198,7 @@ typedef struct GcRunInfo
 	u32			passes;			/* the most launches of one kernel for parts of builds or groups */
 	u32			waves;			/* of chunks, that its pipelines were scanned in */
 	u64			wave_bytes;		/* copied for those */
-	u64			wave_bytes_shared;	/* of these, what other requests read, too */
+	u64			wave_bytes_shared;	/* the part of these that other requests read, too */
 	u32			link_reads;		/* chunks of columns that they read in the host's memory */
 	u64			link_read_bytes;	/* over the link for those: an estimate */
 	u32			kernels;		/* launched */
@@ -225,7 +225,7 @@ typedef struct GcRunInfo
 	u8			below_edge;		/* GcEdge of the pipeline before the main one that made groups, the longest of these */
 	u8			below_step;
 	float		below_predicted_ms;
-	float		below_ms;		/* what it took; 0: there is none, or more than one kernel filled its groups */
+	float		below_ms;		/* its time; 0: there is none, or more than one kernel filled its groups */
 	u8			edge;			/* GcEdge of the main pipeline */
 	u8			edge_step;		/* before which it lies */
 	u32			edge_tile;		/* rows of the table of which packets are in memory at a time; 0: all */
@@ -233,7 +233,7 @@ typedef struct GcRunInfo
 	u64			edge_held;		/* the most of these that there were at a time */
 	u32			edge_packet_bytes;	/* of each */
 	float		edge_predicted_ms;	/* of the main kernel with this edge; 0: not predicted */
-	float		main_ms;		/* what that took, without builds */
+	float		main_ms;		/* the time of that, without builds */
 	u64			rows_made[GC_MAX_PIPELINES];	/* that a pipeline before the main one put into its hash table or
 												 * list, and 1; 0: its kernel does not count them */
 } GcRunInfo;
@@ -366,7 +366,7 @@ typedef struct GcStats
 	pg_atomic_uint64 lookups_shared;	/* tables that requests found complete in shared memory */
 	pg_atomic_uint64 waves;			/* of chunks, of tables that do not fit into device memory */
 	pg_atomic_uint64 wave_bytes;	/* copied for those */
-	pg_atomic_uint64 wave_bytes_shared;	/* of these, what several requests read */
+	pg_atomic_uint64 wave_bytes_shared;	/* the part of these that several requests read */
 	pg_atomic_uint64 link_bytes;	/* copied to the device, each byte once, for however many requests */
 	pg_atomic_uint64 link_reads;	/* chunks of columns that kernels read in the host's memory, per request */
 	pg_atomic_uint64 link_read_bytes;	/* over the link for those: an estimate */
@@ -374,7 +374,7 @@ typedef struct GcStats
 	pg_atomic_uint64 region_misses; /* that were copied there for them */
 	pg_atomic_uint64 evictions; /* regions, builds and the like that left device memory when it was short */
 	pg_atomic_uint64 evicted_bytes;
-	GcDecisionStats evicting;	/* what leaves device memory */
+	GcDecisionStats evicting;	/* which data leaves device memory */
 	GcDecisionStats admitting;	/* may a request begin? */
 	TimestampTz reset_at;		/* behind all counters */
 } GcStats;

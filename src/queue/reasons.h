@@ -14,7 +14,7 @@
 
 #include "port/atomics.h"
 
-/* Counts that are kept; what comes when all are taken is not counted. */
+/* Counts that are kept; reasons that come when all places are taken are not counted. */
 #define GC_REASONS			2048
 
 /* Longer reasons are cut. */

@@ -3,10 +3,10 @@
  * route.c
  *	  Which of several devices a request goes to.
  *
- * Sessions gather here what they know of each device.  sched/policy/device_choice.h chooses by that.
+ * Sessions gather here their knowledge of each device.  sched/policy/device_choice.h chooses by that.
  *
  * Runs in backends, apart from what workers tell.  Times by program are words that workers write and sessions read:
- * half of a hash, and microseconds; a split request counts with the time of all its parts.
+ * half of a hash, and microseconds.  A split request counts with the time of all its parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -108,7 +108,10 @@ gc_route_build_bytes(const GcBuildValue *build)
 	return Max((double) (build->cap + build->slots), (double) build->range / 8) * sizeof(u64);
 }
 
-/* Bytes of the builds that requests may share and that are not on the device: about what it reads and writes for them. */
+/*
+ * Bytes of the builds that requests may share and that are not on the device: about as much as it reads and writes for
+ * them.
+ */
 static double
 build_bytes(const GcRequest *request, int device)
 {

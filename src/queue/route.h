@@ -3,9 +3,9 @@
  * route.h
  *	  Which of several devices a request goes to.
  *
- * The session decides as it submits, by numbers in shared memory: the predicted time of what is assigned to each device
- * and not done, the bytes of each column that the device's worker has there, and the builds.  All of it may be old by a
- * moment, and a decision by old numbers costs time alone.
+ * The session decides as it submits, by numbers in shared memory.  These are each device's backlog, the bytes of each
+ * column that the device's worker has there, and the builds.  All of it may be old by a moment, and a decision by old
+ * numbers costs time alone.
  *
  *-------------------------------------------------------------------------
  */

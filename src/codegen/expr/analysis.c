@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * analysis.c
- *	  What can be told of a program before anything of it is generated.  No function here has a
- *	  state; each knows the bound program only.
+ *	  Facts of a program that hold before anything of it is generated.  No function here has a state; each knows the
+ *	  bound program only.
  *
  * Pure C, called on the worker's main thread.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * analysis.h
- *	  What can be told of a program before anything of it is generated.
+ *	  Facts of a program that hold before anything of it is generated.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -18,7 +18,7 @@ extern bool cg_checked(const GcProgram *p, u16 e);
 /* Does e read only columns of the pipeline's input (and parameters)? */
 extern bool cg_columns_only(const GcProgram *p, u16 e);
 
-/* Does what a step computes for a row depend on one column?  On which? */
+/* Does a step's result for a row depend on one column?  On which? */
 extern bool cg_one_column(const GcProgram *p, const GcPStep *step, u16 *column);
 
 /* May that fail? */

@@ -64,7 +64,7 @@ result_of(const GcExpr *e, Operand o)
 	return o;
 }
 
-/* A timestamp and what is added to it: sum, unless the timestamp is infinite. */
+/* A timestamp and its addend: sum, unless the timestamp is infinite. */
 static Operand
 emit_passed_infinite(Cg *cg, const GcExpr *e, const Operand *a, const Operand *b, const char *sum, const char *null)
 {

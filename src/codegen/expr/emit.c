@@ -192,9 +192,9 @@ cg_hash(Cg *cg, const char *h, const char *keys, int nkeys)
  * UNION ALL's arms: which of their values a pipeline has
  *
  * The arms are pipelines with one sink, and expressions behind the union are the same for all of
- * them.  A column of the union is a GC_OP_ARM of what it is in each arm.  A kernel must not read
- * columns of other arms, and what can be told of an expression depends on the arm.  So a pipeline is
- * looked at, and generated, from a copy of the program in which that is settled.  The copy belongs to the caller.
+ * them.  A column of the union is a GC_OP_ARM of its expressions in the arms.  A kernel must not read columns of other
+ * arms, and facts of an expression depend on the arm.  So a pipeline is looked at, and generated, from a copy of the
+ * program in which that is settled.  The copy belongs to the caller.
  *-------------------------------------------------------------------------
  */
 

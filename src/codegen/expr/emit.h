@@ -55,8 +55,8 @@ cg_pipeline_number(const Cg *cg)
 }
 
 /*
- * A copy of the program in which each GC_OP_ARM has for both arguments what it is in this pipeline.
- * NULL if the program has none.  The caller frees it.
+ * A copy of the program in which each GC_OP_ARM has this pipeline's expression for both arguments.  NULL if the program
+ * has none.  The caller frees it.
  */
 extern GcCode cg_settle_arms(const GcProgram *p, u16 pipeline, GcProgram **copy, GcError *err);
 

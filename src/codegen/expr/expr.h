@@ -12,7 +12,7 @@
 
 #include "state.h"
 
-/* Emit statements computing e; what it reads has been required (values.h). */
+/* Emit statements computing e; its inputs have been required (values.h). */
 extern Operand cg_expr(Cg *cg, u16 e);
 
 /* As cg_expr(), in the form in which the value is stored: tagged if its display scale varies. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fusion.h
- *	  What the members of a fused kernel have in common while it is generated.
+ *	  The state that the members of a fused kernel share while it is generated.
  *
  * Private to codegen/.  A Fusion belongs to gc_generate_fused, on the worker's main thread; each member's Cg
  * points to it.
@@ -30,7 +30,7 @@ typedef struct SharedVector
 typedef struct Fusion
 {
 	GcFusedSource *src;
-	bool		asking;			/* first pass: what would each member load? */
+	bool		asking;			/* first pass: which vectors would each member load? */
 	u32			readers[GC_MAX_COLUMNS];	/* by physical column: members that read it */
 	SharedVector vectors[MAX_SHARED_VECTORS];
 	int			nvectors;

@@ -1,9 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * group_scan.c
- *	  Pipelines over the groups of an earlier pipeline: HAVING, joins with an aggregated
- *	  subquery, aggregates of aggregates, the choice of the groups that are returned.  And over
- *	  the rows of one.
+ *	  Pipelines over the groups of an earlier pipeline.  They are for HAVING, joins with an aggregated subquery,
+ *	  aggregates of aggregates, and the choice of groups.  And over the rows of one.
  *
  * Groups lie row by row: a group's words, and for hashed groups its key.  So these kernels have
  * one phase, in which a thread takes one group after another.  A dense group's keys are computed
@@ -39,7 +38,7 @@ from_word(Cg *cg, const GcPPipeline *from, u8 part)
 	return cg_word(cg, GC_ARG_GROUP, number_of(cg, from), part);
 }
 
-/* Declare the rows of an earlier pipeline, and how many there are: what had no room is not counted. */
+/* Declare the rows of an earlier pipeline, and how many there are: rows that had no room are not counted. */
 static void
 declare_rows(Cg *cg, const GcPPipeline *from)
 {

@@ -12,7 +12,7 @@
 
 #include "state.h"
 
-/* Declare vK, and vnK if it may be NULL: what column `column` (local number k) is of this group. */
+/* Declare vK, and vnK if it may be NULL: the value of column `column` (local number k) for this group. */
 extern void cg_group_column(Cg *cg, u16 column, int k);
 
 /* Declare, at the kernel's scope, where the groups are. */

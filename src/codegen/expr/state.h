@@ -10,10 +10,9 @@
  * Names in generated text.  Columns are dN (description), cN (vector), nN (NULLs
  * of the vector), vN and vnN (one row's value and NULL flag).  Parameters are pN,
  * lookup tables LN, lists IN.  Builds are bN_*, with xN the matching row or dense
- * index; payloads are yN and ynN; what gathered rows have looked up is zN.  Packed codes
- * are wN, of which those from firstN on, but not endN, pass (in all lanes of a word: fromN
- * and toN).  Temporaries are tN and, for their NULL flags, tnN.  Accumulators in registers
- * are aN, their share from one vector sN, and a block's eN.
+ * index; payloads are yN and ynN; lookups of gathered rows are zN.  Packed codes are wN, of which those from firstN on,
+ * but not endN, pass (in all lanes of a word: fromN and toN).  Temporaries are tN and, for their NULL flags, tnN.
+ * Accumulators in registers are aN, their share from one vector sN, and a block's eN.
  *
  * In a fused kernel each member has C scopes of its own, so that members use the same names, with
  * two exceptions.  Column numbers are those of the physical columns, the same for all members.

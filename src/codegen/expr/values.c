@@ -3,10 +3,9 @@
  * values.c
  *	  How values are brought to a kernel's statements: columns, parameters, payloads, entries of lookup tables.
  *
- * What an expression reads is required before the expression is written (cg_require).  A column
- * becomes available as a vector or as one row's value, by the kernel's phase.  A payload is read
- * at the index of the row's match in its build.  The scan skeleton loads a vector that several members of a fused kernel
- * want (fusion.c).
+ * The inputs of an expression are required before the expression is written (cg_require).  A column becomes available
+ * as a vector or as one row's value, by the kernel's phase.  A payload is read at the index of the row's match in its
+ * build.  The scan skeleton loads a vector that several members of a fused kernel want (fusion.c).
  *
  * Pure C, called on the worker's main thread.
  *

@@ -8,9 +8,9 @@
  * repeated in each scope of the member.
  *
  * A member has three scopes.  Before the scan, its part of the shared memory is filled.  In the
- * loop over vectors, it takes rows.  After the scan, what it gathered is merged.  Only members
- * that take part enter their scopes.  That test is uniform over the grid, or in the loop over one
- * tile.  No member sees another member's declarations.
+ * loop over vectors, it takes rows.  After the scan, its gathered results are merged.  Only members that take part
+ * enter their scopes.  That test is uniform over the grid, or in the loop over one tile.  No member sees another
+ * member's declarations.
  *
  * The members share the descriptions of the physical columns, which are fetched once per tile.
  * They share vectors that at least two of them want in their first stage.  From the first vector

@@ -118,7 +118,7 @@ begin_producer(const Cg *cg, Text *t)
 
 /*
  * The producer's loop over tiles from .. to - 1, every `step`-th; where rows are gathered, a warp takes a part of one.
- * slot: what says where the slot is.
+ * slot: the expression for the slot's place.
  */
 static void
 emit_producer(const Cg *cg, Text *t, const char *from, const char *to, const char *step, bool whole_block, const char *slot)
@@ -176,8 +176,8 @@ emit_channel(const Cg *cg, Text *t)
 }
 
 /*
- * Each block has tiles of its own, some at a time.  It fills its slot with what is left of them.  It does so while
- * they are of one chunk and that is not enough for all of its threads.  Then it goes on with full warps.
+ * Each block has tiles of its own, some at a time.  It fills its slot with the rows that are left of them.  It does so
+ * while they are of one chunk and that is not enough for all of its threads.  Then it goes on with full warps.
  */
 static void
 emit_refill(const Cg *cg, Text *t)

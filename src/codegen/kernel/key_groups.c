@@ -4,11 +4,10 @@
  *	  The kernels of group-coded columns: the refinement kernel, and the kernel that writes such
  *	  columns.
  *
- * Selection scans test a column with many values mostly by what another table says of them: a
- * part's brand, a customer's city.  Values of which that table says the same form a key group.  A
- * group-coded column has each row's key group in the place of its value.  It is narrower.  Also a
- * table by key group fits into shared memory where a table by value does not.  Shared memory
- * answers an order of magnitude more often than the L2 cache.
+ * Selection scans test a column with many values mostly by attributes of them in another table: a part's brand, a
+ * customer's city.  Values of which that table says the same form a key group.  A group-coded column has each row's key
+ * group in the place of its value.  It is narrower.  Also a table by key group fits into shared memory where a table by
+ * value does not.  Shared memory answers an order of magnitude more often than the L2 cache.
  *
  * Key groups are a guess, and results never rely on them: tables may change, and requests may
  * test attributes that no key group knows.  For every scan the merge kernel (selection.c) looks

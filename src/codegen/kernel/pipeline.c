@@ -9,9 +9,9 @@
  * rows come.  Where all rows may be added up at once, one loop does everything
  * (GC_FILTER_AGGREGATE).
  *
- * A full or right join has a second kernel, the rest: rows of the build that nothing matched go through the steps behind
- * the join, into the same sink.  GC_OP_OUTER stands around what came before the join, and is NULL in the rest.  So both
- * kernels share expressions, types, groups and sums.
+ * A full or right join has a second kernel, the rest.  In it, rows of the build that nothing matched go through the
+ * steps behind the join, into the same sink.  GC_OP_OUTER stands around expressions from before the join, and is NULL
+ * in the rest.  So both kernels share expressions, types, groups and sums.
  *
  * step/steps.c decides which step is tested in which way.
  *
@@ -41,8 +41,8 @@
  * The rest of a full or right join: the build's rows that nothing matched
  *
  * The pipeline with the join has noted each match (step/probe.c).  This one takes the other rows through
- * the steps behind the join, into the same sink.  What came before the join is NULL here
- * (GC_OP_OUTER); the build's payloads are read at the row's own number, as after a match.
+ * the steps behind the join, into the same sink.  Expressions from before the join are NULL here (GC_OP_OUTER); the
+ * build's payloads are read at the row's own number, as after a match.
  *
  * As in a group scan, a thread takes one row after another.
  *-------------------------------------------------------------------------
@@ -180,8 +180,8 @@ emit_test(Cg *cg, const GcPStep **steps, int first, int last, const char *loop,
 }
 
 /*
- * A stage may take its n steps in any order.  Move steps on packed codes to the front, and make
- * available what they read.  Returns their number.
+ * A stage may take its n steps in any order.  Move steps on packed codes to the front, and make their inputs available.
+ * Returns their number.
  */
 static int
 set_packed_aside(Cg *cg, const GcPStep **steps, int n, Packed *packed)
@@ -242,7 +242,7 @@ emit_vector_phase(Cg *cg, const GcPStep **steps, int n)
 	/*
 	 * The first stage tests cheap steps, selective together, on every row.  In a fused kernel it
 	 * tests all steps.  Members run one after another in the same thread, so every further stage
-	 * would be one more wait.  Also, what one member loads serves the others.
+	 * would be one more wait.  Also, vectors that one member loads serve the others.
 	 */
 	while (first < n &&
 		   (whole || (first < FIRST_STAGE_STEPS && passed < 2) ||
@@ -638,7 +638,7 @@ emit_body(Cg *cg)
  *-------------------------------------------------------------------------
  */
 
-/* The producer's part is complete: set it aside, and forget what it has declared. */
+/* The producer's part is complete: set it aside, and forget its declarations. */
 static void
 keep_producer(Cg *cg)
 {

@@ -13,8 +13,8 @@
 #include "../expr/state.h"
 
 /*
- * Fill cg->decls, cg->descs and cg->body.  With an edge, what is before it is in cg->producer, and what is behind
- * it in descs and body.
+ * Fill cg->decls, cg->descs and cg->body.  With an edge, the text before it is in cg->producer, and the text behind it
+ * in descs and body.
  */
 extern void cg_pipeline(Cg *cg);
 

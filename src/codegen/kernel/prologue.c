@@ -7,7 +7,7 @@
  * something of, and those that these need: a compiler takes half as long again to read all.  A name belongs to the
  * file that has it first, as no file needs a later one.
  *
- * Pure C, called on the worker's main thread.  What is known of the library is read from it once.
+ * Pure C, called on the worker's main thread.  Names of the library are read from it once.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,9 @@
 
 #define NFILES	((int) (sizeof(devlib_text) / sizeof(devlib_text[0])))
 
-/* gc_abi.h to gc_deliver.h: what heads and ends of kernels are made of, with macros that name what comes later. */
+/*
+ * gc_abi.h to gc_deliver.h: heads and ends of kernels are made of these, with macros that name things of later files.
+ */
 #define FILES_OF_ALL	0x3fu
 
 /* More than twice the names of the library, so that a search ends soon. */

@@ -19,8 +19,8 @@
 extern void cg_prologue(Text *t, int nwords, int vec, int threads);
 
 /*
- * Put what the whole kernel t needs of the device library before its head.  Each text that cg_prologue began is to end
- * with this.  Out of memory, t has failed and is empty.
+ * Put those parts of the device library before the head of kernel t that the kernel needs.  Each text that cg_prologue
+ * began is to end with this.  Out of memory, t has failed and is empty.
  */
 extern void cg_add_library(Text *t);
 

@@ -55,7 +55,7 @@ gc_generate_link_kernel(void)
 						   "}\n");
 }
 
-/* The kernel that fills a lookup table with what a text program makes of each value of a dictionary. */
+/* The kernel that fills a lookup table with a text program's results for the values of a dictionary. */
 char *
 gc_generate_text_kernel(void)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * aggregates.c
- *	  Aggregates in a group's words: what they are given, and how it comes there.
+ *	  Aggregates in a group's words: their arguments, and how these are added.
  *
  * Layout of a group's words: cuda/gc_agg.h.
  *

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * aggregates.h
- *	  Aggregates in a group's words: what they are given, and how it comes there.
+ *	  Aggregates in a group's words: their arguments, and how these are added.
  *
- * What the sinks that aggregate have in common.  Word 0 of a group counts its rows, or only says
- * that there are any.
+ * The common part of the sinks that aggregate.  Word 0 of a group counts its rows, or only says that there are any.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -31,8 +30,8 @@ typedef struct Update
 	const char *block;			/* gc_block_* */
 	const char *type;			/* of totals in registers, */
 	const char *nothing;		/* which begin with this */
-	const char *merge;			/* statement for these: the total, what is merged with it */
-	const char *cell;			/* what a cell has: the word, the next one */
+	const char *merge;			/* statement for these: the total, the value merged with it */
+	const char *cell;			/* the cell's word, and the next one */
 	bool		tested;			/* it pays to leave out totals of nothing */
 } Update;
 
@@ -41,16 +40,16 @@ extern const Update *agg_update(const GcPAgg *agg);
 /* Declare where the groups are, gc_groups, and for how many there is room, gc_ngroups. */
 extern void agg_prepare(Cg *cg);
 
-/* May what is aggregated raise an error? */
+/* May an aggregate's argument raise an error? */
 extern bool agg_checked(const Cg *cg, const GcPAgg *agg);
 
-/* Require the keys, and what is aggregated. */
+/* Require the keys, and the aggregates' arguments. */
 extern void agg_require(Cg *cg);
 
 /* Input of aggregate i: 1 if its argument is not looked at. */
 extern Operand agg_operand(Cg *cg, u16 i);
 
-/* Image of what an accumulator is given, but for counts. */
+/* Image of an accumulator's input, but for counts. */
 extern void agg_image(const GcPAgg *agg, const Operand *o, char *buf, size_t size);
 
 /* Statement that adds operand o to the group's words; it leaves word 0 alone. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cells.c
- *	  Cells: what a block keeps in shared memory of the groups whose rows come first.
+ *	  Cells: groups of a block in shared memory, those whose rows come first.
  *
  * A cell is found by its tag, which is the group's number + 1.  Hashed groups' cells also have the
  * group's key, so that a row of such a group does not come to the table in global memory.
@@ -68,7 +68,7 @@ cg_fold_in_cell(Cg *cg)
 	text_addf(cg->out, "}\n");
 }
 
-/* Total of a cell's copies, as eN, on top of what is there. */
+/* Total of a cell's copies, added to eN. */
 void
 cg_gather_cell(Cg *cg, Text *t)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cells.h
- *	  Cells: what a block keeps in shared memory of the groups whose rows come first.
+ *	  Cells: groups of a block in shared memory, those whose rows come first.
  *
  * Private to codegen/, called on the worker's main thread.
  *

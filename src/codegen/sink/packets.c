@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * packets.c
- *	  Sink: packets, before an edge; and what is read from them behind it (cuda/gc_packet.h).
+ *	  Sink: packets, before an edge; and reads of them behind it (cuda/gc_packet.h).
  *
  * Pure C, called on the worker's main thread.
  *

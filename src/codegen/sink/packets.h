@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * packets.h
- *	  What is written to packets before an edge, and read from them behind it.
+ *	  Packets, as they are written before an edge, and read behind it.
  *
  * Private to codegen/, called on the worker's main thread.
  *

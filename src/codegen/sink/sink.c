@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sink.c
- *	  What a pipeline does with the rows that come through.
+ *	  The end of a pipeline: which sink gets the rows that come through.
  *
  * Before an edge the sink is packets, whatever comes behind it.  This file chooses among the sinks: dense and hash builds share one, groups have three.  Without
  * keys, accumulators are in registers.  Groups of dense keys are in a table that is indexed by a

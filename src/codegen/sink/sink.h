@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sink.h
- *	  What a pipeline does with the rows that come through.
+ *	  The end of a pipeline: which sink gets the rows that come through.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -15,7 +15,7 @@
 /* Declare the sink's argument words, before anything else is generated. */
 extern void sink_prepare(Cg *cg);
 
-/* Require, in the vector phase, what the sink reads of the scanned table. */
+/* Require, in the vector phase, the scanned table's columns that the sink reads. */
 extern void sink_require(Cg *cg);
 
 /* Statements for one row, in the row phase. */

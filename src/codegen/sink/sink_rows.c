@@ -14,7 +14,7 @@
 #include "../expr/values.h"
 #include "sinks.h"
 
-/* Declare where rows go, and, of the first few by an order, what is known of the others. */
+/* Declare where rows go, and, of the first few by an order, the bound that the others have set. */
 static void
 prepare(Cg *cg)
 {

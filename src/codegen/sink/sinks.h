@@ -28,7 +28,7 @@ typedef struct Sink
 	void		(*end) (Cg *cg, Text *t);
 } Sink;
 
-/* The place of a row or group in an order, as gc_image: larger for what comes earlier. */
+/* The place of a row or group in an order, as gc_image: larger for one that comes earlier. */
 extern void cg_emit_image(Cg *cg);
 
 extern const Sink sink_build;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * batched_lookup.c
- *	  Batched lookups: look up together what gathered rows want of builds.
+ *	  Batched lookups: rows of builds that gathered rows look up together.
  *
  * A visited row (cuda/gc_visit.h) asks builds for payloads and direct lookup tables by its
  * columns.  Each access waits for the L2 cache or for memory.  In the row phase a thread's rows
  * come one after another, behind branches, and the compiler moves no access across those.  So
- * four rows wait four times.  What depends on gathered columns alone is therefore looked up
- * before the row phase, for all rows that the thread has gathered:
+ * four rows wait four times.  Lookups that depend on gathered columns alone are therefore made before the row phase,
+ * for all rows that the thread has gathered:
  *
  *	  GC_SELECTED_ARRAY(u8, z0);
  *	  GC_LOOK_UP(gc_j)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batched_lookup.h
- *	  Batched lookups: look up together what gathered rows want of builds.
+ *	  Batched lookups: rows of builds that gathered rows look up together.
  *
  * Private to codegen/, called on the worker's main thread.
  *
@@ -26,8 +26,8 @@ typedef struct Batched
 } Batched;
 
 /*
- * Find what the n remaining steps and the sink want of builds and gathered rows can look up
- * together.  At most the first MOST_BATCHED accesses are taken.
+ * Find the lookups of the n remaining steps and the sink that gathered rows can make together.  At most the first
+ * MOST_BATCHED accesses are taken.
  */
 extern void cg_find_batched(Cg *cg, const GcPStep **steps, int n, Batched *batched);
 

@@ -35,7 +35,7 @@ extern bool cg_is_packed(const GcProgram *p, const GcPStep *step);
  */
 extern int	cg_per_warp_words(const GcProgram *p, const GcPPipeline *pl);
 
-/* In the vector phase, make available what n such steps read, and note the columns in *packed. */
+/* In the vector phase, make the inputs of n such steps available, and note the columns in *packed. */
 extern void cg_require_packed(Cg *cg, const GcPStep **steps, int n, Packed *packed);
 
 /* Test these filters on all rows of a vector. */

@@ -4,8 +4,8 @@
  *	  Probes of lists: builds without keys, of which each row is tried.
  *
  * A list's rows are numbered, and all threads of a warp read the same row at a time.  Lists of inner and
- * left joins are cut into slices: a unit of the scan tries one slice of each (cuda/gc_pair.h).  What left,
- * semi and anti joins do with lists is in probe.c.
+ * left joins are cut into slices: a unit of the scan tries one slice of each (cuda/gc_pair.h).  Left, semi and anti
+ * joins with lists are in probe.c.
  *
  * Pure C, called on the worker's main thread.
  *
@@ -34,7 +34,7 @@ cg_pair_words(Cg *cg)
 	return cg->pair_words - 1;
 }
 
-/* The word with a part of what is told of a list that is cut. */
+/* A word of those that describe a list that is cut. */
 static int
 list_word(Cg *cg, const GcPStep *step, int part)
 {

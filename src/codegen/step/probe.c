@@ -7,8 +7,8 @@
  * selection scan (kernel/selection.c) the request's predicate kernel therefore looks up every value of
  * the column once.  It writes each value's row into a direct lookup table.  The kernel that visits
  * the selection bitmap's rows then reads this table, of 4 or 8 bytes a value, which the L2 cache
- * holds.  Slots and keys would not fit there.  So a join by hash table costs what a join by dense
- * build does.  Payloads of up to 4 bytes stand in the same entry, so that one access is enough.
+ * holds.  Slots and keys would not fit there.  So a join by hash table costs as much as a join by dense build.
+ * Payloads of up to 4 bytes stand in the same entry, so that one access is enough.
  *
  * This is perfect hashing by value, as in the dimension vectors of invisible joins (Abadi,
  * Madden, Hachem 2008).  But the table is made per request, from the build that the request's own
@@ -186,15 +186,14 @@ cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size)
  *
  * Of a list all rows are tried in the same way, but there are no full and right joins with one.
  *
- * A condition reads its build's payloads in a C scope of its own.  What it declares there is
- * forgotten afterwards.
+ * A condition reads its build's payloads in a C scope of its own.  Its declarations are forgotten afterwards.
  *
  * A semi or anti probe of a dense build without a condition needs none of this: it is a test of
  * the bitmap (cg_step_condition()).
  *-------------------------------------------------------------------------
  */
 
-/* Require what a condition reads besides payloads of this build. */
+/* Require the inputs of a condition besides payloads of this build. */
 static void
 require_beside(Cg *cg, u16 e, u16 build)
 {

@@ -32,11 +32,11 @@ extern void cg_hash_find(Cg *cg, const GcPStep *step);
 extern void cg_direct_write(Cg *cg, const GcPStep *step, const char *at);
 
 /*
- * Make available what a step reads.  Called for all steps of a stage before any of them is tested.
+ * Make a step's inputs available.  Called for all steps of a stage before any of them is tested.
  */
 extern void cg_require_step(Cg *cg, const GcPStep *step);
 
-/* Emit what computes the condition, and write the condition to buf. */
+/* Emit the statements of the condition, and write the condition to buf. */
 extern void cg_step_condition(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
 /*

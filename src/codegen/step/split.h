@@ -19,7 +19,7 @@ cg_is_split(const Cg *cg, u16 build)
 	return (cg->variant->splits.builds >> build & 1) != 0;
 }
 
-/* Emit what computes the keys of a probe's row; buf: a condition, true if the row is of this pass. */
+/* Emit the statements of the keys of a probe's row; buf: a condition, true if the row is of this pass. */
 extern void cg_probed_part(Cg *cg, const GcPStep *step, char *buf, size_t size);
 
 /* Skip a row of another pass, whose keys for the build that the pipeline fills are in gc_k. */
