@@ -3,9 +3,8 @@
  * views.c
  *	  SQL-callable functions about the cache.
  *
- * Runs in backends.  What a user may see: everything with the rights of
- * pg_read_all_stats, else the tables of the current database that the user may
- * select from.
+ * Runs in backends.  Tables that a user may see: all with the rights of pg_read_all_stats, else those of the current
+ * database that the user may select from.
  *
  *-------------------------------------------------------------------------
  */

@@ -32,10 +32,10 @@ extern GcKind gc_type_kind(Oid typid);
 extern bool gc_collation_deterministic(Oid collation);
 
 /*
- * Raw form of a non-NULL value: integers, dates, times, timestamps sign-extended;
- * oid, "char" zero-extended; bool 0/1; floats their bits (float4 in the low half); numeric times 10^dscale.
- * Not for codes.  False if the value has none (numeric NaN, infinity, beyond
- * 64 bits; an interval that is not as interval.h says, a timetz of a zone of more than 18 hours).
+ * Raw form of a non-NULL value: integers, dates, times, timestamps sign-extended; oid, "char" zero-extended; bool 0/1.
+ * Floats are their bits (float4 in the low half), numerics times 10^dscale.  Not for codes.  False if the value has
+ * none (numeric NaN, infinity, beyond 64 bits; an interval that is not as interval.h says, a timetz of a zone of more
+ * than 18 hours).
  */
 extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
 
@@ -50,7 +50,7 @@ typedef struct GcValueBytes
 	Oid			oid;			/* an enum's */
 } GcValueBytes;
 
-/* Bytes of a value whose kind has codes.  Detoasts what is toasted. */
+/* Bytes of a value whose kind has codes.  Detoasts it if need be. */
 extern void gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b);
 
 /* The opposite, in CurrentMemoryContext; a text with so many blanks behind it. */

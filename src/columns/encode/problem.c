@@ -4,8 +4,8 @@
  *	  Columns that could not be cached: when is it worth trying again?
  *
  * Runs in backends and loaders, under a guard.  A column with a problem has no
- * cells, so its queries are PostgreSQL's.  Its evidence says where the problem was
- * met, and what the visibility map's LSNs were then.
+ * cells, so its queries are PostgreSQL's.  Its evidence says where the problem was met, and has the visibility map's
+ * LSNs of that time.
  *
  * An offending row was on an all-visible page.  When the row is removed, the page loses
  * its bit.  VACUUM sets the bit again, and that moves the LSN of the map page.  While the
@@ -38,7 +38,7 @@
 #include "reader.h"
 #include "../../settings.h"
 
-/* A load that meets the problem again puts off the next one by this many times what it took. */
+/* A load that meets the problem again puts off the next one by this many times its own time. */
 #define VAIN_FACTOR		10
 
 const char *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * problem.h
- *	  What is remembered of a column's problem, and when to look whether it has gone.
+ *	  A column's problem: where it was met, and when to look whether it has gone.
  *
  *-------------------------------------------------------------------------
  */

@@ -31,7 +31,7 @@ extern bool gc_reader_add_page(GcReader *reader, BlockNumber blkno, XLogRecPtr *
 
 /*
  * Copy a heap page under its share lock, whatever it says of itself; where it was found.
- * Its LSN is the one of before: what is copied may be newer by hint bits alone.
+ * Its LSN is the one of before: the copy may be newer by hint bits alone.
  */
 extern XLogRecPtr gc_reader_copy_page(GcReader *reader, BlockNumber blkno, Buffer *buffer);
 
@@ -39,8 +39,8 @@ extern XLogRecPtr gc_reader_copy_page(GcReader *reader, BlockNumber blkno, Buffe
 extern bool gc_reader_page_is_new(GcReader *reader);
 
 /*
- * Append tuples of the page that was copied last: the tuple at this offset, some tuples, and
- * what ends a page.  NULL if there is no tuple at this offset; *last is the greatest offset.
+ * Append tuples of the page that was copied last: the tuple at this offset, some tuples, and the end of a page.  NULL
+ * if there is no tuple at this offset; *last is the greatest offset.
  */
 extern HeapTupleHeader gc_reader_tuple(GcReader *reader, OffsetNumber offset);
 extern OffsetNumber gc_reader_last_offset(GcReader *reader);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * spec.c
- *	  What can be cached: kinds of columns, kinds of relations.
+ *	  Columns and relations that can be cached, by their kinds.
  *
  * Runs in backends and loaders; reads catalogs.  Every refusal has a reason, a
  * lower-case phrase without a period that completes "cannot cache it: ...".

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * spec.h
- *	  Which relations and columns may be cached, and when what is cached may be used.
+ *	  Which relations and columns may be cached, and when their chunks may be used.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@ extern bool gc_rel_plannable(Relation rel, const char **reason);
 /* Plannable, and its file is one that chunks can stand for in this transaction. */
 extern bool gc_rel_servable(Relation rel, const char **reason);
 
-/* Servable, and what this transaction reads may be published to all others. */
+/* Servable, and rows that this transaction reads may be published to all others. */
 extern bool gc_rel_loadable(Relation rel, const char **reason);
 
 #endif							/* GC_SPEC_H */

@@ -3,7 +3,7 @@
  * background.c
  *	  Starting loader workers.
  *
- * Runs in sessions, and where said in loaders.  What a loader does is in loader.c.
+ * Runs in sessions, and where said in loaders.  A loader's own code is in loader.c.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * background.h
- *	  Loader workers: what they are told, and how they are started.
+ *	  Loader workers: their tasks, and how they are started.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,10 +19,10 @@
 typedef enum GcLoaderTask
 {
 	GC_LOADER_HELP,				/* with the table's job */
-	GC_LOADER_REFRESH,			/* what is cached of it */
+	GC_LOADER_REFRESH,			/* its cached columns */
 	GC_LOADER_COLD,				/* load columns that are asked for (table_loader.h) */
 	GC_LOADER_WARM,				/* load all columns (prewarm.h) */
-	GC_LOADER_KEEP,				/* write what is cached into files (disk.h) */
+	GC_LOADER_KEEP,				/* write cached columns into files (disk.h) */
 	GC_LOADER_HOT				/* load hot pages whenever that is asked for (table_loader.h) */
 } GcLoaderTask;
 
@@ -37,9 +37,8 @@ typedef struct GcLoaderArgs
 extern void gc_loader_start_workers(const GcRelKey *key, int n);
 
 /*
- * Have what is cached of rel brought up to date, without waiting.  A
- * background worker loads every chunk anew that more than a few pages would
- * profit from.
+ * Have the cached columns of rel brought up to date, without waiting.  A background worker loads every chunk anew that
+ * more than a few pages would profit from.
  */
 extern void gc_load_in_background(Relation rel);
 
@@ -49,11 +48,11 @@ extern bool gc_loader_start(const GcRelKey *key, GcLoaderTask task);
 /* Start the loader of all columns of a table, which tells this process when it starts and ends; false: as above. */
 extern bool gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **handle);
 
-/* In a loader: what it does, for pg_stat_activity; and how far it is. */
+/* In a loader: its task, for pg_stat_activity; and how far it is. */
 extern void gc_loader_reports(const char *does);
 extern void gc_loader_progress(uint64 chunks_done, uint64 chunks_total);
 
-/* Have what is cached of a table written into files, if there is room for a worker. */
+/* Have the cached columns of a table written into files, if there is room for a worker. */
 extern void gc_loader_start_keeper(const GcRelKey *key);
 
 /*

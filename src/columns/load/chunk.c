@@ -4,8 +4,7 @@
  *	  Reading one chunk, putting it into the cache's memory, and handing it in to its load job.
  *
  * Runs in every participant of a load job, session or worker, with the relation
- * open and an active snapshot.  (The snapshot keeps the TOAST rows of what is
- * read.)
+ * open and an active snapshot.  (The snapshot keeps the TOAST rows of those that are read.)
  *
  * Protocol: copy the map's bits and LSN; read the pages whose bit is set and which themselves say all-visible; copy
  * the map again.  If the LSN has not moved, no bit was set meanwhile.  So a page whose bit is still set has not changed
@@ -140,7 +139,7 @@ prepare_set(GcLoader *loader, GcColumnSet *set)
 	}
 }
 
-/* Tell the other participants what problems this one has met. */
+/* Tell the other participants the problems that this one has met. */
 static void
 share_problems(GcLoader *loader, const GcReading *reading)
 {
@@ -383,7 +382,7 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 	return true;
 }
 
-/* Widths of a column's codes, a bit each: in the directory before, and in what was loaded since. */
+/* Widths of a column's codes, a bit each: in the directory before, and in chunks loaded since. */
 static uint8
 widths_so_far(const GcJobData *data, int job_col)
 {
@@ -571,7 +570,7 @@ read_chunk_guarded(GcLoader *loader, GcReading *reading)
 
 StaticAssertDecl(sizeof(GcChunkColumn) <= CELL_HEADER, "GcChunkColumn has outgrown its room");
 
-/* A chunk with a copy of what was read of its pages.  NULL: no room in the cache. */
+/* A chunk with a copy of the columns that were read of its pages.  NULL: no room in the cache. */
 static GcChunk *
 make_heap_chunk(const GcReading *reading)
 {
@@ -648,8 +647,8 @@ fail_for_room(GcLoader *loader)
 }
 
 /*
- * Fail early if the chunks so far tell that the table will never fit, or not beside what is used.  What is retired will be
- * free; so it is no reason to give up.
+ * Fail early if the chunks so far tell that the table will never fit, or not beside columns in use.  Retired memory
+ * will be free; so it is no reason to give up.
  */
 static void
 check_projection(GcLoader *loader)
@@ -664,7 +663,7 @@ check_projection(GcLoader *loader)
 		fail_for_room(loader);
 }
 
-/* Put what was read into the cache's memory and hand it in, or fail the job. */
+/* Put the chunk that was read into the cache's memory and hand it in, or fail the job. */
 static void
 write_chunk(GcLoader *loader, const GcReading *reading)
 {

@@ -51,14 +51,14 @@ typedef struct GcReading
 	uint16	   *missing;
 	uint32		missing_size;
 	uint32	   *row_start;
-	uint32	   *base_row_start; /* not full: what it must come to */
+	uint32	   *base_row_start; /* not full: the size that it must come to */
 	uint32	   *problem_page;	/* per column of the set: first page with a problem */
 	GcColumnSet *set;
 
 	/* A hot chunk's (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
 	GcJobHotPage *wanted;
 	bool	   *refused;		/* per wanted page */
-	GcHotPages *hot;			/* of what is kept, in local memory */
+	GcHotPages *hot;			/* of the kept chunks, in local memory */
 	uint32		versions_size;
 	uint32		left_out_size;
 	uint32		gone_size;
@@ -101,7 +101,7 @@ extern bool gc_hot_read(GcLoader *loader, GcReading *reading);
  */
 extern bool gc_hot_add(GcLoader *loader, GcReading *reading);
 
-/* The chunk of what was read, without its columns; NULL without memory. */
+/* The chunk of the pages that were read, without its columns; NULL without memory. */
 extern GcChunk *gc_hot_make_chunk(const GcReading *reading);
 
 #endif							/* GC_CHUNK_INTERNAL_H */

@@ -3,8 +3,8 @@
  * cold_plans.h
  *	  Nodes of statements that wait for columns: their kernels are compiled once the last of these is there.
  *
- * What kernels look like depends on the columns' ranges, so nobody can compile them before.  A session leaves the node's
- * plan here, and goes on.  A loader has it compiled after each load of its own, until no column is missing.
+ * Kernels' texts depend on the columns' ranges, so nobody can compile them before.  A session leaves the node's plan
+ * here, and goes on.  A loader has it compiled after each load of its own, until no column is missing.
  *
  *-------------------------------------------------------------------------
  */

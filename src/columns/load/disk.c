@@ -39,11 +39,11 @@
 #include "chunk_internal.h"
 #include "disk.h"
 
-/* pg_basebackup leaves out what begins with PG_TEMP_FILE_PREFIX. */
+/* pg_basebackup leaves out files whose names begin with PG_TEMP_FILE_PREFIX. */
 #define DIRECTORY	PG_TEMP_FILE_PREFIX "_gpuconc"
 #define CLEAN_END	DIRECTORY "/clean_end"
 
-/* Changes whenever GcDiskHead or what follows it does. */
+/* Changes whenever GcDiskHead, or the layout behind it, does. */
 #define FORMAT		UINT64CONST(0x6770756b65707401)
 
 /* Larger files are not written. */
@@ -210,8 +210,8 @@ continues_chain(void)
 }
 
 /*
- * Remove what was written behind the checkpoint that this start begins with: the directory was put back over a later one,
- * whose WAL is not this server's.  At the next start, that could no longer be told.
+ * Remove files that were written behind the checkpoint that this start begins with.  The directory was put back over a
+ * later one, whose WAL is not this server's.  At the next start, that could no longer be told.
  */
 static bool
 remove_later(void)
@@ -752,7 +752,7 @@ survey(GcDiskSpace *space, const GcRelKey *key)
 	qsort(space->files, space->nfiles, sizeof(GcDiskFile), by_age);
 }
 
-/* Make room for so many bytes; false if there is none but what the table itself has. */
+/* Make room for so many bytes; false if there is none but the table's own. */
 static bool
 make_room(GcDiskSpace *space, uint64 bytes)
 {

@@ -3,7 +3,7 @@
  * disk.h
  *	  Columns that outlive the server's end: files of chunks' columns.
  *
- * A file has one column of one chunk of the heap, and what the chunk says of its pages.  A loader writes files once a
+ * A file has one column of one chunk of the heap, and the chunk's notes of its pages.  A loader writes files once a
  * load is published.  A load reads them instead of the heap, and looks at the map or the pages' LSNs as it always does.
  *
  * Claim.  A file is believed only if no record that its pages' LSNs or its map page's LSN name was lost or replaced since.
@@ -12,13 +12,13 @@
  * shutdown checkpoint left it.  A server that starts from the very same control file goes on where that one ended.  So
  * all WAL before is flushed, all pages are written, and no other server has written to them in between, nor other WAL.
  * Each such start continues the chain of the one before; any other start begins a new one, and removes all files.  A
- * file names its chain and the server's start that wrote it.  It may be of an earlier start only if it was written before
- * the checkpoint that this one began with: else the data directory was restored around it.
+ * file names its chain and the server's start that wrote it.  It may be of an earlier start only if it was written
+ * before the checkpoint that this one began with.  Else the data directory was restored around it.
  *
- * With that, an LSN that has not moved means what it does while a server runs (serve/fresh.h).  The page has changed
- * since if its LSN is another one, or if it has none: such chunks are not written.  A bit of the map is cleared without a
- * record, but a clean end writes that, too.  A base backup, pg_rewind and a copy of a server that runs have no such note,
- * and the folder's name has the first leave it out.
+ * With that, an LSN that has not moved is a proof as it is while a server runs (serve/fresh.h).  The page has changed
+ * since if its LSN is another one, or if it has none: such chunks are not written.  A bit of the map is cleared without
+ * a record, but a clean end writes that, too.  A base backup, pg_rewind and a copy of a server that runs have no such
+ * note.  The folder's name has the first leave it out.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,19 +36,19 @@ extern void gc_disk_start(void);
 extern bool gc_disk_usable(Relation rel);
 
 /*
- * The part of a column's chunks that have files, from 0 to 1: an estimate, by some of them, and whether a load will
+ * The part of a column's chunks that have files, from 0 to 1: an estimate, by some of them.  Whether a load will
  * believe them is not asked.
  */
 extern double gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks);
 
 /*
- * Read the set's columns from files into its encoder, which is empty, and for a whole chunk what is
- * known of its pages, too.  The pages must still be proven.  For other chunks they need not: their LSNs are
- * those of the base's chunk.  False: there are no such files, and the set is to be prepared again.  Needs a guard.
+ * Read the set's columns from files into its encoder, which is empty; for a whole chunk, the notes of its pages, too.
+ * The pages must still be proven.  For other chunks they need not: their LSNs are those of the base's chunk.  False:
+ * there are no such files, and the set is to be prepared again.  Needs a guard.
  */
 extern bool gc_disk_read(GcLoader *loader, struct GcReading *reading);
 
-/* Write what is cached of rel and not in files yet.  In a loader. */
+/* Write cached columns of rel that are not in files yet.  In a loader. */
 extern void gc_disk_write(Relation rel);
 
 #endif							/* GC_DISK_H */

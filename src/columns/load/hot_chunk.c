@@ -4,7 +4,7 @@
  *	  Reading hot pages into a hot chunk: their rows, LSNs and transactions.
  *
  * Runs in every participant of a load job, under a guard, with the relation open and an active
- * snapshot.  See serve/versions.h for what a hot chunk is for.
+ * snapshot.  See serve/versions.h for the use of hot chunks.
  *
  * Left out are row versions that no snapshot can see: those whose inserting transaction has failed, and those whose
  * deletion every snapshot sees.  A page is refused, and read by each session, if a version's transactions cannot be
@@ -12,7 +12,7 @@
  * TOAST table, which may be gone.
  *
  * A column may be added to a hot chunk later.  A page whose LSN is the recorded one has the tuples
- * that it had.  What was left out of them is recorded, since more would be left out now.
+ * that it had.  Tuples that were left out of them are recorded, since more would be left out now.
  *
  *-------------------------------------------------------------------------
  */

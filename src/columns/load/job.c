@@ -3,8 +3,8 @@
  * job.c
  *	  Load jobs: slots, claims, which process cleans up, and how large the results will be.
  *
- * Runs in backends and loader workers.  What a process has claimed and has in hand is noted in `mine`.
- * So gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
+ * Runs in backends and loader workers.  Chunks that a process has claimed and has in hand are noted in `mine`.  So
+ * gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
  *
  * A session takes over the chunks of a loader that waits for a heavyweight lock.
  *
@@ -706,7 +706,7 @@ gc_job_list(int *njobs, int **ncols)
  *-------------------------------------------------------------------------
  */
 
-/* Pages of the heap's chunks, by what has become of them; their chunks' bytes, by column and beside columns. */
+/* Pages of the heap's chunks, by their state; their chunks' bytes, by column and beside columns. */
 typedef struct Progress
 {
 	uint64		pages;			/* of all that are loaded */

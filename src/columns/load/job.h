@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * job.h
- *	  Load jobs: what the participants of one load share.
+ *	  Load jobs: the state that the participants of one load share.
  *
  * A job loads some columns of one relation, chunk by chunk.  It has a slot in
  * shared memory and, in the arena, a GcJobData.  Its participants are sessions,
@@ -14,11 +14,10 @@
  *		              |                                     |      |
  *		              +------(last participant leaves)------+------+---> free
  *
- * A chunk is TODO, CLAIMED by one participant, and DONE once the participant
- * has handed in what it read.  A participant that leaves, for whatever reason,
- * puts its claim back to TODO, and frees what it has in hand.  Publishing is one
- * more thing to be claimed, after the last chunk.  The last participant to leave
- * frees the slot and everything that was not published.
+ * A chunk is TODO, CLAIMED by one participant, and DONE once the participant has handed in its columns.  A participant
+ * that leaves, for whatever reason, puts its claim back to TODO, and frees the columns that it has in hand.  Publishing
+ * is one more thing to be claimed, after the last chunk.  The last participant to leave frees the slot and everything
+ * that was not published.
  *
  * Lock: GC_LOCK_JOBS protects the slots and the states of chunks; the columns
  * and the results of a DONE chunk do not change any more.
@@ -87,7 +86,7 @@ typedef struct GcJobHotPage
 typedef struct GcJobData
 {
 	GcObject	obj;
-	GcDirectory *base;			/* what the job began with, or NULL; see version */
+	GcDirectory *base;			/* the directory that the job began with, or NULL; see version */
 	BlockNumber nblocks;		/* of the relation, at the start */
 	int			ncols;
 	uint32		nchunks;
@@ -247,10 +246,10 @@ typedef struct GcProjection
 
 extern GcProjection gc_job_projection(const GcLoadJob *job);
 
-/* The job found no room: remember what its new columns would take (store/ghosts.h).  In its starter. */
+/* The job found no room: remember the size of its new columns (store/ghosts.h).  In its starter. */
 extern void gc_job_remember_sizes(const GcLoadJob *job);
 
-/* Publish what the job has loaded: one new directory.  In the participant that claimed this (publish.c). */
+/* Publish the job's columns: one new directory.  In the participant that claimed this (publish.c). */
 extern void gc_job_publish(Relation rel);
 
 #endif							/* GC_JOB_H */

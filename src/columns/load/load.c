@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * load.c
- *	  Loading columns: what there is to do, and doing it with others.
+ *	  Loading columns: which pages to read, and reading them with others.
  *
  * Runs in sessions, and in loader workers that refresh a table.  A load is
  * planned in local memory under a guard.  If the relation's version is still
@@ -47,15 +47,15 @@
  *
  * A page that was changed since is read into a new hot chunk, and its place in the old one is
  * void.  So hot chunks would become many and hollow.  They are merged as in a log-structured
- * merge tree (O'Neil, Cheng, Gawlick, O'Neil 1996).  A chunk that is not much larger than what is
- * merged anyway, or is half hollow, is copied into the new one.  Copying does not read the table.
+ * merge tree (O'Neil, Cheng, Gawlick, O'Neil 1996).  A chunk that is not much larger than those that are merged anyway,
+ * or is half hollow, is copied into the new one.  Copying does not read the table.
  *-------------------------------------------------------------------------
  */
 
 /* A chunk is merged if it has at most this many times the pages that are merged without it. */
 #define MERGE_FACTOR	2
 
-/* A hot chunk of the base, and what of it is still good. */
+/* A hot chunk of the base, and its pages that are still good. */
 typedef struct GcHotLive
 {
 	uint32		chunk;
@@ -84,7 +84,7 @@ by_block(const void *a, const void *b)
 	return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/* Take out what the load puts into chunks of the heap: all-visible pages of chunks loaded anew. */
+/* Take out pages that the load puts into chunks of the heap: all-visible pages of chunks loaded anew. */
 static void
 take_reloaded(Relation rel, const GcLoadPlan *plan, GcBlockSet *delta)
 {
@@ -240,9 +240,8 @@ keep_all(GcLoadPlan *plan)
 }
 
 /*
- * Decide on the hot chunks after a load: `delta` has the pages that chunks of plan->base do not
- * serve, plan->work the chunks of the heap to load or to amend.  Counts what is to be done in
- * plan.  Needs a guard.
+ * Decide on the hot chunks after a load. `delta` has the pages that chunks of plan->base do not serve, plan->work the
+ * chunks of the heap to load or to amend.  Counts the chunks to load in plan.  Needs a guard.
  */
 static void
 plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
@@ -477,7 +476,7 @@ estimate_new(const Load *load, GcLoadPlan *plan)
 	plan->known_bytes = missing.known;
 }
 
-/* Decide what to do; false if there is nothing. */
+/* Decide which pages to read; false if there are none. */
 static bool
 make_plan(const Load *load, GcLoadPlan *plan)
 {
@@ -645,9 +644,8 @@ run_plan(Load *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 
 	/*
 	 * Evicting now, before the job begins, can also evict columns of this very
-	 * relation.  What is not known is a guess.  So not everything is evicted
-	 * for its sake, and if there is too little room it is for the job to find
-	 * out.
+	 * relation.  Unknown sizes are guessed.  So not everything is evicted for its sake, and if there is too little room
+	 * it is for the job to find out.
 	 */
 	gc_forget_dropped();
 	(void) gc_store_make_room(Max(plan->known_bytes, Min(plan->bytes, gc_store_capacity() / 2)), load->since);
@@ -670,7 +668,7 @@ run_plan(Load *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	return code;
 }
 
-/* Help with the job that goes on, or else do what is left to do. */
+/* Help with the job that goes on, or else load the columns that are left. */
 static GcCode
 load_once(Load *load, GcNext *next, GcError *err)
 {

@@ -39,8 +39,8 @@ extern GcCode gc_load_columns(Relation rel, int ncols, const GcColSpec *specs,
 							  GcLoadStats *stats, GcError *err);
 
 /*
- * Load these columns, and what a refresh in the background would load anew.  So queries that come next ask for no such
- * refresh, whose new directory could come between two of them.
+ * Load these columns, and those that a refresh in the background would load anew.  So queries that come next ask for no
+ * such refresh, whose new directory could come between two of them.
  */
 extern GcCode gc_load_and_refresh(Relation rel, int ncols, const GcColSpec *specs, GcError *err);
 
@@ -58,12 +58,12 @@ extern GcCode gc_job_participate(Relation rel, bool session, int nworkers,
 /* Load hot pages in a loader, of a table that is cached; false: it could not be done. */
 extern bool gc_load_hot_in_background(Relation rel, GcLoadStats *stats);
 
-/* Bring what is cached of rel up to date (gc_load_in_background). */
+/* Bring the cached columns of rel up to date (gc_load_in_background). */
 extern void gc_load_refresh(Relation rel);
 
 /*
- * Load columns in a loader, if they fit beside columns in use.  refresh: and what a refresh in the background would
- * load anew.
+ * Load columns in a loader, if they fit beside columns in use.  refresh: and those that a refresh in the background
+ * would load anew.
  */
 extern GcCode gc_load_alone(Relation rel, int ncols, const GcColSpec *specs, bool refresh, GcError *err);
 

@@ -39,8 +39,8 @@
 #include "table_loader.h"
 
 /*
- * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of what it
- * took, after one in vain.
+ * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of its time, after one
+ * in vain.
  */
 #define LOAD_EVERY_MS	10
 #define NO_ROOM_MS		1000
@@ -101,7 +101,7 @@ load_columns(Relation rel, const GcTask *task)
 	return false;
 }
 
-/* Do what is to be done for the table, inside a transaction.  False: others were in the way. */
+/* Do the loader's task for the table, inside a transaction.  False: others were in the way. */
 static bool
 work_on_table(const GcLoaderArgs *args, GcTask *task)
 {

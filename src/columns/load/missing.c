@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * missing.c
- *	  How long it takes to load columns that are not in the cache, and whether they fit beside what is in use.
+ *	  How long it takes to load columns that are not in the cache, and whether they fit beside those in use.
  *
  * Runs in backends, in the planner and at execution, and in loader workers.
  *
@@ -227,7 +227,10 @@ idle_ms(const GcMissing *missing, bool waits)
 	return Max(IDLE_LOADS * missing->ms, LEAST_IDLE_MS) * (1 << missing->in_vain);
 }
 
-/* Bytes that a load must find, as far as they are known; what may be too large is tried with nearly all of the cache. */
+/*
+ * Bytes that a load must find, as far as they are known; a load that may be too large is tried with nearly all of the
+ * cache.
+ */
 static double
 needed(const GcMissing *missing)
 {
@@ -249,7 +252,7 @@ found(const GcMissing *missing, bool waits, TimestampTz now)
 	return Max(room, 0);
 }
 
-/* Is there room for what is missing, now or by what may go? */
+/* Is there room for the missing columns, free or by columns that may go? */
 static GcLoadRoom
 look_for_room(const GcMissing *missing, bool waits, double *room)
 {

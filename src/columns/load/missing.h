@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * missing.h
- *	  How long it takes to load columns that are not in the cache, and whether they fit beside what is in use.
+ *	  How long it takes to load columns that are not in the cache, and whether they fit beside those in use.
  *
  * Runs in backends, in the planner and at execution, and in loader workers.
  *
@@ -16,7 +16,7 @@
 
 #include "../store/columns.h"
 
-/* So many cached columns of a query are told from others; of more than these only what they take together is known. */
+/* So many cached columns of a query are told from others; of more than these only the total size is known. */
 #define GC_MISSING_PRESENT	64
 
 typedef struct GcPresent
@@ -28,9 +28,9 @@ typedef struct GcPresent
 /* Columns of a query that its tables lack; begins as zeros. */
 typedef struct GcMissing
 {
-	double		ms;				/* to load what is missing */
-	double		bytes;			/* that it takes then, less what is being loaded already */
-	double		known;			/* of these, what earlier loads have told */
+	double		ms;				/* to load missing columns */
+	double		bytes;			/* that it takes then, less columns that are being loaded already */
+	double		known;			/* the part of these that earlier loads have told */
 	int			in_vain;		/* how often lately a column of it was loaded in vain (store/ghosts.h) */
 	TimestampTz failed_at;		/* when its last load failed; 0: it did not */
 	double		present_bytes;	/* of its columns that are there */
@@ -40,7 +40,7 @@ typedef struct GcMissing
 	struct
 	{
 		Oid			relid;
-		AttrNumber	attnum;		/* 0: what all columns of the table share */
+		AttrNumber	attnum;		/* 0: the part that all columns of the table share */
 	}			counted[GC_MISSING_PRESENT];	/* a table may be read several times */
 } GcMissing;
 
@@ -54,13 +54,13 @@ gc_worth_waiting(double load_ms, double ms, double other_ms)
 	return ms + GC_WAIT_FACTOR * load_ms < other_ms;
 }
 
-/* Add what a table lacks of these columns; true if it lacks any, or all that the cache keeps of it.  With a guard. */
+/* Add those of these columns that the cache lacks; true if it lacks any, or the whole table.  With a guard. */
 extern bool gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing);
 
 /* Note a use of those of these columns that are there.  With a guard. */
 extern void gc_missing_keep(Relation rel, int ncols, const GcColSpec *specs);
 
-/* Distinct values of a column, by what ANALYZE found; 0: nothing. */
+/* Distinct values of a column, by ANALYZE's statistics; 0: there are none. */
 extern double gc_analyzed_values(Relation rel, AttrNumber attnum, double rows);
 
 typedef enum GcLoadRoom
@@ -72,8 +72,8 @@ typedef enum GcLoadRoom
 } GcLoadRoom;
 
 /*
- * Is there room for what is missing?  A load that pushes out columns in use would be pushed out by their next load
- * itself.  What is not known is estimated: whether it fits at all is for a load to find out, and is remembered.
+ * Is there room for the missing columns?  A load that pushes out columns in use would be pushed out by their next load
+ * itself.  Unknown sizes are estimated: whether columns fit at all is for a load to find out, and is remembered.
  *
  * waits: the query is to wait for its columns.  Then recent use protects only from columns that were in vain lately: queries
  * that do not fit together push out each other once.

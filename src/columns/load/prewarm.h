@@ -28,15 +28,15 @@ typedef struct GcWarming
 
 /*
  * Start a loader of all columns of a table, as soon as one more may be.  In a transaction; the current memory
- * context lives as long as w.  Until the transaction's end, no load pushes out what is used from now on.  The reason
- * why there is no loader, or NULL.  wait: for others' locks on the table.
+ * context lives as long as w.  Until the transaction's end, no load pushes out columns that are used from now on.  The
+ * reason why there is no loader, or NULL.  wait: for others' locks on the table.
  */
 extern const char *gc_warming_start(GcWarming *w, Oid relid, bool wait);
 
 /* Wait until one more may be started, or until all have ended. */
 extern void gc_warming_wait(GcWarming *w, bool all);
 
-/* The caller has waited, or gives up: then what was started ends. */
+/* The caller has waited, or gives up: then loads that were started end. */
 extern void gc_warming_stop(GcWarming *w);
 
 /*

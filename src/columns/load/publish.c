@@ -3,10 +3,9 @@
  * publish.c
  *	  The end of a load: one new directory out of the old one and the results.
  *
- * Runs in the participant of a job that claimed its publication.  The base
- * directory is alive under the guard as long as the relation's version is that
- * of the job's start; the results belong to the job until the store has taken
- * the directory, and only then is anything of the base retired.
+ * Runs in the participant of a job that claimed its publication.  The base directory is alive under the guard as long
+ * as the relation's version is that of the job's start.  The results belong to the job until the store has taken the
+ * directory.  Only then is anything of the base retired.
  *
  *-------------------------------------------------------------------------
  */
@@ -225,7 +224,7 @@ column_of_base(const GcJobData *data, int b)
 	return -1;
 }
 
-/* Retire what the base had and dir has no more. */
+/* Retire chunks and dictionaries that the base had and dir has no more. */
 static void
 retire_base(const GcJobData *data, const GcDirectory *dir)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * seen.c
- *	  What the cache has seen of a table's column, for the planner.
+ *	  The cached values of a table's column, as the planner asks for them.
  *
  * Runs in backends, in the planner.
  *

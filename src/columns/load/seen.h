@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * seen.h
- *	  What the cache has seen of a table's column, for the planner.
+ *	  The cached values of a table's column, as the planner asks for them.
  *
  * It may have changed when the plan is executed.
  *

@@ -4,7 +4,8 @@
  *	  Loading columns and hot pages in the background.  See table_loader.h.
  *
  * For either, a table's loader has a place in shared memory, from the moment that a session asks for it.  Sessions run
- * what asks for a load; the rest runs in loaders.  The places' spinlock is held for a few instructions only.
+ * the functions that ask for a load; the rest runs in loaders.  The places' spinlock is held for a few instructions
+ * only.
  *
  *-------------------------------------------------------------------------
  */
@@ -128,7 +129,7 @@ find_place(GcLoaderTask task, const GcRelKey *key, TimestampTz now)
 	return place;
 }
 
-/* Note what a session wants: columns, or hot pages (ncols 0). */
+/* Note a session's wish: columns, or hot pages (ncols 0). */
 static AskedPlace
 ask(GcLoaderTask task, const GcRelKey *key, int ncols, const GcColSpec *specs, TimestampTz now)
 {
@@ -171,7 +172,7 @@ start(GcTableLoader *place, GcLoaderTask task, const GcRelKey *key, TimestampTz 
 	return false;
 }
 
-/* Is what the place was asked for there by now?  Its loader may have been about to end. */
+/* Are the columns that the place was asked for there by now?  Its loader may have been about to end. */
 static bool
 are_loaded(Relation rel, int ncols, const GcColSpec *specs)
 {

@@ -4,13 +4,13 @@
  *	  Loading in the background: one loader worker for a table that queries find cold, and one for a table that is being
  *	  written to.
  *
- * Sessions ask for columns, and have PostgreSQL's plan answer.  The table's loader loads what was asked for
- * since it began, and ends when nothing is left.  A few tables at a time have a loader: the others wait for
- * their turn.  After a load that failed the table has none for a while.
+ * Sessions ask for columns, and have PostgreSQL's plan answer.  The table's loader loads columns that were asked for
+ * since it began, and ends when none are left.  A few tables at a time have a loader: the others wait for their turn.
+ * After a load that failed the table has none for a while.
  *
  * Sessions ask for a load of hot pages, and go on: they read the few pages that no hot chunk has.  The loader of hot
- * pages does what was asked for since its last load, all at once, and a moment later at the earliest.  It ends when
- * nobody has asked for a while.
+ * pages reads those that were asked for since its last load, all at once, and a moment later at the earliest.  It ends
+ * when nobody has asked for a while.
  *
  *-------------------------------------------------------------------------
  */

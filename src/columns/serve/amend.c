@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * amend.c
- *	  Changes between a base and what a later snapshot is served (serving.h); and hot pages that a session has
- *	  read, for the sessions behind it.  See amend.h for the proof.
+ *	  Changes between a base and the pages that a later snapshot is served (serving.h).  Also, hot pages that a session
+ *	  has read, for the sessions behind it.  See amend.h for the proof.
  *
  * Runs in backends, under a guard.  A base never changes.  A note of pages is in the arena, and never changes but for
- * marks and what became of transactions.  Sessions that read the same pages at a time replace each other's notes; any of
+ * marks and transactions' outcomes.  Sessions that read the same pages at a time replace each other's notes; any of
  * them is good.
  *
  *-------------------------------------------------------------------------
@@ -365,7 +365,7 @@ add_block(GcFinding *f, BlockNumber block)
 	a->blocks[a->nblocks++] = block;
 }
 
-/* A page that the base serves is to be read; look_at_pages() sees to what the heap's chunk has of it. */
+/* A page that the base serves is to be read; look_at_pages() sees to its rows in the heap's chunk. */
 static void
 take_page(GcFinding *f, uint32 chunkno, uint32 page, BlockNumber block)
 {
@@ -537,7 +537,7 @@ sort_holes(GcAmendment *a)
  *-------------------------------------------------------------------------
  */
 
-/* A page of the table as a snapshot sees it, beside what the heap's chunk has of it. */
+/* A page of the table as a snapshot sees it, beside its rows in the heap's chunk. */
 typedef struct GcPageSeen
 {
 	uint32		ngone;
@@ -615,7 +615,7 @@ add_new_rows(GcFinding *f, BlockNumber block, const GcPageSeen *seen)
 	a->noffsets += seen->nnew;
 }
 
-/* A row that the session adds to what chunks serve. */
+/* A row that the session adds to those that chunks serve. */
 static void
 add_tuple(GcFinding *f, HeapTuple tuple)
 {

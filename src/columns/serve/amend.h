@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * amend.h
- *	  What has changed between a base and what a later snapshot is served (serving.h); and hot pages that a session has
- *	  read, for the sessions behind it.
+ *	  Changes between a base and the pages that a later snapshot is served (serving.h).  Also, hot pages that a session
+ *	  has read, for the sessions behind it.
  *
  * A page that has changed since the last load of hot pages is to be read by each session, until the next load.  Beside many
- * writers that is hundreds of pages for each query.  So a session that finds more than a few of them notes what it has read:
- * the tuples that the heap's chunk does not have, byte by byte, and the transactions of each row version.  Others judge these by
- * their own snapshots, as they judge versions of hot chunks.  The next note also has
- * those pages of this one that its session needs.
+ * writers that is hundreds of pages for each query.  So a session that finds more than a few of them makes a note of
+ * them.  It has the tuples that the heap's chunk does not have, byte by byte, and the transactions of each row version.
+ * Others judge these by their own snapshots, as they judge versions of hot chunks.  The next note also has those pages
+ * of this one that its session needs.
  *
  * Proof.  It is that of hot chunks (versions.h).  Such a note is a hot chunk without columns, with marks and `proven_to`
  * (fresh.h).  Its pages are read after gc_wal_now() was asked, or copied with their marks.
@@ -41,7 +41,7 @@ typedef struct GcSnapshotKey
 	TransactionId ids[GC_SERVING_MAX_IDS];	/* the rest is 0 */
 } GcSnapshotKey;
 
-/* A base: what one snapshot was served.  Rows of open versions are in no hole of `served`. */
+/* A base: the pages that one snapshot was served.  Rows of open versions are in no hole of `served`. */
 typedef struct GcBase
 {
 	GcNote		note;
@@ -79,12 +79,12 @@ typedef struct GcAmendment
 } GcAmendment;
 
 /*
- * Find out what has changed for a snapshot that is later than the base's; false if too much has, or
- * nothing is proven.  Hot chunks are proven.  palloc'd.
+ * Find the changes for a snapshot that is later than the base's; false if there are too many, or nothing is proven.
+ * Hot chunks are proven.  palloc'd.
  */
 extern bool gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
-/* Find out what is open for the base's own snapshot, which has just been served. */
+/* Find the open questions of the base's own snapshot, which has just been served. */
 extern void gc_amend_open(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
 #endif							/* GC_AMEND_H */

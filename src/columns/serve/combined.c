@@ -72,7 +72,7 @@ moved_span(GcSpan span, uint32 first_code)
 	return span;
 }
 
-/* Add what is known of a part's column to that of the combined one. */
+/* Add the facts of a part's column to those of the combined one. */
 static void
 add_column(GcDirColumn *to, const GcDirColumn *from, uint32 first_code)
 {

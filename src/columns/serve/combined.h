@@ -23,7 +23,7 @@ typedef struct GcCombination
 #define GC_COMBINED_ABSENT	(-1)	/* the part has none: some value, which must not matter */
 #define GC_COMBINED_NUMBER	(-2)	/* of every part: its number */
 	const GcChunkColumn *zeros; /* gc_store_zeros(), where one of these is there */
-	const uint32 *first_codes;	/* texts: what is added to the part's codes */
+	const uint32 *first_codes;	/* texts: the number that is added to the part's codes */
 	uint32	   *first_chunks;	/* out: number of the part's first chunk */
 } GcCombination;
 
@@ -38,7 +38,7 @@ extern Size gc_combined_size(const GcCombination *c);
  */
 extern GcDirectory *gc_combine(const GcCombination *c, void *memory);
 
-/* Add what is served of a part to what is served of all, with numbers for ranges; there is room for the chunks. */
+/* Add the served chunks of a part to those of all, with numbers for ranges; there is room for the chunks. */
 extern void gc_combine_served(GcServed *all, const GcServed *part, uint32 first_chunk);
 
 #endif							/* GC_COMBINED_H */

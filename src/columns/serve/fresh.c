@@ -3,7 +3,7 @@
  * fresh.c
  *	  Pages of chunks that have not changed since they were read.  See fresh.h for the proof.
  *
- * Runs in backends and loaders, under a guard.  Takes no lock but a buffer's, and what wal_changes.c takes.
+ * Runs in backends and loaders, under a guard.  Takes no lock but a buffer's, and those of wal_changes.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -135,7 +135,7 @@ mark_behind_end(const GcProof *proof, const GcChunk *chunk)
 		chunk->hot->changed[page - 1] = true;
 }
 
-/* Mark what the WAL names; false: it is not known from where the chunk's marks end. */
+/* Mark pages that the WAL names; false: it is not known from where the chunk's marks end. */
 static bool
 mark_named(GcProof *proof, const GcChunk *chunk, XLogRecPtr first, uint64 pages)
 {
@@ -245,7 +245,7 @@ gc_drop_changed(Relation rel, BlockNumber first, uint32 npages, const uint8 *map
 	return looked_at;
 }
 
-/* Take out pages from the word behind page npages on; gc_drop_changed() has done what is in its word. */
+/* Take out pages from the word behind page npages on; gc_drop_changed() has done those in its word. */
 static void
 drop_behind(GcChunk *chunk, uint32 npages)
 {
@@ -291,7 +291,7 @@ first_of_heap(const GcDirectory *dir)
 	return first;
 }
 
-/* Take out what the WAL names; false: it is not known from where the chunk's marks end. */
+/* Take out pages that the WAL names; false: it is not known from where the chunk's marks end. */
 static bool
 drop_named(GcProof *proof, GcChunk *chunk)
 {

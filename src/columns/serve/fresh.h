@@ -10,8 +10,8 @@
  * with its change, or is marked.  Let proven_to be the session's bound (wal_changes.h) or more.  Then a page without
  * a mark lacks no change of a transaction that the session's snapshot sees.
  *
- * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: what has its record by
- * then is in the page.  The table was watched by then, too.  proven_to is raised only once marks are set, and never
+ * Proof.  The chunk began with gc_wal_now() from before its first page was read under its lock: changes with a record
+ * by then are in the page.  The table was watched by then, too.  proven_to is raised only once marks are set, and never
  * lowered.  A page that is copied from another chunk takes its mark along.  The new chunk begins with no more than that
  * chunk's proven_to, read before the mark.
  *
@@ -26,8 +26,8 @@
  *
  * The first evidence has a short cut for chunks of the heap.  Each transition of a bit of the map from 0 to 1 stamps the map
  * page's LSN.  So while that is the one for which the chunk's `present` holds, `proven_lsn`, a bit set now has been set
- * all along.  And while it is set, nothing changes what a snapshot sees of the page.  Bit and LSN must be of one copy of the
- * map page, so visibility.c asks with each copy.
+ * all along.  And while it is set, nothing changes the rows that a snapshot sees of the page.  Bit and LSN must be of
+ * one copy of the map page, so visibility.c asks with each copy.
  *
  * Claim.  If proven_to is not less than a map page's LSN, `present` holds for that LSN.
  *
@@ -69,7 +69,7 @@ typedef struct GcReadPages
 	HeapTupleData *tuples;		/* rows of versions that are not in the heap's chunk are numbers of these */
 } GcReadPages;
 
-/* A session's proof of a directory: how far it must reach, and what was learnt for it. */
+/* A session's proof of a directory: how far it must reach, and the evidence for it. */
 typedef struct GcProof
 {
 	Relation	rel;

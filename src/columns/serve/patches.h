@@ -4,8 +4,8 @@
  *	  Rows of hot pages that a chunk of the heap has, and which do not come into hot chunks.
  *
  * Most tuples of a page that has been written to stay unchanged.  If the heap's chunk was read when the
- * page was all-visible, it has their values.  So a hot chunk has only what is new of such a page, a patch.
- * That is the other tuples, which of the chunk's rows are gone, and the transactions that are ending others.
+ * page was all-visible, it has their values.  So a hot chunk has only the new tuples of such a page, a patch.  That is
+ * the other tuples, which of the chunk's rows are gone, and the transactions that are ending others.
  *
  * Proof.  The chunk's rows of the page were its tuples, in the order of their offsets, of which those without
  * a tuple are noted (GcChunk.missing).  It was read when all transactions before GcChunk.before had ended.  A tuple
@@ -67,8 +67,8 @@ gc_patch_usable(const GcChunk *chunk, uint32 page)
 }
 
 /*
- * Is the chunk that a hot page needs still the directory's?  If it needs none, none must have rows of it: what has
- * changed since is looked for only among other rows than those.
+ * Is the chunk that a hot page needs still the directory's?  If it needs none, none must have rows of it: later changes
+ * are looked for only among other rows than those.
  */
 static inline bool
 gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page)
@@ -79,12 +79,12 @@ gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page)
 	return id == 0 ? !gc_patch_usable(chunk, hot->blocks[page] % (BlockNumber) gc_chunk_pages) : chunk && chunk->id == id;
 }
 
-/* A page of the table, beside what the heap's chunk has of it. */
+/* A page of the table, beside its rows in the heap's chunk. */
 typedef struct GcPatching
 {
 	GcPatch		patch;
 	FullTransactionId before;	/* the chunk's */
-	FullTransactionId next;		/* what was the next transaction lately */
+	FullTransactionId next;		/* the next transaction, as of lately */
 	const uint16 *missing;		/* those not passed yet */
 	const uint16 *end;
 	uint32		row;			/* of the page: the next one */

@@ -3,19 +3,19 @@
  * rows_key.h
  *	  Keys of the rows that a request reads of an input: equal keys, equal rows.
  *
- * Sessions share what is computed of rows (exec/request.c).  That two of them read the same rows is
- * told by this key, and by nothing else.
+ * Sessions share results that are computed of rows (exec/request.c).  That two of them read the same rows is told by
+ * this key, and by nothing else.
  *
- * A key is made of what is seen, and not of how that was found out.  There is the directory's id, which
- * says what its chunks are, in which order.  And there are those of their rows that are not served.  These
- * are a set of holes in each chunk, as holes that touch are one.  A chunk that is not served is
- * one hole.  So the same rows have one key, whether the holes are a base's with edits or were put together
- * anew.  So they have whether the directory is a table's or several tables' (combined.h).
+ * A key is made of the rows that are seen, and not of how these were found out.  There is the directory's id, which
+ * says which chunks it has, in which order.  And there are those of their rows that are not served.  These are a set of
+ * holes in each chunk, as holes that touch are one.  A chunk that is not served is one hole.  So the same rows have one
+ * key, whether the holes are a base's with edits or were put together anew.  So they have whether the directory is a
+ * table's or several tables' (combined.h).
  *
  * Rows of the delta are in no chunk.  Whoever reads any has no key.
  *
- * The hash of a set is the sum of its elements' hashes.  So a base's many holes are hashed once, and
- * each edit costs what it changes.
+ * The hash of a set is the sum of its elements' hashes.  So a base's many holes are hashed once, and each edit costs as
+ * much as it changes.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,7 @@
 #include "visibility.h"
 #include "../../program/hash.h"
 
-/* The key; 0 if nobody else is known to read the same.  dir: what is served is of this; may be NULL. */
+/* The key; 0 if nobody else is known to read the same.  dir: served pages are of this; may be NULL. */
 extern GcHash gc_rows_key(const GcDirectory *dir, const GcServed *served, uint64 delta_rows);
 
 #endif							/* GC_ROWS_KEY_H */

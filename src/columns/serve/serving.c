@@ -1,20 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * serving.c
- *	  What a snapshot is served: of the heap's chunks, of hot chunks, or the same as another one.  See serving.h.
+ *	  Pages that a snapshot is served: of the heap's chunks, of hot chunks, or the same as another snapshot.  See
+ *	  serving.h.
  *
  * Runs in backends, under a guard.  Notes are in the arena, and never change.
  *
- * Two snapshots that see the same transactions see the same rows.  So what was wholly
- * served from a directory's chunks for one is served from them for the other.  Whatever
- * happened to the table in between is the work of transactions that neither of them
- * sees.  No page of the map has to be read, nor the table's length.
+ * Two snapshots that see the same transactions see the same rows.  So pages that were wholly served from a directory's
+ * chunks for one are served from them for the other.  Whatever happened to the table in between is the work of
+ * transactions that neither of them sees.  No page of the map has to be read, nor the table's length.
  *
  * Snapshots are told by xmax where no transaction was in progress: then they see all up
  * to there that committed.  Sessions that have an xid of their own see their own changes
- * besides.  A snapshot of recovery says in another way what is in progress.
- * Those take no part.  Four thousand million transactions later xmax comes again, so a
- * finding is good for some minutes only.
+ * besides.  A snapshot of recovery says in another way which transactions are in progress.  Those take no part.  Four
+ * thousand million transactions later xmax comes again, so a finding is good for some minutes only.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +36,7 @@
 /* A finding that all was served is good for so long. */
 #define WHOLE_SECONDS	600
 
-/* An amendment of the base with this id, noted for a snapshot.  What it points to follows. */
+/* An amendment of the base with this id, noted for a snapshot.  Its arrays follow. */
 typedef struct GcAmendmentNote
 {
 	GcNote		note;
@@ -287,7 +286,7 @@ put(GcRoom *room, const void *what, Size n)
 	return p;
 }
 
-/* Copy a base, with what it points to; *to is void while only counting. */
+/* Copy a base, with its arrays; *to is void while only counting. */
 static void
 put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 {
@@ -440,7 +439,7 @@ has_tuples(const GcDirectory *dir, const GcAmendment *a)
 	return a->read_id == 0 || (read && read->id == a->read_id);
 }
 
-/* Serve what a session with the same snapshot was served of the base. */
+/* Serve the pages that a session with the same snapshot was served of the base. */
 static bool
 serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, GcServed *served)
 {
@@ -485,7 +484,7 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 		gc_note_forget(dir);
 }
 
-/* Serve what the base was served, but for what has changed. */
+/* Serve the base's pages, but for those that have changed. */
 static bool
 serve_amended(GcProof *proof, const GcBase *base, Snapshot snapshot, const GcSnapshotKey *key, GcServed *served)
 {
@@ -522,7 +521,7 @@ serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
 }
 
 /*-------------------------------------------------------------------------
- * All of a table, or what a proof says
+ * All of a table, or the pages that are proven
  *-------------------------------------------------------------------------
  */
 static bool

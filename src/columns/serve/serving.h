@@ -1,17 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * serving.h
- *	  What a snapshot was served of a directory with hot chunks, noted for later ones.
+ *	  Pages that a snapshot was served of a directory with hot chunks, noted for later snapshots.
  *
- * What one snapshot was served, the base, does for each later snapshot, but for what has changed in between.  That
- * is pages of chunks of the heap whose map bit was cleared, hot pages whose LSN has moved, and versions that
- * were open.  What has changed is an amendment.  So a session pays for what was written to, not for
- * all that is hot.
+ * The pages that one snapshot was served, the base, do for each later snapshot, but for changes in between.  That is
+ * pages of chunks of the heap whose map bit was cleared, hot pages whose LSN has moved, and versions that were open.
+ * These changes are an amendment.  So a session pays for pages that were written to, not for all hot ones.
  *
  * Proof.  A snapshot is later than another if it sees all transactions as ended that the other one sees so.  A
  * version is open for a snapshot if a transaction of it had not ended for that snapshot.  So its verdict may be
- * another one for a later snapshot.  All other verdicts stay, since what became of a transaction does.  Whether a
- * page has changed is found out anew for each snapshot (fresh.h).  The session reads pages that have changed.
+ * another one for a later snapshot.  All other verdicts stay, since the outcome of a transaction does.  Whether a page
+ * has changed is found out anew for each snapshot (fresh.h).  The session reads pages that have changed.
  *
  * Snapshots are compared by the ids of transactions that they see in progress.  An id of a later snapshot that
  * the other one could have seen must be among its ids.  Subtransactions need no comparison: each has an id
@@ -40,7 +39,7 @@
 /*
  * Chunks, holes and pages that serve a snapshot of a table, by its directory (NULL: nothing is cached).  To be called
  * once the snapshot was taken and while it is registered; NULL: for none in particular.  Needs a guard, under which
- * what is served lasts.
+ * served chunks last.
  */
 extern void gc_serve(Relation rel, GcDirectory *dir, Snapshot snapshot, GcServed *served);
 

@@ -3,9 +3,9 @@
  * versions.c
  *	  Serving hot pages from hot chunks.  See versions.h for the proof.
  *
- * Runs in backends, and in loaders that plan what to read.  Hot chunks are immutable but for
- * what anyone may find out.  That is what became of a transaction, where a page is buffered, and
- * that it has changed (fresh.c).  Takes no lock but XactTruncationLock, shared.
+ * Runs in backends, and in loaders that plan which pages to read.  Hot chunks are immutable but for facts that anyone
+ * may find out.  These are the outcome of a transaction, where a page is buffered, and that it has changed (fresh.c).
+ * Takes no lock but XactTruncationLock, shared.
  *
  *-------------------------------------------------------------------------
  */
@@ -212,9 +212,8 @@ ask_log(FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint3
 }
 
 /*
- * Does the snapshot see what this transaction did?  `committed` and `aborted` are the bits
- * of *known that say what became of it.  The snapshot is asked first: what is finished now
- * may have been in progress for it.
+ * Does the snapshot see this transaction's changes? `committed` and `aborted` are the bits of *known that say its
+ * outcome.  The snapshot is asked first: a transaction that is finished now may have been in progress for it.
  */
 static GcSight
 sees(const GcSeer *seer, FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed,
@@ -359,7 +358,7 @@ page_served(const GcSeer *seer, const GcDirectory *dir, const GcChunk *chunk, ui
 	return false;
 }
 
-/* Serve what one hot chunk has of the pages that are not yet taken.  from: where each block of the delta is. */
+/* Serve the pages of one hot chunk that are not yet taken.  from: where each block of the delta is. */
 static void
 serve_chunk(const GcSeer *seer, const GcDirectory *dir, uint32 chunkno, GcBlockSet *delta,
 			GcServed *served, GcKept *kept, GcServedPage *from)

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * versions.h
- *	  Versioned pages: what was read of hot pages, served by the snapshot's rules.
+ *	  Versioned pages: copies of hot pages, served by the snapshot's rules.
  *
  * A page that is not all-visible is hot.  It is read once, for all sessions, into a hot
  * chunk.  That has its rows in columns, as any chunk, and the page's LSN.  Of each row
  * version that not every snapshot sees, it has the transactions that made and ended it.
  *
- * Proof.  What changes the tuples of a page of a permanent table changes its LSN, and its record in the WAL names the page.
- * fresh.h says when a page lacks no change by a transaction that the snapshot sees.  So every such change is in the chunk.
- * What the snapshot sees of the page follows from the recorded transactions, by the rules of HeapTupleSatisfiesMVCC().
- * It does not matter that the page may change meanwhile.  That is the work of transactions that the snapshot does not see.
+ * Proof.  A change of the tuples of a permanent table's page changes its LSN, and the change's record in the WAL names
+ * the page.  fresh.h says when a page lacks no change by a transaction that the snapshot sees.  So every such change is
+ * in the chunk.  Which tuples the snapshot sees follows from the recorded transactions, by the rules of
+ * HeapTupleSatisfiesMVCC().  It does not matter that the page may change meanwhile.  That is the work of transactions
+ * that the snapshot does not see.
  *
  * A page of a table whose file grew by several pages may be new: zeros, without an LSN.  It is recorded without rows.
  * Whoever adds a row gives it an LSN, but for the transaction that made the file (wal_level = minimal).  Before
@@ -58,13 +59,13 @@ struct GcHotPages
 	BlockNumber *blocks;		/* ascending */
 	XLogRecPtr *lsns;			/* when they were read; 0: a new page, without rows */
 	pg_atomic_uint32 *buffers;	/* where they were last found; a hint */
-	uint8	   *changed;		/* 1: the page is known not to be what it was; for good */
+	uint8	   *changed;		/* 1: the page is known to have changed; for good */
 	pg_atomic_uint64 proven_to; /* LSN: up to where `changed` is complete (fresh.h) */
 	uint32	   *first_version;	/* npages + 1: by page, in versions */
 	uint32	   *first_left_out; /* npages + 1: by page, in left_out */
 	GcVersion  *versions;		/* of a page, ascending by row: of the hot chunk, and of the heap's */
 	uint16	   *left_out;		/* tuples that are no rows: their offsets, ascending */
-	GcPatch    *patches;		/* by page: what the heap's chunk has of it */
+	GcPatch    *patches;		/* by page: its rows in the heap's chunk */
 	uint32	   *first_gone;		/* npages + 1: by page, in gone */
 	uint16	   *gone;			/* rows of the heap's chunk that no snapshot sees: numbers in the page, ascending */
 };
@@ -92,19 +93,19 @@ typedef enum GcTupleFate
 	GC_TUPLE_REFUSED			/* its page cannot be kept */
 } GcTupleFate;
 
-/* By what the transactions of a table's tuples are judged. */
+/* The horizons by which the transactions of a table's tuples are judged. */
 typedef struct GcHorizon
 {
 	FullTransactionId next;
-	FullTransactionId oldest;	/* what committed before is seen by every snapshot */
+	FullTransactionId oldest;	/* a transaction that committed before is seen by every snapshot */
 } GcHorizon;
 
 extern GcHorizon gc_horizon(Relation rel);
 
-/* Judge a tuple of a locked or copied page, and note in *v what a version's transactions are. */
+/* Judge a tuple of a locked or copied page, and note a version's transactions in *v. */
 extern GcTupleFate gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v);
 
-/* A snapshot, and what it takes to ask it about transactions of 64 bits. */
+/* A snapshot, and its bounds as transactions of 64 bits. */
 typedef struct GcSeer
 {
 	Snapshot	snapshot;
@@ -126,7 +127,7 @@ extern uint8 gc_judge_version(const GcSeer *seer, GcVersion *v);
 extern bool gc_page_is_own(const GcSeer *seer, const GcHotPages *hot, uint32 page);
 
 /*
- * Is it known what became of the transactions of a version, or of all on a page, if they ended before the snapshot's xmin?
+ * Are the outcomes known of a version's transactions, or of all on a page, if they ended before the snapshot's xmin?
  * If not, the page has changed.  To be asked before they are judged.
  */
 extern bool gc_version_is_known(const GcSeer *seer, GcVersion *v);
@@ -145,15 +146,15 @@ typedef struct GcKept
 {
 	GcServedMaps maps;
 	uint8	  **pages;			/* by hot chunk and page: is it served? */
-	bool		delta_open;		/* what heap chunks have of the delta is in no hole, either */
+	bool		delta_open;		/* the delta's rows in heap chunks are in no hole, either */
 	uint32		nopen;			/* of open versions, whose rows are in no hole */
 	uint32		open_size;
 	GcOpenVersion *open;		/* by chunk, and ascending in each */
 } GcKept;
 
 /*
- * Serve what hot chunks, which are proven, have of the delta that gc_serve_judged() left, for this
- * snapshot, and shorten the delta.  Needs a guard.  With `kept`, open versions are left to the caller.
+ * Serve pages of the delta that gc_serve_judged() left from hot chunks, which are proven, for this snapshot; shorten
+ * the delta.  Needs a guard.  With `kept`, open versions are left to the caller.
  */
 extern void gc_serve_versions(const GcDirectory *dir, Snapshot snapshot, GcServed *served, GcKept *kept);
 

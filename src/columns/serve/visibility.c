@@ -325,7 +325,7 @@ add_cleared(const uint8 *served, const uint8 *proven, const uint8 *map, BlockNum
 	return set;
 }
 
-/* Take pages out of a copy of a map page that are not what they were in the chunks under it; false: not proven. */
+/* Take pages out of a copy of a map page that have changed since the chunks under it; false: not proven. */
 static bool
 leave_proven(GcProof *proof, BlockNumber first, GcMapPage *map)
 {

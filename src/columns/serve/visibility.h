@@ -82,7 +82,7 @@ typedef struct GcServed
 	BlockNumber pages_reloadable;	/* of pages_delta: all-visible now, so a reload
 									 * of their chunks would serve them */
 	bool		complete;		/* every chunk of the heap wholly served, no delta */
-	bool		amended;		/* a base that was noted was served, with what has changed since */
+	bool		amended;		/* a base that was noted was served, with changes since */
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */
 } GcServed;
@@ -184,7 +184,7 @@ typedef struct GcServedMaps
 typedef struct GcMapChanges
 {
 	uint32		ncleared;
-	BlockNumber *cleared;		/* palloc'd, ascending: not all-visible any more, or not known to be what they were */
+	BlockNumber *cleared;		/* palloc'd, ascending: not all-visible any more, or not known to be unchanged */
 	BlockNumber set;			/* pages that are all-visible, and were not served */
 } GcMapChanges;
 

@@ -141,7 +141,7 @@ count_commit(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			/* A transaction may have no id yet: what is called behind this may write, too. */
+			/* A transaction may have no id yet: code that is called behind this may write, too. */
 			if (pending || synchronous_commit != SYNCHRONOUS_COMMIT_OFF)
 				break;
 			pg_atomic_fetch_add_u32(&shared->pending, 1);

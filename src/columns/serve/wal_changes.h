@@ -13,7 +13,7 @@
  * to.  That is so but for a commit with synchronous_commit = off.  Such a process first counts itself as pending, then
  * commits.  Then it raises the end of such commits to its record's, and is pending no more.  The session asks for pending
  * ones first.  If it finds X's process, the bound is the end of all that was inserted.  If not, it is done with, or did not
- * begin before the snapshot was taken, which then does not see X.  What the session has changed itself ends at its last
+ * begin before the snapshot was taken, which then does not see X.  Changes of the session itself end at its last
  * record.
  *
  * A transaction without an id has changed nothing that a snapshot sees.  COMMIT PREPARED always flushes.
@@ -63,9 +63,9 @@ extern XLogRecPtr gc_wal_now(void);
 extern void gc_wal_changes_watch(Relation rel);
 
 /*
- * Have all changes known up to `bound` at least; how far they are.  Invalid: they are not, or looks at `pages` pages are
- * less work than what is to be read.  Flushes the WAL if it is not written so far.  May wait for another session that
- * reads the WAL, as long as 64 MB of it take at the most; a cancel waits for 4 MB.
+ * Have all changes known up to `bound` at least; how far they are.  Invalid: they are not, or looks at `pages` pages
+ * are less work than the WAL to be read.  Flushes the WAL if it is not written so far.  May wait for another session
+ * that reads the WAL, as long as 64 MB of it take at the most.  A cancel waits for 4 MB.
  */
 extern XLogRecPtr gc_wal_changes_reach(XLogRecPtr bound, uint64 pages);
 

@@ -7,8 +7,8 @@
  * their main threads.  The arena is handed out by a FreePageManager that lies in
  * the arena's own first pages: its relative pointers reach only forward from its
  * base.  The last 1/64 is managed by another one, for the few allocations that
- * eviction itself needs.  When the rest is full to the last page, there must still
- * be room to write down what is left of a table.
+ * eviction itself needs.  When the rest is full to the last page, there must still be room for a smaller directory of a
+ * table.
  *
  * A third one manages a file that is mapped, for columns beyond the arena.  The postmaster maps it once, and its children
  * inherit the mapping.  The file has no name any more then, so nothing is left of it when the server ends.  All of its
@@ -63,7 +63,7 @@ static GcArena *arena = NULL;
 #define RESERVE_SHARE	64
 #define RESERVE_MIN		(16 * FPM_PAGE_SIZE)
 
-/* pg_basebackup leaves out what begins with PG_TEMP_FILE_PREFIX. */
+/* pg_basebackup leaves out files whose names begin with PG_TEMP_FILE_PREFIX. */
 #define COLUMNS_FILE	PG_TEMP_FILE_PREFIX "_gpuconc_columns"
 
 /* Bytes of gpuconc.host_cache_size. */

@@ -44,7 +44,7 @@ extern bool gc_arena_is_filed(const void *ptr);
 /* Bytes of an allocation of that size: whole pages. */
 extern Size gc_arena_bytes(Size size);
 
-/* Give back what was taken, of the same size. */
+/* Give back memory that was taken, of the same size. */
 extern void gc_arena_free(void *ptr, Size size);
 
 /* The whole arena without the file, for pinning and for range checks. */

@@ -18,8 +18,8 @@
  * Visibility (serve/fresh.h).  A page is in a chunk only if, at load, its map bit and its PD_ALL_VISIBLE flag
  * were set.  The map page's LSN must also have been the one recorded.  A query is served it only if its bit is set
  * after the query's snapshot was taken.  Also it must be proven not to have changed (serve/fresh.h).  That is by an
- * LSN that has not moved, the map page's or its own, or by the WAL, which names what has changed.  Everything unknown
- * counts as stale.
+ * LSN that has not moved, the map page's or its own, or by the WAL, which names pages that have changed.  Everything
+ * unknown counts as stale.
  *
  * Pages that are not proven so, the hot pages, are kept in chunks of their own, hot chunks.  These have all row
  * versions that some snapshot may see (serve/versions.h) and that the heap's chunk does not have (serve/patches.h).

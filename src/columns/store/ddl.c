@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ddl.c
- *	  Forgetting what is cached of dropped tables and databases.
+ *	  Forgetting the cached columns of dropped tables and databases.
  *
  * Runs in the backend that drops them.  A drop is noted when it happens and acted on when the
  * transaction has committed; if it, or the subtransaction, aborts, nothing is forgotten.  This

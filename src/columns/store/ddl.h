@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * ddl.h
- *	  Forgetting what is cached of dropped tables and databases.
+ *	  Forgetting the cached columns of dropped tables and databases.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DDL_H
 #define GC_DDL_H
 
-/* Forget what is cached of databases, and tables of this one, that are gone.  In a transaction. */
+/* Forget the cached columns of databases, and of tables of this one, that are gone.  In a transaction. */
 extern void gc_forget_dropped(void);
 
 /* Forget dropped tables and databases once their transaction has committed. */

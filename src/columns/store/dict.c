@@ -284,7 +284,7 @@ gc_dict_retire(GcColState *state)
 	{
 		state->retired = true;
 		bytes = state->dict->obj.size;
-		/* the worker drops what it has of it */
+		/* the worker drops its tables of it */
 		state->dict->obj.region_id = state->dict->uid;
 		gc_retire(&state->dict->obj);
 	}
@@ -356,7 +356,7 @@ grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
 	values_copy(&dict->values, &old->values, count);
 	pg_atomic_write_u32(&dict->count, count);
 
-	/* A reader that sees the pointer must see what it points to. */
+	/* A reader that sees the pointer must see the bytes that it points to. */
 	pg_write_barrier();
 	state->dict = dict;
 	gc_retire(&old->obj);

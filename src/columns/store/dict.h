@@ -57,9 +57,8 @@ extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
 /*
  * Loader only: move the view's own values into the shared dictionary, growing
  * it; remap[own code - first own code] = shared code, palloc'd.
- * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or what the arena can take,
- * GC_CACHE_FULL without arena memory, GC_CANCELLED if it has been retired.
- * Needs a guard, unless no other process can retire the dictionary.
+ * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or the arena's largest block, GC_CACHE_FULL without arena memory,
+ * GC_CANCELLED if it has been retired.  Needs a guard, unless no other process can retire the dictionary.
  */
 extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * directory.c
- *	  Directories: their layout, and giving up what they have.
+ *	  Directories: their layout, and giving up their chunks.
  *
  * Runs in any process that has a PGPROC.  A directory is immutable once it is published.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * directory.h
- *	  Directories: their layout, and giving up what they have.
+ *	  Directories: their layout, and giving up their chunks.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * epoch.c
- *	  Guards, and the reclamation of what was retired.
+ *	  Guards, and the reclamation of retired objects.
  *
  * Runs in every process, on its main thread.
  *
@@ -277,7 +277,7 @@ gc_reclaim(void)
 	if (pg_atomic_read_u64(&shared->retired_bytes) == 0)
 		return 0;
 
-	/* Unlink what is old enough; it is ours then, so free it without the lock. */
+	/* Unlink objects that are old enough; they are ours then, so free them without the lock. */
 	LWLockAcquire(gc_lock(GC_LOCK_RETIRE), LW_EXCLUSIVE);
 	oldest = oldest_guard();
 	for (GcObject *o = shared->oldest; o && o->retired_at < oldest; o = o->next_retired)

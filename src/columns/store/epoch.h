@@ -50,12 +50,12 @@ extern void gc_guard_leave_request(int slot);
 /* Hand an unlinked object over for reclamation. */
 extern void gc_retire(GcObject *object);
 
-/* Free what can be freed now.  Returns bytes given back to the arena. */
+/* Free retired objects that can be freed now.  Returns bytes given back to the arena. */
 extern Size gc_reclaim(void);
 
 /*
- * Arena memory, page-aligned, not zeroed, for which what can be freed is freed if need
- * be; NULL when there is no such run of free pages even so.  Evicts nothing.
+ * Arena memory, page-aligned, not zeroed, for which retired objects are freed if need be.  NULL when there is no such
+ * run of free pages even so.  Evicts nothing.
  */
 extern void *gc_arena_alloc(Size size);
 
@@ -69,9 +69,8 @@ extern Size gc_retired_bytes(void);
 extern uint64 gc_new_region_id(void);
 
 /*
- * Ids whose host copies have been freed, for the worker of a device to drop its copies.  Returns how many of
- * at most max were stored; *overflow is set if ids were lost since the last call (the worker then drops all
- * device copies).
+ * Ids whose host copies have been freed, for the worker of a device to drop its copies.  Returns how many of at most
+ * max were stored.  *overflow is set if ids were lost since the last call (the worker then drops all device copies).
  */
 extern int	gc_take_dropped_regions(int device, uint64 *ids, int max, bool *overflow);
 

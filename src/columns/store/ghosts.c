@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ghosts.c
- *	  What is remembered of columns that are not in the cache.  See ghosts.h.
+ *	  Sizes and uses of columns that are not in the cache.  See ghosts.h.
  *
  * Runs in any process that has a PGPROC.  The table belongs to everyone.
  *

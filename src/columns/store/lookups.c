@@ -10,7 +10,8 @@
  *
  * Runs in backends; eviction, in any process that has a PGPROC.
  *
- * A published table never changes, and no other has its region_id.  So each process keeps what it found in parts of tables.
+ * A published table never changes, and no other has its region_id.  So each process keeps the entries that it found in
+ * parts of tables.
  *
  * Lock: GC_LOCK_LOOKUPS, after a dictionary's and before GC_LOCK_RETIRE.
  *

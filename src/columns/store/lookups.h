@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * lookups.h
- *	  Shared lookup tables: what PostgreSQL computed of each value of a dictionary, or of a
- *	  range of integers, kept for all sessions.
+ *	  Shared lookup tables: PostgreSQL's results for each value of a dictionary, or of a range of integers, kept for all
+ *	  sessions.
  *
  * A published table never changes.  When its dictionary has grown, a larger table replaces it,
  * in which only the new entries were computed.  Its object is retired, so a reader's guard keeps
  * the table that it found.
  *
  * A table of integers is of no column: columns of several relations that begin alike use one, which is as large as the
- * widest needs.  So a reader takes of a table what its own column can have, entries and texts.
+ * widest needs.  So a reader takes of a table those entries and texts that its own column can have.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@
 /* A table's key, compared as bytes. */
 typedef struct GcLookupKey
 {
-	uint64		function[2];	/* what is computed: expression, ranking, translation */
+	uint64		function[2];	/* the kind of table: expression, ranking, translation */
 	uint64		dict;			/* identity of the values (gc_dict_shared_id()), or 0: integers */
 	uint64		to_dict;		/* translations: the dictionary whose codes are the results */
 	int64		base;			/* integers: the first */
@@ -128,9 +128,9 @@ extern bool gc_lookups_evict(TimestampTz since);
 extern Size gc_lookups_idle(TimestampTz since);
 
 /*
- * Let one process at a time compute what is missing.  gc_lookups_begin(): true if the caller is to
- * do it and then to call gc_lookups_end(), also on error or exit.  False if another process has
- * just ended.  Waits, interruptibly, while one is at it.
+ * Let one process at a time compute missing entries.  gc_lookups_begin(): true if the caller is to do it and then to
+ * call gc_lookups_end(), also on error or exit.  False if another process has just ended.  Waits, interruptibly, while
+ * one is at it.
  */
 extern bool gc_lookups_begin(const GcLookupKey *key);
 extern void gc_lookups_end(const GcLookupKey *key);

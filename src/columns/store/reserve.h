@@ -5,7 +5,8 @@
  *
  * A query needs all of its columns at once, of several tables that are loaded one after the other.  So a session reserves
  * room for all that it lacks before its first load begins.  Another one whose columns do not fit beside that does not
- * begin.  Until the query has its columns, no process evicts what was used since it reserved: nothing that it has loaded.
+ * begin.  Until the query has its columns, no process evicts columns that were used since it reserved: none that it has
+ * loaded.
  *
  * Runs in backends and loader workers.  A process has one reservation at most.  It ends with the transaction, if not before.
  *
@@ -22,7 +23,7 @@ extern void gc_reserve_shmem(void);
 
 /*
  * Reserve `bytes` of `room` that was found to be free, or can be freed; false if others have reserved too much of it.
- * What is used from now on stays.  A second call adds nothing and is true.
+ * Columns that are used from now on stay.  A second call adds nothing and is true.
  */
 extern bool gc_reserve(Size bytes, Size room);
 

@@ -4,8 +4,8 @@
  *	  The table of cached relations: relation -> directory; forgetting relations, and room by evicting columns.
  *
  * Runs in any process that has a PGPROC.  The table and the directories that it
- * points to belong to everyone.  A directory is replaced as a whole, under
- * GC_LOCK_STORE, and what the new one no longer has is retired.
+ * points to belong to everyone.  A directory is replaced as a whole, under GC_LOCK_STORE, and chunks that the new one
+ * no longer has are retired.
  *
  * Lookup tables are evicted first (lookups.c), then the least recently used column.
  *
@@ -214,8 +214,7 @@ gc_store_losses(void)
 
 /*
  * Take the directory out of an entry, and the entry out of the table unless it
- * is being loaded.  The caller holds GC_LOCK_STORE exclusively, and has to retire
- * what the directory has.
+ * is being loaded.  The caller holds GC_LOCK_STORE exclusively, and has to retire the directory's chunks.
  */
 static GcDirectory *
 unlink_directory(GcRelEntry *entry)
@@ -623,9 +622,9 @@ gc_store_forget_database(Oid dbid)
  */
 
 /*
- * Find the least recently used column that was not used since `since`, nor since a session reserved room that is loading
- * what its query needs.  Columns that could not be cached take no room; a directory without any other counts as one
- * column, *col is -1 for that.
+ * Find the least recently used column that was not used since `since`, nor since a session reserved room that is
+ * loading its query's columns.  Columns that could not be cached take no room; a directory without any other counts as
+ * one column, *col is -1 for that.
  */
 static GcRelEntry *
 find_victim(TimestampTz since, int *col)
@@ -664,7 +663,7 @@ find_victim(TimestampTz since, int *col)
 	return victim;
 }
 
-/* Remember what a column that goes takes.  Under GC_LOCK_STORE. */
+/* Remember the size of a column that goes.  Under GC_LOCK_STORE. */
 static void
 remember(const GcDirectory *dir, int col)
 {

@@ -46,7 +46,7 @@ extern bool gc_store_is_current(const GcRelKey *key, uint64 version);
 
 /*
  * Replace the directory of a relation being loaded; false if its version has
- * changed.  The caller retires what the new directory no longer has.
+ * changed.  The caller retires chunks that the new directory no longer has.
  */
 extern bool gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *dir);
 
@@ -92,20 +92,20 @@ extern Size gc_store_forget_database(Oid dbid);
 
 /*
  * Drop least recently used columns until `bytes` more are free; never a column
- * used since `since`, nor one of a relation that is being loaded.  What is
- * dropped may still be guarded by running requests, so this waits for them, for
- * a bounded time and interruptibly.  The caller holds no guard and no LWLock.
+ * used since `since`, nor one of a relation that is being loaded.  Dropped columns may still be guarded by running
+ * requests, so this waits for them, for a bounded time and interruptibly.  The caller holds no guard and no LWLock.
  * False if there is less room than that in the end.
  */
 extern bool gc_store_make_room(Size bytes, TimestampTz since);
 
 /*
  * gc_arena_alloc() for columns: makes room in this manner, and leaves an eighth
- * of the arena to requests and results; NULL when there is no room.  What does not fit the arena lies in the mapped file.
+ * of the arena to requests and results; NULL when there is no room.  Memory that does not fit the arena lies in the
+ * mapped file.
  */
 extern void *gc_store_alloc(Size size, TimestampTz since);
 
-/* Allocate from what is free already: nothing is evicted or waited for. */
+/* Allocate from free memory: nothing is evicted or waited for. */
 extern void *gc_store_alloc_now(Size size);
 
 /* Bytes that columns can take at most, and now. */
