@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch.c
- *	  What one decision started: its record, and what it teaches.
+ *	  The launches that one decision started: their record, and lessons from their times.
  *
  * A batch lives until the last of its requests ends.  Then its record goes to the log
  * (queue/batchlog.h), and the cost model learns from its kernels' times.  Requests hold their
@@ -291,7 +291,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		log.launches = !l->gang->counted;
 		l->gang->counted = true;
 	}
-	/* With little residual time, the error of the rest is as large as what the residual part adds. */
+	/* With little residual time, the error of the rest is as large as the residual part. */
 	if (l->residual_us > l->predicted_us * LEFT_LEAST)
 		gc_learn(&residual_part, gc_residual_part(time_us, l->predicted_us - l->residual_us * l->residual_part, l->residual_us));
 	if (l->fused)

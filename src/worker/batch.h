@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch.h
- *	  What one decision started: its record, and what it teaches.
+ *	  The launches that one decision started: their record, and lessons from their times.
  *
  * The worker's main thread.  Each request holds its batch until it ends.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * meter.c
- *	  What is learned of the device and of the worker's thread over many launches.
+ *	  Times of the device and of the worker's thread, learned over many launches.
  *
  * Of the device: its utilisation, and how long it takes for concurrent kernels, as a part of
  * their times alone.  Of the thread: how slow it is at launching, and how much of the time it
@@ -17,8 +17,8 @@
 #include "memory/state.h"
 
 /*
- * GcSchedule.together is learned while at least METER_LEAST requests' own kernels, and no shared scan,
- * are on the device: METER_US at a time, the time passed as a part of their times alone.
+ * GcSchedule.together is learned while at least METER_LEAST requests' own kernels, and no shared scan, are on the
+ * device.  It is, METER_US at a time, the time passed as a part of their times alone.
  */
 #define METER_LEAST			4
 #define METER_US			20000

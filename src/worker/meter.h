@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * meter.h
- *	  What is learned of the device and of the worker's thread over many launches.
+ *	  Times of the device and of the worker's thread, learned over many launches.
  *
  * The worker's main thread.
  *

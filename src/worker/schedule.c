@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * schedule.c
- *	  From READY requests to launches: asks sched/ what to start, and starts it.
+ *	  From READY requests to launches: asks sched/ which of them to start, and starts these.
  *
- * What one decision starts is a batch (batch.c).  The requests' hooks (run/run.h) are filled
- * here, since only this room includes both batches and shared scans.
+ * The launches of one decision are a batch (batch.c).  The requests' hooks (run/run.h) are filled here, since only this
+ * room includes both batches and shared scans.
  *
  * The worker's main thread.
  *
@@ -345,7 +345,7 @@ new_launch(const GcStart *start, const GcCandidate *candidate)
 
 /*
  * The tile where a scan of ntiles tiles should begin: the present position of another scan of the
- * table, computed from the clock.  Then one scan finds in the L2 cache what the other has just read.
+ * table, computed from the clock.  Then one scan finds rows in the L2 cache that the other has just read.
  */
 static u32
 attach_position(u32 scan, u32 ntiles)

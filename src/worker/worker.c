@@ -5,14 +5,12 @@
  *
  * One static worker for each device of gpuconc.devices.  Start: open the device while signals are still blocked (a driver's
  * threads inherit the mask), then connect to the server, and serve.  It connects to no
- * database; it connects only to be seen in pg_stat_activity.  The loop takes what is queued,
- * moves every request on as far as it goes without waiting, and sleeps on the latch when
- * nothing moves.  Backends, compile threads and device host set the latch.  Device cuda
- * cannot, so its events are polled while work is on it.
+ * database; it connects only to be seen in pg_stat_activity.  The loop takes queued requests, moves every request on as
+ * far as it goes without waiting, and sleeps on the latch when nothing moves.  Backends, compile threads and device
+ * host set the latch.  Device cuda cannot, so its events are polled while work is on it.
  *
- * Exit: the device is closed first, so that nothing writes to shared memory any more.  Then
- * what is left in the queue is finished with GC_WORKER_GONE.  Exit code 1 makes the
- * postmaster start the worker again.
+ * Exit: the device is closed first, so that nothing writes to shared memory any more.  Then requests that are left in
+ * the queue are finished with GC_WORKER_GONE.  Exit code 1 makes the postmaster start the worker again.
  *
  * The worker's main thread, apart from wake_worker.  It takes no lock.  `runs` lists all
  * requests that it has taken and not finished.
@@ -370,7 +368,7 @@ count_on_device(void)
 	return n;
 }
 
-/* Take what is queued, and join what is equal to a request under way.  True if there was anything. */
+/* Take queued requests, and join those that are equal to a request under way.  True if there was anything. */
 static bool
 take_requests(void)
 {
@@ -463,8 +461,8 @@ sleep_on_latch(long timeout_ms)
 }
 
 /*
- * Answer what other processes ask of every process with a connection.  Some of them wait for the
- * answer: DROP DATABASE waits until all processes have closed the files of relations.
+ * Answer questions that other processes ask every process with a connection.  Some of them wait for the answer: DROP
+ * DATABASE waits until all processes have closed the files of relations.
  */
 static void
 answer_processes(void)
@@ -600,7 +598,9 @@ refuse(const GcError *err)
  *-------------------------------------------------------------------------
  */
 
-/* The device is closed first, so that nothing writes to shared memory; then what is left ends with an error. */
+/*
+ * The device is closed first, so that nothing writes to shared memory; then requests that are left end with an error.
+ */
 static void
 worker_exit(int code, Datum arg)
 {
@@ -609,7 +609,7 @@ worker_exit(int code, Datum arg)
 	publish_status(GC_WORKER_STOPPED, NULL);
 	if (gc_worker.dev)
 	{
-		/* Nothing may run in a module that is being unloaded, and what runs may take long. */
+		/* Nothing may run in a module that is being unloaded, and running kernels may take long. */
 		gc_stop_all(runs);
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 		if (gc_worker.kernels)
@@ -626,9 +626,8 @@ worker_exit(int code, Datum arg)
 }
 
 /*
- * Get an entry in pg_stat_activity.  This needs a connection, but no database.  From here on other
- * processes wait for what answer_processes() does.  So the device, which may take seconds to open, is
- * opened before.
+ * Get an entry in pg_stat_activity.  This needs a connection, but no database.  From here on other processes wait for
+ * answer_processes().  So the device, which may take seconds to open, is opened before.
  */
 static void
 connect_to_server(void)

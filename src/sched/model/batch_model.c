@@ -7,7 +7,7 @@
  * - first-fit decreasing;
  * - column generation (Li, Tu, Zeng 2019, algorithm 2), until no pattern prices out or the
  *	 bound, rounded up, cannot change any more;
- * - rounding down the patterns of the LP, and packing anew what they leave;
+ * - rounding down the patterns of the LP, and packing anew the items that they leave;
  * - rounds of packing in which items of badly filled batches gain value (the sequential
  *	 value correction of cutting-stock practice).
  *
@@ -258,7 +258,7 @@ first_fit(GcBatchWork *work)
 	return keep(work);
 }
 
-/* The bound that follows from what all items together need of each resource. */
+/* The bound that follows from the need of all items together for each resource. */
 static void
 volume_bound(GcBatchWork *work)
 {
@@ -411,7 +411,7 @@ round_master(GcBatchWork *work)
 	return keep(work);
 }
 
-/* An item is worth what it takes of a batch, and more if its batch was badly filled. */
+/* An item is worth its part of a batch, and more if its batch was badly filled. */
 static void
 correct_values(GcBatchWork *work, const GcBatchTrial *trial)
 {
@@ -516,7 +516,7 @@ choose_group(const GcBatchProblem *problem, GcBatchPlan *plan)
 	return GC_BATCH_OK;
 }
 
-/* Set up the types with demand, and what they need of a unit. */
+/* Set up the types with demand, and their needs of a unit. */
 static void
 set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
 {

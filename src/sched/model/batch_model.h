@@ -45,12 +45,11 @@ enum
 };
 
 /*
- * need: what one item takes of one unit, granules and reserved bytes included.  A unit
- * is one SM, or, where some item does not fit one, `group` SMs, whose resources are taken together.
- * (Li, Tu, Zeng 2019, section "CUDA streams": two MPs as a unit.)  The needs do not depend on the
- * group.  A device of n SMs has n / group units, each of which gets the share that `need`
- * describes.  A caller may divide kernels over units, so that a share doubles as the units halve.
- * It has to give needs for that group, and capacities multiplied by it.  A pooled capacity does not
+ * need: the resources of one unit that an item takes, granules and reserved bytes included.  A unit is one SM, or,
+ * where some item does not fit one, `group` SMs, whose resources are taken together.  (Li, Tu, Zeng 2019, section "CUDA
+ * streams": two MPs as a unit.)  The needs do not depend on the group.  A device of n SMs has n / group units, each of
+ * which gets the share that `need` describes.  A caller may divide kernels over units, so that a share doubles as the
+ * units halve.  It has to give needs for that group, and capacities multiplied by it.  A pooled capacity does not
  * promise that blocks can be placed, since they cannot straddle SMs; the kernel model checks that.
  */
 typedef struct GcItemType

@@ -3,7 +3,7 @@
  * cost.c
  *	  The cost model: how long kernels take, alone, side by side, and fused.
  *
- * Pure functions; the caller owns what is learned.
+ * Pure functions; the caller owns learned values.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,9 +23,9 @@ const GcCalibration gc_calibration_default = {
 	.fused = 0.013,
 	/*
 	 * An H100's (80 GB, HBM3), by bench/pipelines/calibrate.sh on 2026-11-26.  But memory_latency_us is a rounded public
-	 * value.  What was measured, 0.143 us, was the L2 cache's, since each run met the same few nodes of its chain.  And
-	 * access_rate was fitted to TPC-H's queries there (edges.c), for the bandwidth of an H200's memory; calibrate measures
-	 * more.
+	 * value.  The measured time, 0.143 us, was the L2 cache's, since each run met the same few nodes of its chain.  And
+	 * access_rate was fitted to TPC-H's queries there (edges.c), for the bandwidth of an H200's memory; calibrate
+	 * measures more.
 	 */
 	.l2_bandwidth = 6918919,.l2_latency_us = 0.1407,.memory_latency_us = 0.45,.access_rate = 30000,.channel_bandwidth = 2027520,
 	.channel_half = 5053297,.channel_bytes = 17301504,.turn_us = 1.01
@@ -179,8 +179,8 @@ gc_load_part(const GcLoad *l)
 #define FEW_MEMBERS		2
 
 /*
- * Doubt about what a member of a fused scan adds, relative to the doubt about the scan itself, before
- * either was measured.  It is small, since members share what is read.
+ * Doubt about a fused scan's time for one more member, relative to the doubt about the scan itself, before either was
+ * measured.  It is small, since members share reads.
  */
 #define MEMBER_DOUBT		(1.0 / 8)
 

@@ -12,7 +12,7 @@
  *
  * The server starts from these, and learns the rest from the times of launches (GcLearned).
  *
- * Pure functions; the caller owns what is learned.
+ * Pure functions; the caller owns learned values.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,7 +62,7 @@ extern const GcCalibration gc_calibration_host;
 /*
  * Parse "name = value" lines, # begins a comment.  False: some line is not one of a
  * calibration's, or a value is out of range; *problem then points to static text.
- * Values not named keep what *c has.
+ * Values not named stay in *c.
  */
 extern bool gc_calibration_parse(const char *text, GcCalibration *c, const char **problem);
 
@@ -97,9 +97,9 @@ extern void gc_load_passed(GcLoad *l, double us, bool so);
 extern double gc_load_part(const GcLoad *l);
 
 /*
- * Times of shared scans without what members add.  Each set of columns that was scanned has a learned
- * time.  Other sets are taken to need the sum of their columns' times.  That should rather be too
- * little: a scan that seems too slow is never tried.
+ * Times of shared scans without their members' times.  Each set of columns that was scanned has a learned time.  Other
+ * sets are taken to need the sum of their columns' times.  That should rather be too little: a scan that seems too slow
+ * is never tried.
  */
 #define GC_KNOWN_SCANS	64
 #define GC_MAX_SHARED_COLUMNS	16	/* whose reading requests share */
@@ -148,10 +148,9 @@ extern void gc_members_learn(double *const *us, const double *took_us, int n, bo
 
 /*
  * Learn from a fused scan of n members that took time_us.  *scan_us: the estimate of the scan's own
- * part, at least least_us.  us[m]: the estimate of what member m's signature adds, one for all members
- * of that signature.  own: nothing else was on the device.  Scans with the same number of members do
- * not tell the two apart.  Then the scan gets most of the time, so that more members seem to take too
- * little rather than too much.
+ * part, at least least_us.  us[m]: the estimate of the time that member m's signature adds, one for all members of that
+ * signature.  own: nothing else was on the device.  Scans with the same number of members do not tell the two apart.
+ * Then the scan gets most of the time, so that more members seem to take too little rather than too much.
  */
 extern void gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own);
 
@@ -178,8 +177,8 @@ extern void gc_host_learn(GcLearned *slowness, const int n[GC_HOST_KINDS], doubl
 
 /*
  * How much of that thread's time counts: slowness times the part of the time in which the thread is
- * at work.  An idle thread delays no other request.  But what the thread does between a decision and
- * its kernels delays these in any case.
+ * at work.  An idle thread delays no other request.  But the thread's work between a decision and its kernels delays
+ * these in any case.
  */
 extern double gc_host_pressure(double slowness, double part);
 
@@ -197,12 +196,12 @@ extern double gc_residual_part(double time_us, double own_us, double residual_us
  */
 #define GC_SCAN_OF_ONE_US	150
 
-/* Requests that could be in a shared scan, and what the device would take for them. */
+/* Requests that could be in a shared scan, and the device's time for them. */
 typedef struct GcSharing
 {
 	int			n;
 	bool		selection;
-	double		scan_us;		/* of the scan, with what each member adds */
+	double		scan_us;		/* of the scan, with each member's additional time */
 	double		own_us;			/* of the requests' own kernels */
 	double		host_pressure;	/* how much of the launching thread's time counts; 0: nothing */
 } GcSharing;

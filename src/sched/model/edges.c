@@ -317,7 +317,7 @@ add_accesses(Needs *n, const GcProfile *profile, const GcCalibration *c, const G
 }
 
 /*
- * Add what a stage needs for the rows that come to it, and take them through: equations 4 and 5.
+ * Add a stage's needs for the rows that come to it, and take them through: equations 4 and 5.
  */
 static void
 add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, const GcEdgeStage *s, Flow *f)
@@ -350,7 +350,7 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 	f->rounds = rounds_left(f->rounds, f->rows, lanes);
 }
 
-/* Add stages first .. last - 1; *f is then what comes to the stage behind the last. */
+/* Add stages first .. last - 1; *f is then the flow to the stage behind the last. */
 static void
 add_stages(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int first, int last, Flow *f)
 {
@@ -435,8 +435,8 @@ cut_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p
 	if (edge == GC_EDGE_REFILL)
 		return c->launch_us + cut->both_us + 2 * cut->packets / c->l2_bandwidth + c->turn_us * slots;
 	/*
-	 * Delay (equation 8): what one part waits for the other when the last slots are filled and emptied.  Of the slower
-	 * part all, not the difference: else more work of the faster one would seem to take less time.
+	 * Delay (equation 8): the time that one part waits for the other when the last slots are filled and emptied.  Of
+	 * the slower part all, not the difference: else more work of the faster one would seem to take less time.
 	 */
 	return c->launch_us + cut->both_us + passing + c->turn_us * slots +
 		fmax(cut->producer_us, cut->consumer_us) / fmax(slots, 1);

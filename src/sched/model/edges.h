@@ -3,17 +3,17 @@
  * edges.h
  *	  The analytic model of pipelines that are cut (Paul, He, He 2016, section 4).
  *
- * A pipeline is a scan and stages behind it: steps row by row, and the sink.  The model predicts what it
- * takes if it is fused, or has an edge before one of its stages, and chooses.
+ * A pipeline is a scan and stages behind it: steps row by row, and the sink.  The model predicts its time if it is
+ * fused, or has an edge before one of its stages, and chooses.
  *
  * As in the paper, a part of a pipeline has costs of computation (equation 4) and of accesses to memory (equation 5).
  * Packets by a channel cost as well (1 and 6).  Parts of unlike speed delay each other (equations 8 and 9).  Unlike
- * there, what a GPU of today does at the same time is not added up.  A part takes as long as the resource that it
+ * there, work that a GPU of today does at the same time is not added up.  A part takes as long as the resource that it
  * needs longest, of device memory, the caches, issue of instructions and atomics on one address.  Latency is added:
  * warps mostly wait for the accesses of their few rows while no other warp scans for them.
  *
- * What a cut gains is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its
- * rounds are those of the lane with the most rows.  Behind an edge each lane has a row.
+ * The gain of a cut is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its rounds
+ * are those of the lane with the most rows.  Behind an edge each lane has a row.
  *
  * Pure functions; no state.
  *
@@ -71,8 +71,8 @@ typedef struct GcEdgePipeline
 } GcEdgePipeline;
 
 /*
- * Part of the rows that passes a step, by the planner's estimate in halvings (GcPStep.selectivity).  That is rounded down,
- * and this is the middle of what it may mean.  0 halvings mostly say that all rows pass.
+ * Part of the rows that passes a step, by the planner's estimate in halvings (GcPStep.selectivity).  That is rounded
+ * down, and this is the middle of its range. 0 halvings mostly say that all rows pass.
  */
 extern double gc_edge_pass(int halvings);
 
@@ -85,28 +85,28 @@ typedef struct GcEdgePlan
 } GcEdgePlan;
 
 /*
- * Gain that a plan other than fuse must be predicted to have, to be chosen: a factor, and microseconds.  A plan that
- * is chosen is only tried, and what was measured decides.  So little is enough.
+ * Gain that a plan other than fuse must be predicted to have, to be chosen: a factor, and microseconds.  A plan that is
+ * chosen is only tried, and measured times decide.  So little is enough.
  */
 #define GC_EDGE_LEAST_GAIN	1.1
 #define GC_EDGE_LEAST_US	20
 
 /*
  * Prediction for one edge before stage number `stage`.  tile_rows: channel, materialize: rows of which packets are in
- * memory at a time, by the setting; 0: all at once, or what a channel's slots hold.  No tile is ever chosen here: tiles
- * cost more than packets gain that stay in the L2 cache (docs/rejected.md).
+ * memory at a time, by the setting. 0: all at once, or as many as a channel's slots hold.  No tile is ever chosen here:
+ * tiles cost more than packets gain that stay in the L2 cache (docs/rejected.md).
  */
 extern double gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, GcEdge edge,
 						 int stage, double tile_rows);
 
 /*
- * Choose.  edge: a GcEdge that is wanted, or GC_EDGE_AUTO; step: where it is wanted, or -1; tile_rows: 0, or what is
- * wanted.  Where the pipeline admits no such edge, it is fused.
+ * Choose.  edge: a GcEdge that is wanted, or GC_EDGE_AUTO; step: where it is wanted, or -1; tile_rows: 0, or the number
+ * that is wanted.  Where the pipeline admits no such edge, it is fused.
  */
 extern GcEdgePlan gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge,
 							   int step, double tile_rows);
 
-/* An edge that may be tried beside the fused kernel, and what became of it. */
+/* An edge that may be tried beside the fused kernel, and its measured time. */
 typedef struct GcEdgeTried
 {
 	bool		possible;

@@ -27,7 +27,10 @@ quick_wins(const GcEffortTrial *t, double tiles)
 	return quick < full * GC_EFFORT_PART && (full - quick) * tiles > GC_EFFORT_LEAST_US;
 }
 
-/* May it be, by what is known?  Its first launches met cold caches, if it was measured at all before the full kernel came. */
+/*
+ * May it be, by the known times?  Its first launches met cold caches, if it was measured at all before the full kernel
+ * came.
+ */
 static bool
 worth_trying(const GcEffortTrial *t, double tiles)
 {

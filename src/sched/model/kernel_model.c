@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * kernel_model.c
- *	  The kernel model: what each kernel of a batch may choose, and plans that need
- *	  no search.
+ *	  The kernel model: the options of each kernel of a batch, and plans that need no search.
  *
  * Most batches end here: either every item can have its cheapest option, or the items
  * cannot fit with any options.
@@ -33,7 +32,7 @@ item_ok(const GcKernelItem *item)
 		item->shared_per_warp >= 0 && item->warps >= 1;
 }
 
-/* Free resources, at most what the device has. */
+/* Free resources, at most the device's. */
 static void
 free_of(const GcProfile *p, const int *given, int free[GC_NEEDS])
 {
@@ -92,8 +91,8 @@ largest_block(const GcProfile *p, const GcKernelItem *item, const int free[GC_NE
 }
 
 /*
- * A lower bound of what any option of the item takes of each resource.  False: the item has no
- * option.  This costs half of one option, of which there are up to sixteen.
+ * A lower bound of each resource that any option of the item takes.  False: the item has no option.  This costs half of
+ * one option, of which there are up to sixteen.
  */
 static bool
 item_least(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],

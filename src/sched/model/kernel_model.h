@@ -11,9 +11,8 @@
  * possible.  The model then minimises the shared memory that the kernels take together.
  *
  * This goes beyond the paper in two ways.  Registers are a limit like the others.  And all
- * four resources are counted in the granules of the device (occupancy.h), shared memory
- * with what the system reserves for each block.  So fewer blocks may save shared memory
- * where the paper sees no difference.
+ * four resources are counted in the granules of the device (occupancy.h), shared memory with the bytes that the system
+ * reserves for each block.  So fewer blocks may save shared memory where the paper sees no difference.
  *
  * Each item has few options that no other option of it dominates.  Where every item can
  * have its cheapest option, that is the plan.  Otherwise the paper's dynamic programming

@@ -283,7 +283,7 @@ typedef struct KnapsackSearch
 {
 	GcKnapsackRoom room;			/* that is left */
 	double		best;			/* of the patterns so far */
-	double		worth;			/* of what is taken */
+	double		worth;			/* of the taken items */
 	double		left;			/* of the batch's weight, with room for rounding */
 	int			depth;			/* branches */
 	int			steps;

@@ -111,8 +111,8 @@ extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const 
 							   GcKnapsackResult *result);
 
 /*
- * Add to the pattern `count` what still fits, taking types in the order of order[0 ..
- * norder - 1].  It never has more of type i than limit[i] in all.
+ * Add items that still fit to the pattern `count`, taking types in the order of order[0 .. norder - 1].  It never has
+ * more of type i than limit[i] in all.
  */
 extern void gc_knapsack_fill(const GcKnapsack *knapsack, const int *order, int norder,
 							 const int *limit, uint16_t *count);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * occupancy.c
- *	  What blocks take of a multiprocessor, and how many of them it can hold.
+ *	  Occupancy: the resources of a multiprocessor that blocks take, and how many of them it can hold.
  *
  * Arithmetic is in 64 bits, since a profile read from a device may hold any numbers.
  *

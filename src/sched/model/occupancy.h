@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * occupancy.h
- *	  What blocks take of a multiprocessor, and how many of them it can hold.
+ *	  Occupancy: the resources of a multiprocessor that blocks take, and how many of them it can hold.
  *
  * The model of Li, Yu, Kumar, Tu 2014, section III (eqs. 1-13), with the granules of a
  * GcProfile in the place of the paper's constants.  For one kernel alone the result is that
@@ -34,7 +34,7 @@ enum
 {
 	GC_NEED_WARPS,
 	GC_NEED_REGISTERS,
-	GC_NEED_SHARED,				/* bytes in granules, with what the system reserves */
+	GC_NEED_SHARED,				/* bytes in granules, with those that the system reserves */
 	GC_NEED_BLOCKS,
 	GC_NEEDS
 };

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * profile.h
- *	  A device as the models see it: what a multiprocessor can hold.
+ *	  A device as the models see it: the limits of a multiprocessor.
  *
  * Pure C; no PostgreSQL header and no CUDA header, like all of sched/.  Nothing in sched/
  * allocates memory, takes a lock or keeps state between calls, unless a header says

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * variant.c
- *	  The variant of a pipeline's kernel: what goes to shared memory.
+ *	  The variant of a pipeline's kernel: which tables go to shared memory.
  *
  * Measured on an H200: a scan that probes dimension bitmaps in shared memory is up to three
  * times as fast as one in L2.  So bitmaps go to shared memory while they fit.

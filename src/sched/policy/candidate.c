@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.c
- *	  What can be said of one ready kernel without looking at others.
+ *	  Facts of one ready kernel, without looking at others.
  *
  * Pure functions.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.h
- *	  What a decision chooses from: ready kernels, kernels of shared scans, and active launches.
+ *	  The input of a decision: ready kernels, kernels of shared scans, and active launches.
  *
  * Pure functions.  The caller owns everything here.
  *
@@ -54,7 +54,7 @@ typedef struct GcCandidate
 	uint32_t	member_mask;	/* members of that kernel that can, one bit each; not used by a
 								 * selection kernel */
 	uint32_t	columns;		/* shared columns that the scan reads for it, one bit each */
-	double		fused_us;		/* what it adds to a shared scan besides these columns */
+	double		fused_us;		/* its additional time in a shared scan besides these columns */
 } GcCandidate;
 
 /* A kernel of shared scans that is compiled and loaded. */

@@ -31,8 +31,7 @@
 
 /*
  * A forced co-resident batch may take this many times as much, so that even few warps are enough.  Also as much as it
- * takes with all warps.  On a busy host, what was learned of that may be many times what the kernels take in
- * sequence.
+ * takes with all warps.  On a busy host, the learned time of that may be many times the kernels' time in sequence.
  */
 #define FORCED_GAINS	100
 
@@ -246,7 +245,7 @@ likely_latency(const GcSchedule *s, const int *pick, int n)
 	return full > s->profile->max_warps ? warps_us / s->profile->max_warps : 0;
 }
 
-/* An estimate of what the candidates save of their time in sequence when they are co-resident. */
+/* An estimate of the time in sequence that the candidates save when they are co-resident. */
 static double
 likely_saving(const GcSchedule *s, const int *pick, int n)
 {
@@ -272,8 +271,8 @@ among(const int *pick, int n, int i)
 
 /*
  * Append to set[] the one of suitable[] that saves the largest part of its time next to the set's m
- * candidates.  *saving: what all of them then save.  False: none saves as much as a co-resident
- * batch has to, unless that is forced.
+ * candidates.  *saving: the time that all of them then save.  False: none saves as much as a co-resident batch has to,
+ * unless that is forced.
  */
 static bool
 add_best(const GcSchedule *s, const int *suitable, int n, int *set, int m, double *saving)

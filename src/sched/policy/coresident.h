@@ -10,19 +10,19 @@
  *
  *	  memory	The columns that the kernels read, each column of a table once, divided by the
  *				device's bandwidth.  Less where a kernel alone is done sooner than that, because
- *				its filters skip a part of the column.  The caches give to the other kernels
- *				what one has read, as long as all are in step.  The sizes keep them in step;
- *				with more kernels this works less well.
- *	  issue		The sum of what each kernel takes for instructions and lookups even where
- *				memory takes no time.  More where the tables that all of them look up at
+ *				its filters skip a part of the column.  The caches give the bytes that one kernel has read to the
+ *				others, as long as all are in step.  The sizes keep them in step; with more kernels this works less
+ *				well.
+ *	  issue The sum of each kernel's time for instructions and lookups even where memory takes no time.  More where the
+ *	  tables that all of them look up at
  *				random are too large for L2 together.
  *	  latency	Each kernel's own time with few warps: w warps with f bytes in flight each use
  *				w * f / flight_bytes of the bandwidth; the more they issue, the less.
  *
  * None of the three hides the others wholly: together they take the cube root of the sum of
  * their cubes.  (An H200, scans of four 4-byte columns, 2 to 8 together in 4 to 16 warps each:
- * the error is within an eighth.)  So sharing gains what memory takes beyond issue.  That is two
- * thirds of the time of these scans, and less than half of the time of scans of narrow columns.
+ * the error is within an eighth.)  So sharing gains the time that memory takes beyond issue.  That is two thirds of the
+ * time of these scans, and less than half of the time of scans of narrow columns.
  *
  * Every kernel is given the warps with which its latency is no longer than the others', in
  * blocks that divide tiles evenly (coresident.c).  The kernel model says whether all fit a
@@ -93,9 +93,9 @@ extern double gc_coresident_issue_part(const GcCalibration *c, const GcKernelNee
 
 /*
  * Learn from a co-resident batch of n kernels that took time_us with nothing else on the device.
- * issue_part[k] gets what is learned of kernel k; share[k] is its part of the batch's issue, divided
- * by its time alone (GcStart's issue_share / alone_us).  The batch's time counts, not each kernel's:
- * other kernels may have kept the device busy before or after one kernel was done.
+ * issue_part[k] gets the learned part of kernel k; share[k] is its part of the batch's issue, divided by its time alone
+ * (GcStart's issue_share / alone_us).  The batch's time counts, not each kernel's: other kernels may have kept the
+ * device busy before or after one kernel was done.
  */
 extern void gc_coresident_learn(GcLearned *const *issue_part, const double *share, int n, double time_us,
 							  double shared_us);

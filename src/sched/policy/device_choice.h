@@ -4,8 +4,9 @@
  *	  Which of several devices a request goes to.
  *
  * A table stays on its device, since requests over it share scans, builds and results there.  Another one gets a
- * request when those before it take longer than its own scan.  What its columns and builds cost there counts.  A device
- * that is short of memory gets none: a copy there drives out what others read, which is then copied again and again.
+ * request when those before it take longer than its own scan.  The cost of its columns and builds there counts.  A
+ * device that is short of memory gets none: a copy there drives out columns of others, which are then copied again and
+ * again.
  *
  * Pure functions, for sessions (queue/route.c) and the simulator.
  *

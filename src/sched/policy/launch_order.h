@@ -13,7 +13,7 @@
  * So the kernel with the most shared memory per block goes first.  The driver's choice for that
  * kernel may be too little for all.  Then each kernel asks for the whole (GcLaunch.whole_shared), at
  * the expense of the cache: 290 us in the example.  To ask for less than the whole is of no use.
- * The driver seems to give a kernel either what it can use or all there is.
+ * The driver seems to give a kernel either as much as it can use or all there is.
  *
  * Pure functions.
  *

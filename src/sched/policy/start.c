@@ -83,9 +83,8 @@ gc_fair_warps(const GcSchedule *s, const GcKernelNeeds *o, int beside)
 }
 
 /*
- * Time of the picked candidate number `first` next to what is active and the other n - 1 picked
- * ones.  The device is shared evenly, so each other kernel delays it by the shorter of the two
- * kernels' times.
+ * Time of the picked candidate number `first` next to active launches and the other n - 1 picked ones.  The device is
+ * shared evenly, so each other kernel delays it by the shorter of the two kernels' times.
  */
 static double
 predict_one(const GcSchedule *s, int first, const int *pick, int n)
@@ -129,8 +128,8 @@ predict_in_sequence(const GcSchedule *s, const GcKernelNeeds *o, const GcDecisio
  * these end first.  So half of the multiprocessors may get most blocks of a grid that just fills the
  * device.  Kernels bound by memory do not suffer from this, but kernels bound by the multiprocessors
  * do.  An example is a kernel of random lookups behind some others of a pool's kernels, on an H200.  It
- * took 1.5 times as long with one block for each place, and as long as alone with two.  What bounds a
- * kernel is not known where its columns are not; it gets one block.
+ * took 1.5 times as long with one block for each place, and as long as alone with two.  The bound of a kernel is not
+ * known where its columns are not; it gets one block.
  */
 static int
 waves(const GcSchedule *s, const GcCandidate *candidate, const GcKernelNeeds *o)

@@ -22,8 +22,8 @@
 extern void gc_start_alone(const GcSchedule *s, int i, GcDecision *d);
 
 /*
- * Start the candidates pick[0 .. n - 1] with their fair shares next to what is active.  Blocks for
- * which there is no room yet wait in the hardware's queue.
+ * Start the candidates pick[0 .. n - 1] with their fair shares next to active launches.  Blocks for which there is no
+ * room yet wait in the hardware's queue.
  */
 extern void gc_start_fair(const GcSchedule *s, const int *pick, int n, GcDecision *d);
 

@@ -12,8 +12,8 @@
  *	  that way (objective makespan, coresident.h).  All others wait for them.
  * 3. The batch model (Li, Tu, Zeng 2019, eqs. 16-30) puts the others into the fewest batches.  So
  *	  it says in which order they are launched.
- * 4. Each of these kernels keeps the block size that is best for it.  It gets as many blocks as
- *	  make its fair share of the warps next to what is active.  On an idle device that is all it can
+ * 4.  Each of these kernels keeps the block size that is best for it.  It gets as many blocks as make its fair share of
+ * the warps next to active launches.  On an idle device that is all it can
  *	  use, or twice that where the multiprocessors bound it (start.c).  The rest of its batch then
  *	  follows as its blocks end.
  *
@@ -52,7 +52,7 @@
 #define UTILISATION_TO_GATHER	0.3
 
 /*
- * A launch of that text that takes longer is not worth waiting for: next to it, what launching takes is little.  The
+ * A launch of that text that takes longer is not worth waiting for: next to it, the time of a launch is little.  The
  * limit is a guess.
  */
 #define GANG_LONGEST_US	250
@@ -223,15 +223,15 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_
 }
 
 /*
- * Is it better for n requests to wait for what is active on this table?
+ * Is it better for n requests to wait for active launches on this table?
  *
  * They wait for shared scans, since the next scan then serves more requests.  Once the bitmaps of a
  * selection scan are done, its requests' own kernels leave room for another selection kernel.  Then
  * n requests are enough if the active scan has no more members, or if they are SCAN_ENOUGH.
  *
  * They also wait for candidates' own kernels, unless these take longer than a shared scan of all
- * would, or SCAN_ENOUGH wait.  What starts next to a scan takes as long as the scan.  Where the device
- * has little to do, requests wait for fused scans and selection kernels only.
+ * would, or SCAN_ENOUGH wait.  A kernel that starts next to a scan takes as long as the scan.  Where the device has
+ * little to do, requests wait for fused scans and selection kernels only.
  */
 static bool
 better_wait(const Stage *st, uint32_t scan, int n, double all_us)
@@ -258,7 +258,7 @@ better_wait(const Stage *st, uint32_t scan, int n, double all_us)
 typedef struct Asked
 {
 	double		alone_us;		/* sum */
-	double		added_us;		/* sum of what each adds to a shared scan */
+	double		added_us;		/* sum of each one's additional time in a shared scan */
 	uint32_t	columns;		/* that it reads for them */
 } Asked;
 
@@ -362,8 +362,8 @@ start_scan(Stage *st, int f, const int *member, const int *member_no, int n, dou
 
 /*
  * Start the candidates of a shared scan that would take shared_us co-resident instead, if all of them
- * are done sooner that way.  A few kernels that are bound by memory share what they read in any case,
- * and write no bitmaps.  They also take less of the launching thread's time.
+ * are done sooner that way.  A few kernels that are bound by memory share reads in any case, and write no bitmaps.
+ * They also take less of the launching thread's time.
  */
 static bool
 start_members_coresident(Stage *st, const int *member, int n, double shared_us)
@@ -496,8 +496,8 @@ take_batch(const GcBatchPattern *pattern, const int *pick, int n, int *of, int *
 /*
  * Start all of pick[], batch after batch, the batch of the oldest candidate first.  The hardware
  * starts blocks as soon as there is room, in the order of launches (Li, Yu, Kumar, Tu 2014, second
- * and third discipline).  So the next batch fills what the last one leaves, and no multiprocessor
- * waits for a whole batch to end.
+ * and third discipline).  So the next batch fills room that the last one leaves, and no multiprocessor waits for a
+ * whole batch to end.
  */
 static void
 start_batches(Stage *st, const int *pick, int n)

@@ -3,7 +3,7 @@
  * edges.c
  *	  Edges of pipelines: which one a request has, and where.
  *
- * What the model of edges (sched/model/edges.c) is told: how many rows pass a step is the planner's estimate; sizes of
+ * Inputs of the model of edges (sched/model/edges.c): how many rows pass a step is the planner's estimate; sizes of
  * tables are the request's.  Whether keys lie in order is seen by the ranges of the chunks.
  *
  * The worker's main thread.

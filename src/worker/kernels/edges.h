@@ -18,8 +18,8 @@
 #define GC_MODEL_STEPS	(GC_EDGE_STAGES - 2)
 
 /*
- * A pipeline's edges, as the kernel signature knows them: before which steps they may lie (gc_pipeline_edges), and what
- * passes them.
+ * A pipeline's edges, as the kernel signature knows them: before which steps they may lie (gc_pipeline_edges), and the
+ * values that pass them.
  */
 typedef struct GcPipelineEdges
 {
@@ -46,8 +46,8 @@ typedef struct GcPipelineEdges
 } GcPipelineEdges;
 
 /*
- * Choose the edge of a pipeline's variant, by the request's settings or by the model.  Returns what the model
- * predicts with it, in microseconds; 0: nothing.
+ * Choose the edge of a pipeline's variant, by the request's settings or by the model.  Returns the model's prediction
+ * with it, in microseconds; 0: none.
  */
 extern double gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcVariant *v);
 

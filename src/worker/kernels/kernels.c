@@ -121,7 +121,7 @@ gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *sou
 }
 
 /*
- * The kernel may be another one than before.  What was learned of a quick kernel does not hold for the full one, whose
+ * The kernel may be another one than before.  Times learned of a quick kernel do not hold for the full one, whose
  * vectors and registers are others.
  */
 static void
@@ -541,8 +541,8 @@ is_compiled(GcPipelineKernel *k)
 
 /*
  * The model has chosen an edge: does the request take it?  Predictions may be wrong, and fused kernels are never
- * to be missed.  So the pipeline is fused until that was measured and the other kernel is compiled.  Then the
- * edge is tried a few times, and then what was measured decides.
+ * to be missed.  So the pipeline is fused until that was measured and the other kernel is compiled.  Then the edge is
+ * tried a few times, and then measured times decide.
  */
 static bool
 takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const GcVariant *v, const GcVariant *fused)
@@ -571,9 +571,9 @@ takes_edge(SignatureKernels *s, const GcRequest *request, int pipeline, const Gc
 }
 
 /*
- * The model has chosen fuse, but was far off, or cannot tell: edges are tried, one after another, and what was measured
- * decides.
- * Makes *v the variant to be launched, and returns its prediction.  Not on processors, whose lanes are never idle.
+ * The model has chosen fuse, but was far off, or cannot tell: edges are tried, one after another, and measured times
+ * decide.  Makes *v the variant to be launched, and returns its prediction.  Not on processors, whose lanes are never
+ * idle.
  */
 static double
 explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVariant *v, double predicted_us)
@@ -612,7 +612,7 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 	return us[next];
 }
 
-/* Note the prediction that is shown: the model's, by what is known of how far it is off. */
+/* Note the prediction that is shown: the model's, times the known factor by which it is off. */
 static void
 note_prediction(SignatureKernels *s, int pipeline, GcPipelineKernel *k, const GcVariant *fused, double model_us)
 {

@@ -19,7 +19,7 @@
 #include "../../sched/model/efforts.h"
 #include "../../sched/model/variant.h"
 
-/* The kernel that does in one launch what several launches of another one do. */
+/* The kernel that does the work of several launches of another one in one launch. */
 typedef struct GcGangKernel
 {
 	GcCachedKernel *entry;		/* NULL: not asked for, or given up */
@@ -59,24 +59,24 @@ typedef struct GcPipelineKernel
 								 * (sched/policy/coresident.h) */
 	GcEdgeShape edge;			/* with an edge through which packets go: these */
 	float		model_us;		/* by the model of edges, for the newest request; 0: not predicted */
-	GcLearned	off;			/* what it took, as a factor of that */
-	float		predicted_us;	/* model_us times what is known of this factor */
+	GcLearned	off;			/* its time, as a factor of that */
+	float		predicted_us;	/* model_us times the known value of this factor */
 	u8			trials;			/* of an edge that the model has chosen, before any was measured */
 	GcGangKernel *gang;			/* NULL: not asked for */
-	struct GcPipelineKernel *consumer;	/* GC_EDGE_MATERIALIZE: it reads what this one writes */
+	struct GcPipelineKernel *consumer;	/* GC_EDGE_MATERIALIZE: it reads this one's packets */
 	struct GcPipelineKernel *next;
 } GcPipelineKernel;
 
 /*
  * The kernel of a pipeline of the request, in the variant that suits it.  A new one is asked for
- * from the kernel cache (*fresh).  NULL: err set.  splits: what it has a part of.
+ * from the kernel cache (*fresh).  NULL: err set.  splits: the tables that it has a part of.
  */
 extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *splits,
 										 bool *fresh, GcError *err);
 
 /*
- * Ask for the kernel that does for several requests of the pipeline what k does for one; once.  Not between a
- * decision and its starts, since writing the text takes longer than these.
+ * Ask, once, for the kernel that serves several requests of the pipeline as k serves one.  Not between a decision and
+ * its starts, since writing the text takes longer than these.
  */
 extern void gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline);
 
@@ -127,8 +127,8 @@ extern const GcPipelineKernel *gc_fixed_kernel(GcFixedKernel which, GcError *err
 
 /*
  * Ask the kernel cache for a generated kernel, and fill k with it; frees source->text.
- * gc_kernel_poll: have what is compiled of it by now; `final` is set with it.
- * gc_kernel_ready: is it compiled, in its final form? *failed: it never will be.
+ * gc_kernel_poll: have the kernels that are compiled of it by now; `final` is set with it.  gc_kernel_ready: is it
+ * compiled, in its final form?  *failed: it never will be.
  */
 extern bool gc_kernel_ask(GcPipelineKernel *k, const GcVariant *variant, GcKernelSource *source);
 extern GcKernelState gc_kernel_poll(GcPipelineKernel *k, GcError *err);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * link_costs.c
- *	  What it costs that kernels read the host's memory, measured once.
+ *	  The cost of kernels' reads of the host's memory, measured once.
  *
  * A kernel reads the arena's first window, which is page-locked: once one word of each eighth sector, and once all words.
  * link_reads.c decides by that time, divided by that of a copy of the sectors (gc_link_measure).  It is measured when
@@ -24,7 +24,7 @@
 #define THREADS			256
 #define BLOCKS_PER_SM	8
 
-/* The window is read piece by piece, so that no cache has what is read.  The fastest counts. */
+/* The window is read piece by piece, so that no cache has it.  The fastest counts. */
 #define WINDOW			((Size) 64 << 20)
 #define PIECES			4
 

@@ -8,10 +8,10 @@
  * more, and other requests get their turn.
  *
  * A piece is whole units.  A unit is GC_PAIR_ROWS rows of the table with one slice of each list of an inner
- * or left join.  What such a unit takes depends on the data: where an outer list's condition is true for
- * few, most of the inner lists' rows are never tried.  So slices have levels.  From one level to the next a
- * unit has GROWTH times the rows of lists: first of the innermost list, until it is whole, then of the one
- * around it.  After each piece the next one's level is chosen by the time that a unit took.
+ * or left join.  The time of such a unit depends on the data.  Where an outer list's condition is true for few, most of
+ * the inner lists' rows are never tried.  So slices have levels.  From one level to the next a unit has GROWTH times
+ * the rows of lists.  They are first those of the innermost list, until it is whole, then those of the one around it.
+ * After each piece the next one's level is chosen by the time that a unit took.
  *
  * The worker's main thread.
  *

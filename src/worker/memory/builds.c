@@ -41,7 +41,7 @@ chain_of(GcHash share)
 	return &chain[share.h[0] % CHAINS];
 }
 
-/* Its uses are remembered by what it is computed from. */
+/* Its uses are remembered by its inputs. */
 static u64
 use_key(const GcBuildTable *t)
 {

@@ -51,7 +51,7 @@ extern bool gc_build_known(GcHash share);
 /* Device memory that build b of the request takes. */
 extern u64	gc_build_bytes(const GcRequest *request, int b);
 
-/* Does what fills build b read other builds, or groups? */
+/* Does the pipeline that fills build b read other builds, or groups? */
 extern bool gc_build_rests(const GcProgram *p, int b);
 
 /* A new, empty table with memory laid out for build b of the request. */

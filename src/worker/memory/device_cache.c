@@ -556,7 +556,7 @@ drop(const GcVictim *victim, u64 need)
 {
 	u64			dropped = 0;
 
-	/* Dropping regions may free what was offered. */
+	/* Dropping regions may free the array that was offered. */
 	gc_guard_enter();
 	gc_drop_regions();
 	if (victim->what == NULL)

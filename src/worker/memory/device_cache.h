@@ -34,7 +34,7 @@ extern GcCode gc_table_complete(GcTable *table, const GcDirectory *dir, const Gc
 extern GcAddr gc_table_array(const GcTable *table);
 
 /*
- * Is there room for all of these columns, and for so many bytes besides, if what nobody uses is dropped?  Then
+ * Is there room for all of these columns, and for so many bytes besides, if unused regions are dropped?  Then
  * gc_table_use mostly succeeds.  unused: bytes that others can drop.
  */
 extern bool gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const GcSource *sources,

@@ -8,11 +8,11 @@
  * table was dropped (device_cache.c tells), or when memory is short and no request uses it.  On a
  * device that reads host memory there is no copy: kernels are given the table's own address.
  *
- * Some tables are computed on the device itself, of a dictionary.  They are known by the
- * dictionary's identity and by what is computed, and extended when it has grown.
+ * Some tables are computed on the device itself, of a dictionary.  They are known by the identities of the dictionary
+ * and of the text program, and extended when the dictionary has grown.
  *
- * The kernel that computes one reads the dictionary, which only grows.  So a copy is extended by what came behind it.
- * Where it has no room for that, a larger one takes its place, and the old one goes with its last user.
+ * The kernel that computes one reads the dictionary, which only grows.  So a copy is extended by the values that came
+ * behind it.  Where it has no room for that, a larger one takes its place, and the old one goes with its last user.
  *
  * The worker's main thread.  Requests hold the tables and dictionaries that they use.
  *
@@ -361,7 +361,7 @@ make_lookup(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64
 	{
 		if (copy_table(&sketch, table, stream, copies, err) != GC_OK)
 		{
-			/* Part of it may be on its way: what comes next there must not be overwritten by it. */
+			/* Part of it may be on its way: the next contents there must not be overwritten by it. */
 			if (sketch.data)
 				(void) gc_worker.ops->drain(gc_worker.dev, NULL);
 			gc_device_free(sketch.data);
@@ -372,7 +372,7 @@ make_lookup(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64
 	return enter(&sketch);
 }
 
-/* Its uses are remembered by what it is made of; no other use has that key. */
+/* Its uses are remembered by its inputs; no other use has that key. */
 static u64
 use_key(const GcDeviceLookup *l)
 {
@@ -578,7 +578,7 @@ drop(const GcVictim *victim, u64 need)
 	return victim->bytes;
 }
 
-/* Begin with no table, and hear of what leaves the column cache. */
+/* Begin with no table, and hear of dictionaries that leave the column cache. */
 void
 gc_device_lookups_init(void)
 {

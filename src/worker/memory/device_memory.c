@@ -3,7 +3,7 @@
  * device_memory.c
  *	  Memory of the device, and copies from and to it.
  *
- * What gives way when memory is short is decided in eviction.c.
+ * Which data gives way when memory is short is decided in eviction.c.
  *
  * The worker's main thread.  Whatever allocates a piece owns it, and frees it.
  *
@@ -208,7 +208,7 @@ note_peak(void)
 
 StaticAssertDecl(GC_MEMORY_KINDS <= GC_POOL_KINDS, "the pool cannot tell all kinds of memory apart");
 
-/* Tell all processes what is taken of the pool.  Called whenever that has changed. */
+/* Tell all processes how much of the pool is taken.  Called whenever that has changed. */
 static void
 note_memory(void)
 {

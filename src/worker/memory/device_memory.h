@@ -3,7 +3,7 @@
  * device_memory.h
  *	  Memory of the device, and copies from and to it.
  *
- * The worker's main thread.  The caller owns what it allocates.
+ * The worker's main thread.  The caller owns the memory that it allocates.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,26 +32,26 @@ extern void gc_device_reserve(u64 bytes);
 /* From now on, where nothing more can be dropped, wait for waves that hold memory (waves.h), or do not. */
 extern void gc_device_may_wait(bool may);
 
-/* Device memory out of what is free; drops nothing.  0: none. */
+/* Device memory out of the free part; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_free(u64 size);
 
 /*
- * Free memory less a reserve: what requests lately took at their peak, beside column chunks.  It stays as
- * long as these do, or only for a request.
+ * Free memory less a reserve: the lately highest use of requests, beside column chunks.  It stays as long as these do,
+ * or only for a request.
  */
 extern GcAddr gc_device_alloc_spare(u64 size, bool stays);
 extern u64	gc_device_spare_room(void);	/* what it leaves free */
 
-/* Say what memory is for; else it is GC_MEMORY_OTHER.  0 is ignored. */
+/* Say the purpose of memory; else it is GC_MEMORY_OTHER.  0 is ignored. */
 extern void gc_device_label(GcAddr addr, GcMemoryKind kind);
 
-/* Column chunks take this many bytes more of what is allocated; negative: less. */
+/* Column chunks take this many bytes more of allocated memory; negative: less. */
 extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
 
 /*
- * Copy between arena and device, asynchronously; page-locks the arena where it is copied first.  What is copied in is
- * counted in gpuconc_stat, unless it only measures.
+ * Copy between arena and device, asynchronously; page-locks the arena where it is copied first.  Copies are counted in
+ * gpuconc_stat, unless they only measure.
  */
 extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 extern GcCode gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * eviction.c
- *	  What leaves device memory when it is short: what is offered, and how often it was used.
+ *	  Data that leaves device memory when it is short: which is offered, and how often it was used.
  *
  * Each file that caches data on the device registers how to drop it (GcEvictor).  That is column
  * chunks (device_cache.c), builds (builds.c), lookup tables, dictionaries, and derived columns of
  * shared scans (share/).  replacement.c decides what goes, by gpuconc.replacement.
  *
- * A decision is made for more bytes than are needed now.  What it chose goes only as memory is needed,
- * until another request begins.  So a request that needs much memory costs few decisions.
+ * A decision is made for more bytes than are needed now.  Victims that it chose go only as memory is needed, until
+ * another request begins.  So a request that needs much memory costs few decisions.
  *
  * Uses are remembered by relation and column, so that a new directory has the history of the old one.
  * A request mostly reads all chunks of a column, or a run of them.  So histories are kept for a few
@@ -141,7 +141,7 @@ gc_decision(void)
 	return decisions;
 }
 
-/* Choose what is to go next. */
+/* Choose the next victims. */
 static void
 decide(u64 need)
 {
@@ -173,7 +173,7 @@ decide(u64 need)
 	gc_count_decision(&gc_stats()->evicting, gc_us_since(began));
 }
 
-/* Drop what is left of the plan until `need` bytes are; returns the bytes. */
+/* Drop the plan's remaining victims until `need` bytes are free; returns the bytes. */
 static u64
 drop_chosen(u64 need)
 {
@@ -202,7 +202,7 @@ gc_eviction_pays(u64 need, const GcUses *uses, double factor)
 	const double worth = (double) gc_uses_cost(uses, need) / (double) need / gc_uses_expected(uses, requests);
 	u64			bytes = 0;
 
-	/* As for what goes: a request's waves ask for one chunk after the other. */
+	/* As for victims: a request's waves ask for one chunk after the other. */
 	if (plan.request != requests || plan.left < need)
 		decide(need);
 	for (int i = plan.next; i < plan.nchosen && bytes < need; i++)
@@ -273,7 +273,7 @@ gc_evictors_cached(u64 bytes)
 }
 
 /*-------------------------------------------------------------------------
- * Uses of parts of columns, and the trace of requests and what they read
+ * Uses of parts of columns, and the trace of requests and their reads
  *-------------------------------------------------------------------------
  */
 

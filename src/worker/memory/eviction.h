@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * eviction.h
- *	  What leaves device memory when it is short: what is offered, and how often it was used.
+ *	  Data that leaves device memory when it is short: which is offered, and how often it was used.
  *
  * The worker's main thread.
  *
@@ -34,7 +34,10 @@ typedef struct GcEvictor
 
 	/* Beside any of these.  Free memory that is kept for work to come; false: there was none. */
 	bool		(*give_back) (void);
-	/* Wait until what is queued on the device has released what it holds, which may be dropped then; false: nothing is. */
+	/*
+	 * Wait until work that is queued on the device has released its data, which may be dropped then; false: none is
+	 * queued.
+	 */
 	bool		(*await) (void);
 	/* Column chunks take so many bytes of device memory from now on. */
 	void		(*cached) (u64 bytes);
@@ -44,7 +47,7 @@ typedef struct GcEvictor
 extern void gc_evictor_register(GcEvictor *evictor);
 extern void gc_offer_victim(const GcVictim *victim);
 
-/* Have this called before each decision: it may tell what requests that wait will read. */
+/* Have this called before each decision: it may tell the reads of requests that wait. */
 extern void gc_before_decisions(void (*tell) (void));
 
 /* Number of the decision that is being made. */
@@ -67,7 +70,7 @@ extern void gc_evictors_cached(u64 bytes);
 /* The number of the request by which uses are counted now. */
 extern u64	gc_present_request(void);
 
-/* The present request uses what has this key (gc_history_key), which is remembered after it has gone. */
+/* The present request uses the data of this key (gc_history_key), which is remembered after the data has gone. */
 extern void gc_note_use(u64 key);
 extern GcUses gc_uses_of(u64 key);
 
@@ -80,7 +83,7 @@ gc_place_of(u32 nchunks, u32 chunk)
 	return nchunks <= GC_PLACES ? chunk : (u32) ((u64) chunk * GC_PLACES / nchunks);
 }
 
-/* Uses of a column's places.  What is known of them outlives it. */
+/* Uses of a column's places.  Their uses outlive it. */
 typedef struct GcColumnUses
 {
 	u64			key;			/* successive directories of a relation have it in common */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * link_reads.c
- *	  The link: how fast copies are, and what kernels' reads of columns in the host's memory move over it.
+ *	  The link: how fast copies are, and how many bytes kernels' reads of columns in the host's memory move over it.
  *
  * The arena is page-locked for copies, and then kernels reach it by the host's addresses.  A column that a kernel
  * reads only for rows that passed earlier steps need not be copied.  The kernel then reads the sectors that these rows

@@ -67,7 +67,8 @@ extern bool gc_link_set_costs(double sector, double whole);
 extern float gc_link_spared(const GcLinkRead *read, int width);
 
 /*
- * Should kernels read the column where it is, if they can?  price: what all kernels that want it move, in bytes of copies.
+ * Should kernels read the column where it is, if they can?  price: the reads of all kernels that want it, in bytes of
+ * copies.
  */
 static inline bool
 gc_link_pays(const GcChunkColumn *cell, double price)

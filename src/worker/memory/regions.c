@@ -96,7 +96,7 @@ compare_chunks(const pairingheap_node *a, const pairingheap_node *b, void *arg)
 	return (chunk_a > chunk_b) - (chunk_a < chunk_b);
 }
 
-/* The region is in no heap any more.  A place goes with what is last in its heap. */
+/* The region is in no heap any more.  A place goes with the last entry of its heap. */
 static void
 leave_heap(GcRegion *region)
 {

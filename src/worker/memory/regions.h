@@ -44,8 +44,8 @@ gc_cell_bytes(const GcChunkColumn *cell)
 
 /*
  * Regions by themselves, for waves.  gc_region_find: the region of a cell, or NULL.  gc_region_take: use it.  gc_region_keep:
- * a new one, if memory is to spare or (displace) others can go; its copy is queued on the stream.  What is queued on
- * the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
+ * a new one, if memory is to spare or (displace) others can go; its copy is queued on the stream.  Kernels that are
+ * queued on the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
  */
 extern GcRegion *gc_region_find(const GcChunkColumn *cell);
 extern GcCode gc_region_take(GcRegion *region, GcStream *stream, GcError *err);
@@ -55,8 +55,8 @@ extern GcAddr gc_region_addr(const GcRegion *region);
 extern void gc_region_put(GcRegion *region);
 
 /*
- * For device tables.  The region of a chunk's column, made now if there is none; *copied grows by what is copied,
- * and copies as gc_table_use's.  NULL: err set.  gc_region_unref: the table needs it no longer; keep: another may.
+ * For device tables.  The region of a chunk's column, made now if there is none; *copied grows by the bytes copied, and
+ * copies as gc_table_use's.  NULL: err set.  gc_region_unref: the table needs it no longer; keep: another may.
  */
 extern GcRegion *gc_region_get(const GcDirectory *dir, int col, u32 chunk, GcStream *stream, GcCopies *copies,
 							   u64 *copied, GcError *err);

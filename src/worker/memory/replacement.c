@@ -8,8 +8,8 @@
  * by that number of requests.  A byte of device memory saves so much per request if the data stays.
  * The least goes first.
  *
- * - A piece with regular gaps is expected when its next gap is over.  So of a cycle that is slightly
- *	 larger than memory, what was just used goes, and the rest stays.
+ * - A piece with regular gaps is expected when its next gap is over.  So of a cycle that is slightly larger than
+ *   memory, the part that was just used goes, and the rest stays.
  * - A piece with irregular gaps is expected after an average gap, however long ago it was used.
  * - A piece that is overdue is expected less and less: the workload has changed.
  * - A piece that was used once is expected late.  So one large query does not empty the memory.
@@ -34,7 +34,7 @@
 /* Averages stand for at most so many gaps: more would follow changes too slowly. */
 #define MOST_GAPS		32
 
-/* After a gap that is longer than so many average gaps, what is known counts little. */
+/* After a gap that is longer than so many average gaps, earlier uses count little. */
 #define SURPRISE		8
 
 /* A piece is overdue if it was not used for so many average gaps. */
@@ -48,8 +48,8 @@
 #define ONCE			8
 
 /*
- * Worths are about equal if they have the same exponent and the same first two bits behind it.  Below
- * that, keys have what part of its column a victim is.
+ * Worths are about equal if they have the same exponent and the same first two bits behind it.  Below that, keys have
+ * the number of the victim's part of its column.
  */
 #define STEP_SHIFT		21
 #define PLACE_BITS		6
@@ -162,7 +162,7 @@ gc_place_uses_note(GcPlaceUses *u, uint32_t places, uint64_t now, float spared)
  *-------------------------------------------------------------------------
  */
 
-/* A key of a number and the place of the last use, which tells apart what is equal by the number. */
+/* A key of a number and the place of the last use, which tells apart victims of equal numbers. */
 static uint64_t
 key_with_use(uint32_t number, const GcVictim *v)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * replacement.h
- *	  Which data leaves device memory when it is short: a decision, and what is remembered for it.
+ *	  Which data leaves device memory when it is short: a decision, and the uses that are remembered for it.
  *
  * Pure functions and a table of histories: no device, no clock and no PostgreSQL.  Unit tests and
  * the simulator (bench/memory/) link them.  Time is a count of requests.
@@ -21,7 +21,7 @@ typedef enum GcReplacement
 	GC_REPLACE_LRU,				/* least recently used */
 	GC_REPLACE_LFU,				/* least frequently used since the server's start */
 	GC_REPLACE_CDR,				/* Wang et al. 2014, section 4.2 */
-	GC_REPLACE_VALUE			/* what spares the link the least, by how soon it is needed again */
+	GC_REPLACE_VALUE			/* the data that spares the link the least, by how soon it is needed again */
 } GcReplacement;
 
 /* Uses of one piece of data, also while it is not in device memory.  All 0: never used. */
@@ -83,7 +83,7 @@ extern double gc_uses_expected(const GcUses *uses, uint64_t now);
 typedef struct GcVictim
 {
 	uint64_t	bytes;			/* device memory that it takes */
-	uint64_t	cost;			/* bytes over the link, or what takes as long, to have it again */
+	uint64_t	cost;			/* bytes over the link, or work that takes as long, to have it again */
 	uint64_t	unsaved;		/* bytes that would have to be saved to the host */
 	GcUses		uses;
 	uint64_t	used;			/* place of its last use among all uses, also of one request */
@@ -97,7 +97,7 @@ typedef struct GcVictim
 	void	   *owner;
 } GcVictim;
 
-/* A place in an array of victims, and by what it is sorted. */
+/* A place in an array of victims, and the key that it is sorted by. */
 typedef struct GcChosen
 {
 	uint64_t	key;			/* the smallest goes first */
@@ -124,13 +124,13 @@ typedef struct GcHistory GcHistory;
 extern GcHistory *gc_history_create(int capacity);
 extern void gc_history_destroy(GcHistory *history);
 
-/* Request `now` uses what has this key. */
+/* Request `now` uses the data of this key. */
 extern void gc_history_note(GcHistory *history, uint64_t key, uint64_t now);
 
-/* Remember these uses of what has this key. */
+/* Remember these uses of the data of this key. */
 extern void gc_history_keep(GcHistory *history, uint64_t key, const GcUses *uses);
 
-/* The uses of what has this key; all 0 if nothing is known. */
+/* The uses of the data of this key; all 0 if nothing is known. */
 extern GcUses gc_history_find(const GcHistory *history, uint64_t key);
 
 /* A key of several numbers. */

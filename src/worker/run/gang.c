@@ -8,8 +8,8 @@
  * (GcGang in cuda/gc_abi.h).  Each member keeps its blocks, as they were decided, its flags, sink and result.
  * So a member that is cancelled, or whose kernel fails, concerns no other.  Where the launch cannot be queued, all fail.
  *
- * A gang has a stream of its own, which waits for what each member has queued.  A member whose kernel delivers its
- * result needs nothing behind that; others' streams wait for the launch, and copy.
+ * A gang has a stream of its own, which waits for each member's queued work.  A member whose kernel delivers its result
+ * needs nothing behind that; others' streams wait for the launch, and copy.
  *
  * The worker's main thread.  Members' launches hold the gang (main_launch.h).
  *
@@ -86,7 +86,7 @@ gc_gang_want(const GcRun *run)
 		gc_kernel_ask_gang(k, run->p, run->p->npipelines - 1);
 }
 
-/* Have the gang's stream wait for what the run has queued before its main kernel. */
+/* Have the gang's stream wait for the run's work before its main kernel. */
 static GcCode
 wait_for(GcRun *run, GcGangLaunch *gang, GcError *err)
 {
@@ -123,7 +123,7 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 	return code;
 }
 
-/* Queue what comes behind the launch for one member. */
+/* Queue one member's work behind the launch. */
 static GcCode
 follow(GcRun *run, GcEvent *launched)
 {

@@ -50,8 +50,8 @@ extern GcCode gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *
 extern GcKernelNeeds gc_describe_needs(const GcRun *run, GcPipelineKernel *k, double alone_us);
 
 /*
- * The columns that the run's main kernel streams and looks up, for sched/policy/coresident.h.  None while
- * its alone time is a guess: what limits the kernel is then not known.
+ * The columns that the run's main kernel streams and looks up, for sched/policy/coresident.h.  None while its alone
+ * time is a guess: the kernel's limit is then not known.
  */
 extern void gc_describe_loads(const GcRun *run, const GcPipelineKernel *k, GcCandidate *candidate);
 

@@ -58,8 +58,8 @@ typedef struct GcScanPart
 } GcScanPart;
 
 /*
- * The launch and its arguments.  Notes what EXPLAIN shows of both, and in run->result.delivered whether the kernel will
- * deliver the result.
+ * The launch and its arguments.  Notes both for EXPLAIN, and in run->result.delivered whether the kernel will deliver
+ * the result.
  */
 extern GcLaunch gc_describe_launch(GcRun *run, int pipeline, const GcPipelineKernel *k, const GcGrid *grid,
 								   const GcScanPart *part, GcAddr flags, const u64 *edge, GcArgs *args);

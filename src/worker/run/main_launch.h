@@ -32,13 +32,12 @@ typedef struct GcRun GcRun;		/* run.h */
 typedef struct GcLaunchOps
 {
 	/*
-	 * No request needs the launch's kernel any more: give back what only that needed.  May be
-	 * called twice.
+	 * No request needs the launch's kernel any more: give back all that only that needed.  May be called twice.
 	 */
 	void		(*strip) (struct GcMainLaunch *launch);
 	/* Free the launch's part, after a strip. */
 	void		(*free) (struct GcMainLaunch *launch);
-	/* The device is closed, and the worker exits: give back what lies in shared memory. */
+	/* The device is closed, and the worker exits: give back all that lies in shared memory. */
 	void		(*forget) (struct GcMainLaunch *launch);
 	/*
 	 * When the run's own kernel began and ended, counted from the launch's begin; 0: not known.
@@ -72,9 +71,9 @@ typedef struct GcMainLaunch
 	u64			gang_id;		/* as GcCandidate's gang */
 	GcGangLaunch *gang;			/* that it is in; NULL: a launch of its own */
 	const GcLaunchOps *ops;		/* of a shared scan; NULL for one request */
-	struct GcShareLaunch *share;	/* of a shared scan: what share/ keeps of it */
+	struct GcShareLaunch *share;	/* of a shared scan: share/'s part of it */
 	u32			scan;			/* number of its table's scan, as in GcCandidate */
-	u32			ticket;			/* fused: what stops its kernel (gc_stop_with_all); else 0 */
+	u32			ticket;			/* fused: the word that stops its kernel (gc_stop_with_all); else 0 */
 	int			stop_slot;		/* and the slot in which that is written */
 	bool		fused;			/* a shared scan, fused or by selection */
 	bool		selection;
@@ -99,7 +98,7 @@ typedef struct GcMainLaunch
 	bool		learned;		/* the cost model has learned from it */
 } GcMainLaunch;
 
-/* Its place among other requests: the launch that it is in, and what is shared. */
+/* Its place among other requests: the launch that it is in, and shared scans' part of it. */
 typedef struct GcRunSchedule
 {
 	TimestampTz taken;
@@ -111,7 +110,7 @@ typedef struct GcRunSchedule
 	int			batch_entry;	/* its place in the batch's record; -1: not kept */
 	u32			scan;			/* number of its table's scan, as in GcCandidate; 0: none */
 	u32			scan_chunks;	/* number of its directory's first chunks, which a shared scan reads */
-	struct GcShareRun *share;	/* what shared scans keep of it (share/); in cxt */
+	struct GcShareRun *share;	/* shared scans' part of it (share/); in cxt */
 	u32			ticket;			/* that no other request or launch has */
 	bool		stopped;		/* its kernels were told to end early */
 } GcRunSchedule;

@@ -3,12 +3,12 @@
  * memory_demand.c
  *	  Demands of requests for device memory, and which of them may begin (admission.c decides).
  *
- * A request's phases are its pipelines, the main one last.  Each takes the columns that it reads and the
- * table that it fills, beside what earlier phases took.  Nothing is given back before the end.  The time of a
- * phase goes by the bytes that it reads.  A column or build that another request already uses counts for that
- * one only.  A request that does not fit as a whole reads its columns in waves.  They count as a part of
- * memory, or not at all if an admitted request reads the same chunks.  So it is where its columns would put
- * others out of memory, and then what is in memory already counts for nothing (wave_scan.c).
+ * A request's phases are its pipelines, the main one last.  Each takes the columns that it reads and the table that it
+ * fills, beside tables of earlier phases.  Nothing is given back before the end.  The time of a phase goes by the bytes
+ * that it reads.  A column or build that another request already uses counts for that one only.  A request that does
+ * not fit as a whole reads its columns in waves.  They count as a part of memory, or not at all if an admitted request
+ * reads the same chunks.  So it is where its columns would put others out of memory.  Then columns that are in memory
+ * already count for nothing (wave_scan.c).
  *
  * A request's demand is its pipelines' until its main kernel is launched, then the main pipeline's,
  * then its sink.
@@ -38,7 +38,7 @@ static bool new_turn = true;
 static List *admitted = NIL;	/* GcRun */
 static List *waiting = NIL;		/* GcRun: refused so far */
 
-/* Counts what may let a request begin that was refused. */
+/* Counts events that may let a request begin that was refused. */
 static u64	changes = 1;
 
 /*-------------------------------------------------------------------------
@@ -206,7 +206,7 @@ typedef struct InputBytes
 {
 	u64			all;
 	u64			own;			/* of columns that no request uses yet */
-	u64			missing;		/* about what is not in device memory */
+	u64			missing;		/* about as much as is not in device memory */
 } InputBytes;
 
 /* Bytes of an input's columns; on a device that reads the host's memory none is missing. */
@@ -304,7 +304,7 @@ goes_in_waves(u64 state, u64 columns, u64 missing, u64 unused)
 		(gc_replacement == GC_REPLACE_VALUE && missing > 0 && state + missing > unused);
 }
 
-/* Fill in run->memory.claim: demands by the phases that are left, and what is missing now. */
+/* Fill in run->memory.claim: demands by the phases that are left, and columns that are missing now. */
 static void
 describe_demand(GcRun *run)
 {

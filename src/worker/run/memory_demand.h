@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * memory_demand.h
- *	  What requests take of device memory, and which of them may begin.
+ *	  Device memory that requests take, and which of them may begin.
  *
  * The worker's main thread.
  *
@@ -30,8 +30,8 @@ typedef struct GcRunClaim
 	u64			refused_change; /* no use to ask again before something has changed */
 	u64			demand[GC_NDEMANDS];
 	u64			bytes;			/* that it allocates beside its columns, as it was when it asked to be admitted */
-	u64			missing;		/* of its columns, what was not in device memory then */
-	u64			state_bytes;	/* of `bytes`, what pipelines before the main one fill and is not there yet */
+	u64			missing;		/* of its columns, those that were not in device memory then */
+	u64			state_bytes;	/* of `bytes`, tables of pipelines before the main one that are not there yet */
 } GcRunClaim;
 
 /* Where a pipeline's sink is.  The main pipeline's lies in the run's sink; others have their own. */

@@ -9,8 +9,8 @@
  * the next pass would find nothing of it in a cache.
  *
  * Passes belong to the pipeline that probes (or scans groups), and other pipelines do not know of them.
- * What fills a split build runs once for each part of that.  It has passes of its own if its own
- * builds are split.
+ * A pipeline that fills a split build runs once for each part of that.  It has passes of its own if its own builds are
+ * split.
  *
  * What is split:
  *
@@ -18,16 +18,16 @@
  *	  groups that are scanned	by their keys' hash, as passes of the scan
  *	  main groups		by their keys' hash.  The result of each part is fetched, and then they are cleared
  *
- * What is looked up, filled or grouped by the same keys of a row is split together.  Parts of two
- * splits would be as many passes as their product.  These are builds that a pipeline probes; the build
- * that it fills; the groups that it scans, if they have these keys; the main groups.
+ * Tables that are looked up, filled or grouped by the same keys of a row are split together.  Parts of two splits would
+ * be as many passes as their product.  These are builds that a pipeline probes; the build that it fills; the groups
+ * that it scans, if they have these keys; the main groups.
  *
  * A request goes through the parts of its own device alone of groups that several devices share (GcRequest.split_groups).
  *
  * Full and right joins want all passes to have noted their matches before the rests run.  So a pipeline
  * with one has one split at most.
  *
- * The sizes in the request become those of a part; what was bound is kept here.
+ * The sizes in the request become those of a part; the bound ones are kept here.
  *
  * The worker's main thread.
  *
@@ -42,7 +42,7 @@
 /* A part has room for so many rows more. */
 #define MORE_ROWS		256
 
-/* After a failure to allocate memory, so much of what was wanted is asked for. */
+/* After a failure to allocate memory, so much of the wanted memory is asked for. */
 #define LESS(bytes)		((bytes) / 8 * 7)
 
 /* Builds and groups that take less than this part of the pool are never split. */
@@ -51,7 +51,7 @@
 /* Groups are split with a build that is filled from them if that takes more than this part of the pool. */
 #define WITH_BUILD_PART	8
 
-/* Room that a part has at first, in eighths of what it would have if all parts were equal. */
+/* Room that a part has at first, in eighths of its room if all parts were equal. */
 #define GC_FIRST_ROOM	10
 
 #define GC_NOT_SPLIT		(-1)
@@ -60,7 +60,7 @@
 typedef struct KeySplit
 {
 	u16			pipeline;		/* whose passes these are */
-	u16			first_key;		/* what its rows are split by: refs; GC_NONE: not by a probe's keys */
+	u16			first_key;		/* the keys that its rows are split by: refs; GC_NONE: not by a probe's keys */
 	u16			nkeys;
 	bool		main_groups;
 	bool		ranged;
@@ -335,7 +335,7 @@ is_group_key(const GcProgram *p, const GcPPipeline *pl, u16 e)
 }
 
 /*
- * The main groups: with what is probed by keys of theirs, since the rows of a group then come in one pass.
+ * The main groups: with builds that are probed by keys of theirs, since the rows of a group then come in one pass.
  * With grouping sets a key may be left out.
  */
 static void

@@ -23,7 +23,7 @@ typedef struct GcPasses GcPasses;
 /* Do the request's builds, groups and result fit into the device's memory? */
 extern bool gc_passes_fit(const GcRequest *r, bool gather, bool choose);
 
-/* Find out what of a request can be split.  Its memory is cxt's; so far there is one pass. */
+/* Find out which tables of a request can be split.  Its memory is cxt's; so far there is one pass. */
 extern GcPasses *gc_passes_make(GcRequest *r, bool gather, bool choose, MemoryContext cxt);
 
 /*

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * result.c
- *	  A request's result: its block, the copies that fill it, and what its kernels noted.
+ *	  A request's result: its block, the copies that fill it, and its kernels' notes.
  *
  * The block lies in the arena.  The run holds it until gc_slot_finish hands it to the session, and so do the sessions
  * of its followers.
- * What can be had at once is copied behind the main kernel (gc_run_queue_result).  The rest of a
- * hashed or row result is copied once its size is known (fetch_rest()).
+ * The part that can be had at once is copied behind the main kernel (gc_run_queue_result).  The rest of a hashed or row
+ * result is copied once its size is known (fetch_rest()).
  *
  * The worker's main thread.
  *
@@ -121,7 +121,7 @@ words_delivered(const GcRun *run)
 	return bytes / 8;
 }
 
-/* Make the block for flags and what can be had of the result at once. */
+/* Make the block for flags and the part of the result that can be had at once. */
 GcCode
 gc_run_make_result(GcRun *run)
 {
@@ -296,8 +296,8 @@ note_keys(const GcRun *run, int b)
 }
 
 /*
- * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on
- * each other: what was filled from one that failed is as bad, whatever its own flags say.
+ * All flags: of the builds and groups that this result rests on, and of the main kernel.  Builds rest on each other: a
+ * build that was filled from one that failed is as bad, whatever its own flags say.
  */
 static GcCode
 check_all_flags(GcRun *run)

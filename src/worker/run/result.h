@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * result.h
- *	  A request's result: its block, the copies that fill it, and what its kernels noted.
+ *	  A request's result: its block, the copies that fill it, and its kernels' notes.
  *
  * The worker's main thread.
  *
@@ -33,10 +33,10 @@ typedef struct GcRunResult
 								 * it is done; 0: not known */
 } GcRunResult;
 
-/* Make the block for flags and what can be had of the result at once: run->result.block, run->result.flags. */
+/* Make the block for flags and the part of the result that can be had at once: run->result.block, run->result.flags. */
 extern GcCode gc_run_make_result(GcRun *run);
 
-/* Queue what comes behind the main kernel; the run is RUNNING after it. */
+/* Queue the work behind the main kernel; the run is RUNNING after it. */
 extern GcCode gc_run_queue_result(GcRun *run);
 
 /*
@@ -50,7 +50,7 @@ extern void gc_run_note_fetched(GcRun *run);
 
 /*
  * Results of parts of the main groups: set run->result.block aside; make one of all, as run->result.block; give back
- * what was set aside.
+ * the blocks that were set aside.
  */
 extern void gc_run_keep_part(GcRun *run);
 extern GcCode gc_run_join_parts(GcRun *run);

@@ -251,7 +251,7 @@ gc_run_start(int slot)
 	run->memory.lookups = MemoryContextAllocZero(cxt, (p->nluts + 1) * sizeof(GcDeviceLookup *));
 	run->result.gather = run->main->sink == GC_SINK_AGGREGATE &&
 		run->main->group_mode == GC_GROUP_DENSE && gc_run_main_sink(run)->ngroups > GATHER_GROUPS;
-	/* A part of a request does not know what groups come to: the session chooses. */
+	/* A part of a request does not know groups' totals: the session chooses. */
 	run->result.choose = p->select > 0 && run->request->nparts == 1 &&
 		(run->result.gather || run->main->group_mode == GC_GROUP_HASH);
 	run->result.gather = run->result.gather && !run->result.choose;
@@ -417,7 +417,7 @@ on_other_streams(const GcRun *run)
 }
 
 /*
- * As gc_run_give_back, once what was queued is over: before that, no other run may be given its memory.  Others' kernels
+ * As gc_run_give_back, once queued work is over: before that, no other run may be given its memory.  Others' kernels
  * may run for long, and the worker serves nobody while it waits for them.
  */
 static void
@@ -452,14 +452,17 @@ gc_run_forget(GcRun *run)
  */
 
 /*
- * A kind of scan.  A run is begin; next, until all is queued, with an end whenever what was queued is done; the fetching
- * of its result; end.
+ * A kind of scan.  A run is begin; next, until all is queued, with an end whenever queued work is done; the fetching of
+ * its result; end.
  */
 typedef struct GcScanKind
 {
 	/* Nothing of it is queued. */
 	void		(*begin) (GcRun *run);
-	/* Queue what comes next.  last: nothing comes behind this scan, so that its last launch can deliver the result. */
+	/*
+	 * Queue the next piece of work.  last: nothing comes behind this scan, so that its last launch can deliver the
+	 * result.
+	 */
 	GcScanStep	(*next) (GcRun *run, const GcScanLaunch *launch, bool last);
 	/*
 	 * Its queued work is done; fetched: its result is on the host.  Does the scan go on, or the run end with run->err?
@@ -605,13 +608,13 @@ end_pass(GcRun *run, bool fetched)
 	if (fetched)
 		code = next_part(run);
 	kind_within(run)->begin(run);
-	/* Queue what the next pass probes and scans. */
+	/* Queue the tables that the next pass probes and scans. */
 	if (code != GC_OK || gc_run_below(run, main) != GC_OK)
 		gc_run_fail_start(run);
 	return true;
 }
 
-/* The kind of the run's scan: passes, or what kind_within() says. */
+/* The kind of the run's scan: passes, or kind_within()'s. */
 static const GcScanKind *
 scan_kind(const GcRun *run)
 {
@@ -625,7 +628,7 @@ scan_kind(const GcRun *run)
  *-------------------------------------------------------------------------
  */
 
-/* Queue what comes next of the scan, and behind the last of it the result. */
+/* Queue the next part of the scan, and behind the last of it the result. */
 static GcCode
 queue_next(GcRun *run, const GcScanLaunch *launch, bool *moved)
 {
@@ -706,7 +709,7 @@ end_run(GcRun *run, GcCode code)
 		gc_fail(&run->err, GC_DEVICE_MEMORY, "No device memory for parts of unequal size.");
 }
 
-/* The device is done with what was queued: go on with the scan, or take the result. */
+/* The device is done with queued work: go on with the scan, or take the result. */
 static void
 end_queued(GcRun *run, int others)
 {
@@ -827,9 +830,9 @@ packets_in_waves(const GcRun *run)
 }
 
 /*
- * Queue what comes before the main kernel.  Where memory runs out, the steps of pipelines are fused, so that packets
- * between them take none.  If that is not enough, columns are scanned in waves.  If that
- * is not enough either, the request waits as long as others hold memory; then it has more passes.
+ * Queue the work before the main kernel.  Where memory runs out, the steps of pipelines are fused, so that packets
+ * between them take none.  If that is not enough, columns are scanned in waves.  If that is not enough either, the
+ * request waits as long as others hold memory; then it has more passes.
  */
 static bool
 advance_waiting(GcRun *run, int others)

@@ -54,7 +54,7 @@ typedef struct GcRunScan
 	GcPairs		piece;			/* the piece that was launched last */
 	double		piece_pairs;	/* that the next piece is to try; 0: it is the first */
 	instr_time	piece_began;
-	GcEvent    *done;			/* behind what was launched last */
+	GcEvent    *done;			/* behind the last launch */
 } GcRunScan;
 
 /* Each other part is declared in the header of the file that it is of, which alone writes it, as far as possible. */
@@ -97,7 +97,7 @@ typedef enum GcScanStep
 	GC_SCAN_FAILED,				/* run->err says how */
 	GC_SCAN_WAITS,				/* nothing: it can go on in a later turn */
 	GC_SCAN_MOVED,				/* it has queued something, and can go on in the next turn */
-	GC_SCAN_QUEUED,				/* it goes on once what it has queued is done */
+	GC_SCAN_QUEUED,				/* it goes on once its queued work is done */
 	GC_SCAN_LAST				/* all of it is queued */
 } GcScanStep;
 
@@ -112,7 +112,7 @@ typedef struct GcScanLaunch
 /* All are called on the worker's main thread; schedule.c sets them before the first request. */
 typedef struct GcRunHooks
 {
-	/* A run was made; returns what shared scans keep of it, in the run's context. */
+	/* A run was made; returns shared scans' part of it, in the run's context. */
 	struct GcShareRun *(*begins) (const GcRun *run);
 	/*
 	 * The run is READY and waits for its turn.  others: requests that have work on the device.  The

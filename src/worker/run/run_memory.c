@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * run_memory.c
- *	  What a request has in device memory, and what is queued to have it there: copies, builds, groups.
+ *	  A request's data in device memory, and the work that brings it there: copies, builds, groups.
  *
- * Everything goes to the run's stream, in the order of the calls; nothing waits.  A failure
- * leaves what was queued: the caller waits for it before it gives memory back (run.c).
+ * Everything goes to the run's stream, in the order of the calls; nothing waits.  A failure leaves queued work: the
+ * caller waits for it before it gives memory back (run.c).
  *
  * The worker's main thread.
  *
@@ -21,8 +21,7 @@
 #include "window_launch.h"
 
 /*
- * Allocate flags and sink of the main kernel, in one piece, with what is chosen or collected of its
- * groups.
+ * Allocate flags and sink of the main kernel, in one piece, with the groups that are chosen or collected.
  */
 GcCode
 gc_run_allocate(GcRun *run)
@@ -113,7 +112,7 @@ launch_text(GcRun *run, const GcLutValue *v, const GcDeviceDict *dict, GcDeviceL
 	return gc_worker.ops->launch(run->memory.stream, k->kernel, &launch, &args, GC_TEXT_WORDS, &run->err);
 }
 
-/* Have what a text program makes of each value of a dictionary. */
+/* Have a text program's results for the values of a dictionary. */
 static GcCode
 compute_text(GcRun *run, int i, u64 *copied)
 {
@@ -291,7 +290,7 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
  *-------------------------------------------------------------------------
  */
 
-/* Is this kernel all that fills the groups of a pipeline before the main one?  Then its times say what that takes. */
+/* Is this kernel all that fills the groups of a pipeline before the main one?  Then its times tell the cost of that. */
 static bool
 makes_groups_alone(const GcRun *run, int pipeline)
 {
@@ -365,7 +364,7 @@ gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags)
 	return code;
 }
 
-/* Queue a pipeline other than the main one in all of its passes, with what each of them probes and scans. */
+/* Queue a pipeline other than the main one in all of its passes, with the tables that each of them probes and scans. */
 static GcCode
 run_pipeline(GcRun *run, int pipeline, GcAddr flags)
 {
@@ -381,7 +380,7 @@ run_pipeline(GcRun *run, int pipeline, GcAddr flags)
 	return GC_OK;
 }
 
-/* Zero flags and the table behind them; again: what flags say of earlier parts stays, but not a counter. */
+/* Zero flags and the table behind them; again: flags of earlier parts stay, but not a counter. */
 static GcCode
 clear_table(GcRun *run, GcAddr flags, u64 room, u64 bytes, int counter, bool again)
 {
@@ -395,7 +394,7 @@ clear_table(GcRun *run, GcAddr flags, u64 room, u64 bytes, int counter, bool aga
 	return code;
 }
 
-/* Queue what fills a table; again: with another part. */
+/* Queue the pipeline that fills a table; again: with another part. */
 static GcCode
 fill_build(GcRun *run, int b, GcBuildTable *t, bool again)
 {
@@ -455,7 +454,7 @@ do_build(GcRun *run, int b)
 	return code;
 }
 
-/* Queue what makes the groups that another pipeline scans; again: another part of them. */
+/* Queue the pipeline of the groups that another pipeline scans; again: another part of them. */
 static GcCode
 fill_groups(GcRun *run, int pipeline)
 {
@@ -533,7 +532,7 @@ have_builds(GcRun *run, int pipeline)
 	return code;
 }
 
-/* Is a build read by anything but what fills builds that are there? */
+/* Is a build read by anything but pipelines that fill builds which are there? */
 static bool
 is_wanted(const GcRun *run, int b)
 {
@@ -555,7 +554,7 @@ is_wanted(const GcRun *run, int b)
 }
 
 /*
- * Others may share a build that is being filled, if it rests on no other.  So these come first: what comes behind them on
+ * Others may share a build that is being filled, if it rests on no other.  So these come first: the work behind them on
  * the stream may take long.  Parts of builds come with the passes that want them.
  */
 GcCode

@@ -57,8 +57,7 @@ extern GcCode gc_run_first_builds(GcRun *run);
 extern GcCode gc_run_below(GcRun *run, int pipeline);
 
 /*
- * Have column c of an input for what is queued on the stream next, even if the run's kernels do
- * not read it.
+ * Have column c of an input for kernels that are queued on the stream next, even if the run's own do not read it.
  */
 extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
 
@@ -67,8 +66,8 @@ extern GcCode gc_run_launch_whole(GcRun *run, int pipeline, GcAddr flags);
 extern GcCode gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags);
 
 /*
- * An event behind what is queued before the main kernel, for others to wait for.  NULL if the
- * device gives none (run->err).  Do not keep it: more may be queued later.
+ * An event behind the work before the main kernel, for others to wait for.  NULL if the device gives none (run->err).
+ * Do not keep it: more may be queued later.
  */
 extern GcEvent *gc_run_prepared(GcRun *run);
 

@@ -5,11 +5,11 @@
  *
  * How long a kernel takes is decided by the data: a row may match a million others.  So a session that has left would
  * hold the device, and so would a worker that is to exit.  Each request slot has two words which kernels read: for
- * its run, and for the launch of a shared scan that begins with it.  A word is the ticket of what was stopped
+ * its run, and for the launch of a shared scan that begins with it.  A word is the ticket of the run that was stopped
  * last, and never cleared, as no later run has that ticket.
  *
- * Tables that a stopped run was filling are worth nothing.  So a run is not stopped while another one, for which a session
- * waits, uses a build or lookup table that is being filled; and later runs do not find these.
+ * Tables that a stopped run was filling are worth nothing.  So a run is not stopped while another one, for which a
+ * session waits, uses a build or lookup table that is being filled.  Later runs do not find these.
  *
  * Kernels of a device with a memory of its own read that, as one that reads the host's would be slowed down.  The words are
  * written there by copies on a stream of their own, which run beside kernels.
@@ -26,7 +26,7 @@
 #include "stop.h"
 
 static u32 *words;				/* as last written */
-static GcAddr kernels_words;	/* what kernels read; 0: nothing can be stopped */
+static GcAddr kernels_words;	/* the words that kernels read; 0: nothing can be stopped */
 static GcStream *stream;		/* to write them; NULL: kernels read `words` */
 static u32	last_ticket;
 
@@ -113,7 +113,7 @@ gc_run_nobody_waits(GcRun *run)
 	return true;
 }
 
-/* Is this table of the run, or what is computed of a text, still being filled?  A part of a build may come again. */
+/* Is this table of the run, or of a text program's results, still being filled?  A part of a build may come again. */
 static bool
 filling_build(const GcRun *run, const GcBuildTable *t)
 {
@@ -176,7 +176,7 @@ all_stopped(const GcMainLaunch *launch, List *runs)
 }
 
 /*
- * Nobody waits for the run: what it fills is spoilt, and its kernels end.  A shared launch ends with its last
+ * Nobody waits for the run: tables that it fills are spoilt, and its kernels end.  A shared launch ends with its last
  * request.
  */
 static void

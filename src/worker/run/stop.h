@@ -12,7 +12,7 @@
 
 #include "run.h"
 
-/* Bytes of device memory for the words, and what writes them there for the first time. */
+/* Bytes of device memory for the words, and the function that writes them there for the first time. */
 extern Size gc_stop_bytes(void);
 extern void gc_stop_init(GcAddr room);
 
@@ -32,7 +32,7 @@ extern void gc_stop_with_all(const GcRun *first, GcMainLaunch *launch, GcScan *s
 extern void gc_stop_with_worker(GcScan *scan);
 
 /*
- * Stop each of these runs that is on the device, if no session waits for it and no other run needs what it
+ * Stop each of these runs that is on the device, if no session waits for it and no other run needs tables that it
  * fills.  It then ends with GC_CANCELLED, once the device is done.
  */
 extern void gc_stop_abandoned(List *runs);

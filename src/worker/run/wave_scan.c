@@ -3,9 +3,9 @@
  * wave_scan.c
  *	  The scan of a pipeline in waves: which pipelines, and the launch of a wave's part.
  *
- * A pipeline is scanned in waves if its columns do not fit beside what others use, or if memory ran out.  A launch for a
- * wave is one for a part of the sources, which adds to the pipeline's sink.  A main pipeline has its waves queued while the request is RUNNING, few at a
- * time.  Any other pipeline is queued as a whole.
+ * A pipeline is scanned in waves if its columns do not fit beside those that others use, or if memory ran out.  A
+ * launch for a wave is one for a part of the sources, which adds to the pipeline's sink.  A main pipeline has its waves
+ * queued while the request is RUNNING, few at a time.  Any other pipeline is queued as a whole.
  *
  * The worker's main thread.
  *
@@ -96,8 +96,8 @@ columns_of(const GcRun *run, int pipeline, int *columns, int *of_directory)
 }
 
 /*
- * Are there so many columns that they do not fit beside what others use?  The main pipeline's are had first,
- * and leave room for all that the request makes.  Nor are they to put others out of memory, or to take what is left
+ * Are there so many columns that they do not fit beside those that others use?  The main pipeline's are had first, and
+ * leave room for all that the request makes.  Nor are they to put others out of memory, or to take memory that is left
  * free for the state of requests.  Policies of replacement other than `value` have them do both.
  */
 bool

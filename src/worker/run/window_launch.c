@@ -4,8 +4,8 @@
  *	  Windows over the rows that a pipeline keeps for others: launches of one kernel (cuda/gc_window.h).
  *
  * How many rows there are is known on the device alone.  So the launches are those for the room that rows have, and those
- * for more rows than there are end at once.  A launch is of so many places that other requests' kernels come
- * between, but for scans of very many rows, whose launches have a quarter of them.
+ * for more rows than there are end at once.  A launch is of so many places that other requests' kernels come between.
+ * Launches for scans of very many rows have a quarter of them.
  *
  * The worker's main thread.
  *

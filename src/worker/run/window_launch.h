@@ -12,7 +12,7 @@
 
 #include "run.h"
 
-/* Queue what computes the windows of a pipeline's rows, behind what makes these. */
+/* Queue the kernels that compute the windows of a pipeline's rows, behind those that make the rows. */
 extern GcCode gc_run_windows(GcRun *run, int pipeline);
 
 #endif							/* GC_WINDOW_LAUNCH_H */

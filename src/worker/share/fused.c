@@ -6,8 +6,8 @@
  * Once two requests could have shared a scan, a fused kernel for the recurring scan shapes is
  * compiled in the background.  A scan shape gets as many members as requests of it were ready at
  * the same time.  A fused kernel serves any subset of its members.  It stays in use until a better
- * one is ready, with members for the scan shapes that have come since.  Each kind of members
- * (GcMemberKind) has its own kernel, since what speeds up one kind would slow down the other.
+ * one is ready, with members for the scan shapes that have come since.  Each kind of members (GcMemberKind) has its own
+ * kernel, since the choices that speed up one kind would slow down the other.
  *
  * The worker's main thread.  A scan set owns its fused kernels; launches hold them, too
  * (shared_kernel.c).
@@ -249,9 +249,9 @@ forget_some(GcScanSet *set, GcMemberKind kind)
 }
 
 /*
- * Have a fused kernel of one kind made for what recurs, if it would have more members than the
- * present one.  Only one is compiled at a time.  A new directory of the same table gives the same
- * text, which the kernel cache already has.
+ * Have a fused kernel of one kind made for recurring requests, if it would have more members than the present one.
+ * Only one is compiled at a time.  A new directory of the same table gives the same text, which the kernel cache
+ * already has.
  */
 static void
 improve(GcScanSet *set, GcMemberKind kind)

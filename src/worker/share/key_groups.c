@@ -5,8 +5,8 @@
  *	  the key groups, and their memory.
  *
  * A scan set's column is group-coded if its values are keys of another table and too many for a
- * small table by value.  Its key groups come from what requests test of that other table: the
- * columns that the filters of its dense builds read.
+ * small table by value.  Its key groups come from attributes of that other table that requests test: the columns that
+ * the filters of its dense builds read.
  *
  * The first request that tests such a column has the refinement kernel run behind its predicate
  * kernel.  The worker takes over the result later, and then asks for a selection kernel that
@@ -201,8 +201,8 @@ write_chunks(GcScanMembers *scan, GcDerived *d, const GcPipelineKernel *k, GcArg
 }
 
 /*
- * Queue kernel k, which writes the missing chunks that members in `readers` read.  args: what k
- * needs, except w[1], the address of the GcCols to be written.
+ * Queue kernel k, which writes the missing chunks that members in `readers` read.  args: the arguments of k, except
+ * w[1], the address of the GcCols to be written.
  */
 static GcCode
 write_derived(GcScanMembers *scan, GcDerived *d, u32 readers, const GcPipelineKernel *k, GcArgs *args, int nwords)

@@ -57,9 +57,8 @@ struct GcSetColumn;
 extern bool gc_key_groups_refining(void);
 
 /*
- * For a READY run whose scan shape can be in selection scans.  Refine key groups by what the
- * run tests of other tables, if that is new.  False: the run failed.  gc_key_groups_poll: has a
- * refinement ended?
+ * For a READY run whose scan shape can be in selection scans.  Refine key groups by attributes of other tables that the
+ * run tests, if these are new.  False: the run failed.  gc_key_groups_poll: has a refinement ended?
  */
 extern bool gc_key_groups_look(GcRun *run);
 
@@ -84,7 +83,7 @@ extern void gc_group_coded_release(GcGroupCoded *c);
 
 extern void gc_key_groups_forget(struct GcSetColumn *column);
 
-/* The worker ends, and the device is closed: give back what lies in the arena. */
+/* The worker ends, and the device is closed: give back all that lies in the arena. */
 extern void gc_key_groups_abandon(struct GcSetColumn *column);
 extern bool gc_group_coded_evict(struct GcSetColumn *column);
 

@@ -4,9 +4,8 @@
  *	  A request's predicates for selection scans: one predicate bitmap per tested column, filled
  *	  by its predicate kernel.
  *
- * The predicate kernel runs behind what is queued for the request, while the request waits for
- * its turn.  It runs if the request has peers, or if a selection scan is predicted to be faster
- * even for one request.
+ * The predicate kernel runs behind the request's queued work, while the request waits for its turn.  It runs if the
+ * request has peers, or if a selection scan is predicted to be faster even for one request.
  *
  * The worker's main thread.  The request owns the bitmaps and its direct lookup tables.
  *

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan_members.c
- *	  The members of one shared scan, and what fused scans and selection scans both do with
- *	  them.
+ *	  The members of one shared scan, and the common part of fused scans and selection scans.
  *
  * A shared scan reads the heap's chunks that any member reads.  It runs on the stream of its
  * first member, once the other members' queued work is done.  Then every member gets its result
@@ -223,7 +222,7 @@ gc_scan_alone(GcRun *run)
 	return gc_run_launch(run, main, k, &shape, &part, run->memory.sink);
 }
 
-/* Begin a shared scan's launch: its kernel, its members, and room for what they share. err has the first failure. */
+/* Begin a shared scan's launch: its kernel, its members, and room for their common data. err has the first failure. */
 void
 gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcStart *start,
 			  GcRun *const *runs, GcError *err)

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan_members.h
- *	  The members of one shared scan, and what fused scans and selection scans both do with
- *	  them.
+ *	  The members of one shared scan, and the common part of fused scans and selection scans.
  *
  * The worker's main thread.
  *
@@ -62,7 +61,7 @@ extern GcCode gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more, Size 
 extern GcScan gc_scan_args(const GcScanMembers *scan);
 extern GcCode gc_scan_alone(GcRun *run);
 
-/* Have the scan, on its first member's stream, wait for what is queued for member m. */
+/* Have the scan, on its first member's stream, wait for member m's queued work. */
 extern GcCode gc_scan_wait(GcScanMembers *scan, int m);
 
 /*
@@ -75,8 +74,8 @@ extern GcCode gc_scan_complete(const GcScanMembers *scan);
 extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
 
 /*
- * End a start whose outcome is `code`; `follow` queues what comes behind for member m.  Members of a scan that was
- * short of memory are READY for their own kernels, unless something was added to their sinks: then they fail.
+ * End a start whose outcome is `code`; `follow` queues member m's work behind it.  Members of a scan that was short of
+ * memory are READY for their own kernels, unless something was added to their sinks: then they fail.
  */
 extern void gc_scan_started(GcScanMembers *scan, GcCode code,
 							GcCode (*follow) (GcScanMembers *scan, int m));

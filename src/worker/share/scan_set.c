@@ -291,7 +291,7 @@ same_shape(const GcScanShape *s, const GcRun *run, const i16 *columns)
  * ms one after another.
  *
  * Filters with sums gain from fusion.  So do groups in shared memory where most rows reach one.
- * Such kernels read all columns anyway, and two members took 1.15 times what one does.
+ * Such kernels read all columns anyway, and two members took 1.15 times the time of one.
  */
 static GcMemberKind
 kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)

@@ -43,14 +43,14 @@ typedef struct GcScanShape
 	int			wanted;			/* most requests of it that were ready at once: it gets so many
 								 * members */
 	int			counting;		/* requests in the decision that is being made */
-	double		marginal_us;	/* what one more member adds to a scan; 0: not known */
+	double		marginal_us;	/* time that one more member adds to a scan; 0: not known */
 	bool		asked;			/* whether the two kernels below were asked for */
 	GcPredicates		predicates;	/* no column: it cannot be in a selection scan */
 	GcPipelineKernel *predicate_kernel;
 	GcPipelineKernel *selection;	/* its own kernel over a selection bitmap, without the
 									 * predicates' steps */
 	GcGangKernel visits;		/* of `selection` */
-	double		selection_us;	/* what `selection` takes in a selection scan; 0: not known */
+	double		selection_us;	/* time of `selection` in a selection scan; 0: not known */
 	bool		selection_sure;	/* measured where nothing else was on the device */
 } GcScanShape;
 
@@ -118,7 +118,7 @@ extern bool gc_scan_sets_on(void);
 
 extern void gc_scan_sets_init(void);
 
-/* The worker ends, and the device is closed: give back what outlives both. */
+/* The worker ends, and the device is closed: give back all that outlives both. */
 extern void gc_scan_sets_abandon(void);
 
 /*

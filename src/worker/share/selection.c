@@ -23,7 +23,7 @@
 #include "../memory/state.h"
 #include "share_launch.h"
 
-/* Predicate tables of one selection kernel, in all: what the L2 cache holds in addition to a scan. */
+/* Predicate tables of one selection kernel, in all: as much as the L2 cache holds in addition to a scan. */
 #define MAX_TABLES_BYTES	((u64) 24 << 20)
 
 /* Shared memory that is left to other kernels on a multiprocessor. */

@@ -19,7 +19,7 @@
  */
 #define GC_SELECTION_PART		0.2
 
-/* Ask for what the set's scan shapes need for selection scans; has any of it come? */
+/* Ask for kernels that the set's scan shapes need for selection scans; has any of them come? */
 extern void gc_selection_improve(GcScanSet *set);
 extern bool gc_selection_poll(GcScanSet *set);
 extern bool gc_selection_pending(const GcScanSet *set);

@@ -313,8 +313,8 @@ members_pay(const GcRun *run, const GcFused *f)
 }
 
 /*
- * Which kernel of the set serves the run, with which members, at what cost.  Members and columns
- * are numbered by kernel, so no kernel of the set may be exchanged between this and the decision.
+ * Which kernel of the set serves the run, with which members, at which cost.  Members and columns are numbered by
+ * kernel, so no kernel of the set may be exchanged between this and the decision.
  */
 static void
 offer_kernel(GcRun *run, GcCandidate *candidate)

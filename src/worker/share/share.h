@@ -8,9 +8,8 @@
  * requests' members.  In a selection scan (selection.c, selection_scan.c) one kernel tests for
  * all, and each request's own kernel visits the rows that pass.
  *
- * A decision calls, in this order: begin; describe for every READY request; offer for the
- * kernels that serve them; start for what was decided.  Learn comes after a scan, forget after a
- * request.
+ * A decision calls, in this order: begin; describe for every READY request; offer for the kernels that serve them;
+ * start for those that were chosen.  Learn comes after a scan, forget after a request.
  *
  * The worker's main thread.
  *
@@ -29,7 +28,7 @@
  */
 extern void gc_share_init(GcRunHooks *hooks, GcSelectionPays pays);
 
-/* The worker ends, and the device is closed: give back what outlives both. */
+/* The worker ends, and the device is closed: give back all that outlives both. */
 extern void gc_share_abandon(void);
 
 /* To be called often: has a kernel come that was asked for? */
@@ -57,8 +56,8 @@ extern void gc_share_improve(void);
 extern bool gc_share_pending(const GcRun *run);
 
 /*
- * Which kernel serves each request, if any, and at what cost: fills that part of its candidate.
- * *kernels: all that are offered, until the next decision.  Returns their number.
+ * Which kernel serves each request, if any, and at which cost: fills that part of its candidate.  *kernels: all that
+ * are offered, until the next decision.  Returns their number.
  */
 extern int	gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncandidates, const GcFusedKernel **kernels);
 
@@ -88,8 +87,7 @@ extern GcHash gc_share_hash(const GcMainLaunch *launch);
 extern bool gc_share_selection_done(GcMainLaunch *launch);
 
 /*
- * For a selection scan whose bitmaps are done: what its requests' kernels are still expected to
- * take.
+ * For a selection scan whose bitmaps are done: the expected time that its requests' kernels will still take.
  */
 extern double gc_share_left_us(const GcMainLaunch *launch);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * share_launch.h
- *	  What a shared scan's launch has in addition to any launch.
+ *	  The fields of a shared scan's launch, beside those of any launch.
  *
  * The worker's main thread.
  *

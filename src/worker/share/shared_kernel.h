@@ -59,7 +59,7 @@ typedef struct GcFused
 	GcSelectorColumn column[GC_MAX_PREDICATES];
 	u64			entries[GC_MAX_PREDICATES]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of its tables in shared memory */
-	GcScanTimes times;			/* of a selection kernel, without what each member adds */
+	GcScanTimes times;			/* of a selection kernel, without its members' times */
 	GcGangKernel gang;
 } GcFused;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * members.c
- *	  What takes part in the waves of a table (waves.c): joining, memory, leaving; and waves that are over.
+ *	  Members of the waves of a table (waves.c): joining, memory, leaving; and waves that are over.
  *
  * Events tell times from one to another only.  So a table's stream has an event of which the server's time
  * is known: it is recorded while the stream is idle.  Differences are of type float.  Where they get large,
@@ -31,7 +31,7 @@
 /* Memory for descriptions has room for so many members more. */
 #define MEMBERS_AT_ONCE	8
 
-/* Tables without members that are kept, at most, for what their directories have. */
+/* Tables without members that are kept, at most, for their directories' facts. */
 #define MOST_ASLEEP		8
 
 static WaveTable *wave_tables = NULL;
@@ -159,7 +159,7 @@ give_back(void)
 	return block != NULL;
 }
 
-/* So much at most is kept: what is cached, since it is for that. */
+/* So much at most is kept: the cached part, since memory is for that. */
 static void
 keep_at_most(u64 most)
 {
@@ -236,8 +236,8 @@ shared_block(WaveTable *t, u64 room)
 }
 
 /*
- * Have memory for descriptions of all members' sources and columns.  It grows by some members at once, if it can.  Waves hold
- * what they use of the former one.
+ * Have memory for descriptions of all members' sources and columns.  It grows by some members at once, if it can.
+ * Waves hold chunks of the former one that they use.
  */
 static bool
 describe_more(WaveTable *t)
@@ -422,7 +422,7 @@ table_free(WaveTable *t)
 }
 
 /*
- * A table has no member any more.  What is known of the directory is kept for the next member, for a few tables.  To read it
+ * A table has no member any more.  Facts of the directory are kept for the next member, for a few tables.  To read it
  * again takes as long as to make some waves.
  */
 static void

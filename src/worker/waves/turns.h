@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * turns.h
- *	  Waves of a table: which member leads the next one, and how much of what is cached waves may displace.
+ *	  Waves of a table: which member leads the next one, and how many cached bytes waves may displace.
  *
  * Pure functions: no device, no clock and no PostgreSQL.  Unit tests include them.  Waves are counted per table.
  *
@@ -17,8 +17,8 @@
 #define OLDEST_TURN		2
 
 /*
- * Counts of uses vary, so columns of about equal worth would displace each other for ever.  So copies that
- * displace are at most one part in DISPLACE_PART of what waves move, beside what is saved up: a part of the pool.
+ * Counts of uses vary, so columns of about equal worth would displace each other for ever.  So copies that displace are
+ * at most one part in DISPLACE_PART of the bytes that waves move, beside those saved up: a part of the pool.
  */
 #define DISPLACE_PART	16
 #define DISPLACE_MOST	2
@@ -46,7 +46,7 @@ gc_wave_comes_before(uint32_t number, const GcWaveClaim *a, const GcWaveClaim *b
 /* Columns that waves cached lately in place of others.  All 0 at first. */
 typedef struct GcDisplaced
 {
-	double		bytes;			/* not made up for by what waves moved */
+	double		bytes;			/* not made up for by bytes that waves moved */
 } GcDisplaced;
 
 /* May waves displace more?  pool: bytes of device memory. */
@@ -63,7 +63,7 @@ gc_note_displaced(GcDisplaced *displaced, uint64_t bytes)
 	displaced->bytes += (double) bytes;
 }
 
-/* bytes: what a wave moved over the link. */
+/* bytes: those that a wave moved over the link. */
 static inline void
 gc_note_moved(GcDisplaced *displaced, double bytes)
 {

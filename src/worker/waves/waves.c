@@ -7,24 +7,24 @@
  * Waves belong to a table, which has a stream of copies while any request scans it in waves.  A wave is a few chunks.  The
  * columns of them that are not in device memory are copied, once.  Then a kernel of each member that wants these chunks is
  * launched.  Copies go to a stream of their own, so the next wave is copied while the kernels of this one run.  A member
- * keeps account of its chunks that are still to do.  So it joins where others are, and wraps around at its end.  A wave is
- * led by the member whose turn it is, and serves with it the members that share most of what they read.  So
- * one that reads little is not held up by one that reads much.
+ * keeps account of its chunks that are still to do.  So it joins where others are, and wraps around at its end.  A wave
+ * is led by the member whose turn it is, and serves with it the members that share most of their reads.  So one that
+ * reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
  * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
- * the kernels that read its memory before.  What a wave reads that copies nothing is there, so it has a stream of its own
- * and waits for no copies of others.  Where memory is to spare, chunks are copied there instead, and
- * stay cached.  Waves drop what is cached only for columns that are worth clearly more.  They drop no more of it than
- * a part of what they move: in a cyclic scan it would be what comes next.  What is in memory when a member begins is
- * visited first, in place.
+ * the kernels that read its memory before.  The chunks of a wave that copies nothing are there, so it has a stream of
+ * its own and waits for no copies of others.  Where memory is to spare, chunks are copied there instead, and stay
+ * cached.  Waves drop cached columns only for columns that are worth clearly more.  They drop no more of them than a
+ * part of the bytes that they move: in a cyclic scan these would come next.  Chunks that are in memory when a member
+ * begins are visited first, in place.
  *
  * A column that kernels read only for the few rows that pass earlier steps may be left in the host's memory.  It is
  * if that moves less over the link, for all that the wave serves, than one copy (link_reads.c).  It must stay there
  * until these kernels are done, as for a copy: members hold the directory.
  *
- * Waves are short, and the thread that makes them may be what limits them.  So nothing here takes longer the more members
- * or columns there are beside those that a wave is of.  Calls of the driver are few.  One event tells that all kernels of
+ * Waves are short, and the thread that makes them may limit them.  So nothing here takes longer the more members or
+ * columns there are beside those that a wave is of.  Calls of the driver are few.  One event tells that all kernels of
  * a wave are done: that of a stream which waits for them.
  *
  * The worker's main thread.  A table's streams live as long as it has members.  A wave lives until its kernels
@@ -45,14 +45,15 @@
 static GcDisplaced displaced;
 
 /*-------------------------------------------------------------------------
- * Which members a wave serves with a chunk beside its leader, and what that costs
+ * Which members a wave serves with a chunk beside its leader, and the cost of that
  *
  * All costs are bytes of copies over the link, or of copies that take as long as reading a column in the host's
  * memory.  A member is served along if the wave costs clearly less with it than both cost by themselves.  Else each
- * waits for what the other reads, and the link moves no byte less.
+ * waits for the other's reads, and the link moves no byte less.
  *
- * This is done for each chunk of each wave.  So what is the same for all members is looked up once for a chunk.  A member
- * whose columns are all in memory is not priced at all.  Prices are those of the chunk that was looked at last.
+ * This is done for each chunk of each wave.  So facts that are the same for all members are looked up once for a chunk.
+ * A member whose columns are all in memory is not priced at all.  Prices are those of the chunk that was looked at
+ * last.
  *-------------------------------------------------------------------------
  */
 
@@ -313,7 +314,7 @@ is_there(const GcWaveMember *m, u32 chunk)
 	return true;
 }
 
-/* Is there room for what is missing of the chunk that was priced?  The first chunk of a wave always fits. */
+/* Is there room for the missing columns of the chunk that was priced?  The first chunk of a wave always fits. */
 static bool
 has_room(const WaveTable *t)
 {
@@ -370,7 +371,7 @@ wait_for_descriptions(WaveTable *t, const Wave *w, GcError *err)
 
 /*
  * Cache a column's chunk, where there is memory to spare or others can go for it.  One that kernels can read in the
- * host's memory takes only what is worth it.
+ * host's memory takes only victims that are worth it.
  */
 static GcCode
 keep_cell(Wave *w, GcWaveMember *m, u32 chunk, Cell *cell, MemberColumn *column, GcError *err)
@@ -517,8 +518,8 @@ new_chunk(Wave *w, u32 chunk)
 }
 
 /*
- * Take what is in memory of a new chunk, before anything is dropped for the rest of it: has_room() did not count
- * that.
+ * Take columns of a new chunk that are in memory, before anything is dropped for the rest of it: has_room() did not
+ * count them.
  */
 static GcCode
 take_there(const WaveTable *t, const Wave *w, WaveChunk *wc, GcError *err)
@@ -697,8 +698,8 @@ describe_columns(const WaveTable *t, const Wave *w, const int *order, GcCol *col
 }
 
 /*
- * Describe what the wave serves, in the table's memory, copied at once for all members and read until the wave is over.  First come the members' sources, one after the other, and then
- * each column's chunks from the first to the last.
+ * Describe the wave's chunks, in the table's memory, copied at once for all members and read until the wave is over.
+ * First come the members' sources, one after the other, and then each column's chunks from the first to the last.
  */
 static GcCode
 describe(WaveTable *t, Wave *w, GcWavePart *parts, GcError *err)
@@ -757,7 +758,7 @@ launch(const Wave *w, const Served *s, const GcWavePart *part)
 		gc_wave_fail(m, &err);
 }
 
-/* The table's stream of ends waits for what a member's stream has. */
+/* The table's stream of ends waits for a member's stream. */
 static void
 join_end(WaveTable *t, GcWaveMember *m)
 {
@@ -796,7 +797,7 @@ launch_all(WaveTable *t, Wave *w, const GcWavePart *parts)
 		gc_wave_fail(((Served *) lfirst(lc))->member, &err);
 }
 
-/* The wave is made: add it to the statistics, and to what waves moved. */
+/* The wave is made: add it to the statistics, and to the bytes that waves moved. */
 static void
 count(Wave *w)
 {
@@ -921,7 +922,10 @@ next_turn(WaveTable *t, const GcWaveMember *except)
 	return turn;
 }
 
-/* May the member have a wave, beside those that are under way?  One of what is in memory waits for no copies. */
+/*
+ * May the member have a wave, beside those that are under way?  A wave of chunks that are in memory waits for no
+ * copies.
+ */
 static bool
 may_step(const WaveTable *t, const GcWaveMember *m)
 {

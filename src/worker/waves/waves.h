@@ -71,7 +71,7 @@ extern void gc_wave_begin(GcWaveMember *member, GcStream *stream);
 /* Sources whose wave is not queued yet; 0: all of the scan is. */
 extern u32	gc_wave_left(const GcWaveMember *member);
 
-/* Queue a wave of what this member has left; it serves others that want the same chunks. */
+/* Queue a wave of chunks that this member has left; it serves others that want the same chunks. */
 extern GcCode gc_wave_step(GcWaveMember *member, GcError *err);
 
 /* Queue a wave if it is the member's turn and few waves are under way.  *stepped: a wave was queued. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * waves_internal.h
- *	  What the files of waves share (waves.h): members, their memory, and waves.
+ *	  The common part of the files of waves (waves.h): members, their memory, and waves.
  *
  * The worker's main thread.
  *
@@ -76,7 +76,7 @@ typedef struct Price
 	bool		reached;
 	double		copy;			/* bytes of a copy */
 	double		bytes;			/* of copies that take as long as reading it in the host's memory, for all of them */
-	double		cost;			/* what is done: in bytes of copies that take as long */
+	double		cost;			/* its work that is done: in bytes of copies that take as long */
 	u64			blocks;			/* whose members read it */
 
 	/* With the member that was looked at last. */
@@ -92,8 +92,8 @@ typedef struct WaveTable
 	u32			nchunks;
 
 	/*
-	 * Columns that members read, or have read, are numbered here.  What the directory has of their chunks is copied: there
-	 * it lies far apart.
+	 * Columns that members read, or have read, are numbered here.  The directory's facts of their chunks are copied:
+	 * there they lie far apart.
 	 */
 	int			ncolumns;
 	int		   *number_of;		/* per column of the directory; -1: none */
@@ -151,7 +151,7 @@ struct GcWaveMember
 	bool		placed;			/* at is known */
 	GcWaveClaim claim;
 	u32			takes;			/* 1 + the chunk with which the wave that is made serves it */
-	double		alone;			/* what that chunk costs it alone */
+	double		alone;			/* the cost of that chunk for it alone */
 	int			missing;		/* columns of that chunk that are not in memory */
 	u32			looked_at;		/* sources before this one that were in memory at first are visited */
 	struct Served *served;		/* by the wave that is made; NULL: it is not */
@@ -198,7 +198,7 @@ typedef struct Wave
 	WaveChunk	chunks[MOST_CHUNKS];
 	u32			nchunks;
 	u64			bytes;			/* copied */
-	u64			shared;			/* of these, what several members read */
+	u64			shared;			/* the part of these that several members read */
 	u64			in_place_bytes; /* that kernels read of the host's memory: an estimate */
 	u32			in_place;		/* chunks of columns that they read there */
 	double		price;			/* of these reads, in bytes of copies */
