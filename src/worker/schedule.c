@@ -256,8 +256,6 @@ want_gangs(void)
 		if (gc_run_own_kernel(decision.run[i])->gang == NULL && gc_gang_possible(decision.run[i]) && has_gang(i))
 			gc_gang_want(decision.run[i]);
 	}
-	if (gangs_possible())
-		gc_share_want_gangs();
 }
 
 /*
@@ -277,8 +275,6 @@ wait_for_kernels(void)
 			/* one that was asked for just now can have been there */
 			decision.candidate[i].gang = gang_of_run(decision.run[i]);
 		}
-		if (gangs_possible() && gc_share_gangs_pending())
-			return true;
 	}
 	for (int i = 0; gc_sharing_forced() && i < decision.ncandidates; i++)
 	{
@@ -402,13 +398,11 @@ start_launch(GcBatch *batch, const GcStart *start)
 	gc_main_launch_release(launch);
 }
 
-/* Equal, not 0, for starts that can be one launch: requests' own kernels, or shared scans. */
+/* Equal, not 0, for starts of requests' own kernels that can be one launch. */
 static u64
 gang_id(const GcStart *start)
 {
-	if (start->fused < 0)
-		return decision.candidate[start->candidate[0]].gang;
-	return gangs_possible() ? gc_share_gang_id(start->fused) : 0;
+	return start->fused < 0 ? decision.candidate[start->candidate[0]].gang : 0;
 }
 
 /*
@@ -426,7 +420,7 @@ gang_of(const GcDecision *d, int i, const bool *begun, int *members)
 
 	if (id == 0)
 		return 0;
-	most = first->fused < 0 ? gc_gang_most(decision.run[first->candidate[0]]) : gc_share_gang_most(first->fused);
+	most = gc_gang_most(decision.run[first->candidate[0]]);
 	for (int k = i; k < d->nstarts && n < most; k++)
 	{
 		const GcStart *start = &d->start[k];
@@ -444,19 +438,16 @@ static void
 start_gang(GcBatch *batch, const GcDecision *d, const int *members, int n)
 {
 	GcMainLaunch *launch[GC_GANG_MOST];
-	const GcStart *start[GC_GANG_MOST];
 	GcRun	   *runs[GC_GANG_MOST];
 
 	for (int m = 0; m < n; m++)
 	{
-		start[m] = &d->start[members[m]];
-		runs[m] = decision.run[start[m]->candidate[0]];
-		launch[m] = begin_launch(batch, start[m]);
+		const GcStart *start = &d->start[members[m]];
+
+		runs[m] = decision.run[start->candidate[0]];
+		launch[m] = begin_launch(batch, start);
 	}
-	if (start[0]->fused >= 0)
-		gc_share_start_gang(launch, start, n, decision.run);
-	else
-		gc_gang_start(runs, n);
+	gc_gang_start(runs, n);
 	for (int m = 0; m < n; m++)
 		gc_main_launch_release(launch[m]);
 }

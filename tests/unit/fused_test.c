@@ -121,8 +121,6 @@ run_fused(const Fused *f, u32 mask, u32 chunks, u32 turn)
 	}
 	args.scan.timed = 1;
 	launch_scan(&f->kernel, &args, f->source.nwords, sources, n, shared, 256, turn);
-	if (kept.gathering)
-		return;
 	for (int i = 0; i < f->n; i++)
 	{
 		if (mask >> i & 1)
@@ -235,44 +233,6 @@ test_two_launches(void)
 	free_fused(&f);
 }
 
-/* Several launches of a fused kernel, as of fused scans of several tables, as one. */
-static void
-test_gang(void)
-{
-	static const int who[] = {0, 1, 2, 3, 4, 9, 10};
-	static const u32 masks[][KEPT_MOST] = {{0x41, 0x0a, 0x14, 0x20}, {0x7f, 0, 0, 0}, {0x0f, 0x70, 0, 0}};
-	Loaded		gang;
-	Fused		f;
-
-	make_fused(&f, sizeof(who) / sizeof(who[0]), who);
-	gang = load_gang(f.source.text, f.source.nwords);
-	for (size_t w = 0; w < sizeof(masks) / sizeof(masks[0]); w++)
-	{
-		const GcAddr begin = top;
-		u32			asked = 0;
-		int			wrong = -1;
-
-		for (int i = 0; i < f.n; i++)
-			empty_sink(&members[who[i]]);
-		kept.gathering = true;
-		for (int m = 0; m < KEPT_MOST; m++)
-		{
-			run_fused(&f, masks[w][m], ~0u, m);
-			asked |= masks[w][m];
-		}
-		launch_kept(&gang, 256);
-		for (int i = 0; i < f.n; i++)
-			wrong = asked >> i & 1 && !same_result(&members[who[i]]) ? i : wrong;
-		ok(wrong < 0, "a gang of sets 0x%x, 0x%x, 0x%x, 0x%x: sinks and flags are as of kernels of their own",
-		   masks[w][0], masks[w][1], masks[w][2], masks[w][3]);
-		if (wrong >= 0)
-			tap_note("wrong: request %d (%s)", who[wrong], names[who[wrong] % 8]);
-		top = begin;
-	}
-	unload(&gang);
-	free_fused(&f);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -289,7 +249,6 @@ main(int argc, char **argv)
 	test_sets();
 	test_few();
 	test_two_launches();
-	test_gang();
 	free_columns();
 	test_times();
 	stop_device();

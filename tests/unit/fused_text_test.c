@@ -225,14 +225,6 @@ test_nvrtc(void)
 		if (generate(&f, &err) != GC_OK)
 			tap_bail(err.detail);
 		compiles_for_gpu(nvrtc, ways[i].arch, f.source.text, ways[i].effort, "a kernel of many members");
-		if (i > 0)
-		{
-			int			most;
-			char	   *gang = gc_gang_text(f.source.text, f.source.nwords, &most);
-
-			compiles_for_gpu(nvrtc, ways[i].arch, gang, GC_COMPILE_QUICK, "the same for a gang");
-			free(gang);
-		}
 		free(f.source.text);
 	}
 }

@@ -245,48 +245,6 @@ load_text(const char *text)
 	return load_with(text, compile_effort);
 }
 
-/* Launches that are members of a gang: while they are gathered, launch_scan leaves them here. */
-#define KEPT_MOST	4
-
-static struct
-{
-	bool		gathering;
-	int			n;
-	GcArgs		args[KEPT_MOST];
-	u32			blocks[KEPT_MOST];
-	u32			shared;			/* the most of them */
-	int			nwords;
-}			kept;
-
-/* The gang's kernel that is made of a kernel's text. */
-static Loaded __attribute__((unused))
-load_gang(const char *text, int nwords)
-{
-	int			most;
-	char	   *gang = gc_gang_text(text, nwords, &most);
-	Loaded		k = load_text(gang);
-
-	ok(most >= KEPT_MOST, "%d members have room", most);
-	free(gang);
-	return k;
-}
-
-/* Launch what was gathered. */
-static void __attribute__((unused))
-launch_kept(const Loaded *gang, u32 threads)
-{
-	GcGangMember members[KEPT_MOST];
-	const GcLaunch all = {.threads = threads,.shared_bytes = kept.shared};
-
-	for (int m = 0; m < kept.n; m++)
-		members[m] = (GcGangMember) {.args = &kept.args[m],.blocks = kept.blocks[m]};
-	must(ops->launch_gang(stream, gang->kernel, &all, members, kept.n, kept.nwords, NULL));
-	must(finish(stream, NULL));
-	kept.gathering = false;
-	kept.n = 0;
-	kept.shared = 0;
-}
-
 static void
 launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, u32 n, u64 shared,
 			u32 threads, u32 turn)
@@ -299,14 +257,6 @@ launch_scan(const Loaded *k, GcArgs *args, int nwords, const GcSource *sources, 
 	args->scan.tiles_per_source = TILES << args->scan.tile_shift;
 	args->scan.ntiles = n * args->scan.tiles_per_source;
 	args->scan.first_tile = n > 0 ? turn * 7 % args->scan.ntiles : 0;
-	if (kept.gathering)
-	{
-		kept.args[kept.n] = *args;
-		kept.blocks[kept.n++] = shape.blocks;
-		kept.shared = shared > kept.shared ? (u32) shared : kept.shared;
-		kept.nwords = nwords;
-		return;
-	}
 	must(ops->launch(stream, k->kernel, &shape, args, nwords, NULL));
 	must(finish(stream, NULL));
 }

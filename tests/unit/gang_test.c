@@ -153,6 +153,19 @@ describe_kernel(const Member *m, const GcVariant *variant, GcKernelSource *sourc
 		tap_bail(err.detail);
 }
 
+/* The gang's kernel that is made of a kernel's text. */
+static Loaded
+load_gang(const char *text, int nwords)
+{
+	int			most;
+	char	   *gang = gc_gang_text(text, nwords, &most);
+	Loaded		k = load_text(gang);
+
+	ok(most >= NMEMBERS, "%d members have room", most);
+	free(gang);
+	return k;
+}
+
 static void
 test_gang(int shape, int vec)
 {

@@ -396,8 +396,6 @@ run_selector(const Marker *mk, Scan *scan, u32 turn)
 	args.scan.timed = 1;
 	must(ops->fill(stream, selector_flags, 0, 256, NULL));
 	launch_scan(&mk->kernel, &args, GC_SELECTOR_WORDS(mk->n), sources, n, shared, 256, turn);
-	if (kept.gathering)
-		return;
 	check_times(selector_flags, from, false);
 }
 

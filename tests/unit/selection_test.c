@@ -134,38 +134,6 @@ check_scan(const Marker *mk, u32 who, u32 chunks, int shift, u32 turn)
 	top = begin;
 }
 
-/* Several scans of one selection kernel, as of several tables, as one launch. */
-static void
-test_gang(void)
-{
-	static const u32 sets[KEPT_MOST] = {0xffff, 0x10001, 0x5a5a0000, 0x00c1};
-	const GcAddr begin = top;
-	Marker		mk;
-	Scan		scan[KEPT_MOST];
-	Loaded		gang;
-	char	   *text;
-
-	make_selector(&mk, 2, true);
-	text = gc_generate_selector(mk.column, mk.n);
-	gang = load_gang(text, GC_SELECTOR_WORDS(mk.n));
-	free(text);
-	for (int i = 0; i < KEPT_MOST; i++)
-	{
-		begin_scan(&scan[i], sets[i], i == 3 ? 0x1b5 : ALL_CHUNKS, i);
-		run_predicate_kernels(&scan[i]);
-		run_merge_kernel(&scan[i]);
-		kept.gathering = true;
-		run_selector(&mk, &scan[i], i);
-		kept.gathering = false;
-	}
-	launch_kept(&gang, 256);
-	for (int i = 0; i < KEPT_MOST; i++)
-		ok(check_scan_selection(&scan[i]) == 0, "a gang: selection bitmaps and results of requests 0x%x are right", sets[i]);
-	unload(&gang);
-	unload(&mk.kernel);
-	top = begin;
-}
-
 /* Any of the numbers. */
 static u32
 draw_set(void)
@@ -354,16 +322,6 @@ check_old(const GcNvrtc *nvrtc, char *text, const char *what)
 }
 
 static void
-compiles_gang(const GcNvrtc *nvrtc, int arch, const char *text, int nwords, const char *what)
-{
-	int			most;
-	char	   *gang = gc_gang_text(text, nwords, &most);
-
-	compiles_for_gpu(nvrtc, arch, gang, GC_COMPILE_QUICK, what);
-	free(gang);
-}
-
-static void
 test_nvrtc(void)
 {
 	GcError		err = {GC_OK, ""};
@@ -393,12 +351,10 @@ test_nvrtc(void)
 		char	   *text = gc_generate_merge_kernel();
 
 		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "the merge_kernel");
-		compiles_gang(nvrtc, arch, text, GC_MERGE_WORDS, "merge kernels of a gang");
 		free(text);
 		describe_selector(&mk, arch == 80 ? NSHARED : 2, arch == 80);
 		text = gc_generate_selector(mk.column, NTESTED);
 		compiles_for_gpu(nvrtc, arch, text, GC_COMPILE_FULL, "a selector");
-		compiles_gang(nvrtc, arch, text, GC_SELECTOR_WORDS(NTESTED), "selectors of a gang");
 		free(text);
 		for (int i = arch / 10 % 2; i < NALL; i += 2)
 		{
@@ -415,8 +371,6 @@ test_nvrtc(void)
 			if (gc_generate(m->p, m->pipeline, &v, &source, &err) != GC_OK)
 				tap_bail(err.detail);
 			compiles_for_gpu(nvrtc, arch, source.text, GC_COMPILE_FULL, "a kernel over selection bitmaps");
-			if (i % 4 < 2)
-				compiles_gang(nvrtc, arch, source.text, source.nwords, "kernels over selection bitmaps, of a gang");
 			free(source.text);
 		}
 	}
@@ -437,7 +391,6 @@ main(int argc, char **argv)
 	test_cells();
 	test_scans();
 	test_fast_scans();
-	test_gang();
 	test_places();
 	test_two_launches();
 	ok(skipped > 1000, "%llu times a request has no selection bitmaps in rows that have a summary", skipped);

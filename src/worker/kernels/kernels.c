@@ -205,6 +205,15 @@ gc_fixed_kernel(GcFixedKernel which, GcError *err, bool *failed)
 	return NULL;
 }
 
+/* Let a gang's kernel go, of which there is no launch.  It may be asked for anew. */
+static void
+gang_kernel_forget(GcGangKernel *gang)
+{
+	if (gang->entry)
+		gc_kcache_let_go(gang->entry);
+	*gang = (GcGangKernel) {.next = gang->next};
+}
+
 /* Let go the kernels of all signatures' gangs. */
 static void
 forget_gangs(void)
@@ -220,7 +229,7 @@ forget_gangs(void)
 			for (const GcPipelineKernel *k = s->pipelines[i]; k; k = k->next)
 			{
 				if (k->gang)
-					gc_gang_kernel_forget(k->gang);
+					gang_kernel_forget(k->gang);
 			}
 		}
 	}
@@ -436,16 +445,61 @@ write_gpu_kernels(const GcRequest *request, int pipeline, GcPipelineEdges *edges
 	}
 }
 
+bool
+gc_gang_kernel_pending(const GcGangKernel *gang)
+{
+	return gang->entry != NULL && gang->kernel == NULL;
+}
+
+/* Has it come just now, or was it given up? */
+static bool
+gang_kernel_poll(GcGangKernel *gang)
+{
+	GcKernel   *kernel;
+	GcError		err;
+
+	if (!gc_gang_kernel_pending(gang))
+		return false;
+	switch (gc_kcache_poll(gc_worker.kernels, gang->entry, &kernel, &gang->info, &err))
+	{
+		case GC_KERNEL_COMPILING:
+			return false;
+		case GC_KERNEL_READY:
+			if (!gc_kcache_final(gang->entry))
+				return false;
+			gang->kernel = kernel;
+			return true;
+		default:
+			if (gc_kcache_retry(gang->entry))
+				return false;
+			gang_kernel_forget(gang);
+			gang->given_up = true;
+			return true;
+	}
+}
+
 void
 gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline)
 {
 	GcGangKernel *gang = k->gang = MemoryContextAllocZero(kernels_cxt, sizeof(GcGangKernel));
 	GcKernelSource source;
 	GcError		err;
+	char	   *text = NULL;
 
-	if (gc_generate(p, pipeline, &k->variant, &source, &err) != GC_OK)
-		source.text = NULL;
-	gc_gang_kernel_ask(gang, source.text, k->nwords);
+	if (gc_generate(p, pipeline, &k->variant, &source, &err) == GC_OK)
+	{
+		text = gc_gang_text(source.text, k->nwords, &gang->most);
+		free(source.text);
+	}
+	gang->nwords = k->nwords;
+	if (text)
+	{
+		gc_write_gpu_text(text);
+		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, text);
+	}
+	gang->given_up = gang->entry == NULL;
+	free(text);
+	(void) gang_kernel_poll(gang);	/* one that is there already wakes nobody */
 	if (!gc_gang_kernel_pending(gang))
 		return;
 	gang->next = pending_gangs;
@@ -462,7 +516,7 @@ gc_gang_kernels_poll(void)
 	{
 		GcGangKernel *gang = *link;
 
-		if (!gc_gang_kernel_poll(gang))
+		if (!gang_kernel_poll(gang))
 		{
 			link = &gang->next;
 			continue;
@@ -675,74 +729,6 @@ gc_signature_kernel(const GcRequest *request, int pipeline, const GcSplits *spli
 	if (gc_gpu_texts_wanted())
 		write_gpu_kernels(request, pipeline, &s->edges[pipeline], splits);
 	return k;
-}
-
-/*-------------------------------------------------------------------------
- * Kernels of gangs: one launch for several requests
- *-------------------------------------------------------------------------
- */
-
-bool
-gc_gang_kernel_pending(const GcGangKernel *gang)
-{
-	return gang->entry != NULL && gang->kernel == NULL;
-}
-
-bool
-gc_gang_kernel_poll(GcGangKernel *gang)
-{
-	GcKernel   *kernel;
-	GcError		err;
-
-	if (!gc_gang_kernel_pending(gang))
-		return false;
-	switch (gc_kcache_poll(gc_worker.kernels, gang->entry, &kernel, &gang->info, &err))
-	{
-		case GC_KERNEL_COMPILING:
-			return false;
-		case GC_KERNEL_READY:
-			if (!gc_kcache_final(gang->entry))
-				return false;
-			gang->kernel = kernel;
-			return true;
-		default:
-			if (gc_kcache_retry(gang->entry))
-				return false;
-			gc_gang_kernel_forget(gang);
-			gang->given_up = true;
-			return true;
-	}
-}
-
-void
-gc_gang_kernel_forget(GcGangKernel *gang)
-{
-	if (gang->entry)
-		gc_kcache_let_go(gang->entry);
-	*gang = (GcGangKernel) {.next = gang->next};
-}
-
-void
-gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords)
-{
-	char	   *all;
-
-	if (gang->entry || gang->given_up)
-	{
-		free(text);
-		return;
-	}
-	all = text ? gc_gang_text(text, nwords, &gang->most) : NULL;
-	gang->nwords = nwords;
-	if (all)
-	{
-		gc_write_gpu_text(all);
-		gang->entry = gc_kcache_get_ahead(gc_worker.kernels, all);
-	}
-	gang->given_up = gang->entry == NULL;
-	free(all);
-	free(text);
-	(void) gc_gang_kernel_poll(gang);	/* one that is there already wakes nobody */
 }
 
 /*-------------------------------------------------------------------------

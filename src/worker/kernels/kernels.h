@@ -80,15 +80,8 @@ extern GcPipelineKernel *gc_signature_kernel(const GcRequest *request, int pipel
  */
 extern void gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline);
 
-/* Ask for the gang's kernel of a kernel with this text, of nwords argument words; once.  text: NULL, or malloc'd, which is freed. */
-extern void gc_gang_kernel_ask(GcGangKernel *gang, char *text, int nwords);
-
-/* Is it being compiled?  And has it come just now, or was it given up? */
+/* Is it being compiled? */
 extern bool gc_gang_kernel_pending(const GcGangKernel *gang);
-extern bool gc_gang_kernel_poll(GcGangKernel *gang);
-
-/* Let a gang's kernel go, of which there is no launch.  It may be asked for anew. */
-extern void gc_gang_kernel_forget(GcGangKernel *gang);
 
 /* To be called often: has such a kernel come, or is one given up? */
 extern bool gc_gang_kernels_poll(void);

@@ -24,14 +24,9 @@
 /* The arguments of the launch that is being made: too many for the stack. */
 static GcArgs args[GC_GANG_MOST];
 
-GcArgs *
-gc_gang_args(int m)
-{
-	return &args[m];
-}
-
-GcCode
-gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err)
+/* Queue one launch of a gang's kernel for n members, whose arguments are filled.  Their own launches would be these. */
+static GcCode
+queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err)
 {
 	GcGangMember members[GC_GANG_MOST];
 	GcLaunch	all = {.threads = own[0].threads};
@@ -117,7 +112,7 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 			return code;
 		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->memory.sink, NULL, &args[m]);
 	}
-	code = gc_gang_queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
+	code = queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
 	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)
 		code = err->code;
 	return code;

@@ -34,15 +34,6 @@ extern void gc_gang_want(const GcRun *run);
  */
 extern void gc_gang_start(GcRun *const *runs, int n);
 
-/* The arguments of member m of the launch that is being made, below GC_GANG_MOST: to be filled, and then queued. */
-extern GcArgs *gc_gang_args(int m);
-
-/*
- * Queue one launch of a gang's kernel for n members, whose arguments are filled.  Their own launches would be these,
- * with as many threads per block.
- */
-extern GcCode gc_gang_queue(GcStream *stream, GcKernel *kernel, const GcLaunch *own, int n, int nwords, GcError *err);
-
 /*
  * The needs of the run's main kernel.  Its issue part is not known before it was co-resident with
  * others.  Until then it is assumed to be so small that co-residence is tried.

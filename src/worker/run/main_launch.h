@@ -46,7 +46,7 @@ typedef struct GcLaunchOps
 } GcLaunchOps;
 
 /*
- * One launch of a kernel for several requests' own kernels (gang.h), or for several shared scans (share/scan_gang.h).
+ * One launch of a kernel for several requests' own kernels (gang.h).
  * Freed with the last of their launches.
  */
 typedef struct GcGangLaunch

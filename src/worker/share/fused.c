@@ -98,7 +98,7 @@ drop_members(GcFused *f)
 
 /*
  * Make members for the n scan shapes wanted most.  Tables that met the same scan shapes get the same text, whichever came
- * first: their scans can be one launch (scan_gang.h).
+ * first, and so one compiled kernel.
  */
 static void
 make_members(GcFused *f, int n)

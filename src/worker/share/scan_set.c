@@ -43,7 +43,6 @@ gc_selection_forget_shape(GcScanShape *s)
 			pfree(kernels[i]);
 	}
 	s->predicate_kernel = s->selection = NULL;
-	gc_gang_kernel_forget(&s->visits);
 }
 
 /* Nothing of the set is in use; kernels go with their last launches. */

@@ -49,7 +49,6 @@ typedef struct GcScanShape
 	GcPipelineKernel *predicate_kernel;
 	GcPipelineKernel *selection;	/* its own kernel over a selection bitmap, without the
 									 * predicates' steps */
-	GcGangKernel visits;		/* of `selection` */
 	double		selection_us;	/* time of `selection` in a selection scan; 0: not known */
 	bool		selection_sure;	/* measured where nothing else was on the device */
 } GcScanShape;

@@ -191,8 +191,9 @@ shared_bytes(const GcScanMembers *scan)
 	return bytes;
 }
 
-GcCode
-gc_selection_describe_merge(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
+/* Describe the merge kernel's launch. */
+static GcCode
+describe_merge(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {
 	bool		failed;
 	const GcPipelineKernel *merge_kernel = gc_fixed_kernel(GC_FIXED_MERGE, scan->err, &failed);
@@ -206,8 +207,9 @@ gc_selection_describe_merge(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 	return GC_OK;
 }
 
-void
-gc_selection_describe(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
+/* Describe the selection kernel's launch. */
+static void
+describe(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {
 	GcMainLaunch *l = scan->launch;
 	const GcSelectionRoom *room = &scan->room;
@@ -252,8 +254,9 @@ write_key_groups(GcScanMembers *scan)
 	return code;
 }
 
-GcCode
-gc_selection_prepare(GcScanMembers *scan)
+/* Queue what comes before the merge kernel, on the first member's stream. */
+static GcCode
+prepare(GcScanMembers *scan)
 {
 	GcMainLaunch *l = scan->launch;
 	Size		size = scan->f->nphysical * sizeof(GcSelectTable);
@@ -286,8 +289,9 @@ gc_selection_prepare(GcScanMembers *scan)
 	return gc_worker.ops->fill(scan->run[0]->memory.stream, l->share->sel_bitmap, 0, MISMATCHES_BYTES, scan->err);
 }
 
-GcCode
-gc_selection_fetch_mismatches(GcScanMembers *scan, GcStream *stream)
+/* Behind the selection kernel: bring its words for mismatches to the host. */
+static GcCode
+fetch_mismatches(GcScanMembers *scan, GcStream *stream)
 {
 	const GcShareLaunch *s = scan->launch->share;
 	bool		any = false;
@@ -309,11 +313,11 @@ launch_scan(GcScanMembers *scan)
 	GcArgs		args;
 	GcCode		code;
 
-	if ((code = gc_selection_prepare(scan)) != GC_OK ||
-		(code = gc_selection_describe_merge(scan, &launch, &args)) != GC_OK ||
+	if ((code = prepare(scan)) != GC_OK ||
+		(code = describe_merge(scan, &launch, &args)) != GC_OK ||
 		(code = ops->launch(stream, gc_fixed_kernel(GC_FIXED_MERGE, scan->err, &failed)->kernel, &launch, &args, GC_MERGE_WORDS, scan->err)) != GC_OK)
 		return code;
-	gc_selection_describe(scan, &launch, &args);
+	describe(scan, &launch, &args);
 	pg_atomic_fetch_add_u64(&gc_stats()->main_launches, 1);
 	code = ops->launch(stream, scan->f->kernel, &launch, &args, GC_SELECTOR_WORDS(scan->f->nphysical), scan->err);
 	if (code != GC_OK)
@@ -321,7 +325,7 @@ launch_scan(GcScanMembers *scan)
 	scan->launch->share->computed = ops->event(stream, scan->err);
 	if (scan->launch->share->computed == NULL)
 		return scan->err->code;
-	return gc_selection_fetch_mismatches(scan, stream);
+	return fetch_mismatches(scan, stream);
 }
 
 /* Blocks per multiprocessor for each of n members. */
@@ -333,8 +337,9 @@ own_blocks(int n, int threads)
 	return Max(each / threads, 1);
 }
 
-GcScanPart
-gc_selection_visit(GcScanMembers *scan, int m, GcGrid *grid)
+/* Rows that member m's own kernel visits, and the grid that is best for it.  Counts the launch, which is to follow. */
+static GcScanPart
+visit(GcScanMembers *scan, int m, GcGrid *grid)
 {
 	GcRun	   *run = scan->run[m];
 	const GcInputValue *in = &run->request->inputs[run->main->input];
@@ -350,8 +355,9 @@ gc_selection_visit(GcScanMembers *scan, int m, GcGrid *grid)
 	return part;
 }
 
-GcCode
-gc_selection_follow(GcScanMembers *scan, int m)
+/* Queue member m's own kernel, and what comes behind it. */
+static GcCode
+follow(GcScanMembers *scan, int m)
 {
 	GcRun	   *run = scan->run[m];
 	GcMainLaunch *l = scan->launch;
@@ -360,9 +366,9 @@ gc_selection_follow(GcScanMembers *scan, int m)
 	GcCode		code;
 
 	if ((code = gc_scan_alone(run)) != GC_OK ||
-		((m > 0 || l->gang) && (code = gc_worker.ops->stream_wait(run->memory.stream, l->share->computed, &run->err)) != GC_OK))
+		(m > 0 && (code = gc_worker.ops->stream_wait(run->memory.stream, l->share->computed, &run->err)) != GC_OK))
 		return code;
-	part = gc_selection_visit(scan, m, &grid);
+	part = visit(scan, m, &grid);
 	code = gc_run_launch(run, run->p->npipelines - 1, run->schedule.share->scan_shape->selection, &grid, &part, run->memory.sink);
 	return code == GC_OK ? gc_run_queue_result(run) : code;
 }
@@ -391,8 +397,9 @@ most_selected_first(const GcStart *start, GcRun *const *runs)
 	return sorted;
 }
 
-void
-gc_selection_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs, GcError *err)
+/* As gc_scan_begin. */
+static void
+begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs, GcError *err)
 {
 	const GcStart sorted = most_selected_first(start, runs);
 
@@ -410,6 +417,6 @@ gc_selection_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun
 	GcScanMembers scan;
 	GcError		err;
 
-	gc_selection_begin(&scan, launch, f, start, runs, &err);
-	gc_scan_started(&scan, launch_scan(&scan), gc_selection_follow);
+	begin(&scan, launch, f, start, runs, &err);
+	gc_scan_started(&scan, launch_scan(&scan), follow);
 }

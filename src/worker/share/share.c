@@ -27,7 +27,6 @@
 #include "fused.h"
 #include "selection.h"
 #include "selection_scan.h"
-#include "scan_gang.h"
 #include "scan_set.h"
 #include "share_launch.h"
 #include "share_run.h"
@@ -211,7 +210,7 @@ gc_share_poll(void)
 		if (set->selection_asked)
 			any = gc_selection_poll(set) || any;
 	}
-	return gc_scan_gangs_poll() || any;
+	return any;
 }
 
 bool
@@ -405,43 +404,6 @@ gc_share_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs)
 		gc_selection_start(launch, f, start, runs);
 	else
 		gc_fused_start(launch, f, start, runs);
-}
-
-u64
-gc_share_gang_id(int fused)
-{
-	return gc_scan_gang_id(offered_by[fused]);
-}
-
-int
-gc_share_gang_most(int fused)
-{
-	return gc_scan_gang_most(offered_by[fused]);
-}
-
-void
-gc_share_want_gangs(void)
-{
-	gc_scan_gangs_want(offered_by, noffered);
-}
-
-bool
-gc_share_gangs_pending(void)
-{
-	return gc_scan_gangs_pending();
-}
-
-void
-gc_share_start_gang(GcMainLaunch *const *launches, const GcStart *const *starts, int n, GcRun *const *runs)
-{
-	GcFused    *f[GC_GANG_MOST];
-
-	for (int i = 0; i < n; i++)
-	{
-		f[i] = offered_by[starts[i]->fused];
-		attach_share(launches[i]);
-	}
-	gc_scan_gang_start(launches, f, starts, n, runs);
 }
 
 /*-------------------------------------------------------------------------

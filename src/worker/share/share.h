@@ -67,19 +67,6 @@ extern int	gc_share_offer(GcRun *const *runs, GcCandidate *candidates, int ncand
  */
 extern void gc_share_start(GcMainLaunch *launch, const GcStart *start, GcRun *const *runs);
 
-/*
- * Gangs of scans of several tables (scan_gang.h).  For an offered kernel: as GcCandidate's gang, and the most scans of a
- * launch.  Ask for kernels of gangs that the newest decision could have had, not between offer and start; is one of these
- * being compiled?
- */
-extern u64	gc_share_gang_id(int fused);
-extern int	gc_share_gang_most(int fused);
-extern void gc_share_want_gangs(void);
-extern bool gc_share_gangs_pending(void);
-
-/* As gc_share_start, for n scans by kernels of one gc_share_gang_id, as one gang. */
-extern void gc_share_start_gang(GcMainLaunch *const *launches, const GcStart *const *starts, int n, GcRun *const *runs);
-
 /* Hash of a launch's kernel. */
 extern GcHash gc_share_hash(const GcMainLaunch *launch);
 

@@ -24,7 +24,6 @@ fused_free(GcFused *f)
 		pfree(f->words);
 	if (f->entry)
 		gc_kcache_let_go(f->entry);
-	gc_gang_kernel_forget(&f->gang);
 	pfree(f);
 }
 

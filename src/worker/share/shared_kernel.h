@@ -60,7 +60,6 @@ typedef struct GcFused
 	u64			entries[GC_MAX_PREDICATES]; /* for which the column's table has room */
 	u32			shared_bytes;	/* of its tables in shared memory */
 	GcScanTimes times;			/* of a selection kernel, without its members' times */
-	GcGangKernel gang;
 } GcFused;
 
 /* Give up the set's hold on a kernel; it goes with its last launch. */

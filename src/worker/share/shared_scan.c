@@ -109,8 +109,9 @@ shared_bytes(GcScanMembers *scan)
 								 scan->starts);
 }
 
-GcCode
-gc_fused_prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
+/* Queue what comes before the kernel, on the first member's stream, and describe its launch. */
+static GcCode
+prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {
 	GcMainLaunch *l = scan->launch;
 	u64			visible[GC_MAX_SELECTED];
@@ -163,7 +164,7 @@ launch_scan(GcScanMembers *scan)
 	GcStream   *stream = scan->run[0]->memory.stream;
 	GcLaunch	launch;
 	GcArgs		args;
-	GcCode		code = gc_fused_prepare(scan, &launch, &args);
+	GcCode		code = prepare(scan, &launch, &args);
 
 	if (code != GC_OK)
 		return code;
@@ -175,8 +176,9 @@ launch_scan(GcScanMembers *scan)
 	return code;
 }
 
-GcCode
-gc_fused_follow(GcScanMembers *scan, int m)
+/* Note what EXPLAIN shows of member m, and queue the copies of its result. */
+static GcCode
+follow(GcScanMembers *scan, int m)
 {
 	GcRun	   *run = scan->run[m];
 	GcRunInfo  *info = gc_slot_run_info(run->slot);
@@ -188,10 +190,9 @@ gc_fused_follow(GcScanMembers *scan, int m)
 	info->threads = l->grid.threads;
 	info->shared_bytes = l->shared_bytes;
 	info->registers = l->registers;
-	info->gang_members = l->gang ? l->gang->members : 0;
 	info->first_tile = l->first_tile;
 	info->ntiles = l->ntiles;
-	if (m > 0 || l->gang)
+	if (m > 0)
 		code = gc_worker.ops->stream_wait(run->memory.stream, l->share->computed, &run->err);
 	return code != GC_OK ? code : gc_run_queue_result(run);
 }
@@ -203,5 +204,5 @@ gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *co
 	GcError		err;
 
 	gc_scan_begin(&scan, launch, f, start, runs, &err);
-	gc_scan_started(&scan, launch_scan(&scan), gc_fused_follow);
+	gc_scan_started(&scan, launch_scan(&scan), follow);
 }
