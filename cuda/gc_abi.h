@@ -61,9 +61,10 @@ typedef struct GcCol
 } GcCol;
 
 /*
- * Numerics of several display scales are tagged.  The integer of a value at its own scale is shifted by GC_TAG_BITS, and
- * the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.  Values of a
- * column are tagged in 128 bits where 64 would not hold them at the largest scale.  A chunk of it may still be narrow.
+ * Numerics of several display scales are tagged.  The integer of a value at its own scale is shifted by GC_TAG_BITS,
+ * and the scale is in the low bits.  A chunk whose values have one scale is not, whatever other chunks have.  Values of
+ * a column are tagged in 128 bits where 64 would not hold them at the largest scale.  A chunk of it may still be
+ * narrow.
  */
 #define GC_SCALE_TAGGED		(-2)
 #define GC_TAG_BITS			5
@@ -230,8 +231,8 @@ typedef struct GcGang
 #define GC_CHANNEL_BYTES(slots, sources)	(16 * GC_CHANNEL_WORDS(slots) + 8 * (slots) + 4 * (sources) + 4)
 
 /*
- * Windows over kept rows (gc_window.h).  How a function's value comes about; GC_OVER_NONE: the scan numbers partitions and
- * peers.
+ * Windows over kept rows (gc_window.h).  How a function's value comes about; GC_OVER_NONE: the scan numbers partitions
+ * and peers.
  */
 typedef enum GcOver
 {
@@ -256,8 +257,8 @@ typedef enum GcOver
 } GcOver;
 
 /*
- * A frame begins with the partition, and ends with it, behind the row's peers, or behind the row.  Or it has the rows, or the
- * groups of peers, between two distances from the row; or the rows whose values are between two.
+ * A frame begins with the partition, and ends with it, behind the row's peers, or behind the row.  Or it has the rows,
+ * or the groups of peers, between two distances from the row; or the rows whose values are between two.
  */
 enum
 {
@@ -324,8 +325,8 @@ enum
 #define GC_WINDOW_MOST_STEPS	32
 
 /*
- * A step of a launch is two words: what it does, which array of row numbers is read, and the width of runs that are merged,
- * the places of a chunk, or the number of chunks; and the number of its units.
+ * A step of a launch is two words: what it does, which array of row numbers is read, and the width of runs that are
+ * merged, the places of a chunk, or the number of chunks; and the number of its units.
  */
 #define GC_WINDOW_STEP(phase, order, width)	((u64) (phase) | (u64) (order) << 8 | (u64) (width) << 16)
 #define GC_WINDOW_PHASE(step)	((u32) (step) & 0xff)

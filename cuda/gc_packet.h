@@ -7,8 +7,8 @@
  * slots, each of rows of one chunk only.  There they lie kind by kind: all rows' numbers, then all matches of
  * one build, and so on.  The consumer reads columns of the row itself (late materialization).
  *
- * GC_EDGE_MATERIALIZE.  A slot is for a run of tiles, and has room for all rows of it.  The producer's kernel counts the
- * packets in each.  The consumer's kernel comes behind it.  There a warp takes up to GC_PACKET_PART packets at a
+ * GC_EDGE_MATERIALIZE.  A slot is for a run of tiles, and has room for all rows of it.  The producer's kernel counts
+ * the packets in each.  The consumer's kernel comes behind it.  There a warp takes up to GC_PACKET_PART packets at a
  * time:
  *
  *	  GC_TILES_OF or GC_PARTS_OF .. GC_SLOT_OF_RUN .. (vectors) .. GC_END_TILES
@@ -56,8 +56,8 @@
 		const u64 gc_packets = gc_packet_slots + gc_slot * gc_slot_bytes;
 
 /*
- * Note how many packets passed the edge, and how many there are at a time: one thread for each slot.  held: where packets
- * are counted that there are now.
+ * Note how many packets passed the edge, and how many there are at a time: one thread for each slot.  held: where
+ * packets are counted that there are now.
  */
 #define GC_NOTE_PACKETS(n, held) \
 	if (gc_a.scan.timed) { \

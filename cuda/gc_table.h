@@ -29,8 +29,8 @@
 	} while (0)
 
 /*
- * Note the number of a dense build's key in a word that is the greatest of all, and was `seen` so by this thread.  Others
- * have mostly noted a greater one: so the word, which all threads share, is read a few times only.
+ * Note the number of a dense build's key in a word that is the greatest of all, and was `seen` so by this thread.
+ * Others have mostly noted a greater one: so the word, which all threads share, is read a few times only.
  */
 GC_FN void
 gc_note_greatest(u32 *word, u32 *seen, u32 x)
@@ -107,8 +107,8 @@ gc_build_insert(u64 *slots, u64 mask, const i64 *keys, u32 *next, u64 cap,
 		if ((e & GC_TAG) == (h & GC_TAG) && gc_keys_equal(keys, cap, (u32) e - 1, k, nkeys))
 		{
 			/*
-			 * The slot is this key's from now on, whichever row is the newest.  So no comparison is needed, which many threads
-			 * with one key would fail again and again.  Nobody follows next before the build is complete.
+			 * The slot is this key's from now on, whichever row is the newest.  So no comparison is needed, which many
+			 * threads with one key would fail again and again.  Nobody follows next before the build is complete.
 			 */
 			GC_FENCE();
 			next[row] = (u32) GC_ATOMIC_EXCH64(&slots[s], (h & GC_TAG) | (row + 1));

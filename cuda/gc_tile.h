@@ -223,8 +223,8 @@ gc_load_8_f64(double *v, const void *p, i64 base, u32 n)
 	((type) ((u64) (gc_src.chunk & GC_PRIVATE_CHUNK ? 0 : gc_src.chunk + 1) << (bits) | gc_r))
 
 /*
- * A column whose values have several scales: its values become tagged where those of its chunk are not, as all of them have
- * one scale.
+ * A column whose values have several scales: its values become tagged where those of its chunk are not, as all of them
+ * have one scale.
  */
 #define GC_WITH_SCALE(value, d)	((d).scale == GC_SCALE_TAGGED ? (value) : GC_TAGGED(value, (d).scale))
 #define GC_TAG_VECTOR(v, d)		GC_EACH(gc_t) v[gc_t] = GC_WITH_SCALE(v[gc_t], d);

@@ -3,14 +3,14 @@
  * gc_window.h
  *	  Window functions over rows that are kept in device memory: a sort of their numbers, and segmented scans.
  *
- * Rows lie column by column (codegen/sink/sink_rows.c).  A step of a launch does one phase of one window: a loop over units
- * that do not depend on each other.  Where rows are few, one block takes several steps.
+ * Rows lie column by column (codegen/sink/sink_rows.c).  A step of a launch does one phase of one window: a loop over
+ * units that do not depend on each other.  Where rows are few, one block takes several steps.
  *
- * What a row is sorted by is packed into a word: of the first keys as many as find room, each in as many bits as the values
- * that there are take.  Rows whose words are equal are compared by their keys, unless all found room.  Two arrays of words
- * and row numbers take turns in the sort, which merges runs of twice the length in each launch.  A unit of it writes
- * GC_WINDOW_RUN places, wherever the runs begin.  Behind the sort, the numbers that are not in order are the marks of
- * places: where partitions and groups of peers begin.
+ * What a row is sorted by is packed into a word: of the first keys as many as find room, each in as many bits as the
+ * values that there are take.  Rows whose words are equal are compared by their keys, unless all found room.  Two
+ * arrays of words and row numbers take turns in the sort, which merges runs of twice the length in each launch.  A unit
+ * of it writes GC_WINDOW_RUN places, wherever the runs begin.  Behind the sort, the numbers that are not in order are
+ * the marks of places: where partitions and groups of peers begin.
  *
  * A scan has three phases: the total of each chunk of places, the total before each chunk, the state at each place.  A
  * state is a partition's result up to a place.  Where a frame begins with its partition, the state at its end is the
@@ -465,8 +465,8 @@ gc_window_at(u64 n, i64 distance, u64 first, u64 end)
 }
 
 /*
- * The first place of a partition that is not before a bound's value; of an end: that is behind it.  NULLs come before all values,
- * or behind them.
+ * The first place of a partition that is not before a bound's value; of an end: that is behind it.  NULLs come before
+ * all values, or behind them.
  */
 GC_FN u64
 gc_window_bound(const GcWindow *x, u64 first, u64 end, i128 bound, int is_end)

@@ -7,10 +7,9 @@
  * has nothing left to compile.  To PTX only where the architecture is newer
  * than NVRTC.
  *
- * Process and threads: the worker process, or a compiler's (compilers.h), which has one thread.  gc_nvrtc_open on the main thread;
- * the rest on any thread and by several at once.  The one object is constant
- * after it was opened, and option_count is atomic.  No locks.  The compiler
- * recurses deeply; threads that compile need a stack of some MB.
+ * Process and threads: the worker process, or a compiler's (compilers.h), which has one thread.  gc_nvrtc_open on the
+ * main thread; the rest on any thread and by several at once.  The one object is constant after it was opened, and
+ * option_count is atomic.  No locks.  The compiler recurses deeply; threads that compile need a stack of some MB.
  *
  *-------------------------------------------------------------------------
  */

@@ -24,8 +24,8 @@ enum
 };
 
 /*
- * Offset of array `which`; of the end of the program for NARRAYS.  Inlined, so that a few additions are left of it where
- * `which` is constant: programs are looked at everywhere.
+ * Offset of array `which`; of the end of the program for NARRAYS.  Inlined, so that a few additions are left of it
+ * where `which` is constant: programs are looked at everywhere.
  */
 static inline __attribute__((always_inline)) u32
 array_offset(const GcProgram *p, int which)

@@ -511,9 +511,9 @@ gc_is_arm_of(const GcProgram *p, u16 n, u16 owner)
 }
 
 /*
- * The column of a relation or a row source that has all of an expression's values.  They may have come by way of builds,
- * keys of groups, and extremes in groups.  GC_NONE: there is none, since they are computed.  sums: go on with a sum's
- * argument, which has the same scale.
+ * The column of a relation or a row source that has all of an expression's values.  They may have come by way of
+ * builds, keys of groups, and extremes in groups.  GC_NONE: there is none, since they are computed.  sums: go on with a
+ * sum's argument, which has the same scale.
  */
 extern u16	gc_origin_column(const GcProgram *p, u16 e, bool sums);
 

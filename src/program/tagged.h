@@ -4,8 +4,8 @@
  *	  Numerics whose display scale differs from row to row: how they are stored.
  *
  * An expression's value is an integer at the largest scale, and code that wants the display scale computes it
- * (codegen/expr/expr.c).  Where a value is stored (columns, payloads, rows that are returned) it has its scale with it: it is
- * tagged (cuda/gc_abi.h).
+ * (codegen/expr/expr.c).  Where a value is stored (columns, payloads, rows that are returned) it has its scale with it:
+ * it is tagged (cuda/gc_abi.h).
  *
  *-------------------------------------------------------------------------
  */

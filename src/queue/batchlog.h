@@ -121,9 +121,9 @@ extern void gc_batchlog_reset(void);
 /*-------------------------------------------------------------------------
  * Copies over the link: those of waves, of requests' memory before their kernels begin, and of large results
  *
- * The worker writes once per wave, when its kernels are done, unless there are more than some hundred waves in a second.
- * It also writes once or twice per request that copies, when the request is done.  Times are by the server's clock.  The
- * lock is the second of the tranche.
+ * The worker writes once per wave, when its kernels are done, unless there are more than some hundred waves in a
+ * second.  It also writes once or twice per request that copies, when the request is done.  Times are by the server's
+ * clock.  The lock is the second of the tranche.
  *-------------------------------------------------------------------------
  */
 

@@ -3,8 +3,8 @@
  * build_keys.c
  *	  The least and the greatest key of dense builds that were made, by the builds' contents.
  *
- * Written by workers' main threads, read by backends, without a lock.  Both halves of a build's hash are kept mixed with
- * its keys.  A reader that meets one build's hash beside another one's keys sees neither, and knows nothing.
+ * Written by workers' main threads, read by backends, without a lock.  Both halves of a build's hash are kept mixed
+ * with its keys.  A reader that meets one build's hash beside another one's keys sees neither, and knows nothing.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,11 @@
  * worker.c
  *	  The background workers; each owns a device.
  *
- * One static worker for each device of gpuconc.devices.  Start: open the device while signals are still blocked (a driver's
- * threads inherit the mask), then connect to the server, and serve.  It connects to no
- * database; it connects only to be seen in pg_stat_activity.  The loop takes queued requests, moves every request on as
- * far as it goes without waiting, and sleeps on the latch when nothing moves.  Backends, compile threads and device
- * host set the latch.  Device cuda cannot, so its events are polled while work is on it.
+ * One static worker for each device of gpuconc.devices.  Start: open the device while signals are still blocked (a
+ * driver's threads inherit the mask), then connect to the server, and serve.  It connects to no database; it connects
+ * only to be seen in pg_stat_activity.  The loop takes queued requests, moves every request on as far as it goes
+ * without waiting, and sleeps on the latch when nothing moves.  Backends, compile threads and device host set the
+ * latch.  Device cuda cannot, so its events are polled while work is on it.
  *
  * Exit: the device is closed first, so that nothing writes to shared memory any more.  Then requests that are left in
  * the queue are finished with GC_WORKER_GONE.  Exit code 1 makes the postmaster start the worker again.

@@ -11,8 +11,8 @@
  * Invariant: the value of a NULL boolean is 0.
  *
  * A numeric's value is at the largest scale of its expression.  Where its display scale differs from row to row,
- * PostgreSQL's is computed where it is asked for, by its rule (program/scales.h).  Where such values are stored each has
- * its scale with it (program/tagged.h).
+ * PostgreSQL's is computed where it is asked for, by its rule (program/scales.h).  Where such values are stored each
+ * has its scale with it (program/tagged.h).
  *
  * Pure C, called on the worker's main thread.
  *

@@ -241,8 +241,8 @@ mark_words(Cg *cg)
 }
 
 /*
- * When a build that each row needs is empty, there is nothing to scan.  One that takes all rows of its table is not asked.
- * Returns the condition; "" if there is no such build.
+ * When a build that each row needs is empty, there is nothing to scan.  One that takes all rows of its table is not
+ * asked.  Returns the condition; "" if there is no such build.
  */
 static void
 empty_condition(Cg *cg, Text *cond)

@@ -3,9 +3,9 @@
  * sink.c
  *	  The end of a pipeline: which sink gets the rows that come through.
  *
- * Before an edge the sink is packets, whatever comes behind it.  This file chooses among the sinks: dense and hash builds share one, groups have three.  Without
- * keys, accumulators are in registers.  Groups of dense keys are in a table that is indexed by a
- * number computed from the keys.  Other groups are in a hash table.
+ * Before an edge the sink is packets, whatever comes behind it.  This file chooses among the sinks: dense and hash
+ * builds share one, groups have three.  Without keys, accumulators are in registers.  Groups of dense keys are in a
+ * table that is indexed by a number computed from the keys.  Other groups are in a hash table.
  *
  * Pure C, called on the worker's main thread.
  *

@@ -3,9 +3,9 @@
  * sink_build.c
  *	  Sink: a build, dense, hash or list, that a later pipeline probes.
  *
- * A dense build is for one integer key of a small range that is not known to repeat: a bitmap, and arrays of payloads.  A
- * key that repeats in it raises a flag, and the session binds the request again with a hash build.  A build of a full or
- * right join also has rows with NULL keys, and a byte for each row that notes a match.
+ * A dense build is for one integer key of a small range that is not known to repeat: a bitmap, and arrays of payloads.
+ * A key that repeats in it raises a flag, and the session binds the request again with a hash build.  A build of a full
+ * or right join also has rows with NULL keys, and a byte for each row that notes a match.
  *
  * Pure C, called on the worker's main thread.
  *

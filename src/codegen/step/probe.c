@@ -111,7 +111,8 @@ cg_direct_write(Cg *cg, const GcPStep *step, const char *at)
 }
 
 /*-------------------------------------------------------------------------
- * The condition under which a row passes a step that only tests it.  That is a filter, or the probe of a dense build by an inner, semi or anti join
+ * The condition under which a row passes a step that only tests it.  That is a filter, or the probe of a dense build by
+ * an inner, semi or anti join
  *-------------------------------------------------------------------------
  */
 

@@ -794,8 +794,8 @@ choose_encoding(const GcStaged *col, uint32 nrows, GcEncodedColumn *out)
 }
 
 /*
- * Tags are for several scales: where a column has one, its values are read as they are.  Tagged rows have one scale where
- * they were copied from a cell without those of other scales.
+ * Tags are for several scales: where a column has one, its values are read as they are.  Tagged rows have one scale
+ * where they were copied from a cell without those of other scales.
  */
 static void
 drop_tags(GcEncoder *encoder, GcStaged *col, uint32 nrows)

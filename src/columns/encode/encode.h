@@ -5,8 +5,8 @@
  *	  the delta and for row sources.
  *
  * An encoder takes values one row at a time, and keeps them as raw values (see gc_datum_to_raw()).  Numerics have 128
- * bits where they need them.  At the end it packs each column at the narrowest of 1, 2, 4, 8 bytes that holds max - min,
- * or at 16.  All memory is the caller's context.
+ * bits where they need them.  At the end it packs each column at the narrowest of 1, 2, 4, 8 bytes that holds max -
+ * min, or at 16.  All memory is the caller's context.
  *
  *-------------------------------------------------------------------------
  */

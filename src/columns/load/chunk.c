@@ -400,8 +400,8 @@ widths_so_far(const GcJobData *data, int job_col)
 }
 
 /*
- * Codes of a chunk of few values, as a hot one or a table's last one, are as wide as those of the other chunks.  Kernels
- * are made for columns of one width: for others they have twice as many registers.
+ * Codes of a chunk of few values, as a hot one or a table's last one, are as wide as those of the other chunks.
+ * Kernels are made for columns of one width: for others they have twice as many registers.
  */
 static void
 keep_widths(const GcLoader *loader, GcColumnSet *set)

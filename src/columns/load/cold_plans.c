@@ -4,8 +4,9 @@
  *	  Nodes of statements that wait for columns.  See cold_plans.h.
  *
  * Places in shared memory of a fixed size, so that nothing is held for a session that ends, or a load that fails.
- * Sessions fill them, the oldest first; loaders empty them.  Two loaders may compile one plan, which does no harm.  But neither
- * may miss it, since each may see only its own columns.  So it stays in its place until one of them has seen all.
+ * Sessions fill them, the oldest first; loaders empty them.  Two loaders may compile one plan, which does no harm.  But
+ * neither may miss it, since each may see only its own columns.  So it stays in its place until one of them has seen
+ * all.
  *
  * Lock: GC_LOCK_COLD_PLANS, with no other.
  *

@@ -16,8 +16,8 @@
 extern void gc_cold_plans_shmem(void);
 
 /*
- * Keep a plan's text for this user, before its loads are asked for.  A few are kept for ten minutes, and none that is too
- * long.  Until then, each load of columns looks whether the plan still lacks some.
+ * Keep a plan's text for this user, before its loads are asked for.  A few are kept for ten minutes, and none that is
+ * too long.  Until then, each load of columns looks whether the plan still lacks some.
  */
 extern void gc_cold_plan_keep(const char *text);
 

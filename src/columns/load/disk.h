@@ -6,7 +6,8 @@
  * A file has one column of one chunk of the heap, and the chunk's notes of its pages.  A loader writes files once a
  * load is published.  A load reads them instead of the heap, and looks at the map or the pages' LSNs as it always does.
  *
- * Claim.  A file is believed only if no record that its pages' LSNs or its map page's LSN name was lost or replaced since.
+ * Claim.  A file is believed only if no record that its pages' LSNs or its map page's LSN name was lost or replaced
+ * since.
  *
  * Proof.  Files are believed after a clean end only.  The postmaster's last act is to note the control file as the
  * shutdown checkpoint left it.  A server that starts from the very same control file goes on where that one ended.  So

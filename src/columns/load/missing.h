@@ -75,8 +75,8 @@ typedef enum GcLoadRoom
  * Is there room for the missing columns?  A load that pushes out columns in use would be pushed out by their next load
  * itself.  Unknown sizes are estimated: whether columns fit at all is for a load to find out, and is remembered.
  *
- * waits: the query is to wait for its columns.  Then recent use protects only from columns that were in vain lately: queries
- * that do not fit together push out each other once.
+ * waits: the query is to wait for its columns.  Then recent use protects only from columns that were in vain lately:
+ * queries that do not fit together push out each other once.
  */
 extern GcLoadRoom gc_missing_room(const GcMissing *missing, bool waits);
 

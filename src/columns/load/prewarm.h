@@ -40,8 +40,8 @@ extern void gc_warming_wait(GcWarming *w, bool all);
 extern void gc_warming_stop(GcWarming *w);
 
 /*
- * Load all columns of a table that a loader has locked, if there is room.  An error says why not.  False: others were in
- * the way.
+ * Load all columns of a table that a loader has locked, if there is room.  An error says why not.  False: others were
+ * in the way.
  */
 extern bool gc_prewarm_alone(Relation rel);
 

@@ -4,8 +4,8 @@
  *	  Loading the tables of gpuconc.warm_tables when the server starts.  See warm.h.
  *
  * One background worker for each database that the setting names.  It has each table loaded by a loader of its own
- * (prewarm.h), the one that was scanned most often first, and ends.  It holds no lock and no snapshot while it waits.  It
- * waits for no lock on a table, which a prepared transaction may have for long, since other tables would wait, too.
+ * (prewarm.h), the one that was scanned most often first, and ends.  It holds no lock and no snapshot while it waits.
+ * It waits for no lock on a table, which a prepared transaction may have for long, since other tables would wait, too.
  *
  *-------------------------------------------------------------------------
  */

@@ -443,8 +443,8 @@ by_number(const void *a, const void *b)
 }
 
 /*
- * Open versions, but for those of pages that are to be read.  Also those of pages that another session has marked a moment
- * ago: these are served.
+ * Open versions, but for those of pages that are to be read.  Also those of pages that another session has marked a
+ * moment ago: these are served.
  */
 static void
 judge_open(GcFinding *f)

@@ -4,14 +4,14 @@
  *	  Changes between a base and the pages that a later snapshot is served (serving.h).  Also, hot pages that a session
  *	  has read, for the sessions behind it.
  *
- * A page that has changed since the last load of hot pages is to be read by each session, until the next load.  Beside many
- * writers that is hundreds of pages for each query.  So a session that finds more than a few of them makes a note of
- * them.  It has the tuples that the heap's chunk does not have, byte by byte, and the transactions of each row version.
- * Others judge these by their own snapshots, as they judge versions of hot chunks.  The next note also has those pages
- * of this one that its session needs.
+ * A page that has changed since the last load of hot pages is to be read by each session, until the next load.  Beside
+ * many writers that is hundreds of pages for each query.  So a session that finds more than a few of them makes a note
+ * of them.  It has the tuples that the heap's chunk does not have, byte by byte, and the transactions of each row
+ * version.  Others judge these by their own snapshots, as they judge versions of hot chunks.  The next note also has
+ * those pages of this one that its session needs.
  *
- * Proof.  It is that of hot chunks (versions.h).  Such a note is a hot chunk without columns, with marks and `proven_to`
- * (fresh.h).  Its pages are read after gc_wal_now() was asked, or copied with their marks.
+ * Proof.  It is that of hot chunks (versions.h).  Such a note is a hot chunk without columns, with marks and
+ * `proven_to` (fresh.h).  Its pages are read after gc_wal_now() was asked, or copied with their marks.
  *
  * A tuple's values may be in a TOAST table.  Only a session that sees the tuple fetches them, and while its snapshot is
  * registered they stay there.

@@ -73,8 +73,8 @@ add_slot(GcDelta *delta, TupleTableSlot *slot)
 }
 
 /*
- * The tuples of a page that are to be read.  The snapshot sees them, so that they stay where they are, and the pin keeps
- * their bytes there.
+ * The tuples of a page that are to be read.  The snapshot sees them, so that they stay where they are, and the pin
+ * keeps their bytes there.
  */
 static bool
 add_new_rows(GcDelta *delta, const GcServed *served, const GcNewRows *rows)

@@ -73,8 +73,8 @@ is_proven(const GcProof *proof, pg_atomic_uint64 *proven_to)
  */
 
 /*
- * Are all changes behind `since` known, up to the bound at least?  Else so many pages are to be looked at.  `first`: none
- * of the chunks that are to be proven next has an earlier `since` that is still known.
+ * Are all changes behind `since` known, up to the bound at least?  Else so many pages are to be looked at.  `first`:
+ * none of the chunks that are to be proven next has an earlier `since` that is still known.
  */
 static bool
 know_changes(GcProof *proof, XLogRecPtr since, XLogRecPtr first, uint64 pages)

@@ -16,27 +16,27 @@
  * chunk's proven_to, read before the mark.
  *
  * First evidence: an LSN that has not moved.  A look reads the page's LSN under its lock.  If it is the recorded one,
- * the page has not changed.  A sweep asks gc_wal_now(), looks at all pages without a mark, and raises proven_to to that.
- * It does for all sessions whose bound is not beyond.
+ * the page has not changed.  A sweep asks gc_wal_now(), looks at all pages without a mark, and raises proven_to to
+ * that.  It does for all sessions whose bound is not beyond.
  *
  * Second evidence: the WAL, which names the pages that its records change (wal_changes.h).  Where it is known from
  * proven_to up to the bound or further, only pages that it names are looked at.  A record on the WAL has changed its
  * page, or its process has the page locked, so the look sees it.  Pages whose rows have not changed are named, too,
  * such as those that VACUUM finds all-visible.  They stay.
  *
- * The first evidence has a short cut for chunks of the heap.  Each transition of a bit of the map from 0 to 1 stamps the map
- * page's LSN.  So while that is the one for which the chunk's `present` holds, `proven_lsn`, a bit set now has been set
- * all along.  And while it is set, nothing changes the rows that a snapshot sees of the page.  Bit and LSN must be of
- * one copy of the map page, so visibility.c asks with each copy.
+ * The first evidence has a short cut for chunks of the heap.  Each transition of a bit of the map from 0 to 1 stamps
+ * the map page's LSN.  So while that is the one for which the chunk's `present` holds, `proven_lsn`, a bit set now has
+ * been set all along.  And while it is set, nothing changes the rows that a snapshot sees of the page.  Bit and LSN
+ * must be of one copy of the map page, so visibility.c asks with each copy.
  *
  * Claim.  If proven_to is not less than a map page's LSN, `present` holds for that LSN.
  *
- * Proof.  Let a page have changed, and its bit be set in a copy of the map with this LSN.  The change cleared the bit, so
- * it was set after that: by a record behind the change's, which stamped the map page.  That is not behind the
- * map page's LSN.  So the change's record ends before proven_to, and the page is marked.
+ * Proof.  Let a page have changed, and its bit be set in a copy of the map with this LSN.  The change cleared the bit,
+ * so it was set after that: by a record behind the change's, which stamped the map page.  That is not behind the map
+ * page's LSN.  So the change's record ends before proven_to, and the page is marked.
  *
- * Blocks that the relation no longer has count as changed.  The LSN of a page of the heap's chunks may be 0, as it was written
- * without WAL by the transaction that made the file.  Then a look says nothing, and counts as a change.
+ * Blocks that the relation no longer has count as changed.  The LSN of a page of the heap's chunks may be 0, as it was
+ * written without WAL by the transaction that made the file.  Then a look says nothing, and counts as a change.
  *
  *-------------------------------------------------------------------------
  */

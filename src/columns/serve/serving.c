@@ -323,8 +323,8 @@ put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 }
 
 /*
- * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more; ahead:
- * it is not published yet.
+ * Note a base.  There may be no room, or it may be too large.  A directory that was replaced has no note any more;
+ * ahead: it is not published yet.
  */
 static void
 note_base(const GcDirectory *dir, const GcBase *base, bool ahead)

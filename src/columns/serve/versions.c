@@ -24,8 +24,8 @@
 #include "../../compat.h"
 
 /*
- * The heap's chunk may have most rows of a delta's pages.  Each session looks for the others, which takes a tenth of reading
- * them all.  Of a longer delta it reads all.
+ * The heap's chunk may have most rows of a delta's pages.  Each session looks for the others, which takes a tenth of
+ * reading them all.  Of a longer delta it reads all.
  */
 #define MOST_LEFT_OPEN	8192
 

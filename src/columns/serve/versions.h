@@ -17,9 +17,10 @@
  * Whoever adds a row gives it an LSN, but for the transaction that made the file (wal_level = minimal).  Before
  * that one ends, nobody else sees the file, and it is served nothing of it itself.
  *
- * Transactions are recorded as 64 bits.  Their commit status can be asked for while the page has them.  VACUUM may have taken
- * them out behind the session's bound, and the log of commits be cut.  So those that ended before the snapshot's xmin are
- * asked for under the lock that the log is cut under.  If it has forgotten one, the page has changed, and is marked.
+ * Transactions are recorded as 64 bits.  Their commit status can be asked for while the page has them.  VACUUM may have
+ * taken them out behind the session's bound, and the log of commits be cut.  So those that ended before the snapshot's
+ * xmin are asked for under the lock that the log is cut under.  If it has forgotten one, the page has changed, and is
+ * marked.
  *
  *-------------------------------------------------------------------------
  */

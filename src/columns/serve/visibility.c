@@ -273,8 +273,8 @@ note_map_lsn(const GcServing *serving, uint32 chunkno, XLogRecPtr lsn)
 #define GROUP_BYTES		((uint32) (8 * sizeof(uint64)))
 
 /*
- * Are all pages of a group of words served as they were, and no others set in the map?  It has no branch within, so that
- * compilers take several words at a time: nearly all groups are so.
+ * Are all pages of a group of words served as they were, and no others set in the map?  It has no branch within, so
+ * that compilers take several words at a time: nearly all groups are so.
  */
 static inline bool
 is_unchanged(const uint8 *served, const uint8 *proven, const uint8 *map)

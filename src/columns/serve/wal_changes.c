@@ -39,8 +39,8 @@
 
 /*
  * Bytes of the WAL that are read rather than to look at a page.  Some 16 take as long, but they are read once, for all
- * sessions.  A session counts the pages that others have looked at since the WAL was read, too.  So a few sessions look, and
- * the next one reads: else many would look again and again because nobody leads the ring on.
+ * sessions.  A session counts the pages that others have looked at since the WAL was read, too.  So a few sessions
+ * look, and the next one reads: else many would look again and again because nobody leads the ring on.
  */
 #define BYTES_PER_PAGE	256
 
@@ -57,8 +57,8 @@
 #define MOST_WAITS		4
 
 /*
- * Without the tablespace: a database that is moved to another and back keeps the numbers of its files, and the chunks of
- * its tables.
+ * Without the tablespace: a database that is moved to another and back keeps the numbers of its files, and the chunks
+ * of its tables.
  */
 typedef struct GcRingPlace
 {
@@ -500,8 +500,8 @@ gc_wal_changes_floor(void)
 }
 
 /*
- * The first filled place whose record ends behind `from`, or one before it.  Places that are overwritten meanwhile seem to be
- * such ones.
+ * The first filled place whose record ends behind `from`, or one before it.  Places that are overwritten meanwhile seem
+ * to be such ones.
  */
 static uint64
 find_place(uint64 head, XLogRecPtr from)

@@ -10,9 +10,10 @@
  * eviction itself needs.  When the rest is full to the last page, there must still be room for a smaller directory of a
  * table.
  *
- * A third one manages a file that is mapped, for columns beyond the arena.  The postmaster maps it once, and its children
- * inherit the mapping.  The file has no name any more then, so nothing is left of it when the server ends.  All of its
- * blocks are allocated before: without them, a write to a mapped page would end in SIGBUS where the disk is full.
+ * A third one manages a file that is mapped, for columns beyond the arena.  The postmaster maps it once, and its
+ * children inherit the mapping.  The file has no name any more then, so nothing is left of it when the server ends.
+ * All of its blocks are allocated before: without them, a write to a mapped page would end in SIGBUS where the disk is
+ * full.
  *
  * Lock: GC_LOCK_ARENA, the innermost of all locks of this room.
  *

@@ -8,10 +8,10 @@
  * rather than a dynamic segment.  So it is mapped at one address in every process (plain pointers are good
  * everywhere), and does not depend on /dev/shm.  And it can be page-locked for the device once and for all.
  *
- * Beyond it there may be a file of half of gpuconc.disk_cache_size, mapped at one address in every process, too.  They are
- * for columns, lookup tables and dictionaries.  The kernel keeps the pages of it that are read in memory, and writes and
- * drops others, as it does with all files.  They are not page-locked, so copies of them are slower, and kernels of a GPU
- * do not read them in place.
+ * Beyond it there may be a file of half of gpuconc.disk_cache_size, mapped at one address in every process, too.  They
+ * are for columns, lookup tables and dictionaries.  The kernel keeps the pages of it that are read in memory, and
+ * writes and drops others, as it does with all files.  They are not page-locked, so copies of them are slower, and
+ * kernels of a GPU do not read them in place.
  *
  * Space is handed out in pages of FPM_PAGE_SIZE (4 kB) by PostgreSQL's
  * FreePageManager under one LWLock.  Callable from any process with a PGPROC;

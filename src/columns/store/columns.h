@@ -187,8 +187,8 @@ typedef struct GcDirColumn
 } GcDirColumn;
 
 /*
- * A cell's range once more, all of a column side by side: read by every query.  Numerics: at the column's scale; from the
- * least to the greatest integer of 64 bits where these do not hold it.
+ * A cell's range once more, all of a column side by side: read by every query.  Numerics: at the column's scale; from
+ * the least to the greatest integer of 64 bits where these do not hold it.
  */
 typedef struct GcCellRange
 {

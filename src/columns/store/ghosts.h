@@ -5,7 +5,8 @@
  *
  * The word is that of replacement policies (Megiddo, Modha: ARC, 2003).
  *
- * So a load that cannot fit is not begun, and one whose columns were brought in vain asks for more than the last one did.
+ * So a load that cannot fit is not begun, and one whose columns were brought in vain asks for more than the last one
+ * did.
  *
  * Runs in any process that has a PGPROC.
  *
@@ -43,8 +44,8 @@ extern void gc_ghost_note_failed(const GcRelKey *key, AttrNumber attnum, Size by
 extern void gc_ghost_forget(Oid dbid, Oid relid);
 
 /*
- * A query asks for a column that is not there, of a table of npages now.  If it was evicted lately, its last load was in
- * vain.
+ * A query asks for a column that is not there, of a table of npages now.  If it was evicted lately, its last load was
+ * in vain.
  */
 extern GcGhost gc_ghost_ask(const GcRelKey *key, AttrNumber attnum, BlockNumber npages);
 

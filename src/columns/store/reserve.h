@@ -3,12 +3,13 @@
  * reserve.h
  *	  Room that sessions have been promised which load columns for a query.
  *
- * A query needs all of its columns at once, of several tables that are loaded one after the other.  So a session reserves
- * room for all that it lacks before its first load begins.  Another one whose columns do not fit beside that does not
- * begin.  Until the query has its columns, no process evicts columns that were used since it reserved: none that it has
- * loaded.
+ * A query needs all of its columns at once, of several tables that are loaded one after the other.  So a session
+ * reserves room for all that it lacks before its first load begins.  Another one whose columns do not fit beside that
+ * does not begin.  Until the query has its columns, no process evicts columns that were used since it reserved: none
+ * that it has loaded.
  *
- * Runs in backends and loader workers.  A process has one reservation at most.  It ends with the transaction, if not before.
+ * Runs in backends and loader workers.  A process has one reservation at most.  It ends with the transaction, if not
+ * before.
  *
  *-------------------------------------------------------------------------
  */

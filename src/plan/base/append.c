@@ -11,8 +11,8 @@
  * the child.  Mostly that is the child's own column.  Where it is not (UNION ALL of constants, say), the column is
  * a CASE over the number of the table.  Every append input has a column with that.  So are the conditions that a
  * single SELECT of UNION ALL has, and columns that differ in type.  A SELECT that PostgreSQL has given the relation's
- * conditions may lack the columns that only these read: then each table has its own form of them.  Expressions refer to columns of tables as Vars
- * of the relation, with numbers behind those of its own columns.
+ * conditions may lack the columns that only these read: then each table has its own form of them.  Expressions refer to
+ * columns of tables as Vars of the relation, with numbers behind those of its own columns.
  *
  * Planner, in backends.
  *

@@ -19,8 +19,8 @@ extern void gc_build_display(GcTranslation *tr, int pipeline, int what, Expr *ex
 extern void gc_build_display_of(GcTranslation *tr, PlannerInfo *root, int pipeline, int what, Expr *expr);
 
 /*
- * A copy that EXPLAIN can print: the planner's own nodes are left out.  From 18 on, window functions are calls of functions,
- * as EXPLAIN fails for a WindowFunc without a WindowAgg of PostgreSQL's.
+ * A copy that EXPLAIN can print: the planner's own nodes are left out.  From 18 on, window functions are calls of
+ * functions, as EXPLAIN fails for a WindowFunc without a WindowAgg of PostgreSQL's.
  */
 extern Node *gc_printable(Node *expr);
 

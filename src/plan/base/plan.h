@@ -132,8 +132,8 @@ typedef struct GcPlanLut
 } GcPlanLut;
 
 /*
- * Is it of two texts?  Its argument is then an integer: the first one's code, times one more than the second dictionary's
- * number of values, plus the second one's code.  In the place of a NULL is the number of values.
+ * Is it of two texts?  Its argument is then an integer: the first one's code, times one more than the second
+ * dictionary's number of values, plus the second one's code.  In the place of a NULL is the number of values.
  */
 #define GC_LUT_IS_PAIR(lut)		((lut)->kinds[0] != GC_KIND_NONE)
 

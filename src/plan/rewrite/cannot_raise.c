@@ -601,8 +601,8 @@ has_outer_join(Node *node, void *context)
 }
 
 /*
- * May PostgreSQL apply a condition with a subquery to another relation, which has a column equal to one of the condition's?
- * An InitPlan, which fails if it has two rows, would be executed for that one's rows.
+ * May PostgreSQL apply a condition with a subquery to another relation, which has a column equal to one of the
+ * condition's?  An InitPlan, which fails if it has two rows, would be executed for that one's rows.
  */
 static bool
 may_spread(Node *condition, List *conjuncts, const Query *query)

@@ -72,8 +72,8 @@ typedef struct Behind
 #define MOST_DEPTH	8
 
 /*
- * Does the query read a CTE, by this name, whose rows may be others when it is executed once more?  PostgreSQL inlines it, where
- * this is its only reader, and then it is executed with each reader of the query.
+ * Does the query read a CTE, by this name, whose rows may be others when it is executed once more?  PostgreSQL inlines
+ * it, where this is its only reader, and then it is executed with each reader of the query.
  */
 static bool
 reads_differing(Node *node, Behind *behind)

@@ -5,11 +5,11 @@
  *
  * PostgreSQL plans a UNION by putting the plans of its SELECTs together, and no hook can take them
  * apart again.  SELECT DISTINCT * FROM (... UNION ALL ...) is the same query, and its
- * UNION ALL is an input that a node of ours reads (relations/subquery.c, base/append.c).  A UNION below another one, or a
- * UNION ALL below one, is merged into it.  A UNION below UNION ALL becomes such a SELECT in its place.
+ * UNION ALL is an input that a node of ours reads (relations/subquery.c, base/append.c).  A UNION below another one, or
+ * a UNION ALL below one, is merged into it.  A UNION below UNION ALL becomes such a SELECT in its place.
  *
- * GROUP BY takes NULLs as equal, as set operations do.  So whether a row is in a result without duplicates is asked of its
- * group, by which of the SELECTs it came from:
+ * GROUP BY takes NULLs as equal, as set operations do.  So whether a row is in a result without duplicates is asked of
+ * its group, by which of the SELECTs it came from:
  *
  *   SELECT x FROM a INTERSECT SELECT y FROM b EXCEPT SELECT z FROM c		becomes
  *   SELECT x FROM (SELECT x, 0 AS side FROM a UNION ALL SELECT y, 1 FROM b UNION ALL SELECT z, 2 FROM c) u

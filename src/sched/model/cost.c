@@ -22,10 +22,10 @@ const GcCalibration gc_calibration_default = {
 	.read_bandwidth = 4.55e6,.launch_us = 2.85,.flight_bytes = 22700,.overlap_other_tables = 1,.overlap_same_table = 0.215,
 	.fused = 0.013,
 	/*
-	 * An H100's (80 GB, HBM3), by bench/pipelines/calibrate.sh on 2026-11-26.  But memory_latency_us is a rounded public
-	 * value.  The measured time, 0.143 us, was the L2 cache's, since each run met the same few nodes of its chain.  And
-	 * access_rate was fitted to TPC-H's queries there (edges.c), for the bandwidth of an H200's memory; calibrate
-	 * measures more.
+	 * An H100's (80 GB, HBM3), by bench/pipelines/calibrate.sh on 2026-11-26.  But memory_latency_us is a rounded
+	 * public value.  The measured time, 0.143 us, was the L2 cache's, since each run met the same few nodes of its
+	 * chain.  And access_rate was fitted to TPC-H's queries there (edges.c), for the bandwidth of an H200's memory;
+	 * calibrate measures more.
 	 */
 	.l2_bandwidth = 6918919,.l2_latency_us = 0.1407,.memory_latency_us = 0.45,.access_rate = 30000,.channel_bandwidth = 2027520,
 	.channel_half = 5053297,.channel_bytes = 17301504,.turn_us = 1.01

@@ -64,8 +64,9 @@
 #define BLOCK_WARPS				8.0
 
 /*
- * Microseconds that a kernel over one of several tiles takes besides its launch and its work.  Few blocks go through their
- * rows one after another, and the next kernel waits for the last of them.  A GPU's (docs/results.md); processors have none.
+ * Microseconds that a kernel over one of several tiles takes besides its launch and its work.  Few blocks go through
+ * their rows one after another, and the next kernel waits for the last of them.  A GPU's (docs/results.md); processors
+ * have none.
  */
 #define TILE_US					22.0
 

@@ -127,8 +127,8 @@ typedef struct GcEdgeTried
 #define GC_EDGE_WRONG_US	200
 
 /*
- * Or the edge is predicted to take no more than this factor of fuse.  That is less than the model's own error, so either
- * may be the faster one.  A kernel is only compiled for it where fuse took so long, and so much time in all.
+ * Or the edge is predicted to take no more than this factor of fuse.  That is less than the model's own error, so
+ * either may be the faster one.  A kernel is only compiled for it where fuse took so long, and so much time in all.
  */
 #define GC_EDGE_NEAR		1.05
 #define GC_EDGE_NEAR_US		30
@@ -139,8 +139,8 @@ typedef struct GcEdgeTried
 
 /*
  * The next launch where the model chose fuse: that, or one of the edges (tried[e] of GcEdge e).  spent_us: in all
- * launches of fuse.  *compile: an edge whose kernel is to be compiled meanwhile, or GC_EDGE_FUSE.  One after another, so
- * that at most one is compiled.
+ * launches of fuse.  *compile: an edge whose kernel is to be compiled meanwhile, or GC_EDGE_FUSE.  One after another,
+ * so that at most one is compiled.
  */
 extern GcEdge gc_edge_explore(double predicted_us, double fuse_us, double spent_us,
 							  const GcEdgeTried tried[GC_EDGE_MATERIALIZE + 1], GcEdge *compile);

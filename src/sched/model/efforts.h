@@ -38,8 +38,8 @@ typedef enum GcEffort
 #define GC_EFFORT_PART		0.9
 
 /*
- * How many times the full kernel's time the first launches of the quick one may have taken for it to be tried again.  TPC-H's
- * Q5 on an H100: .51 ms, then .19; the full one takes .24.
+ * How many times the full kernel's time the first launches of the quick one may have taken for it to be tried again.
+ * TPC-H's Q5 on an H100: .51 ms, then .19; the full one takes .24.
  */
 #define GC_EFFORT_COLD		4
 

@@ -29,10 +29,10 @@
 #define SURVIVE_AT_LEAST		48
 
 /*
- * Rows per thread of scans that try pairs, instead of 16.  All that is computed of a pair stands in the kernel once for each
- * of them.  The histogram of distances has 124 registers with 8 rows and 179 with 16.  So a multiprocessor of an H100 holds
- * two blocks instead of one.  And NVRTC 13.0 takes half of the time for it.  The histogram takes 72 ms instead of 151
- * (100,000 atoms).
+ * Rows per thread of scans that try pairs, instead of 16.  All that is computed of a pair stands in the kernel once for
+ * each of them.  The histogram of distances has 124 registers with 8 rows and 179 with 16.  So a multiprocessor of an
+ * H100 holds two blocks instead of one.  And NVRTC 13.0 takes half of the time for it.  The histogram takes 72 ms
+ * instead of 151 (100,000 atoms).
  */
 #define PAIRS_VEC				8
 

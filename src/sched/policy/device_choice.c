@@ -25,8 +25,8 @@ cost_of(const GcDeviceOffer *offer, GcRoute policy)
 }
 
 /*
- * Is device a better than b?  Of those with equally much to copy, one that is not short of memory.  Of equal ones, fewer
- * requests decide, or else less in memory.
+ * Is device a better than b?  Of those with equally much to copy, one that is not short of memory.  Of equal ones,
+ * fewer requests decide, or else less in memory.
  */
 static bool
 is_better(const GcDeviceOffer *a, const GcDeviceOffer *b, GcRoute policy)

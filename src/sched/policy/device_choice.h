@@ -45,8 +45,8 @@ typedef struct GcDeviceOffer
 extern int	gc_choose_device(const GcDeviceOffer *offers, int n, double us, uint32_t turn, GcRoute policy);
 
 /*
- * Are n devices with these backlogs sooner done with a part each than the least busy one is with the whole?  merge_us: to make
- * one result of the parts'.
+ * Are n devices with these backlogs sooner done with a part each than the least busy one is with the whole?  merge_us:
+ * to make one result of the parts'.
  */
 extern bool gc_parts_are_sooner(const double *backlogs, int n, double us, double merge_us);
 

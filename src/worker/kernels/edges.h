@@ -52,8 +52,8 @@ typedef struct GcPipelineEdges
 extern double gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcVariant *v);
 
 /*
- * The variant with this edge, where the model would have it; *v is the fused one before.  Returns the prediction; 0: there
- * is no such edge.
+ * The variant with this edge, where the model would have it; *v is the fused one before.  Returns the prediction; 0:
+ * there is no such edge.
  */
 extern double gc_explored_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcEdge edge, GcVariant *v);
 

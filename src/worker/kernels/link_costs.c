@@ -3,10 +3,11 @@
  * link_costs.c
  *	  The cost of kernels' reads of the host's memory, measured once.
  *
- * A kernel reads the arena's first window, which is page-locked: once one word of each eighth sector, and once all words.
- * link_reads.c decides by that time, divided by that of a copy of the sectors (gc_link_measure).  It is measured when
- * the worker has nothing to do, after the kernel was compiled.  Until then, and where it fails, link_reads.c has an
- * estimate.  A device that is only pretended, or that reads host memory as its own, is not measured.
+ * A kernel reads the arena's first window, which is page-locked: once one word of each eighth sector, and once all
+ * words.  link_reads.c decides by that time, divided by that of a copy of the sectors (gc_link_measure).  It is
+ * measured when the worker has nothing to do, after the kernel was compiled.  Until then, and where it fails,
+ * link_reads.c has an estimate.  A device that is only pretended, or that reads host memory as its own, is not
+ * measured.
  *
  * The worker's main thread.
  *

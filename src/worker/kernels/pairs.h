@@ -46,8 +46,8 @@ extern double gc_pairs_total(const GcRequest *request, int pipeline, double *uni
 extern double gc_pairs_first(void);
 
 /*
- * Pairs of a next piece, where this one took so many microseconds.  The rest of the scan may be cut otherwise from there on:
- * then *whole is the scan, and *piece an empty piece of it.
+ * Pairs of a next piece, where this one took so many microseconds.  The rest of the scan may be cut otherwise from
+ * there on: then *whole is the scan, and *piece an empty piece of it.
  */
 extern double gc_pairs_next(const GcRequest *request, int pipeline, GcPairs *whole, GcPairs *piece, double us);
 

@@ -116,8 +116,8 @@ sum_of(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources
 }
 
 /*
- * Bytes of these chunks of a column.  Mostly they are all of the directory's, which do not change.  They lie far apart, and
- * each request asks several times.
+ * Bytes of these chunks of a column.  Mostly they are all of the directory's, which do not change.  They lie far apart,
+ * and each request asks several times.
  */
 static u64
 column_bytes(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources)

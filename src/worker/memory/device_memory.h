@@ -57,8 +57,9 @@ extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size siz
 extern GcCode gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 
 /*
- * Let the stream wait for the event behind a copy that another one makes, if it has not come.  Once it has come it is of no
- * more use, and NULL.  Directories that follow each other closely have regions in common, so copies need not be done.
+ * Let the stream wait for the event behind a copy that another one makes, if it has not come.  Once it has come it is
+ * of no more use, and NULL.  Directories that follow each other closely have regions in common, so copies need not be
+ * done.
  */
 extern bool gc_await_copy(GcEvent **ready, GcStream *stream, GcError *err);
 extern GcCode gc_copy_out(GcStream *stream, void *dst, GcAddr src, Size size, GcError *err);

@@ -109,8 +109,8 @@ extern u64	gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk);
 extern void gc_request_begins(int slot);
 
 /*
- * The present request uses these chunks of a column, and is spared this share of their bytes if they are there.  sources:
- * of cached chunks alone, each once.
+ * The present request uses these chunks of a column, and is spared this share of their bytes if they are there.
+ * sources: of cached chunks alone, each once.
  */
 extern void gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources,
 						   float spared);

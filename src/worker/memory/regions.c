@@ -5,9 +5,10 @@
  *
  * A region is known by its region id.  Device tables (device_cache.c) refer to regions, and so do waves while
  * their kernels read them.  A region that nothing refers to any more is an *orphan*: the next directory's table, or
- * the next wave, finds it again.  Orphans are evictable.  They are offered by the place of their column that they belong
- * to, as tables' chunks are.  The last chunks of a place go first.  Waves use and put back the same orphans all the time.
- * So an orphan that is used again stays in its place's heap until it would be the next to go, or is another place's.
+ * the next wave, finds it again.  Orphans are evictable.  They are offered by the place of their column that they
+ * belong to, as tables' chunks are.  The last chunks of a place go first.  Waves use and put back the same orphans all
+ * the time.  So an orphan that is used again stays in its place's heap until it would be the next to go, or is another
+ * place's.
  *
  * The worker's main thread.
  *
@@ -56,8 +57,8 @@ typedef struct ColumnBytes
 } ColumnBytes;
 
 /*
- * The orphans of a place of a column.  A heap has them, and regions that are in use again; its first is the last chunk, as
- * that goes first.
+ * The orphans of a place of a column.  A heap has them, and regions that are in use again; its first is the last chunk,
+ * as that goes first.
  */
 typedef struct OrphanPlace
 {

@@ -43,9 +43,10 @@ gc_cell_bytes(const GcChunkColumn *cell)
 }
 
 /*
- * Regions by themselves, for waves.  gc_region_find: the region of a cell, or NULL.  gc_region_take: use it.  gc_region_keep:
- * a new one, if memory is to spare or (displace) others can go; its copy is queued on the stream.  Kernels that are
- * queued on the stream from now on may read it.  It is in use until gc_region_put, and cached from then on.
+ * Regions by themselves, for waves.  gc_region_find: the region of a cell, or NULL.  gc_region_take: use it.
+ * gc_region_keep: a new one, if memory is to spare or (displace) others can go; its copy is queued on the stream.
+ * Kernels that are queued on the stream from now on may read it.  It is in use until gc_region_put, and cached from
+ * then on.
  */
 extern GcRegion *gc_region_find(const GcChunkColumn *cell);
 extern GcCode gc_region_take(GcRegion *region, GcStream *stream, GcError *err);

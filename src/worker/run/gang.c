@@ -6,7 +6,8 @@
  * Shards of one table are tables of their own, so that no scan can be shared between them.  But their kernels
  * mostly have the same text, and differ in arguments only.  Such kernels that start together are one launch
  * (GcGang in cuda/gc_abi.h).  Each member keeps its blocks, as they were decided, its flags, sink and result.
- * So a member that is cancelled, or whose kernel fails, concerns no other.  Where the launch cannot be queued, all fail.
+ * So a member that is cancelled, or whose kernel fails, concerns no other.  Where the launch cannot be queued, all
+ * fail.
  *
  * A gang has a stream of its own, which waits for each member's queued work.  A member whose kernel delivers its result
  * needs nothing behind that; others' streams wait for the launch, and copy.

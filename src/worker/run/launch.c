@@ -3,11 +3,12 @@
  * launch.c
  *	  The launch of a pipeline: of one kernel, or of those on both sides of an edge, through which packets go.
  *
- * Words of a kernel's parameter are in the order that the code generator laid down.  Shared scans fill those that only they
- * know, by a hook (run.h).
+ * Words of a kernel's parameter are in the order that the code generator laid down.  Shared scans fill those that only
+ * they know, by a hook (run.h).
  *
  * GC_EDGE_MATERIALIZE: the producer's and the consumer's kernel, by turns, for a tile of the table each time: some
- * of its chunks.  Counts of packets stay on the device.  GC_EDGE_CHANNEL, GC_EDGE_REFILL: one kernel (cuda/gc_packet.h).
+ * of its chunks.  Counts of packets stay on the device.  GC_EDGE_CHANNEL, GC_EDGE_REFILL: one kernel
+ * (cuda/gc_packet.h).
  *
  * Memory for packets is had before the request is READY.  Without it, the request's pipelines are fused.  For an edge
  * that the model chose nothing leaves device memory: columns that went would be copied anew each time.

@@ -22,7 +22,8 @@
  * be as many passes as their product.  These are builds that a pipeline probes; the build that it fills; the groups
  * that it scans, if they have these keys; the main groups.
  *
- * A request goes through the parts of its own device alone of groups that several devices share (GcRequest.split_groups).
+ * A request goes through the parts of its own device alone of groups that several devices share
+ * (GcRequest.split_groups).
  *
  * Full and right joins want all passes to have noted their matches before the rests run.  So a pipeline
  * with one has one split at most.

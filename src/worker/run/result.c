@@ -379,7 +379,8 @@ note_groups(GcRun *run, GcRunInfo *info)
 
 /*
  * Rows that pipelines made for others, where kernels count them: entries of hash tables and lists, and hashed groups.
- * In passes, a count is that of the last part.  A part of a request may have any of the groups, so it does not count them.
+ * In passes, a count is that of the last part.  A part of a request may have any of the groups, so it does not count
+ * them.
  */
 static void
 note_rows(GcRun *run, GcRunInfo *info)

@@ -14,8 +14,8 @@
  * A request is admitted before it takes device memory (memory_demand.c).  If memory runs out all the
  * same, the request goes back to WAITING as long as others hold some.
  *
- * The scan of its main pipeline is one launch, or one piece after the other, or waves (wave_scan.c).  A scan in passes has
- * one of these in each pass, and may begin again for another part of its groups.
+ * The scan of its main pipeline is one launch, or one piece after the other, or waves (wave_scan.c).  A scan in passes
+ * has one of these in each pass, and may begin again for another part of its groups.
  *
  * A main launch is held by its requests, and by its starter while it starts the launch.  The last holder frees it.
  *

@@ -306,8 +306,8 @@ makes_groups_alone(const GcRun *run, int pipeline)
 }
 
 /*
- * How often tiles of a scan before the main one are halved (gc_sched_tile_shift).  A block's threads are to have a vector
- * each.  Packets and pairs are divided otherwise.
+ * How often tiles of a scan before the main one are halved (gc_sched_tile_shift).  A block's threads are to have a
+ * vector each.  Packets and pairs are divided otherwise.
  */
 static u32
 tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, int threads)

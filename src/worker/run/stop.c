@@ -11,8 +11,8 @@
  * Tables that a stopped run was filling are worth nothing.  So a run is not stopped while another one, for which a
  * session waits, uses a build or lookup table that is being filled.  Later runs do not find these.
  *
- * Kernels of a device with a memory of its own read that, as one that reads the host's would be slowed down.  The words are
- * written there by copies on a stream of their own, which run beside kernels.
+ * Kernels of a device with a memory of its own read that, as one that reads the host's would be slowed down.  The words
+ * are written there by copies on a stream of their own, which run beside kernels.
  *
  * The worker's main thread.
  *

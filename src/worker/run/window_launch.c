@@ -3,9 +3,9 @@
  * window_launch.c
  *	  Windows over the rows that a pipeline keeps for others: launches of one kernel (cuda/gc_window.h).
  *
- * How many rows there are is known on the device alone.  So the launches are those for the room that rows have, and those
- * for more rows than there are end at once.  A launch is of so many places that other requests' kernels come between.
- * Launches for scans of very many rows have a quarter of them.
+ * How many rows there are is known on the device alone.  So the launches are those for the room that rows have, and
+ * those for more rows than there are end at once.  A launch is of so many places that other requests' kernels come
+ * between.  Launches for scans of very many rows have a quarter of them.
  *
  * The worker's main thread.
  *
@@ -17,8 +17,8 @@
 #include "stop.h"
 
 /*
- * Places of one launch at most, but as many units in any case: with fewer, a device would be idle.  Threads of a block, and
- * blocks, at most; rows that one block takes alone.
+ * Places of one launch at most, but as many units in any case: with fewer, a device would be idle.  Threads of a block,
+ * and blocks, at most; rows that one block takes alone.
  */
 #define MOST_PLACES		((u64) 1 << 22)
 #define LEAST_UNITS		1024

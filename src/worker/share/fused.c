@@ -97,8 +97,8 @@ drop_members(GcFused *f)
 }
 
 /*
- * Make members for the n scan shapes wanted most.  Tables that met the same scan shapes get the same text, whichever came
- * first, and so one compiled kernel.
+ * Make members for the n scan shapes wanted most.  Tables that met the same scan shapes get the same text, whichever
+ * came first, and so one compiled kernel.
  */
 static void
 make_members(GcFused *f, int n)

@@ -293,8 +293,8 @@ gc_key_groups_forget(GcSetColumn *column)
 }
 
 /*
- * Give back a group-coded column's memory, or that of its key groups if it has none.  Both are made again when memory is to
- * spare.
+ * Give back a group-coded column's memory, or that of its key groups if it has none.  Both are made again when memory
+ * is to spare.
  */
 bool
 gc_group_coded_evict(GcSetColumn *column)
@@ -321,8 +321,8 @@ gc_group_coded_evict(GcSetColumn *column)
  */
 
 /*
- * Memory for a refinement: all of it is spare.  The set keeps the result's for longer than a request.  False: there is not
- * enough, and the caller frees the rest.
+ * Memory for a refinement: all of it is spare.  The set keeps the result's for longer than a request.  False: there is
+ * not enough, and the caller frees the rest.
  */
 static bool
 begin_refinement(GcSetColumn *column, GcRefinement *r, u64 work)

@@ -7,8 +7,8 @@
  * is known: it is recorded while the stream is idle.  Differences are of type float.  Where they get large,
  * an event of a wave takes its place.
  *
- * Events with times cost the thread several times as much as others.  Where waves are many, most of them are not logged;
- * each record says how many before it were left out.
+ * Events with times cost the thread several times as much as others.  Where waves are many, most of them are not
+ * logged; each record says how many before it were left out.
  *
  * The worker's main thread.  A table has streams as long as it has members.  A block of memory lives as long
  * as a member uses it, or a wave that reads it.

@@ -4,12 +4,12 @@
  *	  Scans of tables whose columns do not fit into device memory: waves of chunks.  Their members and memory
  *	  are in members.c.
  *
- * Waves belong to a table, which has a stream of copies while any request scans it in waves.  A wave is a few chunks.  The
- * columns of them that are not in device memory are copied, once.  Then a kernel of each member that wants these chunks is
- * launched.  Copies go to a stream of their own, so the next wave is copied while the kernels of this one run.  A member
- * keeps account of its chunks that are still to do.  So it joins where others are, and wraps around at its end.  A wave
- * is led by the member whose turn it is, and serves with it the members that share most of their reads.  So one that
- * reads little is not held up by one that reads much.
+ * Waves belong to a table, which has a stream of copies while any request scans it in waves.  A wave is a few chunks.
+ * The columns of them that are not in device memory are copied, once.  Then a kernel of each member that wants these
+ * chunks is launched.  Copies go to a stream of their own, so the next wave is copied while the kernels of this one
+ * run.  A member keeps account of its chunks that are still to do.  So it joins where others are, and wraps around at
+ * its end.  A wave is led by the member whose turn it is, and serves with it the members that share most of their
+ * reads.  So one that reads little is not held up by one that reads much.
  *
  * A member brings memory for two waves, which waves take turns in, or shares another one's that has room for
  * its own columns.  So no scan waits for memory once it has begun.  A copy waits, on the device, for
@@ -227,9 +227,9 @@ use_block(WaveTable *t, Block *block)
 }
 
 /*
- * Would an empty wave have room for this chunk in the memory of each member, if it served this one, too?  The member's reads
- * may make a copy of a column that was to stay in the host's memory for all others.  Then members with other memory need
- * room for it, too.  added_cost() has looked at the member.
+ * Would an empty wave have room for this chunk in the memory of each member, if it served this one, too?  The member's
+ * reads may make a copy of a column that was to stay in the host's memory for all others.  Then members with other
+ * memory need room for it, too.  added_cost() has looked at the member.
  */
 static bool
 fits_with(WaveTable *t, const GcWaveMember *m, u32 chunk)
@@ -273,8 +273,8 @@ choose(WaveTable *t, GcWaveMember *m, u32 chunk)
 
 /*
  * Choose the members that a wave of the leader serves with a chunk, and price its columns: members that save the link
- * something by that.  A scan that is to read little is not held up by one that reads much.  Each member's columns are looked
- * at a few times, however many members there are.
+ * something by that.  A scan that is to read little is not held up by one that reads much.  Each member's columns are
+ * looked at a few times, however many members there are.
  */
 /*
  * Choose the members that a wave of the leader serves with a chunk, and price its columns (gc_wave_takes).
@@ -650,8 +650,8 @@ count_part(Wave *w, const Served *s, GcWavePart *part)
 }
 
 /*
- * Number the columns that the wave's members read in the order of their descriptions: in order[], by the table's number;
- * -1: none reads it.  Returns how many.
+ * Number the columns that the wave's members read in the order of their descriptions: in order[], by the table's
+ * number; -1: none reads it.  Returns how many.
  */
 static int
 order_columns(const Wave *w, int *order)
