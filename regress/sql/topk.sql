@@ -60,6 +60,8 @@ SELECT q, check_top('SELECT k, sum(v) FROM f GROUP BY k HAVING ' || q || ' ORDER
 SELECT q, check_top('SELECT sum(v), count(*) FROM f HAVING ' || q) FROM unnest(ARRAY['count(*) > 5', 'count(*) < 5', 'sum(v) IS NULL', 'min(t) > ''a''']) AS q;
 -- divisions by zero in groups that PostgreSQL looks at, too, and in such that it does not
 SELECT check_error('SELECT k FROM topk.f GROUP BY k HAVING 1000 / (count(*) - 4) > 0 ORDER BY sum(v) LIMIT 1', '{topk}'), check_top('SELECT k FROM f GROUP BY k HAVING CASE WHEN count(*) <> 4 THEN 1000 / (count(*) - 4) > 0 ELSE true END ORDER BY sum(v), k LIMIT 1');
+-- ... which PostgreSQL tests first, as that costs less
+SELECT check_error('SELECT k FROM topk.f GROUP BY k HAVING count(*)::numeric + count(*)::numeric > 100 AND stddev(v) / avg(v - v) <> 1', '{topk}');
 -- ... also where the target list divides
 SELECT q, check_error('SELECT k, 1000 / (count(*) - 4) FROM topk.f GROUP BY k ORDER BY ' || q, '{topk}') FROM unnest(ARRAY['sum(v), k LIMIT 1', '2, 1 LIMIT 1', 'sum(v), 2']) AS q;
 SELECT q, check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY sum(v), 1 LIMIT 3') FROM unnest(ARRAY['100 / (count(*) + 1)', 'sum(n) * 2 + count(*)', 'sum(n) / 4', 'CASE WHEN sum(v) > 3 THEN min(d) END', 'sum(v) > 3 AND min(t) < ''t4''', 'k + 1', 'coalesce(max(u), -1)', 'sum(v)::numeric', 'sum(v)::int', 'sum(v) || ''x''']) AS q;

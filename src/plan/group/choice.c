@@ -17,6 +17,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "utils/lsyscache.h"
 
 #include "../base/builder.h"
@@ -65,18 +66,6 @@ try_clause(GcTranslation *tr, Expr *clause)
 	return true;
 }
 
-void
-gc_choose_having(GcTranslation *tr, List *having)
-{
-	ListCell   *lc;
-
-	/* Without keys there is one group. */
-	if (tr->group_keys[tr->main] == NIL)
-		return;
-	foreach(lc, having)
-		tr->having_left |= !try_clause(tr, lfirst(lc));
-}
-
 /* A sort key's expression over the groups; GC_NO_EXPR if it has none that the device orders. */
 static int
 order_expr(GcTranslation *tr, PathKey *key)
@@ -119,7 +108,7 @@ is_harmless(const OpExpr *op)
 typedef struct GroupsContext
 {
 	List	   *keys;			/* what the main pipeline groups by */
-	EquivalenceClass *order;	/* what the device computes of each group */
+	EquivalenceClass *order;	/* what the device computes of each group, or NULL */
 } GroupsContext;
 
 /*
@@ -134,12 +123,60 @@ of_groups_raises(Node *node, void *of)
 	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, PlaceHolderVar) || IsA(node, Param) ||
 		list_member(context->keys, node))
 		return GC_RAISES_NOTHING;
-	if (list_length(context->order->ec_members) == 1 &&
+	if (context->order && list_length(context->order->ec_members) == 1 &&
 		equal(linitial_node(EquivalenceMember, context->order->ec_members)->em_expr, node))
 		return GC_RAISES_NOTHING;
 	if ((IsA(node, FuncExpr) && (gc_builtin(((FuncExpr *) node)->funcid)->flags & GC_SAFE_OF_GROUPS)) || (IsA(node, OpExpr) && is_harmless((OpExpr *) node)))
 		return GC_RAISES_BELOW;
 	return GC_RAISES_UNKNOWN;
+}
+
+/* What PostgreSQL expects the test of a clause to cost. */
+static Cost
+clause_cost(PlannerInfo *root, Node *clause)
+{
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, clause, root);
+	return cost.per_tuple;
+}
+
+/* As order_qual_clauses() has it. */
+List *
+gc_order_having(PlannerInfo *root, List *having)
+{
+	List	   *ordered = NIL;
+	ListCell   *lc;
+
+	foreach(lc, having)
+	{
+		int			at = list_length(ordered);
+
+		while (at > 0 && clause_cost(root, list_nth(ordered, at - 1)) > clause_cost(root, lfirst(lc)))
+			at--;
+		ordered = list_insert_nth(ordered, at, lfirst(lc));
+	}
+	return ordered;
+}
+
+/* A group that a clause drops is not tested by those behind it.  So none is tested here behind one that may raise an error there. */
+void
+gc_choose_having(GcTranslation *tr, List *having)
+{
+	GroupsContext context = {tr->key_nodes[tr->main], NULL};
+	ListCell   *lc;
+
+	/* Without keys there is one group. */
+	if (tr->group_keys[tr->main] == NIL)
+		return;
+	foreach(lc, having)
+	{
+		if (try_clause(tr, lfirst(lc)))
+			continue;
+		tr->having_left = true;
+		if (gc_may_raise(lfirst(lc), of_groups_raises, &context))
+			break;
+	}
 }
 
 bool

@@ -13,9 +13,12 @@
 
 #include "../base/translate.h"
 
+/* The conditions of HAVING in the order in which PostgreSQL tests them. */
+extern List *gc_order_having(PlannerInfo *root, List *having);
+
 /*
- * Have the device test those conditions of HAVING that it can on the main pipeline's groups.  The node tests all
- * of it once more, so that what cannot be translated is no failure.
+ * Have the device test those conditions of HAVING, which are in order, that it can on the main pipeline's groups.  The
+ * node tests all of it once more, so that what cannot be translated is no failure.
  */
 extern void gc_choose_having(GcTranslation *tr, List *having);
 
