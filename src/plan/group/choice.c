@@ -15,17 +15,14 @@
 #include "choice.h"
 
 #include "access/transam.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
-#include "utils/lsyscache.h"
 
 #include "../base/builder.h"
 #include "groups.h"
+#include "near.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
-#include "../expr/operators.h"
-#include "../expr/raises.h"
 
 /* The pipeline that chooses, opened if need be; -1 if there is no room for it. */
 static int
@@ -49,13 +46,13 @@ choice_pipeline(GcTranslation *tr)
 	return tr->choice - 1;
 }
 
-/* Test a clause, or leave the translation as it was. */
+/* Test what a clause is translated to, or leave the translation as it was. */
 static bool
-try_clause(GcTranslation *tr, Expr *clause)
+try_clause(GcTranslation *tr, Expr *clause, int (*translate) (GcTranslation *tr, GcGroups *groups, Expr *expr))
 {
 	GcTranslation *before = gc_builder_save(tr);
 	int			pipeline = choice_pipeline(tr);
-	int			e = pipeline < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, clause);
+	int			e = pipeline < 0 ? GC_NO_EXPR : translate(tr, tr->chosen, clause);
 
 	if (e < 0)
 	{
@@ -93,44 +90,6 @@ order_expr(GcTranslation *tr, PathKey *key)
 	return GC_NO_EXPR;
 }
 
-/* Can the operator raise no error, whatever its arguments are? */
-static bool
-is_harmless(const OpExpr *op)
-{
-	const char *name = get_opname(op->opno);
-
-	if (op->opno >= FirstGenbkiObjectId || gc_type_kind(exprType(linitial(op->args))) == GC_KIND_NONE)
-		return false;
-	return gc_comparison_op(name) != 0 ||
-		(op->opresulttype == NUMERICOID && (strcmp(name, "+") == 0 || strcmp(name, "-") == 0 || strcmp(name, "*") == 0));
-}
-
-typedef struct GroupsContext
-{
-	List	   *keys;			/* what the main pipeline groups by */
-	EquivalenceClass *order;	/* what the device computes of each group, or NULL */
-} GroupsContext;
-
-/*
- * May an expression of groups raise an error?  PostgreSQL computes it of all groups, and we of the
- * chosen ones only.  What keys and arguments of aggregates are made of, the device has computed.
- */
-static GcRaises
-of_groups_raises(Node *node, void *of)
-{
-	const GroupsContext *context = of;
-
-	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, PlaceHolderVar) || IsA(node, Param) ||
-		list_member(context->keys, node))
-		return GC_RAISES_NOTHING;
-	if (context->order && list_length(context->order->ec_members) == 1 &&
-		equal(linitial_node(EquivalenceMember, context->order->ec_members)->em_expr, node))
-		return GC_RAISES_NOTHING;
-	if ((IsA(node, FuncExpr) && (gc_builtin(((FuncExpr *) node)->funcid)->flags & GC_SAFE_OF_GROUPS)) || (IsA(node, OpExpr) && is_harmless((OpExpr *) node)))
-		return GC_RAISES_BELOW;
-	return GC_RAISES_UNKNOWN;
-}
-
 /* What PostgreSQL expects the test of a clause to cost. */
 static Cost
 clause_cost(PlannerInfo *root, Node *clause)
@@ -163,7 +122,6 @@ gc_order_having(PlannerInfo *root, List *having)
 void
 gc_choose_having(GcTranslation *tr, List *having)
 {
-	GroupsContext context = {tr->key_nodes[tr->main], NULL};
 	ListCell   *lc;
 
 	/* Without keys there is one group. */
@@ -171,10 +129,11 @@ gc_choose_having(GcTranslation *tr, List *having)
 		return;
 	foreach(lc, having)
 	{
-		if (try_clause(tr, lfirst(lc)))
+		if (try_clause(tr, lfirst(lc), gc_groups_expr))
 			continue;
+		(void) try_clause(tr, lfirst(lc), gc_groups_maybe);
 		tr->having_left = true;
-		if (gc_may_raise(lfirst(lc), of_groups_raises, &context))
+		if (gc_groups_may_raise(tr, lfirst(lc), NULL))
 			break;
 	}
 }
@@ -183,12 +142,11 @@ bool
 gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 {
 	PathKey    *key = linitial_node(PathKey, pathkeys);
-	GroupsContext context = {tr->key_nodes[tr->main], key->pk_eclass};
 	GcPPipeline *pl;
 	int			e;
 
 	/* The first few of all groups are not the first few of what HAVING leaves. */
-	if (tr->group_keys[tr->main] == NIL || tr->having_left || gc_may_raise((Node *) exprs, of_groups_raises, &context) ||
+	if (tr->group_keys[tr->main] == NIL || tr->having_left || gc_groups_may_raise(tr, (Node *) exprs, key->pk_eclass) ||
 		(e = order_expr(tr, key)) < 0)
 		return false;
 	pl = &tr->pipelines[tr->choice - 1];
