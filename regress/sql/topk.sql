@@ -60,6 +60,8 @@ SELECT q, check_top('SELECT k, sum(v) FROM f GROUP BY k HAVING ' || q || ' ORDER
 SELECT q, check_top('SELECT sum(v), count(*) FROM f HAVING ' || q) FROM unnest(ARRAY['count(*) > 5', 'count(*) < 5', 'sum(v) IS NULL', 'min(t) > ''a''']) AS q;
 -- divisions by zero in groups that PostgreSQL looks at, too, and in such that it does not
 SELECT check_error('SELECT k FROM topk.f GROUP BY k HAVING 1000 / (count(*) - 4) > 0 ORDER BY sum(v) LIMIT 1', '{topk}'), check_top('SELECT k FROM f GROUP BY k HAVING CASE WHEN count(*) <> 4 THEN 1000 / (count(*) - 4) > 0 ELSE true END ORDER BY sum(v), k LIMIT 1');
+-- ... which PostgreSQL tests first, as that costs less
+SELECT check_error('SELECT k FROM topk.f GROUP BY k HAVING count(*)::numeric + count(*)::numeric > 100 AND stddev(v) / avg(v - v) <> 1', '{topk}');
 -- ... also where the target list divides
 SELECT q, check_error('SELECT k, 1000 / (count(*) - 4) FROM topk.f GROUP BY k ORDER BY ' || q, '{topk}') FROM unnest(ARRAY['sum(v), k LIMIT 1', '2, 1 LIMIT 1', 'sum(v), 2']) AS q;
 SELECT q, check_top('SELECT k, ' || q || ' FROM f GROUP BY k ORDER BY sum(v), 1 LIMIT 3') FROM unnest(ARRAY['100 / (count(*) + 1)', 'sum(n) * 2 + count(*)', 'sum(n) / 4', 'CASE WHEN sum(v) > 3 THEN min(d) END', 'sum(v) > 3 AND min(t) < ''t4''', 'k + 1', 'coalesce(max(u), -1)', 'sum(v)::numeric', 'sum(v)::int', 'sum(v) || ''x''']) AS q;
@@ -79,6 +81,29 @@ END $$;
 SELECT q, rows_out(q), check_top(q) FROM unnest(ARRAY['SELECT t, avg(n), count(*), min(d), stddev(v) FROM f GROUP BY t ORDER BY t LIMIT 7', 'SELECT t, k, avg(v), GROUPING(t, k) FROM f GROUP BY ROLLUP (t, k) ORDER BY t DESC NULLS LAST, k, 4 LIMIT 7',
 	'SELECT t, sum(f8) FROM f WHERE k > 100 GROUP BY t ORDER BY t LIMIT 7']) AS q;
 SELECT check_error('SELECT t, sum(CASE WHEN k > 10 THEN 1e308::float8 END) FROM topk.f GROUP BY t ORDER BY t LIMIT 1', '{topk}');
+-- HAVING by near values: how many groups are decoded, with single, constant and zero ones, NULLs, few digits left, and what is just at the bound
+CREATE TABLE s AS SELECT g * 1000003::int8 AS k, CASE WHEN g % 11 = 0 THEN 7 WHEN g % 13 = 0 THEN r * 2 - 3 ELSE g * r * 7919 % 97 - 48 END AS v, CASE WHEN g % 5 > 0 THEN (g * 31 + r * 17) % 1003 - 500 END AS u,
+	((g * r * 7919 % 20011 - 10000) / 100.0)::numeric(12,2) AS n, round(g * r / 7.0, r % 4) AS x, CASE WHEN g % 7 = 0 THEN 5 ELSE g * r * 90000000000 END AS b
+FROM generate_series(1, 900) AS g, generate_series(1, 5) AS r WHERE r <= g % 5 + 1;
+SELECT settle();
+VACUUM ANALYZE s;
+CREATE FUNCTION check_near(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	decoded text;
+BEGIN
+	PERFORM set_config('search_path', 'topk, public', true), set_config('gpuconc.debug_offload', 'require', true);
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		decoded := coalesce(decoded, substring(line FROM '^ *Stream:.* ([0-9]+) out'));
+	END LOOP;
+	RETURN format('%s decoded, %s', decoded, check_top(query));
+END $$;
+SELECT q, check_near('SELECT k, sum(v), avg(n) FROM s GROUP BY k HAVING ' || q || ' ORDER BY 1') FROM unnest(ARRAY[
+	'CASE avg(v) WHEN 0 THEN 0 ELSE stddev_samp(v) * 1.000 / avg(v) END > 1', 'stddev_samp(n) / nullif(avg(n), 0) > 1', 'coalesce(stddev(u), 0) = 0', 'stddev(v) <= 0', 'stddev_pop(n) = 0', 'var_samp(x) <> var_pop(x)', 'avg(v) + 2 * stddev(v) > 90', 'avg(n) - stddev(n) >= avg(x)', 'stddev(v) < (SELECT 1.5)', 'stddev(u) BETWEEN 1 AND 20', 'stddev(v) > 50 OR k % 17 = 7', 'NOT stddev(v) > 3', 'stddev(v) FILTER (WHERE u > 0) > 40', 'stddev(v) > ''NaN''', 'stddev(v) < ''-Infinity''', 'stddev(v) = 1.4142135623730950', 'variance(v) = 2', 'variance(b) > 1e12', 'stddev(b) > 1', 'stddev(b) < 1e30', '-var_pop(b) > stddev(n)', 'count(DISTINCT u) > 3 AND stddev(v) > 20', 'stddev(DISTINCT v) > 40', 'variance(v) * 1e-250 * 1e-250 > 1', 'CASE WHEN stddev(v) > 40 AND avg(u) < 0 THEN avg(n) WHEN avg(x) > 50 THEN 3 END > 2'
+]) AS q;
+SELECT q, check_near(q) FROM unnest(ARRAY['SELECT k + 1, stddev(v) FROM s WHERE k < 0 GROUP BY 1 HAVING stddev(v) > 1', 'SELECT * FROM (SELECT k, avg(v) AS mean, stddev(v) AS d FROM s GROUP BY k) x WHERE CASE WHEN mean <> 0 THEN d / mean END > 4 ORDER BY k', 'WITH x AS MATERIALIZED (SELECT k, avg(v) AS mean, stddev(v) AS d FROM s GROUP BY k HAVING stddev(v) > 20) SELECT a.k, a.d / b.mean FROM x a JOIN x b ON a.k = b.k + 1000003 WHERE b.mean <> 0 ORDER BY 1']) AS q;
+-- errors of groups that are not returned, beside NULL and in PostgreSQL's order of conditions
+SELECT q, check_error('SELECT k FROM topk.s GROUP BY k HAVING ' || q, '{topk}') FROM unnest(ARRAY['stddev(v) / avg(v) > 1000', 'var_samp(v) FILTER (WHERE u > 100000) > stddev(v) / avg(v)', 'count(*)::numeric + count(*)::numeric > 100 AND stddev(v) / avg(v) <> 1', '(stddev(v) / avg(v) > 1 AND stddev(v) > 1000000) OR k < 0', 'CASE WHEN 1 / avg(v) > 0 OR stddev(v) >= 0 THEN 1.0 ELSE stddev(v) END > 2', 'count(*) > 100 AND stddev(v) / avg(v) <> 1']) AS q;
 -- sizes: dense groups, hashed ones, wrong estimates, and very few or nearly all chosen
 SELECT q, check_top('SELECT ' || q || ' AS k, sum(v) FROM many GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20') AS few, check_top('SELECT ' || q || ' AS k, sum(v), count(*) FROM many GROUP BY 1 HAVING sum(v) > 990 ORDER BY 1') AS chosen, check_top('SELECT ' || q || ' AS k, sum(v) FROM many GROUP BY 1 ORDER BY 2, 1 LIMIT 9 OFFSET 20000') AS later
 FROM unnest(ARRAY['k', 'j', 'k % 31', 'k % 32', 'k % 33', 'k % 1000', 'k % 16384', 'k % 17000', '(k + 1) * 1000003::int8', 'k + j * 100000::int8', 'k % 2 + 9000000000', 'k * 0']) AS q;

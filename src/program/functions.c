@@ -75,6 +75,14 @@ const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_BUCKET_CUT] = {.name = "gc_bucket_cut",.nargs = 3,.notes = true},
 	[GC_CALL_FLOAT_ROUND] = {.name = "gc_float_round",.nargs = 3,.notes = true},
 	[GC_CALL_FLOAT_CUT] = {.name = "gc_float_cut",.nargs = 3,.notes = true},
+	[GC_CALL_NEAR] = {.name = "gc_near",.nargs = 1,.of_scale = true},
+	[GC_CALL_NEAR_PARAM] = {.name = "gc_near_param",.nargs = 1},
+	[GC_CALL_NEAR_SUM] = {.name = "gc_near_sum",.nargs = 2},
+	[GC_CALL_NEAR_PRODUCT] = {.name = "gc_near_product",.nargs = 2},
+	[GC_CALL_NEAR_QUOTIENT] = {.name = "gc_near_quotient",.nargs = 2},
+	[GC_CALL_NEAR_SPREAD] = {.name = "gc_near_spread",.nargs = 3,.of_scale = true},
+	[GC_CALL_NEAR_ROOT] = {.name = "gc_near_root",.nargs = 1},
+	[GC_CALL_NEAR_MAY] = {.name = "gc_near_may",.nargs = 3},
 };
 
 /* A month has 28 to 31 days, and the day of the month may be cut: so the time is not monotone. */

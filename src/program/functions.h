@@ -67,6 +67,15 @@ typedef enum GcFunction
 	/* float8, digits that it has, those behind the point: numeric, times 10^these, as int8. */
 	GC_CALL_FLOAT_ROUND,
 	GC_CALL_FLOAT_CUT,
+	/* Near values (cuda/gc_near.h): of an integer or numeric, of a float8 parameter, arithmetic. */
+	GC_CALL_NEAR,
+	GC_CALL_NEAR_PARAM,
+	GC_CALL_NEAR_SUM,
+	GC_CALL_NEAR_PRODUCT,
+	GC_CALL_NEAR_QUOTIENT,
+	GC_CALL_NEAR_SPREAD,		/* a count, the sum of values and that of their squares */
+	GC_CALL_NEAR_ROOT,
+	GC_CALL_NEAR_MAY,			/* of two: is one of these results of a comparison possible? */
 	GC_NCALLS
 } GcFunction;
 
@@ -85,6 +94,7 @@ typedef struct GcFunctionTraits
 	bool		of_time;		/* the first argument is a timestamp */
 	u8			infinite;		/* of_time: GcOfInfinite */
 	bool		notes;			/* its last parameter is gc_bad's address: PostgreSQL decides on some arguments */
+	bool		of_scale;		/* its last parameter is 10 to the power of the last argument's scale */
 	const char *bad;			/* value of the argument for which PostgreSQL raises an error, as a condition
 								 * on "%s"; NULL: none */
 	i64			(*value) (i64); /* of_time: the function, where it is monotone; else NULL */

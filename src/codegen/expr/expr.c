@@ -85,12 +85,13 @@ emit_leaf(Cg *cg, u16 i)
 	return o;
 }
 
-/* One that looks at its arguments itself, but not where one is NULL. */
+/* One that is not called where an argument is NULL. */
 static Operand
-emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand null)
+emit_guarded_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand null)
 {
 	char		args[300];
 	char		buf[500];
+	char		last[32] = "";
 	int			at = 0;
 
 	for (int i = 0; i < f->nargs; i++)
@@ -103,14 +104,16 @@ emit_noting_call(Cg *cg, const GcExpr *e, const GcFunctionTraits *f, Operand nul
 		if (strlen(either) >= sizeof(null.n))
 			snprintf(either, sizeof(either), "%s", cg_temp(cg, "i32", either, "0").v);
 		snprintf(null.n, sizeof(null.n), "%s", either);
-		at += snprintf(args + at, sizeof(args) - at, "%s, ", arg.v);
+		at += snprintf(args + at, sizeof(args) - at, i == 0 ? "%s" : ", %s", arg.v);
 		if (at >= (int) sizeof(args))
 		{
 			cg_fail(cg, GC_UNSUPPORTED, "a function's arguments are too long");
 			return null;
 		}
 	}
-	snprintf(buf, sizeof(buf), "%s ? 0 : %s(%s&gc_bad)", null.n, f->name, args);
+	if (f->of_scale)
+		snprintf(last, sizeof(last), ", 1e%d", EXPR(cg, e->arg[f->nargs - 1])->scale);
+	snprintf(buf, sizeof(buf), "%s ? 0 : %s(%s%s)", null.n, f->name, args, f->notes ? ", &gc_bad" : last);
 	return cg_temp(cg, cg_ctype[e->reg], buf, null.n);
 }
 
@@ -127,8 +130,8 @@ emit_call(Cg *cg, u16 i)
 				infinite[160],
 				buf[500];
 
-	if (f->notes)
-		return emit_noting_call(cg, e, f, a);
+	if (f->notes || f->of_scale || e->kind == GC_BOOL)
+		return emit_guarded_call(cg, e, f, a);
 	strcpy(null, a.n);
 	if (f->nargs == 2)
 	{

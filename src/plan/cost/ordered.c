@@ -41,13 +41,13 @@
 #include "../base/builder.h"
 #include "../group/choice.h"
 #include "../group/late.h"
+#include "../group/near.h"
 #include "node.h"
 #include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../base/planning.h"
-#include "../expr/raises.h"
 #include "../group/sets.h"
 
 /* More rows than this are not chosen on the device. */

@@ -526,6 +526,7 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 				  GroupPathExtraData *extra)
 {
 	const char *reason = grouping_refusal(root, input);
+	List	   *having = gc_order_having(root, (List *) extra->havingQual);
 	GcTranslation *tr;
 	double		groups;
 
@@ -540,7 +541,7 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	}
 	tr = start_translation(root, input);
 	if (tr->reason == NULL)
-		(void) gc_translate_aggregate(tr, output->reltarget, (List *) extra->havingQual);
+		(void) gc_translate_aggregate(tr, output->reltarget, having);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
 	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
@@ -555,11 +556,11 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		tr->plan->groups[tr->main] = groups;
 		/* A set without columns has a group of no row, which the device does not know. */
 		if (tr->sets == NIL)
-			gc_choose_having(tr, (List *) extra->havingQual);
+			gc_choose_having(tr, having);
 		else
-			tr->having_left = extra->havingQual != NULL;
+			tr->having_left = having != NIL;
 	}
-	add_gc_path(tr, output, output->reltarget, (List *) extra->havingQual, groups, "aggregate");
+	add_gc_path(tr, output, output->reltarget, having, groups, "aggregate");
 }
 
 void

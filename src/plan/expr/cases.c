@@ -143,12 +143,14 @@ put_operand_below(Node *node, void *operand)
 	return expression_tree_mutator(node, put_operand_below, operand);
 }
 
-/* CASE with an operand as CASE with conditions: the operand in the place of each CaseTestExpr. */
-static CaseExpr *
-put_operand(const CaseExpr *c)
+CaseExpr *
+gc_case_by_conditions(CaseExpr *c)
 {
-	CaseExpr   *copy = makeNode(CaseExpr);
+	CaseExpr   *copy;
 
+	if (c->arg == NULL)
+		return c;
+	copy = makeNode(CaseExpr);
 	*copy = *c;
 	copy->arg = NULL;
 	copy->args = (List *) put_operand_below((Node *) c->args, c->arg);
@@ -173,8 +175,7 @@ gc_translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c)
 	uint16		space;
 	int			e;
 
-	if (c->arg)
-		c = put_operand(c);
+	c = gc_case_by_conditions(c);
 	if (kind == GC_KIND_NONE)
 		return gc_refuse(tr, "type %s is not supported", format_type_be(c->casetype));
 	choice = begin_choice(tr, (Expr *) c);

@@ -14,6 +14,9 @@
 
 extern int	gc_translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c);
 
+/* CASE with an operand as CASE with conditions: the operand in the place of each CaseTestExpr. */
+extern CaseExpr *gc_case_by_conditions(CaseExpr *c);
+
 /* GREATEST or LEAST of texts. */
 extern int	gc_translate_text_extreme(GcTranslation *tr, GcLeaf *leaf, MinMaxExpr *m);
 

@@ -4,7 +4,7 @@
  *	  Does anything in an expression raise an error?
  *
  * Which calls do not depends on what the expression is to be evaluated over: see text_calls.c, rewrite/cannot_raise.c
- * and group/choice.c.  Here are the rules for the nodes between them.
+ * and group/near.c.  Here are the rules for the nodes between them.
  *
  * Planner, in backends.
  *

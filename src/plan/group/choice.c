@@ -16,18 +16,16 @@
 #include "choice.h"
 
 #include "access/transam.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
+#include "optimizer/cost.h"
 #include "utils/typcache.h"
 
 #include "../base/builder.h"
 #include "groups.h"
+#include "near.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../expr/expr.h"
-#include "../expr/operators.h"
-#include "../expr/raises.h"
 
 /* The pipeline that chooses, opened if need be; -1 if there is no room for it. */
 static int
@@ -51,13 +49,13 @@ choice_pipeline(GcTranslation *tr)
 	return tr->choice - 1;
 }
 
-/* Test a clause, or leave the translation as it was. */
+/* Test what a clause is translated to, or leave the translation as it was. */
 static bool
-try_clause(GcTranslation *tr, Expr *clause)
+try_clause(GcTranslation *tr, Expr *clause, int (*translate) (GcTranslation *tr, GcGroups *groups, Expr *expr))
 {
 	GcTranslation *before = gc_builder_save(tr);
 	int			pipeline = choice_pipeline(tr);
-	int			e = pipeline < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, clause);
+	int			e = pipeline < 0 ? GC_NO_EXPR : translate(tr, tr->chosen, clause);
 
 	if (e < 0)
 	{
@@ -66,18 +64,6 @@ try_clause(GcTranslation *tr, Expr *clause)
 	}
 	gc_build_filter(tr, pipeline, e, 0.5);
 	return true;
-}
-
-void
-gc_choose_having(GcTranslation *tr, List *having)
-{
-	ListCell   *lc;
-
-	/* Without keys there is one group. */
-	if (tr->group_keys[tr->main] == NIL)
-		return;
-	foreach(lc, having)
-		tr->having_left |= !try_clause(tr, lfirst(lc));
 }
 
 /*
@@ -133,73 +119,66 @@ order_expr(GcTranslation *tr, const PathKey *key)
 	return GC_NO_EXPR;
 }
 
-/* Can the operator raise no error, whatever its arguments are? */
-static bool
-is_harmless(const OpExpr *op)
+/* What PostgreSQL expects the test of a clause to cost. */
+static Cost
+clause_cost(PlannerInfo *root, Node *clause)
 {
-	const char *name = get_opname(op->opno);
+	QualCost	cost;
 
-	if (op->opno >= FirstGenbkiObjectId || gc_type_kind(exprType(linitial(op->args))) == GC_KIND_NONE)
-		return false;
-	return gc_comparison_op(name) != 0 ||
-		(op->opresulttype == NUMERICOID && (strcmp(name, "+") == 0 || strcmp(name, "-") == 0 || strcmp(name, "*") == 0));
+	cost_qual_eval_node(&cost, clause, root);
+	return cost.per_tuple;
 }
 
-GcRaises
-gc_call_raises(const Node *node)
+/* As order_qual_clauses() has it. */
+List *
+gc_order_having(PlannerInfo *root, List *having)
 {
-	List	   *args;
-	const GcBuiltin *b = gc_builtin_called(node, &args);
+	List	   *ordered = NIL;
+	ListCell   *lc;
 
-	return ((b->flags & GC_SAFE_OF_GROUPS) && gc_are_harmless(b, args)) || (IsA(node, OpExpr) && is_harmless((const OpExpr *) node)) ?
-		GC_RAISES_BELOW : GC_RAISES_UNKNOWN;
+	foreach(lc, having)
+	{
+		int			at = list_length(ordered);
+
+		while (at > 0 && clause_cost(root, list_nth(ordered, at - 1)) > clause_cost(root, lfirst(lc)))
+			at--;
+		ordered = list_insert_nth(ordered, at, lfirst(lc));
+	}
+	return ordered;
 }
 
-bool
-gc_is_sorted_by(const EquivalenceClass *ec, const Node *expr)
+/* A group that a clause drops is not tested by those behind it.  So none is tested here behind one that may raise an error there. */
+void
+gc_choose_having(GcTranslation *tr, List *having)
 {
-	return list_length(ec->ec_members) == 1 && equal(linitial_node(EquivalenceMember, ec->ec_members)->em_expr, expr);
-}
+	ListCell   *lc;
 
-typedef struct GroupsContext
-{
-	List	   *keys;			/* what the main pipeline groups by */
-	EquivalenceClass *order;	/* what the device computes of each group */
-} GroupsContext;
-
-/*
- * May an expression of groups raise an error?  PostgreSQL computes it of all groups, and we of the
- * chosen ones only.  What keys and arguments of aggregates are made of, the device has computed.
- */
-static GcRaises
-of_groups_raises(Node *node, void *of)
-{
-	const GroupsContext *context = of;
-
-	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, PlaceHolderVar) || IsA(node, Param) ||
-		list_member(context->keys, node) || gc_is_sorted_by(context->order, node))
-		return GC_RAISES_NOTHING;
-	return gc_call_raises(node);
-}
-
-/* The first few of all groups are not the first few of what HAVING leaves. */
-static bool
-may_choose_groups(GcTranslation *tr, const PathKey *key, List *exprs)
-{
-	GroupsContext context = {tr->key_nodes[tr->main], key->pk_eclass};
-
-	return tr->group_keys[tr->main] != NIL && !tr->having_left && !gc_may_raise((Node *) exprs, of_groups_raises, &context);
+	/* Without keys there is one group. */
+	if (tr->group_keys[tr->main] == NIL)
+		return;
+	foreach(lc, having)
+	{
+		if (try_clause(tr, lfirst(lc), gc_groups_expr))
+			continue;
+		(void) try_clause(tr, lfirst(lc), gc_groups_maybe);
+		tr->having_left = true;
+		if (gc_groups_may_raise(tr, lfirst(lc), NULL))
+			break;
+	}
 }
 
 bool
 gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 {
-	const PathKey *key = linitial_node(PathKey, pathkeys);
+	PathKey    *key = linitial_node(PathKey, pathkeys);
 	const bool	grouped = tr->pipelines[tr->main].sink == GC_SINK_AGGREGATE;
 	GcPPipeline *pl;
 	int			e;
 
-	if ((grouped && !may_choose_groups(tr, key, exprs)) || (e = order_expr(tr, key)) < 0)
+	/* The first few of all groups are not the first few of what HAVING leaves. */
+	if (grouped && (tr->group_keys[tr->main] == NIL || tr->having_left || gc_groups_may_raise(tr, (Node *) exprs, key->pk_eclass)))
+		return false;
+	if ((e = order_expr(tr, key)) < 0)
 		return false;
 	pl = &tr->pipelines[grouped ? tr->choice - 1 : tr->main];
 	pl->descending = GC_IS_DESCENDING(key);

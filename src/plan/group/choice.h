@@ -12,11 +12,13 @@
 #define GC_CHOICE_H
 
 #include "../base/translate.h"
-#include "../expr/raises.h"
+
+/* The conditions of HAVING in the order in which PostgreSQL tests them. */
+extern List *gc_order_having(PlannerInfo *root, List *having);
 
 /*
- * Have the device test those conditions of HAVING that it can on the main pipeline's groups.  The node tests all
- * of it once more, so that what cannot be translated is no failure.
+ * Have the device test those conditions of HAVING, which are in order, that it can on the main pipeline's groups.  The
+ * node tests all of it once more, so that what cannot be translated is no failure.
  */
 extern void gc_choose_having(GcTranslation *tr, List *having);
 
@@ -26,11 +28,5 @@ extern void gc_choose_having(GcTranslation *tr, List *having);
  * nothing raises an error that is computed of others.
  */
 extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted);
-
-/* May a call itself raise an error, of whatever a node returns?  GC_RAISES_UNKNOWN: it is none, or not known. */
-extern GcRaises gc_call_raises(const Node *node);
-
-/* Is a class, which rows are sorted by, of that expression alone? */
-extern bool gc_is_sorted_by(const EquivalenceClass *ec, const Node *expr);
 
 #endif							/* GC_CHOICE_H */

@@ -586,12 +586,11 @@ column_of(GcTranslation *tr, const Source *s, const GcSqlAggregate *sql)
 	}
 }
 
-/* An aggregate of a subquery's groups as a column of these. */
-static int
-aggregate_column(GcTranslation *tr, Aggref *agg)
+/* How an aggregate of the groups is computed, and of what; NULL, with a reason, if it is not. */
+static const GcSqlAggregate *
+find_source(GcTranslation *tr, const Aggref *agg, Source *s)
 {
 	const GcGroups *groups = tr->groups;
-	Source		s = {{groups->root, groups->leaves, groups->streamed, groups->over}, agg};
 	const char *name = get_func_name(agg->aggfnoid);
 	Aggref		plain = *agg;
 	const char *refusal;
@@ -602,12 +601,47 @@ aggregate_column(GcTranslation *tr, Aggref *agg)
 		plain.aggdistinct = NIL;
 	refusal = gc_aggregate_refusal(&plain, name);
 	if (refusal)
-		return gc_refuse(tr, "%s", refusal);
-	here = gc_level_enter(tr, s.rows.root, s.rows.leaves, s.rows.streamed, s.rows.groups);
-	s.in_parts = gc_agg_in_parts(tr, agg);
-	s.arg = gc_agg_argument(tr, agg);
+	{
+		gc_refuse(tr, "%s", refusal);
+		return NULL;
+	}
+	*s = (Source) {{groups->root, groups->leaves, groups->streamed, groups->over}, agg};
+	here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	s->in_parts = gc_agg_in_parts(tr, agg);
+	s->arg = gc_agg_argument(tr, agg);
 	gc_level_leave(tr, &here);
-	return tr->reason ? GC_NO_EXPR : column_of(tr, &s, gc_sql_aggregate(name));
+	return tr->reason ? NULL : gc_sql_aggregate(name);
+}
+
+/* An aggregate of a subquery's groups as a column of these. */
+static int
+aggregate_column(GcTranslation *tr, Aggref *agg)
+{
+	Source		s;
+	const GcSqlAggregate *sql = find_source(tr, agg, &s);
+
+	return sql ? column_of(tr, &s, sql) : GC_NO_EXPR;
+}
+
+const GcSqlAggregate *
+gc_groups_sums(GcTranslation *tr, const Aggref *agg, GcSums *sums)
+{
+	Source		s;
+	const GcSqlAggregate *sql = find_source(tr, agg, &s);
+	int			value;
+
+	if (sql == NULL || (sql->how != GC_AGGREGATE_SUM && sql->how != GC_AGGREGATE_AVG && sql->how != GC_AGGREGATE_VARIANCE) ||
+		(!GC_KIND_IS_INT(tr->pexprs[s.arg].kind) && tr->pexprs[s.arg].kind != GC_NUMERIC))
+		return NULL;
+	sums->count = count_column(tr, &s);
+	sums->sum = sum_column(tr, &s, false);
+	if (sql->how == GC_AGGREGATE_VARIANCE)
+	{
+		value = gc_build_cast(tr, s.arg, GC_NUMERIC);
+		s.arg = value < 0 ? value : gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, value, value, -1, -1);
+		sums->squares = s.arg < 0 ? s.arg : sum_column(tr, &s, false);
+	}
+	return tr->reason ? NULL : sql;
 }
 
 /* A column that a primary key among the grouping columns determines: a key as well, which splits no group. */

@@ -11,7 +11,7 @@
 #ifndef GC_PLAN_GROUPS_H
 #define GC_PLAN_GROUPS_H
 
-#include "../base/translate.h"
+#include "aggregates.h"
 
 /*
  * Make expr a key of the level's groups.  Its number, also if it was one before; -1, with a
@@ -61,6 +61,20 @@ extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
 /* Do the grouping columns, in every grouping set, have the primary key of this column's table among them? */
 extern bool gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node);
+
+/* Columns that an aggregate of groups is made of. */
+typedef struct GcSums
+{
+	int			count;
+	int			sum;
+	int			squares;		/* of a variance */
+} GcSums;
+
+/*
+ * While expressions are over groups: a sum, average or variance of integers or numerics.  NULL, perhaps with a reason, if it
+ * is none, or is not computed.
+ */
+extern const GcSqlAggregate *gc_groups_sums(GcTranslation *tr, const Aggref *agg, GcSums *sums);
 
 /* While expressions are over groups: a key of theirs. */
 extern int	gc_groups_key(GcTranslation *tr, int key);
