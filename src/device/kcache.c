@@ -153,8 +153,8 @@ next_work(const GcKernelCache *cache)
 		return WORK_AHEAD;
 	if (cache->trim && !cache->trimming)
 		return WORK_TRIM;
-	/* Half of the threads are left to first compilations, which take a part of the time. */
-	return cache->improvements.first != NULL && cache->improving < (cache->nthreads + 1) / 2 ? WORK_IMPROVE : WORK_NONE;
+	/* Three of four threads are left to first compilations: a request has five in the median, and waits for the longest. */
+	return cache->improvements.first != NULL && cache->improving < (cache->nthreads + 3) / 4 ? WORK_IMPROVE : WORK_NONE;
 }
 
 /* Wait for work; for kernels, *entry is which. */
