@@ -50,6 +50,14 @@ typedef enum GcKernelOrigin
 	GC_ORIGIN_COMPILED,
 } GcKernelOrigin;
 
+/* How long its first code took, in milliseconds; 0: it was not compiled. */
+typedef struct GcKernelTimes
+{
+	double		waited;			/* for a compile thread */
+	double		compiled;
+	double		loaded;
+} GcKernelTimes;
+
 typedef struct GcKernelCacheOptions
 {
 	const char *directory;		/* "" or NULL: memory only */
@@ -125,6 +133,9 @@ extern void gc_kcache_prefer_quick(GcCachedKernel *entry);
  * a later gc_kcache_get that finds the kernel loaded turns the answer to MEMORY.
  */
 extern GcKernelOrigin gc_kcache_origin(const GcCachedKernel *entry);
+
+/* Of an entry that gc_kcache_poll said is READY. */
+extern GcKernelTimes gc_kcache_times(const GcCachedKernel *entry);
 
 /*
  * To be called for each request that wants the kernel.  True if it is being compiled

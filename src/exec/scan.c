@@ -379,6 +379,15 @@ submit(GcScanState *node, GcBinding *b)
 	return code;
 }
 
+/* For who asks for DEBUG2: how an attempt went, as EXPLAIN tells of the last one alone. */
+static void
+tell_attempt(GcCode code, const GcRunInfo *info)
+{
+	ereport(DEBUG2,
+			(errmsg_internal("gpuconc's device has answered: %s, queue=%.3f compile=%.3f kernels=%.3f device=%.3f compiled=%u",
+							 gc_code_name(code), info->queue_ms, info->compile_ms, info->run_ms, info->total_ms, info->compiled)));
+}
+
 /* Wait for what a slot carries. */
 static GcCode
 await(GcScanState *node, GcBinding *b, int slot)
@@ -394,6 +403,7 @@ await(GcScanState *node, GcBinding *b, int slot)
 	node->begun = gc_slot_begun(slot);
 	if (is_retry(code))
 		learn(b, gc_slot_info(slot), code);
+	tell_attempt(code, gc_slot_info(slot));
 	/* So it would be, each time that this is asked for. */
 	if (code == GC_DATA && b->identity.h[0] != 0)
 		gc_hints_note_refusal(hints, &b->identity);

@@ -139,6 +139,17 @@ note_module(GcPipelineKernel *k, const GcKernel *before)
 	k->trials = 0;
 }
 
+/* For who asks for DEBUG1: what a kernel's first code took. */
+static void
+tell_times(const GcPipelineKernel *k)
+{
+	const GcKernelTimes times = gc_kcache_times(k->entry);
+
+	ereport(DEBUG1,
+			(errmsg_internal("gpuconc has compiled kernel %016llx in %.1f ms, after waiting %.1f ms for a compiler, and loaded it in %.1f ms",
+							 (unsigned long long) k->hash.h[0], times.compiled, times.waited, times.loaded)));
+}
+
 GcKernelState
 gc_kernel_poll(GcPipelineKernel *k, GcError *err)
 {
@@ -147,6 +158,8 @@ gc_kernel_poll(GcPipelineKernel *k, GcError *err)
 
 	if (state == GC_KERNEL_READY)
 		note_module(k, before);
+	if (state == GC_KERNEL_READY && before == NULL && gc_kcache_origin(k->entry) == GC_ORIGIN_COMPILED)
+		tell_times(k);
 	return state;
 }
 
