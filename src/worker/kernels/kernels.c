@@ -313,8 +313,8 @@ find_shape(const GcRequest *request, GcError *err)
 }
 
 /*
- * Rows of the scan, each as often as it comes to the sink; where the scan tries pairs, these.  Of groups below, those that are
- * expected count.  A block of 32 warps counts rows in 32 bits, a few units of each warp.  But where lists are
+ * Rows of the scan, each as often as it comes to the sink; where the scan tries pairs, these.  Of groups below, those
+ * that are expected count.  A block of 32 warps counts rows in 32 bits, a few units of each warp.  But where lists are
  * searched, a warp's unit alone may have more.
  */
 static u64
