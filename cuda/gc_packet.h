@@ -77,7 +77,7 @@
 #define GC_REFILL_STEP(tiles)		((tiles) < 1 ? 1 : (tiles) > GC_CHANNEL_STEP ? GC_CHANNEL_STEP : (tiles))
 #define GC_REFILL_VECTORS(threads)	GC_REFILL_STEP(2 * (threads) * GC_VEC / GC_TILE_ROWS)
 
-#if GC_CUDA && !defined(GC_QUICK)
+#if GC_CUDA
 
 #define GC_REFILL_PARTS(threads)	GC_REFILL_STEP(GC_WARPS(threads) / GC_TILE_PARTS)
 
@@ -98,19 +98,6 @@
 		const u32 gc_first = (gc_tile - gc_s * gc_a.scan.tiles_per_source) * GC_TILE_ROWS + gc_t % GC_TILE_PARTS * GC_WARP_ROWS; \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \
 		if (gc_first >= gc_src.nrows) continue;
-
-#else							/* whole tiles: there are no queues */
-
-#define GC_TILE_PARTS		1
-#define GC_REFILL_PARTS(threads)	(GC_CUDA ? GC_REFILL_VECTORS(threads) : 2)
-#define GC_PART_WARPS		1
-#define GC_PART_WARP		0
-#define GC_PART_QUEUES(threads)
-#define GC_PARTS_OF(from, to, step)		GC_TILES_OF(from, to, step)
-
-#endif
-
-#if GC_CUDA
 
 /* The place of the current row's packet: the lanes that come here together take places together. */
 GC_FN u32
@@ -163,6 +150,12 @@ gc_packet_place(u32 *count)
 
 #else							/* device host: a row at a time */
 
+#define GC_TILE_PARTS		1
+#define GC_REFILL_PARTS(threads)	2
+#define GC_PART_WARPS		1
+#define GC_PART_WARP		0
+#define GC_PART_QUEUES(threads)
+#define GC_PARTS_OF(from, to, step)		GC_TILES_OF(from, to, step)
 #define gc_packet_place(count)			GC_ATOMIC_ADD32(count, 1)
 #define GC_PACKET_PART_OF(type, at, i)	(((const type *) (at))[i])
 
