@@ -75,11 +75,10 @@ static const char *const optional_options[] = {
 
 /*
  * Options of a quick compilation: less optimization, and vectors of one row
- * (gc_target.h).  Together they halve the time.  With even less optimization
- * (max), the assembler has so much text that it takes longer.
+ * (gc_target.h).  Together they halve the time.
  */
 static const char *const quick_options[] = {
-	"--Ofast-compile=mid",
+	"--Ofast-compile=min",
 	"-DGC_QUICK",
 };
 
