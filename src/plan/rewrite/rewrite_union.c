@@ -93,7 +93,7 @@ is_distinct(Node *tree)
 	return op && !op->all && has_groups(op);
 }
 
-/* Are values that are equal to op also equal to `tree` and all expressions below it? */
+/* Has `tree` the types, collations and operators of equality of op? */
 static bool
 compares_as(const SetOperationStmt *op, const SetOperationStmt *tree)
 {
