@@ -325,8 +325,8 @@ enum
 #define GC_WINDOW_MOST_STEPS	32
 
 /*
- * A step of a launch is two words: what it does, which array of row numbers is read, and the width of runs that are
- * merged, the places of a chunk, or the number of chunks; and the number of its units.
+ * A step of a launch is two words.  The first says what it does, which array of row numbers is read, and the width of
+ * runs that are merged, the places of a chunk, or the number of chunks.  The second is the number of its units.
  */
 #define GC_WINDOW_STEP(phase, order, width)	((u64) (phase) | (u64) (order) << 8 | (u64) (width) << 16)
 #define GC_WINDOW_PHASE(step)	((u32) (step) & 0xff)
@@ -335,7 +335,7 @@ enum
 
 /*
  * A column of the rows: the number of its words (or GC_WINDOW_NO_WORD), where its NULL flag is, whether its values are
- * floats, and of a key, in which order they are.
+ * floats.  Of a key, in which order they are, too.
  */
 #define GC_WINDOW_NO_WORD			0xffffu
 #define GC_WINDOW_COLUMN(word, high, null_word, null_bit, is_float) \

@@ -20,8 +20,8 @@
 
 /*
  * Called by one thread.  Writes of its block up to the last barrier are seen by every thread that sees this thread's
- * next writes.  Writes of other threads, before any that this thread has seen, are seen by its block.  It is weaker
- * than GC_FENCE, whose single order of all fences is not needed.
+ * next writes.  Writes of other threads that came before one which this thread has seen are seen by its block.  It is
+ * weaker than GC_FENCE, whose single order of all fences is not needed.
  */
 GC_FN void
 gc_order(void)

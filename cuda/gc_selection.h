@@ -232,7 +232,7 @@ gc_accept(u32 *m, const u32 *at, const u32 *table, u32 pass)
 
 /*
  * The requests in `live` that want any of the GC_SUMMARY_ROWS rows around `row`; the block
- * summary then names them. `end` is the first row that is not part of the scan.  On device cuda
+ * summary then names them.  `end` is the first row that is not part of the scan.  On device cuda
  * neighbouring lanes have these rows, and all lanes with rows before `end` come here.  On device
  * host a thread takes these rows part by part, so all requests' selection bitmaps are written.
  */

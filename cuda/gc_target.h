@@ -14,7 +14,7 @@
  * which are live (GC_SETTLE).  Later stages look at live rows only (GC_EACH_LIVE .. GC_END_LIVE).
  * Where a test is safe and cheap, they may look at other rows if that is quicker
  * (GC_EACH_CHEAP).  On cuda they then look at all rows, since eight loads at once take less time
- * than one branch after another.  Last, GC_ROWS .. GC_END_ROWS visits each live row once; inside
+ * than one branch after another.  Last, GC_ROWS_* .. GC_END_ROWS_* visits each live row once; inside
  * it, `continue` drops the row.
  *
  * All is one stage where only filters come, most vectors have a live row, and little is done

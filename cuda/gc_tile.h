@@ -368,7 +368,7 @@ gc_column(u64 cached, u64 private_, u32 chunk)
 }
 
 /*
- * Description of a column in a scan that several requests share. 0 for `wanted`: no request that reads the
+ * Description of a column in a scan that several requests share.  0 for `wanted`: no request that reads the
  * column reads this chunk, whose codes may then be missing.
  */
 GC_FN GcCol

@@ -6,11 +6,11 @@
  * Rows lie column by column (codegen/sink/sink_rows.c).  A step of a launch does one phase of one window: a loop over
  * units that do not depend on each other.  Where rows are few, one block takes several steps.
  *
- * What a row is sorted by is packed into a word: of the first keys as many as find room, each in as many bits as the
- * values that there are take.  Rows whose words are equal are compared by their keys, unless all found room.  Two
- * arrays of words and row numbers take turns in the sort, which merges runs of twice the length in each launch.  A unit
- * of it writes GC_WINDOW_RUN places, wherever the runs begin.  Behind the sort, the numbers that are not in order are
- * the marks of places: where partitions and groups of peers begin.
+ * The keys that a row is sorted by are packed into a word: of the first ones as many as find room.  Each has as many
+ * bits as the values that there are take.  Rows whose words are equal are compared by their keys, unless all found
+ * room.  Two arrays of words and row numbers take turns in the sort, which merges runs of twice the length in each
+ * launch.  A unit of it writes GC_WINDOW_RUN places, wherever the runs begin.  Behind the sort, the numbers that are
+ * not in order are the marks of places: where partitions and groups of peers begin.
  *
  * A scan has three phases: the total of each chunk of places, the total before each chunk, the state at each place.  A
  * state is a partition's result up to a place.  Where a frame begins with its partition, the state at its end is the

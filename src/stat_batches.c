@@ -221,8 +221,8 @@ gpuconc_stat_get_kernels(PG_FUNCTION_ARGS)
  * so each process has as many tracks as spans that overlap.
  * Each device has processes of its own.
  *
- * Requests in waves belong to no batch.  Users who see all sessions' batches see waves and other
- * copies, too: those since the first request of the batches that are shown, or the newest where there is no batch.
+ * Requests in waves belong to no batch.  Users who see all sessions' batches see waves and other copies, too.  They are
+ * those since the first request of the batches that are shown, or the newest where there is no batch.
  *-------------------------------------------------------------------------
  */
 typedef enum TimelineProcess
@@ -344,8 +344,8 @@ first_submitted(const GcBatchRecord *batches, int n)
 }
 
 /*
- * The waves and other copies to be shown, the earliest first or nearly so: those since `since`, or the newest if that is
- * 0.  *origin, where the timeline begins, moves to the earliest of them: requests copy before their batch begins.
+ * The waves and other copies to be shown, the earliest first or nearly so: those since `since`, or the newest if that
+ * is 0.  *origin, where the timeline begins, moves to the earliest of them, as requests copy before their batch begins.
  */
 static GcWaveRecord *
 visible_waves(int limit, TimestampTz since, TimestampTz *origin, int *n)

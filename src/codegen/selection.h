@@ -38,7 +38,7 @@ typedef struct GcPredicates
 
 /*
  * Find the steps of a pipeline that depend on one column each: filters, and probes, on integer
- * codes. `allowed`, by column of the program, says which columns may be tested.  A step that may
+ * codes.  `allowed`, by column of the program, says which columns may be tested.  A step that may
  * fail is no predicate, since not every row may reach it.  A probe of a hash build that is
  * expected to drop no row gets a direct lookup only.  As a predicate it would cost one more lookup
  * per row.

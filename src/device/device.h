@@ -96,7 +96,8 @@ typedef struct GcLaunch
 	bool		whole_shared;	/* give multiprocessors the most shared memory and the least
 								 * cache, instead of the driver's choice for this kernel
 								 * (sched/policy/launch_order.h).  Host: ignored */
-	double		link_bytes;		/* an estimate, for a pretended link: reads in the host's memory, as bytes of copies */
+	double		link_bytes;		/* what it reads in the host's memory, in bytes of copies that take as
+								 * long: an estimate, for a pretended link.  cuda: ignored */
 } GcLaunch;
 
 /* A member of a gang launch (cuda/gc_abi.h): a whole GcArgs, and its blocks. */

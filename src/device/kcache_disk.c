@@ -8,7 +8,7 @@
  * which is no protection against malice.
  *
  * A file that is read gets a new time of modification: by it, the files used least
- * recently are found.  Servers may share a directory.  One of them may remove another one's file, which then compiles
+ * recently are found.  Servers may share a directory.  One of them may remove a file of another, which then compiles
  * the kernel again.
  *
  * Process and threads: the worker; its main thread, but for gc_kdisk_store and

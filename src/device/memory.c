@@ -442,7 +442,7 @@ split(GcPool *pool, BlockNo no, u64 size)
 	block->size = size;
 }
 
-/* A piece from one of the pool's ends, or a free one of just its size. 0: there is none. */
+/* A piece from one of the pool's ends, or a free one of just its size; 0: there is none. */
 static GcAddr
 alloc(GcPool *pool, u64 size, bool stays)
 {

@@ -30,8 +30,8 @@ extern void gc_pool_destroy(GcPool *pool);
 /*
  * The begin of the lowest free block that has room.  For memory that stays taken for long: the highest block of just
  * this size, else the end of the highest that has room.  O(log n).  So such memory lies at the pool's end, where pieces
- * of few sizes take each other's places.  Large pieces find room at its begin. 0 when nothing fits (or no memory for
- * bookkeeping); size > 0.
+ * of few sizes take each other's places.  Large pieces find room at its begin.  Both return 0 when nothing
+ * fits (or no memory for bookkeeping); size > 0.
  */
 extern GcAddr gc_pool_alloc(GcPool *pool, u64 size);
 extern GcAddr gc_pool_alloc_to_stay(GcPool *pool, u64 size);

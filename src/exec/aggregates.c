@@ -3,8 +3,8 @@
  * aggregates.c
  *	  From a group's accumulators to the datums of its aggregates.
  *
- * Where SQL's aggregate is more than a conversion of the accumulator, PostgreSQL's
- * own function computes it, or one that rounds as it does (quotient.c), so that scale and spelling are its own.
+ * Where SQL's aggregate is more than a conversion of the accumulator, PostgreSQL's own function computes it, or one
+ * that rounds as it does (quotient.c).  So scale and spelling are PostgreSQL's.
  *
  * Runs in backends, while the request slot is held.
  *

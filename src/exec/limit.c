@@ -3,12 +3,12 @@
  * limit.c
  *	  How long a request may run, as PostgreSQL's own plan could answer meanwhile.
  *
- * A plan is chosen by estimates, and these may be wrong by a factor of thousands: a join without an index looks cheap
+ * A plan is chosen by estimates, and these may be wrong by a factor of thousands.  A join without an index looks cheap
  * where ten rows are expected and a million come.  So a request that takes many times what PostgreSQL's own plan was
- * expected to take is stopped, and that plan answers.  That may have been the wrong estimate instead.  So the own plan is
- * timed, too.  For ten minutes, it answers if it took less than the request had.  Else the limit is many times
- * what it took.  A plan that never came to its end, as its user was tired of it, sets no limit.  One of which
- * a LIMIT above wants no more rows has come to its end.
+ * expected to take is stopped, and that plan answers.  That may have been the wrong estimate instead.  So the own plan
+ * is timed, too.  For ten minutes, it answers if it took less than the request had.  Else the limit is many times what
+ * it took.  A plan that never came to its end, as its user was tired of it, sets no limit.  One of which a LIMIT above
+ * wants no more rows has come to its end.
  *
  *   expected 20 ms, stopped after 5 s, own plan took 30 ms		own plan answers
  *   expected 20 ms, stopped after 5 s, own plan took 60 s		limit of 10 minutes

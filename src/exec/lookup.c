@@ -44,8 +44,8 @@
  *
  * A dictionary has texts of rows that were deleted or never committed.  A range of integers has some that no row ever
  * had.  A function that may show its arguments must not see those.  So the rows that the request is bound to are gone
- * through here: those of the chunks that are served, but for their holes, and the private ones.  PostgreSQL might call
- * the function for any of these rows.
+ * through here.  They are those of the chunks that are served, but for their holes, and the private ones.  PostgreSQL
+ * might call the function for any of these rows.
  *-------------------------------------------------------------------------
  */
 

@@ -360,8 +360,8 @@ as_many(const GcRowsSeen *seen, const GcRowsSeen *before, double drift)
 }
 
 /*
- * By how much rows and costs may differ for a plan that took so much less to be the better one still: one plan may take
- * more by that factor, and the other one less.  Below 1: not at all.
+ * The factor by which rows and costs may differ for a plan that took so much less to be the better one still.  One plan
+ * may take more by that factor, and the other one less.  Below 1: not at all.
  */
 static double
 drift_of_lead(double lead)

@@ -47,7 +47,7 @@ typedef enum GcAggValue
 /* How words of an accumulator, or a value's image and these, become one. */
 typedef enum GcMerge
 {
-	GC_MERGE_ADD,				/* 64 bits; beside the values that the table says, bound ones may have: */
+	GC_MERGE_ADD,				/* 64 bits; gc_merge_of() makes one of these of it, by the bound register: */
 	GC_MERGE_ADD128,			/* two words, the lower first */
 	GC_MERGE_ADDF,				/* a double */
 	GC_MERGE_PRECISE,			/* two doubles, which together are the sum */

@@ -25,7 +25,7 @@ extern GcHash gc_hash_bytes(const void *bytes, size_t size, u64 seed);
 /* Mix more bytes into a hash. */
 extern void gc_hash_mix(GcHash *hash, const void *bytes, size_t size);
 
-/* The hash of a set of words, which begins with 0. Add n to it that it has not, or take n that it has, in any order. */
+/* The hash of a set of words, which begins with 0: add n to it that it has not, or take n that it has, in any order. */
 extern void gc_hash_add(GcHash *set, const void *words, size_t n);
 extern void gc_hash_take(GcHash *set, const void *words, size_t n);
 

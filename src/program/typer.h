@@ -55,7 +55,7 @@ extern void gc_add_infinities(const GcRange *from, GcRange *r);
 /* Range, scale and checks of a cast. */
 extern GcCode gc_type_cast(GcTyper *t, GcExpr *e, GcRange *r);
 
-/* Registers and scales of the inputs that expressions refer to, for the code generator. */
+/* Registers and scales of columns, parameters and the like that expressions refer to, for the code generator. */
 extern void gc_lay_out_values(GcTyper *t);
 
 /* How payloads are stored, once expressions are typed. */

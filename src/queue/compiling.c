@@ -29,7 +29,7 @@ typedef struct Noted
 static Noted noted[MOST_NOTED];
 static int	next_noted = 0;
 
-/* The worker's: programs that were published before it began. */
+/* The worker's: compilations that were published as asked for before it began. */
 static uint32 before = 0;
 
 GcHash

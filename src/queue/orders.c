@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * orders.c
- *	  Rows that requests read of tables, and those that they would not have read were the table sorted by a column.
+ *	  Bytes that requests read of tables, and those that they would not have read were the table sorted by a column.
  *
  * Process and threads: backends.  A hash table in main shared memory, made at server start and never freed.  Lock: its
  * own LWLock, held for a look-up, and exclusively only for a column that is new, and for a reset.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * orders.h
- *	  Rows that requests read of tables, and those that they would not have read were the table sorted by a column.
+ *	  Bytes that requests read of tables, and those that they would not have read were the table sorted by a column.
  *
  * Written and read by backends.
  *

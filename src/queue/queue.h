@@ -59,7 +59,7 @@ typedef struct GcLutValue
 {
 	const GcSharedLookup *shared;	/* NULL: it travels with the request: */
 	const GcDict *dict;			/* of a text program, which the device executes; else NULL: */
-	GcHash		function;		/* text programs: identity of the results */
+	GcHash		function;		/* text programs: identity of the expression that they compute */
 	u64			data_off;		/* entry 0 is f(NULL); or the text program (cuda/gc_text.h) */
 	u64			nulls_off;		/* bytes, 1 = NULL */
 	i64			base;			/* entry 1 is f(base) */

@@ -291,7 +291,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 		log.launches = !l->gang->counted;
 		l->gang->counted = true;
 	}
-	/* With little residual time, the error of the rest is as large as the residual part. */
+	/* With little residual time, the error of the rest is as large as the time that residual_part stands for. */
 	if (l->residual_us > l->predicted_us * LEFT_LEAST)
 		gc_learn(&residual_part, gc_residual_part(time_us, l->predicted_us - l->residual_us * l->residual_part, l->residual_us));
 	if (l->fused)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * group_scan.c
- *	  Pipelines over the groups of an earlier pipeline.  They are for HAVING, joins with an aggregated subquery,
- *	  aggregates of aggregates, and the choice of groups.  And over the rows of one.
+ *	  Pipelines over the groups, or the rows, of an earlier pipeline.  Those over groups are for HAVING, joins with
+ *	  an aggregated subquery, aggregates of aggregates, and the choice of groups.
  *
  * Groups lie row by row: a group's words, and for hashed groups its key.  So these kernels have
  * one phase, in which a thread takes one group after another.  A dense group's keys are computed

@@ -20,7 +20,7 @@ extern void cg_pipeline(Cg *cg);
 
 /*
  * Emit declarations that are computed from argument words alone, so that every scope can repeat
- * them. `top`: where the pipeline's part of the shared memory begins.
+ * them.  `top`: where the pipeline's part of the shared memory begins.
  */
 extern void cg_scope(Cg *cg, Text *t, const char *top);
 

@@ -31,7 +31,7 @@ typedef struct Update
 	const char *type;			/* of totals in registers, */
 	const char *nothing;		/* which begin with this */
 	const char *merge;			/* statement for these: the total, the value merged with it */
-	const char *cell;			/* the cell's word, and the next one */
+	const char *cell;			/* expression for a cell's value: the word, and the next one */
 	bool		tested;			/* it pays to leave out totals of nothing */
 } Update;
 

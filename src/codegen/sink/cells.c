@@ -68,7 +68,7 @@ cg_fold_in_cell(Cg *cg)
 	text_addf(cg->out, "}\n");
 }
 
-/* Total of a cell's copies, added to eN. */
+/* Add the total of a cell's copies to eN. */
 void
 cg_gather_cell(Cg *cg, Text *t)
 {

@@ -208,7 +208,7 @@ finds_several(const GcProgram *p, const GcPStep *step)
 	return cg_may_multiply(p, step) && !gc_builds(p)[step->build].unique && !gc_builds(p)[step->build].set;
 }
 
-/* A bit for each step before which an edge may lie; bit nsteps: before the sink. 0: it may have none. */
+/* A bit for each step before which an edge may lie; bit nsteps: before the sink; 0: it may have none. */
 static u64
 edges_of(const GcProgram *p, const GcPPipeline *pl)
 {

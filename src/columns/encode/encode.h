@@ -68,7 +68,7 @@ extern void gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColu
 /* Append n rows of NULLs. */
 extern void gc_encoder_add_nulls(GcEncoder *encoder, uint32 n);
 
-/* The columns as given to gc_encoder_create, and the state of one. */
+/* The columns as given to gc_encoder_create, and the problem of one. */
 extern int	gc_encoder_columns(const GcEncoder *encoder, const GcColSpec **specs);
 extern GcColProblem gc_encoder_problem(const GcEncoder *encoder, int col);
 

@@ -51,14 +51,14 @@ typedef struct GcReading
 	uint16	   *missing;
 	uint32		missing_size;
 	uint32	   *row_start;
-	uint32	   *base_row_start; /* not full: the size that it must come to */
+	uint32	   *base_row_start; /* not full: what row_start must equal */
 	uint32	   *problem_page;	/* per column of the set: first page with a problem */
 	GcColumnSet *set;
 
 	/* A hot chunk's (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */
 	GcJobHotPage *wanted;
 	bool	   *refused;		/* per wanted page */
-	GcHotPages *hot;			/* of the kept chunks, in local memory */
+	GcHotPages *hot;			/* of the kept pages, in local memory */
 	uint32		versions_size;
 	uint32		left_out_size;
 	uint32		gone_size;

@@ -3,7 +3,7 @@
  * disk.h
  *	  Columns that outlive the server's end: files of chunks' columns.
  *
- * A file has one column of one chunk of the heap, and the chunk's notes of its pages.  A loader writes files once a
+ * A file has one column of one chunk of the heap, and the chunk's facts of its pages.  A loader writes files once a
  * load is published.  A load reads them instead of the heap, and looks at the map or the pages' LSNs as it always does.
  *
  * Claim.  A file is believed only if no record that its pages' LSNs or its map page's LSN name was lost or replaced
@@ -43,7 +43,7 @@ extern bool gc_disk_usable(Relation rel);
 extern double gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks);
 
 /*
- * Read the set's columns from files into its encoder, which is empty; for a whole chunk, the notes of its pages, too.
+ * Read the set's columns from files into its encoder, which is empty; for a whole chunk, the facts of its pages, too.
  * The pages must still be proven.  For other chunks they need not: their LSNs are those of the base's chunk.  False:
  * there are no such files, and the set is to be prepared again.  Needs a guard.
  */

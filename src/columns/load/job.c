@@ -3,8 +3,8 @@
  * job.c
  *	  Load jobs: slots, claims, which process cleans up, and how large the results will be.
  *
- * Runs in backends and loader workers.  Chunks that a process has claimed and has in hand are noted in `mine`.  So
- * gc_job_leave() can undo it after an error, a cancel, or (by before_shmem_exit) the process's end.
+ * Runs in backends and loader workers.  A process notes its claims, and the memory that it has in hand, in `mine`.  So
+ * gc_job_leave() can undo them after an error, a cancel, or (by before_shmem_exit) the process's end.
  *
  * A session takes over the chunks of a loader that waits for a heavyweight lock.
  *

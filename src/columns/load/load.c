@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * load.c
- *	  Loading columns: which pages to read, and reading them with others.
+ *	  Loading columns: which chunks and hot pages to read, and reading them with others.
  *
  * Runs in sessions, and in loader workers that refresh a table.  A load is
  * planned in local memory under a guard.  If the relation's version is still
@@ -240,8 +240,8 @@ keep_all(GcLoadPlan *plan)
 }
 
 /*
- * Decide on the hot chunks after a load. `delta` has the pages that chunks of plan->base do not serve, plan->work the
- * chunks of the heap to load or to amend.  Counts the chunks to load in plan.  Needs a guard.
+ * Decide on the hot chunks after a load.  `delta`: the pages that chunks of plan->base do not serve; plan->work: the
+ * chunks of the heap to load or to amend.  New hot chunks are added to plan->ntodo.  Needs a guard.
  */
 static void
 plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
@@ -476,7 +476,7 @@ estimate_new(const Load *load, GcLoadPlan *plan)
 	plan->known_bytes = missing.known;
 }
 
-/* Decide which pages to read; false if there are none. */
+/* Decide which columns and pages to load; false if there are none. */
 static bool
 make_plan(const Load *load, GcLoadPlan *plan)
 {
@@ -668,7 +668,7 @@ run_plan(Load *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 	return code;
 }
 
-/* Help with the job that goes on, or else load the columns that are left. */
+/* Help with the job that goes on, or else begin one for all that is left. */
 static GcCode
 load_once(Load *load, GcNext *next, GcError *err)
 {

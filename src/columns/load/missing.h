@@ -29,7 +29,7 @@ typedef struct GcPresent
 typedef struct GcMissing
 {
 	double		ms;				/* to load missing columns */
-	double		bytes;			/* that it takes then, less columns that are being loaded already */
+	double		bytes;			/* that missing columns will take, but for those that are being loaded already */
 	double		known;			/* the part of these that earlier loads have told */
 	int			in_vain;		/* how often lately a column of it was loaded in vain (store/ghosts.h) */
 	TimestampTz failed_at;		/* when its last load failed; 0: it did not */
@@ -54,7 +54,7 @@ gc_worth_waiting(double load_ms, double ms, double other_ms)
 	return ms + GC_WAIT_FACTOR * load_ms < other_ms;
 }
 
-/* Add those of these columns that the cache lacks; true if it lacks any, or the whole table.  With a guard. */
+/* Add those of these columns that the cache lacks; true if it lacks any, or has no directory.  With a guard. */
 extern bool gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missing);
 
 /* Note a use of those of these columns that are there.  With a guard. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * seen.h
- *	  The cached values of a table's column, as the planner asks for them.
+ *	  The range of a column's cached values, and the size of its dictionary, for the planner.
  *
  * It may have changed when the plan is executed.
  *

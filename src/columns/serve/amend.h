@@ -84,7 +84,7 @@ typedef struct GcAmendment
  */
 extern bool gc_amend_find(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
-/* Find the open questions of the base's own snapshot, which has just been served. */
+/* Find the open versions for the base's own snapshot, which has just been served. */
 extern void gc_amend_open(GcProof *proof, const GcBase *base, Snapshot snapshot, GcAmendment *amendment);
 
 #endif							/* GC_AMEND_H */

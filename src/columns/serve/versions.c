@@ -212,7 +212,7 @@ ask_log(FullTransactionId fxid, pg_atomic_uint32 *known, uint32 committed, uint3
 }
 
 /*
- * Does the snapshot see this transaction's changes? `committed` and `aborted` are the bits of *known that say its
+ * Does the snapshot see this transaction's changes?  `committed`, `aborted`: the bits of *known that say its
  * outcome.  The snapshot is asked first: a transaction that is finished now may have been in progress for it.
  */
 static GcSight

@@ -106,7 +106,7 @@ extern GcHorizon gc_horizon(Relation rel);
 /* Judge a tuple of a locked or copied page, and note a version's transactions in *v. */
 extern GcTupleFate gc_judge_tuple(const GcHorizon *h, HeapTupleHeader tuple, GcVersion *v);
 
-/* A snapshot, and its bounds as transactions of 64 bits. */
+/* A snapshot, and its xmin as a transaction of 64 bits. */
 typedef struct GcSeer
 {
 	Snapshot	snapshot;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ghosts.c
- *	  Sizes and uses of columns that are not in the cache.  See ghosts.h.
+ *	  Sizes and failed loads of columns that are not in the cache.  See ghosts.h.
  *
  * Runs in any process that has a PGPROC.  The table belongs to everyone.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ghosts.h
- *	  Ghosts: sizes and uses of columns that are not in the cache any more, or could not be brought into it.
+ *	  Ghosts: sizes and failed loads of columns that are not in the cache any more, or could not be brought into it.
  *
  * The word is that of replacement policies (Megiddo, Modha: ARC, 2003).
  *

@@ -29,7 +29,7 @@
 /* A table's key, compared as bytes. */
 typedef struct GcLookupKey
 {
-	uint64		function[2];	/* the kind of table: expression, ranking, translation */
+	uint64		function[2];	/* a hash of the expression or time zone, or that it is a ranking, a translation */
 	uint64		dict;			/* identity of the values (gc_dict_shared_id()), or 0: integers */
 	uint64		to_dict;		/* translations: the dictionary whose codes are the results */
 	int64		base;			/* integers: the first */

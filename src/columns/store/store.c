@@ -4,8 +4,8 @@
  *	  The table of cached relations: relation -> directory; forgetting relations, and room by evicting columns.
  *
  * Runs in any process that has a PGPROC.  The table and the directories that it
- * points to belong to everyone.  A directory is replaced as a whole, under GC_LOCK_STORE, and chunks that the new one
- * no longer has are retired.
+ * points to belong to everyone.  A directory is replaced as a whole, under GC_LOCK_STORE, and chunks and dictionaries
+ * that the new one no longer has are retired.
  *
  * Lookup tables are evicted first (lookups.c), then the least recently used column.
  *
@@ -214,7 +214,7 @@ gc_store_losses(void)
 
 /*
  * Take the directory out of an entry, and the entry out of the table unless it
- * is being loaded.  The caller holds GC_LOCK_STORE exclusively, and has to retire the directory's chunks.
+ * is being loaded.  The caller holds GC_LOCK_STORE exclusively, and has to call gc_directory_retire().
  */
 static GcDirectory *
 unlink_directory(GcRelEntry *entry)

@@ -46,7 +46,7 @@ extern bool gc_store_is_current(const GcRelKey *key, uint64 version);
 
 /*
  * Replace the directory of a relation being loaded; false if its version has
- * changed.  The caller retires chunks that the new directory no longer has.
+ * changed.  The caller retires chunks and dictionaries that the new directory lacks.
  */
 extern bool gc_store_publish(const GcRelKey *key, uint64 version, GcDirectory *dir);
 

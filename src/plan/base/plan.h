@@ -18,9 +18,8 @@
  *	  Vars are of relation 1; Oids of functions that the user must be permitted to call;
  *	  NULL, or another bytea constant, a GcPlanWindows.
  *
- * "Space" names the dictionary that a text value's code belongs to: a column of the program (0
- * ..), a lookup table with text results (GC_SPACE_LUT + n), or constants that CASE and its like
- * return (GC_SPACE_CONSTANTS).
+ * "Space" names the dictionary that a text value's code belongs to.  It is a column of the program (0 ..), a lookup
+ * table with text results (GC_SPACE_LUT + n), or constants of CASE and its like (GC_SPACE_CONSTANTS).
  *
  * Planner, in backends.
  *

@@ -222,7 +222,7 @@ typedef struct GcTranslation
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
 	double		lut_values[GC_MAX_LUTS];	/* that each is computed for, by estimate */
 	double		kept_bytes;		/* of rows that are expected to be kept */
-	double		fewer;			/* the part of the rows that PostgreSQL estimates, by the known groups */
+	double		fewer;			/* the part of PostgreSQL's estimate of rows that groups of subqueries leave */
 	GcBuildPayload *payloads;
 	GcPAgg	   *aggs;
 	int			agg_pipeline[GC_MAX_AGGS];

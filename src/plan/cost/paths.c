@@ -4,7 +4,8 @@
  *	  Offering custom paths.  Their costs are in costs.c.
  *
  * The device returns rows in any order.  So nothing is offered for a level that shows the order of one subquery with an
- * ORDER BY: by array_agg() over it, LIMIT, DISTINCT ON, row_number() OVER (), or its plain rows.  The subquery is offered.
+ * ORDER BY.  It may do so by array_agg() over it, LIMIT, DISTINCT ON, row_number() OVER (), or its plain rows.  The
+ * subquery is offered.
  *
  * Planner, in backends.
  *

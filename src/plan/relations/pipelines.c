@@ -3,9 +3,8 @@
  * pipelines.c
  *	  From the tree of leaves to the steps of pipelines.
  *
- * Each leaf becomes a pipeline: its filters and the probes of its children, in the order
- * of steps.c, then conditions on several leaves, then the keys of its own build.  The
- * pipelines of its children come before it.
+ * Each leaf becomes a pipeline.  It has its filters and the probes of its children, in the order of steps.c, then
+ * conditions on several leaves, then the keys of its own build.  The pipelines of its children come before it.
  *
  * Behind a pipeline with full joins come the rests of it, one for each.  They have no steps of
  * their own: packing gives them those that stand behind the join.
@@ -142,9 +141,8 @@ emit_having(GcTranslation *tr, GcLeaf *leaf)
 }
 
 /*
- * Is the condition on a match just that two values differ, inner <> outer?  Where keys repeat, an
- * entry for each key then does, with its greatest and least value: some value differs from the outer
- * one if one of these two does.
+ * Is the condition on a match just that two values differ, inner <> outer?  Where keys repeat, an entry for each key
+ * then does, with its greatest and least value.  Some value differs from the outer one if one of these two does.
  */
 static bool
 is_difference(GcTranslation *tr, GcLeaf *child, Expr **inner, Expr **outer)

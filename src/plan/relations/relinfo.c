@@ -8,12 +8,10 @@
  * that of its two sides plus these clauses.  The first acceptable pair wins; all
  * pairs describe the same set of rows.
  *
- * An inner join puts the cores of both sides together.  A left, semi or anti join
- * attaches its inner side to the outer side's core.  Inner joins that come later
- * leave that as it is: (A left join B) join C is (A join C) left join B, with
- * clauses on B's columns applied last.  A full join is attached, too, with the larger
- * table on the outer side.  But what comes after it stays behind it, and inner joins
- * cannot: there, the full join is a leaf, as a row source.
+ * An inner join puts the cores of both sides together.  A left, semi or anti join attaches its inner side to the outer
+ * side's core.  Inner joins that come later leave that as it is.  (A left join B) join C is (A join C) left join B,
+ * with clauses on B's columns applied last.  A full join is attached, too, with the larger table on the outer side.
+ * But what comes after it stays behind it, and inner joins cannot: there, the full join is a leaf, as a row source.
  *
  * A left join with a far larger inner side streams that, as a right join, if nothing is joined
  * to it any more.
@@ -21,8 +19,8 @@
  * A semi join by a unique inner side (JOIN_UNIQUE_INNER) has no description; another pair
  * offers it as a semi join.
  *
- * Where a query level only inner-joins, nothing is built while the planner works: the order says nothing, and
- * the description of the whole is made when it is asked for.
+ * Where a query level only inner-joins, nothing is built while the planner works.  The order says nothing, and the
+ * description of the whole is made when it is asked for.
  *
  * Descriptions live as long as the planner run that made them; hooks.c keeps a
  * table of them per run.

@@ -3,11 +3,10 @@
  * steps.c
  *	  In which order a pipeline filters and probes.
  *
- * Kernels read a step's columns for a vector of rows at a time (cuda/gc_tile.h), and
- * only where some row of the vector is still live.  So an order's cost is the bytes
- * that it reads: for each step those of its columns, times the share of vectors that
- * the steps before left a row of.  Of few steps all orders are compared; many are
- * sorted by what each drops per byte.
+ * Kernels read a step's columns for a vector of rows at a time (cuda/gc_tile.h), and only where some row of the vector
+ * is still live.  So an order's cost is the bytes that it reads.  For each step that is those of its columns, times the
+ * share of vectors that the steps before left a row of.  Of few steps all orders are compared; many are sorted by what
+ * each drops per byte.
  *
  * Planner, in backends.
  *

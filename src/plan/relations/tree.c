@@ -212,8 +212,8 @@ build_tree(GcCore *core, GcEqSet *set)
  * Equalities across builds
  *
  * FROM sales, dates d1, stock, dates d2 WHERE sales.item = stock.item AND sales.day = d1.day AND stock.day = d2.day AND
- * d1.week = d2.week: stock's build, for which d2 is probed, has (item, week) for its key.  By the item alone, each sale
- * would match the stock of all weeks.
+ * d1.week = d2.week.  Here stock's build, for which d2 is probed, has (item, week) for its key.  By the item alone,
+ * each sale would match the stock of all weeks.
  *-------------------------------------------------------------------------
  */
 

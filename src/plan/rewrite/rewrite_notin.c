@@ -330,8 +330,8 @@ compare_int8(const char *name, Expr *left, Expr *right)
 }
 
 /*
- * For which x NOT IN is true by the subquery's rows. 2: for all, as it has none; 1: if x is not NULL; 0: for none, as y
- * is NULL somewhere.
+ * For which x NOT IN is true by the subquery's rows.  The value is 2 for all, as it has none; 1 if x is not NULL; 0
+ * for none, as y is NULL somewhere.
  */
 static Expr *
 admitted(Query *sub, const Compared *compared)

@@ -19,8 +19,9 @@
  * could not.  So set operations of such columns are grouped only if the result's rows can come from any SELECT of the group.
  * PostgreSQL moves no condition below EXCEPT; OFFSET 0 keeps it from moving one below these groups.
  *
- * INTERSECT ALL and EXCEPT ALL return a row several times: as often as the fewer of the SELECTs have it, or by how often the
- * first has it more often.  So rows are counted for each side, and generate_series() above the groups repeats them:
+ * INTERSECT ALL and EXCEPT ALL return a row several times.  That is as often as the fewer of the SELECTs have it, or by
+ * how often the first has it more often.  So rows are counted for each side, and generate_series() above the groups
+ * repeats them:
  *
  *   SELECT x FROM a EXCEPT ALL SELECT y FROM b		becomes
  *   SELECT x FROM (SELECT x, generate_series(1, n) FROM (SELECT x, n FROM ... GROUP BY x HAVING n > 0)), where n is
@@ -93,7 +94,7 @@ is_distinct(Node *tree)
 	return op && !op->all && has_groups(op);
 }
 
-/* Are values that are equal to op also equal to `tree` and all expressions below it? */
+/* Has `tree` the types, collations and operators of equality of op? */
 static bool
 compares_as(const SetOperationStmt *op, const SetOperationStmt *tree)
 {

@@ -72,7 +72,7 @@ typedef struct GcEdgePipeline
 
 /*
  * Part of the rows that passes a step, by the planner's estimate in halvings (GcPStep.selectivity).  That is rounded
- * down, and this is the middle of its range. 0 halvings mostly say that all rows pass.
+ * down, and this is the middle of its range.  No halvings mostly say that all rows pass.
  */
 extern double gc_edge_pass(int halvings);
 
@@ -93,7 +93,7 @@ typedef struct GcEdgePlan
 
 /*
  * Prediction for one edge before stage number `stage`.  tile_rows: channel, materialize: rows of which packets are in
- * memory at a time, by the setting. 0: all at once, or as many as a channel's slots hold.  No tile is ever chosen here:
+ * memory at a time, by the setting; 0: all at once, or as many as a channel's slots hold.  No tile is ever chosen here:
  * tiles cost more than packets gain that stay in the L2 cache (docs/rejected.md).
  */
 extern double gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, GcEdge edge,

@@ -82,8 +82,8 @@ typedef enum GcKernelStatus
 #define GC_KERNEL_OPTION_STEPS	64
 
 /*
- * Cells of a table: (m + 1) (B - m + 1) (W - m + 1) for m items, each of which takes
- * one block and one warp at least.  At most 14,560, for m = 13.
+ * Cells of a table: (m + 1) (B - m + 1) (W - m + 1) for m items.  Each of these takes one block and one warp at least.
+ * At most 14,560, for m = 13.
  */
 #define GC_KERNEL_CELLS			14592
 

@@ -68,7 +68,7 @@ extern GcGrid gc_sched_full(const GcProfile *profile, int threads, int occupancy
 /*
  * How often the tiles of a scan, of `tile_rows` rows each, are to be halved.  A small table's tiles then go to more of
  * the multiprocessors.  A tile keeps least_rows rows.  Each row may find many matches, as where a join multiplies
- * matrices. 16 tiles are 16 blocks, which take as long as one of them does.  On a device that is in use, a
+ * matrices.  And 16 tiles are 16 blocks, which take as long as one of them does.  On a device that is in use, a
  * multiprocessor that gets free first takes several of these few blocks.  It keeps them for all of their time, while
  * others have none.  The smaller they are, the sooner it is even again.
  */

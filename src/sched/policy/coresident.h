@@ -10,12 +10,12 @@
  *
  *	  memory	The columns that the kernels read, each column of a table once, divided by the
  *				device's bandwidth.  Less where a kernel alone is done sooner than that, because
- *				its filters skip a part of the column.  The caches give the bytes that one kernel has read to the
- *				others, as long as all are in step.  The sizes keep them in step; with more kernels this works less
- *				well.
- *	  issue The sum of each kernel's time for instructions and lookups even where memory takes no time.  More where the
- *	  tables that all of them look up at
- *				random are too large for L2 together.
+ *				its filters skip a part of the column.  The caches give the bytes that one kernel has
+ *				read to the others, as long as all are in step.  The sizes keep them in step; with
+ *				more kernels this works less well.
+ *	  issue		The sum of each kernel's time for instructions and lookups even where memory takes
+ *				no time.  More where the tables that all of them look up at random are too large
+ *				for L2 together.
  *	  latency	Each kernel's own time with few warps: w warps with f bytes in flight each use
  *				w * f / flight_bytes of the bandwidth; the more they issue, the less.
  *

@@ -47,12 +47,15 @@ typedef struct GcSchedule
 	bool		force_shared;	/* shared scans wherever there can be one */
 	bool		force_coresident;	/* co-resident kernels wherever they fit */
 	bool		force_gang;		/* candidates wait for launches of their text, whatever these take */
-	double		idle_overlap;	/* learned: kernels' time together on an idle device, as a part of their times alone */
+	double		idle_overlap;	/* learned: time of kernels that start together on an idle
+								 * device, as a part of the sum of their times alone */
 	double		busy_overlap;	/* learned: the same of a kernel that starts while others are
 								 * active, from its own start to its own end */
 	double		together;		/* learned: time in which the device does the work of many
 								 * concurrent kernels, as a part of the same sum */
-	double		residual_part;	/* learned: a selection scan's time beside the last one's requests, as a part of theirs */
+	double		residual_part;	/* learned: additional time of a selection scan that starts
+								 * while requests of the last one run, as a part of the time
+								 * that they will still take */
 	double		utilisation;	/* part of the time in which something is on the device */
 	double		host_pressure;	/* how much of the launching thread's time counts (cost.h);
 								 * 0: nothing */

@@ -12,8 +12,8 @@
  *	  that way (objective makespan, coresident.h).  All others wait for them.
  * 3. The batch model (Li, Tu, Zeng 2019, eqs. 16-30) puts the others into the fewest batches.  So
  *	  it says in which order they are launched.
- * 4.  Each of these kernels keeps the block size that is best for it.  It gets as many blocks as make its fair share of
- * the warps next to active launches.  On an idle device that is all it can
+ * 4. Each of these kernels keeps the block size that is best for it.  It gets as many blocks as
+ *	  make its fair share of the warps next to active launches.  On an idle device that is all it can
  *	  use, or twice that where the multiprocessors bound it (start.c).  The rest of its batch then
  *	  follows as its blocks end.
  *

@@ -342,7 +342,7 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 		count_bytes(table);
 	if (!ok)
 	{
-		/* Chunks that were added stay. Later users wait for their copies, as for an upload. */
+		/* Chunks that were added stay.  Later users wait for their copies, as for an upload. */
 		if (table->bytes > before)
 			note_upload(table, stream);
 		return err->code;

@@ -243,7 +243,7 @@ pool_alloc(u64 size, bool stays)
 	return stays ? gc_pool_alloc_to_stay(gc_worker.pool, size) : gc_pool_alloc(gc_worker.pool, size);
 }
 
-/* Memory of the pool, for which others' may go, or be waited for. 0: there is none. stays: at the pool's upper end. */
+/* Memory of the pool, for which others' may go, or be waited for; 0: there is none.  stays: at the pool's upper end. */
 static GcAddr
 alloc(u64 size, bool stays)
 {

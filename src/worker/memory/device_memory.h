@@ -36,8 +36,8 @@ extern void gc_device_may_wait(bool may);
 extern GcAddr gc_device_alloc_free(u64 size);
 
 /*
- * Free memory less a reserve: the lately highest use of requests, beside column chunks.  It stays as long as these do,
- * or only for a request.
+ * Free memory less a reserve, which is the most that requests lately took beside column chunks.  `stays`: it is taken
+ * for as long as column chunks are, not only for a request.
  */
 extern GcAddr gc_device_alloc_spare(u64 size, bool stays);
 extern u64	gc_device_spare_room(void);	/* what it leaves free */
@@ -50,8 +50,8 @@ extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
 
 /*
- * Copy between arena and device, asynchronously; page-locks the arena where it is copied first.  Copies are counted in
- * gpuconc_stat, unless they only measure.
+ * Copy between arena and device, asynchronously; page-locks the arena where it is copied first.  Bytes that are copied
+ * in are counted in gpuconc_stat, unless they only measure.
  */
 extern GcCode gc_copy_in(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);
 extern GcCode gc_copy_in_uncounted(GcStream *stream, GcAddr dst, const void *src, Size size, GcError *err);

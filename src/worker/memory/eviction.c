@@ -173,7 +173,7 @@ decide(u64 need)
 	gc_count_decision(&gc_stats()->evicting, gc_us_since(began));
 }
 
-/* Drop the plan's remaining victims until `need` bytes are free; returns the bytes. */
+/* Drop the plan's remaining victims until that has freed `need` bytes; returns the bytes freed. */
 static u64
 drop_chosen(u64 need)
 {

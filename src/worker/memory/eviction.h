@@ -83,7 +83,7 @@ gc_place_of(u32 nchunks, u32 chunk)
 	return nchunks <= GC_PLACES ? chunk : (u32) ((u64) chunk * GC_PLACES / nchunks);
 }
 
-/* Uses of a column's places.  Their uses outlive it. */
+/* Uses of a column's places.  They are remembered when the column has gone. */
 typedef struct GcColumnUses
 {
 	u64			key;			/* successive directories of a relation have it in common */

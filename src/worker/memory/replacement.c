@@ -9,7 +9,7 @@
  * The least goes first.
  *
  * - A piece with regular gaps is expected when its next gap is over.  So of a cycle that is slightly larger than
- *   memory, the part that was just used goes, and the rest stays.
+ *	 memory, the part that was just used goes, and the rest stays.
  * - A piece with irregular gaps is expected after an average gap, however long ago it was used.
  * - A piece that is overdue is expected less and less: the workload has changed.
  * - A piece that was used once is expected late.  So one large query does not empty the memory.

@@ -73,8 +73,8 @@ typedef struct GcMainLaunch
 	const GcLaunchOps *ops;		/* of a shared scan; NULL for one request */
 	struct GcShareLaunch *share;	/* of a shared scan: share/'s part of it */
 	u32			scan;			/* number of its table's scan, as in GcCandidate */
-	u32			ticket;			/* fused: the word that stops its kernel (gc_stop_with_all); else 0 */
-	int			stop_slot;		/* and the slot in which that is written */
+	u32			ticket;			/* fused: written to the word of stop_slot, it stops the kernel (stop.c); else 0 */
+	int			stop_slot;		/* a member's slot */
 	bool		fused;			/* a shared scan, fused or by selection */
 	bool		selection;
 	bool		select_done;	/* selection: whether its bitmaps were done when last looked at */

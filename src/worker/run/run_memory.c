@@ -454,7 +454,7 @@ do_build(GcRun *run, int b)
 	return code;
 }
 
-/* Queue the pipeline of the groups that another pipeline scans; again: another part of them. */
+/* Queue the pipeline of the groups that another pipeline scans: all of them, or their next part. */
 static GcCode
 fill_groups(GcRun *run, int pipeline)
 {

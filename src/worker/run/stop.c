@@ -5,8 +5,8 @@
  *
  * How long a kernel takes is decided by the data: a row may match a million others.  So a session that has left would
  * hold the device, and so would a worker that is to exit.  Each request slot has two words which kernels read: for
- * its run, and for the launch of a shared scan that begins with it.  A word is the ticket of the run that was stopped
- * last, and never cleared, as no later run has that ticket.
+ * its run, and for the launch of a shared scan that begins with it.  A word is the ticket of the run or launch that
+ * was stopped last, and never cleared, as no later one has that ticket.
  *
  * Tables that a stopped run was filling are worth nothing.  So a run is not stopped while another one, for which a
  * session waits, uses a build or lookup table that is being filled.  Later runs do not find these.

@@ -53,7 +53,7 @@ extern void gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f,
 
 /*
  * Put the merged sources where the device reads them, launch->sources, with `more` bytes behind
- * them. `fill` writes these bytes at launch->staging + *at on the host.  visible: address of each
+ * them.  `fill` writes these bytes at launch->staging + *at on the host.  visible: address of each
  * member's valid words, or NULL.
  */
 extern GcCode gc_scan_upload(GcScanMembers *scan, u64 *visible, Size more, Size *at,

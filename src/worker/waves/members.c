@@ -159,7 +159,7 @@ give_back(void)
 	return block != NULL;
 }
 
-/* So much at most is kept: the cached part, since memory is for that. */
+/* Keep no more memory for waves than column chunks take, since it is there to have their columns copied. */
 static void
 keep_at_most(u64 most)
 {
@@ -237,7 +237,7 @@ shared_block(WaveTable *t, u64 room)
 
 /*
  * Have memory for descriptions of all members' sources and columns.  It grows by some members at once, if it can.
- * Waves hold chunks of the former one that they use.
+ * Waves hold the former memory while they use it.
  */
 static bool
 describe_more(WaveTable *t)

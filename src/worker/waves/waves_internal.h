@@ -76,7 +76,7 @@ typedef struct Price
 	bool		reached;
 	double		copy;			/* bytes of a copy */
 	double		bytes;			/* of copies that take as long as reading it in the host's memory, for all of them */
-	double		cost;			/* its work that is done: in bytes of copies that take as long */
+	double		cost;			/* of a copy or of reads in place, whichever is done: in bytes of copies */
 	u64			blocks;			/* whose members read it */
 
 	/* With the member that was looked at last. */
