@@ -43,11 +43,25 @@ SELECT n, check_same(q, '{public}') FROM questions ORDER BY n;
 ROLLBACK;
 VACUUM public.sale;
 SELECT n, check_same(q, '{public}') FROM questions ORDER BY n;
+-- translations that all sessions have know no text that one statement adds, nor one that only a session's own rows have
+CREATE TABLE public.words WITH (autovacuum_enabled = off) AS
+SELECT i AS id, 'x' || i % 50 AS x, 'y' || i % 40 AS y, 'y' || i % 30 AS z, 'w' || i % 20 AS w FROM generate_series(1, 1000) AS i;
+CREATE TABLE public.sellers WITH (autovacuum_enabled = off) AS SELECT i AS id, 'seller' || i AS name FROM generate_series(1, 9) AS i;
+VACUUM (FREEZE, ANALYZE) public.words, public.sellers;
+SELECT check_same('SELECT id FROM words WHERE CASE WHEN id % 2 = 0 THEN x ELSE z END = y', '{public}');
+SELECT check_same('SELECT id FROM words WHERE CASE WHEN id % 2 = 0 THEN x ELSE w END = y', '{public}');
+SELECT check_same('SELECT id, name FROM sellers WHERE id > 5', '{public}');
+BEGIN;
+INSERT INTO public.sellers VALUES (10, 'new3');
+SELECT check_same('SELECT s.id, b.id FROM sale s JOIN sellers b ON b.name = s.name', '{public}');
+ROLLBACK;
+INSERT INTO public.sellers VALUES (10, 'buyer');
+SELECT check_same('SELECT s.id, b.id FROM sale s JOIN sellers b ON b.name = s.name', '{public}');
 
 \set ECHO none
 \o /dev/null
 SET client_min_messages = warning;
 DROP FUNCTION lookup_tables;
 DROP VIEW public.questions;
-DROP TABLE public.sale;
+DROP TABLE public.sale, public.words, public.sellers;
 \o

@@ -332,7 +332,8 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 
 /*
  * Codes of one dictionary as those of another.  Values that the other one lacked when t was made may be there by now: they
- * are looked up again.  add: what is not there is added to this request's view of it.
+ * are looked up again.  A table for all sessions has no codes of values that only this request's view has.  add: what is not
+ * there is added to that view.
  */
 static GcCode
 compute_translation(GcLookupWork *w, const GcSharedLookup *t, bool add, GcLookup **result)
@@ -357,6 +358,8 @@ compute_translation(GcLookupWork *w, const GcSharedLookup *t, bool add, GcLookup
 		l->values[i] = add ? gc_dict_intern(w->to, bytes, len) : gc_dict_lookup(w->to, bytes, len);
 		if (add && l->values[i] < 0)
 			return gc_fail(&w->b->err, GC_UNSUPPORTED, "The texts of several columns are too many.");
+		if (!add && l->values[i] >= (int64) w->to_count + w->to_own)
+			l->values[i] = -1;
 	}
 	l->dict = w->to;
 	*result = l;
