@@ -99,5 +99,30 @@ SET gpuconc.offload_cost = 0;
 SET gpuconc.debug_offload = require;
 SELECT count(*), sum(n) FROM (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) x;
 SELECT :'learnt' AS learnt, :together AS together, :with_room AS with_room, :kept AS kept, :one_more AS one_more, :repeated AS repeated, retries - :before AS learnt_again FROM gpuconc_stat;
+-- What had room keeps it: groups that rest on nothing that was short, and those of which too many come first.
+CREATE TABLE public.pairs AS SELECT i / 2 AS w FROM generate_series(0, 599) AS i;
+SELECT settle();
+VACUUM ANALYZE public.pairs;
+CREATE FUNCTION public.room_of_groups(query text) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+DECLARE j jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO j;
+	RETURN QUERY SELECT r::bigint FROM jsonb_path_query(j, 'strict $.**.Pipelines[*]."Group Table Size"') AS r;
+END $$;
+\set often 'k % 7 < 7 AND k % 5 < 5 AND o % 7 < 7 AND o % 5 < 5'
+\set few '(SELECT s, k, o, count(*) AS n FROM grown WHERE k < 200 AND ' :often ' GROUP BY s, k, o OFFSET 0)'
+\set subset 'SELECT count(*), sum(y.n) FROM (SELECT s, k, o, count(*) AS m FROM grown WHERE o IN (SELECT w FROM ways) GROUP BY s, k, o OFFSET 0) x LEFT JOIN ' :few ' y USING (s, k, o)'
+\set apart 'SELECT count(*), sum(y.n), sum(z.n) FROM grown LEFT JOIN (SELECT s, k, o, count(*) AS n FROM grown GROUP BY s, k, o OFFSET 0) y USING (s, k, o) LEFT JOIN ' :few ' z USING (s, k, o)'
+\set first 'SELECT s, k, o, sum(k) FROM grown JOIN pairs ON o = w WHERE ' :often ' GROUP BY s, k, o ORDER BY '
+:subset;
+:apart;
+SELECT retries AS before FROM gpuconc_stat \gset
+SELECT count(*) FROM room_of_groups(:'subset') AS room WHERE room BETWEEN 2 AND 100000;
+SELECT count(*) FROM room_of_groups(:'apart') AS room WHERE room BETWEEN 2 AND 100000;
+SELECT room_of_groups(:'first' || 'count(*) LIMIT 10') = room_of_groups(:'first' || 'sum(k * 10000 + o) LIMIT 10') AS kept;
+SELECT retries - :before AS retries FROM gpuconc_stat;
 RESET gpuconc.debug_offload;
-DROP TABLE public.grown, public.ways;
+:subset;
+:apart;
+DROP FUNCTION public.room_of_groups(text);
+DROP TABLE public.grown, public.ways, public.pairs;

@@ -245,15 +245,39 @@ counts_all(const GcProgram *p, const GcPPipeline *pl)
 	return pl->sink == GC_SINK_BUILD ? !gc_builds(p)[pl->build].set : pl->sink != GC_SINK_AGGREGATE;
 }
 
+/* Does a pipeline that fills the sink of pipeline n read what one of these has made? */
+static bool
+reads_any(const GcProgram *p, int n, uint64 these)
+{
+	for (int k = 0; k < p->npipelines; k++)
+	{
+		const GcPPipeline *pl = &gc_pipelines(p)[k];
+		const uint16 groups_of = gc_inputs(p)[pl->input].groups_of;
+
+		if (gc_sink_owner(p, k) != n)
+			continue;
+		if (groups_of > 0 && these >> (groups_of - 1) & 1)
+			return true;
+		for (int s = 0; s < pl->nsteps; s++)
+		{
+			const GcPStep *step = &gc_steps(p)[pl->first_step + s];
+
+			if (step->type == GC_STEP_PROBE && these >> gc_builds(p)[step->build].pipeline & 1)
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Learn from a failed attempt what sinks need that had no room, among them `full`.  That is what was counted, or 8
- * times as much where a part was.  Later sinks have counted a part, as rows may not have come to them.  In passes,
- * at most `counted` is known, of `full`.
+ * times as much where a part was.  So it is of sinks that read such a part, as rows may not have come to them.  In
+ * passes, at most `counted` is known, of `full`.
  */
 static void
 learn_room(const GcBinding *b, const GcRunInfo *info, int full, uint64 counted)
 {
-	bool		partly = false;
+	uint64		parts = 0;		/* a bit for each pipeline that has made a part */
 
 	for (int n = 0; n < b->program->npipelines; n++)
 	{
@@ -261,13 +285,14 @@ learn_room(const GcBinding *b, const GcRunInfo *info, int full, uint64 counted)
 		const uint64 room = gc_room_of(b, n);
 		const uint64 made = n == full && counted > 0 ? counted : Max(info->rows_made[n], 1) - 1;
 		const bool	all = counts_all(b->program, pl);
-		const bool	lacked = n == full || (room < b->rows_into[n] && made >= room + all);
+		const bool	lacked = n == full || (room < b->rows_into[n] && info->rows_made[n] > room + all);
+		const bool	partly = reads_any(b->program, n, parts);
 		const uint64 needed = all && !partly && made > room ? made / 8 * 9 + 8 :
 			Max(made, lacked ? room : 0) * 8;
 
 		if ((lacked || partly) && needed > room)
 			b->hints->rows_needed[n] = (uint32) Min(needed, PG_INT32_MAX);
-		partly |= lacked;
+		parts |= (uint64) (lacked || partly) << n;
 	}
 }
 

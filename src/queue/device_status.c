@@ -145,11 +145,15 @@ gc_device_await(double ms)
 {
 	static uint32 wait_event = 0;
 	const TimestampTz start = GetCurrentTimestamp();
+	double		left = ms < 0 ? WAIT_MS : ms;
 	const char *reason;
 
-	while (gc_worker_state(&reason) == GC_WORKER_STARTING &&
-		   (ms < 0 || !TimestampDifferenceExceeds(start, GetCurrentTimestamp(), (int) ms)))
-		(void) ConditionVariableTimedSleep(changed, WAIT_MS, GC_WAIT_EVENT(wait_event, "GpuconcStart"));
+	while (left > 0 && gc_worker_state(&reason) == GC_WORKER_STARTING)
+	{
+		(void) ConditionVariableTimedSleep(changed, Max((long) Min(left, WAIT_MS), 1), GC_WAIT_EVENT(wait_event, "GpuconcStart"));
+		if (ms >= 0)
+			left = ms - (GetCurrentTimestamp() - start) / 1000.0;
+	}
 	ConditionVariableCancelSleep();
 }
 
