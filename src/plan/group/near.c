@@ -344,24 +344,24 @@ maybe_compared(GcTranslation *tr, OpExpr *op, GcOp cmp, bool wanted)
 }
 
 /*
- * AND or OR of what each of the conditions may be.  What of AND stands behind a condition that raises an error is not
- * asked.
+ * AND or OR of what each of the conditions may be.  Of AND, one that may raise an error is asked alone: NULL in front of it
+ * does not spare it.  No condition is asked that stands behind one that may raise an error and could hide it.
  */
 static int
 maybe_all(GcTranslation *tr, BoolExpr *b, bool wanted)
 {
 	const GcOp	op = (b->boolop == AND_EXPR) == wanted ? GC_OP_AND : GC_OP_OR;
-	int			e = maybe(tr, linitial(b->args), wanted);
+	int			e = GC_NO_EXPR;
 	ListCell   *lc;
 
-	for_each_from(lc, b->args, 1)
+	foreach(lc, b->args)
 	{
-		int			next;
+		const bool	raises = op == GC_OP_AND && gc_groups_may_raise(tr, lfirst(lc), NULL);
+		const int	next = maybe(tr, lfirst(lc), wanted);
 
-		if (e < 0 || (op == GC_OP_AND && gc_groups_may_raise(tr, list_nth(b->args, foreach_current_index(lc) - 1), NULL)))
+		e = next < 0 || e < 0 || (raises && wanted) ? next : gc_build_expr(tr, op, GC_BOOL, e, next, -1, -1);
+		if (e < 0 || raises)
 			break;
-		next = maybe(tr, lfirst(lc), wanted);
-		e = next < 0 ? next : gc_build_expr(tr, op, GC_BOOL, e, next, -1, -1);
 	}
 	return e;
 }
