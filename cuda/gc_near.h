@@ -92,3 +92,15 @@ gc_near_may(double x, double y, i64 results)
 	return ((results & 1) && !GC_NEAR_APART(x, y)) || ((results & 4) && !GC_NEAR_APART(y, x)) ||
 		((results & 2) && !GC_NEAR_APART(x, y) && !GC_NEAR_APART(y, x));
 }
+
+GC_FN double
+gc_near_coalesce(double x, double y)
+{
+	return GC_ISINF(x) ? y : x;
+}
+
+GC_FN double
+gc_near_nullif(double x, double y)
+{
+	return !gc_near_may(x, y, 13) ? GC_NEAR_NULL : gc_near_may(x, y, 2) ? GC_NEAR_UNKNOWN : x;
+}

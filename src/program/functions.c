@@ -82,6 +82,8 @@ const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_NEAR_QUOTIENT] = {.name = "gc_near_quotient",.nargs = 2},
 	[GC_CALL_NEAR_SPREAD] = {.name = "gc_near_spread",.nargs = 3,.of_scale = true},
 	[GC_CALL_NEAR_ROOT] = {.name = "gc_near_root",.nargs = 1},
+	[GC_CALL_NEAR_COALESCE] = {.name = "gc_near_coalesce",.nargs = 2},
+	[GC_CALL_NEAR_NULLIF] = {.name = "gc_near_nullif",.nargs = 2},
 	[GC_CALL_NEAR_MAY] = {.name = "gc_near_may",.nargs = 3},
 };
 

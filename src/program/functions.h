@@ -75,6 +75,8 @@ typedef enum GcFunction
 	GC_CALL_NEAR_QUOTIENT,
 	GC_CALL_NEAR_SPREAD,		/* a count, the sum of values and that of their squares */
 	GC_CALL_NEAR_ROOT,
+	GC_CALL_NEAR_COALESCE,
+	GC_CALL_NEAR_NULLIF,
 	GC_CALL_NEAR_MAY,			/* of two: is one of these results of a comparison possible? */
 	GC_NCALLS
 } GcFunction;

@@ -30,7 +30,6 @@
 #include "utils/lsyscache.h"
 
 #include "../base/builder.h"
-#include "../base/make.h"
 #include "../base/quotient.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../expr/cases.h"
@@ -152,7 +151,8 @@ near_of(GcTranslation *tr, int e)
 static Near
 combine(GcTranslation *tr, GcFunction function, Near a, Near b)
 {
-	const double error = function == GC_CALL_NEAR_SUM ? CANCELLATION * Max(a.error, b.error) : a.error + b.error;
+	const double error = function == GC_CALL_NEAR_PRODUCT || function == GC_CALL_NEAR_QUOTIENT ? a.error + b.error :
+	(function == GC_CALL_NEAR_SUM ? CANCELLATION : 1) * Max(a.error, b.error);
 	Near		result = {GC_NO_EXPR, 1.001 * error + 2 * ROUNDING};
 
 	if (a.expr >= 0 && b.expr >= 0)
@@ -263,16 +263,20 @@ near_case(GcTranslation *tr, CaseExpr *c)
 	return result;
 }
 
-/* NULLIF() as the CASE that it is. */
+/* NULLIF() by PostgreSQL's own equality. */
 static Near
 near_nullif(GcTranslation *tr, const NullIfExpr *n)
 {
-	OpExpr	   *equal = makeNode(OpExpr);
+	const char *name = numeric_operator(n);
+	Near		a;
 
-	*equal = *n;
-	NodeSetTag(equal, T_OpExpr);
-	equal->opresulttype = BOOLOID;
-	return near_case(tr, (CaseExpr *) gc_make_case((Expr *) equal, (Expr *) makeNullConst(NUMERICOID, -1, InvalidOid), linitial(n->args)));
+	if (name == NULL || gc_comparison_op(name) != GC_OP_EQ)
+	{
+		gc_refuse(tr, "a condition on groups has an operator that is not known");
+		return nothing;
+	}
+	a = near_value(tr, linitial(n->args));
+	return a.expr < 0 ? a : combine(tr, GC_CALL_NEAR_NULLIF, a, near_value(tr, lsecond(n->args)));
 }
 
 /* The first of several values that is not NULL. */
@@ -284,13 +288,8 @@ near_coalesce(GcTranslation *tr, const CoalesceExpr *c)
 
 	for_each_from(lc, c->args, 1)
 	{
-		const Near	next = result.expr < 0 ? nothing : near_value(tr, lfirst(lc));
-
-		if (next.expr < 0)
-			return nothing;
-		result.expr = gc_build_expr(tr, GC_OP_IF, GC_FLOAT8,
-									gc_build_expr(tr, GC_OP_EQ, GC_BOOL, result.expr, near_null(tr).expr, -1, -1), next.expr, result.expr, -1);
-		result.error = Max(result.error, next.error);
+		if (result.expr >= 0)
+			result = combine(tr, GC_CALL_NEAR_COALESCE, result, near_value(tr, lfirst(lc)));
 	}
 	return result;
 }
@@ -344,24 +343,24 @@ maybe_compared(GcTranslation *tr, OpExpr *op, GcOp cmp, bool wanted)
 }
 
 /*
- * AND or OR of what each of the conditions may be.  What of AND stands behind a condition that raises an error is not
- * asked.
+ * AND or OR of what each of the conditions may be.  Of AND, one that may raise an error is asked alone: NULL in front of it
+ * does not spare it.  No condition is asked that stands behind one that may raise an error and could hide it.
  */
 static int
 maybe_all(GcTranslation *tr, BoolExpr *b, bool wanted)
 {
 	const GcOp	op = (b->boolop == AND_EXPR) == wanted ? GC_OP_AND : GC_OP_OR;
-	int			e = maybe(tr, linitial(b->args), wanted);
+	int			e = GC_NO_EXPR;
 	ListCell   *lc;
 
-	for_each_from(lc, b->args, 1)
+	foreach(lc, b->args)
 	{
-		int			next;
+		const bool	raises = op == GC_OP_AND && gc_groups_may_raise(tr, lfirst(lc), NULL);
+		const int	next = maybe(tr, lfirst(lc), wanted);
 
-		if (e < 0 || (op == GC_OP_AND && gc_groups_may_raise(tr, list_nth(b->args, foreach_current_index(lc) - 1), NULL)))
+		e = next < 0 || e < 0 || (raises && wanted) ? next : gc_build_expr(tr, op, GC_BOOL, e, next, -1, -1);
+		if (e < 0 || raises)
 			break;
-		next = maybe(tr, lfirst(lc), wanted);
-		e = next < 0 ? next : gc_build_expr(tr, op, GC_BOOL, e, next, -1, -1);
 	}
 	return e;
 }
