@@ -1,4 +1,4 @@
-# Device calls that fail while shared scans, and gangs of them, are started: no memory for one call, or a device that is
+# Device calls that fail while shared scans are started: no memory for one call, or a device that is
 # lost.  Requests of a scan that was given up run by themselves, or get PostgreSQL's answer; none counts rows twice.
 
 use strict;
@@ -60,12 +60,10 @@ sub wrong_together
 foreach my $kind ('fused', 'selection')
 {
 	configure($node, 'gpuconc.debug_force_shared_scan' => $kind);
-	# Until the kernels of gangs are compiled.
+	# Until the kernels are compiled.
 	answer_of($node, $_, 'require') foreach (@{ $asked{$kind} });
 	$_->query_safe('SET gpuconc.debug_offload = require') foreach (@sessions);
-	my $ganged = stat_of($node, 'ganged');
 	is(wrong_together($kind), 0, "$kind: answers") foreach (1 .. 3);
-	cmp_ok(stat_of($node, 'ganged'), '>', $ganged, "$kind: in gangs");
 
 	# Calls from the first to what a start takes, which is not known.
 	$_->query_safe('SET gpuconc.debug_offload = allow') foreach (@sessions);

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 44: best and worst items by rank over averages, with HAVING over a scalar sub-select.
--- offloaded: 5
+-- offloaded: 3
 select best.rank, i1.i_product_name as best, i2.i_product_name as worst
 from (select * from (select item_sk, rank() over (order by profit) as rank
 		from (select ss_item_sk as item_sk, avg(ss_net_profit) as profit

@@ -1,5 +1,5 @@
 -- Shape of TPC-DS query 49: the worst return ratios of three channels by two ranks each, UNION of all.
--- offloaded: 3
+-- offloaded: 1
 select channel, item, ratio, return_rank, currency_rank
 from (select 'web' as channel, item, ratio, rank() over (order by ratio) as return_rank, rank() over (order by currency) as currency_rank
 	from (select ws_item_sk as item, sum(coalesce(wr_return_quantity, 0))::numeric(15,4) / sum(coalesce(ws_quantity, 0)) as ratio,
