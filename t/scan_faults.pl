@@ -16,7 +16,6 @@ use Test::More;
 my $node = new_server('scan_faults', q{
 gpuconc.debug_pretend_gpu = 'H200'
 gpuconc.debug_gpu_kernels = off
-gpuconc.debug_gang = wait
 gpuconc.debug_hot_pages = 1
 gpuconc.debug_versioned_pages = off
 max_parallel_workers_per_gather = 0
@@ -68,19 +67,14 @@ foreach my $kind ('fused', 'selection')
 	# Calls from the first to what a start takes, which is not known.
 	$_->query_safe('SET gpuconc.debug_offload = allow') foreach (@sessions);
 	my ($wrong, $fallbacks) = (0, stat_of($node, 'fallbacks'));
-	my %calls = (wait => [1, 2, map { 3 * $_ } (1 .. 18)], off => [map { 4 * $_ } (1 .. 12)]);
-	foreach my $gangs (sort keys %calls)
+	foreach my $n (1, 2, (map { 3 * $_ } (1 .. 18)), (map { 4 * $_ } (1 .. 12)))
 	{
-		configure($node, 'gpuconc.debug_gang' => $gangs);
-		foreach my $n (@{ $calls{$gangs} })
-		{
-			configure($node, 'gpuconc.debug_fail_device' => $n);
-			$wrong += wrong_together($kind);
-		}
+		configure($node, 'gpuconc.debug_fail_device' => $n);
+		$wrong += wrong_together($kind);
 	}
 	is($wrong, 0, "$kind: answers where a call has no memory");
 	cmp_ok(stat_of($node, 'fallbacks'), '>', $fallbacks, "$kind: some are PostgreSQL's");
-	configure($node, 'gpuconc.debug_fail_device' => 0, 'gpuconc.debug_gang' => 'wait');
+	configure($node, 'gpuconc.debug_fail_device' => 0);
 	nothing_held($node, "$kind: after it");
 
 	foreach my $n (1, 6, 11, 16, 31)

@@ -119,7 +119,7 @@ END $$;
 SELECT retries AS before FROM gpuconc_stat \gset
 SELECT count(*) FROM room_of_groups(:'subset') AS room WHERE room BETWEEN 2 AND 100000;
 SELECT count(*) FROM room_of_groups(:'apart') AS room WHERE room BETWEEN 2 AND 100000;
-SELECT count(*) > 0 AS answered FROM room_of_groups(:'first' || 'count(*) LIMIT 10') AS a, room_of_groups(:'first' || 'sum(k * 10000 + o) LIMIT 10') AS b;
+SELECT room_of_groups(:'first' || 'count(*) LIMIT 10') = room_of_groups(:'first' || 'sum(k * 10000 + o) LIMIT 10') AS kept;
 SELECT retries - :before AS retries FROM gpuconc_stat;
 RESET gpuconc.debug_offload;
 :subset;

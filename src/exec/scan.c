@@ -283,8 +283,10 @@ learn_room(const GcBinding *b, const GcRunInfo *info, int full, uint64 counted)
 	{
 		const GcPPipeline *pl = &gc_pipelines(b->program)[n];
 		const uint64 room = gc_room_of(b, n);
-		const uint64 made = n == full && counted > 0 ? counted : Max(info->rows_made[n], 1) - 1;
 		const bool	all = counts_all(b->program, pl);
+		const uint64 told = n == full && counted > 0 ? counted : Max(info->rows_made[n], 1) - 1;
+		/* Threads that found no room for a group have counted it, too, more of them in one attempt than in another. */
+		const uint64 made = all ? told : Min(told, room);
 		const bool	lacked = n == full || (room < b->rows_into[n] && info->rows_made[n] > room + all);
 		const bool	partly = reads_any(b->program, n, parts);
 		const uint64 needed = all && !partly && made > room ? made / 8 * 9 + 8 :
