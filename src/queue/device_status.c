@@ -25,7 +25,7 @@
 
 static GcDeviceStatus *statuses = NULL;
 
-/* Has a device another state?  Sessions wait for it. */
+/* Sessions that wait for a device sleep here; a device that has another state wakes them. */
 static ConditionVariable *changed = NULL;
 
 /* The device whose worker this process is. */

@@ -89,10 +89,10 @@ extern GcWorkerState gc_worker_state(const char **reason);
 /* Changes whenever there is another worker with a device. */
 extern uint64 gc_workers_stamp(void);
 
-/* Tell who waits below that a device has another state. */
+/* Sessions in gc_device_await() look again: a device has another state. */
 extern void gc_device_state_changed(void);
 
-/* Wait while no device is ready and one may become so, for so many ms at most; -1: until there is one, or none will be. */
+/* Wait while no device is ready and one may become so, for ms milliseconds at most; -1: until one is ready, or none will be. */
 extern void gc_device_await(double ms);
 
 /* Is there a device, or may there be one soon? */
