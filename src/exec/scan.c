@@ -572,6 +572,7 @@ static GcCode
 run_on_device(GcScanState *node, GcError *err)
 {
 	GcHints    *hints = gc_hints(node->logical);
+	const char *reason;
 	GcCode		code = GC_OK;
 
 	node->limit_ms = gc_device_limit(node, hints);
@@ -583,7 +584,9 @@ run_on_device(GcScanState *node, GcError *err)
 	code = gc_open_inputs(node, err);
 	if (code == GC_OK)
 		code = gc_look_if_cold(node, err);
-	/* A GPU takes a second after the server's start. */
+	/* A GPU takes a second after the server's start.  Columns that are to be waited for are loaded meanwhile. */
+	if (code == GC_OK && gc_worker_state(&reason) == GC_WORKER_STARTING && gc_lacks_columns(node))
+		code = gc_load_inputs(node, err);
 	if (code == GC_OK)
 		gc_device_await(gc_compile_patience(node, false));
 	if (code == GC_OK)
