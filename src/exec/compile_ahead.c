@@ -55,6 +55,18 @@ lock_tables(const GcPlan *plan)
 	return true;
 }
 
+/* Outputs of plans that were not executed: 1, which most columns of numbers and keys have between their ends. */
+static ParamExecData *
+guess_params(const PlannedStmt *stmt)
+{
+	const int	n = list_length(stmt->paramExecTypes);
+	ParamExecData *params = palloc0((n + 1) * sizeof(ParamExecData));
+
+	for (int i = 0; i < n; i++)
+		params[i].value = Int64GetDatum(1);
+	return params;
+}
+
 /* The user is the session's by now. */
 static void
 compile_node(Wanted *wanted, CustomScan *scan)
@@ -66,6 +78,7 @@ compile_node(Wanted *wanted, CustomScan *scan)
 	estate->es_snapshot = outer ? outer->es_snapshot : GetActiveSnapshot();
 	estate->es_plannedstmt = outer ? outer->es_plannedstmt : makeNode(PlannedStmt);
 	estate->es_param_list_info = outer ? outer->es_param_list_info : NULL;
+	estate->es_param_exec_vals = guess_params(estate->es_plannedstmt);
 	node = (GcScanState *) ExecInitNode((Plan *) scan, estate, 0);
 	/* A node of this session's may have been executed, or asked for. */
 	if ((outer == NULL || !gc_hints(node->logical)->asked) && lock_tables(node->plan))
@@ -117,7 +130,7 @@ gc_compile_others(GcScanState *node)
 		Wanted		wanted = {.scan = &bare,.outer = outer,.user = GetUserId()};
 		GcError		err;
 
-		if (lfirst(lc) != node->css.ss.ps.plan && gc_cold_plan_bare(lfirst(lc), true, &bare))
+		if (lfirst(lc) != node->css.ss.ps.plan && gc_cold_plan_bare(lfirst(lc), false, &bare))
 			(void) gc_guarded(compile_callback, &wanted, &err);
 	}
 }

@@ -9,6 +9,7 @@
  */
 #include "cold_plan.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
@@ -16,14 +17,21 @@
 #include "../base/plan.h"
 #include "../../columns/load/cold_plans.h"
 
-/* Does an expression need the statement's execution?  Of parameters, only those of context's kind are there. */
+/* Is a parameter the client's, or an integer?  Kernels are mostly the same for all integers that a column may have. */
+static bool
+may_be_known(const Param *param)
+{
+	return param->paramkind == PARAM_EXTERN || param->paramtype == INT4OID || param->paramtype == INT8OID;
+}
+
+/* Does an expression need the statement's execution?  *context: for each parameter. */
 static bool
 needs_execution(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
-		(IsA(node, Param) && (context == NULL || ((Param *) node)->paramkind != *(ParamKind *) context)))
+		(IsA(node, Param) && (*(bool *) context || !may_be_known((Param *) node))))
 		return true;
 	return expression_tree_walker(node, needs_execution, context);
 }
@@ -46,12 +54,10 @@ has_row_source(const CustomScan *scan)
 }
 
 bool
-gc_cold_plan_bare(const CustomScan *scan, bool has_params, CustomScan *bare)
+gc_cold_plan_bare(const CustomScan *scan, bool no_params, CustomScan *bare)
 {
-	ParamKind	there = PARAM_EXTERN;
-
 	/* A user's function must not run but for the statement's rows, and in the session that has chosen it. */
-	if (needs_execution((Node *) scan->custom_exprs, has_params ? &there : NULL) ||
+	if (needs_execution((Node *) scan->custom_exprs, &no_params) ||
 		contain_mutable_functions((Node *) scan->custom_exprs) ||
 		gc_runs_users_code((Node *) scan->custom_exprs, true) || has_row_source(scan))
 		return false;
@@ -69,7 +75,7 @@ gc_cold_plan_leave(const CustomScan *scan)
 	CustomScan	bare;
 	char	   *text;
 
-	if (!gc_cold_plan_bare(scan, false, &bare))
+	if (!gc_cold_plan_bare(scan, true, &bare))
 		return;
 	text = nodeToString(&bare);
 	gc_cold_plan_keep(text);
