@@ -134,7 +134,40 @@ $requests = stat_of($node, 'offloaded');
 is_answered_in($session, $rewritten, 'the same answer');
 is(stat_of($node, 'offloaded'), $requests + 1, 'from the device');
 
-$_->quit for ($first, $second, $session);
+# Kernels of all nodes of a statement are asked for together, once the first one waits.  One of them compares with what
+# another one returns.  EXPLAIN asks for none.
+my @sums = ('sum(n * 5 - k) FROM many WHERE k % 3 = 1', 'max(n - k * 2) FROM many WHERE n % 7 = 2', 'count(*) FROM few WHERE v % 9 < $1',
+	'sum(n * 7) FROM many WHERE k = (SELECT max(k) + 3 FROM few WHERE v % 11 > 2)');
+my $all = 'SELECT ' . join(', ', map { "(SELECT $_)" } @sums);
+(my $several = $all) =~ s/\$1/4/;
+
+unlink $gate;
+$expected{$several} = answer_of($node, $several, 'forbid');
+my $cancelled = $node->background_psql('postgres', on_error_stop => 0);
+$cancelled->query_safe(q{SET application_name = 'cancelled'; SET gpuconc.cold = wait; SET gpuconc.debug_offload = require;
+SET plan_cache_mode = force_generic_plan});
+my @nodes = plan_in($cancelled, $several) =~ /Gpuconc/g;
+is(@nodes, 5, 'a statement of five nodes');
+is($node->safe_psql('postgres', 'SELECT compiling FROM gpuconc_devices'), 0, 'which EXPLAIN does not have compiled');
+my $offloaded = stat_of($node, 'offloaded');
+$cancelled->query_safe("PREPARE five AS $all");
+ask($cancelled, 'EXECUTE five(4)');
+wait_until($node, 'SELECT compiling >= 5 FROM gpuconc_devices');
+wait_until_waiting($node, '^cancelled$');
+is(stat_of($node, 'offloaded'), $offloaded, 'kernels of all of them are asked for before the first one has its own');
+
+# Whether its kernels come or not, a cancelled statement holds nothing.
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'cancelled'});
+like(rows_of($cancelled), qr/canceling statement/, 'it is cancelled');
+append_to_file($gate, 'open');
+wait_until($node, 'SELECT compiling = 0 FROM gpuconc_devices');
+my $compiled = stat_of($node, 'kernels_compiled');
+$session->query_safe('SET gpuconc.debug_offload = require; SET gpuconc.cold = wait');
+is_answered_in($session, $several, 'another session gets the answer');
+is(stat_of($node, 'kernels_compiled'), $compiled, 'by the kernels that the cancelled one has asked for');
+is(stat_of($node, 'offloaded'), $offloaded + 5, 'of all five nodes');
+
+$_->quit for ($first, $second, $session, $cancelled);
 nothing_held($node, 'after kernels were compiled');
 $node->stop;
 done_testing();

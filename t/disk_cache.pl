@@ -100,6 +100,28 @@ restart();
 is(pages_for('one column of several', 'SELECT sum(k) FROM t'), 0, 'it has files now');
 is(pages_for('columns added'), 0, 'the others are added from files');
 
+# Columns come back as they were: NULLs, scales of numerics, 128 bits, floats, extremes, and a last chunk of few values.
+$node->safe_psql('postgres', q{
+CREATE TABLE kinds AS SELECT i AS id, CASE WHEN i % 7 <> 2 THEN i * 3 END AS gaps, NULL::int AS nothing, (i % 997 / 8.0)::numeric(10, 2) AS fixed,
+	CASE i % 4 WHEN 0 THEN 1.5 WHEN 1 THEN 1.50 WHEN 2 THEN i END AS scales, i * 1e25 - 7 AS wide,
+	(ARRAY['NaN', '-Infinity', '-0', '2.5e-300', NULL])[i % 5 + 1]::float8 AS f, i % 3 = 0 AS b,
+	CASE i % 3 WHEN 0 THEN 'infinity'::date WHEN 1 THEN '2020-02-29'::date + i END AS d,
+	(ARRAY[-9223372036854775808, 9223372036854775807, i])[i % 3 + 1] AS big, md5(i::text) AS t
+FROM generate_series(1, 30011) i});
+$node->safe_psql('postgres', 'VACUUM (FREEZE, ANALYZE) kinds');
+my $kinds = 'SELECT * FROM kinds WHERE id % 97 = 5 ORDER BY id';
+my $ungrouped = 'SELECT count(gaps), sum(gaps), count(nothing), sum(fixed), max(scales), sum(wide), min(d), max(d), count(f), min(big), max(big), max(t) FROM kinds';
+my $cached = q{SELECT column_name, encoding, chunks, rows, CASE WHEN column_name <> 't' THEN host_bytes END, problem FROM gpuconc_cache WHERE relation = 'kinds'::regclass ORDER BY 1};
+is_offloaded($node, $_, "all kinds of columns: $_") foreach ($kinds, $ungrouped);
+my $as_loaded = $node->safe_psql('postgres', $cached);
+like($as_loaded, qr/^gaps\|.*\|(?:[2-9]|\d\d)\|30011\|/m, 'several chunks');
+wait_for_files($columns + 1);
+restart();
+is(pages_for("from files: $kinds", $kinds), 0, 'no page of it is read');
+is(pages_for("from files: $ungrouped", $ungrouped), 0, 'nor of its sums');
+is($node->safe_psql('postgres', $cached), $as_loaded, 'columns are encoded as they were');
+$node->safe_psql('postgres', 'DROP TABLE kinds');
+
 # What is expected of loads, whoever does them then.
 restart();
 my $from_files = expected_load();

@@ -46,6 +46,8 @@ my $ended = session($node, 'ended');
 ask($waiting, $query);
 ask($ended, $query);
 wait_until($node, qq{SELECT count(*) = 2 FROM pg_stat_activity WHERE application_name IN ('waits', 'ended') AND wait_event = '$event'});
+ok(again_until(sub { $node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_cache WHERE relation = 't'::regclass}) == 1 }),
+	'its columns are loaded meanwhile');
 is($node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'ended'}), 't', 'one is cancelled');
 wait_until($node, q{SELECT state <> 'active' FROM pg_stat_activity WHERE application_name = 'ended'});
 is($node->safe_psql('postgres', "SET gpuconc.cold = fallback; $query"), $answer, 'PostgreSQL answers where nothing is waited for');

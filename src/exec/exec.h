@@ -164,6 +164,7 @@ typedef struct GcScanState
 	bool		started;
 	bool		judged;			/* what was guessed was estimated by the values of parameters (judge.c) */
 	bool		only_compiles;	/* its request is given up once its kernels are being compiled (compile_ahead.c) */
+	bool		lacks;			/* and it had none, as columns are still to be loaded */
 	bool		falling_back;	/* PostgreSQL's own plan answers */
 	int			device;			/* that the last attempt was submitted to; -1: it was not */
 	bool		begun;			/* that device was at work for it */
@@ -227,8 +228,8 @@ extern GcCode gc_write_request(GcBinding *b);
 /* Raw values to datums, in the order in which rows are returned. */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
 
-/* Have the node's kernels compiled, and wait for nothing.  False: it lacks columns that are still to be loaded. */
-extern bool gc_ask_for_kernels(GcScanState *node, GcError *err);
+/* Have kernels of the statement's other nodes compiled beside this one's, for which this session waits (compile_ahead.c). */
+extern void gc_compile_others(GcScanState *node);
 
 /* PostgreSQL's own plan of a node. */
 extern void gc_fallback_init(GcScanState *node, int eflags);

@@ -68,7 +68,10 @@ take_shared(GcHints *mine)
 	LWLockAcquire(lock, LW_SHARED);
 	if (memcmp(&theirs->hints.key, &mine->key, sizeof(GcHash)) == 0 && theirs->learnt_at != 0 &&
 		!TimestampDifferenceExceeds(theirs->learnt_at, GetCurrentTimestamp(), LIFE))
+	{
 		*mine = theirs->hints;
+		mine->asked = false;
+	}
 	LWLockRelease(lock);
 }
 

@@ -21,6 +21,7 @@
 typedef struct GcHints
 {
 	GcHash		key;			/* logical program, and database */
+	bool		asked;			/* this session has asked for its kernels */
 	uint32		no_dense;		/* builds with duplicate keys */
 	uint32		rows_needed[GC_MAX_PIPELINES];	/* of a pipeline's build, groups or rows; of `select`, chosen groups.
 												 * 0: there was room */

@@ -420,10 +420,17 @@ static GcCode
 await(GcScanState *node, GcBinding *b, int slot)
 {
 	GcHints    *hints = b->hints;
-	const GcCode code = gc_slot_wait(slot, gc_compile_patience(node, gc_compiling_noted(&hints->key)), node->limit_ms, &b->err);
+	const double patience = gc_compile_patience(node, gc_compiling_noted(&hints->key));
+	GcCode		code = gc_slot_wait(slot, 0, node->limit_ms, &b->err);
 
+	hints->asked = true;
+	if (code == GC_LOADING && !node->only_compiles)
+	{
+		gc_compile_others(node);
+		code = gc_slot_wait(slot, patience, node->limit_ms, &b->err);
+	}
 	if (code == GC_LOADING)
-		gc_compiling_note(&hints->key, gc_slot_device(slot));
+		gc_compiling_note(&hints->key, gc_slot_device(slot), !node->only_compiles);
 	else
 		gc_compiling_forget(&hints->key, gc_slot_device(slot));
 	node->device = gc_slot_device(slot);
@@ -525,24 +532,25 @@ attempt_with_slot(GcScanState *node, GcHints *hints, GcError *err)
 	return code;
 }
 
-bool
-gc_ask_for_kernels(GcScanState *node, GcError *err)
+/* Have the node's kernels compiled, and wait for nothing. */
+static void
+ask_for_kernels(GcScanState *node)
 {
-	GcCode		code = node->plan->malformed ? gc_fail(err, GC_BAD_PROGRAM, "The planner has packed it wrongly.") :
-		gc_open_inputs(node, err);
+	GcError		err = {GC_OK, ""};
+	GcCode		code = node->plan->malformed ? gc_fail(&err, GC_BAD_PROGRAM, "The planner has packed it wrongly.") :
+		gc_open_inputs(node, &err);
 
-	if (code == GC_OK && gc_lacks_columns(node))
-		return false;
-	node->only_compiles = true;
+	node->lacks = code == GC_OK && gc_lacks_columns(node);
+	if (node->lacks)
+		return;
 	node->limit_ms = -1;
 	if (code == GC_OK)
-		code = gc_compute_ahead(node, err);
+		code = gc_compute_ahead(node, &err);
 	if (code == GC_OK)
-		code = attempt_with_slot(node, gc_hints(node->logical), err);
+		code = attempt_with_slot(node, gc_hints(node->logical), &err);
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc has asked for kernels ahead: %s", gc_code_name(code)),
-			 code != GC_OK && err->detail[0] ? errdetail_internal("%s", err->detail) : 0));
-	return true;
+			 code != GC_OK && err.detail[0] ? errdetail_internal("%s", err.detail) : 0));
 }
 
 /*
@@ -564,6 +572,7 @@ static GcCode
 run_on_device(GcScanState *node, GcError *err)
 {
 	GcHints    *hints = gc_hints(node->logical);
+	const char *reason;
 	GcCode		code = GC_OK;
 
 	node->limit_ms = gc_device_limit(node, hints);
@@ -575,7 +584,9 @@ run_on_device(GcScanState *node, GcError *err)
 	code = gc_open_inputs(node, err);
 	if (code == GC_OK)
 		code = gc_look_if_cold(node, err);
-	/* A GPU takes a second after the server's start. */
+	/* A GPU takes a second after the server's start.  Columns that are to be waited for are loaded meanwhile. */
+	if (code == GC_OK && gc_worker_state(&reason) == GC_WORKER_STARTING && gc_lacks_columns(node))
+		code = gc_load_inputs(node, err);
 	if (code == GC_OK)
 		gc_device_await(gc_compile_patience(node, false));
 	if (code == GC_OK)
@@ -759,6 +770,11 @@ exec_scan(CustomScanState *css)
 {
 	GcScanState *node = (GcScanState *) css;
 
+	if (node->only_compiles)
+	{
+		ask_for_kernels(node);
+		return NULL;
+	}
 	if (!node->started)
 		start(node);
 	if (node->falling_back)

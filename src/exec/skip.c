@@ -292,7 +292,7 @@ gc_skip_by_builds(GcBinding *b)
 			if (must_match(b, step))
 				skip_by_build(b, in, step);
 		}
-		if (in->rel && in->nparts == 0 && in->dir && in->served.nchunks >= LEAST_CHUNKS)
+		if (!b->node->only_compiles && in->rel && in->nparts == 0 && in->dir && in->served.nchunks >= LEAST_CHUNKS)
 			count_orders(b, pl, in);
 	}
 }

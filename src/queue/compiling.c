@@ -24,6 +24,7 @@ typedef struct Noted
 	GcHash		key;			/* all 0: none */
 	int			device;
 	uint32		asked;			/* its compilations, when the request gave up */
+	bool		waited;			/* for them */
 } Noted;
 
 static Noted noted[MOST_NOTED];
@@ -65,7 +66,7 @@ find(const GcHash *key)
 }
 
 void
-gc_compiling_note(const GcHash *key, int device)
+gc_compiling_note(const GcHash *key, int device, bool waited)
 {
 	Noted	   *entry = find(key);
 
@@ -76,6 +77,7 @@ gc_compiling_note(const GcHash *key, int device)
 	}
 	entry->key = *key;
 	entry->device = device;
+	entry->waited = waited;
 	entry->asked = pg_atomic_read_u32(&gc_device_status_of(device)->compilations_asked);
 	pg_atomic_write_u64(place_of(key, device), tag_of(key) | entry->asked);
 }
@@ -94,7 +96,9 @@ gc_compiling_forget(const GcHash *key, int device)
 bool
 gc_compiling_noted(const GcHash *key)
 {
-	return find(key) != NULL;
+	const Noted *entry = find(key);
+
+	return entry && entry->waited;
 }
 
 /* A device that is not ready, or has gone, compiles nothing. */

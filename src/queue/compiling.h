@@ -22,8 +22,11 @@
 /* A logical program of this database, as it is known here. */
 extern GcHash gc_program_key(const GcProgram *logical);
 
-/* A request of the program gave up, since its kernels are being compiled by that device's worker; or it need not wait. */
-extern void gc_compiling_note(const GcHash *key, int device);
+/*
+ * A request of the program gave up, since its kernels are being compiled by that device's worker; or it need not wait.
+ * waited: it was to be executed.
+ */
+extern void gc_compiling_note(const GcHash *key, int device, bool waited);
 extern void gc_compiling_forget(const GcHash *key, int device);
 
 /* Has the session waited for the program's kernels before, and did not get them? */

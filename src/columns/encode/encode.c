@@ -38,6 +38,7 @@ typedef struct GcStaged
 	uint32		nnulls;
 	void	   *stage;			/* int32, int64 or int128; capacity elements */
 	uint8	   *nulls;			/* bitmap of capacity bits, or NULL */
+	const GcChunkColumn *whole; /* has the rows, and none is staged; else NULL */
 	GcEncodedColumn out;
 } GcStaged;
 
@@ -100,6 +101,7 @@ gc_encoder_reset(GcEncoder *encoder, GcDictView **dicts)
 		col->span = GC_NO_SPAN;
 		col->tagged = false;
 		col->nnulls = 0;
+		col->whole = NULL;
 		if (col->nulls)
 			memset(col->nulls, 0, encoder->capacity / 8);
 	}
@@ -642,12 +644,26 @@ gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *c
 	reserve(encoder, n);
 	for (int i = 0; i < encoder->ncols; i++)
 	{
-		GcStaged   *col = open_column(encoder, i);
+		GcStaged   *col = encoder->cols[i].whole ? NULL : open_column(encoder, i);
 
 		if (col)
 			add_cell(encoder, col, n, cells[i], first);
 	}
 	encoder->nrows += n;
+}
+
+void
+gc_encoder_take_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *cells)
+{
+	Assert(encoder->nrows == 0);
+	for (int i = 0; i < encoder->ncols; i++)
+	{
+		GcStaged   *col = &encoder->cols[i];
+
+		if (col->problem == GC_COL_OK && !GC_KIND_IS_CODE(col->spec.kind) && cells[i]->desc.width >= col->min_width)
+			col->whole = cells[i];
+	}
+	gc_encoder_add_cells(encoder, n, cells, 0);
 }
 
 void
@@ -672,7 +688,7 @@ gc_encoder_value(const GcEncoder *encoder, int i, uint32 row, i128 *value)
 {
 	const GcStaged *col = &encoder->cols[i];
 
-	Assert(row < encoder->nrows);
+	Assert(row < encoder->nrows && col->whole == NULL);
 	if (col->nulls && col->nulls[row >> 3] >> (row & 7) & 1)
 		return false;
 	*value = staged(col, row);
@@ -807,14 +823,29 @@ drop_tags(GcEncoder *encoder, GcStaged *col, uint32 nrows)
 	col->tagged = false;
 }
 
+/* The encoding that a cell has. */
+static void
+take_encoding(const GcChunkColumn *cell, GcEncodedColumn *out)
+{
+	*out = (GcEncodedColumn) {.has_nulls = cell->null_bytes > 0,.width = cell->desc.width,.scale = cell->desc.scale,
+		.base = cell->desc.base,.span = cell->span,.data_bytes = cell->data_bytes,.null_bytes = cell->null_bytes};
+}
+
 const GcEncodedColumn *
 gc_encoder_finish(GcEncoder *encoder)
 {
 	for (int i = 0; i < encoder->ncols; i++)
 	{
-		drop_tags(encoder, &encoder->cols[i], encoder->nrows);
-		choose_encoding(&encoder->cols[i], encoder->nrows, &encoder->out[i]);
-		encoder->cols[i].out = encoder->out[i];
+		GcStaged   *col = &encoder->cols[i];
+
+		if (col->whole && col->problem == GC_COL_OK)
+			take_encoding(col->whole, &encoder->out[i]);
+		else
+		{
+			drop_tags(encoder, col, encoder->nrows);
+			choose_encoding(col, encoder->nrows, &encoder->out[i]);
+		}
+		col->out = encoder->out[i];
 	}
 	return encoder->out;
 }
@@ -863,6 +894,13 @@ gc_encoder_write(const GcEncoder *encoder, int i, void *data, void *nulls)
 	Size		used = (Size) nrows * col->out.width;
 
 	Assert(col->problem == GC_COL_OK);
+	if (col->whole)
+	{
+		memcpy(data, (const void *) (uintptr_t) col->whole->desc.data, col->whole->data_bytes);
+		if (col->whole->null_bytes > 0)
+			memcpy(nulls, (const void *) (uintptr_t) col->whole->desc.nulls, col->whole->null_bytes);
+		return;
+	}
 	if (nrows > 0)
 	{
 		if (col->out.width == sizeof(int128))

@@ -65,6 +65,12 @@ extern void gc_encoder_add_rows(GcEncoder *encoder, uint32 n,
 extern void gc_encoder_add_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *cells,
 								 uint32 first);
 
+/*
+ * All rows are the n of these cells, which live until columns are written.  Columns that are not texts stay packed as
+ * they are, unless that is too narrow.
+ */
+extern void gc_encoder_take_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *cells);
+
 /* Append n rows of NULLs. */
 extern void gc_encoder_add_nulls(GcEncoder *encoder, uint32 n);
 

@@ -522,7 +522,7 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
 	else if (!has_rows_of(first, reading, data->base->chunks[reading->chunkno]))
 		return false;
 	reading->problem_page = palloc0(Max(set->ncols, 1) * sizeof(uint32));
-	gc_encoder_add_cells(encoder, first->head->desc.nrows, cells, 0);
+	gc_encoder_take_cells(encoder, first->head->desc.nrows, cells);
 	for (int i = 0; i < set->ncols; i++)
 		gc_encoder_remap(encoder, i, kept[i].head ? kept[i].head->desc.base : 0, remaps[i]);
 	return true;

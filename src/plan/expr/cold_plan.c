@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * cold_plan.c
- *	  A node as the text that a loader gets.  See cold_plan.h.
+ *	  A node of which no more than its kernels are wanted.  See cold_plan.h.
  *
- * The loader binds the node, and returns no rows of it: it needs neither targets nor plans below.
+ * It is bound, and returns no rows: it needs neither targets nor plans below.
  *
  *-------------------------------------------------------------------------
  */
 #include "cold_plan.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
@@ -16,18 +17,26 @@
 #include "../base/plan.h"
 #include "../../columns/load/cold_plans.h"
 
-/* Does an expression belong to its statement, which a loader does not execute? */
+/* Is a parameter the client's, or an integer?  Kernels are mostly the same for all integers that a column may have. */
 static bool
-needs_statement(Node *node, void *context)
+may_be_known(const Param *param)
+{
+	return param->paramkind == PARAM_EXTERN || param->paramtype == INT4OID || param->paramtype == INT8OID;
+}
+
+/* Does an expression need the statement's execution?  *context: for each parameter. */
+static bool
+needs_execution(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Param) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		(IsA(node, Param) && (*(bool *) context || !may_be_known((Param *) node))))
 		return true;
-	return expression_tree_walker(node, needs_statement, context);
+	return expression_tree_walker(node, needs_execution, context);
 }
 
-/* Does the node read rows of a plan below, or decide at execution?  No loader has these. */
+/* Does the node read rows of a plan below, or decide at execution? */
 static bool
 has_row_source(const CustomScan *scan)
 {
@@ -44,20 +53,30 @@ has_row_source(const CustomScan *scan)
 	return plan->nguesses > 0;
 }
 
+bool
+gc_cold_plan_bare(const CustomScan *scan, bool no_params, CustomScan *bare)
+{
+	/* A user's function must not run but for the statement's rows, and in the session that has chosen it. */
+	if (needs_execution((Node *) scan->custom_exprs, &no_params) ||
+		contain_mutable_functions((Node *) scan->custom_exprs) ||
+		gc_runs_users_code((Node *) scan->custom_exprs, true) || has_row_source(scan))
+		return false;
+	*bare = *scan;
+	bare->scan.plan.targetlist = NIL;
+	bare->scan.plan.qual = NIL;
+	bare->scan.plan.initPlan = NIL;
+	bare->custom_plans = NIL;
+	return true;
+}
+
 void
 gc_cold_plan_leave(const CustomScan *scan)
 {
-	CustomScan	bare = *scan;
+	CustomScan	bare;
 	char	   *text;
 
-	/* A user's function must not run without the session that has chosen it, under other settings. */
-	if (needs_statement((Node *) scan->custom_exprs, NULL) || contain_mutable_functions((Node *) scan->custom_exprs) ||
-		gc_runs_users_code((Node *) scan->custom_exprs, true) || has_row_source(scan))
+	if (!gc_cold_plan_bare(scan, true, &bare))
 		return;
-	bare.scan.plan.targetlist = NIL;
-	bare.scan.plan.qual = NIL;
-	bare.scan.plan.initPlan = NIL;
-	bare.custom_plans = NIL;
 	text = nodeToString(&bare);
 	gc_cold_plan_keep(text);
 	pfree(text);
