@@ -370,6 +370,17 @@ processor_is_wanted(void)
 	return true;
 }
 
+/* Requests that all devices compute: their sessions spin on the same processors. */
+static uint32
+running_requests(void)
+{
+	uint32		running = 0;
+
+	for (int d = 0; d < gc_ndevices; d++)
+		running += pg_atomic_read_u32(&gc_device_status_of(d)->running);
+	return running;
+}
+
 /*
  * A kernel often takes less time than waking a process.  So as long as processors are idle, the
  * backend spins for a while before it sleeps.
@@ -389,7 +400,7 @@ spin_for_result(GcSlot *s)
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
-		if (!d->info.own_processors || pg_atomic_read_u32(&d->running) > processors / 3)
+		if (!d->info.own_processors || running_requests() > processors / 3)
 			return;
 		for (int i = 0; i < 50; i++)
 		{

@@ -122,8 +122,9 @@ gc_link_copy_free(const GcChunkColumn *cell, double price)
 
 #define LINK_COPIES		10
 
-/* No further copy once they have taken this long. */
+/* No further copy once they have taken this long.  Some are made anyway, as one may have waited for a processor. */
 #define LINK_US			15000
+#define LEAST_LINK_COPIES	4
 
 /* Milliseconds that one copy takes on the device; 0: it failed. */
 static double
@@ -162,7 +163,7 @@ gc_link_measure(void)
 		/* The first copy page-locks, and does not count. */
 		(void) time_copy(stream, to, size);
 		INSTR_TIME_SET_CURRENT(began);
-		for (int i = 0; i < LINK_COPIES && gc_us_since(began) < LINK_US; i++)
+		for (int i = 0; i < LINK_COPIES && (i < LEAST_LINK_COPIES || gc_us_since(began) < LINK_US); i++)
 		{
 			const double ms = time_copy(stream, to, size);
 
