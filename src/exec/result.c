@@ -622,6 +622,7 @@ decode_rows(GcDecoder *d, GcRows *rows)
 	order = find_order(d, places);
 	rows->ncols = plan->noutputs;
 	rows->count = 0;
+	rows->filtered = plan->chooses_all && d->result->chosen;
 	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(Datum));
 	rows->isnull = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(bool));
 	while (rows->count < wanted && d->code == GC_OK)
