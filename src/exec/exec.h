@@ -88,6 +88,7 @@ typedef struct GcRows
 	int			ncols;
 	Datum	   *values;			/* count * ncols */
 	bool	   *isnull;
+	bool		filtered;		/* the device has tested all of the node's filter */
 } GcRows;
 
 /* Where the entries of a lookup table come from. */
@@ -157,6 +158,7 @@ typedef struct GcScanState
 	GcInputState *inputs;
 	List	   *shown_sources;	/* PlanState of row sources, for EXPLAIN alone */
 	PlanState  *fallback;		/* initialised when first needed */
+	ExprState  *filter;			/* of rows that the device has not tested */
 	bool		keep_fallback_rows; /* it may be scanned backward */
 	Tuplestorestate *fallback_rows; /* rows that it returned so far; NULL: not kept */
 	TupleTableSlot *fallback_slot;	/* for them */

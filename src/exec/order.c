@@ -155,10 +155,10 @@ gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n)
  *-------------------------------------------------------------------------
  */
 
-/* Where bits are in the packed words of a row. */
+/* Where bits are in the packed words of rows. */
 typedef struct Place
 {
-	int			word;
+	uint64	   *words;			/* of each row */
 	int			shift;
 } Place;
 
@@ -224,52 +224,32 @@ find_bits(const GcOrderColumn *column, uint64 count)
 	return bits;
 }
 
-/* The place of the next bits; in another word if they do not fit in the last one, of which so many bits are left. */
+/* The place of the next bits; in another word if they do not fit in the last one. */
 static Place
-next_place(int *nwords, int *left, int width)
+next_place(GcOrdering *o, int width)
 {
-	if (width > *left)
+	if (width > o->left)
 	{
-		++*nwords;
-		*left = 64;
+		o->words[o->nwords++] = MemoryContextAllocExtended(o->cxt, o->count * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		o->left = 64;
 	}
-	*left -= width;
-	return (Place) {*nwords - 1, *left};
-}
-
-/* The bits of all columns; how many words a row has. */
-static int
-lay_out(const GcOrderColumn *columns, int ncolumns, uint64 count, Bits *bits)
-{
-	int			nwords = 0;
-	int			left = 0;
-
-	for (int i = 0; i < ncolumns; i++)
-	{
-		bits[i] = find_bits(&columns[i], count);
-		if (bits[i].has_null)
-			bits[i].null = next_place(&nwords, &left, 1);
-		if (bits[i].width > 64)
-			bits[i].upper = next_place(&nwords, &left, bits[i].width - 64);
-		if (bits[i].width > 0)
-			bits[i].lower = next_place(&nwords, &left, Min(bits[i].width, 64));
-	}
-	return nwords;
+	o->left -= width;
+	return (Place) {o->words[o->nwords - 1], o->left};
 }
 
 /* Add a column's bits to the words of all rows. */
 static void
-pack_column(const Bits *bits, const GcOrderColumn *column, uint64 *words, int nwords, uint64 count)
+pack_column(const Bits *bits, const GcOrderColumn *column, uint64 count)
 {
 	const bool	nulls_first = column->order->nulls_first;
 	const bool	descending = column->order->descending;
 
 	for (uint64 n = 0; n < count && bits->has_null; n++)
-		words[n * nwords + bits->null.word] |= (uint64) (column->isnull[n] != nulls_first) << bits->null.shift;
+		bits->null.words[n] |= (uint64) (column->isnull[n] != nulls_first) << bits->null.shift;
 	for (uint64 n = 0; n < count && bits->width > 64; n++)
 	{
 		if (!column->isnull[n])
-			words[n * nwords + bits->upper.word] |= (uint64) (distance(bits->base, column, n) >> bits->low >> 64) << bits->upper.shift;
+			bits->upper.words[n] |= (uint64) (distance(bits->base, column, n) >> bits->low >> 64) << bits->upper.shift;
 	}
 	/* For distances below 2^64, the lower halves are enough. */
 	for (uint64 n = 0; n < count && bits->width > 0; n++)
@@ -280,8 +260,23 @@ pack_column(const Bits *bits, const GcOrderColumn *column, uint64 *words, int nw
 			(descending ? base - word : word - base) >> bits->low;
 
 		if (!column->isnull[n])
-			words[n * nwords + bits->lower.word] |= value << bits->lower.shift;
+			bits->lower.words[n] |= value << bits->lower.shift;
 	}
+}
+
+void
+gc_order_add(GcOrdering *o, const GcOrderColumn *column)
+{
+	Bits		bits = find_bits(column, o->count);
+
+	if (bits.has_null)
+		bits.null = next_place(o, 1);
+	if (bits.width > 64)
+		bits.upper = next_place(o, bits.width - 64);
+	if (bits.width > 0)
+		bits.lower = next_place(o, Min(bits.width, 64));
+	pack_column(&bits, column, o->count);
+	o->exact &= column->exact;
 }
 
 typedef struct KeyedRow
@@ -330,39 +325,25 @@ sort_by_key(KeyedRow *rows, KeyedRow *spare, uint64 count)
 	return rows;
 }
 
-/* By words of which each row has nwords, the last one first. */
+/* By all words, the last one first. */
 static void
-order_by_words(const uint64 *words, int nwords, uint32 *order, uint64 count)
+order_by_words(const GcOrdering *o, uint32 *order)
 {
-	KeyedRow   *rows = palloc_extended(count * sizeof(KeyedRow), MCXT_ALLOC_HUGE);
-	KeyedRow   *spare = palloc_extended(count * sizeof(KeyedRow), MCXT_ALLOC_HUGE);
+	KeyedRow   *rows = palloc_extended(o->count * sizeof(KeyedRow), MCXT_ALLOC_HUGE);
+	KeyedRow   *spare = palloc_extended(o->count * sizeof(KeyedRow), MCXT_ALLOC_HUGE);
 
-	for (int w = nwords - 1; w >= 0; w--)
+	for (int w = o->nwords - 1; w >= 0; w--)
 	{
 		KeyedRow   *sorted;
 
-		for (uint64 n = 0; n < count; n++)
-			rows[n] = (KeyedRow) {words[order[n] * (Size) nwords + w], order[n]};
-		sorted = sort_by_key(rows, spare, count);
-		for (uint64 n = 0; n < count; n++)
+		for (uint64 n = 0; n < o->count; n++)
+			rows[n] = (KeyedRow) {o->words[w][order[n]], order[n]};
+		sorted = sort_by_key(rows, spare, o->count);
+		for (uint64 n = 0; n < o->count; n++)
 			order[n] = sorted[n].row;
 	}
 	pfree(rows);
 	pfree(spare);
-}
-
-/* Sort rows by all columns' differing bits, packed together. */
-static void
-order_by_columns(const GcOrderColumn *columns, int ncolumns, uint32 *order, uint64 count)
-{
-	Bits		bits[GC_MAX_ORDER];
-	const int	nwords = lay_out(columns, ncolumns, count, bits);
-	uint64	   *words = palloc_extended((count * nwords + 1) * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-
-	for (int i = 0; i < ncolumns; i++)
-		pack_column(&bits[i], &columns[i], words, nwords, count);
-	order_by_words(words, nwords, order, count);
-	pfree(words);
 }
 
 /*-------------------------------------------------------------------------
@@ -470,18 +451,26 @@ gc_are_ordered(const GcPlan *plan, uint64 count)
 }
 
 uint32 *
+gc_order_finish(const GcOrdering *o, const GcOrderColumn *columns, int ncolumns, bool exactly)
+{
+	uint32	   *order = palloc_extended((o->count + 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+
+	for (uint64 n = 0; n < o->count; n++)
+		order[n] = n;
+	order_by_words(o, order);
+	for (int w = 0; w < o->nwords; w++)
+		pfree(o->words[w]);
+	if (exactly && !o->exact)
+		order_exactly(columns, ncolumns, order, o->count);
+	return order;
+}
+
+uint32 *
 gc_order_rows(const GcOrderColumn *columns, int ncolumns, uint64 count, bool exactly)
 {
-	uint32	   *order;
-	bool		exact = true;
+	GcOrdering	o = {.cxt = CurrentMemoryContext,.count = count,.exact = true};
 
-	order = palloc_extended((count + 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
-	for (uint64 n = 0; n < count; n++)
-		order[n] = n;
 	for (int i = 0; i < ncolumns; i++)
-		exact &= columns[i].exact;
-	order_by_columns(columns, ncolumns, order, count);
-	if (exactly && !exact)
-		order_exactly(columns, ncolumns, order, count);
-	return order;
+		gc_order_add(&o, &columns[i]);
+	return gc_order_finish(&o, columns, ncolumns, exactly);
 }

@@ -50,10 +50,27 @@ gc_compare_words(GcOrderWord a, GcOrderWord b)
 /* The word of row n's value, whose kind is that of the column. */
 extern void gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n);
 
+/* Rows that are being ordered: their columns' differing bits, packed together; begins with {.cxt, .count, .exact = true}. */
+typedef struct GcOrdering
+{
+	MemoryContext cxt;			/* of these */
+	uint64		count;
+	int			nwords;			/* of each row; of a column three at most */
+	int			left;			/* bits of the last one */
+	uint64	   *words[3 * GC_MAX_ORDER];
+	bool		exact;			/* so are the words of all columns */
+} GcOrdering;
+
+/* Add the next column.  Its words are needed for comparisons alone from here on. */
+extern void gc_order_add(GcOrdering *o, const GcOrderColumn *column);
+
 /*
  * The order in which the rows are to be returned, in the memory context of the caller.  exactly: where words are not
  * exact, PostgreSQL's comparisons decide.
  */
+extern uint32 *gc_order_finish(const GcOrdering *o, const GcOrderColumn *columns, int ncolumns, bool exactly);
+
+/* The same, of columns that are all there. */
 extern uint32 *gc_order_rows(const GcOrderColumn *columns, int ncolumns, uint64 count, bool exactly);
 
 /* The comparisons of these columns. */

@@ -461,8 +461,6 @@ fill_order_column(GcDecoder *d, const uint64 *places, GcOrderColumn *column)
 	const GcKind kind = gc_type_kind(out->typid);
 
 	column->exact = true;
-	column->words = MemoryContextAllocHuge(d->scratch, d->nrows * sizeof(GcOrderWord));
-	column->isnull = MemoryContextAllocHuge(d->scratch, d->nrows * sizeof(bool));
 	if (is_integer(d, out))
 	{
 		for (uint64 at = 0; at < d->nrows; at++)
@@ -486,21 +484,34 @@ find_order(GcDecoder *d, const uint64 *places)
 {
 	const GcPlan *plan = d->b->plan;
 	GcOrderColumn *columns = MemoryContextAllocZero(d->scratch, GC_MAX_ORDER * sizeof(GcOrderColumn));
+	GcOrdering	o = {.cxt = d->scratch,.count = d->nrows,.exact = true};
+	bool		integers;
 	MemoryContext old;
 	uint32	   *order;
 
 	d->ordered = MemoryContextAllocZero(d->scratch, (plan->noutputs + 1) * sizeof(GcOrderColumn *));
 	if (plan->windowed || !gc_are_ordered(plan, d->nrows))
 		return NULL;
+	integers = are_integers(d);
 	for (int i = 0; i < plan->norder && d->code == GC_OK; i++)
 	{
-		columns[i].order = &plan->order[i];
-		fill_order_column(d, places, &columns[i]);
+		/* Integers are looked at no more once they are packed.  So those of the next column take their memory. */
+		const bool	again = integers && i > 0;
+		GcOrderColumn *column = &columns[i];
+
+		column->order = &plan->order[i];
+		column->words = again ? columns[0].words : MemoryContextAllocHuge(d->scratch, d->nrows * sizeof(GcOrderWord));
+		column->isnull = again ? columns[0].isnull : MemoryContextAllocHuge(d->scratch, d->nrows * sizeof(bool));
+		fill_order_column(d, places, column);
+		if (d->code == GC_OK)
+			gc_order_add(&o, column);
 	}
 	if (d->code != GC_OK)
 		return NULL;
+	if (integers)
+		pfree(columns[0].words);
 	old = MemoryContextSwitchTo(d->scratch);
-	order = gc_order_rows(columns, plan->norder, d->nrows, plan->sorted);
+	order = gc_order_finish(&o, columns, plan->norder, plan->sorted);
 	MemoryContextSwitchTo(old);
 	return order;
 }
@@ -622,6 +633,7 @@ decode_rows(GcDecoder *d, GcRows *rows)
 	order = find_order(d, places);
 	rows->ncols = plan->noutputs;
 	rows->count = 0;
+	rows->filtered = plan->chooses_all && d->result->chosen;
 	rows->values = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(Datum));
 	rows->isnull = MemoryContextAllocHuge(d->b->node->cxt, (wanted * rows->ncols + 1) * sizeof(bool));
 	while (rows->count < wanted && d->code == GC_OK)

@@ -101,6 +101,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	bytea	   *packed = DatumGetByteaPP(linitial_node(Const, cscan->custom_private)->constvalue);
 
 	node->cxt = AllocSetContextCreate(estate->es_query_cxt, "gpuconc scan", ALLOCSET_DEFAULT_SIZES);
+	node->filter = css->ss.ps.qual;
 	/* The constant's bytes lie at any address: copy them to an aligned one. */
 	node->plan = palloc(VARSIZE_ANY_EXHDR(packed));
 	memcpy(node->plan, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
@@ -681,6 +682,7 @@ start(GcScanState *node)
 		code = run_on_device(node, &err);
 	MemoryContextSwitchTo(old);
 	node->stats.last_code = code;
+	node->css.ss.ps.qual = code == GC_OK && node->rows.filtered ? NULL : node->filter;
 	if (code == GC_OK)
 		return;
 

@@ -183,6 +183,7 @@ typedef struct GcResult
 	i64		   *keys;			/* hashed groups: count * key_words; groups gathered or
 								 * chosen from a dense table: their numbers */
 	bool		gathered;
+	bool		chosen;			/* groups: those alone that the program's choice returns */
 } GcResult;
 
 /* Events on the way, for EXPLAIN and the statistics. */

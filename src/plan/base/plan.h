@@ -349,6 +349,7 @@ typedef struct GcPlan
 	int			nexprs;			/* custom_exprs to evaluate; the rest is display */
 	bool		grouped;		/* GROUP BY: no group without rows */
 	uint64		wanted;			/* number of groups that are needed, with their ties; 0: all */
+	bool		chooses_all;	/* the choice among groups tests all of the node's filter, where the device makes it */
 	bool		malformed;		/* a bug: the program is none, and the node falls back */
 	bool		float_aggs;		/* results depend on gpuconc.enable_float_aggs */
 	bool		fixed_zone;		/* the session's time zone must have a single offset */

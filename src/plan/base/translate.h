@@ -238,6 +238,7 @@ typedef struct GcTranslation
 	int			main;			/* main pipeline; behind it the choice among its groups, if any */
 	GcGroups   *chosen;			/* the main pipeline's groups, for that choice */
 	List	   *choice_keys;	/* int expr: the order of that, or of rows, or NIL */
+	List	   *having_tested;	/* HAVING, if that choice tests all of it */
 	bool		having_left;	/* PostgreSQL tests a part of HAVING after that choice */
 	List	   *row_outputs;	/* int expr */
 	bool		late;			/* outputs are fetched by row id; columns that only they read are left out */

@@ -234,6 +234,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	if (gc_planning && root->parent_root == NULL)
 		gc_planning->outermost = scan;
 	note_order(root, tr, plan);
+	plan->chooses_all = path->having != NIL && path->having == tr->having_tested;
 	raise_init_plans(root, tr);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = path->having;

@@ -165,6 +165,7 @@ gc_choose_having(GcTranslation *tr, List *having)
 		if (gc_groups_may_raise(tr, lfirst(lc), NULL))
 			break;
 	}
+	tr->having_tested = tr->having_left ? NIL : having;
 }
 
 bool

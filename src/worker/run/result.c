@@ -78,6 +78,7 @@ make_result(GcRun *run, u64 n, u64 stride)
 	result->count = n;
 	result->stride = stride;
 	result->gathered = run->result.gather || (run->result.choose && run->main->group_mode == GC_GROUP_DENSE);
+	result->chosen = run->result.choose;
 	result->words = (u64 *) ((char *) result + MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM);
 	result->keys = (i64 *) ((char *) result->words + word_bytes);
 	return result;
