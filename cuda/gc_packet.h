@@ -28,6 +28,10 @@
  * the rows that are left of them, until these are enough for all of its threads.  Then it empties it.  Its control
  * block counts the packets that are in memory.
  *
+ * Slots do not depend on who takes a row.  A full kernel's warp takes a part of a tile.  In quick kernels and on device
+ * host, threads take whole tiles together.  Of a row comes one packet at most, runs and steps are whole tiles, and a
+ * slot has room for all rows of the next step before it begins.
+ *
  * The control block begins with words of 64 bits: GC_CHANNEL_WORDS for bitmaps of slots that are in use, and of
  * slots that are full.  Behind them are 32-bit words.  Each slot has two, for which chunk its packets are of, and
  * how many they are.  Each chunk has one for its next tile.  The last one is how many packets there are.
@@ -77,7 +81,7 @@
 #define GC_REFILL_STEP(tiles)		((tiles) < 1 ? 1 : (tiles) > GC_CHANNEL_STEP ? GC_CHANNEL_STEP : (tiles))
 #define GC_REFILL_VECTORS(threads)	GC_REFILL_STEP(2 * (threads) * GC_VEC / GC_TILE_ROWS)
 
-#if GC_CUDA
+#if GC_CUDA && !defined(GC_QUICK)
 
 #define GC_REFILL_PARTS(threads)	GC_REFILL_STEP(GC_WARPS(threads) / GC_TILE_PARTS)
 
@@ -98,6 +102,19 @@
 		const u32 gc_first = (gc_tile - gc_s * gc_a.scan.tiles_per_source) * GC_TILE_ROWS + gc_t % GC_TILE_PARTS * GC_WARP_ROWS; \
 		const GcSource gc_src = ((const GcSource *) gc_a.scan.sources)[gc_s]; \
 		if (gc_first >= gc_src.nrows) continue;
+
+#else							/* whole tiles: there are no queues */
+
+#define GC_TILE_PARTS		1
+#define GC_REFILL_PARTS(threads)	(GC_CUDA ? GC_REFILL_VECTORS(threads) : 2)
+#define GC_PART_WARPS		1
+#define GC_PART_WARP		0
+#define GC_PART_QUEUES(threads)
+#define GC_PARTS_OF(from, to, step)		GC_TILES_OF(from, to, step)
+
+#endif
+
+#if GC_CUDA
 
 /* The place of the current row's packet: the lanes that come here together take places together. */
 GC_FN u32
@@ -150,12 +167,6 @@ gc_packet_place(u32 *count)
 
 #else							/* device host: a row at a time */
 
-#define GC_TILE_PARTS		1
-#define GC_REFILL_PARTS(threads)	2
-#define GC_PART_WARPS		1
-#define GC_PART_WARP		0
-#define GC_PART_QUEUES(threads)
-#define GC_PARTS_OF(from, to, step)		GC_TILES_OF(from, to, step)
 #define gc_packet_place(count)			GC_ATOMIC_ADD32(count, 1)
 #define GC_PACKET_PART_OF(type, at, i)	(((const type *) (at))[i])
 

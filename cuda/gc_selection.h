@@ -93,14 +93,14 @@ gc_codes(u32 *r, const u8 *p, int n)
 #endif
 }
 
-#define GC_DEFINE_CODES(W) \
+#define GC_DEFINE_SELECTION_CODES(W) \
 GC_FN void gc_codes_##W(u32 *r, GcCol d, u32 row) \
 { \
 	gc_codes(r, (const u8 *) d.data + (u64) row * W, GC_SELECT_ROWS / 4 * W); \
 }
-GC_DEFINE_CODES(1)
-GC_DEFINE_CODES(2)
-GC_DEFINE_CODES(4)
+GC_DEFINE_SELECTION_CODES(1)
+GC_DEFINE_SELECTION_CODES(2)
+GC_DEFINE_SELECTION_CODES(4)
 
 /* The lower half of 8 bytes decides: a table has fewer than 2^32 entries. */
 GC_FN void

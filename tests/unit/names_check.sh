@@ -1,7 +1,8 @@
 #!/bin/sh
 # Names that macros of the device library declare, and names that generated statements
 # declare: they stand in one scope, so none may be both.  A macro that hides a sink's
-# variable compiles everywhere, and may write anywhere.
+# variable compiles everywhere, and may write anywhere.  Nor may two files of the library
+# give one name to two macros: compilers only warn, and kernels are compiled without warnings.
 
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -44,5 +45,15 @@ tell()
 tell 1 "both declare names"
 [ -z "$both" ]
 tell 2 "none of them the same${both:+:} $both"
-echo 1..2
+
+# Of each target, and of each number of rows of a vector.
+files=$(sed -e '/^#/d' -e 's/^DEVLIB_FILES =//' -e 's/\\$//' cuda/devlib.mk)
+number=2
+for target in '' '-D__CUDACC_RTC__ -DGC_CUDA_VEC=8' '-D__CUDACC_RTC__ -DGC_CUDA_VEC=16' '-D__CUDACC_RTC__ -DGC_QUICK'
+do
+	number=$((number + 1))
+	(cd cuda && cat $files) | ${CC:-cc} -E -Werror -x c $target - >"$directory/library.i"
+	tell $number "no macro of the library is defined twice${target:+, with $target}"
+done
+echo 1..$number
 exit $status

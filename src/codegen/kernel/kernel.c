@@ -60,7 +60,7 @@ begin_vectors(const AheadColumn *ahead, int n, Text *t)
 static void
 emit_selected_scan(const Cg *cg, Text *t, int word)
 {
-	text_addf(t, "#define GC_LANE_ROWS %d\n"
+	text_addf(t, "#define GC_LANE_ROWS GC_GATHERED_TOGETHER(%d)\n"
 			  "GC_SELECTED_TILES(%d, gc_a.w[%d], gc_a.w[%d], gc_a.w[%d], gc_a.w[%d])\n%sGC_SELECTED_VECTORS\n"
 			  "%sGC_END_SELECTED_VECTORS\n", cg_lane_rows(cg), cg->variant->threads, word,
 			  word + GC_SELECTION_BYTES, word + GC_SELECTION_SUMMARY, word + GC_SELECTION_BIT, text_of(&cg->descs), text_of(&cg->body));
@@ -70,7 +70,7 @@ emit_selected_scan(const Cg *cg, Text *t, int word)
 static void
 emit_filtered_scan(const Cg *cg, Text *t)
 {
-	text_addf(t, "#define GC_LANE_ROWS %d\n#define GC_FILTERED_ROUNDS %d\n"
+	text_addf(t, "#define GC_LANE_ROWS GC_GATHERED_TOGETHER(%d)\n#define GC_FILTERED_ROUNDS %d\n"
 			  "GC_FILTERED_TILES(%d)\n%sGC_FILTERED_VECTORS\n%sGC_END_FILTERED_VECTORS\n", cg_lane_rows(cg),
 			  cg_filtered_rounds(cg), cg->variant->threads, text_of(&cg->descs), text_of(&cg->body));
 }
@@ -103,7 +103,7 @@ emit_scan(const Cg *cg, Text *t)
 static void
 define_lane_rows(Text *t, int rows)
 {
-	text_addf(t, "#undef GC_LANE_ROWS\n#define GC_LANE_ROWS %d\n", rows);
+	text_addf(t, "#undef GC_LANE_ROWS\n#define GC_LANE_ROWS GC_GATHERED_TOGETHER(%d)\n", rows);
 }
 
 /* The text before the loops of a producer. */
