@@ -464,7 +464,7 @@ static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = 
 [GC_EDGE_CHANNEL] = "channel", [GC_EDGE_MATERIALIZE] = "materialize"};
 
 static const char *const origins[] = {[GC_LOOKUP_SHARED] = "shared", [GC_LOOKUP_EVALUATED] = "by PostgreSQL",
-[GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device"};
+[GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device", [GC_LOOKUP_WORKERS] = "by workers"};
 
 /* Whether PostgreSQL's plan has answered, and why; for text only where it has. */
 static void
