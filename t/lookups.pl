@@ -172,6 +172,23 @@ like($error, qr/invalid input syntax for type integer: "bad"/, 'workers: an erro
 is_answered($node, "$bad WHERE url NOT LIKE '%host77.example/%'", 'workers: an error that no row has');
 nothing_held($node, 'after workers');
 
+# a session that is cancelled leaves what it has computed to the next one: parts of 65,536, 131,072 and 140,001 entries
+$node->safe_psql('postgres', q{
+CREATE TABLE parts (id int, t text) WITH (autovacuum_enabled = off);
+INSERT INTO parts SELECT i, 'text ' || i FROM generate_series(1, 140000) AS i;
+VACUUM ANALYZE parts;
+SELECT gpuconc_prewarm('parts')});
+my $slow = q{SELECT sum(length(regexp_replace(repeat(t, 40), '([a-z]+) ([0-9]+)', '\2', 'g'))) FROM parts};
+my $parts = stat_of($node, 'lookups_made');
+my $first = session($node, 'first');
+start_query($first, $slow);
+wait_until($node, "SELECT lookups_made > $parts FROM gpuconc_stat_get()");
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'first' AND state = 'active'});
+wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'first' AND state = 'active'});
+is_offloaded($node, $slow, 'parts: an answer');
+is(stat_of($node, 'lookups_made') - $parts, 3, 'parts: none is computed twice');
+eval { $first->quit };
+
 # a session is cancelled, or ended, while it makes a table; another one makes it then
 foreach my $how ('pg_cancel_backend', 'pg_terminate_backend')
 {
