@@ -17,6 +17,23 @@
  *-------------------------------------------------------------------------
  */
 
+/*
+ * An image of two keys.  The highest bits of the second one's image are where the range of the first one's leaves room.
+ * NULLs are one beyond a range, at most.  Without a range, the first key is all.
+ */
+GC_FN u64
+gc_top_pair(u64 first, u64 first_lo, u64 first_hi, u64 second, u64 second_lo, u64 second_hi)
+{
+	const u32	room = GC_CLZ64((first_hi - first_lo) | 1);
+	const u32	bits = 64 - GC_CLZ64((second_hi - second_lo) | 1);
+
+	if (room == 0)
+		return first;
+	first = GC_MIN(GC_MAX(first, first_lo), first_hi) - first_lo;
+	second = GC_MIN(GC_MAX(second, second_lo), second_hi) - second_lo;
+	return first << room | (bits > room ? second >> (bits - room) : second);
+}
+
 GC_FN u32
 gc_top_bin(u64 distance)
 {

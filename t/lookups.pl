@@ -141,6 +141,54 @@ is(scalar keys %rows, 1, 'together: one answer');
 is(stat_of($node, 'lookups_made') - $made, 2, 'together: each table is made once');
 $_->quit foreach (@sessions);
 
+# what takes long for each text is computed by parallel workers, too
+$node->safe_psql('postgres', q{
+CREATE TABLE addresses (id int, url text, c char(60)) WITH (autovacuum_enabled = off);
+INSERT INTO addresses SELECT i, CASE WHEN i % 5 > 0 THEN 'http://www.host' || i % 3001 || '.example/' || repeat('dir/', i % 7) || i % 15011 END, 'c' || repeat(' x', i % 9) || i % 9001 FROM generate_series(1, 45000) AS i;
+VACUUM ANALYZE addresses});
+my $pattern = q{regexp_replace(repeat(url, 40), '^https?://(?:www\.)?([^/]+)/(.*)$', '\1 ')};
+my %long = (
+	'texts' => "SELECT $pattern AS site, count(*), sum(id) FROM addresses GROUP BY site ORDER BY site",
+	'NULLs' => q{SELECT substring(repeat(url, 40), 'host([0-9]*7)[.]example/(?:dir/)*[0-9]*3http') AS host, count(*), min(id) FROM addresses GROUP BY host ORDER BY host},
+	'numbers' => q{SELECT substring(repeat(url, 40), 'example/(?:dir/)*([0-9]*[13579])')::bigint * 1000000007 AS n, count(*), min(id) FROM addresses GROUP BY n ORDER BY n},
+	'numerics' => q{SELECT sum(('0.' || substring(repeat(url, 40), 'host([0-9]*)[.]'))::numeric), count(*) FROM addresses},
+	'a condition' => "SELECT count(*), sum(id) FROM addresses WHERE $pattern ~ '7.*7'",
+	'padded texts' => q{SELECT regexp_replace(repeat(c::text, 60) || octet_length(c), '(.)( x)+', '\2\1', 'g') AS s, count(*) FROM addresses GROUP BY s ORDER BY s});
+foreach my $what (sort keys %long)
+{
+	my $explain = 'SET gpuconc.enabled = on; SET gpuconc.debug_offload = require; SET max_parallel_workers_per_gather = %d; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) %s';
+
+	like($node->safe_psql('postgres', sprintf($explain, 2, $long{$what})), qr/Lookup Tables: .*by workers/, "workers: $what");
+	is_offloaded($node, $long{$what}, "workers: answer of $what");
+}
+like($node->safe_psql('postgres', "SET gpuconc.enabled = on; SET gpuconc.debug_offload = require; SET max_parallel_workers_per_gather = 0; EXPLAIN (ANALYZE, VERBOSE) SELECT count($pattern || 'z') FROM addresses"),
+	qr/Lookup Tables: .*by PostgreSQL/, 'workers: not wanted');
+# new texts, which the table lacks; and one for which a worker raises an error, which PostgreSQL's plan raises or not
+$node->safe_psql('postgres', q{INSERT INTO addresses SELECT i, 'https://new' || i % 9000 || '.example/' || i FROM generate_series(1, 9000) AS i; VACUUM addresses});
+is_offloaded($node, $long{'texts'}, 'workers: the dictionary has grown');
+my $bad = "SELECT sum((CASE WHEN length($pattern) > 0 AND url LIKE '%host77.example/%' THEN 'bad' ELSE '1' END)::int) FROM addresses";
+my ($status, $got, $error) = $node->psql('postgres', "SET gpuconc.debug_offload = prefer; $bad");
+like($error, qr/invalid input syntax for type integer: "bad"/, 'workers: an error');
+is_answered($node, "$bad WHERE url NOT LIKE '%host77.example/%'", 'workers: an error that no row has');
+nothing_held($node, 'after workers');
+
+# a session that is cancelled leaves what it has computed to the next one: parts of 65,536, 131,072 and 140,001 entries
+$node->safe_psql('postgres', q{
+CREATE TABLE parts (id int, t text) WITH (autovacuum_enabled = off);
+INSERT INTO parts SELECT i, 'text ' || i FROM generate_series(1, 140000) AS i;
+VACUUM ANALYZE parts;
+SELECT gpuconc_prewarm('parts')});
+my $slow = q{SELECT sum(length(regexp_replace(repeat(t, 40), '([a-z]+) ([0-9]+)', '\2', 'g'))) FROM parts};
+my $parts = stat_of($node, 'lookups_made');
+my $first = session($node, 'first');
+start_query($first, $slow);
+wait_until($node, "SELECT lookups_made > $parts FROM gpuconc_stat_get()");
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'first' AND state = 'active'});
+wait_until($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'first' AND state = 'active'});
+is_offloaded($node, $slow, 'parts: an answer');
+is(stat_of($node, 'lookups_made') - $parts, 3, 'parts: none is computed twice');
+eval { $first->quit };
+
 # a session is cancelled, or ended, while it makes a table; another one makes it then
 foreach my $how ('pg_cancel_backend', 'pg_terminate_backend')
 {

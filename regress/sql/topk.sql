@@ -159,6 +159,29 @@ SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
 SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2, 1 LIMIT 2;
 DELETE FROM f WHERE k = -5;
 SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;
+-- most groups have one row or two: the next key decides on the device, too, so that there is room at once for what it chooses
+CREATE FUNCTION check_ties(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint := (SELECT retries FROM gpuconc_stat_get());
+	verdict text := check_top(query);
+BEGIN
+	RETURN verdict || CASE WHEN before = (SELECT retries FROM gpuconc_stat_get()) THEN '' ELSE ', retried' END;
+END $$;
+CREATE TABLE pairs AS SELECT i::bigint * 7 % 300007 * 30000000000000 - 4000000000000000000 AS k, CASE WHEN i % 7 > 0 THEN i % 29989 END AS u, (i * 7919::bigint % 300007 / 8.0)::float8 AS f, (i / 8.0)::numeric(12,3) AS n, 't' || i % 40000 AS t FROM generate_series(1, 320000) AS i;
+INSERT INTO pairs VALUES (9223372036854775807), (-9223372036854775808), (NULL);
+SELECT settle();
+VACUUM (FREEZE, ANALYZE) pairs;
+SET gpuconc.debug_offload = prefer;
+SELECT q, check_ties('SELECT k, u, f, n, count(*), sum(u) FROM pairs GROUP BY k, u, f, n ORDER BY count(*) ' || q || ' LIMIT 10') FROM unnest(ARRAY['DESC, k, u, f, n', ', k DESC, u, f, n', 'DESC, k NULLS FIRST, u, f, n', 'DESC, u, k, f, n', 'DESC, f DESC NULLS LAST, k, u, n', 'DESC, f, k, u, n', 'DESC, n, k, u, f', ', n DESC NULLS LAST, k, u, f', 'DESC, sum(u) DESC NULLS LAST, k, u, f, n', 'DESC, avg(n), k, u, f, n']) AS q;
+SELECT q, check_ties(q) FROM unnest(ARRAY['SELECT k, count(*) FROM pairs GROUP BY k ORDER BY count(*) DESC, k DESC LIMIT 7 OFFSET 3', 'SELECT k, count(u) FROM pairs GROUP BY k ORDER BY count(u), k LIMIT 30', 'SELECT k, t, count(*) FROM pairs WHERE u > 5 GROUP BY k, t ORDER BY 3 DESC, 1, 2 LIMIT 10', 'SELECT k, count(*) FROM pairs GROUP BY k HAVING count(*) < 2 ORDER BY count(*) DESC, k LIMIT 10', 'SELECT count(*), k FROM pairs GROUP BY k ORDER BY 1 DESC, 2 FETCH FIRST 9 ROWS ONLY']) AS q;
+-- without an order, any groups will do
+SELECT rest, cardinality(got) AS rows, (SELECT count(DISTINCT r) FROM unnest(got) AS r) AS groups, (SELECT array_agg(r) FROM unnest(got) AS r WHERE r <> ALL (groups)) AS wrong
+FROM (SELECT rest, rows_of('SELECT k, count(*) FROM pairs ' || rest, 'require') AS got, rows_of('SELECT k, count(*) FROM pairs ' || regexp_replace(rest, 'LIMIT.*', ''), 'forbid') AS groups
+	FROM unnest(ARRAY['WHERE k < -3990000000000000000 GROUP BY k LIMIT 10', 'WHERE k < -3990000000000000000 GROUP BY k LIMIT 100000', 'WHERE k < -3910000000000000000 GROUP BY k HAVING count(*) = 2 LIMIT 10 OFFSET 5']) AS rest) AS q;
+EXPLAIN (COSTS OFF) SELECT k, u, count(*) FROM pairs GROUP BY k, u LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT k, u, count(*) FROM pairs GROUP BY k, u HAVING string_agg(t, ',') > 't' LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT DISTINCT count(*) FROM pairs GROUP BY k LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT k, generate_series(1, count(*)) FROM pairs GROUP BY k LIMIT 10;
 -- plans
 EXPLAIN (COSTS OFF) SELECT k, sum(v) FROM f GROUP BY k HAVING sum(v) > 5 AND min(t) > 't' ORDER BY 2 DESC, 1 LIMIT 2;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT k, sum(v) FROM f GROUP BY k ORDER BY 2 DESC, 1 LIMIT 2;

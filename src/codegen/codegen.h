@@ -122,12 +122,12 @@ enum
 /*
  * Where chosen groups' words and keys (or numbers) go, and for how many there is room.  Memory for
  * the choice of the first few (cuda/gc_top.h), the pass of this launch, how many are wanted.  Of
- * rows: the image of the key that no row's is larger than.
+ * rows: the image of the key that no row's is larger than.  Ends (by index) of the ranges of two keys' images.
  */
 enum
 {
 	GC_CHOICE_WORDS, GC_CHOICE_KEYS, GC_CHOICE_CAP, GC_CHOICE_TOP, GC_CHOICE_PASS, GC_CHOICE_WANTED,
-	GC_CHOICE_BEST
+	GC_CHOICE_BEST, GC_CHOICE_END
 };
 
 /*

@@ -16,16 +16,22 @@
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "ahead.h"
+#include "lookup_workers.h"
 #include "rank.h"
 #include "text_program.h"
 #include "zone.h"
 #include "../columns/encode/pgkinds.h"
 
 #define INTERRUPT_MASK	0x3ff
+
+/* The session evaluates so many entries itself, and has workers do the others if they will take it so long. */
+#define TRIED_ENTRIES	1024
+#define WORKERS_MS		50
 
 bool		gc_in_lookup = false;
 
@@ -126,6 +132,7 @@ typedef struct FillArg
 	GcLookup   *lookup;
 	ExprState  *expr;
 	bool		failed;
+	bool		workers;		/* they have computed entries */
 	bool		anew;			/* it failed as it goes on from shared entries: without them, it may not */
 } FillArg;
 
@@ -253,20 +260,16 @@ fill_unwanted(GcLookup *l, const bool *wanted)
 	}
 }
 
-/* Within a subtransaction: evaluate the expression for each entry that is not there yet. */
-static void
-fill_callback(void *arg)
+/* Evaluate the expression for some entries. */
+static bool
+fill_entries(void *arg, uint32 from, uint32 end)
 {
 	FillArg    *a = arg;
 	GcScanState *node = a->w->b->node;
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
 
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
-	ExecStoreVirtualTuple(slot);
-	econtext->ecxt_scantuple = slot;
-	for (uint32 i = a->lookup->first; i < a->lookup->count && !a->failed; i++)
+	for (uint32 i = from; i < end && !a->failed; i++)
 	{
 		MemoryContext old;
 		Datum		value;
@@ -286,6 +289,44 @@ fill_callback(void *arg)
 		MemoryContextSwitchTo(old);
 		store_result(a, i, value, isnull);
 	}
+	return !a->failed;
+}
+
+/* A worker's result. */
+static bool
+take_entry(void *arg, uint32 i, Datum value, bool isnull)
+{
+	FillArg    *a = arg;
+
+	store_result(a, i, value, isnull);
+	return !a->failed;
+}
+
+/* Within a subtransaction: have the entries that are not there yet, by workers once it shows that they take long. */
+static void
+fill_callback(void *arg)
+{
+	FillArg    *a = arg;
+	GcScanState *node = a->w->b->node;
+	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
+	const uint32 first = a->lookup->first;
+	const uint32 count = a->lookup->count;
+	const uint32 tried = Min(first + TRIED_ENTRIES, count);
+	instr_time	start,
+				taken;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = slot;
+	INSTR_TIME_SET_CURRENT(start);
+	(void) fill_entries(a, first, tried);
+	INSTR_TIME_SET_CURRENT(taken);
+	INSTR_TIME_SUBTRACT(taken, start);
+	if (INSTR_TIME_GET_MILLISEC(taken) / TRIED_ENTRIES * (count - tried) > WORKERS_MS && !a->failed && gc_may_use_workers(a->w))
+		a->workers = gc_compute_by_workers(a->w, tried, count, &(GcEntries) {fill_entries, take_entry, a, space_padding(a->w->b, a->w->lut->space)});
+	else
+		(void) fill_entries(a, tried, count);
 	ExecClearTuple(slot);
 }
 
@@ -307,11 +348,11 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 		return gc_text_fill(w, &program, arg.lookup) ? GC_OK :
 			gc_fail(&w->b->err, GC_UNSUPPORTED, "Results of an expression are too long, or too many.");
 	}
-	w->b->node->stats.lookups[GC_LOOKUP_EVALUATED]++;
 	/* A function that runs queries must not offload them under our guard. */
 	gc_in_lookup = true;
 	ok = gc_guarded(fill_callback, &arg, &w->b->err);
 	gc_in_lookup = false;
+	w->b->node->stats.lookups[arg.workers ? GC_LOOKUP_WORKERS : GC_LOOKUP_EVALUATED]++;
 	/* The error's message may name a value that the user must not see. */
 	if (!ok)
 		return w->wanted ? GC_DATA : gc_fail(&w->b->err, GC_DATA, "An expression raised an error for a value that no row need have.");

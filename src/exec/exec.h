@@ -97,10 +97,11 @@ typedef enum GcLookupOrigin
 	GC_LOOKUP_SHARED,			/* another execution */
 	GC_LOOKUP_EVALUATED,		/* PostgreSQL's evaluation of an expression */
 	GC_LOOKUP_COMPUTED,			/* this session, of a dictionary's bytes */
-	GC_LOOKUP_DEVICE			/* a text program on the device, now or before */
+	GC_LOOKUP_DEVICE,			/* a text program on the device, now or before */
+	GC_LOOKUP_WORKERS			/* PostgreSQL's evaluation, in parallel workers, too */
 } GcLookupOrigin;
 
-#define GC_LOOKUP_ORIGINS	4
+#define GC_LOOKUP_ORIGINS	5
 
 /* Counts of a pipeline's last execution. */
 typedef struct GcPipelineStats

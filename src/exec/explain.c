@@ -199,6 +199,7 @@ typedef struct Pipeline
 	List	   *build_keys;
 	List	   *group_keys;
 	uint64		first;			/* rows that are chosen, and ties; 0: all */
+	bool		any;			/* whichever rows these are */
 	int			windows;		/* over its rows */
 	const GcPipelineStats *ran;	/* under ANALYZE and VERBOSE, if the device answered; else NULL */
 } Pipeline;
@@ -290,6 +291,7 @@ describe_pipeline(Printer *printer, int n)
 		d.build_keys = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(pl->build)));
 	if (pl->sink == GC_SINK_SELECT || (pl->sink == GC_SINK_ROWS && pl->nkeys > 0))
 		d.first = node->plan->wanted;
+	d.any = pl->nkeys == 0;
 	for (int i = 0; i < node->logical->nwindows; i++)
 		d.windows += gc_windows(node->logical)[i].pipeline == n;
 	if (printer->es->analyze && printer->es->verbose && node->stats.offloaded > 0)
@@ -338,7 +340,7 @@ explain_pipeline_text(Printer *printer, const Pipeline *d)
 	if (d->build_keys != NIL)
 		appendStringInfo(&buf, " by %s", joined(d->build_keys, ", "));
 	if (d->first > 0)
-		appendStringInfo(&buf, ", first " UINT64_FORMAT " and ties", d->first);
+		appendStringInfo(&buf, d->any ? ", any " UINT64_FORMAT : ", first " UINT64_FORMAT " and ties", d->first);
 	if (d->windows > 0)
 		appendStringInfo(&buf, ", %d %s", d->windows, d->windows == 1 ? "window" : "windows");
 	foreach(lc, d->probes)
@@ -382,7 +384,7 @@ explain_pipeline_group(Printer *printer, const Pipeline *d)
 	explain_list("Build Key", d->build_keys, es);
 	explain_list("Group Key", d->group_keys, es);
 	if (d->first > 0)
-		ExplainPropertyUInteger("First Rows and Ties", NULL, d->first, es);
+		ExplainPropertyUInteger(d->any ? "Any Rows" : "First Rows and Ties", NULL, d->first, es);
 	if (d->windows > 0)
 		ExplainPropertyInteger("Windows", NULL, d->windows, es);
 	if (d->ran && d->ran->group_mode)
@@ -462,7 +464,7 @@ static const char *const edges[] = {[GC_EDGE_FUSE] = "fuse", [GC_EDGE_REFILL] = 
 [GC_EDGE_CHANNEL] = "channel", [GC_EDGE_MATERIALIZE] = "materialize"};
 
 static const char *const origins[] = {[GC_LOOKUP_SHARED] = "shared", [GC_LOOKUP_EVALUATED] = "by PostgreSQL",
-[GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device"};
+[GC_LOOKUP_COMPUTED] = "of bytes", [GC_LOOKUP_DEVICE] = "on the device", [GC_LOOKUP_WORKERS] = "by workers"};
 
 /* Whether PostgreSQL's plan has answered, and why; for text only where it has. */
 static void

@@ -628,12 +628,21 @@ gc_make_lookup_room(GcScanState *node)
 	return true;
 }
 
-/* Compute what a table lacks, and publish it; *l is the result in either case. */
+/* An expression's table is published once it has so many entries, and whenever it has twice as many. */
+#define FIRST_ENTRIES	(1 << 16)
+
+/*
+ * Compute what a table lacks, and publish it; *l is the result in either case.  Where an expression takes long, a session that
+ * is cancelled leaves what it has computed to the next one.
+ */
 static GcCode
 extend(GcLookupWork *w, GcLookup **l)
 {
 	const GcSharedLookup *t = gc_lookups_find(&w->key);
 	GcLookupWork shared = *w;
+	const uint32 count = w->count - w->own;
+	bool		in_parts = w->lut->type == GC_LUT_EXPR;
+	uint32		origins[GC_LOOKUP_ORIGINS];
 	GcCode		code;
 
 	if (suffices(w, t))
@@ -642,18 +651,34 @@ extend(GcLookupWork *w, GcLookup **l)
 		return GC_OK;
 	}
 	/* without the values that no other session knows */
-	shared.count -= w->own;
+	shared.count = count;
 	shared.own = shared.to_own = 0;
 	if (!room_or_hopeless(&shared))
 		return gc_fail(&w->b->err, GC_RETRY_LOAD, "Room is to be made for a lookup table.");
-	if ((code = gc_compute_lookup(&shared, t, l)) != GC_OK)
-		return code;
-	if ((code = finish_lookup(w->b, *l)) != GC_OK)
-		return code;
-	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
-	t = publish(&shared, *l);
-	if (t)
-		*l = use_shared(w, t);
+	memcpy(origins, w->b->node->stats.lookups, sizeof(origins));
+	for (;;)
+	{
+		const GcSharedLookup *published;
+
+		/* The parts are one table. */
+		memcpy(w->b->node->stats.lookups, origins, sizeof(origins));
+		if (in_parts)
+			shared.count = Min(Max(t ? t->count * UINT64CONST(2) : 0, FIRST_ENTRIES), count);
+		if ((code = gc_compute_lookup(&shared, t, l)) != GC_OK || (code = finish_lookup(w->b, *l)) != GC_OK)
+			return code;
+		pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
+		published = publish(&shared, *l);
+		if (published == NULL && shared.count == count)
+			return GC_OK;
+		in_parts = published != NULL;
+		t = published ? published : t;
+		if (t && t->count >= count)
+			break;
+		pfree((*l)->values);
+		pfree((*l)->nulls);
+		shared.count = count;
+	}
+	*l = use_shared(w, t);
 	return GC_OK;
 }
 

@@ -499,6 +499,24 @@ best_image(const GcBinding *b)
 	return pl->descending ? image : ~image;
 }
 
+/* The least and the greatest image of a key of a choice of groups, and of NULL beside them; all images without a range. */
+static void
+image_ends(const GcBinding *b, const GcPPipeline *pl, int k, u64 *ends)
+{
+	const u16	key = gc_refs(b->program)[pl->first_key + k];
+	const GcExpr *e = &gc_exprs(b->program)[key];
+	const bool	descending = pl->descending >> k & 1;
+	const u64	least = (u64) (i64) b->ranges[key].lo ^ UINT64CONST(0x8000000000000000);
+	const u64	most = (u64) (i64) b->ranges[key].hi ^ UINT64CONST(0x8000000000000000);
+
+	ends[0] = 0;
+	ends[1] = ~UINT64CONST(0);
+	if (e->reg == GC_I128 || e->reg == GC_F64 || e->reg == GC_F32 || least > most || least == 0 || most == ends[1])
+		return;
+	ends[0] = (descending ? least : ~most) - 1;
+	ends[1] = (descending ? most : ~least) + 1;
+}
+
 /* The part that only the worker reads; NULL while counting. */
 static GcRequest *
 write_values(GcBinding *b, Cursor *c)
@@ -539,6 +557,8 @@ write_values(GcBinding *b, Cursor *c)
 	}
 	r->wanted = b->plan->wanted;
 	r->best = best_image(b);
+	for (int k = 0; p->select > 0 && k < gc_pipelines(p)[p->select - 1].nkeys && k < 2; k++)
+		image_ends(b, &gc_pipelines(p)[p->select - 1], k, &r->ends[k * 2]);
 	r->edge = gc_debug_pipeline_edge;
 	r->edge_tile = gc_debug_pipeline_tile;
 	r->edge_step = gc_debug_edge_step;

@@ -526,7 +526,7 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		case GC_SINK_BUILD:
 			return pl->build < p->nbuilds ? GC_OK : bad(err, "sink");
 		case GC_SINK_SELECT:
-			if (pl->nkeys > 1 || gc_inputs(p)[pl->input].groups_of != p->npipelines ||
+			if (pl->nkeys > 2 || gc_inputs(p)[pl->input].groups_of != p->npipelines ||
 				gc_pipelines(p)[p->npipelines - 1].sink != GC_SINK_AGGREGATE)
 				return bad(err, "choice of groups");
 			return check_refs(p, pl->first_key, pl->nkeys, err);

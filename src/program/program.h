@@ -295,7 +295,7 @@ typedef struct GcPPipeline
 	u16			first_step;
 	u16			nsteps;
 	u16			build;			/* GC_SINK_BUILD */
-	u16			first_key;		/* refs: group keys; GC_SINK_SELECT, GC_SINK_ROWS: the order's image, if nkeys is 1 */
+	u16			first_key;		/* refs: group keys; GC_SINK_SELECT, GC_SINK_ROWS: what is ordered by */
 	u16			nkeys;
 	u16			first_out;		/* GC_SINK_ROWS: outputs, refs */
 	u16			nouts;
@@ -309,8 +309,8 @@ typedef struct GcPPipeline
 	u8			sink;			/* GcSink */
 	u8			group_mode;		/* bound: GcGroupMode */
 	u8			survive;		/* estimate: 1 in 2^survive rows reach the sink */
-	u8			descending;		/* nkeys of these: the first few are the largest */
-	u8			nulls_first;
+	u8			descending;		/* bit by key of these: the first few are the largest */
+	u8			nulls_first;	/* bit by key */
 	u8			rounds;			/* GC_SINK_AGGREGATE: a row comes to the sink this number of
 								 * times, with keys that GC_OP_ROUND chooses; 0: once */
 	u16			sets;			/* GC_SINK_AGGREGATE: a row comes to the sink for each of these

@@ -150,6 +150,7 @@ typedef struct GcRequest
 	u64			wanted;			/* number of groups that `select` chooses, or of rows, with ties;
 								 * 0: no limit */
 	u64			best;			/* rows: no key's image is larger (cuda/gc_top.h) */
+	u64			ends[4];		/* groups: least and greatest image of each of two keys */
 	GcHash		share;			/* equal hashes of equal programs, equal results; 0:
 								 * this request's alone */
 	i32			edge;			/* gpuconc.debug_pipeline_edge, debug_pipeline_tile, debug_edge_step */

@@ -28,20 +28,20 @@ prepare(Cg *cg)
 	text_addf(t, "u64 *to_words = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WORDS));
 	text_addf(t, "i64 *to_keys = (i64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_KEYS));
 	text_addf(t, "const u64 to_cap = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_CAP));
+	text_addf(t, "const u64 to_wanted = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
 	if (cg->pl->nkeys == 0)
 		return;
 	text_addf(t, "u64 *to_top = (u64 *) gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_TOP));
 	text_addf(t, "const u64 to_pass = gc_a.w[%d];\n", cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_PASS));
-	text_addf(t, "const u32 gc_last_bin = to_pass == 2 ? gc_top_last_bin(to_top, gc_a.w[%d]) : 0;\n",
-			  cg_word(cg, GC_ARG_CHOICE, 0, GC_CHOICE_WANTED));
+	text_addf(t, "const u32 gc_last_bin = to_pass == 2 ? gc_top_last_bin(to_top, to_wanted) : 0;\n");
 }
 
-/* The value that groups are ordered by; their words are copied as they are. */
+/* The values that groups are ordered by; their words are copied as they are. */
 static void
 require(Cg *cg)
 {
-	if (cg->pl->nkeys > 0)
-		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key]);
+	for (int k = 0; k < cg->pl->nkeys; k++)
+		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key + k]);
 }
 
 /* A thread's best value in the first pass. */
@@ -52,24 +52,40 @@ emit_state(Cg *cg, Text *t)
 		text_addf(t, "u64 gc_best = 0;\n");
 }
 
-void
-cg_emit_image(Cg *cg)
+/* The place of a row or group in the order of one key, by that name. */
+static void
+emit_key_image(Cg *cg, int k, const char *name)
 {
-	const u16	ref = gc_refs(cg->p)[cg->pl->first_key];
+	const u16	ref = gc_refs(cg->p)[cg->pl->first_key + k];
 	const GcExpr *e = &gc_exprs(cg->p)[ref];
-	const char *sign = cg->pl->descending ? "" : "~";
+	const char *sign = cg->pl->descending >> k & 1 ? "" : "~";
 	Operand		o;
 
 	cg_require(cg, ref);
 	o = cg_expr(cg, ref);
 	if (e->reg == GC_I128 || e->reg == GC_F64 || e->reg == GC_F32)
 		/* -0 and 0 are equal: adding 0 leaves one of them. */
-		text_addf(cg->out, "u64 gc_image = %sgc_order_f64((double) %s + 0.0);\n", sign, o.v);
+		text_addf(cg->out, "u64 %s = %sgc_order_f64((double) %s + 0.0);\n", name, sign, o.v);
 	else
-		text_addf(cg->out, "u64 gc_image = %sGC_ORDER_I64((i64) %s);\n", sign, o.v);
-	text_addf(cg->out, "gc_image = GC_ORDER_WITHIN(gc_image);\n");
+		text_addf(cg->out, "u64 %s = %sGC_ORDER_I64((i64) %s);\n", name, sign, o.v);
+	text_addf(cg->out, "%s = GC_ORDER_WITHIN(%s);\n", name, name);
 	if (!never_null(&o))
-		text_addf(cg->out, "if (%s) gc_image = %s;\n", o.n, cg->pl->nulls_first ? "GC_ORDER_FIRST" : "GC_ORDER_LAST");
+		text_addf(cg->out, "if (%s) %s = %s;\n", o.n, name, cg->pl->nulls_first >> k & 1 ? "GC_ORDER_FIRST" : "GC_ORDER_LAST");
+}
+
+void
+cg_emit_image(Cg *cg)
+{
+	int			end[4];
+
+	emit_key_image(cg, 0, "gc_image");
+	if (cg->pl->nkeys < 2)
+		return;
+	emit_key_image(cg, 1, "gc_second");
+	for (int i = 0; i < 4; i++)
+		end[i] = cg_word(cg, GC_ARG_CHOICE, i, GC_CHOICE_END);
+	text_addf(cg->out, "gc_image = gc_top_pair(gc_image, gc_a.w[%d], gc_a.w[%d], gc_second, gc_a.w[%d], gc_a.w[%d]);\n",
+			  end[0], end[1], end[2], end[3]);
 }
 
 /* In the first passes: look at the group's place in the order. */
@@ -91,8 +107,12 @@ emit_row(Cg *cg)
 
 	if (cg->pl->nkeys > 0)
 		emit_order(cg);
-	text_addf(cg->out, "const u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n"
-			  "if (gc_o >= to_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n"
+	else
+		text_addf(cg->out, "if (to_wanted && GC_LOAD_FRESH32(&gc_flags[GC_FLAG_ROWS]) >= to_wanted) continue;\n");
+	text_addf(cg->out, "const u64 gc_o = GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], 1);\n");
+	if (cg->pl->nkeys == 0)
+		text_addf(cg->out, "if (to_wanted && gc_o >= to_wanted) { (void) GC_ATOMIC_ADD32(&gc_flags[GC_FLAG_ROWS], -1); continue; }\n");
+	text_addf(cg->out, "if (gc_o >= to_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n"
 			  "for (u32 i = 0; i < %d; i++) to_words[gc_o * %d + i] = gc_w[i];\n", from->group_words, from->group_words);
 	if (from->group_mode == GC_GROUP_HASH)
 		text_addf(cg->out, "for (u32 i = 0; i < %d; i++) to_keys[gc_o * %d + i] = from_keys[from_number * %d + i];\n", keys, keys, keys);

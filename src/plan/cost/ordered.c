@@ -151,9 +151,8 @@ note_order(List *keys, GcTranslation *tr)
  *-------------------------------------------------------------------------
  */
 
-/* Rows that LIMIT and OFFSET let through, or -1 where that is not known now. */
-static double
-limit_rows(const Query *query)
+double
+gc_limit_rows(const Query *query)
 {
 	const Node *parts[] = {query->limitCount, query->limitOffset};
 	double		rows = 0;
@@ -384,7 +383,7 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
 	List	   *keys = gc_sort_keys(root);
 	const bool	apart = keys != root->sort_pathkeys;
-	double		wanted = limit_rows(query);
+	double		wanted = gc_limit_rows(query);
 	ListCell   *lc;
 
 	if (keys == NIL || query->rowMarks != NIL || query->hasTargetSRFs)

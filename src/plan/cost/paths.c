@@ -522,6 +522,14 @@ sets_rows(const GcTranslation *tr)
 	return rows->tuples * rows->share;
 }
 
+/* Are the first groups that there are as good as any, with nothing between them and LIMIT? */
+static bool
+takes_any_groups(const Query *query)
+{
+	return gc_limit_rows(query) > 0 && query->sortClause == NIL && query->distinctClause == NIL && query->groupingSets == NIL &&
+		!query->hasWindowFuncs && !query->hasTargetSRFs;
+}
+
 void
 gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 				  GroupPathExtraData *extra)
@@ -560,6 +568,8 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 			gc_choose_having(tr, having);
 		else
 			tr->having_left = having != NIL;
+		if (takes_any_groups(root->parse) && gc_choose_any(tr, gc_limit_rows(root->parse)))
+			groups = Min(groups, tr->plan->wanted);
 	}
 	add_gc_path(tr, output, output->reltarget, having, groups, "aggregate");
 }

@@ -5,8 +5,8 @@
  *
  * Decoding a group costs PostgreSQL's side a microsecond, a scan of groups on the device
  * a thousandth of that.  So a last pipeline over the main one's groups tests HAVING, and
- * finds the groups that come first by the leading sort key.  It takes all ties and some
- * more groups: the Sort and the Limit above the node decide.  Of rows, the main pipeline leaves out those that
+ * finds the groups that come first by the leading sort key, and by the next one behind a count.  It takes all ties and some
+ * more groups: the Sort and the Limit above the node decide.  Without an order, any groups will do.  Of rows, the main pipeline leaves out those that
  * come behind enough others, whether the node returns what they are sorted by or not.
  *
  * Planner, in backends.
@@ -168,6 +168,15 @@ gc_choose_having(GcTranslation *tr, List *having)
 	tr->having_tested = tr->having_left ? NIL : having;
 }
 
+/* Is it a count of each group's rows?  Most groups may have as few rows. */
+static bool
+is_count(const GcTranslation *tr, int e)
+{
+	const GcPColumn *c = tr->pexprs[e].op == GC_OP_COLUMN ? &tr->columns[tr->pexprs[e].ref] : NULL;
+
+	return c && c->agg != GC_NONE && gc_accumulator_of(&tr->aggs[c->agg])->value == GC_VALUE_COUNT;
+}
+
 bool
 gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 {
@@ -185,6 +194,23 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 	pl->descending = GC_IS_DESCENDING(key);
 	pl->nulls_first = key->pk_nulls_first;
 	tr->choice_keys = list_make1_int(e);
+	tr->plan->wanted = wanted;
+	if (grouped && list_length(pathkeys) > 1 && is_count(tr, e) && (e = order_expr(tr, lsecond_node(PathKey, pathkeys))) >= 0)
+	{
+		key = lsecond_node(PathKey, pathkeys);
+		pl = &tr->pipelines[tr->choice - 1];
+		pl->descending |= GC_IS_DESCENDING(key) << 1;
+		pl->nulls_first |= (key->pk_nulls_first ? 1 : 0) << 1;
+		tr->choice_keys = lappend_int(tr->choice_keys, e);
+	}
+	return true;
+}
+
+bool
+gc_choose_any(GcTranslation *tr, double wanted)
+{
+	if (tr->group_keys[tr->main] == NIL || tr->having_left || choice_pipeline(tr) < 0)
+		return false;
 	tr->plan->wanted = wanted;
 	return true;
 }

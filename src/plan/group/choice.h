@@ -29,4 +29,7 @@ extern void gc_choose_having(GcTranslation *tr, List *having);
  */
 extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted);
 
+/* Have the device choose any `wanted` groups that pass HAVING.  False if it cannot. */
+extern bool gc_choose_any(GcTranslation *tr, double wanted);
+
 #endif							/* GC_CHOICE_H */

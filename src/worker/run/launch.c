@@ -125,11 +125,11 @@ group_word(const GcArgSource *src, const GcArgWord *w)
 
 /* A word of the choice among groups: by GC_CHOICE_*. */
 static u64
-choice_word(const GcArgSource *src, u8 part)
+choice_word(const GcArgSource *src, const GcArgWord *w)
 {
 	const GcRequest *r = src->request;
 
-	switch (part)
+	switch (w->part)
 	{
 		case GC_CHOICE_WORDS:
 			return src->gathered;
@@ -143,6 +143,8 @@ choice_word(const GcArgSource *src, u8 part)
 			return src->pass;
 		case GC_CHOICE_BEST:
 			return r->best;
+		case GC_CHOICE_END:
+			return r->ends[w->index];
 		default:
 			return r->wanted;
 	}
@@ -220,7 +222,7 @@ gc_arg_word(const GcArgSource *src, const GcArgWord *w)
 		case GC_ARG_DIRECT:
 			return src->run->hooks->arg_word(src->run->schedule.share, w);
 		case GC_ARG_CHOICE:
-			return choice_word(src, w->part);
+			return choice_word(src, w);
 		case GC_ARG_PAIRS:
 			return pairs_word(&src->pairs, w);
 		case GC_ARG_EDGE:

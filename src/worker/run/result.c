@@ -208,7 +208,7 @@ launch_compactor(GcRun *run)
 static GcCode
 launch_choice(GcRun *run)
 {
-	const int	passes = run->request->wanted > 0 ? 3 : 1;
+	const int	passes = gc_pipelines(run->p)[run->p->select - 1].nkeys > 0 ? 3 : 1;
 	GcCode		code = GC_OK;
 
 	/* Only the last pass chooses. */
