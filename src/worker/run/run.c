@@ -17,8 +17,6 @@
  * The scan of its main pipeline is one launch, or one piece after the other, or waves (wave_scan.c).  A scan in passes
  * has one of these in each pass, and may begin again for another part of its groups.
  *
- * A main launch is held by its requests, and by its starter while it starts the launch.  The last holder frees it.
- *
  * The worker's main thread.  A run owns its stream, its events and its sink from prepare() on,
  * and its result until the session has it.  It holds tables, builds and its launch.
  *
@@ -300,77 +298,6 @@ gc_run_holds_device(const GcRun *run)
 }
 
 /*-------------------------------------------------------------------------
- * The launch that it is in, whose holders are its requests, and its starter while it starts the launch
- *-------------------------------------------------------------------------
- */
-
-/* Give back memory that only the kernel needed, once its requests are done with that. */
-static void
-main_launch_strip(GcMainLaunch *launch)
-{
-	if (launch->ops)
-		launch->ops->strip(launch);
-}
-
-GcGangLaunch *
-gc_gang_launch_new(GcError *err)
-{
-	GcStream   *stream = gc_worker.ops->stream_get(gc_worker.dev, err);
-	GcGangLaunch *gang;
-
-	if (stream == NULL)
-		return NULL;
-	gang = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGangLaunch));
-	gang->users = 1;
-	gang->stream = stream;
-	return gang;
-}
-
-void
-gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int members)
-{
-	launch->gang = gang;
-	gang->users++;
-	gang->members += members;
-}
-
-/* With the last holder: all members' requests are over, or the device was drained, so none of its kernels is running. */
-void
-gc_gang_launch_release(GcGangLaunch *gang)
-{
-	if (--gang->users > 0)
-		return;
-	gc_worker.ops->stream_put(gc_worker.dev, gang->stream);
-	pfree(gang);
-}
-
-void
-gc_main_launch_release(GcMainLaunch *launch)
-{
-	if (--launch->users > 0)
-		return;
-	main_launch_strip(launch);
-	if (launch->gang)
-		gc_gang_launch_release(launch->gang);
-	if (launch->ops)
-		launch->ops->free(launch);
-	pfree(launch);
-}
-
-/* The run is in its launch no more. */
-static void
-leave_launch(GcRun *run)
-{
-	if (run->schedule.launch == NULL)
-		return;
-	if (--run->schedule.launch->runs == 0)
-		main_launch_strip(run->schedule.launch);
-	gc_main_launch_release(run->schedule.launch);
-	run->schedule.launch = NULL;
-	run->schedule.ganged = false;
-}
-
-/*-------------------------------------------------------------------------
  * Memory that a run gives back
  *-------------------------------------------------------------------------
  */
@@ -378,7 +305,7 @@ leave_launch(GcRun *run)
 void
 gc_run_unstart(GcRun *run)
 {
-	leave_launch(run);
+	gc_main_launch_leave(&run->schedule);
 	run->hooks->leaves(run);
 	run->state = RUN_READY;
 }
@@ -391,7 +318,7 @@ release_device(GcRun *run)
 	gc_run_free_memory(run);
 	gc_edge_free(run);
 	run->hooks->gives_back(run);
-	leave_launch(run);
+	gc_main_launch_leave(&run->schedule);
 	gc_run_end_stream(run);
 	gc_run_free_parts(run);
 	gc_run_leave_admitted(run, false);
