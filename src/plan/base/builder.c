@@ -660,6 +660,18 @@ gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *strea
 	return level;
 }
 
+GcLevel
+gc_level_over(GcTranslation *tr, GcGroups *groups)
+{
+	return gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups);
+}
+
+GcLevel
+gc_level_below(GcTranslation *tr, const GcGroups *groups)
+{
+	return gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+}
+
 void
 gc_level_leave(GcTranslation *tr, const GcLevel *level)
 {

@@ -59,9 +59,6 @@ extern GcGroups *gc_groups_again(GcTranslation *tr, const GcGroups *groups);
  */
 extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
-/* Do the grouping columns, in every grouping set, have the primary key of this column's table among them? */
-extern bool gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node);
-
 /* Columns that an aggregate of groups is made of. */
 typedef struct GcSums
 {

@@ -386,7 +386,7 @@ maybe(GcTranslation *tr, Expr *clause, bool wanted)
 int
 gc_groups_maybe(GcTranslation *tr, GcGroups *groups, Expr *clause)
 {
-	GcLevel		level = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups);
+	GcLevel		level = gc_level_over(tr, groups);
 	int			e = maybe(tr, clause, true);
 
 	gc_level_leave(tr, &level);
