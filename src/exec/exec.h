@@ -252,4 +252,7 @@ extern bool gc_own_plan_has_won(const GcHints *hints);
 extern void gc_limit_reached(GcScanState *node, GcHints *hints);
 extern void gc_limit_own_plan_ended(GcScanState *node);
 
+/* A CustomExecMethods' ExplainCustomScan. */
+extern void gc_explain(CustomScanState *css, List *ancestors, struct ExplainState *es);
+
 #endif							/* GC_EXEC_H */

@@ -22,7 +22,6 @@
 #include "ahead.h"
 #include "cold.h"
 #include "compute.h"
-#include "explain.h"
 #include "gather.h"
 #include "hints.h"
 #include "judge.h"

@@ -45,4 +45,10 @@ extern void gc_warming_stop(GcWarming *w);
  */
 extern bool gc_prewarm_alone(Relation rel);
 
+/* Register a worker for each database of gpuconc.warm_tables.  In the postmaster, as the library is loaded. */
+extern void gc_warm_register(void);
+
+/* Entry point of these workers (bgw_function_name). */
+extern PGDLLEXPORT void gc_warm_main(Datum main_arg);
+
 #endif							/* GC_PREWARM_H */

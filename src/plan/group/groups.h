@@ -128,4 +128,13 @@ extern bool gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
 /* Likewise without such values: all of the level's aggregates are in parts. */
 extern bool gc_parts_open(GcTranslation *tr, List *group_exprs);
 
+/*
+ * The rows of the level's streamed pipeline, as gc_rows_open() has them, with the level's windows over them.  Expressions of
+ * the level, with window functions, are gc_groups_expr()'s.
+ */
+extern GcGroups *gc_windowed_open(GcTranslation *tr);
+
+/* Conditions that PostgreSQL tests within a level's windows, as no later row of a partition meets them; they are of the level. */
+extern List *gc_run_conditions(PlannerInfo *root);
+
 #endif							/* GC_PLAN_GROUPS_H */

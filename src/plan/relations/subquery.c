@@ -64,7 +64,6 @@
 #include "../group/agg.h"
 #include "../group/few_values.h"
 #include "../group/groups.h"
-#include "../group/kept_windows.h"
 #include "../group/sets.h"
 #include "../base/quotient.h"
 #include "relinfo.h"
