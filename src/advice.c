@@ -214,7 +214,10 @@ gpuconc_stat_get_reasons(PG_FUNCTION_ARGS)
  *-------------------------------------------------------------------------
  */
 
-/* By column with conditions: bytes that requests with them read, and that they would not if the table were sorted by it. */
+/*
+ * By column with conditions: bytes that requests with them read, and that they would not if the
+ * table were sorted by it.
+ */
 Datum
 gpuconc_stat_get_orders(PG_FUNCTION_ARGS)
 {

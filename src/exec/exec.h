@@ -213,7 +213,8 @@ typedef struct GcBinding
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
 	uint64		rows_expected[GC_MAX_PIPELINES];	/* the same by what is expected of what it reads */
 	GcHash		share;			/* GcRequest's */
-	GcHash		identity;		/* of the request with its program and windows: equal ones, equal answers; 0: it has none */
+	GcHash		identity;		/* of the request with its program and windows: equal ones,
+								 * equal answers; 0: it has none */
 	GcRequest  *request;
 } GcBinding;
 

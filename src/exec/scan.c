@@ -162,7 +162,9 @@ check_execution(GcScanState *node, GcError *err)
 	return GC_OK;
 }
 
-/* Rows of a pipeline's source; of another pipeline's groups, if its kernel has counted those.  Plus 1; 0: not counted. */
+/*
+ * Rows of a pipeline's source; of another pipeline's groups, if its kernel has counted those.  Plus 1; 0: not counted.
+ */
 static uint64
 rows_in(const GcScanState *node, const GcBinding *b, const GcRunInfo *info, int n)
 {
@@ -554,8 +556,8 @@ ask_for_kernels(GcScanState *node)
 }
 
 /*
- * Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones, unless they may take
- * more memory.
+ * Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones, unless
+ * they may take more memory.
  */
 static GcCode
 compute_windows(GcScanState *node, GcHints *hints, GcError *err)

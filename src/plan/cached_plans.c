@@ -10,8 +10,8 @@
  * The device comes and goes with the worker.  While it is away, statements are planned without nodes; so each session
  * has its plans made again when it first executes anything beside another worker that has a device.
  *
- * Plans that are made in a SERIALIZABLE transaction have no nodes either, and a transaction of another level may execute
- * them.  The execution that notices it still runs without nodes.
+ * Plans that are made in a SERIALIZABLE transaction have no nodes either, and a transaction of another level may
+ * execute them.  The execution that notices it still runs without nodes.
  *
  * PostgreSQL does not tell which of its kept plans a node belongs to, so all of the session's are made again.  That is
  * done seldom: each time doubles how long it takes until the next one, unless a good while has passed.

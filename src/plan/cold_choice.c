@@ -11,7 +11,8 @@
  * the worker knows, so an execution still finds out.  And it is taken where a column has a value that cannot be cached,
  * until it is worth another try.  A node that has all it needs may still pay for another one that falls back.
  *
- * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (cached_plans.c).
+ * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after
+ * a while (cached_plans.c).
  *
  * Planner, in backends.
  *
@@ -315,8 +316,8 @@ beats_loads(const Lack *lack, double ms, double original_ms)
 
 /*
  * Why the other plan is to answer, which is sooner.  Loads begin, if the executor would let the user read the tables.
- * Columns that cannot be loaded, or would push out columns in use, are left alone: then nodes would fall back each time.
- * NULL: no loader is free, so the plan is to load them itself.
+ * Columns that cannot be loaded, or would push out columns in use, are left alone: then nodes would fall back each
+ * time.  NULL: no loader is free, so the plan is to load them itself.
  */
 static const char *
 begin_loads(const Lack *lack, PlannedStmt *stmt, PlannedStmt *other)

@@ -322,7 +322,9 @@ keep_open(GcKept *kept, GcOpenVersion open)
 	kept->open[kept->nopen++] = open;
 }
 
-/* The hot chunk's rows of a valid page that the snapshot does not see; and versions that are open, of the heap's, too. */
+/*
+ * The hot chunk's rows of a valid page that the snapshot does not see; and versions that are open, of the heap's, too.
+ */
 static void
 add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, uint32 page, GcHoles *holes, GcKept *kept)
 {

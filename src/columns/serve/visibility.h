@@ -133,7 +133,9 @@ extern void gc_count_scan(Relation rel, uint64 rows);
 /* Bits of a word of a map page that say all-visible. */
 #define GC_MAP_VISIBLE_WORD UINT64CONST(0x5555555555555555)
 
-/* The first of n numbers, which ascend and are `stride` bytes apart, that is not less than `least`; n: there is none. */
+/*
+ * The first of n numbers, which ascend and are `stride` bytes apart, that is not less than `least`; n: there is none.
+ */
 static inline uint32
 gc_first_from(const uint32 *numbers, Size stride, uint32 n, uint32 least)
 {

@@ -59,7 +59,9 @@ extern uint64 gc_store_new_id(void);
  */
 extern const GcChunkColumn *gc_store_zeros(void);
 
-/* The id of a combined directory, of whose parts this is a hash: equal hashes have equal ids while they are remembered. */
+/*
+ * The id of a combined directory, of whose parts this is a hash: equal hashes have equal ids while they are remembered.
+ */
 extern uint64 gc_store_combined_id(const uint64 hash[2]);
 
 /* True once per interval: may a background refresh be started now? */

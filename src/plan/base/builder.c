@@ -285,7 +285,10 @@ source_resno(GcLeaf *leaf, Node *node)
 	return 0;
 }
 
-/* The first lookup table that has all of the dictionary that codes are translated to: the last addition to it comes before. */
+/*
+ * The first lookup table that has all of the dictionary that codes are translated to: the last
+ * addition to it comes before.
+ */
 static int
 first_whole(const GcTranslation *tr, const GcPlanLut *lut)
 {

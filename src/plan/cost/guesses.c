@@ -94,8 +94,8 @@ has_unknown(PlannerInfo *root)
 }
 
 /*
- * Conditions with parameters, and those that are estimated with them: a range may have one bound that is known.  NIL where
- * there are no parameters.
+ * Conditions with parameters, and those that are estimated with them: a range may have one bound that is known.  NIL
+ * where there are no parameters.
  */
 static List *
 guessed_clauses(List *restrictions)

@@ -3,8 +3,8 @@
  * main_launch.c
  *	  The life of a launch of a main kernel, and of a gang of launches.
  *
- * A launch is held by its requests, and by its starter while it starts the launch.  The last holder frees it.  A gang is
- * held by its launches, and by its starter likewise.
+ * A launch is held by its requests, and by its starter while it starts the launch.  The last holder frees it.  A gang
+ * is held by its launches, and by its starter likewise.
  *
  * The worker's main thread.
  *
@@ -46,7 +46,9 @@ gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int members)
 	gang->members += members;
 }
 
-/* With the last holder: all members' requests are over, or the device was drained, so none of its kernels is running. */
+/*
+ * With the last holder: all members' requests are over, or the device was drained, so none of its kernels is running.
+ */
 void
 gc_gang_launch_release(GcGangLaunch *gang)
 {
