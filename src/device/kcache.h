@@ -137,7 +137,7 @@ extern void gc_kcache_prefer_quick(GcCachedKernel *entry);
  */
 extern GcKernelOrigin gc_kcache_origin(const GcCachedKernel *entry);
 
-/* Of an entry that gc_kcache_poll said is READY. */
+/* Times of an entry that gc_kcache_poll said is READY. */
 extern GcKernelTimes gc_kcache_times(const GcCachedKernel *entry);
 
 /*

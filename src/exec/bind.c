@@ -766,7 +766,7 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 	return code;
 }
 
-/* Of the bound of groups or rows that a pipeline reads, the part that is expected. */
+/* The expected part of the groups or rows that a pipeline reads at most. */
 static double
 expected_part(GcBinding *b, u16 n)
 {

@@ -221,7 +221,7 @@ typedef struct GcBinding
 /* One attempt, part by part; each is a file of that name.  First, the program's widths, registers and checks. */
 extern GcCode gc_bind(GcBinding *b);
 
-/* What pipeline n's sink has room for: rows, or groups. */
+/* Rows, or groups, that pipeline n's sink has room for. */
 extern uint64 gc_room_of(const GcBinding *b, int n);
 
 /* One arena block with the bound program and its values; and the same once more, of what inputs have now. */

@@ -121,7 +121,7 @@ order_expr(GcTranslation *tr, const PathKey *key)
 	return GC_NO_EXPR;
 }
 
-/* What PostgreSQL expects the test of a clause to cost. */
+/* The cost of testing a clause, as PostgreSQL expects it. */
 static Cost
 clause_cost(PlannerInfo *root, Node *clause)
 {

@@ -94,7 +94,7 @@ typedef struct GroupsContext
 	EquivalenceClass *order;	/* what the device computes of each group, or NULL */
 } GroupsContext;
 
-/* Of what keys and arguments of aggregates are made of, the device has computed all. */
+/* Keys and arguments of aggregates raise nothing: the device has computed them. */
 static GcRaises
 of_groups_raises(Node *node, void *of)
 {
@@ -147,7 +147,7 @@ near_of(GcTranslation *tr, int e)
 	return near_call(tr, GC_CALL_NEAR, e, -1, -1);
 }
 
-/* What is made of two near values. */
+/* A near value that is made of two. */
 static Near
 combine(GcTranslation *tr, GcFunction function, Near a, Near b)
 {
