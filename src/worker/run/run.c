@@ -271,32 +271,6 @@ gc_run_start(int slot)
 	return run;
 }
 
-bool
-gc_run_finished(const GcRun *run)
-{
-	return run->state == RUN_FINISHED;
-}
-
-/* Has the device failed, so that nothing else will work either? */
-bool
-gc_run_device_failed(const GcRun *run)
-{
-	return run->err.code == GC_DEVICE_FAILED;
-}
-
-bool
-gc_run_on_device(const GcRun *run)
-{
-	return run->state == RUN_RUNNING || run->state == RUN_FETCHING;
-}
-
-/* Does the run hold device memory that it will give back? */
-bool
-gc_run_holds_device(const GcRun *run)
-{
-	return run->state == RUN_READY || gc_run_on_device(run);
-}
-
 /*-------------------------------------------------------------------------
  * Memory that a run gives back
  *-------------------------------------------------------------------------
@@ -324,8 +298,9 @@ release_device(GcRun *run)
 	gc_run_leave_admitted(run, false);
 }
 
-void
-gc_run_give_back(GcRun *run)
+/* Give back the result, too; the run may be started again. */
+static void
+give_back(GcRun *run)
 {
 	gc_run_drop_result(run);
 	release_device(run);
@@ -344,7 +319,7 @@ on_other_streams(const GcRun *run)
 }
 
 /*
- * As gc_run_give_back, once queued work is over: before that, no other run may be given its memory.  Others' kernels
+ * As give_back, once queued work is over: before that, no other run may be given its memory.  Others' kernels
  * may run for long, and the worker serves nobody while it waits for them.
  */
 static void
@@ -354,7 +329,7 @@ back_out(GcRun *run)
 		gc_run_await(run);
 	else if (run->memory.stream)
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-	gc_run_give_back(run);
+	give_back(run);
 }
 
 void
@@ -629,7 +604,7 @@ end_run(GcRun *run, GcCode code)
 	if (again)
 	{
 		gc_run_unstart(run);
-		gc_run_give_back(run);
+		give_back(run);
 	}
 	run->state = RUN_FINISHED;
 	if (again && !plan_passes(run, false) && run->err.code == code)
@@ -837,7 +812,7 @@ advance_ready(GcRun *run, int others)
 		return false;
 	(void) gc_run_nobody_waits(run);
 	if (done)
-		gc_run_give_back(run);
+		give_back(run);
 	else
 		back_out(run);
 	run->state = RUN_FINISHED;
