@@ -327,7 +327,7 @@ learn(const GcBinding *b, const GcRunInfo *info, GcCode code)
 
 /*
  * The device has failed the request; true if there is another one that may answer.  A request that may have killed its
- * device is tried on one other device alone, as it may kill that, too; so is one that was split.  For want of memory,
+ * device is tried on one other device alone, as it may kill that, too.  So is one that was split.  For want of memory,
  * larger devices are tried.
  */
 static bool

@@ -3,10 +3,10 @@
  * split.c
  *	  One request as a part for each of several devices.
  *
- * Chunks of the main pipeline's table belong to devices in stripes, so that a device keeps the columns of its chunks; a
- * larger device has more of them.
- * Each part has these chunks alone, and all builds.  The first one has the rows that the session has read itself.
- * The program is bound for the whole, so parts have one program, whose accumulators hold all parts' rows.
+ * Chunks of the main pipeline's table belong to devices in stripes, so that a device keeps the columns of its chunks.
+ * A larger device has more of them.  Each part has these chunks alone, and all builds.  The first one has the rows
+ * that the session has read itself.  The program is bound for the whole, so parts have one program, whose
+ * accumulators hold all parts' rows.
  *
  * Requests that can be split end in groups or in rows.  Of the first few rows, each part chooses as many.  Of groups,
  * parts return all, since only the sums of all parts tell which of them are wanted.  The node tests HAVING, and decides

@@ -7,7 +7,7 @@
  * over when a plan is executed.  Columns come: a plan that was made for want of them is made again after a while.
  * Columns go, and nodes fall back one by one: the next execution is planned first, and takes PostgreSQL's own plan.
  *
- * The device comes and goes with the worker.  While it is away, statements are planned without nodes; so each session
+ * The device comes and goes with the worker.  While it is away, statements are planned without nodes.  So each session
  * has its plans made again when it first executes anything beside another worker that has a device.
  *
  * Plans that are made in a SERIALIZABLE transaction have no nodes either, and a transaction of another level may

@@ -309,7 +309,7 @@ is_cold(Run *run, PlannedStmt *stmt)
 
 /*
  * PostgreSQL's own plan of the statement, without a node of ours, if it is to answer instead of `cold`, which lacks
- * columns or kernels; else NULL.  other: that plan, where *run has made it.  NULL: it is made here, of `query`, a copy
+ * columns or kernels.  Else NULL.  other: that plan, where *run has made it.  NULL: it is made here, of `query`, a copy
  * from before the planner.  *run becomes that of the plan returned.
  */
 static PlannedStmt *

@@ -26,9 +26,8 @@ extern void gc_rel_key(Relation rel, GcRelKey *key);
 extern GcDirectory *gc_directory(Relation rel);
 
 /*
- * As gc_directory(), and the version of the relation's entry.  0 if there is
- * none, else a number that changes whenever the directory is replaced or
- * dropped, and is never used again.  Needs a guard.
+ * As gc_directory(), and the version of the relation's entry.  It is 0 if there is none.  Else it changes whenever the
+ * directory is replaced or dropped, and is never used again.  Needs a guard.
  */
 extern GcDirectory *gc_store_get(Relation rel, uint64 *version);
 

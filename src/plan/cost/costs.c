@@ -174,8 +174,8 @@ lookup_operators(const GcTranslation *tr)
 #define MANY_VALUES			50000
 
 /*
- * Cost of a tuple scanned, of one entered into a hash table, of a row that a step of a window's sort moves, and of a
- * pair that is tried.  The defaults are the measured times over PostgreSQL's own.
+ * Cost of a tuple scanned, one entered into a hash table, a row that a step of a window's sort moves, and a pair tried.
+ * The defaults are the measured times over PostgreSQL's own.
  */
 typedef struct DeviceCosts
 {

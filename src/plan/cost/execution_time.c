@@ -458,8 +458,8 @@ gc_groups_excess(const Path *path, double fewer)
 }
 
 /*
- * By how much a sort takes less than it costs.  Of a sort that keeps the first few rows only, PostgreSQL counts that
- * each row goes through a heap of these; but most rows are compared with its last one, and left.
+ * By how much a sort takes less than it costs.  Where a sort keeps the first few rows only, PostgreSQL counts that each
+ * row goes through a heap of these.  But most rows are compared with its last one, and left.
  */
 static Cost
 sort_excess(const Path *path, const Path *child)

@@ -41,7 +41,7 @@ in_every_set(PlannerInfo *root, List *group_exprs)
 
 /*
  * Is a column a part of an expression that grouping sets may make NULL?  18 marks the column as such there, and not
- * where it stands by itself; but a column is one thing in the result of a node.
+ * where it stands by itself.  But a column is one thing in the result of a node.
  */
 static bool
 is_nulled_in_part(PlannerInfo *root, List *group_exprs, const Var *var)

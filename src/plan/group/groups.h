@@ -41,8 +41,8 @@ extern GcGroups *gc_rows_open(GcTranslation *tr);
 extern int	gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr);
 
 /*
- * The number of such an expression among what the rows have, and of one of the program, in the rows' pipeline; -1, with
- * a reason, if it cannot be kept.
+ * The number of such an expression among what the rows have, and of one of the program, in the rows' pipeline.  It is
+ * -1, with a reason, if it cannot be kept.
  */
 extern int	gc_rows_output(GcTranslation *tr, GcGroups *rows, Expr *expr);
 extern int	gc_rows_output_of(GcTranslation *tr, GcGroups *rows, int e);
