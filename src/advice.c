@@ -28,7 +28,6 @@
 #include "columns/encode/pgkinds.h"
 #include "columns/encode/spec.h"
 #include "compat.h"
-#include "queue/orders.h"
 #include "queue/reasons.h"
 #include "report.h"
 

@@ -18,7 +18,7 @@
 #include <math.h>
 
 #include "../queue/build_keys.h"
-#include "../queue/orders.h"
+#include "../queue/reasons.h"
 
 /* One side of a comparison: a column's range in each chunk, or one for all. */
 typedef struct SkipSide
