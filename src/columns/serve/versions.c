@@ -314,11 +314,7 @@ static void
 keep_open(GcKept *kept, GcOpenVersion open)
 {
 	if (kept->nopen == kept->open_size)
-	{
-		kept->open_size = Max(64, 2 * kept->open_size);
-		kept->open = kept->open ? repalloc_huge(kept->open, kept->open_size * sizeof(GcOpenVersion)) :
-			palloc(kept->open_size * sizeof(GcOpenVersion));
-	}
+		kept->open = gc_more_room(kept->open, &kept->open_size, 64, sizeof(GcOpenVersion));
 	kept->open[kept->nopen++] = open;
 }
 

@@ -193,6 +193,14 @@ typedef struct GcMapChanges
 /* For pages served from the proof's directory; false if nothing is proven. */
 extern bool gc_maps_changes(GcProof *proof, const GcServedMaps *maps, GcMapChanges *changes);
 
+/* An array with more room, twice as much as *room, and for `least` entries of `each` bytes at least. */
+static inline void *
+gc_more_room(void *array, uint32 *room, uint32 least, Size each)
+{
+	*room = Max(least, 2 * *room);
+	return array ? repalloc_huge(array, *room * each) : palloc(*room * each);
+}
+
 /* The result of gc_serve(), as it is collected. */
 typedef struct GcServing
 {
