@@ -3,8 +3,8 @@
  * gpuconc_compiler.c
  *	  A process that compiles kernels for device cuda, one after another (src/device/compilers.h).
  *
- * Started by the worker, which it answers over its standard input and output, one socket.  It opens no device, only NVRTC,
- * and ends when the socket does.
+ * Started by the worker, which it answers over its standard input and output, one socket.  It opens no device, only
+ * NVRTC, and ends when the socket does.
  *
  *-------------------------------------------------------------------------
  */

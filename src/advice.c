@@ -28,7 +28,6 @@
 #include "columns/encode/pgkinds.h"
 #include "columns/encode/spec.h"
 #include "compat.h"
-#include "queue/orders.h"
 #include "queue/reasons.h"
 #include "report.h"
 
@@ -214,7 +213,10 @@ gpuconc_stat_get_reasons(PG_FUNCTION_ARGS)
  *-------------------------------------------------------------------------
  */
 
-/* By column with conditions: bytes that requests with them read, and that they would not if the table were sorted by it. */
+/*
+ * By column with conditions: bytes that requests with them read, and that they would not if the
+ * table were sorted by it.
+ */
 Datum
 gpuconc_stat_get_orders(PG_FUNCTION_ARGS)
 {

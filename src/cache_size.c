@@ -3,9 +3,9 @@
  * cache_size.c
  *	  How large gpuconc.host_cache_size is where nobody has set it.
  *
- * A share of the memory of the machine or container.  Pages of it that nothing was put into take no memory, unless
- * they are huge; for a GPU they are page-locked, in windows of 64 MB.  The size must not keep the server from
- * starting, so it is tried, with what the server itself needs, before PostgreSQL takes it.
+ * A share of the memory of the machine or container.  Pages of it that nothing was put into take no memory, unless they
+ * are huge.  For a GPU they are page-locked, in windows of 64 MB.  The size must not keep the server from starting, so
+ * it is tried, with what the server itself needs, before PostgreSQL takes it.
  *
  * Runs in the postmaster, which knows shared_buffers and huge_pages by then.
  *

@@ -18,8 +18,8 @@
 #include "columns/load/cold_plans.h"
 #include "columns/load/job.h"
 #include "columns/load/disk.h"
+#include "columns/load/prewarm.h"
 #include "columns/load/table_loader.h"
-#include "columns/load/warm.h"
 #include "columns/serve/wal_changes.h"
 #include "columns/store/arena.h"
 #include "columns/store/ddl.h"
@@ -37,7 +37,6 @@
 #include "queue/batchlog.h"
 #include "queue/build_keys.h"
 #include "queue/device_status.h"
-#include "queue/orders.h"
 #include "queue/queue.h"
 #include "queue/reasons.h"
 #include "queue/route.h"
@@ -72,7 +71,6 @@ each_shmem(void)
 	gc_build_keys_shmem();
 	gc_batchlog_shmem();
 	gc_reasons_shmem();
-	gc_orders_shmem();
 	gc_hints_shmem();
 }
 
@@ -87,7 +85,6 @@ gc_shmem_request(void)
 	RequestNamedLWLockTranche("gpuconc_columns", GC_NLOCKS);
 	RequestNamedLWLockTranche("gpuconc_batchlog", 2);
 	RequestNamedLWLockTranche("gpuconc_reasons", 1);
-	RequestNamedLWLockTranche("gpuconc_orders", 1);
 	RequestNamedLWLockTranche("gpuconc_hints", 1);
 	/* Before it is taken: of what cannot be had, PostgreSQL tells the sum alone. */
 	ereport(LOG,

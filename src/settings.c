@@ -254,25 +254,28 @@ define_session_settings(void)
 {
 	DefineCustomBoolVariable("gpuconc.enabled",
 							 "Enables the planner's use of the device.",
-							 NULL, &gc_enabled, false, PGC_USERSET,
+							 "For example, ALTER ROLE analyst SET gpuconc.enabled = on.",
+							 &gc_enabled, false, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.cold",
 							 "Sets who answers queries whose columns are not loaded yet.",
-							 "The device after a wait, PostgreSQL's plan meanwhile, or whichever is estimated to be sooner.",
+							 "The device after a wait, PostgreSQL's plan meanwhile, or whichever is estimated to be sooner. For example, wait for a report that follows a bulk load.",
 							 &gc_cold, GC_COLD_AUTO, cold_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.enable_float_aggs",
 							 "Enables sums, averages and extremes of floating-point values on the device.",
-							 "Their last digits depend on the order of rows, as in PostgreSQL's own parallel plans.",
+							 "Their last digits depend on the order of rows, as in PostgreSQL's own parallel plans. For example, avg(price) may end in 7 or 8.",
 							 &gc_enable_float_aggs, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomRealVariable("gpuconc.offload_cost",
 							 "Sets the planner's estimate of the cost of sending one request to the device.",
-							 NULL, &gc_offload_cost, 50, 0, DBL_MAX,
+							 "For example, 50 is as much as 50 pages that are read in sequence.",
+							 &gc_offload_cost, 50, 0, DBL_MAX,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.loader_workers",
 							"Sets the number of background workers that help to load a table's columns, or load several tables.",
-							NULL, &gc_loader_workers, 2, 0, 64,
+							"For example, with 4 a session and four workers load a table.",
+							&gc_loader_workers, 2, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
@@ -282,56 +285,58 @@ define_server_settings(void)
 {
 	DefineCustomStringVariable("gpuconc.devices",
 							   "Selects the devices that queries are offloaded to.",
-							   "auto, cuda, host, all, or a list of GPUs' ordinals and UUIDs.",
+							   "auto, cuda, host, all, or a list of GPUs' ordinals and UUIDs. For example, 0,1 means the first two.",
 							   &gc_devices, "auto",
 							   PGC_POSTMASTER, GUC_LIST_INPUT, check_devices, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.device_memory_limit",
 							"Sets the amount of device memory to take.",
-							"0 means most of what is free.  The worker takes it when it starts.",
+							"0 means most of what is free.  The worker takes it when it starts. For example, 60GB leaves 20GB of a card's 80GB to other programs.",
 							&gc_device_memory_limit_mb, 0, 0, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_cache_size",
 							"Sets the amount of shared memory for cached columns, requests and results.",
-							"-1 means a quarter of the memory of the machine or container.",
+							"-1 means a quarter of the memory of the machine or container, for example 32GB of 128GB.",
 							&gc_host_cache_size_mb, -1, -1, MAX_KILOBYTES,
 							PGC_POSTMASTER, GUC_UNIT_MB, check_host_cache_size, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.disk_cache_size",
 							"Sets the amount of disk space for cached columns.",
-							"Half of it is for columns that do not fit gpuconc.host_cache_size, and half for files that outlive a restart of the server.",
+							"Half of it is for columns that do not fit gpuconc.host_cache_size, and half for files that outlive a restart of the server. For example, 100GB each with 200GB.",
 							&gc_disk_cache_size_mb, 0, 0, MAX_KILOBYTES,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomStringVariable("gpuconc.warm_tables",
 							   "Sets the tables that are loaded when the server starts.",
-							   "A list of database.schema.table; those scanned most often are loaded first.",
+							   "A list of database.schema.table; those scanned most often are loaded first. For example, sales.public.orders, sales.public.items.",
 							   &gc_warm_tables, "",
 							   PGC_POSTMASTER, GUC_LIST_INPUT, check_warm_tables, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_threads",
 							"Sets the number of threads that device host runs queries on.",
-							"0 means one per core.",
+							"0 means one per core. For example, 12 leaves four of 16 cores to sessions.",
 							&gc_host_threads, 0, 0, 1024,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.compile_threads",
 							"Sets the number of threads that compile kernels.",
-							NULL, &gc_compile_threads, 8, 1, 64,
+							"For example, with 8 the kernels of a query of eight pipelines are compiled at the same time.",
+							&gc_compile_threads, 8, 1, 64,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("gpuconc.kernel_cache",
 							   "Sets the directory in which compiled kernels are kept.",
-							   "Relative to the data directory; empty means in memory only.",
+							   "Relative to the data directory; empty means in memory only. For example, /var/cache/gpuconc_kernels.",
 							   &gc_kernel_cache_directory, "gpuconc_kernels",
 							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.kernel_cache_size",
 							"Sets the amount of disk space that compiled kernels may take.",
-							"The kernels used least recently are removed. 0 means no limit.",
+							"The kernels used least recently are removed. 0 means no limit. For example, 256MB suits a small disk.",
 							&gc_kernel_cache_size_mb, 1024, 0, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomStringVariable("gpuconc.calibration_file",
 							   "Sets the file with the scheduler's constants, as measured on this machine's device.",
-							   "Relative to the data directory; empty means those built in.",
+							   "Relative to the data directory; empty means those built in. For example, gpu.calibration, as bench/two_stage/calibrate writes it.",
 							   &gc_calibration_file, "",
 							   PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.batch_log_size",
 							"Sets the number of batches kept for gpuconc_stat_batches and gpuconc_timeline().",
-							NULL, &gc_batch_log_size, 256, 1, 65536,
+							"For example, gpuconc_timeline(1000) shows 1000 batches only if as many are kept.",
+							&gc_batch_log_size, 256, 1, 65536,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 
@@ -341,20 +346,22 @@ define_schedule_settings(void)
 {
 	DefineCustomEnumVariable("gpuconc.schedule",
 							 "Selects how the requests of concurrent sessions are put on the device.",
-							 NULL, &gc_schedule, GC_POLICY_TWOSTAGE, schedule_choices,
+							 "For example, sequential runs one kernel after another; twostage decides by models which run together.",
+							 &gc_schedule, GC_POLICY_TWOSTAGE, schedule_choices,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuconc.enable_shared_scan",
 							 "Enables answering requests over the same table by one scan.",
-							 "Under gpuconc.schedule = twostage.",
+							 "Under gpuconc.schedule = twostage. For example, 16 sessions that sum up one table read its columns once.",
 							 &gc_enable_shared_scan, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.replacement",
 							 "Selects what leaves device memory when it is short.",
-							 NULL, &gc_replacement, GC_REPLACE_VALUE, replacement_choices,
+							 "For example, lru: the least recently used; value: what saves the fewest bytes of copies.",
+							 &gc_replacement, GC_REPLACE_VALUE, replacement_choices,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuconc.admission",
 							 "Selects how many requests have data in device memory at a time.",
-							 "A number of them, or as many as fit by what each takes at most, or by what its phases weigh.",
+							 "A number of them, or as many as fit by what each takes at most, or by what its phases weigh. For example, fix-2: two at a time.",
 							 &gc_admission, GC_ADMIT_WEIGHT, admission_choices,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 }

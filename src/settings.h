@@ -113,7 +113,10 @@ extern const char *gc_schedule_name(int policy);
 /* Define the settings, in the postmaster. */
 extern void gc_define_settings(void);
 
-/* Megabytes of gpuconc.host_cache_size that suit this machine, and that can be had as shared memory.  Called by the postmaster. */
+/*
+ * Megabytes of gpuconc.host_cache_size that suit this machine, and that can be had as shared memory.
+ * Called by the postmaster.
+ */
 extern int	gc_suitable_cache_mb(void);
 
 /* True once this server was started with gpuconc preloaded. */

@@ -17,7 +17,6 @@
 #include "device_names.h"
 #include "queue/queue.h"
 #include "queue/batchlog.h"
-#include "queue/orders.h"
 #include "queue/reasons.h"
 #include "report.h"
 
@@ -115,7 +114,6 @@ gpuconc_stat_reset(PG_FUNCTION_ARGS)
 	gc_stats_reset();
 	gc_batchlog_reset();
 	gc_reasons_reset();
-	gc_orders_reset();
 	PG_RETURN_VOID();
 }
 

@@ -14,6 +14,8 @@ SELECT name, unit, context, vartype, enumvals FROM pg_settings WHERE name LIKE '
 -- those that users may leave alone are in no sample, and a description says what a setting does
 SELECT name FROM pg_settings WHERE name LIKE 'gpuconc.%' AND name <> 'gpuconc.version' AND (name LIKE 'gpuconc.debug%') <> ('NOT_IN_SAMPLE' = ANY (pg_settings_get_flags(name)));
 SELECT name, short_desc FROM pg_settings WHERE name LIKE 'gpuconc.%' AND short_desc !~ '^(Sets|Enables|Selects|Shows|Forces|Lets|Keeps|Reads|Trusts|Launches|Holds|Writes|Also writes) .*\.$';
+-- and has an example of a value or of its effect
+SELECT name FROM pg_settings WHERE name LIKE 'gpuconc.%' AND name NOT LIKE 'gpuconc.debug%' AND name <> 'gpuconc.version' AND coalesce(extra_desc, '') NOT LIKE '%or example%';
 -- every object says what it is
 SELECT pg_describe_object(classid, objid, 0) AS object FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gpuconc') AND deptype = 'e' AND obj_description(objid, classid::regclass::name) IS NULL

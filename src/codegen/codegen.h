@@ -366,7 +366,10 @@ extern char *gc_generate_holes_kernel(void);
 #define GC_HOLES_KERNEL_WORDS	3
 #define GC_HOLES_WORDS			1024
 
-/* The kernel of windows over kept rows (cuda/gc_window.h), whose words are GC_WINDOW_*.  malloc'd; NULL when out of memory. */
+/*
+ * The kernel of windows over kept rows (cuda/gc_window.h), whose words are GC_WINDOW_*.  malloc'd;
+ * NULL when out of memory.
+ */
 extern char *gc_generate_window_kernel(void);
 
 /*

@@ -448,8 +448,8 @@ cuda_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
 }
 
 /*
- * Wait for all streams.  An error of any kernel shows here.  The driver is asked of a lost device, too: memory is given to
- * others next, and only the driver knows if something still runs.
+ * Wait for all streams.  An error of any kernel shows here.  The driver is asked of a lost device, too: memory is given
+ * to others next, and only the driver knows if something still runs.
  */
 static GcCode
 cuda_drain(GcDevice *base, GcError *err)

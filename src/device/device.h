@@ -125,10 +125,9 @@ typedef struct GcDeviceOps
 	const char *name;			/* "cuda" or "host" */
 
 	/*
-	 * Probe for the device and take it.  GC_NO_DEVICE when there is none (no
-	 * library, no driver, no GPU), GC_NO_COMPILER when it could run but nothing
-	 * can compile for it; another code where it may be there later.  Must not
-	 * leave threads or memory behind on failure.
+	 * Probe for the device and take it.  GC_NO_DEVICE when there is none (no library, no driver, no GPU).
+	 * GC_NO_COMPILER when it could run but nothing can compile for it.  Another code where it may be there later.  Must
+	 * not leave threads or memory behind on failure.
 	 */
 	GcCode		(*open) (GcDevice **dev, const GcDeviceOptions *options, GcError *err);
 
@@ -192,11 +191,10 @@ typedef struct GcDeviceOps
 	 * stream_wait: work queued to `stream` from now on waits for the event, and fails if work
 	 * before the event failed.  The event may be put back at once.
 	 *
-	 * event_word: an event for event_done alone, which then costs next to nothing.  `word` is in
-	 * page-locked memory of the host; it is 0, and the device changes it unless it has another way
-	 * to tell.  (An H200's driver takes 0.2 us to record an event, 1.3 to 1.9 to record one with
-	 * its time, and 1.3 to write a word.  To ask for an event that is done takes 3.2.)
-	 * event_written: as event_word, but a kernel on `stream` writes the word itself, after all
+	 * event_word: an event for event_done alone, which then costs next to nothing.  `word` is in page-locked memory of
+	 * the host.  It is 0, and the device changes it unless it has another way to tell.  (An H200's driver takes 0.2 us
+	 * to record an event, 1.3 to 1.9 to record one with its time, and 1.3 to write a word.  To ask for an event that is
+	 * done takes 3.2.) event_written: as event_word, but a kernel on `stream` writes the word itself, after all
 	 * results.  Needs host_pointers.
 	 *
 	 * On the host, a failure concerns the stream on which it happened, until stream_put.  On cuda
@@ -230,9 +228,8 @@ typedef struct GcDeviceOps
 							   GcKernelInfo *info, GcError *err);
 
 	/*
-	 * Blocks of this kernel that one multiprocessor can hold at once, with
-	 * `threads` threads and `shared_bytes` of dynamic shared memory each; cached
-	 * by the caller.  0 when not even one, or the device is lost.  host: 1.
+	 * Blocks of this kernel that one multiprocessor can hold at once.  Each has `threads` threads and `shared_bytes` of
+	 * dynamic shared memory.  The caller caches it.  0 when not even one, or the device is lost.  host: 1.
 	 */
 	int			(*occupancy) (GcKernel *kernel, u32 threads, u32 shared_bytes);
 

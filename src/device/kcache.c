@@ -153,7 +153,10 @@ next_work(const GcKernelCache *cache)
 		return WORK_AHEAD;
 	if (cache->trim && !cache->trimming)
 		return WORK_TRIM;
-	/* Three of four threads are left to first compilations: a request has five in the median, and waits for the longest. */
+	/*
+	 * Three of four threads are left to first compilations: a request has five in the median,
+	 * and waits for the longest.
+	 */
 	return cache->improvements.first != NULL && cache->improving < (cache->nthreads + 3) / 4 ? WORK_IMPROVE : WORK_NONE;
 }
 

@@ -89,7 +89,10 @@ extern void gc_kcache_close(GcKernelCache *cache);
  */
 extern GcCachedKernel *gc_kcache_get(GcKernelCache *cache, const char *source);
 
-/* The entry of a kernel that no request waits for: those that requests wait for are compiled first.  The caller keeps it. */
+/*
+ * The entry of a kernel that no request waits for: those that requests wait for are compiled
+ * first.  The caller keeps it.
+ */
 extern GcCachedKernel *gc_kcache_get_ahead(GcKernelCache *cache, const char *source);
 
 /* The entry may not be forgotten until all that keep it have let it go. */
@@ -134,7 +137,7 @@ extern void gc_kcache_prefer_quick(GcCachedKernel *entry);
  */
 extern GcKernelOrigin gc_kcache_origin(const GcCachedKernel *entry);
 
-/* Of an entry that gc_kcache_poll said is READY. */
+/* Times of an entry that gc_kcache_poll said is READY. */
 extern GcKernelTimes gc_kcache_times(const GcCachedKernel *entry);
 
 /*

@@ -122,7 +122,9 @@ open_listing(int dir)
 	return listing;
 }
 
-/* Is it being written?  Its name begins with the process that does so; after a while, another one may have the number. */
+/*
+ * Is it being written?  Its name begins with the process that does so; after a while, another one may have the number.
+ */
 static bool
 has_writer(int dir, const char *name)
 {

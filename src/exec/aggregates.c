@@ -472,8 +472,8 @@ rank_code(GcDecoder *d, u16 lut, int64 rank)
 }
 
 /*
- * One of several equal values, an integer at scale `from`.  PostgreSQL returns the first or last that it finds, which is not
- * known here.  If the smallest and the largest of their display scales differ, it is to compute the value.
+ * One of several equal values, an integer at scale `from`.  PostgreSQL returns the first or last that it finds, which
+ * is not known here.  If the smallest and the largest of their display scales differ, it is to compute the value.
  */
 static Datum
 numeric_of_scales(GcDecoder *d, int64 value, int16 from, int16 scale, int16 other)

@@ -27,8 +27,8 @@
 /*
  * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is
  * more, but at most DENSE_BUILD_MAX, or more on a device with so many times DENSE_BUILD_PART bytes of memory, up to
- * DENSE_GREATEST_MAX: TPC-H's orders at scale 100 have 150 million rows, and keys up to 600 million.  A set takes one bit
- * for a key; in a hash build a row takes more than 200.
+ * DENSE_GREATEST_MAX: TPC-H's orders at scale 100 have 150 million rows, and keys up to 600 million.  A set takes one
+ * bit for a key; in a hash build a row takes more than 200.
  */
 #define DENSE_BUILD_FACTOR		32
 #define DENSE_BUILD_MIN			(1 << 16)
@@ -74,7 +74,10 @@
 /* At first it takes no more than this part of the device's memory. */
 #define CHOSEN_ROWS_PART		8
 
-/* Rows that later pipelines read have twice the room that is expected to be needed, if all of it takes no more than this part. */
+/*
+ * Rows that later pipelines read have twice the room that is expected to be needed, if all of it
+ * takes no more than this part.
+ */
 #define KEPT_ROWS_PART			2
 
 /* A copy of the program, and room for facts and values of its parts. */
@@ -258,7 +261,8 @@ compare_int64(const void *x, const void *y)
 
 /*
  * A numeric element at the scale of the column that it is compared with.  False if no column value can equal it;
- * *wide: it is beyond 64 bits, and some might; *unknown: with its display scale it is beyond 128, so that even 1.000... might.
+ * *wide: it is beyond 64 bits, and some might; *unknown: with its display scale it is beyond 128, so
+ * that even 1.000... might.
  */
 static bool
 numeric_at_scale(Datum value, int16 scale, int64 *raw, bool *wide, bool *unknown)
@@ -719,7 +723,10 @@ probe_multiplies(const GcProgram *p, const GcPStep *step)
 	return step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI && !gc_builds(p)[step->build].unique;
 }
 
-/* Bind the pipeline's probes.  *rows bounds the rows that reach its sink, with those of its full and right joins' rests. */
+/*
+ * Bind the pipeline's probes.  *rows bounds the rows that reach its sink, with those of its
+ * full and right joins' rests.
+ */
 static GcCode
 bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 {
@@ -759,7 +766,7 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 	return code;
 }
 
-/* Of the bound of groups or rows that a pipeline reads, the part that is expected. */
+/* The expected part of the groups or rows that a pipeline reads at most. */
 static double
 expected_part(GcBinding *b, u16 n)
 {

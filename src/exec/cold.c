@@ -152,8 +152,8 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 }
 
 /*
- * The columns do not fit.  That is known before anything is loaded, so PostgreSQL's plan answers at once, and each time until
- * there is room.
+ * The columns do not fit.  That is known before anything is loaded, so PostgreSQL's plan answers at once, and each
+ * time until there is room.
  */
 static GcCode
 fail_for_room(GcError *err, const Cold *cold, GcLoadRoom room)

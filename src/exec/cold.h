@@ -19,8 +19,9 @@
 extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
 
 /*
- * Reserve room for all that the node's tables lack, before the first of them is loaded (columns/store/reserve.h): GC_CACHE_FULL if
- * there is none, unless offloading is forced.  gc_reserve_end() once the node has its columns, or gives up.  No guard is held.
+ * Reserve room for all that the node's tables lack, before the first of them is loaded (columns/store/reserve.h):
+ * GC_CACHE_FULL if there is none, unless offloading is forced.  gc_reserve_end() once the node has its columns, or
+ * gives up.  No guard is held.
  */
 extern GcCode gc_reserve_inputs(GcScanState *node, GcError *err);
 
@@ -31,8 +32,8 @@ extern bool gc_lacks_columns(GcScanState *node);
 extern bool gc_was_cold(GcCode code);
 
 /*
- * Milliseconds to wait for kernels to be compiled or for a device that starts, before PostgreSQL's plan is to answer; -1: for ever.
- * waited: the session has waited for them before.
+ * Milliseconds to wait for kernels to be compiled or for a device that starts, before PostgreSQL's plan is to answer;
+ * -1: for ever.  waited: the session has waited for them before.
  */
 extern double gc_compile_patience(const GcScanState *node, bool waited);
 

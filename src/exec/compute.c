@@ -194,7 +194,10 @@ tag_entry(int64 *value, int16 scale)
 	return fits;
 }
 
-/* Entry i, *to, is a numeric of that scale.  Where entries differ in scale, all of them are tagged, as a column's values. */
+/*
+ * Entry i, *to, is a numeric of that scale.  Where entries differ in scale, all of them are
+ * tagged, as a column's values.
+ */
 static void
 store_scale(FillArg *a, uint32 i, int16 scale, int64 *to)
 {
@@ -372,9 +375,9 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
  */
 
 /*
- * Codes of one dictionary as those of another.  Values that the other one lacked when t was made may be there by now: they
- * are looked up again.  A table for all sessions has no codes of values that only this request's view has.  add: what is not
- * there is added to that view.
+ * Codes of one dictionary as those of another.  Values that the other one lacked when t was made may be there by now:
+ * they are looked up again.  A table for all sessions has no codes of values that only this request's view has.  add:
+ * what is not there is added to that view.
  */
 static GcCode
 compute_translation(GcLookupWork *w, const GcSharedLookup *t, bool add, GcLookup **result)
@@ -407,7 +410,10 @@ compute_translation(GcLookupWork *w, const GcSharedLookup *t, bool add, GcLookup
 	return GC_OK;
 }
 
-/* One code for each text of several dictionaries, in one of the request's own, which is asked for what theirs are asked for. */
+/*
+ * One code for each text of several dictionaries, in one of the request's own, which is asked for
+ * what theirs are asked for.
+ */
 static GcCode
 compute_unification(GcLookupWork *w, GcLookup **result)
 {
@@ -415,7 +421,10 @@ compute_unification(GcLookupWork *w, GcLookup **result)
 	return compute_translation(w, NULL, true, result);
 }
 
-/* Rank -> entry: what a ranking has sorted.  Of shared rankings, it may be texts that the dictionary does not have here. */
+/*
+ * Rank -> entry: what a ranking has sorted.  Of shared rankings, it may be texts that the
+ * dictionary does not have here.
+ */
 static GcLookup *
 compute_ranked(GcLookupWork *w)
 {

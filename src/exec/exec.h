@@ -214,14 +214,15 @@ typedef struct GcBinding
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
 	uint64		rows_expected[GC_MAX_PIPELINES];	/* the same by what is expected of what it reads */
 	GcHash		share;			/* GcRequest's */
-	GcHash		identity;		/* of the request with its program and windows: equal ones, equal answers; 0: it has none */
+	GcHash		identity;		/* of the request with its program and windows: equal ones,
+								 * equal answers; 0: it has none */
 	GcRequest  *request;
 } GcBinding;
 
 /* One attempt, part by part; each is a file of that name.  First, the program's widths, registers and checks. */
 extern GcCode gc_bind(GcBinding *b);
 
-/* What pipeline n's sink has room for: rows, or groups. */
+/* Rows, or groups, that pipeline n's sink has room for. */
 extern uint64 gc_room_of(const GcBinding *b, int n);
 
 /* One arena block with the bound program and its values; and the same once more, of what inputs have now. */
@@ -252,5 +253,8 @@ extern bool gc_own_plan_has_won(const GcHints *hints);
 /* The request was stopped, and PostgreSQL's own plan begins; and that plan has returned its last row. */
 extern void gc_limit_reached(GcScanState *node, GcHints *hints);
 extern void gc_limit_own_plan_ended(GcScanState *node);
+
+/* A CustomExecMethods' ExplainCustomScan. */
+extern void gc_explain(CustomScanState *css, List *ancestors, struct ExplainState *es);
 
 #endif							/* GC_EXEC_H */

@@ -10,8 +10,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "explain.h"
+#include "exec.h"
 
+#include "commands/explain.h"
 #include "nodes/plannodes.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

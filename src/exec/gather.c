@@ -391,8 +391,8 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 }
 
 /*
- * Have the dictionary of column c of input i.  The planner takes it for one with those of other inputs that read the column
- * of the same table.  All of these have been judged, so it has the values of all their chunks.
+ * Have the dictionary of column c of input i.  The planner takes it for one with those of other inputs that read the
+ * column of the same table.  All of these have been judged, so it has the values of all their chunks.
  */
 static GcCode
 have_dictionary(GcScanState *node, int i, int c, GcError *err)

@@ -3,10 +3,10 @@
  * judge.c
  *	  Whether the device or PostgreSQL's own plan is sooner, for the values that parameters have.
  *
- * A generic plan was made without these values.  Where the planner had to guess how many rows conditions on them leave, and
- * the better plan depends on that (plan/cost/guesses.c), the node has both.  Here PostgreSQL's functions estimate the
- * conditions again, by the table's statistics, as they do for a custom plan.  They get a planner's state with
- * the table alone, as the server makes it for CLUSTER and CREATE INDEX.
+ * A generic plan was made without these values.  Where the planner had to guess how many rows conditions on them leave,
+ * and the better plan depends on that (plan/cost/guesses.c), the node has both.  Here PostgreSQL's functions estimate
+ * the conditions again, by the table's statistics, as they do for a custom plan.  They get a planner's state with the
+ * table alone, as the server makes it for CLUSTER and CREATE INDEX.
  *
  * It is an estimate: a wrong one costs time, and no answer.  It is made once for each execution of the statement, as
  * its parameters do not change in it.

@@ -13,8 +13,8 @@
 #include "exec.h"
 
 /*
- * Is PostgreSQL's own plan estimated to be sooner?  Where the planner guessed, own_ms and ms of the node's plan become what
- * the values make of them.  False where nothing was guessed, or is known better.
+ * Is PostgreSQL's own plan estimated to be sooner?  Where the planner guessed, own_ms and ms of the node's plan become
+ * what the values make of them.  False where nothing was guessed, or is known better.
  */
 extern bool gc_own_plan_is_sooner(GcScanState *node);
 

@@ -13,8 +13,8 @@
  *
  * What is computed of a cached dictionary or of integers is kept in shared memory for all
  * sessions (columns/store/lookups.c), if the expression is cacheable.  So are computations with a time zone.
- * A session reaches it through its own plan alone, which was permission-checked.  One session at a time computes what is
- * missing.  Values that only this request has, in its delta, are computed for it alone.
+ * A session reaches it through its own plan alone, which was permission-checked.  One session at a time computes what
+ * is missing.  Values that only this request has, in its delta, are computed for it alone.
  *
  * Runs in backends.
  *

@@ -289,7 +289,10 @@ typedef struct KeyedRow
 #define DIGITS			(64 / DIGIT_BITS)
 #define DIGIT_VALUES	(1 << DIGIT_BITS)
 
-/* Sort by the key, digit by digit from the lowest; equal keys stay as they are.  Returns which of the arrays has the rows. */
+/*
+ * Sort by the key, digit by digit from the lowest; equal keys stay as they are.  Returns which of
+ * the arrays has the rows.
+ */
 static KeyedRow *
 sort_by_key(KeyedRow *rows, KeyedRow *spare, uint64 count)
 {

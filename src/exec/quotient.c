@@ -3,9 +3,9 @@
  * quotient.c
  *	  Quotients and variances of numerics, in 128 bits.
  *
- * The results are those of numeric.c, to the last digit.  Its division and its square root are rounded correctly, half away
- * from zero.  So how they are computed does not matter, but to how many digits does: cuda/gc_numeric.h has that rule for
- * quotients.  A standard deviation has as many as the variance.
+ * The results are those of numeric.c, to the last digit.  Its division and its square root are rounded correctly, half
+ * away from zero.  So how they are computed does not matter, but to how many digits does: cuda/gc_numeric.h has that
+ * rule for quotients.  A standard deviation has as many as the variance.
  *
  * Runs in backends, while the request slot is held.
  *
@@ -74,8 +74,9 @@ beyond(u128 square, i128 root)
 }
 
 /*
- * The square root of a number that is not negative, at its scale; false if 128 bits are not enough.  That is the integer
- * next to the root of value * 10^scale, which may have twice as many bits.  The estimate is off by less than 2^-51 of it.
+ * The square root of a number that is not negative, at its scale; false if 128 bits are not enough.  That is
+ * the integer next to the root of value * 10^scale, which may have twice as many bits.  The estimate is off
+ * by less than 2^-51 of it.
  */
 static bool
 take_root(Decimal *x)

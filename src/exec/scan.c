@@ -22,7 +22,6 @@
 #include "ahead.h"
 #include "cold.h"
 #include "compute.h"
-#include "explain.h"
 #include "gather.h"
 #include "hints.h"
 #include "judge.h"
@@ -163,7 +162,9 @@ check_execution(GcScanState *node, GcError *err)
 	return GC_OK;
 }
 
-/* Rows of a pipeline's source; of another pipeline's groups, if its kernel has counted those.  Plus 1; 0: not counted. */
+/*
+ * Rows of a pipeline's source; of another pipeline's groups, if its kernel has counted those.  Plus 1; 0: not counted.
+ */
 static uint64
 rows_in(const GcScanState *node, const GcBinding *b, const GcRunInfo *info, int n)
 {
@@ -326,7 +327,7 @@ learn(const GcBinding *b, const GcRunInfo *info, GcCode code)
 
 /*
  * The device has failed the request; true if there is another one that may answer.  A request that may have killed its
- * device is tried on one other device alone, as it may kill that, too; so is one that was split.  For want of memory,
+ * device is tried on one other device alone, as it may kill that, too.  So is one that was split.  For want of memory,
  * larger devices are tried.
  */
 static bool
@@ -555,8 +556,8 @@ ask_for_kernels(GcScanState *node)
 }
 
 /*
- * Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones, unless they may take
- * more memory.
+ * Compute the windows of an attempt's rows.  What cannot be computed of these will not be of equal ones, unless
+ * they may take more memory.
  */
 static GcCode
 compute_windows(GcScanState *node, GcHints *hints, GcError *err)

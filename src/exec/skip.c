@@ -18,7 +18,7 @@
 #include <math.h>
 
 #include "../queue/build_keys.h"
-#include "../queue/orders.h"
+#include "../queue/reasons.h"
 
 /* One side of a comparison: a column's range in each chunk, or one for all. */
 typedef struct SkipSide
@@ -209,7 +209,10 @@ outside(const GcSpan *span, double least, double greatest)
 	return inside <= 0 ? 1 : inside >= values ? 0 : 1 - inside / values;
 }
 
-/* Add up by column of the directory the values that filters exclude.  Two comparisons of a column exclude different ones. */
+/*
+ * Add up by column of the directory the values that filters exclude.  Two comparisons of a
+ * column exclude different ones.
+ */
 static void
 outside_filter(GcBinding *b, GcInputState *in, u16 e, double *excluded)
 {
@@ -239,7 +242,9 @@ outside_filter(GcBinding *b, GcInputState *in, u16 e, double *excluded)
 								greatest ? (double) fixed->fixed.max : INFINITY);
 }
 
-/* Count for each column with a condition the rows that are read, and those that would not be in a table sorted by it. */
+/*
+ * Count for each column with a condition the rows that are read, and those that would not be in a table sorted by it.
+ */
 static void
 count_orders(GcBinding *b, const GcPPipeline *pl, GcInputState *in)
 {

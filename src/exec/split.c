@@ -3,18 +3,18 @@
  * split.c
  *	  One request as a part for each of several devices.
  *
- * Chunks of the main pipeline's table belong to devices in stripes, so that a device keeps the columns of its chunks; a
- * larger device has more of them.
- * Each part has these chunks alone, and all builds.  The first one has the rows that the session has read itself.
- * The program is bound for the whole, so parts have one program, whose accumulators hold all parts' rows.
+ * Chunks of the main pipeline's table belong to devices in stripes, so that a device keeps the columns of its chunks.
+ * A larger device has more of them.  Each part has these chunks alone, and all builds.  The first one has the rows
+ * that the session has read itself.  The program is bound for the whole, so parts have one program, whose
+ * accumulators hold all parts' rows.
  *
- * Requests that can be split end in groups or in rows.  Of the first few rows, each part chooses as many.  Of groups, parts
- * return all, since only the sums of all parts tell which of them are wanted.  The node tests HAVING, and decides
+ * Requests that can be split end in groups or in rows.  Of the first few rows, each part chooses as many.  Of groups,
+ * parts return all, since only the sums of all parts tell which of them are wanted.  The node tests HAVING, and decides
  * among what comes as it does among ties.  Merging is by the table in program/accumulators.h.
  *
- * The main pipeline may add up an earlier one's groups, as for grouping sets.  Then it is that one whose table has stripes.
- * Where it does anything else with them, as for DISTINCT, each group must be whole.  Then each device reads all chunks, and
- * makes the groups whose keys have a hash of its own (worker/run/passes.c).
+ * The main pipeline may add up an earlier one's groups, as for grouping sets.  Then it is that one whose table has
+ * stripes.  Where it does anything else with them, as for DISTINCT, each group must be whole.  Then each device reads
+ * all chunks, and makes the groups whose keys have a hash of its own (worker/run/passes.c).
  *
  * Runs in backends, under the guard of the request slots.
  *
@@ -115,8 +115,8 @@ has_aggregate(const GcPPipeline *pl, int agg)
 }
 
 /*
- * Would builds differ that each device makes for itself?  The last bits of floats' sums do by the order of additions, and
- * windows by the order of ties.
+ * Would builds differ that each device makes for itself?  The last bits of floats' sums do by the order of additions,
+ * and windows by the order of ties.
  */
 static bool
 depends_on_order(const GcProgram *p)
@@ -133,8 +133,8 @@ depends_on_order(const GcProgram *p)
 }
 
 /*
- * Does the striped pipeline read a table's chunks?  No other pipeline may read these or fill its sink, and none but the main one
- * may read the sink.
+ * Does the striped pipeline read a table's chunks?  No other pipeline may read these or fill its sink, and none but the
+ * main one may read the sink.
  */
 static bool
 has_stripes(const GcBinding *b)
@@ -157,7 +157,9 @@ has_stripes(const GcBinding *b)
 	return true;
 }
 
-/* 1 + the pipeline whose groups the main one alone reads, and which can be shared out by their keys; 0: there is none. */
+/*
+ * 1 + the pipeline whose groups the main one alone reads, and which can be shared out by their keys; 0: there is none.
+ */
 static u32
 groups_by_key(const GcProgram *p)
 {
@@ -239,7 +241,10 @@ gc_too_small(const GcBinding *b, u32 avoided)
 	return (gc_queue_devices() & ~avoided & ~devices) == 0 ? 0 : devices;
 }
 
-/* Is the request done sooner in parts, by chunks or by keys, than as a whole?  Each part by chunks may have any of the groups. */
+/*
+ * Is the request done sooner in parts, by chunks or by keys, than as a whole?  Each part by chunks
+ * may have any of the groups.
+ */
 static bool
 is_sooner_in_parts(const GcBinding *b, u32 devices, double us, bool by_chunks)
 {
@@ -261,8 +266,8 @@ is_sooner_in_parts(const GcBinding *b, u32 devices, double us, bool by_chunks)
 }
 
 /*
- * Devices own chunks in turns, a larger one more of them, by its memory.  Devices that are not there have turns, too, so
- * that the others keep their chunks.
+ * Devices own chunks in turns, a larger one more of them, by its memory.  Devices that are not there have turns, too,
+ * so that the others keep their chunks.
  */
 static void
 set_owners(GcStripes *stripes)

@@ -33,7 +33,9 @@ typedef struct GcStripes
 /* Shall several devices share the request?  `avoided` ones, as bits, have failed it. */
 extern bool gc_split(const GcBinding *b, u32 avoided, GcStripes *stripes);
 
-/* Devices whose memory is too small for the whole request, as bits; 0 if that leaves none besides the `avoided` ones. */
+/*
+ * Devices whose memory is too small for the whole request, as bits; 0 if that leaves none besides the `avoided` ones.
+ */
 extern u32	gc_too_small(const GcBinding *b, u32 avoided);
 
 /* Write the part of the request that one of the devices gets, as gc_make_request() writes the whole. */

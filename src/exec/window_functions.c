@@ -90,8 +90,8 @@ number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
 }
 
 /*
- * PostgreSQL looks at the argument until it is not NULL, and no further in that partition.  Buckets begin there, and are
- * as large as if they began with the partition.
+ * PostgreSQL looks at the argument until it is not NULL, and no further in that partition.  Buckets begin there, and
+ * are as large as if they began with the partition.
  */
 static void
 number_buckets(GcWindowing *w, const GcPlanWindowFn *fn)
@@ -278,7 +278,10 @@ find_extremes(GcWindowing *w, const GcPlanWindowFn *fn)
  *-------------------------------------------------------------------------
  */
 
-/* Sums of all places before one (which are int128, as memory is not aligned for i128), and the number of values in these. */
+/*
+ * Sums of all places before one (which are int128, as memory is not aligned for i128), and the
+ * number of values in these.
+ */
 typedef struct Sums
 {
 	int128	   *sum;			/* NULL: only counts are wanted */

@@ -3,12 +3,13 @@
  * zone.c
  *	  What a time zone does on each day, counted in UTC: its offset as the day begins and ends, and when that changes.
  *
- * A kernel makes a local time of these three.  They are found as timestamp2tm() finds an offset, so that local times are
- * PostgreSQL's for every instant.  A zone that changes its offset twice on a day, if there is one, is left to PostgreSQL.
- * Only days before a change, and days with one, are looked at.
+ * A kernel makes a local time of these three.  They are found as timestamp2tm() finds an offset, so that local times
+ * are PostgreSQL's for every instant.  A zone that changes its offset twice on a day, if there is one, is left to
+ * PostgreSQL.  Only days before a change, and days with one, are looked at.
  *
  * The tables are shared, as are those of expressions that depend on a time zone.  They are known by all that the zone
- * does, not by its name.  What the server has of a zone may be another thing tomorrow, and a session keeps what it read.
+ * does, not by its name.  What the server has of a zone may be another thing tomorrow, and a
+ * session keeps what it read.
  *
  * Runs in backends.  The hashes of a few zones are kept, each from when it is whole; PostgreSQL never gives up a pg_tz.
  *
@@ -63,8 +64,8 @@ offset_at(pg_tz *tz, pg_time_t at, long *offset)
 }
 
 /*
- * Where a zone changes something next after `at`, and its offsets before and from there; *boundary is PG_INT64_MAX if it
- * does no more.
+ * Where a zone changes something next after `at`, and its offsets before and from there; *boundary is
+ * PG_INT64_MAX if it does no more.
  */
 static bool
 find_change(pg_tz *tz, pg_time_t at, pg_time_t *boundary, long *before, long *after)

@@ -18,7 +18,10 @@
  */
 extern bool gc_zone_hash(const GcBinding *b, const GcPlanLut *lut, GcHash *hash);
 
-/* Fill a table of dates, from `first` on, with a part of what the zone does on them.  GC_UNSUPPORTED: it does more on one. */
+/*
+ * Fill a table of dates, from `first` on, with a part of what the zone does on them.
+ * GC_UNSUPPORTED: it does more on one.
+ */
 extern GcCode gc_compute_zone(const GcLookupWork *w, GcLookup *l);
 
 #endif							/* GC_EXEC_ZONE_H */

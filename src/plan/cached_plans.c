@@ -7,11 +7,11 @@
  * over when a plan is executed.  Columns come: a plan that was made for want of them is made again after a while.
  * Columns go, and nodes fall back one by one: the next execution is planned first, and takes PostgreSQL's own plan.
  *
- * The device comes and goes with the worker.  While it is away, statements are planned without nodes; so each session
+ * The device comes and goes with the worker.  While it is away, statements are planned without nodes.  So each session
  * has its plans made again when it first executes anything beside another worker that has a device.
  *
- * Plans that are made in a SERIALIZABLE transaction have no nodes either, and a transaction of another level may execute
- * them.  The execution that notices it still runs without nodes.
+ * Plans that are made in a SERIALIZABLE transaction have no nodes either, and a transaction of another level may
+ * execute them.  The execution that notices it still runs without nodes.
  *
  * PostgreSQL does not tell which of its kept plans a node belongs to, so all of the session's are made again.  That is
  * done seldom: each time doubles how long it takes until the next one, unless a good while has passed.

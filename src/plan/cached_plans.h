@@ -16,10 +16,16 @@ extern void gc_cached_plans_later(void);
 /* A statement is planned, and its plan may be kept. */
 extern void gc_cached_plans_begin(void);
 
-/* A node fell back for want of columns, kernels or a device, or under SERIALIZABLE: plans that are kept are made again at their next use. */
+/*
+ * A node fell back for want of columns, kernels or a device, or under SERIALIZABLE: plans that are kept are made
+ * again at their next use.
+ */
 extern void gc_cached_plans_failed(void);
 
-/* A plan that may be kept is without nodes, since the transaction is SERIALIZABLE: another transaction has it made again. */
+/*
+ * A plan that may be kept is without nodes, since the transaction is SERIALIZABLE: another
+ * transaction has it made again.
+ */
 extern void gc_cached_plans_tracked(void);
 
 extern void gc_cached_plans_install(void);

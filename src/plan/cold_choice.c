@@ -6,12 +6,13 @@
  * A node whose columns are not loaded, or whose kernels are not compiled, has its fallback answer (exec/cold.c).  The
  * plan around it was chosen for the node, and the query may have been rewritten for it.  PostgreSQL's own plan of the
  * whole statement is often much faster.  So it is asked here, too.  That plan is taken as long as loads would take
- * longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled that a
- * session has asked for, or a loader for the nodes that were left to it (columns/load/cold_plans.h).  Of others only
- * the worker knows, so an execution still finds out.  And it is taken where a column has a value that cannot be cached,
- * until it is worth another try.  A node that has all it needs may still pay for another one that falls back.
+ * longer, or cannot be, or would push out what other queries use.  It is also taken while kernels are compiled.  A
+ * session has asked for these, or a loader for the nodes that were left to it (columns/load/cold_plans.h).  Of others
+ * only the worker knows, so an execution still finds out.  And it is taken where a column has a value that cannot be
+ * cached, until it is worth another try.  A node that has all it needs may still pay for another one that falls back.
  *
- * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after a while (cached_plans.c).
+ * Such a plan may be kept by a prepared statement, so that the session's kept plans are made again after
+ * a while (cached_plans.c).
  *
  * Planner, in backends.
  *
@@ -315,8 +316,8 @@ beats_loads(const Lack *lack, double ms, double original_ms)
 
 /*
  * Why the other plan is to answer, which is sooner.  Loads begin, if the executor would let the user read the tables.
- * Columns that cannot be loaded, or would push out columns in use, are left alone: then nodes would fall back each time.
- * NULL: no loader is free, so the plan is to load them itself.
+ * Columns that cannot be loaded, or would push out columns in use, are left alone: then nodes would fall back each
+ * time.  NULL: no loader is free, so the plan is to load them itself.
  */
 static const char *
 begin_loads(const Lack *lack, PlannedStmt *stmt, PlannedStmt *other)

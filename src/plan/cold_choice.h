@@ -24,7 +24,9 @@
 /* May another plan answer while columns are loaded, and kernels compiled? */
 extern bool gc_may_answer_meanwhile(void);
 
-/* May it, and do nodes of this plan read columns that are not loaded or cannot be, or lack kernels as far as is known? */
+/*
+ * May it, and do nodes of this plan read columns that are not loaded or cannot be, or lack kernels as far as is known?
+ */
 extern bool gc_is_cold(PlannedStmt *stmt);
 
 /*

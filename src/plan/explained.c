@@ -6,8 +6,8 @@
  * EXPLAIN VERBOSE says so in every format.  EXPLAIN has no hook between a plan and the end of what it says of
  * the statement before 18.  But it ends its executor there, so that the hook for that writes.
  *
- * EXPLAIN EXECUTE asks no hook of EXPLAIN's, as EXECUTE is no query.  So it is told of a query, whose hook is asked, and
- * which has EXECUTE with it.  What is planned for it is known by its text.  A generic plan that was kept is not
+ * EXPLAIN EXECUTE asks no hook of EXPLAIN's, as EXECUTE is no query.  So it is told of a query, whose hook is asked,
+ * and which has EXECUTE with it.  What is planned for it is known by its text.  A generic plan that was kept is not
  * planned.  Then the statement is planned once more, for the reason alone.
  *
  * Runs in backends.
@@ -42,7 +42,8 @@ typedef struct Explained
 	ExplainState *es;
 	const ExecuteStmt *execute; /* of EXPLAIN EXECUTE; else NULL */
 	const char *text;			/* of the statement that it executes */
-	bool		planned;		/* what is planned from now on is part of the execution; or EXECUTE's statement was planned */
+	bool		planned;		/* what is planned from now on is part of the execution; or
+								 * EXECUTE's statement was planned */
 	char		refusal[GC_REFUSAL_SIZE];
 } Explained;
 

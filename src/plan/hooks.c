@@ -4,12 +4,13 @@
  *	  Planning a statement: once, twice, or with our hooks idle.
  *
  * A query that can be rewritten is copied, and the copy planned first.  Its plan is taken if PostgreSQL itself reads no
- * table in it (finished_plan.c), and it takes less time than the original's (cost/execution_time.c).  PostgreSQL's costs do
- * not say that: an index in memory takes a small part of what it costs.  plan_memory.c remembers which of the two won.
+ * table in it (finished_plan.c), and it takes less time than the original's (cost/execution_time.c).
+ * PostgreSQL's costs do not say that: an index in memory takes a small part of what it costs.  plan_memory.c
+ * remembers which of the two won.
  *
- * A statement whose nodes lack columns or kernels is planned once more with our hooks idle (cold_choice.c).  The planner
- * changes its input, so a copy is made first.  No plan is kept for another statement.  PostgreSQL plans each anew,
- * and the values that it computes then, by a function that looks at a setting, say, may be others.
+ * A statement whose nodes lack columns or kernels is planned once more with our hooks idle (cold_choice.c).  The
+ * planner changes its input, so a copy is made first.  No plan is kept for another statement.  PostgreSQL plans each
+ * anew, and the values that it computes then, by a function that looks at a setting, say, may be others.
  *
  * Runs in backends.  Each run of the planner has a state of its own (base/planning.h).
  *
@@ -308,8 +309,8 @@ is_cold(Run *run, PlannedStmt *stmt)
 
 /*
  * PostgreSQL's own plan of the statement, without a node of ours, if it is to answer instead of `cold`, which lacks
- * columns or kernels; else NULL.  other: that plan, where *run has made it.  NULL: it is made here, of `query`, a copy from
- * before the planner.  *run becomes that of the plan returned.
+ * columns or kernels.  Else NULL.  other: that plan, where *run has made it.  NULL: it is made here, of `query`, a copy
+ * from before the planner.  *run becomes that of the plan returned.
  */
 static PlannedStmt *
 plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, PlannedStmt *other, bool rewritten)

@@ -4,7 +4,8 @@
  *	  What planning a query of a shape led to, so that the next one of it is less work.
  *
  * A query of which nothing is offloaded is planned by PostgreSQL, and what that plan cost is remembered for the
- * query without its constants (base/query_summary.c).  The next time our hooks do nothing for relations that cost no more.
+ * query without its constants (base/query_summary.c).  The next time our hooks do nothing for
+ * relations that cost no more.
  *
  * A query that can be rewritten is planned twice, and the cheaper plan is taken (hooks.c).  The other one is not
  * planned the next time, if numbers of rows and costs changed no more than the lead allows.
@@ -101,8 +102,8 @@ is_stale(PlanMemory *memory)
 }
 
 /*
- * Settings that decide which plans there are, and what they cost.  What others do shows in costs and rows, which what is
- * remembered is compared with.  It has no holes, so that its words are hashed.
+ * Settings that decide which plans there are, and what they cost.  What others do shows in costs and rows, which what
+ * is remembered is compared with.  It has no holes, so that its words are hashed.
  */
 typedef struct Settings
 {

@@ -21,7 +21,9 @@
 /* A number for a query without its constants, with all that it is planned under; never 0. */
 extern uint64 gc_plan_memory_key(const GcQuerySummary *summary, int options, bool params);
 
-/* Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that holds. */
+/*
+ * Was PostgreSQL's plan taken before, with no part of it offloaded?  Then *ceiling is the cost up to which that holds.
+ */
 extern bool gc_plan_memory_leaves(uint64 key, Cost *ceiling);
 
 /* The reason of such a verdict, which is counted for each of the tables; until another statement is planned. */

@@ -46,7 +46,8 @@ typedef enum GcKind
 	GC_MACADDR,
 	GC_MACADDR8,
 	GC_LSN,
-	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days (columns/encode/interval.h) */
+	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days
+								 * (columns/encode/interval.h) */
 	GC_NKINDS
 } GcKind;
 

@@ -123,8 +123,8 @@ typedef enum GcOp
 	GC_OP_SHOWN,				/* a numeric sum, and as int4 its display scale: the largest of its inputs' */
 	GC_OP_NUMBER,				/* a numeric of the same value, with the largest display scale */
 	GC_OP_ARM,					/* ref: pipeline; in its kernel the first argument, else the second */
-	GC_OP_WINDOW,				/* ref: window; cast_scale: GcOver; its value for each row of the window's pipeline, written
-								 * once all rows are there.  An output of that pipeline, and nothing else */
+	GC_OP_WINDOW,				/* ref: window; cast_scale: GcOver; its value for each row of the window's pipeline,
+								 * written once all rows are there.  An output of that pipeline, and nothing else */
 	GC_NOPS
 } GcOp;
 
@@ -482,7 +482,9 @@ extern u32	gc_program_size(const GcProgram *p);
 /* The first of the pipeline's probes that tries every row of its build, or -1. */
 extern int	gc_first_list_probe(const GcProgram *p, const GcPPipeline *pl);
 
-/* Does a step probe a list whose rows it takes the current row on with?  Then a unit of a scan may try a slice of them. */
+/*
+ * Does a step probe a list whose rows it takes the current row on with?  Then a unit of a scan may try a slice of them.
+ */
 extern bool gc_is_sliced(const GcProgram *p, const GcPStep *step);
 
 /* The number of an expression among the outputs of a row sink; -1: it is none. */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * scales.h
- *	  How many digits a numeric shows behind the point: the rules of numeric.c, by which an expression's display scale comes
- *	  from its arguments'.
+ *	  How many digits a numeric shows behind the point: the rules of numeric.c, by which an expression's display
+ *	  scale comes from its arguments'.
  *
  * Here they are said once.  The planner asks for scales by types (plan/group/aggregates.c), typing for those that may
  * occur (GcExpr.min_scale to scale), and kernels compute a row's (codegen/expr/expr.c).  The scale of a quotient

@@ -225,7 +225,9 @@ type_neg_abs(GcTyper *t, GcExpr *e, GcRange *r)
 	return GC_OK;
 }
 
-/* Numerics are brought to one scale where 128 bits hold both then; else gc_compare_scaled() compares them as they are. */
+/*
+ * Numerics are brought to one scale where 128 bits hold both then; else gc_compare_scaled() compares them as they are.
+ */
 static void
 type_comparison(GcTyper *t, GcExpr *e)
 {

@@ -69,7 +69,8 @@ typedef struct GcDeviceStatus
 	TimestampTz started_at;
 	pg_atomic_uint64 evicted_at;	/* TimestampTz at which data last left device memory for others; 0: never */
 	double		link_bytes;		/* copied to the device per second, at most; 0: nothing is copied */
-	pg_atomic_uint32 link_costs_failed; /* a worker failed when it measured kernels' reads over the link (link_costs.c) */
+	pg_atomic_uint32 link_costs_failed; /* a worker failed when it measured kernels' reads
+										 * over the link (link_costs.c) */
 } GcDeviceStatus;
 
 /* This process is the worker of a device, from now on; which one's it is; -1: it is none's. */
@@ -92,7 +93,10 @@ extern uint64 gc_workers_stamp(void);
 /* Sessions in gc_device_await() look again: a device has another state. */
 extern void gc_device_state_changed(void);
 
-/* Wait while no device is ready and one may become so, for ms milliseconds at most; -1: until one is ready, or none will be. */
+/*
+ * Wait while no device is ready and one may become so, for ms milliseconds at most; -1: until one
+ * is ready, or none will be.
+ */
 extern void gc_device_await(double ms);
 
 /* Is there a device, or may there be one soon? */

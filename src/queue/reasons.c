@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * reasons.c
- *	  Why queries of a table were PostgreSQL's: counts by table and reason.
+ *	  Counts by table, for gpuconc_advise(): why queries were PostgreSQL's, and which order of rows would pay.
  *
- * Process and threads: backends.  A hash table in main shared memory, made at server
- * start and never freed.  Lock: its own LWLock, held for a look-up, and exclusively only
- * for a reason that is new.
+ * Process and threads: backends.  Two hash tables in main shared memory, made at server start and never freed.  Lock:
+ * an LWLock for both, held for a look-up, and exclusively only for what is new, and for a reset.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +23,7 @@ typedef struct Shared
 } Shared;
 
 static HTAB *reasons = NULL;
+static HTAB *orders = NULL;
 static Shared *shared = NULL;
 static LWLock *lock = NULL;
 
@@ -37,28 +37,24 @@ gc_reasons_shmem(void)
 	if (made)
 		pg_atomic_init_u64(&shared->resets, 0);
 	reasons = gc_shmem_hash("gpuconc reasons", GC_REASONS, sizeof(GcReasonKey), sizeof(GcReason));
+	orders = gc_shmem_hash("gpuconc orders", GC_ORDERS, sizeof(GcOrderKey), sizeof(GcOrder));
 	lock = gc_shmem_lock("gpuconc_reasons", 0);
 }
 
-/*
- * Count under the exclusive lock, with a new entry if there is none.  NULL: all entries are taken, and it is not
- * counted.
- */
-static GcReason *
-enter(const GcReasonKey *key)
+/* The entry of a key, with the lock held; NULL: all entries are taken.  *found: it is not new, so its counts are there. */
+static void *
+lock_entry(HTAB *table, long most, const void *key, bool *found)
 {
-	GcReason   *reason;
-	bool		found;
+	void	   *entry;
 
-	LWLockAcquire(lock, LW_EXCLUSIVE);
-	/* NULL: all are taken. */
-	reason = hash_search(reasons, key, HASH_ENTER_NULL, &found);
-	if (reason && !found)
-		pg_atomic_init_u64(&reason->count, 0);
-	if (reason)
-		pg_atomic_fetch_add_u64(&reason->count, 1);
+	*found = true;
+	LWLockAcquire(lock, LW_SHARED);
+	entry = hash_search(table, key, HASH_FIND, NULL);
+	if (entry || hash_get_num_entries(table) >= most)
+		return entry;
 	LWLockRelease(lock);
-	return reason;
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	return hash_search(table, key, HASH_ENTER_NULL, found);
 }
 
 bool
@@ -77,7 +73,7 @@ gc_reason_count(Oid relid, bool executed, const char *text)
 	const uint64 resets = pg_atomic_read_u64(&shared->resets);
 	GcReasonKey key;
 	GcReason   *reason;
-	bool		full;
+	bool		found;
 
 	memset(&key, 0, sizeof(key));
 	key.dbid = MyDatabaseId;
@@ -92,47 +88,86 @@ gc_reason_count(Oid relid, bool executed, const char *text)
 		memset(key.text + length, 0, sizeof(key.text) - length);
 	}
 
-	LWLockAcquire(lock, LW_SHARED);
-	reason = hash_search(reasons, &key, HASH_FIND, NULL);
+	reason = lock_entry(reasons, GC_REASONS, &key, &found);
+	if (!found && reason)
+		pg_atomic_init_u64(&reason->count, 0);
 	if (reason)
 		pg_atomic_fetch_add_u64(&reason->count, 1);
-	full = hash_get_num_entries(reasons) >= GC_REASONS;
 	LWLockRelease(lock);
-	if (!reason && !full)
-		reason = enter(&key);
 	return (GcReasonPlace) {reason, resets};
+}
+
+void
+gc_order_count(Oid relid, AttrNumber attnum, uint64 read, uint64 spared)
+{
+	const GcOrderKey key = {MyDatabaseId, relid, attnum};
+	bool		found;
+	GcOrder    *order = lock_entry(orders, GC_ORDERS, &key, &found);
+
+	if (!found && order)
+	{
+		pg_atomic_init_u64(&order->read, 0);
+		pg_atomic_init_u64(&order->spared, 0);
+	}
+	if (order)
+	{
+		pg_atomic_fetch_add_u64(&order->read, read);
+		pg_atomic_fetch_add_u64(&order->spared, spared);
+	}
+	LWLockRelease(lock);
+}
+
+/* A palloc'd copy of this database's entries, whose keys begin with the database. */
+static void *
+read_entries(HTAB *table, long most, Size size, int *n)
+{
+	char	   *result = palloc(most * size);
+	HASH_SEQ_STATUS scan;
+	Oid		   *entry;
+
+	*n = 0;
+	LWLockAcquire(lock, LW_SHARED);
+	hash_seq_init(&scan, table);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+	{
+		if (*entry == MyDatabaseId)
+			memcpy(result + size * (*n)++, entry, size);
+	}
+	LWLockRelease(lock);
+	return result;
 }
 
 GcReason *
 gc_reasons_read(int *n)
 {
-	GcReason   *result = palloc(GC_REASONS * sizeof(GcReason));
-	HASH_SEQ_STATUS scan;
-	GcReason   *reason;
+	return read_entries(reasons, GC_REASONS, sizeof(GcReason), n);
+}
 
-	*n = 0;
-	LWLockAcquire(lock, LW_SHARED);
-	hash_seq_init(&scan, reasons);
-	while ((reason = hash_seq_search(&scan)) != NULL)
-	{
-		if (reason->key.dbid == MyDatabaseId)
-			result[(*n)++] = *reason;
-	}
-	LWLockRelease(lock);
-	return result;
+GcOrder *
+gc_orders_read(int *n)
+{
+	return read_entries(orders, GC_ORDERS, sizeof(GcOrder), n);
+}
+
+/* Remove all entries, which begin with their keys. */
+static void
+remove_entries(HTAB *table)
+{
+	HASH_SEQ_STATUS scan;
+	void	   *entry;
+
+	hash_seq_init(&scan, table);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+		hash_search(table, entry, HASH_REMOVE, NULL);
 }
 
 /* Forget all counts.  Sessions see by `resets` that the entries they remember are gone. */
 void
 gc_reasons_reset(void)
 {
-	HASH_SEQ_STATUS scan;
-	GcReason   *reason;
-
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	pg_atomic_fetch_add_u64(&shared->resets, 1);
-	hash_seq_init(&scan, reasons);
-	while ((reason = hash_seq_search(&scan)) != NULL)
-		hash_search(reasons, &reason->key, HASH_REMOVE, NULL);
+	remove_entries(reasons);
+	remove_entries(orders);
 	LWLockRelease(lock);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * reasons.h
- *	  Why queries of a table were PostgreSQL's: counts by table and reason.
+ *	  Counts by table, for gpuconc_advise(): why queries were PostgreSQL's, and which order of rows would pay.
  *
  * Written and read by backends.
  *
@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "access/attnum.h"
 #include "port/atomics.h"
 
 /* Counts that are kept; reasons that come when all places are taken are not counted. */
@@ -48,9 +49,31 @@ extern GcReasonPlace gc_reason_count(Oid relid, bool executed, const char *text)
 /* Count it once more without looking for it; false if it has to be looked for. */
 extern bool gc_reason_count_again(const GcReasonPlace *place);
 
-/* A palloc'd copy of this database's. */
-extern GcReason *gc_reasons_read(int *n);
+/* Columns that are counted; those that come when all places are taken are not. */
+#define GC_ORDERS			1024
 
+typedef struct GcOrderKey
+{
+	Oid			dbid;
+	Oid			relid;
+	int32		attnum;			/* all of it is hashed as bytes: no padding */
+} GcOrderKey;
+
+typedef struct GcOrder
+{
+	GcOrderKey	key;
+	pg_atomic_uint64 read;		/* bytes that requests with a condition on the column read of the table */
+	pg_atomic_uint64 spared;	/* of these, bytes that a table sorted by it would spare */
+} GcOrder;
+
+/* Count a request with a condition on a column of this database. */
+extern void gc_order_count(Oid relid, AttrNumber attnum, uint64 read, uint64 spared);
+
+/* Palloc'd copies of this database's. */
+extern GcReason *gc_reasons_read(int *n);
+extern GcOrder *gc_orders_read(int *n);
+
+/* Forget all. */
 extern void gc_reasons_reset(void);
 
 extern void gc_reasons_shmem(void);

@@ -21,7 +21,9 @@ extern Operand cg_stored(Cg *cg, u16 e);
 /* NULL flag of an operation that is NULL if any of its arguments is. */
 extern void cg_either_null(char *buf, size_t size, const Operand *a, const Operand *b);
 
-/* Emit statements computing expression i, of which these are the arguments: + - * and remainder, and / but of numerics. */
+/*
+ * Emit statements computing expression i, of which these are the arguments: + - * and remainder, and / but of numerics.
+ */
 extern Operand cg_arith(Cg *cg, u16 i, const Operand *a, const Operand *b);
 
 /* Emit statements computing - and abs(). */

@@ -21,7 +21,9 @@ extern int	cg_list_probe(Cg *cg, const GcPStep *step);
 /* Declare, for a unit of the scan, sliceN of each list that is cut: the first row of its slice. */
 extern void cg_emit_slices(Cg *cg, Text *t);
 
-/* Declare listN, and sliceN and slice_endN: the rows of the current unit's slice, or all where the scan has no units. */
+/*
+ * Declare listN, and sliceN and slice_endN: the rows of the current unit's slice, or all where the scan has no units.
+ */
 extern void cg_slice_of_list(Cg *cg, const GcPStep *step);
 
 /* Text that begins a turn of a loop over that slice. */

@@ -6,9 +6,9 @@
  * Runs in backends and loaders; touches local memory only (and, through its
  * views, shared dictionaries, which the caller guards).
  *
- * Values are staged, one array per column, at 4 or 8 bytes according to their kind, numerics at 16 from the first that
- * 8 do not hold.  So their range need not be known before the last row.  After the last row gc_encoder_finish() decides
- * on each column's width, and gc_encoder_write() packs the staged values at it.
+ * Values are staged, one array per column, at 4 or 8 bytes according to their kind.  Numerics are at 16 from the first
+ * that 8 do not hold.  So their range need not be known before the last row.  After the last row gc_encoder_finish()
+ * decides on each column's width, and gc_encoder_write() packs the staged values at it.
  *
  *-------------------------------------------------------------------------
  */

@@ -33,9 +33,9 @@ extern bool gc_collation_deterministic(Oid collation);
 
 /*
  * Raw form of a non-NULL value: integers, dates, times, timestamps sign-extended; oid, "char" zero-extended; bool 0/1.
- * Floats are their bits (float4 in the low half), numerics times 10^dscale.  Not for codes.  False if the value has
- * none (numeric NaN, infinity, beyond 64 bits; an interval that is not as interval.h says, a timetz of a zone of more
- * than 18 hours).
+ * Floats are their bits (float4 in the low half), numerics times 10^dscale.  Not for codes.  False if the value
+ * has none.  (A numeric is NaN, infinite or beyond 64 bits, an interval not as interval.h says, a timetz of a
+ * zone of more than 18 hours.)
  */
 extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
 

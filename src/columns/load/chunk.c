@@ -491,7 +491,10 @@ has_nearly_all(GcLoader *loader, const GcReading *reading)
 	return reading->npresent > 0 && visible - (int64) reading->npresent <= visible / 8;
 }
 
-/* From files (disk.h), unless it is there and has to be replaced: then they may be as old.  False: the set is as it was. */
+/*
+ * From files (disk.h), unless it is there and has to be replaced: then they may be as old.
+ * False: the set is as it was.
+ */
 static bool
 read_kept(GcLoader *loader, GcReading *reading)
 {

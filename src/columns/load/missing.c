@@ -228,8 +228,8 @@ idle_ms(const GcMissing *missing, bool waits)
 }
 
 /*
- * Bytes that a load must find, as far as they are known; a load that may be too large is tried with nearly all of the
- * cache.
+ * Bytes that a load must find, as far as they are known.  A load that may be too large is tried with
+ * nearly all of the cache.
  */
 static double
 needed(const GcMissing *missing)

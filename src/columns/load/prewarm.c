@@ -217,8 +217,9 @@ gc_warming_wait(GcWarming *w, bool all)
 	wait_for_loaders(w, all ? 0 : most_loaders() - 1);
 }
 
-void
-gc_warming_stop(GcWarming *w)
+/* The caller has waited, or gives up: then loads that were started end. */
+static void
+warming_stop(GcWarming *w)
 {
 	for (int i = 0; i < w->nloaders; i++)
 		TerminateBackgroundWorker(w->loaders[i]);
@@ -298,7 +299,7 @@ put_table(ReturnSetInfo *rsinfo, Oid relid, const char *reason)
 static void
 stop_warming(int code, Datum arg)
 {
-	gc_warming_stop((GcWarming *) DatumGetPointer(arg));
+	warming_stop((GcWarming *) DatumGetPointer(arg));
 }
 
 /* gpuconc_prewarm_tables(regclass[]) returns a row for each table. */
@@ -333,7 +334,7 @@ gpuconc_prewarm_tables(PG_FUNCTION_ARGS)
 		gc_warming_wait(&w, true);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(stop_warming, PointerGetDatum(&w));
-	gc_warming_stop(&w);
+	warming_stop(&w);
 	for (int i = 0; i < w.ntables; i++)
 		put_table(rsinfo, DatumGetObjectId(relids[i]), reasons[i]);
 	return (Datum) 0;

@@ -36,13 +36,16 @@ extern const char *gc_warming_start(GcWarming *w, Oid relid, bool wait);
 /* Wait until one more may be started, or until all have ended. */
 extern void gc_warming_wait(GcWarming *w, bool all);
 
-/* The caller has waited, or gives up: then loads that were started end. */
-extern void gc_warming_stop(GcWarming *w);
-
 /*
  * Load all columns of a table that a loader has locked, if there is room.  An error says why not.  False: others were
  * in the way.
  */
 extern bool gc_prewarm_alone(Relation rel);
+
+/* Register a worker for each database of gpuconc.warm_tables.  In the postmaster, as the library is loaded. */
+extern void gc_warm_register(void);
+
+/* Entry point of these workers (bgw_function_name). */
+extern PGDLLEXPORT void gc_warm_main(Datum main_arg);
 
 #endif							/* GC_PREWARM_H */

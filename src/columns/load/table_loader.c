@@ -282,7 +282,10 @@ take_place(const GcLoaderArgs *args)
 	return mine != NULL;
 }
 
-/* The columns and pages that were asked for, once for each wish.  leave: if that is nothing, the place is left at once, so that none is lost. */
+/*
+ * The columns and pages that were asked for, once for each wish.  leave: if that is nothing, the place is left at
+ * once, so that none is lost.
+ */
 static bool
 take_wishes(uint64 *wishes, bool leave)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * warm.c
- *	  Loading the tables of gpuconc.warm_tables when the server starts.  See warm.h.
+ *	  Loading the tables of gpuconc.warm_tables when the server starts.
  *
  * One background worker for each database that the setting names.  It has each table loaded by a loader of its own
  * (prewarm.h), the one that was scanned most often first, and ends.  It holds no lock and no snapshot while it waits.
@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "warm.h"
+#include "prewarm.h"
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -19,7 +19,6 @@
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 
-#include "prewarm.h"
 #include "../../settings.h"
 #include "../../warm_list.h"
 

@@ -342,11 +342,7 @@ add_hole(GcFinding *f, uint32 chunk, uint32 from, uint32 to)
 	if (from == to)
 		return;
 	if (a->nholes == f->holes_size)
-	{
-		f->holes_size = Max(256, 2 * f->holes_size);
-		a->holes = a->holes ? repalloc_huge(a->holes, f->holes_size * sizeof(GcAmendedHole)) :
-			palloc(f->holes_size * sizeof(GcAmendedHole));
-	}
+		a->holes = gc_more_room(a->holes, &f->holes_size, 256, sizeof(GcAmendedHole));
 	a->holes[a->nholes++] = (GcAmendedHole) {chunk, {from, to}};
 }
 
@@ -357,11 +353,7 @@ add_block(GcFinding *f, BlockNumber block)
 	GcAmendment *a = f->amendment;
 
 	if (a->nblocks == f->blocks_size)
-	{
-		f->blocks_size = Max(256, 2 * f->blocks_size);
-		a->blocks = a->blocks ? repalloc_huge(a->blocks, f->blocks_size * sizeof(BlockNumber)) :
-			palloc(f->blocks_size * sizeof(BlockNumber));
-	}
+		a->blocks = gc_more_room(a->blocks, &f->blocks_size, 256, sizeof(BlockNumber));
 	a->blocks[a->nblocks++] = block;
 }
 
@@ -598,11 +590,7 @@ add_new_rows(GcFinding *f, BlockNumber block, const GcPageSeen *seen)
 	GcAmendment *a = f->amendment;
 
 	if (a->nnew == f->new_size)
-	{
-		f->new_size = Max(64, 2 * f->new_size);
-		a->new_rows = a->new_rows ? repalloc(a->new_rows, f->new_size * sizeof(GcNewRows)) :
-			palloc(f->new_size * sizeof(GcNewRows));
-	}
+		a->new_rows = gc_more_room(a->new_rows, &f->new_size, 64, sizeof(GcNewRows));
 	if (a->noffsets + seen->nnew > f->offsets_size)
 	{
 		f->offsets_size = 2 * f->offsets_size + MaxHeapTuplesPerPage;
@@ -622,11 +610,7 @@ add_tuple(GcFinding *f, HeapTuple tuple)
 	GcAmendment *a = f->amendment;
 
 	if (a->ntuples == f->tuples_size)
-	{
-		f->tuples_size = Max(256, 2 * f->tuples_size);
-		a->tuples = a->tuples ? repalloc_huge(a->tuples, f->tuples_size * sizeof(HeapTuple)) :
-			palloc(f->tuples_size * sizeof(HeapTuple));
-	}
+		a->tuples = gc_more_room(a->tuples, &f->tuples_size, 256, sizeof(HeapTuple));
 	a->tuples[a->ntuples++] = tuple;
 }
 

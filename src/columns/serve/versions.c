@@ -314,15 +314,13 @@ static void
 keep_open(GcKept *kept, GcOpenVersion open)
 {
 	if (kept->nopen == kept->open_size)
-	{
-		kept->open_size = Max(64, 2 * kept->open_size);
-		kept->open = kept->open ? repalloc_huge(kept->open, kept->open_size * sizeof(GcOpenVersion)) :
-			palloc(kept->open_size * sizeof(GcOpenVersion));
-	}
+		kept->open = gc_more_room(kept->open, &kept->open_size, 64, sizeof(GcOpenVersion));
 	kept->open[kept->nopen++] = open;
 }
 
-/* The hot chunk's rows of a valid page that the snapshot does not see; and versions that are open, of the heap's, too. */
+/*
+ * The hot chunk's rows of a valid page that the snapshot does not see; and versions that are open, of the heap's, too.
+ */
 static void
 add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, uint32 page, GcHoles *holes, GcKept *kept)
 {

@@ -167,14 +167,7 @@ gc_add_delta(GcServing *serving, BlockNumber first, BlockNumber count)
 		return;
 	}
 	if (served->nranges == serving->ranges_size)
-	{
-		serving->ranges_size = Max(16, serving->ranges_size * 2);
-		if (served->ranges)
-			served->ranges = repalloc_huge(served->ranges,
-										   serving->ranges_size * sizeof(GcBlockRange));
-		else
-			served->ranges = palloc(serving->ranges_size * sizeof(GcBlockRange));
-	}
+		served->ranges = gc_more_room(served->ranges, &serving->ranges_size, 16, sizeof(GcBlockRange));
 	served->ranges[served->nranges].first = first;
 	served->ranges[served->nranges].count = count;
 	served->nranges++;
@@ -192,13 +185,7 @@ gc_add_hole(GcHoles *holes, uint32 from, uint32 to)
 		return;
 	}
 	if (holes->n == holes->size)
-	{
-		holes->size = Max(16, holes->size * 2);
-		if (holes->holes)
-			holes->holes = repalloc_huge(holes->holes, holes->size * sizeof(GcHole));
-		else
-			holes->holes = palloc(holes->size * sizeof(GcHole));
-	}
+		holes->holes = gc_more_room(holes->holes, &holes->size, 16, sizeof(GcHole));
 	holes->holes[holes->n++] = (GcHole) {from, to};
 }
 

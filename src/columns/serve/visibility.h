@@ -133,7 +133,9 @@ extern void gc_count_scan(Relation rel, uint64 rows);
 /* Bits of a word of a map page that say all-visible. */
 #define GC_MAP_VISIBLE_WORD UINT64CONST(0x5555555555555555)
 
-/* The first of n numbers, which ascend and are `stride` bytes apart, that is not less than `least`; n: there is none. */
+/*
+ * The first of n numbers, which ascend and are `stride` bytes apart, that is not less than `least`; n: there is none.
+ */
 static inline uint32
 gc_first_from(const uint32 *numbers, Size stride, uint32 n, uint32 least)
 {
@@ -190,6 +192,14 @@ typedef struct GcMapChanges
 
 /* For pages served from the proof's directory; false if nothing is proven. */
 extern bool gc_maps_changes(GcProof *proof, const GcServedMaps *maps, GcMapChanges *changes);
+
+/* An array with more room, twice as much as *room, and for `least` entries of `each` bytes at least. */
+static inline void *
+gc_more_room(void *array, uint32 *room, uint32 least, Size each)
+{
+	*room = Max(least, 2 * *room);
+	return array ? repalloc_huge(array, *room * each) : palloc(*room * each);
+}
 
 /* The result of gc_serve(), as it is collected. */
 typedef struct GcServing

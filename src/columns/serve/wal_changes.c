@@ -389,7 +389,10 @@ begin_anew(void)
 	publish(pg_atomic_read_u64(&shared->head), end, end);
 }
 
-/* Read records that end where the WAL can be read to: all, or as many as are read at once.  False: one could not be read. */
+/*
+ * Read records that end where the WAL can be read to: all, or as many as are read at once.
+ * False: one could not be read.
+ */
 static bool
 read_records(void)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wal_changes.h
- *	  How far the WAL matters for a session, its bound; and which pages of tables have changed lately, as its records say.
+ *	  How far the WAL matters for a session, its bound; and which pages of tables have changed lately, by its records.
  *
  * Claim.  A session takes its bound after its snapshot.  Let X be a transaction that the snapshot sees, or the
  * session's own.  Then each record of a change by X ends at the bound or before it.

@@ -98,7 +98,9 @@ typedef struct GcLookupPart
 	GcSpan		span;			/* of the results but NULL; where they are tagged, of the whole table */
 } GcLookupPart;
 
-/* That of the first `count` entries of a published table.  Kept by the process for the parts that were asked for last. */
+/*
+ * That of the first `count` entries of a published table.  Kept by the process for the parts that were asked for last.
+ */
 extern GcLookupPart gc_lookups_part(const GcSharedLookup *table, uint32 count);
 
 /*

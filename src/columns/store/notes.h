@@ -35,7 +35,9 @@ extern void gc_notes_shmem(void);
 /* The directory's note, or NULL.  Needs a guard, under which it lasts. */
 extern const GcNote *gc_note_of(const GcDirectory *dir, GcNoteKind kind);
 
-/* Memory for a note; NULL: it would be too large, or many notes that were replaced are still in use, or there is none. */
+/*
+ * Memory for a note; NULL: it would be too large, or many notes that were replaced are still in use, or there is none.
+ */
 extern void *gc_note_alloc(Size size);
 
 /* Is a note of that size too large? */

@@ -26,9 +26,8 @@ extern void gc_rel_key(Relation rel, GcRelKey *key);
 extern GcDirectory *gc_directory(Relation rel);
 
 /*
- * As gc_directory(), and the version of the relation's entry.  0 if there is
- * none, else a number that changes whenever the directory is replaced or
- * dropped, and is never used again.  Needs a guard.
+ * As gc_directory(), and the version of the relation's entry.  It is 0 if there is none.  Else it changes whenever the
+ * directory is replaced or dropped, and is never used again.  Needs a guard.
  */
 extern GcDirectory *gc_store_get(Relation rel, uint64 *version);
 
@@ -59,7 +58,9 @@ extern uint64 gc_store_new_id(void);
  */
 extern const GcChunkColumn *gc_store_zeros(void);
 
-/* The id of a combined directory, of whose parts this is a hash: equal hashes have equal ids while they are remembered. */
+/*
+ * The id of a combined directory, of whose parts this is a hash: equal hashes have equal ids while they are remembered.
+ */
 extern uint64 gc_store_combined_id(const uint64 hash[2]);
 
 /* True once per interval: may a background refresh be started now? */

@@ -541,7 +541,10 @@ find_columns(Columns *c, RelOptInfo *rel, const char **reason)
 	return true;
 }
 
-/* Does a part have nothing but NULL where the relation's conditions read a column?  PostgreSQL may have dropped the column. */
+/*
+ * Does a part have nothing but NULL where the relation's conditions read a column?  PostgreSQL may
+ * have dropped the column.
+ */
 static bool
 lacks_column(const GcAppendPart *part, Index relid, List *vars)
 {

@@ -27,7 +27,7 @@
 /* Entries of an array that grows, at first; a power of two. */
 #define FIRST_ROOM	64
 
-/* Of so many parameters, constants of conditions are told apart; with more, room for them would be short. */
+/* Constants of conditions are told apart up to so many parameters; with more, room for them would be short. */
 #define MOST_APART	(GC_MAX_PARAMS / 4)
 
 int
@@ -285,7 +285,10 @@ source_resno(GcLeaf *leaf, Node *node)
 	return 0;
 }
 
-/* The first lookup table that has all of the dictionary that codes are translated to: the last addition to it comes before. */
+/*
+ * The first lookup table that has all of the dictionary that codes are translated to: the last
+ * addition to it comes before.
+ */
 static int
 first_whole(const GcTranslation *tr, const GcPlanLut *lut)
 {
@@ -658,6 +661,18 @@ gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *strea
 	tr->groups = groups;
 	tr->in_condition = false;
 	return level;
+}
+
+GcLevel
+gc_level_over(GcTranslation *tr, GcGroups *groups)
+{
+	return gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups);
+}
+
+GcLevel
+gc_level_below(GcTranslation *tr, const GcGroups *groups)
+{
+	return gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
 }
 
 void

@@ -59,6 +59,10 @@ typedef struct GcLevel
 
 /* Translate another level from here on; returns the argument of gc_level_leave(). */
 extern GcLevel gc_level_enter(GcTranslation *tr, PlannerInfo *root, List *leaves, GcLeaf *streamed, GcGroups *groups);
+
+/* Levels of expressions over groups or kept rows, and over the rows that these are made of. */
+extern GcLevel gc_level_over(GcTranslation *tr, GcGroups *groups);
+extern GcLevel gc_level_below(GcTranslation *tr, const GcGroups *groups);
 extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
 
 /* A copy to go on with, or to go back to; entries appended to one do not show in the other. */

@@ -166,12 +166,6 @@ gc_leaf_among(List *leaves, Relids relids)
 }
 
 GcLeaf *
-gc_leaf_of(GcTranslation *tr, Relids relids)
-{
-	return gc_leaf_among(tr->leaves, relids);
-}
-
-GcLeaf *
 gc_leaf_of_rel(GcTranslation *tr, int relid)
 {
 	ListCell   *lc;

@@ -21,9 +21,8 @@ extern GcLeaf *gc_leaf_make(GcTranslation *tr, RelOptInfo *rel);
 extern bool gc_leaf_demote(GcTranslation *tr, GcLeaf *leaf);
 
 /* The leaf that has all of these relations; NULL if none has. */
-extern GcLeaf *gc_leaf_of(GcTranslation *tr, Relids relids);
-extern GcLeaf *gc_leaf_of_rel(GcTranslation *tr, int relid);
 extern GcLeaf *gc_leaf_among(List *leaves, Relids relids);
+extern GcLeaf *gc_leaf_of_rel(GcTranslation *tr, int relid);
 
 /* Relations without the outer joins that from PostgreSQL 16 on stand among them. */
 extern Relids gc_base_relids(GcTranslation *tr, Relids relids);

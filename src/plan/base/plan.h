@@ -177,7 +177,8 @@ typedef struct GcPlanOutput
 	u16			ref;
 	u16			ref2;			/* count of non-NULL inputs, or a float sum's greatest input: result
 								 * is NULL if 0 */
-	u16			scale_ref;		/* sums, group keys: accumulator of the largest display scale; GC_OUT_PLAIN: of GC_OP_TAG */
+	u16			scale_ref;		/* sums, group keys: accumulator of the largest display scale;
+								 * GC_OUT_PLAIN: of GC_OP_TAG */
 	u16			square_ref;		/* GC_OUT_VARIANCE: sum of squares; of intervals: of times; group keys: of the smallest
 								 * display scale; GC_OUT_PLAIN: of the other GC_OP_TAG */
 	u16			sums[2 * GC_REGRESSION_SUMS];	/* GC_OUT_REGRESSION, of intervals: accumulators, nsums of them */
@@ -283,7 +284,8 @@ typedef struct GcPlanWindows
 	int			nfns;
 	GcPlanWindow windows[GC_MAX_WINDOWS];	/* in the order in which they are sorted for */
 	GcPlanWindowFn fns[GC_MAX_WINDOW_FNS];
-	GcHash		identity;		/* of all that and the expressions: equal ones, equal results of equal rows, but for parameters */
+	GcHash		identity;		/* of all that and the expressions: equal ones, equal results of equal
+								 * rows, but for parameters */
 	bool		parameterised;	/* expressions read parameters */
 } GcPlanWindows;
 

@@ -79,7 +79,8 @@ typedef struct GcPlanning
 	bool		replaying;		/* joins are made in the order of before */
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (cost/join_order.c) */
 	List	   *won;			/* PlannerInfo: levels all of which a node takes along, and is cheaper by far */
-	List	   *spare;			/* GcPath: too dear but for the first few of their rows, or for window functions above */
+	List	   *spare;			/* GcPath: too dear but for the first few of their rows, or
+								 * for window functions above */
 	Cost		ceiling;		/* relations that cost no more are left to PostgreSQL; 0: none are */
 	Cost		most;			/* PostgreSQL's cost of the largest relation that was, or could have been, looked at */
 	bool		looked;			/* one was */

@@ -14,7 +14,10 @@
 
 #include "builder.h"
 
-/* The expression of another pipeline that a payload, or a column of groups or kept rows, has values of; -1: there is none. */
+/*
+ * The expression of another pipeline that a payload, or a column of groups or kept rows, has
+ * values of; -1: there is none.
+ */
 static int
 source_of(const GcTranslation *tr, const GcExpr *x)
 {

@@ -47,7 +47,9 @@
 /* Calls of an operator that an entry costs, of a table that is kept: spread over its uses. */
 #define KEPT_OPERATORS		0.2
 
-/* An entry of a table that is made for each request: evaluated; put into a dictionary; put in order; copied.  Measured. */
+/*
+ * An entry of a table that is made for each request: evaluated; put into a dictionary; put in order; copied.  Measured.
+ */
 #define EVALUATED_OPERATORS	15
 #define ADDED_OPERATORS		40
 #define RANKED_OPERATORS	40
@@ -172,8 +174,8 @@ lookup_operators(const GcTranslation *tr)
 #define MANY_VALUES			50000
 
 /*
- * Cost of a tuple scanned, of one entered into a hash table, of a row that a step of a window's sort moves, and of a pair that
- * is tried.  The defaults are the measured times over PostgreSQL's own.
+ * Cost of a tuple scanned, one entered into a hash table, a row that a step of a window's sort moves, and a pair tried.
+ * The defaults are the measured times over PostgreSQL's own.
  */
 typedef struct DeviceCosts
 {
@@ -219,9 +221,9 @@ pairs_cost(const GcLeaf *leaf, double pair_cost)
 }
 
 /*
- * Does each execution read pages not all-visible itself?  Mostly they are read once, for all sessions, and served until they
- * change (columns/serve/versions.h).  But pages without an LSN may not be, nor are pages that this transaction has
- * changed.
+ * Does each execution read pages not all-visible itself?  Mostly they are read once, for all sessions, and served
+ * until they change (columns/serve/versions.h).  But pages without an LSN may not be, nor are pages that this
+ * transaction has changed.
  */
 static bool
 reads_stale_pages(void)
@@ -248,8 +250,9 @@ encoding_cost(const GcLeaf *leaf)
 }
 
 /*
- * To enter each row into a group table at most, or to keep it.  If there are windows: to make the groups that they are over,
- * to sort the rows and to scan them.  A sort has a step for each doubling of the rows; the functions take as long as a few.
+ * To enter each row into a group table at most, or to keep it.  If there are windows: to make the groups that
+ * they are over, to sort the rows and to scan them.  A sort has a step for each doubling of the rows; the
+ * functions take as long as a few.
  */
 static Cost
 kept_cost(const GcTranslation *tr, const GcGroups *groups, const DeviceCosts *costs)

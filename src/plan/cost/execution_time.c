@@ -193,8 +193,8 @@ scanned_rows(const Path *path)
 }
 
 /*
- * How many rows a CTE has is a guess, without statistics.  Where it is too low, a subquery that scans it for each row, of
- * another scan of it mostly, takes longer by the square.
+ * How many rows a CTE has is a guess, without statistics.  Where it is too low, a subquery that scans it for each row,
+ * of another scan of it mostly, takes longer by the square.
  */
 #define CTE_DOUBT	10
 
@@ -367,8 +367,8 @@ leaf_time(PlannerInfo *root, const Path *path, Once *once)
 }
 
 /*
- * The inner side is executed for each outer row.  Of a scan of a CTE, PostgreSQL then counts the rows that are returned, not
- * those that conditions are evaluated for.
+ * The inner side is executed for each outer row.  Of a scan of a CTE, PostgreSQL then counts the rows that are
+ * returned, not those that conditions are evaluated for.
  */
 static Cost
 nested_loop_time(PlannerInfo *root, const JoinPath *join, Once *once)
@@ -458,8 +458,8 @@ gc_groups_excess(const Path *path, double fewer)
 }
 
 /*
- * By how much a sort takes less than it costs.  Of a sort that keeps the first few rows only, PostgreSQL counts that each
- * row goes through a heap of these; but most rows are compared with its last one, and left.
+ * By how much a sort takes less than it costs.  Where a sort keeps the first few rows only, PostgreSQL counts that each
+ * row goes through a heap of these.  But most rows are compared with its last one, and left.
  */
 static Cost
 sort_excess(const Path *path, const Path *child)

@@ -7,9 +7,9 @@
  * conditions and joins leave is a guess, which may be wrong by a factor of a thousand.  A nested loop takes that many
  * times longer, or as much by the square.  A hash join takes about as long as before, and hardly longer for a few rows.
  *
- * Nodes of ours are what makes such inputs sooner than PostgreSQL's loops over them.  So where nodes are offered, joins of
- * nothing but such inputs are searched for without nested loops.  If some can be joined by a loop only, PostgreSQL
- * searches as usual.
+ * Nodes of ours are what makes such inputs sooner than PostgreSQL's loops over them.  So where nodes are offered,
+ * joins of nothing but such inputs are searched for without nested loops.  If some can be joined by a loop only,
+ * PostgreSQL searches as usual.
  *
  * Planner, in backends.
  *

@@ -3,7 +3,7 @@
  * guesses.c
  *	  What of PostgreSQL's estimates is guessed, as values of parameters are not known.
  *
- * A generic plan is for all values of its parameters, and PostgreSQL guesses how many rows conditions on them leave, as
+ * A generic plan is for all values of its parameters.  PostgreSQL guesses how many rows conditions on them leave, as
  * one in 200 of a range.  So an index scan seems cheap that reads most of the table once the values are known.  Neither
  * path is the better one for all values.  Therefore a node is made that decides when it is executed (exec/judge.c).  It
  * costs less than PostgreSQL's own path, so that the plan has it.
@@ -94,8 +94,8 @@ has_unknown(PlannerInfo *root)
 }
 
 /*
- * Conditions with parameters, and those that are estimated with them: a range may have one bound that is known.  NIL where
- * there are no parameters.
+ * Conditions with parameters, and those that are estimated with them: a range may have one bound that is known.  NIL
+ * where there are no parameters.
  */
 static List *
 guessed_clauses(List *restrictions)

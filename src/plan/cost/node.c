@@ -411,114 +411,70 @@ make_input_path(Path *source, int child)
  *-------------------------------------------------------------------------
  */
 
-/* Size of a path node that can be below a scan, join or aggregate; 0: not known. */
-static Size
-path_size(const Path *path)
+/* A kind of path nodes that can be below a scan, join or aggregate. */
+typedef struct PathKind
 {
-	switch (nodeTag(path))
+	NodeTag		tag;
+	Size		size;
+	Size		child;			/* where its only child is; 0: it has none, or several */
+} PathKind;
+
+static const PathKind path_kinds[] = {
+	{T_Path, sizeof(Path)},
+	{T_IndexPath, sizeof(IndexPath)},
+	{T_BitmapHeapPath, sizeof(BitmapHeapPath)},
+	{T_TidPath, sizeof(TidPath)},
+	{T_TidRangePath, sizeof(TidRangePath)},
+	{T_SubqueryScanPath, sizeof(SubqueryScanPath)},
+	{T_ForeignPath, sizeof(ForeignPath)},
+	{T_NestPath, sizeof(NestPath)},
+	{T_MergePath, sizeof(MergePath)},
+	{T_HashPath, sizeof(HashPath)},
+	{T_AppendPath, sizeof(AppendPath)},
+	{T_MergeAppendPath, sizeof(MergeAppendPath)},
+	{T_GroupResultPath, sizeof(GroupResultPath)},
+	{T_MaterialPath, sizeof(MaterialPath), offsetof(MaterialPath, subpath)},
+	{T_MemoizePath, sizeof(MemoizePath), offsetof(MemoizePath, subpath)},
+	{T_UniquePath, sizeof(UniquePath), offsetof(UniquePath, subpath)},
+	{T_GatherPath, sizeof(GatherPath), offsetof(GatherPath, subpath)},
+	{T_GatherMergePath, sizeof(GatherMergePath), offsetof(GatherMergePath, subpath)},
+	{T_ProjectionPath, sizeof(ProjectionPath), offsetof(ProjectionPath, subpath)},
+	{T_SortPath, sizeof(SortPath), offsetof(SortPath, subpath)},
+	{T_IncrementalSortPath, sizeof(IncrementalSortPath), offsetof(IncrementalSortPath, spath.subpath)},
+	{T_GroupPath, sizeof(GroupPath), offsetof(GroupPath, subpath)},
+	{T_UpperUniquePath, sizeof(UpperUniquePath), offsetof(UpperUniquePath, subpath)},
+	{T_AggPath, sizeof(AggPath), offsetof(AggPath, subpath)},
+	{T_GroupingSetsPath, sizeof(GroupingSetsPath), offsetof(GroupingSetsPath, subpath)},
+	{T_MinMaxAggPath, sizeof(MinMaxAggPath)},
+	{T_WindowAggPath, sizeof(WindowAggPath), offsetof(WindowAggPath, subpath)},
+};
+
+/* The kind of a path node; NULL: none of these. */
+static const PathKind *
+kind_of(const Path *path)
+{
+	for (int i = 0; i < lengthof(path_kinds); i++)
 	{
-		case T_Path:
-			return sizeof(Path);
-		case T_IndexPath:
-			return sizeof(IndexPath);
-		case T_BitmapHeapPath:
-			return sizeof(BitmapHeapPath);
-		case T_TidPath:
-			return sizeof(TidPath);
-		case T_TidRangePath:
-			return sizeof(TidRangePath);
-		case T_SubqueryScanPath:
-			return sizeof(SubqueryScanPath);
-		case T_ForeignPath:
-			return sizeof(ForeignPath);
-		case T_NestPath:
-			return sizeof(NestPath);
-		case T_MergePath:
-			return sizeof(MergePath);
-		case T_HashPath:
-			return sizeof(HashPath);
-		case T_AppendPath:
-			return sizeof(AppendPath);
-		case T_MergeAppendPath:
-			return sizeof(MergeAppendPath);
-		case T_GroupResultPath:
-			return sizeof(GroupResultPath);
-		case T_MaterialPath:
-			return sizeof(MaterialPath);
-		case T_MemoizePath:
-			return sizeof(MemoizePath);
-		case T_UniquePath:
-			return sizeof(UniquePath);
-		case T_GatherPath:
-			return sizeof(GatherPath);
-		case T_GatherMergePath:
-			return sizeof(GatherMergePath);
-		case T_ProjectionPath:
-			return sizeof(ProjectionPath);
-		case T_SortPath:
-			return sizeof(SortPath);
-		case T_IncrementalSortPath:
-			return sizeof(IncrementalSortPath);
-		case T_GroupPath:
-			return sizeof(GroupPath);
-		case T_UpperUniquePath:
-			return sizeof(UpperUniquePath);
-		case T_AggPath:
-			return sizeof(AggPath);
-		case T_GroupingSetsPath:
-			return sizeof(GroupingSetsPath);
-		case T_MinMaxAggPath:
-			return sizeof(MinMaxAggPath);
-		case T_WindowAggPath:
-			return sizeof(WindowAggPath);
-		default:
-			return 0;
+		if (path_kinds[i].tag == nodeTag(path))
+			return &path_kinds[i];
 	}
+	return NULL;
 }
 
 Path *
 gc_copy_path(const Path *path)
 {
-	Path	   *copy = palloc(path_size(path));
+	const Size	size = kind_of(path)->size;
 
-	memcpy(copy, path, path_size(path));
-	return copy;
+	return memcpy(palloc(size), path, size);
 }
 
 Path	  **
 gc_single_child(Path *path)
 {
-	switch (nodeTag(path))
-	{
-		case T_MaterialPath:
-			return &((MaterialPath *) path)->subpath;
-		case T_MemoizePath:
-			return &((MemoizePath *) path)->subpath;
-		case T_UniquePath:
-			return &((UniquePath *) path)->subpath;
-		case T_GatherPath:
-			return &((GatherPath *) path)->subpath;
-		case T_GatherMergePath:
-			return &((GatherMergePath *) path)->subpath;
-		case T_ProjectionPath:
-			return &((ProjectionPath *) path)->subpath;
-		case T_SortPath:
-			return &((SortPath *) path)->subpath;
-		case T_IncrementalSortPath:
-			return &((IncrementalSortPath *) path)->spath.subpath;
-		case T_GroupPath:
-			return &((GroupPath *) path)->subpath;
-		case T_UpperUniquePath:
-			return &((UpperUniquePath *) path)->subpath;
-		case T_AggPath:
-			return &((AggPath *) path)->subpath;
-		case T_GroupingSetsPath:
-			return &((GroupingSetsPath *) path)->subpath;
-		case T_WindowAggPath:
-			return &((WindowAggPath *) path)->subpath;
-		default:
-			return NULL;
-	}
+	const PathKind *kind = kind_of(path);
+
+	return kind && kind->child > 0 ? (Path **) ((char *) path + kind->child) : NULL;
 }
 
 List	  **
@@ -585,7 +541,7 @@ serial_path(Path *path)
 
 	if (is_input_path(path))
 		return path;
-	if (path_size(path) == 0)
+	if (kind_of(path) == NULL)
 		return NULL;
 	copy = gc_copy_path(path);
 	copy->parallel_aware = false;
@@ -604,7 +560,7 @@ plannable_twice(Path *path)
 	ListCell   *lc;
 
 	if (IsA(path, SubqueryScanPath) || IsA(path, ForeignPath) || IsA(path, MinMaxAggPath) ||
-		IsA(path, GroupingSetsPath) || path_size(path) == 0)
+		IsA(path, GroupingSetsPath) || kind_of(path) == NULL)
 		return false;
 	if (is_join(path))
 		return plannable_twice(((JoinPath *) path)->outerjoinpath) &&
@@ -719,7 +675,7 @@ rewrite(Rewrite *w, Path *path)
 	leaf = source_of(w, path);
 	if (leaf)
 		return replace_source(w, leaf, path);
-	if (path_size(path) == 0)
+	if (kind_of(path) == NULL)
 	{
 		w->failed = true;
 		return path;

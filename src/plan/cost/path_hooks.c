@@ -33,8 +33,8 @@ static join_search_hook_type prev_search_hook = NULL;
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 
 /*
- * Is this a subquery of FROM, in a statement of which one node of the outermost level took all along before?  Subqueries
- * in expressions and CTEs are planned before their outer level has relations.
+ * Is this a subquery of FROM, in a statement of which one node of the outermost level took all along before?
+ * Subqueries in expressions and CTEs are planned before their outer level has relations.
  */
 static bool
 goes_along(PlannerInfo *root)
@@ -212,8 +212,8 @@ repeated_subquery(const Query *query)
 }
 
 /*
- * A rewritten INTERSECT ALL or EXCEPT ALL repeats rows of groups (plan/rewrite/rewrite_union.c).  PostgreSQL expects a thousand
- * of each; there are no more than the groups are made of.
+ * A rewritten INTERSECT ALL or EXCEPT ALL repeats rows of groups (plan/rewrite/rewrite_union.c).  PostgreSQL expects a
+ * thousand of each; there are no more than the groups are made of.
  */
 static void
 expect_fewer_copies(PlannerInfo *root, RelOptInfo *output)

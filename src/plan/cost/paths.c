@@ -51,8 +51,8 @@
  */
 
 /*
- * Has what this level reads, if that is one subquery, an ORDER BY?  Rows of a CTE, and of a subquery that is not part of
- * a node, stay PostgreSQL's where they are read alone.
+ * Has what this level reads, if that is one subquery, an ORDER BY?  Rows of a CTE, and of a subquery that is not part
+ * of a node, stay PostgreSQL's where they are read alone.
  */
 static bool
 reads_in_order(PlannerInfo *root)
@@ -123,7 +123,10 @@ shows_input_order(PlannerInfo *root)
 #define MIXED_FACTOR	4
 #define MIXED_MARGIN	1000
 
-/* A node that decides when it is executed costs this part of PostgreSQL's own path.  It is there for either to be taken. */
+/*
+ * A node that decides when it is executed costs this part of PostgreSQL's own path.  It is
+ * there for either to be taken.
+ */
 #define DECIDING_SHARE	0.9
 
 /* Window functions of fewer rows, and their sort, take less than a request. */
@@ -263,7 +266,10 @@ few_wanted(PlannerInfo *root, RelOptInfo *rel)
 		(IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)));
 }
 
-/* Are there window functions of this relation's rows?  They take more than the rows themselves, and windows.c takes them along. */
+/*
+ * Are there window functions of this relation's rows?  They take more than the rows themselves, and
+ * windows.c takes them along.
+ */
 static bool
 is_windowed(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -490,7 +496,10 @@ grouping_refusal(PlannerInfo *root, RelOptInfo *input)
 	return reason;
 }
 
-/* Rows that come out of grouping the input by some expressions.  PostgreSQL may have estimated it for a path of its own. */
+/*
+ * Rows that come out of grouping the input by some expressions.  PostgreSQL may have estimated
+ * it for a path of its own.
+ */
 static double
 estimated_groups(PlannerInfo *root, RelOptInfo *input, const RelOptInfo *output, List *exprs)
 {

@@ -24,7 +24,7 @@ extern int	gc_translate_in(GcTranslation *tr, GcLeaf *leaf, ScalarArrayOpExpr *s
 extern int	gc_age_of_times(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f);
 
 /*
- * (a, b) < (x, y) as a < x OR (a = x AND b < y), which is NULL where that is; NULL if an operator is not known.
+ * (a, b) < (x, y) as a < x OR (a = x AND b < y), which is NULL where that is.  NULL if an operator is not known.
  */
 extern Expr *gc_row_comparison(RowCompareExpr *row);
 

@@ -319,7 +319,7 @@ translate_var(GcTranslation *tr, GcLeaf *leaf, Node *node)
 		from = gc_leaf_of_rel(tr, var->varno);
 	}
 	else
-		from = gc_leaf_of(tr, gc_base_relids(tr, pull_varnos(tr->root, node)));
+		from = gc_leaf_among(tr->leaves, gc_base_relids(tr, pull_varnos(tr->root, node)));
 	if (from == NULL)
 		return gc_refuse(tr, "a column of a relation outside the join is used");
 	hiding = gc_hiding_leaf(tr, leaf, from);

@@ -13,8 +13,8 @@
 #include "../base/translate.h"
 
 /*
- * A function of one argument's values (GcBuiltin.of), of that translated.  GC_NO_EXPR with a reason: not with these other
- * arguments.
+ * A function of one argument's values (GcBuiltin.of), of that translated.  GC_NO_EXPR with a reason: not
+ * with these other arguments.
  */
 extern int	gc_translate_function(GcTranslation *tr, const FuncExpr *f, int arg);
 

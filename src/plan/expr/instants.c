@@ -5,8 +5,8 @@
  *
  * A timestamptz becomes a timestamp by adding an offset.  Of a time zone that has a single one, as UTC has, it is a
  * parameter: what the zone makes of 2000-01-01 00:00 UTC.  The session's is looked at at each execution
- * (GcPlan.fixed_zone), since a plan may be kept.  Of other zones it is looked up by the date in UTC of a column (GC_LUT_ZONE).
- * The way back has such an offset only where it is that of a known instant.
+ * (GcPlan.fixed_zone), since a plan may be kept.  Of other zones it is looked up by the date in UTC of a column
+ * (GC_LUT_ZONE).  The way back has such an offset only where it is that of a known instant.
  *
  * Planner, in backends.
  *
@@ -306,7 +306,10 @@ add_to_time(GcTranslation *tr, int a, int time, bool minus)
 	return gc_build_expr(tr, GC_OP_MOD, GC_TIME, a, day, -1, -1);
 }
 
-/* Does a sum leave out parts of the product?  So it would know neither that the factor is NULL, nor that a part has no room. */
+/*
+ * Does a sum leave out parts of the product?  So it would know neither that the factor is NULL, nor
+ * that a part has no room.
+ */
 static bool
 drops_factor(const Interval *unit, GcKind kind)
 {

@@ -47,7 +47,10 @@ extern bool gc_adds_interval(const OpExpr *op, GcScaledInterval *interval);
 /* That operator of the translated first argument and factor; factor: GC_NO_EXPR if there is none. */
 extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a, int factor);
 
-/* Is it such an interval of rows, and as a value spelled as kernels know it?  Then the factor is translated, and gives it. */
+/*
+ * Is it such an interval of rows, and as a value spelled as kernels know it?  Then the factor is
+ * translated, and gives it.
+ */
 extern bool gc_scales_days(const Expr *expr, GcScaledInterval *interval);
 extern int	gc_translate_days(GcTranslation *tr, const GcScaledInterval *interval, int factor);
 
@@ -64,9 +67,9 @@ extern const char *gc_interval_refusal(const Expr *expr);
 extern Expr *gc_comparable_instant(Expr *expr, Oid other);
 
 /*
- * A timestamptz as a timestamp, or the opposite, in the time zone that is named, or the session's if zone is NULL; and
- * what is added to the first to become the second.  GC_NO_EXPR with a reason: the zone is not constant; it has several
- * offsets, and the timestamptz is not that of a column, or it is the opposite.
+ * A timestamptz as a timestamp, or the opposite, in the time zone that is named, or the session's if zone is NULL.
+ * gc_build_offset: the difference that is added to the first.  GC_NO_EXPR with a reason: the zone is not constant; it
+ * has several offsets, and the timestamptz is not that of a column, or it is the opposite.
  */
 extern int	gc_build_local(GcTranslation *tr, int e, Expr *zone);
 extern int	gc_build_instant(GcTranslation *tr, int e, Expr *zone);

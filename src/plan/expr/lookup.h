@@ -25,8 +25,8 @@ extern Var *gc_lookup_argument(GcTranslation *tr, Expr *expr);
 extern int	gc_lookup_vars(Expr *expr, Var *vars[2]);
 
 /*
- * May PostgreSQL compute an expression of Vars for values that no row need have?  False: without a reason, unless only row
- * security is in the way.
+ * May PostgreSQL compute an expression of Vars for values that no row need have?  False: without a reason, unless only
+ * row security is in the way.
  */
 extern bool gc_is_tabulated(GcTranslation *tr, Expr *expr);
 
@@ -42,8 +42,8 @@ extern int	gc_lookup_codes(GcTranslation *tr, int arg, int nluts);
 extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
 
 /*
- * A table as a plan has it, for about so many values; second: NULL, or the other Var that it is of.  executed: what fills
- * it, of values that come in the places that *lut names.
+ * A table as a plan has it, for about so many values; second: NULL, or the other Var that it is of.  executed: what
+ * fills it, of values that come in the places that *lut names.
  */
 extern int	gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values);
 

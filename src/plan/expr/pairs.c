@@ -3,8 +3,8 @@
  * pairs.c
  *	  Expressions of two columns of few values as lookup tables, with an entry for each pair of texts.
  *
- * The two are texts.  An integer is one, too: as it is spelled, it has a dictionary, and the table's expression reads it
- * again.  A concatenation of more is split before its last text.  What comes before is a table, whose results have a
+ * The two are texts.  An integer is one, too: as it is spelled, it has a dictionary, and the table's expression reads
+ * it again.  A concatenation of more is split before its last text.  What comes before is a table, whose results have a
  * dictionary, and its codes and the last text's are a pair again.
  *
  * Planner, in backends.

@@ -13,8 +13,8 @@
 #include "../base/translate.h"
 
 /*
- * The two Vars of which an expression can be a lookup table: both texts or their like, or with or_integers also integers.
- * False if it cannot: without a reason, unless only row security is in the way.
+ * The two Vars of which an expression can be a lookup table: both texts or their like, or with or_integers also
+ * integers.  False if it cannot: without a reason, unless only row security is in the way.
  */
 extern bool gc_lookup_pair(GcTranslation *tr, Expr *expr, bool or_integers, Var *vars[2]);
 

@@ -31,7 +31,10 @@ typedef GcRaises (*GcRaisesOf) (Node *node, void *context);
  */
 extern bool gc_may_raise(Node *node, GcRaisesOf of, void *context);
 
-/* Do its arguments keep a built-in function that raises errors from that (GcBuiltin.safe_if)?  True if there are no conditions. */
+/*
+ * Do its arguments keep a built-in function that raises errors from that (GcBuiltin.safe_if)?  True if
+ * there are no conditions.
+ */
 extern bool gc_are_harmless(const GcBuiltin *b, const List *args);
 
 #endif							/* GC_RAISES_H */

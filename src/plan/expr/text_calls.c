@@ -41,8 +41,8 @@ has_one_spelling(const Node *arg)
 }
 
 /*
- * Are all of them texts, or have one spelling?  or_enums: labels can be renamed, which a table of an enum's values that sessions
- * share would not notice.
+ * Are all of them texts, or have one spelling?  or_enums: labels can be renamed, which a table of an enum's values that
+ * sessions share would not notice.
  */
 static bool
 are_texts(List *args, bool or_enums)
@@ -130,7 +130,10 @@ gc_as_text(Expr *arg)
 	return (Expr *) cast;
 }
 
-/* An argument of a call as one that textcat() takes; NULL: it has blanks there that a text of it has not, or is no constant. */
+/*
+ * An argument of a call as one that textcat() takes; NULL: it has blanks there that a text of it
+ * has not, or is no constant.
+ */
 static Expr *
 textcat_argument(Expr *arg)
 {
@@ -163,8 +166,8 @@ without_first(Expr *joined, const Const *separator)
 }
 
 /*
- * concat_ws() as concat() of texts that begin with the separator, of which the first one is taken away.  A NULL has none
- * then, as concat_ws() wants it.
+ * concat_ws() as concat() of texts that begin with the separator, of which the first one is taken away.  A NULL has
+ * none then, as concat_ws() wants it.
  */
 static bool
 split_by_separator(FuncExpr *f, Expr *parts[2])

@@ -14,7 +14,10 @@
 
 #include "nodes/primnodes.h"
 
-/* Can an expression be evaluated for any texts, integers, booleans and enums without an error?  False where that is not known. */
+/*
+ * Can an expression be evaluated for any texts, integers, booleans and enums without an error?  False
+ * where that is not known.
+ */
 extern bool gc_takes_any_texts(Expr *expr);
 
 /* An integer or an enum as the text that it is spelled as; any other expression itself. */

@@ -26,6 +26,7 @@
 #include "../expr/expr.h"
 #include "../expr/origin.h"
 #include "aggregates.h"
+#include "determined.h"
 #include "groups.h"
 #include "sets.h"
 
@@ -406,7 +407,7 @@ add_plain_column(GcTranslation *tr, List *group_exprs, Node *node)
 {
 	BareContext bare = {group_exprs, node};
 
-	if (gc_groups_determine(tr, group_exprs, node))
+	if (gc_groups_determine(tr->root, group_exprs, node))
 		return add_group_key(tr, node);
 	if (bare_walker((Node *) tr->root->processed_tlist, &bare) ||
 		bare_walker(tr->root->parse->havingQual, &bare))

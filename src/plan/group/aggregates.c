@@ -275,7 +275,10 @@ gc_agg_in_parts(const GcTranslation *tr, const Aggref *agg)
 	return tr->groups != NULL && !gc_distinct_matters(agg);
 }
 
-/* Does an expression make intervals whose form kernels do not know, by age(), say?  Then scans are offloaded without it. */
+/*
+ * Does an expression make intervals whose form kernels do not know, by age(), say?  Then scans
+ * are offloaded without it.
+ */
 static bool
 makes_other_intervals(Node *node, void *context)
 {

@@ -67,8 +67,8 @@ try_clause(GcTranslation *tr, Expr *clause, int (*translate) (GcTranslation *tr,
 }
 
 /*
- * A sort key's expression over the groups, in whose order texts' codes are not; -1 if there is none.  Of booleans there are too
- * many ties.
+ * A sort key's expression over the groups, in whose order texts' codes are not; -1 if there is none.  Of booleans
+ * there are too many ties.
  */
 static int
 group_order(GcTranslation *tr, const PathKey *key, Expr *expr)
@@ -78,7 +78,9 @@ group_order(GcTranslation *tr, const PathKey *key, Expr *expr)
 	return GC_KIND_IS_CODE(kind) || kind == GC_BOOL || choice_pipeline(tr) < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, expr);
 }
 
-/* Likewise over rows; of a text its rank.  Of floats, no range is known that says how near a row is to the first one. */
+/*
+ * Likewise over rows; of a text its rank.  Of floats, no range is known that says how near a row is to the first one.
+ */
 static int
 row_order(GcTranslation *tr, const PathKey *key, Expr *expr)
 {
@@ -119,7 +121,7 @@ order_expr(GcTranslation *tr, const PathKey *key)
 	return GC_NO_EXPR;
 }
 
-/* What PostgreSQL expects the test of a clause to cost. */
+/* The cost of testing a clause, as PostgreSQL expects it. */
 static Cost
 clause_cost(PlannerInfo *root, Node *clause)
 {
@@ -147,7 +149,10 @@ gc_order_having(PlannerInfo *root, List *having)
 	return ordered;
 }
 
-/* A group that a clause drops is not tested by those behind it.  So none is tested here behind one that may raise an error there. */
+/*
+ * A group that a clause drops is not tested by those behind it.  So none is tested here behind one that
+ * may raise an error there.
+ */
 void
 gc_choose_having(GcTranslation *tr, List *having)
 {

@@ -30,18 +30,16 @@
  */
 #include "groups.h"
 
-#include "catalog/pg_class.h"
-#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "aggregates.h"
+#include "determined.h"
 #include "../base/builder.h"
 #include "../base/display.h"
 #include "../../columns/encode/pgkinds.h"
@@ -185,7 +183,6 @@ int
 gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 {
 	const GcAccumulator *accumulator = &gc_accumulators[fn];
-	GcGroups   *groups = tr->groups;
 	GcLevel		here;
 	int			part;
 	int			count = GC_NO_EXPR;
@@ -198,7 +195,7 @@ gc_accumulator(GcTranslation *tr, bool in_parts, GcAggFn fn, int arg)
 		return GC_NO_EXPR;
 	if (!in_parts)
 		return gc_build_agg(tr, fn, arg);
-	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	here = gc_level_below(tr, tr->groups);
 	part = gc_build_agg(tr, fn, arg);
 	if (accumulator->value != GC_VALUE_COUNT)
 		count = gc_build_agg(tr, GC_AGG_COUNT, arg);
@@ -227,8 +224,7 @@ gc_key_scale(GcTranslation *tr, int key, GcAggFn fn)
 int
 gc_precise_part(GcTranslation *tr, int arg, int factor, int word)
 {
-	GcGroups   *groups = tr->groups;
-	GcLevel		here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	GcLevel		here = gc_level_below(tr, tr->groups);
 	int			part = gc_build_precise_sum(tr, arg, factor);
 	int			count = gc_build_agg(tr, GC_AGG_COUNT, arg);
 	int			e;
@@ -371,7 +367,7 @@ gc_agg_argument(GcTranslation *tr, const Aggref *agg)
 		return row_argument(tr, agg);
 	if (!gc_agg_in_parts(tr, agg))
 		return distinct_value(tr, agg);
-	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	here = gc_level_below(tr, groups);
 	arg = row_argument(tr, agg);
 	/* A row counts in its first round. */
 	if (tr->reason == NULL && list_length(groups->distinct) > 1)
@@ -413,7 +409,7 @@ gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
 
 	if (groups == NULL)
 		return row_pair(tr, agg, y, x);
-	here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	here = gc_level_below(tr, groups);
 	/* A row counts in its first round. */
 	if (row_pair(tr, agg, y, x) && list_length(groups->distinct) > 1)
 	{
@@ -429,10 +425,10 @@ gc_agg_pair(GcTranslation *tr, const Aggref *agg, int *y, int *x)
  *-------------------------------------------------------------------------
  */
 
-/* An aggregate of groups that are scanned: the level of its rows, and its argument there. */
+/* An aggregate of groups that are scanned, and its argument among the rows below them. */
 typedef struct Source
 {
-	GcLevel		rows;
+	const GcGroups *groups;
 	const Aggref *agg;
 	bool		in_parts;
 	int			arg;
@@ -442,7 +438,7 @@ typedef struct Source
 static int
 accumulate(GcTranslation *tr, const Source *s, GcAggFn fn)
 {
-	GcLevel		here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	GcLevel		here = gc_level_below(tr, s->groups);
 	int			agg = gc_accumulator(tr, s->in_parts, fn, s->arg);
 
 	gc_level_leave(tr, &here);
@@ -503,7 +499,7 @@ static int
 shown_sum(GcTranslation *tr, const Source *s, int sum, int count)
 {
 	Source		scales = *s;
-	GcLevel		here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	GcLevel		here = gc_level_below(tr, s->groups);
 	int			scale;
 
 	scales.arg = gc_build_expr(tr, GC_OP_SCALE, GC_INT4, s->arg, -1, -1, -1);
@@ -605,8 +601,8 @@ find_source(GcTranslation *tr, const Aggref *agg, Source *s)
 		gc_refuse(tr, "%s", refusal);
 		return NULL;
 	}
-	*s = (Source) {{groups->root, groups->leaves, groups->streamed, groups->over}, agg};
-	here = gc_level_enter(tr, s->rows.root, s->rows.leaves, s->rows.streamed, s->rows.groups);
+	*s = (Source) {groups, agg};
+	here = gc_level_below(tr, s->groups);
 	s->in_parts = gc_agg_in_parts(tr, agg);
 	s->arg = gc_agg_argument(tr, agg);
 	gc_level_leave(tr, &here);
@@ -648,72 +644,11 @@ gc_groups_sums(GcTranslation *tr, const Aggref *agg, GcSums *sums)
 static int
 determined_column(GcTranslation *tr, Expr *expr)
 {
-	const GcGroups *groups = tr->groups;
-	GcLevel		here = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups->over);
+	GcLevel		here = gc_level_below(tr, tr->groups);
 	int			key = gc_group_key(tr, (Node *) expr);
 
 	gc_level_leave(tr, &here);
 	return key < 0 ? GC_NO_EXPR : gc_groups_key(tr, key);
-}
-
-/* Grouping expressions that every set has: a primary key that a set leaves out determines nothing in it. */
-static List *
-in_every_set(PlannerInfo *root, List *group_exprs)
-{
-	const List *sets = root->parse->groupingSets;
-	List	   *refs;
-	List	   *common = NIL;
-	ListCell   *lc;
-
-	if (sets == NIL)
-		return group_exprs;
-	refs = list_copy(linitial(sets));
-	foreach(lc, sets)
-		refs = list_intersection_int(refs, lfirst(lc));
-	foreach(lc, refs)
-		common = lappend(common, get_sortgroupref_tle(lfirst_int(lc), root->processed_tlist)->expr);
-	return list_intersection(group_exprs, common);
-}
-
-/*
- * Is a column a part of an expression that grouping sets may make NULL?  18 marks the column as such there, and not where
- * it stands by itself; but a column is one thing in the result of a node.
- */
-static bool
-is_nulled_in_part(PlannerInfo *root, List *group_exprs, const Var *var)
-{
-#if PG_VERSION_NUM >= 180000
-	ListCell   *lc,
-			   *lv;
-
-	foreach(lc, root->parse->groupingSets ? group_exprs : NIL)
-	{
-		foreach(lv, IsA(lfirst(lc), Var) ? NIL : pull_var_clause(lfirst(lc), PVC_RECURSE_PLACEHOLDERS))
-		{
-			const Var  *part = lfirst_node(Var, lv);
-
-			if (part->varno == var->varno && part->varattno == var->varattno)
-				return true;
-		}
-	}
-#endif
-	return false;
-}
-
-bool
-gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node)
-{
-	Var		   *var = (Var *) node;
-	RangeTblEntry *rte;
-	List	   *deps = NIL;
-
-	if (!IsA(node, Var) || var->varlevelsup > 0)
-		return false;
-	rte = planner_rt_fetch(var->varno, tr->root);
-	/* A primary key says nothing of the rows of tables that inherit. */
-	return rte->rtekind == RTE_RELATION && (!rte->inh || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
-		!is_nulled_in_part(tr->root, group_exprs, var) &&
-		check_functional_grouping(rte->relid, var->varno, 0, in_every_set(tr->root, group_exprs), &deps);
 }
 
 /* An integer constant. */
@@ -770,7 +705,7 @@ groups_part(GcTranslation *tr, Expr *expr, int *e)
 		*e = aggregate_column(tr, (Aggref *) expr);
 	else if (IsA(expr, GroupingFunc))
 		*e = grouping_column(tr, (GroupingFunc *) expr);
-	else if (gc_groups_determine(tr, tr->groups->by, (Node *) expr))
+	else if (gc_groups_determine(tr->root, tr->groups->by, (Node *) expr))
 		*e = determined_column(tr, expr);
 	else if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))
 		*e = gc_refuse(tr, "a column is used that the groups do not determine");
@@ -831,7 +766,7 @@ gc_rows_open(GcTranslation *tr)
 int
 gc_rows_output(GcTranslation *tr, GcGroups *rows, Expr *expr)
 {
-	GcLevel		level = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows->over);
+	GcLevel		level = gc_level_below(tr, rows);
 	int			e = gc_translate_expr(tr, rows->streamed, expr);
 	int			n = -1;
 
@@ -862,7 +797,7 @@ gc_rows_output_of(GcTranslation *tr, GcGroups *rows, int e)
 int
 gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr)
 {
-	GcLevel		level = gc_level_enter(tr, rows->root, rows->leaves, rows->streamed, rows);
+	GcLevel		level = gc_level_over(tr, rows);
 	int			n = gc_rows_output(tr, rows, expr);
 	int			e = n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
 
@@ -883,7 +818,7 @@ gc_groups_again(GcTranslation *tr, const GcGroups *groups)
 int
 gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr)
 {
-	GcLevel		level = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups);
+	GcLevel		level = gc_level_over(tr, groups);
 	int			e = gc_translate_expr(tr, NULL, expr);
 
 	gc_level_leave(tr, &level);

@@ -34,19 +34,22 @@ extern GcGroups *gc_groups_open(GcTranslation *tr);
  */
 extern GcGroups *gc_rows_open(GcTranslation *tr);
 
-/* An expression of the level that the rows are of, as a column of them; GC_NO_EXPR, with a reason, if it cannot be kept. */
+/*
+ * An expression of the level that the rows are of, as a column of them; GC_NO_EXPR, with a
+ * reason, if it cannot be kept.
+ */
 extern int	gc_rows_column(GcTranslation *tr, GcGroups *rows, Expr *expr);
 
 /*
- * The number of such an expression among what the rows have, and of one of the program, in the rows' pipeline; -1, with a
- * reason, if it cannot be kept.
+ * The number of such an expression among what the rows have, and of one of the program, in the rows' pipeline.  It is
+ * -1, with a reason, if it cannot be kept.
  */
 extern int	gc_rows_output(GcTranslation *tr, GcGroups *rows, Expr *expr);
 extern int	gc_rows_output_of(GcTranslation *tr, GcGroups *rows, int e);
 
 /*
- * A pipeline over groups of the level, which everything is translated for from here on; false, with a reason, if there are
- * too many.
+ * A pipeline over groups of the level, which everything is translated for from here on; false, with a
+ * reason, if there are too many.
  */
 extern bool gc_groups_stream(GcTranslation *tr, GcGroups *groups);
 
@@ -59,9 +62,6 @@ extern GcGroups *gc_groups_again(GcTranslation *tr, const GcGroups *groups);
  */
 extern int	gc_groups_expr(GcTranslation *tr, GcGroups *groups, Expr *expr);
 
-/* Do the grouping columns, in every grouping set, have the primary key of this column's table among them? */
-extern bool gc_groups_determine(GcTranslation *tr, List *group_exprs, Node *node);
-
 /* Columns that an aggregate of groups is made of. */
 typedef struct GcSums
 {
@@ -71,8 +71,8 @@ typedef struct GcSums
 } GcSums;
 
 /*
- * While expressions are over groups: a sum, average or variance of integers or numerics.  NULL, perhaps with a reason, if it
- * is none, or is not computed.
+ * While expressions are over groups: a sum, average or variance of integers or numerics.  NULL, perhaps with a reason,
+ * if it is none, or is not computed.
  */
 extern const GcSqlAggregate *gc_groups_sums(GcTranslation *tr, const Aggref *agg, GcSums *sums);
 
@@ -130,5 +130,17 @@ extern bool gc_distinct_open(GcTranslation *tr, List *group_exprs, List *values)
 
 /* Likewise without such values: all of the level's aggregates are in parts. */
 extern bool gc_parts_open(GcTranslation *tr, List *group_exprs);
+
+/*
+ * The rows of the level's streamed pipeline, as gc_rows_open() has them, with the level's windows over them.
+ * Expressions of the level, with window functions, are gc_groups_expr()'s.
+ */
+extern GcGroups *gc_windowed_open(GcTranslation *tr);
+
+/*
+ * Conditions that PostgreSQL tests within a level's windows, as no later row of a partition meets
+ * them; they are of the level.
+ */
+extern List *gc_run_conditions(PlannerInfo *root);
 
 #endif							/* GC_PLAN_GROUPS_H */

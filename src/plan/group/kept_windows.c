@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "kept_windows.h"
+#include "groups.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"

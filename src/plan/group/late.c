@@ -21,7 +21,7 @@
 #include "optimizer/optimizer.h"
 
 #include "../base/builder.h"
-#include "groups.h"
+#include "determined.h"
 
 /* An output that may be fetched late. */
 typedef struct Carried
@@ -101,7 +101,7 @@ is_determined_key(GcTranslation *tr, int key)
 	List	   *group_exprs = get_sortgrouplist_exprs(tr->root->parse->groupClause, tr->root->processed_tlist);
 	Node	   *node = list_nth(tr->key_nodes[tr->main], key);
 
-	return !list_member(group_exprs, node) && gc_groups_determine(tr, group_exprs, node);
+	return !list_member(group_exprs, node) && gc_groups_determine(tr->root, group_exprs, node);
 }
 
 /* Can an output be had from the row that it is a column of? */

@@ -3,16 +3,17 @@
  * near.c
  *	  Conditions on groups by near values of numerics.
  *
- * The digits of a quotient or of a standard deviation are PostgreSQL's to make, a microsecond for each.  But most groups
- * are far from where a condition changes.  A near value is a float in the place of the numeric: 0 where that is 0, else as
- * far from it as said here at most; infinite where that is NULL; or NaN.  A condition by near values drops the groups of
- * which it is certain that PostgreSQL does.  The session decodes the others, and tests HAVING itself.
+ * The digits of a quotient or of a standard deviation are PostgreSQL's to make, a microsecond for each.  But most
+ * groups are far from where a condition changes.  A near value is a float in the place of the numeric.  It is 0
+ * where that is 0, infinite where that is NULL, else as far from it as said here at most.  It may be NaN.  A
+ * condition by near values drops the groups of which it is certain that PostgreSQL does.  The session decodes the
+ * others, and tests HAVING itself.
  *
- * NaN says that nothing is known: of divisions by zero, where digits cancel out, and far from 1.  What is made of NaN is
- * NaN, even beside NULL.  So no group is dropped whose condition raises an error.
+ * NaN says that nothing is known: of divisions by zero, where digits cancel out, and far from 1.  What is made of NaN
+ * is NaN, even beside NULL.  So no group is dropped whose condition raises an error.
  *
- * Errors are relative ones.  Those of a float's and of a numeric's operation are below ROUNDING: numerics are rounded to
- * 16 significant digits or more, but for standard deviations, which have as many digits as the variance.
+ * Errors are relative ones.  Those of a float's and of a numeric's operation are below ROUNDING: numerics are rounded
+ * to 16 significant digits or more, but for standard deviations, which have as many digits as the variance.
  *
  * Planner, in backends.
  *
@@ -94,7 +95,7 @@ typedef struct GroupsContext
 	EquivalenceClass *order;	/* what the device computes of each group, or NULL */
 } GroupsContext;
 
-/* Of what keys and arguments of aggregates are made of, the device has computed all. */
+/* Keys and arguments of aggregates raise nothing: the device has computed them. */
 static GcRaises
 of_groups_raises(Node *node, void *of)
 {
@@ -147,7 +148,7 @@ near_of(GcTranslation *tr, int e)
 	return near_call(tr, GC_CALL_NEAR, e, -1, -1);
 }
 
-/* What is made of two near values. */
+/* A near value that is made of two. */
 static Near
 combine(GcTranslation *tr, GcFunction function, Near a, Near b)
 {
@@ -343,8 +344,8 @@ maybe_compared(GcTranslation *tr, OpExpr *op, GcOp cmp, bool wanted)
 }
 
 /*
- * AND or OR of what each of the conditions may be.  Of AND, one that may raise an error is asked alone: NULL in front of it
- * does not spare it.  No condition is asked that stands behind one that may raise an error and could hide it.
+ * AND or OR of what each of the conditions may be.  Of AND, one that may raise an error is asked alone: NULL in front
+ * of it does not spare it.  No condition is asked that stands behind one that may raise an error and could hide it.
  */
 static int
 maybe_all(GcTranslation *tr, BoolExpr *b, bool wanted)
@@ -386,7 +387,7 @@ maybe(GcTranslation *tr, Expr *clause, bool wanted)
 int
 gc_groups_maybe(GcTranslation *tr, GcGroups *groups, Expr *clause)
 {
-	GcLevel		level = gc_level_enter(tr, groups->root, groups->leaves, groups->streamed, groups);
+	GcLevel		level = gc_level_over(tr, groups);
 	int			e = maybe(tr, clause, true);
 
 	gc_level_leave(tr, &level);

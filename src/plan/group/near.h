@@ -26,8 +26,8 @@ extern bool gc_is_sorted_by(const EquivalenceClass *ec, const Node *expr);
 extern bool gc_groups_may_raise(GcTranslation *tr, Node *node, EquivalenceClass *order);
 
 /*
- * A condition that is true wherever a clause over the groups may be, and where it may raise an error.  GC_NO_EXPR, with a
- * reason, if there is none.
+ * A condition that is true wherever a clause over the groups may be, and where it may raise an error.  GC_NO_EXPR, with
+ * a reason, if there is none.
  */
 extern int	gc_groups_maybe(GcTranslation *tr, GcGroups *groups, Expr *clause);
 

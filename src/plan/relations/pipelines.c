@@ -3,8 +3,8 @@
  * pipelines.c
  *	  From the tree of leaves to the steps of pipelines.
  *
- * Each leaf becomes a pipeline.  It has its filters and the probes of its children, in the order of steps.c, then
- * conditions on several leaves, then the keys of its own build.  The pipelines of its children come before it.
+ * Each leaf becomes a pipeline.  First come its filters and the probes of its children, in the order of steps.c, then
+ * conditions on several leaves, then its own build's keys.  The pipelines of its children come before it.
  *
  * Behind a pipeline with full joins come the rests of it, one for each.  They have no steps of
  * their own: packing gives them those that stand behind the join.

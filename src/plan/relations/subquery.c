@@ -12,14 +12,15 @@
  * A subquery may stand in the statement several times: PostgreSQL plans each mention of an inlined CTE anew.
  * Where its plan joins and filters the same, the groups are made once, and each leaf is an input of them.
  *
- * The rows of a subquery with window functions, of groups or of a join, are kept, and the functions' values are columns of
- * them (group/kept_windows.c).  So they are of the node's own level, where the device computes its windows (cost/windows.c).
+ * The rows of a subquery with window functions, of groups or of a join, are kept, and the functions' values are
+ * columns of them (group/kept_windows.c).  So they are of the node's own level, where the device computes its
+ * windows (cost/windows.c).
  *
- * Grouping sets are made of finer groups (group/agg.c).  A set without columns has a group of no row, which the device does
- * not make: where there is no group, the request is given back.
+ * Grouping sets are made of finer groups (group/agg.c).  A set without columns has a group of no row, which the device
+ * does not make: where there is no group, the request is given back.
  *
- * A subquery that groups nothing is a part of the outer query's join mostly.  One with LIMIT ALL is not: its rows are kept
- * (group/groups.c), to be read as groups are.  So it is with CTEs that are computed once (rewrite/rewrite_cte.c).
+ * A subquery that groups nothing is a part of the outer query's join mostly.  One with LIMIT ALL is not: its rows are
+ * kept (group/groups.c), to be read as groups are.  So it is with CTEs that are computed once (rewrite/rewrite_cte.c).
  *
  * Outputs of the subquery's InitPlans are parameters of the program.  So these plans are attached to the
  * node's own query level, too (cost/node.c).
@@ -64,7 +65,6 @@
 #include "../group/agg.h"
 #include "../group/few_values.h"
 #include "../group/groups.h"
-#include "../group/kept_windows.h"
 #include "../group/sets.h"
 #include "../base/quotient.h"
 #include "relinfo.h"
@@ -305,7 +305,10 @@ translate_windowed(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 	return rows;
 }
 
-/* Translate a subquery with windows.  NULL, with a reason, if that cannot be: then it is PostgreSQL's, and not all that reads it. */
+/*
+ * Translate a subquery with windows.  NULL, with a reason, if that cannot be: then it is PostgreSQL's,
+ * and not all that reads it.
+ */
 static GcGroups *
 translate_windows(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 {
@@ -464,7 +467,10 @@ same_frames(const Query *a, const Query *b)
 	return list_length(a->windowClause) == list_length(b->windowClause);
 }
 
-/* Groups of a subquery with the same rows, or NULL.  The conditions of its reader that PostgreSQL pushed down are the same, too. */
+/*
+ * Groups of a subquery with the same rows, or NULL.  The conditions of its reader that PostgreSQL
+ * pushed down are the same, too.
+ */
 static GcGroups *
 find_same(const GcTranslation *tr, PlannerInfo *subroot, const Query *query)
 {
@@ -483,7 +489,10 @@ find_same(const GcTranslation *tr, PlannerInfo *subroot, const Query *query)
 	return NULL;
 }
 
-/* The subquery's groups or rows: those of the same subquery elsewhere in the statement, or its own.  NULL with a reason. */
+/*
+ * The subquery's groups or rows: those of the same subquery elsewhere in the statement, or its
+ * own.  NULL with a reason.
+ */
 static GcGroups *
 have_groups(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Query *query)
 {
@@ -580,7 +589,10 @@ strip_placeholders(Node *node, void *context)
 	return expression_tree_mutator(node, strip_placeholders, context);
 }
 
-/* Is one of a level's conditions false?  Those that PostgreSQL moved here from HAVING were not simplified with the others. */
+/*
+ * Is one of a level's conditions false?  Those that PostgreSQL moved here from HAVING were not
+ * simplified with the others.
+ */
 static bool
 is_false(const Query *query)
 {

@@ -3,14 +3,12 @@
  * tree.c
  *	  From the set of joined relations to a tree of leaves, each of them a pipeline.
  *
- * Of a core, the relation with most rows is streamed; every other is the build side of a
- * hash join whose probe side is its parent in the tree.  A relation that joins to
- * the streamed one is probed there; one that joins to a dimension only is probed
- * while that dimension's build is filled, so that it filters it.  Equality is
- * transitive: of all the columns known to be equal to a join key, the one nearest
- * to the streamed table is probed with.  A relation without any equality becomes a list,
- * of which each row is tried for each row of the streamed one.  CPU-side indexes and the planner's join
- * order play no part.
+ * A core's relation with most rows is streamed.  Every other is the build side of a hash join whose probe side is its
+ * parent in the tree.  A relation that joins to the streamed one is probed there.  One that joins to a dimension only
+ * is probed while that dimension's build is filled, so that it filters it.  Equality is transitive: of all the columns
+ * known to be equal to a join key, the one nearest to the streamed table is probed with.  A relation without any
+ * equality becomes a list, of which each row is tried for each row of the streamed one.  CPU-side indexes and the
+ * planner's join order play no part.
  *
  * Planner, in backends.
  *
@@ -35,8 +33,8 @@
 
 /*
  * Does the leaf have what an expression reads?  What nothing above a subquery reads, PostgreSQL has
- * replaced by NULLs in its target list.  A column that equals a constant is such a one, since that was
- * tested within the subquery; the constant is in the class, and no key is lost.
+ * replaced by NULLs in its target list.  A column that equals a constant is such a one, since that was tested within
+ * the subquery.  The constant is in the class, and no key is lost.
  */
 static bool
 is_delivered(const GcEqMember *m)
@@ -297,8 +295,8 @@ extend_keys(const GcEqSet *set, Expr *l, Expr *r)
 }
 
 /*
- * Clauses over several leaves are applied in the streamed pipeline, where all of
- * them are at hand; equalities only if they neither follow from join keys and each other nor become a part of a key.
+ * Clauses over several leaves are applied in the streamed pipeline, where all of them are at hand.  Equalities are only
+ * if they neither follow from join keys and each other nor become a part of a key.
  */
 static void
 place_residuals(GcCore *core, const GcEqSet *set, List *equi, List *residuals)

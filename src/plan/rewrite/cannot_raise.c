@@ -333,7 +333,10 @@ call_may_raise(Node *node, const GcQueryLevel *level)
 	}
 }
 
-/* Bits that the result of sums, differences and products of constant integers has at most, as of 2001 + 1; 64: it may be any. */
+/*
+ * Bits that the result of sums, differences and products of constant integers has at most, as of
+ * 2001 + 1; 64: it may be any.
+ */
 static int
 constant_bits(const Node *node)
 {
@@ -610,7 +613,10 @@ may_spread(Node *condition, List *conjuncts, const Query *query)
 	List	   *vars = pull_vars_of_level(condition, 0);
 	ListCell   *lc;
 
-	/* Equalities of subqueries, and of outer joins that a strict condition makes inner ones, are not among these conditions. */
+	/*
+	 * Equalities of subqueries, and of outer joins that a strict condition makes inner ones, are
+	 * not among these conditions.
+	 */
 	if (!are_of_tables(vars, query) || has_outer_join((Node *) query->jointree->fromlist, NULL))
 		return true;
 	foreach(lc, conjuncts)

@@ -51,8 +51,8 @@ typedef struct Readers
 	const Query *query;			/* the CTE's, if one grouping can serve all readers; else NULL */
 	Bitmapset  *asked;			/* its outputs that the first reader's conditions are on */
 	List	   *wanted;			/* each reader's condition: Node, over the rows that the CTE groups */
-	Bitmapset  *read;			/* outputs that readers compute something of in any case: for a condition, or for a column of
-								 * the statement */
+	Bitmapset  *read;			/* outputs that readers compute something of in any case: for a condition,
+								 * or for a column of the statement */
 } Readers;
 
 bool
@@ -157,7 +157,9 @@ static bool output_may_raise(Query *query, AttrNumber number, const GcQueryLevel
 
 static bool expr_may_raise(Node *expr, const GcQueryLevel *level);
 
-/* May a column fail that PostgreSQL replaces by an output of a subquery or of another CTE, or by a join's expression? */
+/*
+ * May a column fail that PostgreSQL replaces by an output of a subquery or of another CTE, or by a join's expression?
+ */
 static bool
 source_may_raise(const Var *var, const GcQueryLevel *level)
 {

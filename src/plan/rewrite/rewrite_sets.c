@@ -23,7 +23,9 @@
 
 #include "../../compat.h"
 
-/* Is the output sorted by, or told apart by DISTINCT or a window?  PostgreSQL takes it for the same in all rows there. */
+/*
+ * Is the output sorted by, or told apart by DISTINCT or a window?  PostgreSQL takes it for the same in all rows there.
+ */
 static bool
 is_used_again(const Query *query, Index ref)
 {

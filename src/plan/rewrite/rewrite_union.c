@@ -15,9 +15,10 @@
  *   SELECT x FROM (SELECT x, 0 AS side FROM a UNION ALL SELECT y, 1 FROM b UNION ALL SELECT z, 2 FROM c) u
  *   GROUP BY x HAVING bool_or(side = 0) AND bool_or(side = 1) AND NOT bool_or(side = 2)
  *
- * A group has rows of all SELECTs.  Of equal values that do not look alike, as 1.0 and 1.00, it may show one that PostgreSQL
- * could not.  So set operations of such columns are grouped only if the result's rows can come from any SELECT of the group.
- * PostgreSQL moves no condition below EXCEPT; OFFSET 0 keeps it from moving one below these groups.
+ * A group has rows of all SELECTs.  Of equal values that do not look alike, as 1.0 and 1.00, it may show one
+ * that PostgreSQL could not.  So set operations of such columns are grouped only if the result's rows can
+ * come from any SELECT of the group.  PostgreSQL moves no condition below EXCEPT; OFFSET 0 keeps it from
+ * moving one below these groups.
  *
  * INTERSECT ALL and EXCEPT ALL return a row several times.  That is as often as the fewer of the SELECTs have it, or by
  * how often the first has it more often.  So rows are counted for each side, and generate_series() above the groups
@@ -185,8 +186,8 @@ look_alike(const SetOperationStmt *op)
 }
 
 /*
- * Is it INTERSECT of SELECTs, or one that others are taken from by EXCEPT?  Then all rows of a group can be the result's.
- * Not so by EXCEPT ALL: of 1.0 twice, less 1.00, it is 1.0 that is left.
+ * Is it INTERSECT of SELECTs, or one that others are taken from by EXCEPT?  Then all rows of a group can be the
+ * result's.  Not so by EXCEPT ALL: of 1.0 twice, less 1.00, it is 1.0 that is left.
  */
 static bool
 is_flat(const SetOperationStmt *op)

@@ -66,7 +66,9 @@ extern void gc_restrict_key(Query *sub, Node *inner, Node *outer, OpExpr *op,
 /* Could this CTE be inlined although PostgreSQL would materialize it?  Cheap: it says so of too many. */
 extern bool gc_may_inline(const CommonTableExpr *cte);
 
-/* Let PostgreSQL inline the CTEs of this level where nobody can tell, or narrow them; *changed is set if there is one. */
+/*
+ * Let PostgreSQL inline the CTEs of this level where nobody can tell, or narrow them; *changed is set if there is one.
+ */
 extern void gc_inline_ctes(const GcQueryLevel *level, GcCteChoice *ctes, bool *changed);
 
 /*-------------------------------------------------------------------------

@@ -55,7 +55,9 @@ extern double gc_sequence_factor(const GcCalibration *c);
 
 extern const GcCalibration gc_calibration_default;
 
-/* Calibration of the device with this name, as far as it is known: an H100's memory has less bandwidth than an H200's. */
+/*
+ * Calibration of the device with this name, as far as it is known: an H100's memory has less bandwidth than an H200's.
+ */
 extern GcCalibration gc_calibration_of(const char *name);
 extern const GcCalibration gc_calibration_host;
 

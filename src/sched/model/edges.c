@@ -29,7 +29,9 @@
 #define CYCLES					1700.0
 #define ISSUE_RATE				(4 * CYCLES)
 
-/* Cycles in which the L1 cache serves a line, and shared memory the lanes of a warp that look at places of their own. */
+/*
+ * Cycles in which the L1 cache serves a line, and shared memory the lanes of a warp that look at places of their own.
+ */
 #define LINE_CYCLES				0.87
 #define SHARED_CYCLES			1.5
 
@@ -199,7 +201,9 @@ issue_us(const GcProfile *profile, double instructions)
 	return instructions / (ISSUE_RATE * profile->sms);
 }
 
-/* Bytes of `columns` columns that are read where the part `left` of the rows wants them, at least a granule at a time. */
+/*
+ * Bytes of `columns` columns that are read where the part `left` of the rows wants them, at least a granule at a time.
+ */
 static double
 column_bytes(const GcEdgePipeline *p, double left, double bytes, int columns, double least_rows)
 {

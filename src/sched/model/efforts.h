@@ -30,7 +30,10 @@ typedef enum GcEffort
 /* Launches of each that are compared. */
 #define GC_EFFORT_RUNS		3
 
-/* Requests that may take the quick kernel on trial.  Beside others none of them is measured, and the trial would not end. */
+/*
+ * Requests that may take the quick kernel on trial.  Beside others none of them is measured, and
+ * the trial would not end.
+ */
 #define GC_EFFORT_ASKED		64
 
 /* The quick kernel is only taken if it spares this many microseconds, and a tenth. */

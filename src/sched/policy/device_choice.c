@@ -9,7 +9,9 @@
  */
 #include "device_choice.h"
 
-/* A device's cost by the policy: requests, bytes that are not there, or microseconds until the request could be done. */
+/*
+ * A device's cost by the policy: requests, bytes that are not there, or microseconds until the request could be done.
+ */
 static double
 cost_of(const GcDeviceOffer *offer, GcRoute policy)
 {

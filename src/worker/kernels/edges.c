@@ -150,7 +150,9 @@ bytes_of_sink(const GcProgram *p, const GcPPipeline *pl, ColumnsRead *columns)
 	return bytes;
 }
 
-/* Bytes of a dense build's bitmap, or of slots and keys of a hash build's rows that are expected; and of its payloads. */
+/*
+ * Bytes of a dense build's bitmap, or of slots and keys of a hash build's rows that are expected; and of its payloads.
+ */
 static double
 bytes_of_keys(const GcRequest *request, u16 build)
 {
@@ -210,7 +212,9 @@ describe_probe(const GcRequest *request, const GcPStep *step, GcEdgeStage *stage
 	stage->ordered = in_order(request, step);
 }
 
-/* Groups in a block's own memory are few; others are met in the L2 cache, or beyond it.  rows: that come to the sink. */
+/*
+ * Groups in a block's own memory are few; others are met in the L2 cache, or beyond it.  rows: that come to the sink.
+ */
 static void
 describe_sink(const GcRequest *request, int pipeline, const GcVariant *v, double rows, GcEdgeStage *stage)
 {

@@ -327,7 +327,7 @@ rows_tried(const GcRequest *request, int pipeline, bool pairs)
 	double		unit = 0;
 	const double tried = pairs ? gc_pairs_total(request, pipeline, &unit) : 0;
 
-	/* Of groups that it reads there may be more than expected. */
+	/* There may be more groups to read than expected. */
 	if (unit > GC_UNIT_PAIRS || in->max_rows * (u64) gc_sink_visits(pl) > most)
 		return Max(rows, most);
 	return Max(rows, (u64) Min(tried, (double) (most - 1)));

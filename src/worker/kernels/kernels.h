@@ -134,7 +134,10 @@ extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 t
 extern void gc_kernels_init(void);
 extern void gc_kernels_trim(void);
 
-/* Costs of reading the host's memory in kernels, measured once (link_costs.c): to be called before the first of the next. */
+/*
+ * Costs of reading the host's memory in kernels, measured once (link_costs.c): to be called
+ * before the first of the next.
+ */
 extern void gc_link_costs_init(void);
 
 /*

@@ -236,7 +236,9 @@ gc_device_label(GcAddr addr, GcMemoryKind kind)
 	note_memory();
 }
 
-/* Long-lived data comes from the pool's upper end, all else from the lower one: so neither cuts the other into pieces. */
+/*
+ * Long-lived data comes from the pool's upper end, all else from the lower one: so neither cuts the other into pieces.
+ */
 static GcAddr
 pool_alloc(u64 size, bool stays)
 {

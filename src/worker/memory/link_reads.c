@@ -67,7 +67,10 @@ gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell)
 	return (double) cell->data_bytes * part_of_width(read, cell->desc.width) + (double) cell->null_bytes * read->nulls;
 }
 
-/* Bytes of copies that take as long as reading this part of one byte of each.  The larger the part, the less each costs. */
+/*
+ * Bytes of copies that take as long as reading this part of one byte of each.  The larger the
+ * part, the less each costs.
+ */
 static double
 price_of(double part)
 {

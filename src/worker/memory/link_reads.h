@@ -38,7 +38,9 @@ extern GcLinkRead gc_link_read(double rows, int together);
 /* Bytes over the link if a kernel reads a chunk's column in place: an estimate. */
 extern double gc_link_bytes(const GcLinkRead *read, const GcChunkColumn *cell);
 
-/* Bytes of copies that take as long as a kernel's reads in place, for each byte of a chunk's column: as GcLinkRead's. */
+/*
+ * Bytes of copies that take as long as a kernel's reads in place, for each byte of a chunk's column: as GcLinkRead's.
+ */
 typedef struct GcLinkRates
 {
 	double		part[4];

@@ -105,4 +105,7 @@ extern void gc_edge_free(GcRun *run);
 extern GcCode gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,
 							GcAddr flags);
 
+/* Queue the kernels that compute the windows of a pipeline's rows, behind those that make the rows. */
+extern GcCode gc_run_windows(GcRun *run, int pipeline);
+
 #endif							/* GC_LAUNCH_H */

@@ -3,8 +3,6 @@
  * main_launch.h
  *	  A launch of a main kernel: one request's, or a shared scan's.  A request's place among others.
  *
- * run.c has the functions.
- *
  * The worker's main thread.
  *
  *-------------------------------------------------------------------------
@@ -124,5 +122,8 @@ extern void gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int me
 
 /* A holder is done with the launch; the last one frees it. */
 extern void gc_main_launch_release(GcMainLaunch *launch);
+
+/* A request is in its launch no more. */
+extern void gc_main_launch_leave(GcRunSchedule *schedule);
 
 #endif							/* GC_MAIN_LAUNCH_H */

@@ -249,7 +249,7 @@ code_of_flags(const GcRun *run, const u32 *flags, int build)
 		flags[GC_FLAG_ROWS_FULL] ? GC_RETRY_ROWS : GC_OK;
 }
 
-/* The same, told to the session. */
+/* The code of these flags, with a hint for the session. */
 static GcCode
 check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 {

@@ -17,8 +17,6 @@
  * The scan of its main pipeline is one launch, or one piece after the other, or waves (wave_scan.c).  A scan in passes
  * has one of these in each pass, and may begin again for another part of its groups.
  *
- * A main launch is held by its requests, and by its starter while it starts the launch.  The last holder frees it.
- *
  * The worker's main thread.  A run owns its stream, its events and its sink from prepare() on,
  * and its result until the session has it.  It holds tables, builds and its launch.
  *
@@ -273,103 +271,6 @@ gc_run_start(int slot)
 	return run;
 }
 
-bool
-gc_run_finished(const GcRun *run)
-{
-	return run->state == RUN_FINISHED;
-}
-
-/* Has the device failed, so that nothing else will work either? */
-bool
-gc_run_device_failed(const GcRun *run)
-{
-	return run->err.code == GC_DEVICE_FAILED;
-}
-
-bool
-gc_run_on_device(const GcRun *run)
-{
-	return run->state == RUN_RUNNING || run->state == RUN_FETCHING;
-}
-
-/* Does the run hold device memory that it will give back? */
-bool
-gc_run_holds_device(const GcRun *run)
-{
-	return run->state == RUN_READY || gc_run_on_device(run);
-}
-
-/*-------------------------------------------------------------------------
- * The launch that it is in, whose holders are its requests, and its starter while it starts the launch
- *-------------------------------------------------------------------------
- */
-
-/* Give back memory that only the kernel needed, once its requests are done with that. */
-static void
-main_launch_strip(GcMainLaunch *launch)
-{
-	if (launch->ops)
-		launch->ops->strip(launch);
-}
-
-GcGangLaunch *
-gc_gang_launch_new(GcError *err)
-{
-	GcStream   *stream = gc_worker.ops->stream_get(gc_worker.dev, err);
-	GcGangLaunch *gang;
-
-	if (stream == NULL)
-		return NULL;
-	gang = MemoryContextAllocZero(TopMemoryContext, sizeof(GcGangLaunch));
-	gang->users = 1;
-	gang->stream = stream;
-	return gang;
-}
-
-void
-gc_gang_launch_join(GcGangLaunch *gang, GcMainLaunch *launch, int members)
-{
-	launch->gang = gang;
-	gang->users++;
-	gang->members += members;
-}
-
-/* With the last holder: all members' requests are over, or the device was drained, so none of its kernels is running. */
-void
-gc_gang_launch_release(GcGangLaunch *gang)
-{
-	if (--gang->users > 0)
-		return;
-	gc_worker.ops->stream_put(gc_worker.dev, gang->stream);
-	pfree(gang);
-}
-
-void
-gc_main_launch_release(GcMainLaunch *launch)
-{
-	if (--launch->users > 0)
-		return;
-	main_launch_strip(launch);
-	if (launch->gang)
-		gc_gang_launch_release(launch->gang);
-	if (launch->ops)
-		launch->ops->free(launch);
-	pfree(launch);
-}
-
-/* The run is in its launch no more. */
-static void
-leave_launch(GcRun *run)
-{
-	if (run->schedule.launch == NULL)
-		return;
-	if (--run->schedule.launch->runs == 0)
-		main_launch_strip(run->schedule.launch);
-	gc_main_launch_release(run->schedule.launch);
-	run->schedule.launch = NULL;
-	run->schedule.ganged = false;
-}
-
 /*-------------------------------------------------------------------------
  * Memory that a run gives back
  *-------------------------------------------------------------------------
@@ -378,7 +279,7 @@ leave_launch(GcRun *run)
 void
 gc_run_unstart(GcRun *run)
 {
-	leave_launch(run);
+	gc_main_launch_leave(&run->schedule);
 	run->hooks->leaves(run);
 	run->state = RUN_READY;
 }
@@ -391,14 +292,15 @@ release_device(GcRun *run)
 	gc_run_free_memory(run);
 	gc_edge_free(run);
 	run->hooks->gives_back(run);
-	leave_launch(run);
+	gc_main_launch_leave(&run->schedule);
 	gc_run_end_stream(run);
 	gc_run_free_parts(run);
 	gc_run_leave_admitted(run, false);
 }
 
-void
-gc_run_give_back(GcRun *run)
+/* Give back the result, too; the run may be started again. */
+static void
+give_back(GcRun *run)
 {
 	gc_run_drop_result(run);
 	release_device(run);
@@ -417,7 +319,7 @@ on_other_streams(const GcRun *run)
 }
 
 /*
- * As gc_run_give_back, once queued work is over: before that, no other run may be given its memory.  Others' kernels
+ * As give_back, once queued work is over: before that, no other run may be given its memory.  Others' kernels
  * may run for long, and the worker serves nobody while it waits for them.
  */
 static void
@@ -427,7 +329,7 @@ back_out(GcRun *run)
 		gc_run_await(run);
 	else if (run->memory.stream)
 		(void) gc_worker.ops->drain(gc_worker.dev, NULL);
-	gc_run_give_back(run);
+	give_back(run);
 }
 
 void
@@ -702,7 +604,7 @@ end_run(GcRun *run, GcCode code)
 	if (again)
 	{
 		gc_run_unstart(run);
-		gc_run_give_back(run);
+		give_back(run);
 	}
 	run->state = RUN_FINISHED;
 	if (again && !plan_passes(run, false) && run->err.code == code)
@@ -910,7 +812,7 @@ advance_ready(GcRun *run, int others)
 		return false;
 	(void) gc_run_nobody_waits(run);
 	if (done)
-		gc_run_give_back(run);
+		give_back(run);
 	else
 		back_out(run);
 	run->state = RUN_FINISHED;

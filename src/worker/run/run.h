@@ -38,8 +38,8 @@ typedef struct GcRunKernels
 {
 	GcPipelineKernel **of;		/* per pipeline */
 	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
-	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its groups; 0:
-								 * it made none, or with others */
+	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its groups;
+								 * 0: it made none, or with others */
 	int			attempts;		/* to plan passes, each of which may want others */
 } GcRunKernels;
 
@@ -89,6 +89,32 @@ static inline GcPipelineKernel *
 gc_run_own_kernel(const GcRun *run)
 {
 	return run->kernels.of[run->p->npipelines - 1];
+}
+
+static inline bool
+gc_run_finished(const GcRun *run)
+{
+	return run->state == RUN_FINISHED;
+}
+
+static inline bool
+gc_run_on_device(const GcRun *run)
+{
+	return run->state == RUN_RUNNING || run->state == RUN_FETCHING;
+}
+
+/* Does the run hold device memory that it will give back? */
+static inline bool
+gc_run_holds_device(const GcRun *run)
+{
+	return run->state == RUN_READY || gc_run_on_device(run);
+}
+
+/* Has the device failed, so that nothing else will work either? */
+static inline bool
+gc_run_device_failed(const GcRun *run)
+{
+	return run->err.code == GC_DEVICE_FAILED;
 }
 
 /* Progress of a scan. */
@@ -142,10 +168,6 @@ extern void gc_run_join(GcRun *run, List *runs);
  * that will give back device memory.
  */
 extern bool gc_run_advance(GcRun *run, int others);
-extern bool gc_run_finished(const GcRun *run);
-extern bool gc_run_on_device(const GcRun *run);
-extern bool gc_run_holds_device(const GcRun *run);
-extern bool gc_run_device_failed(const GcRun *run);
 extern void gc_run_free(GcRun *run);
 
 /* Start a READY run's own main kernel, with this launch grid. */
@@ -153,9 +175,6 @@ extern GcCode gc_run_start_main(GcRun *run, GcPipelineKernel *k, const GcGrid *g
 
 /* The shared scan that the run was to be in failed: the run is READY for its own kernel. */
 extern void gc_run_unstart(GcRun *run);
-
-/* Give back the result, and everything on the device, which no longer uses it; the run may be started again. */
-extern void gc_run_give_back(GcRun *run);
 
 /* The run could not be started: it ends with run->err, and has given back all. */
 extern void gc_run_fail_start(GcRun *run);

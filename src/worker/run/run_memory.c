@@ -18,7 +18,6 @@
 #include "passes.h"
 #include "stop.h"
 #include "wave_scan.h"
-#include "window_launch.h"
 
 /*
  * Allocate flags and sink of the main kernel, in one piece, with the groups that are chosen or collected.

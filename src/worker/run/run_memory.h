@@ -61,7 +61,10 @@ extern GcCode gc_run_below(GcRun *run, int pipeline);
  */
 extern GcCode gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err);
 
-/* Queue a kernel other than the main one, on the whole device; and those of a pipeline's arms and rests, behind its own. */
+/*
+ * Queue a kernel other than the main one, on the whole device; and those of a pipeline's arms
+ * and rests, behind its own.
+ */
 extern GcCode gc_run_launch_whole(GcRun *run, int pipeline, GcAddr flags);
 extern GcCode gc_run_launch_rests(GcRun *run, int pipeline, GcAddr flags);
 

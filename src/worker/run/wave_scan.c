@@ -130,7 +130,9 @@ gc_wave_scan_wanted(const GcRun *run, int pipeline)
 						  gc_builds_unused());
 }
 
-/* How a pipeline's kernel would read a column in the host's memory.  Each request asks for all columns, of few kinds. */
+/*
+ * How a pipeline's kernel would read a column in the host's memory.  Each request asks for all columns, of few kinds.
+ */
 static const GcLinkRead *
 link_read(const GcRun *run, int pipeline, int column)
 {
@@ -268,7 +270,9 @@ gc_wave_scan_whole(GcWaveScan *scan, GcAddr flags)
 	return code;
 }
 
-/* A request that nobody waits for takes part in no more waves, and ends when the device is done with those that it has. */
+/*
+ * A request that nobody waits for takes part in no more waves, and ends when the device is done with those that it has.
+ */
 GcScanStep
 gc_wave_scan_next(GcRun *run, const GcScanLaunch *launch, bool last)
 {

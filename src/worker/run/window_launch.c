@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "window_launch.h"
+#include "launch.h"
 
 #include "../memory/state.h"
 #include "stop.h"

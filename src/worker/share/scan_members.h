@@ -80,4 +80,11 @@ extern u64	gc_scan_column(const GcScanMembers *scan, i16 dir_column);
 extern void gc_scan_started(GcScanMembers *scan, GcCode code,
 							GcCode (*follow) (GcScanMembers *scan, int m));
 
+/*
+ * Start a fused scan, or a selection scan, by this kernel.  Its requests are RUNNING then.  On failure they are
+ * FINISHED with an error each, or READY again.
+ */
+extern void gc_fused_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs);
+extern void gc_selection_start(GcMainLaunch *launch, GcFused *f, const GcStart *start, GcRun *const *runs);
+
 #endif							/* GC_SCAN_MEMBERS_H */

@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "selection_scan.h"
+#include "scan_members.h"
 
 #include "../memory/device_memory.h"
 #include "../memory/state.h"

@@ -26,11 +26,10 @@
 #include "key_groups.h"
 #include "fused.h"
 #include "selection.h"
-#include "selection_scan.h"
+#include "scan_members.h"
 #include "scan_set.h"
 #include "share_launch.h"
 #include "share_run.h"
-#include "shared_scan.h"
 
 /* Each set that a decision knows offers one kernel of each kind of members, and a selection kernel. */
 #define MAX_OFFERED	(GC_MAX_CANDIDATES * (GC_MEMBER_KINDS + 1))

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared_scan.h"
+#include "scan_members.h"
 
 #include "../memory/state.h"
 #include "../run/launch.h"

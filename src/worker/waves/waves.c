@@ -163,7 +163,9 @@ take(WaveTable *t, GcWaveMember *m, u32 chunk)
 	m->takes = chunk + 1;
 }
 
-/* Is it cheaper for the member to have the chunk from a wave that is made for others?  Clearly, since they wait longer. */
+/*
+ * Is it cheaper for the member to have the chunk from a wave that is made for others?  Clearly, since they wait longer.
+ */
 static bool
 shares(WaveTable *t, GcWaveMember *m, u32 chunk)
 {
@@ -774,7 +776,10 @@ join_end(WaveTable *t, GcWaveMember *m)
 		gc_worker.ops->event_put(gc_worker.dev, ran);
 }
 
-/* Launch the kernels of all that the wave serves.  It is over where one member's stream is, or where those of several are. */
+/*
+ * Launch the kernels of all that the wave serves.  It is over where one member's stream is, or
+ * where those of several are.
+ */
 static void
 launch_all(WaveTable *t, Wave *w, const GcWavePart *parts)
 {
