@@ -129,6 +129,12 @@ SELECT q, check_same(q), current_setting('server_version_num')::int >= 180000 OR
 SELECT q, check_same(q) FROM unnest(ARRAY['SELECT ''x''::text AS c, ''x''::text AS d, count(*) FROM sales GROUP BY ROLLUP (1, 2)', 'SELECT 1 + 1 AS c, 2 AS d, 3 AS e, shop, count(*) FROM sales GROUP BY CUBE (1, 2, 3, shop)']) AS q;
 -- PostgreSQL takes it for the same in all rows where it is sorted by
 SELECT check_same('SELECT DISTINCT 5, shop, count(*) > 3 FROM sales GROUP BY ROLLUP (1, 2)');
+-- and where its query is a SELECT of a set operation, but for UNION ALL of equal types
+SELECT q, check_same(q) FROM unnest(ARRAY[
+	'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2), ()) EXCEPT ALL SELECT id, 6, 1 FROM sales ORDER BY 2, 1, 3', 'SELECT 6, shop, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2)) EXCEPT SELECT 1, shop, id FROM sales',
+	'SELECT ''x'', shop, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2)) UNION SELECT ''y'', shop, 1 FROM sales', 'SELECT c, count(*) > 0 FROM (SELECT 5 AS c, shop, count(*) FROM sales GROUP BY CUBE (1, 2) INTERSECT ALL SELECT 5, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)) q WHERE c = 5 GROUP BY c',
+	'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2), ()) UNION ALL SELECT id, 5::int8, 1 FROM sales', 'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2), ()) UNION ALL SELECT id, 5, count(*) FROM sales GROUP BY id'
+]) AS q;
 -- 18 computes a constant that is grouped by below the grouping, where texts are not offloaded
 SELECT check_same('SELECT shop, 5, ' || CASE WHEN current_setting('server_version_num')::int < 180000 THEN '''x''' ELSE '6' END || ', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)');
 -- of an argument that is refused, no groups are estimated

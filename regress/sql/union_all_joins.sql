@@ -102,6 +102,13 @@ SELECT check_here('SELECT count(*) FILTER (WHERE t ~* ''x''), sum(id) FROM (SELE
 -- left to PostgreSQL, with the arms as nodes of their own
 SELECT check_union('SELECT sum(x) FROM (SELECT x FROM a JOIN d ON k = id UNION ALL SELECT i FROM generate_series(1, 10) AS i) u');
 SELECT check_union('SELECT x, max(m) FROM (SELECT x, avg(v) AS m FROM a JOIN d ON k = id GROUP BY x UNION ALL SELECT y, w FROM b JOIN d ON k = id) u GROUP BY x');
+-- a quotient is computed above the join that brings its parts, where it is no longer known of which SELECT a row is
+SELECT q, check_union(q) FROM unnest(ARRAY[
+	'SELECT a.x, count(*), sum(u.m) FROM a JOIN (SELECT k, avg(w) AS m FROM b GROUP BY k UNION ALL SELECT k, m FROM c) u ON u.k = a.k GROUP BY a.x',
+	'SELECT a.x, count(*), count(u.m) FROM a LEFT JOIN (SELECT k, m FROM c UNION ALL SELECT k, avg(w) FROM b JOIN d ON k = id GROUP BY k) u ON u.k = a.k GROUP BY a.x',
+	'SELECT a.x, count(*) FROM a JOIN (SELECT k, m / q AS m FROM c WHERE q <> 0 UNION ALL SELECT k, w FROM b JOIN d ON k = id) u ON u.k = a.k WHERE u.m > a.v GROUP BY a.x',
+	'SELECT every(u.m <= 1e3), bool_or(a.t < a.t) FROM a LEFT JOIN (SELECT NULL::int AS k, i.m FROM (SELECT w, avg(w) AS m FROM b GROUP BY w) i UNION ALL SELECT k, w FROM b UNION ALL SELECT d.id, i.s FROM (SELECT z, count(*) AS n, sum(q) AS s FROM c GROUP BY z) i JOIN d ON i.n = d.id) u ON u.k = a.k WHERE u.k + a.x > 3'
+]) AS q;
 SELECT check_union('SELECT v, count(*) FROM (SELECT v FROM a JOIN d ON k = id UNION ALL SELECT w * 0.5 FROM b JOIN d ON k = id) u GROUP BY v');
 SELECT check_union('SELECT sum(x) FROM (SELECT x FROM a JOIN d ON k = id UNION ALL (SELECT y FROM b ORDER BY w LIMIT 3)) u');
 

@@ -99,6 +99,13 @@ span_ok(u32 first, u32 n, u32 total)
 	return first <= total && n <= total - first;
 }
 
+/* Bytes that a code can have. */
+static bool
+is_width(u8 width)
+{
+	return width > 0 && width <= 16 && (width & (width - 1)) == 0;
+}
+
 /* Number of arguments that an operator takes. */
 static int
 op_nargs(const GcExpr *e)
@@ -148,8 +155,6 @@ check_group_column(const GcProgram *p, const GcPColumn *c, u16 i, GcError *err)
 	const GcPPipeline *pl;
 	u16			ref;
 
-	if (c->input >= p->ninputs)
-		return bad(err, "column");
 	if (gc_inputs(p)[c->input].groups_of == 0)
 		return GC_OK;
 	pl = &gc_pipelines(p)[gc_inputs(p)[c->input].groups_of - 1];
@@ -179,7 +184,7 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 
 	if (e->op == 0 || e->op >= GC_NOPS)
 		return bad(err, "operator");
-	if (e->kind == GC_KIND_NONE || e->kind >= GC_NKINDS || e->reg > GC_F64)
+	if (e->kind == GC_KIND_NONE || e->kind >= GC_NKINDS || e->reg > GC_F64 || e->opreg > GC_F64)
 		return bad(err, "value kind");
 
 	/* Arguments come first: no cycles, and one pass types them all. */
@@ -421,7 +426,7 @@ check_builds(const GcProgram *p, GcError *err)
 
 		if (build->pipeline >= p->npipelines ||
 			gc_pipelines(p)[build->pipeline].sink != GC_SINK_BUILD ||
-			gc_pipelines(p)[build->pipeline].build != b ||
+			gc_pipelines(p)[build->pipeline].build != b || gc_pipelines(p)[build->pipeline].rest_of ||
 			build->nkeys > GC_MAX_KEYS ||
 			!span_ok(build->first_payload, build->npayloads, p->npayloads) ||
 			build->npayloads > GC_MAX_PAYLOADS)
@@ -476,7 +481,7 @@ rest_ok(const GcProgram *p, const GcPPipeline *pl)
 {
 	const GcPPipeline *owner = &gc_pipelines(p)[pl->rest_of - 1];
 
-	return pl->rest_of <= p->npipelines && owner->rest_of == 0 &&
+	return owner->rest_of == 0 &&
 		(gc_inputs(p)[pl->input].unmatched_of == 0 || is_behind_join(p, pl)) &&
 		pl->sink == owner->sink && pl->sink != GC_SINK_SELECT && pl->build == owner->build &&
 		pl->first_key == owner->first_key && pl->nkeys == owner->nkeys &&
@@ -485,14 +490,67 @@ rest_ok(const GcProgram *p, const GcPPipeline *pl)
 		pl->group_words == owner->group_words && pl->group_mode == owner->group_mode;
 }
 
-/* A pipeline's input, steps and sink are within bounds, and come after their inputs. */
+/* Has a bound group a word for each accumulator? */
+static bool
+has_words(const GcProgram *p, const GcPPipeline *pl)
+{
+	if (pl->group_words == 0 || pl->group_mode < GC_GROUP_NONE || pl->group_mode > GC_GROUP_HASH ||
+		(pl->group_mode == GC_GROUP_NONE) != (pl->nkeys == 0))
+		return false;
+	for (u16 i = 0; i < pl->naggs; i++)
+	{
+		const GcPAgg *agg = &gc_aggs(p)[pl->first_agg + i];
+
+		/* Word 0 counts rows. */
+		if (agg->word > 0 && agg->word + gc_merge_width(gc_merge_of(agg)) > pl->group_words)
+			return false;
+	}
+	return true;
+}
+
+/* A sink is within bounds; what other sinks have is, too, since it is looked at without asking for the sink. */
+static GcCode
+check_sink(const GcProgram *p, u16 n, GcError *err)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[n];
+	const bool	last = n == p->npipelines - 1;
+
+	if ((pl->sink == GC_SINK_SELECT) != (n + 1 == p->select) ||
+		(last && pl->sink != GC_SINK_AGGREGATE && pl->sink != GC_SINK_ROWS))
+		return bad(err, "sink");
+	if (pl->nkeys > GC_MAX_KEYS || pl->rounds > GC_MAX_KEYS || ((pl->rounds > 0 || pl->sets > 0) && pl->nkeys == 0))
+		return bad(err, "group key count");
+	if (!span_ok(pl->first_agg, pl->naggs, p->naggs))
+		return bad(err, "aggregate list");
+	if (pl->nouts > GC_MAX_OUTPUTS)
+		return bad(err, "output count");
+	if (check_refs(p, pl->first_key, pl->nkeys, err) != GC_OK || check_refs(p, pl->first_out, pl->nouts, err) != GC_OK)
+		return err->code;
+	switch (pl->sink)
+	{
+		case GC_SINK_BUILD:
+			return pl->build < p->nbuilds ? GC_OK : bad(err, "sink");
+		case GC_SINK_SELECT:
+			return pl->nkeys <= 2 && gc_inputs(p)[pl->input].groups_of == p->npipelines &&
+				gc_pipelines(p)[p->npipelines - 1].sink == GC_SINK_AGGREGATE ? GC_OK : bad(err, "choice of groups");
+		case GC_SINK_AGGREGATE:
+			return !p->bound || has_words(p, pl) ? GC_OK : bad(err, "group");
+		case GC_SINK_ROWS:
+			/* Pipelines that read them want all of them. */
+			return pl->nkeys <= (last || gc_sink_owner(p, n) == p->npipelines - 1 ? 1 : 0) ? GC_OK : bad(err, "choice of rows");
+		default:
+			return bad(err, "sink");
+	}
+}
+
+/* A pipeline's steps and sink are within bounds, and come after their inputs. */
 static GcCode
 check_pipeline(const GcProgram *p, u16 n, GcError *err)
 {
 	const GcPPipeline *pl = &gc_pipelines(p)[n];
 	GcCode		code;
 
-	if (pl->input >= p->ninputs || !span_ok(pl->first_step, pl->nsteps, p->nsteps))
+	if (!span_ok(pl->first_step, pl->nsteps, p->nsteps) || pl->survive > GC_MOST_HALVINGS)
 		return bad(err, "pipeline");
 	if (pl->rest_of ? !rest_ok(p, pl) || n == p->npipelines - 1 : gc_inputs(p)[pl->input].unmatched_of > 0)
 		return bad(err, "rest of a pipeline");
@@ -503,6 +561,8 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 	{
 		const GcPStep *step = &gc_steps(p)[s];
 
+		if (step->selectivity > GC_MOST_HALVINGS)
+			return bad(err, "step");
 		if (step->type == GC_STEP_FILTER)
 		{
 			if (step->expr >= p->nexprs)
@@ -518,36 +578,112 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 		else
 			return bad(err, "step");
 	}
-	if ((pl->sink == GC_SINK_SELECT) != (n + 1 == p->select) ||
-		(n == p->npipelines - 1 && pl->sink != GC_SINK_AGGREGATE && pl->sink != GC_SINK_ROWS))
-		return bad(err, "sink");
-	switch (pl->sink)
+	return check_sink(p, n, err);
+}
+
+/* What the kernel of a pipeline can read of a row, at one of its steps. */
+typedef struct Reader
+{
+	const GcProgram *p;
+	u16			pipeline;
+	u32			builds;			/* a bit for each of which the row has a match's payloads */
+	u64			seen[(GC_MAX_EXPRS + 63) / 64]; /* a bit for each expression that is known to be readable */
+} Reader;
+
+/* Does an expression read nothing but the pipeline's input, and builds that it has probed? */
+static bool
+can_read(Reader *r, u16 e)
+{
+	const GcProgram *p = r->p;
+	const GcExpr *x = &gc_exprs(p)[e];
+	const u16	input = gc_pipelines(p)[r->pipeline].input;
+
+	if (r->seen[e / 64] >> (e % 64) & 1)
+		return true;
+	if ((x->op == GC_OP_COLUMN && gc_columns(p)[x->ref].input != input) || (x->op == GC_OP_ROW_ID && x->ref != input) ||
+		(x->op == GC_OP_PAYLOAD && !(r->builds >> gc_payloads(p)[x->ref].build & 1)))
+		return false;
+	for (int a = 0; a < op_nargs(x); a++)
 	{
-		case GC_SINK_BUILD:
-			return pl->build < p->nbuilds ? GC_OK : bad(err, "sink");
-		case GC_SINK_SELECT:
-			if (pl->nkeys > 2 || gc_inputs(p)[pl->input].groups_of != p->npipelines ||
-				gc_pipelines(p)[p->npipelines - 1].sink != GC_SINK_AGGREGATE)
-				return bad(err, "choice of groups");
-			return check_refs(p, pl->first_key, pl->nkeys, err);
-		case GC_SINK_AGGREGATE:
-			if (pl->nkeys > GC_MAX_KEYS || pl->rounds > GC_MAX_KEYS || ((pl->rounds > 0 || pl->sets > 0) && pl->nkeys == 0))
-				return bad(err, "group key count");
-			if (!span_ok(pl->first_agg, pl->naggs, p->naggs))
-				return bad(err, "aggregate list");
-			return check_refs(p, pl->first_key, pl->nkeys, err);
-		case GC_SINK_ROWS:
-			if (pl->nouts > GC_MAX_OUTPUTS)
-				return bad(err, "output count");
-			/* Pipelines that read them want all of them. */
-			if (pl->nkeys > (n == p->npipelines - 1 || gc_sink_owner(p, n) == p->npipelines - 1 ? 1 : 0))
-				return bad(err, "choice of rows");
-			if (check_refs(p, pl->first_key, pl->nkeys, err) != GC_OK)
-				return err->code;
-			return check_refs(p, pl->first_out, pl->nouts, err);
-		default:
-			return bad(err, "sink");
+		/* Another arm's value is not computed, nor one from before the join that the rows have no match in. */
+		if ((x->op == GC_OP_ARM && a != (x->ref == r->pipeline ? 0 : 1)) || x->op == GC_OP_WINDOW ||
+			(x->op == GC_OP_OUTER && x->ref + 1 == gc_inputs(p)[input].unmatched_of))
+			continue;
+		if (!can_read(r, x->arg[a]))
+			return false;
 	}
+	r->seen[e / 64] |= 1ull << (e % 64);
+	return true;
+}
+
+static bool
+can_read_refs(Reader *r, u16 first, u16 n)
+{
+	for (u16 i = 0; i < n; i++)
+	{
+		if (!can_read(r, gc_refs(r->p)[first + i]))
+			return false;
+	}
+	return true;
+}
+
+/* The same of a step; those behind it can read what it gives. */
+static bool
+can_read_step(Reader *r, const GcPStep *step)
+{
+	Reader		matched = *r;
+
+	if (step->type == GC_STEP_FILTER)
+		return can_read(r, step->expr);
+	matched.builds |= 1u << step->build;
+	if (!can_read_refs(r, step->first_key, gc_builds(r->p)[step->build].nkeys) ||
+		(step->expr != GC_NONE && !can_read(&matched, step->expr)))
+		return false;
+	if (step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI)
+		r->builds = matched.builds;
+	return true;
+}
+
+/* The same of a sink. */
+static bool
+can_read_sink(Reader *r, const GcPPipeline *pl)
+{
+	const GcProgram *p = r->p;
+	const GcPBuild *build = &gc_builds(p)[pl->build];
+
+	if (pl->sink == GC_SINK_BUILD)
+	{
+		for (u16 i = 0; i < build->npayloads; i++)
+		{
+			if (!can_read(r, gc_payloads(p)[build->first_payload + i].expr))
+				return false;
+		}
+		return can_read_refs(r, build->first_key, build->nkeys);
+	}
+	for (u16 i = 0; i < pl->naggs; i++)
+	{
+		const GcPAgg *agg = &gc_aggs(p)[pl->first_agg + i];
+
+		if ((agg->arg != GC_NONE && !can_read(r, agg->arg)) || (agg->factor != GC_NONE && !can_read(r, agg->factor)))
+			return false;
+	}
+	return can_read_refs(r, pl->first_key, pl->nkeys) && can_read_refs(r, pl->first_out, pl->nouts);
+}
+
+/* All that a pipeline computes is of its own rows: those of another one are not there. */
+static bool
+reads_own_rows(const GcProgram *p, u16 n)
+{
+	const GcPPipeline *pl = &gc_pipelines(p)[n];
+	const u16	unmatched_of = gc_inputs(p)[pl->input].unmatched_of;
+	Reader		r = {.p = p,.pipeline = n,.builds = unmatched_of ? 1u << (unmatched_of - 1) : 0};
+
+	for (u16 s = 0; s < pl->nsteps; s++)
+	{
+		if (!can_read_step(&r, &gc_steps(p)[pl->first_step + s]))
+			return false;
+	}
+	return can_read_sink(&r, pl);
 }
 
 static bool
@@ -605,6 +741,80 @@ check_windows(const GcProgram *p, GcError *err)
 	return GC_OK;
 }
 
+/* Has a pipeline groups or rows that others can read? */
+static bool
+is_read(const GcPPipeline *pl)
+{
+	return pl->rest_of == 0 && (pl->sink == GC_SINK_AGGREGATE || pl->sink == GC_SINK_ROWS);
+}
+
+/* Inputs, and the columns of each. */
+static GcCode
+check_inputs(const GcProgram *p, GcError *err)
+{
+	for (u16 i = 0; i < p->npipelines; i++)
+	{
+		if (gc_pipelines(p)[i].input >= p->ninputs || gc_pipelines(p)[i].rest_of > p->npipelines)
+			return bad(err, "pipeline");
+	}
+	for (u16 i = 0; i < p->ninputs; i++)
+	{
+		const GcPInput *in = &gc_inputs(p)[i];
+
+		if (!span_ok(in->first_column, in->ncolumns, p->ncolumns))
+			return bad(err, "input");
+		if (in->groups_of > p->npipelines || (in->groups_of && !is_read(&gc_pipelines(p)[in->groups_of - 1])))
+			return bad(err, "input of groups");
+		if (in->unmatched_of > p->nbuilds || (in->unmatched_of && (in->groups_of || in->ncolumns > 0)))
+			return bad(err, "input of rows without a match");
+	}
+	for (u16 i = 0; i < p->ncolumns; i++)
+	{
+		const GcPColumn *c = &gc_columns(p)[i];
+		const GcPInput *in = &gc_inputs(p)[c->input];
+
+		if (c->input >= p->ninputs || i < in->first_column || i >= in->first_column + in->ncolumns ||
+			c->kind >= GC_NKINDS || c->reg > GC_F64 || (c->width > 0 && !is_width(c->width)))
+			return bad(err, "column");
+	}
+	return GC_OK;
+}
+
+/* Payloads, accumulators, parameters and lookup tables, each by itself. */
+static GcCode
+check_values(const GcProgram *p, GcError *err)
+{
+	for (u16 i = 0; i < p->npayloads; i++)
+	{
+		const GcPPayload *pay = &gc_payloads(p)[i];
+		const GcPBuild *build = &gc_builds(p)[pay->build];
+
+		if (pay->build >= p->nbuilds || i < build->first_payload || i >= build->first_payload + build->npayloads ||
+			pay->kind >= GC_NKINDS || pay->reg > GC_F64 || (p->bound && !is_width(pay->width)))
+			return bad(err, "payload");
+	}
+	for (u16 i = 0; i < p->naggs; i++)
+	{
+		const GcPAgg *agg = &gc_aggs(p)[i];
+
+		if (agg->fn == 0 || agg->fn >= GC_NAGG_FNS ||
+			(agg->arg == GC_NONE ? agg->fn != GC_AGG_COUNT : agg->arg >= p->nexprs) ||
+			(agg->factor != GC_NONE && agg->factor >= p->nexprs))
+			return bad(err, "aggregate");
+	}
+	for (u16 i = 0; i < p->nparams; i++)
+	{
+		if (gc_params(p)[i].kind >= GC_NKINDS || gc_params(p)[i].reg > GC_F64)
+			return bad(err, "parameter");
+	}
+	for (u16 i = 0; i < p->nluts; i++)
+	{
+		if (gc_luts(p)[i].kind >= GC_NKINDS || gc_luts(p)[i].reg > GC_F64)
+			return bad(err, "lookup table");
+	}
+	return GC_OK;
+}
+
 GcCode
 gc_program_check(const GcProgram *p, size_t size, GcError *err)
 {
@@ -616,31 +826,11 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 		p->nexprs > GC_MAX_EXPRS || p->nbuilds > GC_MAX_BUILDS ||
 		p->naggs > GC_MAX_AGGS || p->nparams > GC_MAX_PARAMS ||
 		p->nluts > GC_MAX_LUTS || p->nlists > GC_MAX_LISTS || p->nwindows > GC_MAX_WINDOWS_KEPT || p->npipelines == 0 ||
-		p->npipelines > GC_MAX_PIPELINES)
+		p->npipelines > GC_MAX_PIPELINES || p->select > p->npipelines)
 		return bad(err, "count");
 
-	for (u16 i = 0; i < p->ninputs; i++)
-	{
-		const GcPInput *in = &gc_inputs(p)[i];
-
-		if (!span_ok(in->first_column, in->ncolumns, p->ncolumns))
-			return bad(err, "input");
-		if (in->groups_of > p->npipelines ||
-			(in->groups_of && gc_pipelines(p)[in->groups_of - 1].sink != GC_SINK_AGGREGATE &&
-			 gc_pipelines(p)[in->groups_of - 1].sink != GC_SINK_ROWS))
-			return bad(err, "input of groups");
-		if (in->unmatched_of > p->nbuilds || (in->unmatched_of && (in->groups_of || in->ncolumns > 0)))
-			return bad(err, "input of rows without a match");
-	}
-	for (u16 i = 0; i < p->naggs; i++)
-	{
-		const GcPAgg *agg = &gc_aggs(p)[i];
-
-		if (agg->fn == 0 || agg->fn >= GC_NAGG_FNS ||
-			(agg->arg == GC_NONE ? agg->fn != GC_AGG_COUNT : agg->arg >= p->nexprs) ||
-			(agg->factor != GC_NONE && agg->factor >= p->nexprs))
-			return bad(err, "aggregate");
-	}
+	if ((code = check_inputs(p, err)) != GC_OK || (code = check_values(p, err)) != GC_OK)
+		return code;
 	for (u16 i = 0; i < p->nexprs; i++)
 	{
 		if ((code = check_expr(p, i, err)) != GC_OK)
@@ -652,6 +842,8 @@ gc_program_check(const GcProgram *p, size_t size, GcError *err)
 	{
 		if ((code = check_pipeline(p, i, err)) != GC_OK)
 			return code;
+		if (!reads_own_rows(p, i))
+			return bad(err, "expression, which reads what its pipeline has not");
 	}
 	return check_windows(p, err);
 }

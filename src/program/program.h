@@ -195,6 +195,9 @@ typedef struct GcPInput
 	u16			unmatched_of;	/* 1 + build whose rows without a match are scanned */
 } GcPInput;
 
+/* The most that an estimate of passing rows is halved. */
+#define GC_MOST_HALVINGS	30
+
 typedef enum GcStepType
 {
 	GC_STEP_FILTER = 1,
@@ -529,8 +532,8 @@ extern bool gc_has_arms(const GcProgram *p, u16 pipeline);
 extern bool gc_build_is_optional(const GcProgram *p, u16 build);
 
 /*
- * Check every index and count, so that nothing later need: the worker runs it on programs that arrive through shared
- * memory.  GC_BAD_PROGRAM says which one is wrong.
+ * Check every index and count, and that pipelines read what they have, so that nothing later need: the worker runs it on
+ * programs that arrive through shared memory.  GC_BAD_PROGRAM says which one is wrong.
  */
 extern GcCode gc_program_check(const GcProgram *p, size_t size, GcError *err);
 

@@ -4,6 +4,7 @@ A case is asked of PostgreSQL's own plan and of gpuconc; differ() says what is u
 """
 from collections import Counter
 
+from compare import value_of
 from leaves import Leaves
 from shapes import Maker
 
@@ -22,16 +23,16 @@ def show(rows, null="\x1d"):
 
 
 def rows_unlike(expected, got, ordered=False):
-    """None, or what is wrong."""
+    """None, or what is wrong.  Numerics that differ in zeros at their end come in any order."""
     if len(expected) != len(got):
         return "%d rows, not %d" % (len(got), len(expected))
-    want, have = ([tuple(r) for r in expected], [tuple(r) for r in got]) if ordered else (multiset(expected), multiset(got))
-    if want == have:
-        return None
-    missing, more = [r for r in want if r not in set(have)], [r for r in have if r not in set(want)]
-    if not missing:
+    want, have = Counter(map(tuple, expected)), Counter(map(tuple, got))
+    missing, more = list((want - have).elements()), list((have - want).elements())
+    if missing:
+        return "rows %s are missing, rows %s are too many" % (show(missing), show(more))
+    if ordered and any(value_of(e) != value_of(g) for row, other in zip(expected, got) for e, g in zip(row, other)):
         return "another order"
-    return "rows %s are missing, rows %s are too many" % (show(missing), show(more))
+    return None
 
 
 def alike(error, other):

@@ -538,6 +538,47 @@ test_builds(int i)
 	   (!requests[i].set || flags[GC_FLAG_BUILT] <= 80 * HOST_THREADS), "%s: built", requests[i].name);
 }
 
+/* ---------- programs that are none ---------- */
+
+/* A copy of a program, spoiled by the statements that follow, is refused. */
+#define REFUSED(p, what, ...) \
+	do { \
+		GcProgram  *c = malloc((p)->size); \
+		GcError		err = {GC_OK, ""}; \
+\
+		memcpy(c, (p), (p)->size); \
+		__VA_ARGS__; \
+		ok(gc_program_check(c, c->size, &err) == GC_BAD_PROGRAM, "refused: %s", (what)); \
+		free(c); \
+	} while (0)
+
+/* Kernels would read what their pipelines have not, or the generator would look up what is not in a table. */
+static void __attribute__((unused))
+test_check(int i)
+{
+	const GcProgram *rows = members[i][FORM_ALL].p;
+	const GcProgram *sums = members[i][FORM_SUMS].p;
+	const GcPPipeline *pl = &gc_pipelines(rows)[members[i][FORM_ALL].pipeline];
+	const u16	probe = pl->first_step;
+	const u16	key = gc_refs(rows)[gc_steps(rows)[probe].first_key];
+	const u16	theirs = gc_inputs(rows)[gc_pipelines(rows)[0].input].first_column;
+	const GcPPipeline *group = &gc_pipelines(sums)[members[i][FORM_SUMS].pipeline];
+	u16			last = group->first_agg + group->naggs - 1;
+
+	REFUSED(rows, "a column of another input", gc_exprs(c)[key].ref = theirs);
+	REFUSED(rows, "a payload of a build that is not probed", gc_pipelines(c)[members[i][FORM_ALL].pipeline].nsteps = 0);
+	REFUSED(rows, "a payload behind a semi join", gc_steps(c)[probe].join = GC_JOIN_SEMI);
+	REFUSED(rows, "a column in no input", gc_columns(c)[theirs].input = pl->input);
+	REFUSED(rows, "a code of three bytes", gc_payloads(c)[0].width = 3);
+	REFUSED(rows, "a register that there is not", gc_columns(c)[theirs].reg = GC_F64X2 + 1);
+	REFUSED(rows, "keys of groups in a build", gc_pipelines(c)[0].nkeys = UINT8_MAX);
+	REFUSED(rows, "an estimate of nothing", gc_steps(c)[probe].selectivity = UINT8_MAX);
+	REFUSED(rows, "an input that there is not", gc_pipelines(c)[0].input = GC_NONE);
+	REFUSED(rows, "a choice behind the last pipeline", c->select = c->npipelines + 1);
+	REFUSED(sums, "an accumulator behind its group", gc_aggs(c)[last].word = group->group_words);
+	REFUSED(sums, "groups of no mode", gc_pipelines(c)[members[i][FORM_SUMS].pipeline].group_mode = 0);
+}
+
 /* ---------- texts ---------- */
 
 static void __attribute__((unused))
@@ -585,6 +626,7 @@ main(int argc, char **argv)
 		}
 		test_builds(i);
 	}
+	test_check(0);
 	test_nvrtc();
 	for (int i = 0; i < NREQUESTS * FORMS; i++)
 		free(members[i / FORMS][i % FORMS].p);

@@ -52,19 +52,6 @@ declare_param(Cg *cg, u16 param)
 	}
 }
 
-const GcPStep *
-cg_probe_of(Cg *cg, u16 build)
-{
-	const GcPStep *step = cg_find_probe(cg->p, cg->pl, build);
-
-	if (step == NULL)
-	{
-		cg_fail(cg, GC_BAD_PROGRAM, "payload of a build that is not probed");
-		step = &gc_steps(cg->p)[0];
-	}
-	return step;
-}
-
 void
 cg_dense_index(Cg *cg, const GcPStep *step, u16 key, const Operand *k, char *buf, size_t size)
 {
@@ -139,7 +126,7 @@ cg_require_index(Cg *cg, u16 build)
 
 	if (cg->index[build])
 		return;
-	step = cg_probe_of(cg, build);
+	step = cg_find_probe(cg->p, cg->pl, build);
 	key = gc_refs(cg->p)[step->first_key];
 	cg->index[build] = true;
 	if (gc_builds(cg->p)[build].mode == GC_BUILD_LIST)
@@ -203,7 +190,7 @@ require_payload(Cg *cg, u16 payload)
 		snprintf(code, sizeof(code), "z%d[gc_j]", cg->batched[payload]);
 	else
 	{
-		const GcPStep *probe = pay->build == cg->unmatched ? NULL : cg_probe_of(cg, pay->build);
+		const GcPStep *probe = pay->build == cg->unmatched ? NULL : cg_find_probe(cg->p, cg->pl, pay->build);
 
 		cg_require_index(cg, pay->build);
 		snprintf(code, sizeof(code), "((const %s *) gc_a.w[%d])[x%d]", type, cg_word(cg, GC_ARG_PAYLOAD, payload, 0),

@@ -21,9 +21,6 @@ extern void cg_require(Cg *cg, u16 e);
 /* Make all keys of a probe available. */
 extern void cg_require_keys(Cg *cg, const GcPStep *step);
 
-/* The step of this pipeline that probes `build`. */
-extern const GcPStep *cg_probe_of(Cg *cg, u16 build);
-
 /*
  * Declare xN, the index of the current row's match in a build.  A hash build must be unique and
  * looked up directly (GcVariant.direct), and the selection bitmap must ensure the match.

@@ -226,7 +226,7 @@ require_step_batched(Cg *cg, const GcPStep *step)
 static bool
 worth_loading_early(Cg *cg, int passed)
 {
-	return cg->variant->vec > 0 && 1 << passed <= cg->variant->vec;
+	return passed <= GC_MOST_HALVINGS && 1 << passed <= cg->variant->vec;
 }
 
 /* Steps that test a whole vector, in stages: each stage's columns are loaded once the one before has left rows. */

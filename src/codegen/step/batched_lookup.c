@@ -136,7 +136,7 @@ batched_step(Cg *cg, u16 i, const GcPStep **steps, int n)
 
 	if (cg->batched[i] != GC_BATCH_WANTED)
 		return NULL;
-	step = cg_probe_of(cg, build);
+	step = cg_find_probe(cg->p, cg->pl, build);
 	if (!has_plain_keys(cg, step) || is_among(step, steps, n) || cg_is_list_probe(cg->p, step) ||
 		(gc_builds(cg->p)[build].mode == GC_BUILD_HASH && !cg_is_direct(cg, step)))
 		return NULL;

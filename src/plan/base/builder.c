@@ -498,7 +498,7 @@ halvings(double selectivity)
 {
 	int			n = 0;
 
-	while (selectivity <= 0.5 && n < 30)
+	while (selectivity <= 0.5 && n < GC_MOST_HALVINGS)
 	{
 		selectivity *= 2;
 		n++;

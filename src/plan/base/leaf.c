@@ -371,13 +371,15 @@ is_strict(const GcTranslation *tr, int expr)
 	return true;
 }
 
-/* Bring the parts of an expression, and compute it anew from them. */
+/* Bring the parts of an expression, and compute it anew from them.  No other pipeline knows the arm or join of one. */
 static int
 bring_parts(GcTranslation *tr, GcLeaf *at, GcLeaf *from, int expr)
 {
 	GcExpr		e = tr->pexprs[expr];
 	int			result;
 
+	if (e.op == GC_OP_ARM || e.op == GC_OP_OUTER)
+		return gc_refuse(tr, "a quotient of numerics, not rounded, is needed above its UNION ALL or full join");
 	for (int i = 0; i < 3; i++)
 	{
 		int			part = e.arg[i] == GC_NONE ? GC_NONE : gc_bring(tr, at, from, e.arg[i]);

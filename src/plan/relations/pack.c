@@ -160,7 +160,7 @@ pack_survive(const GcProgram *p, GcPPipeline *pl)
 
 	for (int s = 0; s < pl->nsteps; s++)
 		passed += gc_steps(p)[pl->first_step + s].selectivity;
-	pl->survive = Min(passed, 30);
+	pl->survive = Min(passed, GC_MOST_HALVINGS);
 }
 
 /* A pipeline's own steps, from number `next` on; returns the number of the step behind them. */

@@ -157,6 +157,8 @@ rewrite_walker(Node *node, Rewriting *rewriting)
 		return false;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, rewrite_walker, rewriting);
+	if (gc_shows_constant_sets((Query *) node))
+		return false;
 	gc_expand_grouping((Query *) node);
 	level = (GcQueryLevel) {(Query *) node, outer, rewriting->params};
 	rewriting->level = &level;

@@ -8,6 +8,9 @@
  * A node of ours finds its outputs by equal().  So there the output becomes CASE WHEN GROUPING(constant) =
  * 0 THEN constant END, and nobody gets the constant itself.
  *
+ * A set operation of PostgreSQL's takes such a constant from the target list of its SELECT, for all rows: it stays there
+ * (gc_shows_constant_sets).
+ *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
  *-------------------------------------------------------------------------

@@ -260,6 +260,24 @@ is_mixed(const Query *query)
 		!is_of_types(query, query->setOperations, as_union(query->setOperations)->colTypes);
 }
 
+/* PostgreSQL takes a constant in the target list of a SELECT for its value in all rows. */
+bool
+gc_shows_constant_sets(const Query *query)
+{
+	ListCell   *lc;
+
+	if (query->setOperations == NULL || (is_union_all(query->setOperations) && !is_mixed(query)))
+		return false;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && gc_has_constant_sets(rte->subquery))
+			return true;
+	}
+	return false;
+}
+
 /* Does it refer to the recursive CTE that it is? */
 static bool
 recursion_walker(Node *node, void *context)

@@ -90,6 +90,9 @@ extern void gc_turn_unions(const GcQueryLevel *level, bool *changed);
 /* Has the query itself grouping sets with an output that is a constant? */
 extern bool gc_has_constant_sets(Query *query);
 
+/* Is it a set operation that is not UNION ALL of equal types, over a query with such an output?  There it is never NULL. */
+extern bool gc_shows_constant_sets(const Query *query);
+
 /* Have GROUPING() say where such an output is NULL. */
 extern void gc_turn_constant_sets(Query *query, bool *changed);
 
