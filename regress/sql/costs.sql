@@ -40,6 +40,8 @@ SELECT whose('SELECT i FROM priced ORDER BY i'), whose('SELECT k FROM few ORDER 
 SELECT whose('SELECT i, n, t FROM priced ORDER BY n LIMIT 10');
 SELECT whose('SELECT i FROM priced ORDER BY i LIMIT 10');
 SELECT whose('SELECT i FROM priced LIMIT 10');
+-- PostgreSQL ranks all groups before the first row that is wanted.
+SELECT whose('WITH x AS NOT MATERIALIZED (SELECT k, avg(n) AS s FROM priced GROUP BY k) SELECT a.r, t FROM (SELECT rank() OVER (ORDER BY s) AS r FROM x) a, (SELECT k, rank() OVER (ORDER BY s DESC) AS r FROM x) b, priced WHERE a.r = b.r AND a.r < 11 AND i = b.k ORDER BY a.r LIMIT 100', 'GpuconcJoin');
 -- Groups take PostgreSQL a microsecond each.
 SELECT whose('SELECT i, sum(n) FROM priced GROUP BY i');
 SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g');

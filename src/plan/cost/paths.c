@@ -410,14 +410,15 @@ simply_updatable(PlannerInfo *root)
 	return true;
 }
 
-/* The part of a path's rows that LIMIT lets it return; those of a path in another order are all sorted. */
+/* The part of a path's cost up to the last row that LIMIT lets it return; those of a path in another order are all sorted. */
 static double
 wanted_share(PlannerInfo *root, RelOptInfo *rel, const Path *path)
 {
-	if (root->limit_tuples <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, GC_ALL_RELIDS(root)) ||
+	if (root->limit_tuples <= 0 || path->total_cost <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, GC_ALL_RELIDS(root)) ||
 		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
 		return 1;
-	return Min(root->limit_tuples / Max(path->rows, 1), 1);
+	return (path->startup_cost + (path->total_cost - path->startup_cost) * Min(root->limit_tuples / Max(path->rows, 1), 1)) /
+		path->total_cost;
 }
 
 /* Does PostgreSQL take less than a request and so many rows of its result do, whatever the device is to do? */
