@@ -32,8 +32,6 @@ SELECT whose('SELECT i, rank() OVER (PARTITION BY g ORDER BY t) FROM priced');
 -- The device's rows are sorted by machine words.
 SELECT whose('SELECT i, g, k FROM priced ORDER BY g, k, i'), whose('SELECT t FROM priced ORDER BY t'), whose('SELECT i, g FROM priced ORDER BY g DESC NULLS LAST OFFSET 10');
 SELECT whose('SELECT g, string_agg(t, '','' ORDER BY i) FROM priced GROUP BY g'), whose('SELECT g, array_agg(DISTINCT k) FROM priced GROUP BY g'), whose('SELECT DISTINCT ON (g) g, k, i FROM priced ORDER BY g, k');
--- Windows of groups are the node's where it spares a Sort, too, but for the last column.
-SELECT o, whose('SELECT t, g, sum(i) * 100.0 / sum(sum(i)) OVER (PARTITION BY g) AS share FROM priced GROUP BY t, g ' || o, 'GpuconcWindow') FROM unnest('{"",ORDER BY share,"ORDER BY t, g, share","ORDER BY t, g, share LIMIT 5"}'::text[]) AS o;
 -- An index has them in order, they are few, or one is hard to decode.
 SELECT whose('SELECT i FROM priced ORDER BY i'), whose('SELECT k FROM few ORDER BY v'), whose('SELECT k FROM priced WHERE i < 500 ORDER BY k');
 -- Only a few of these are wanted.

@@ -239,6 +239,14 @@ takes_whole(GcTranslation *tr, RelOptInfo *rel)
 	return IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(tr->root));
 }
 
+/* The path costs this at most, so that it is taken before others that cost more. */
+static void
+cost_at_most(Path *path, Cost most)
+{
+	path->startup_cost = Min(path->startup_cost, most);
+	path->total_cost = Min(path->total_cost, most);
+}
+
 /*
  * Where PostgreSQL's own path has a node of ours in it, the device is used in any case.  The node's rows
  * go on to nested loops, say.  What these cost depends on estimates of joins, which are often off by
@@ -249,7 +257,7 @@ static void
 prefer_whole(Path *path, const Path *own)
 {
 	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN))
-		gc_cost_at_most(path, own->total_cost * 0.98);
+		cost_at_most(path, own->total_cost * 0.98);
 }
 
 /*
@@ -338,7 +346,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 		if (takes_whole(tr, rel) && gc_path_has_ours(own))
 			prefer_whole(&cost, own);
 		if (gc_decided_by_values(tr, own, &costs, returned))
-			gc_cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
+			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
 		beaten = is_beaten(&cost, fallback);
 		/* GEQO frees the paths of its trials, so none is kept aside. */
 		spare = beaten && !gc_geqo() && (few_wanted(tr->root, rel) || is_windowed(tr->root, rel));

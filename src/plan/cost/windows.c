@@ -40,7 +40,6 @@
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../../force.h"
-#include "../group/sets.h"
 #include "execution_time.h"
 #include "node.h"
 
@@ -564,25 +563,6 @@ by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List
 	return path;
 }
 
-/*
- * Cost of comparisons that a Sort above spares where the node's rows come in the order of most keys: one a row is left
- * (note_order() in node.c).  PostgreSQL's path has its own windows' order.
- */
-static Cost
-sorting_spared(PlannerInfo *root, const GcPath *path, const Path *above)
-{
-	List	   *keys = gc_sort_keys(root);
-	const double rows = Max(path->cpath.path.rows, 2);
-	int			sorted = 0;
-	Oid			type;
-
-	if (root->parse->limitCount || pathkeys_contained_in(keys, above->pathkeys))
-		return 0;
-	while (sorted < list_length(keys) && gc_sorted_output(path->tr, list_nth_node(PathKey, keys, sorted)->pk_eclass, &type) >= 0)
-		sorted++;
-	return 2 * sorted > list_length(keys) ? 2 * cpu_operator_cost * rows * (log2(rows) - 1) : 0;
-}
-
 /* The one that takes less time; either may be NULL. */
 static GcPath *
 sooner(GcPath *session, GcPath *device)
@@ -648,9 +628,6 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		gc_note_refusal("window", tr->reason);
 		return;
 	}
-	/* PostgreSQL compares what is below its Sort alone, and prefers an order of its own if that costs little more. */
-	if (path->cpath.path.total_cost - sorting_spared(root, path, above) < above->total_cost)
-		gc_cost_at_most(&path->cpath.path, above->total_cost * 0.98);
 	if (above->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal("window", GC_CHEAPER);
 	gc_note_offer();
