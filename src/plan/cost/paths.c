@@ -247,14 +247,8 @@ cost_at_most(Path *path, Cost most)
 	path->total_cost = Min(path->total_cost, most);
 }
 
-/*
- * Where PostgreSQL's own path has a node of ours in it, the device is used in any case.  The node's rows
- * go on to nested loops, say.  What these cost depends on estimates of joins, which are often off by
- * orders of magnitude.  A node for all of it costs what the scans do, whatever comes out of them.  So it
- * may be estimated to cost more.
- */
-static void
-prefer_whole(Path *path, const Path *own)
+void
+gc_prefer_whole(Path *path, const Path *own)
 {
 	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN))
 		cost_at_most(path, own->total_cost * 0.98);
@@ -344,7 +338,7 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 		gc_set_costs(&cost, &costs, returned);
 		tr->plan->ms = gc_costs_time(&costs, returned) * GC_UNIT_MS;
 		if (takes_whole(tr, rel) && gc_path_has_ours(own))
-			prefer_whole(&cost, own);
+			gc_prefer_whole(&cost, own);
 		if (gc_decided_by_values(tr, own, &costs, returned))
 			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
 		beaten = is_beaten(&cost, fallback);
@@ -604,12 +598,24 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	add_gc_path(tr, output, target, NIL, groups, "distinct");
 }
 
+/* Rows of whole expressions, if the device computes these, so that they can be sorted by them. */
+static bool
+translate_whole(GcTranslation *tr, List *exprs)
+{
+	GcTranslation *before = gc_builder_save(tr);
+	const bool	done = gc_translate_rows(tr, exprs) && tr->reason == NULL;
+
+	if (!done)
+		gc_builder_restore(tr, before);
+	return done;
+}
+
 GcTranslation *
-gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions)
+gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions, bool few)
 {
 	GcTranslation *tr = empty_translation(root);
 
-	if (gc_windows_stream(tr, conditions))
+	if (gc_windows_stream(tr, conditions) && !(few && translate_whole(tr, target->exprs)))
 		(void) gc_translate_parts(tr, target->exprs);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");

@@ -536,6 +536,15 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 	return path;
 }
 
+/* The rows of windows that the device finds for ORDER BY and LIMIT, so that no others are decoded; else all of them. */
+static double
+rows_wanted(const PlannerInfo *root, double rows)
+{
+	const double limit = root->sort_pathkeys == NIL || root->parse->distinctClause != NIL ? -1 : gc_limit_rows(root->parse);
+
+	return limit > 0 ? Min(limit, rows) : rows;
+}
+
 /*
  * The node with the window functions computed by the device, which keeps rows of tables alone.  Few rows are the session's:
  * no plan is worth looking for.
@@ -543,12 +552,14 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 static GcPath *
 by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List *quals)
 {
+	const double rows = node->cpath.path.rows;
+	const bool	few = rows_wanted(root, rows) < rows;
 	GcTranslation *tr;
 	GcPath	   *path;
 
-	if ((node->cpath.path.rows < FEW_ROWS && !gc_offload_forced()) || list_length(node->cpath.custom_paths) > 1)
+	if ((rows < FEW_ROWS && !few && !gc_offload_forced()) || list_length(node->cpath.custom_paths) > 1)
 		return NULL;
-	tr = gc_translate_with_windows(root, root->upper_targets[UPPERREL_WINDOW], quals);
+	tr = gc_translate_with_windows(root, root->upper_targets[UPPERREL_WINDOW], quals, few);
 	path = windowed_path(root, output, node, above, tr);
 	if (path == NULL)
 	{
@@ -559,7 +570,7 @@ by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List
 	tr->plan->rows_out = above->rows;
 	path->costs = gc_costs(tr, path->own);
 	gc_set_costs(&path->cpath.path, &path->costs, above->rows);
-	tr->plan->ms = gc_costs_time(&path->costs, above->rows) * GC_UNIT_MS;
+	tr->plan->ms = gc_costs_time(&path->costs, rows_wanted(root, above->rows)) * GC_UNIT_MS;
 	return path;
 }
 
@@ -612,9 +623,12 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 {
 	Path	   *above = best_path(output);
 	GcPath	   *node = above ? node_below(above) : NULL;
+	GcPath	   *session;
+	GcPath	   *device;
 	GcPath	   *path;
 	GcTranslation *tr;
 	List	   *quals;
+	bool		aside;
 
 	if (above && node == NULL)
 		node = spare_node(input);
@@ -622,7 +636,17 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		return;
 	quals = run_conditions(above);
 	tr = gc_builder_save(node->tr);
-	path = sooner(by_session(root, output, node, above, tr, quals), by_device(root, output, node, above, quals));
+	session = by_session(root, output, node, above, tr, quals);
+	device = by_device(root, output, node, above, quals);
+	/* Most of its cost may be to return what LIMIT drops: ordered.c knows. */
+	aside = device && !gc_offload_forced() && rows_wanted(root, above->rows) < above->rows &&
+		above->total_cost <= device->cpath.path.total_cost;
+	if (aside)
+	{
+		gc_prefer_whole(&device->cpath.path, above);
+		gc_planning->spare = lappend(gc_planning->spare, device);
+	}
+	path = aside ? session : sooner(session, device);
 	if (path == NULL)
 	{
 		gc_note_refusal("window", tr->reason);
