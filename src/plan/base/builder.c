@@ -519,6 +519,22 @@ gc_build_filter(GcTranslation *tr, int pipeline, int expr, double selectivity)
 	tr->step_keys[pipeline] = lappend(tr->step_keys[pipeline], NIL);
 }
 
+void
+gc_build_always(GcTranslation *tr, int pipeline, int e)
+{
+	const int	known = gc_build_expr(tr, GC_OP_OR, GC_BOOL, gc_build_expr(tr, GC_OP_ISNULL, GC_BOOL, e, -1, -1, -1),
+									  gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, e, -1, -1, -1), -1, -1);
+	ListCell   *lc;
+
+	foreach(lc, tr->steps[pipeline])
+	{
+		if (((GcPStep *) lfirst(lc))->type == GC_STEP_FILTER && ((GcPStep *) lfirst(lc))->expr == known)
+			return;
+	}
+	if (known >= 0)
+		gc_build_filter(tr, pipeline, known, 1);
+}
+
 /* Probe the build of `child`; condition: on a match, or GC_NO_EXPR. */
 void
 gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int condition)

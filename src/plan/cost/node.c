@@ -322,13 +322,6 @@ gc_set_costs(Path *path, const GcCosts *costs, double rows)
 		path->startup_cost = path->total_cost = gc_offload_cost;
 }
 
-void
-gc_cost_at_most(Path *path, Cost most)
-{
-	path->startup_cost = Min(path->startup_cost, most);
-	path->total_cost = Min(path->total_cost, most);
-}
-
 /*-------------------------------------------------------------------------
  * PostgreSQL's own path for what a node computes, and the paths of its row sources
  *

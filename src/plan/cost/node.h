@@ -34,9 +34,6 @@ extern Cost gc_costs_time(const GcCosts *costs, double rows);
 /* The costs of a path that returns so many rows. */
 extern void gc_set_costs(Path *path, const GcCosts *costs, double rows);
 
-/* The path costs this at most, so that it is taken before others that cost more. */
-extern void gc_cost_at_most(Path *path, Cost most);
-
 /* PostgreSQL's own path in the place of one of ours; any other path is returned. */
 extern Path *gc_own_path(Path *path);
 

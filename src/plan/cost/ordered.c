@@ -39,6 +39,7 @@
 #include "utils/typcache.h"
 
 #include "../base/builder.h"
+#include "../expr/expr.h"
 #include "../group/choice.h"
 #include "../group/late.h"
 #include "../group/near.h"
@@ -191,7 +192,7 @@ path_again(GcPath *path, GcTranslation *tr, double rows)
 	again->costs = path->costs;
 	gc_set_costs(&again->cpath.path, &again->costs, rows);
 	tr->plan->ms = gc_costs_time(&again->costs, rows) * GC_UNIT_MS;
-	/* A whole plan may have been made to cost less than it does (prefer_whole() in paths.c). */
+	/* A whole plan may have been made to cost less than it does (gc_prefer_whole()). */
 	again->cpath.path.startup_cost = Min(again->cpath.path.startup_cost, old->startup_cost);
 	again->cpath.path.total_cost = Min(again->cpath.path.total_cost, old->total_cost);
 	return again;
@@ -294,6 +295,30 @@ may_be_few(const GcPath *path, List *exprs, const PathKey *leading)
 }
 
 /*
+ * The translation of a path of which the first few rows are returned; NULL where an error of another row may be lost.  The
+ * session divides in the first rows alone.  So the device computes what may raise an error of all rows of its windows, too.
+ */
+static GcTranslation *
+for_few(const GcPath *path, const PathKey *leading)
+{
+	GcTranslation *tr = gc_builder_save(path->tr);
+	ListCell   *lc;
+
+	foreach(lc, path->cpath.path.pathtarget->exprs)
+	{
+		int			e;
+
+		if (may_be_few(path, list_make1(lfirst(lc)), leading))
+			continue;
+		e = tr->groups && tr->groups->rows ? gc_translate_expr(tr, tr->streamed, lfirst(lc)) : GC_NO_EXPR;
+		if (e < 0)
+			return NULL;
+		gc_build_always(tr, tr->main, e);
+	}
+	return tr->reason ? NULL : tr;
+}
+
+/*
  * A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was.  It has no order where the node
  * returns the first few, but cannot sort them.  A Sort above has expressions computed of all that the node returns; else LIMIT
  * takes the first rows before.
@@ -301,8 +326,9 @@ may_be_few(const GcPath *path, List *exprs, const PathKey *leading)
 static Path *
 ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
 {
-	GcTranslation *tr = gc_builder_save(path->tr);
-	const bool	few = wanted > 0 && path->having == NIL && may_be_few(path, path->cpath.path.pathtarget->exprs, linitial(keys));
+	GcTranslation *first = wanted > 0 && path->having == NIL ? for_few(path, linitial(keys)) : NULL;
+	const bool	few = first != NULL;
+	GcTranslation *tr = few ? first : gc_builder_save(path->tr);
 	const bool	chosen = wanted > 0 && (few || is_grouped(tr)) && gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
 	const double rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;

@@ -242,17 +242,19 @@ takes_whole(GcTranslation *tr, RelOptInfo *rel)
 	return IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(tr->root));
 }
 
-/*
- * Where PostgreSQL's own path has a node of ours in it, the device is used in any case.  The node's rows
- * go on to nested loops, say.  What these cost depends on estimates of joins, which are often off by
- * orders of magnitude.  A node for all of it costs what the scans do, whatever comes out of them.  So it
- * may be estimated to cost more.
- */
+/* The path costs this at most, so that it is taken before others that cost more. */
 static void
-prefer_whole(Path *path, const Path *own)
+cost_at_most(Path *path, Cost most)
+{
+	path->startup_cost = Min(path->startup_cost, most);
+	path->total_cost = Min(path->total_cost, most);
+}
+
+void
+gc_prefer_whole(Path *path, const Path *own)
 {
 	if (path->total_cost <= Max(own->total_cost * MIXED_FACTOR, own->total_cost + MIXED_MARGIN))
-		gc_cost_at_most(path, own->total_cost * 0.98);
+		cost_at_most(path, own->total_cost * 0.98);
 }
 
 /*
@@ -342,9 +344,9 @@ add_gc_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target, List *having
 		gc_set_costs(&cost, &costs, returned);
 		tr->plan->ms = gc_costs_time(&costs, returned) * GC_UNIT_MS;
 		if (takes_whole(tr, rel) && gc_path_has_ours(own))
-			prefer_whole(&cost, own);
+			gc_prefer_whole(&cost, own);
 		if (gc_decided_by_values(tr, own, &costs, returned))
-			gc_cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
+			cost_at_most(&cost, own->total_cost * DECIDING_SHARE);
 		beaten = is_beaten(&cost, fallback);
 		/* GEQO frees the paths of its trials, so none is kept aside. */
 		spare = beaten && !gc_geqo() && (few_wanted(tr->root, rel) || is_windowed(tr->root, rel));
@@ -416,14 +418,15 @@ simply_updatable(PlannerInfo *root)
 	return true;
 }
 
-/* The part of a path's rows that LIMIT lets it return; those of a path in another order are all sorted. */
+/* The part of a path's cost up to the last row that LIMIT lets it return; those of a path in another order are all sorted. */
 static double
 wanted_share(PlannerInfo *root, RelOptInfo *rel, const Path *path)
 {
-	if (root->limit_tuples <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, GC_ALL_RELIDS(root)) ||
+	if (root->limit_tuples <= 0 || path->total_cost <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, GC_ALL_RELIDS(root)) ||
 		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
 		return 1;
-	return Min(root->limit_tuples / Max(path->rows, 1), 1);
+	return (path->startup_cost + (path->total_cost - path->startup_cost) * Min(root->limit_tuples / Max(path->rows, 1), 1)) /
+		path->total_cost;
 }
 
 /* Does PostgreSQL take less than a request and so many rows of its result do, whatever the device is to do? */
@@ -614,12 +617,24 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	add_gc_path(tr, output, target, NIL, groups, "distinct");
 }
 
+/* Rows of whole expressions, if the device computes these, so that they can be sorted by them. */
+static bool
+translate_whole(GcTranslation *tr, List *exprs)
+{
+	GcTranslation *before = gc_builder_save(tr);
+	const bool	done = gc_translate_rows(tr, exprs) && tr->reason == NULL;
+
+	if (!done)
+		gc_builder_restore(tr, before);
+	return done;
+}
+
 GcTranslation *
-gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions)
+gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions, bool few)
 {
 	GcTranslation *tr = empty_translation(root);
 
-	if (gc_windows_stream(tr, conditions))
+	if (gc_windows_stream(tr, conditions) && !(few && translate_whole(tr, target->exprs)))
 		(void) gc_translate_parts(tr, target->exprs);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");

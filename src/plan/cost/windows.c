@@ -40,7 +40,6 @@
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../../force.h"
-#include "../group/sets.h"
 #include "execution_time.h"
 #include "node.h"
 
@@ -537,6 +536,15 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 	return path;
 }
 
+/* The rows of windows that the device finds for ORDER BY and LIMIT, so that no others are decoded; else all of them. */
+static double
+rows_wanted(const PlannerInfo *root, double rows)
+{
+	const double limit = root->sort_pathkeys == NIL || root->parse->distinctClause != NIL ? -1 : gc_limit_rows(root->parse);
+
+	return limit > 0 ? Min(limit, rows) : rows;
+}
+
 /*
  * The node with the window functions computed by the device, which keeps rows of tables alone.  Few rows are the session's:
  * no plan is worth looking for.
@@ -544,12 +552,14 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 static GcPath *
 by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List *quals)
 {
+	const double rows = node->cpath.path.rows;
+	const bool	few = rows_wanted(root, rows) < rows;
 	GcTranslation *tr;
 	GcPath	   *path;
 
-	if ((node->cpath.path.rows < FEW_ROWS && !gc_offload_forced()) || list_length(node->cpath.custom_paths) > 1)
+	if ((rows < FEW_ROWS && !few && !gc_offload_forced()) || list_length(node->cpath.custom_paths) > 1)
 		return NULL;
-	tr = gc_translate_with_windows(root, root->upper_targets[UPPERREL_WINDOW], quals);
+	tr = gc_translate_with_windows(root, root->upper_targets[UPPERREL_WINDOW], quals, few);
 	path = windowed_path(root, output, node, above, tr);
 	if (path == NULL)
 	{
@@ -560,27 +570,8 @@ by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List
 	tr->plan->rows_out = above->rows;
 	path->costs = gc_costs(tr, path->own);
 	gc_set_costs(&path->cpath.path, &path->costs, above->rows);
-	tr->plan->ms = gc_costs_time(&path->costs, above->rows) * GC_UNIT_MS;
+	tr->plan->ms = gc_costs_time(&path->costs, rows_wanted(root, above->rows)) * GC_UNIT_MS;
 	return path;
-}
-
-/*
- * Cost of comparisons that a Sort above spares where the node's rows come in the order of most keys: one a row is left
- * (note_order() in node.c).  PostgreSQL's path has its own windows' order.
- */
-static Cost
-sorting_spared(PlannerInfo *root, const GcPath *path, const Path *above)
-{
-	List	   *keys = gc_sort_keys(root);
-	const double rows = Max(path->cpath.path.rows, 2);
-	int			sorted = 0;
-	Oid			type;
-
-	if (root->parse->limitCount || pathkeys_contained_in(keys, above->pathkeys))
-		return 0;
-	while (sorted < list_length(keys) && gc_sorted_output(path->tr, list_nth_node(PathKey, keys, sorted)->pk_eclass, &type) >= 0)
-		sorted++;
-	return 2 * sorted > list_length(keys) ? 2 * cpu_operator_cost * rows * (log2(rows) - 1) : 0;
 }
 
 /* The one that takes less time; either may be NULL. */
@@ -632,9 +623,12 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 {
 	Path	   *above = best_path(output);
 	GcPath	   *node = above ? node_below(above) : NULL;
+	GcPath	   *session;
+	GcPath	   *device;
 	GcPath	   *path;
 	GcTranslation *tr;
 	List	   *quals;
+	bool		aside;
 
 	if (above && node == NULL)
 		node = spare_node(input);
@@ -642,15 +636,22 @@ gc_add_window_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		return;
 	quals = run_conditions(above);
 	tr = gc_builder_save(node->tr);
-	path = sooner(by_session(root, output, node, above, tr, quals), by_device(root, output, node, above, quals));
+	session = by_session(root, output, node, above, tr, quals);
+	device = by_device(root, output, node, above, quals);
+	/* Most of its cost may be to return what LIMIT drops: ordered.c knows. */
+	aside = device && !gc_offload_forced() && rows_wanted(root, above->rows) < above->rows &&
+		above->total_cost <= device->cpath.path.total_cost;
+	if (aside)
+	{
+		gc_prefer_whole(&device->cpath.path, above);
+		gc_planning->spare = lappend(gc_planning->spare, device);
+	}
+	path = aside ? session : sooner(session, device);
 	if (path == NULL)
 	{
 		gc_note_refusal("window", tr->reason);
 		return;
 	}
-	/* PostgreSQL compares what is below its Sort alone, and prefers an order of its own if that costs little more. */
-	if (path->cpath.path.total_cost - sorting_spared(root, path, above) < above->total_cost)
-		gc_cost_at_most(&path->cpath.path, above->total_cost * 0.98);
 	if (above->total_cost <= path->cpath.path.total_cost && !gc_offload_forced())
 		gc_note_refusal("window", GC_CHEAPER);
 	gc_note_offer();

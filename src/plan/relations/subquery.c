@@ -349,27 +349,6 @@ is_division(const GcExpr *e)
 	return e->op == GC_OP_DIV && gc_is_quotient(e);
 }
 
-/*
- * Quotients of a build are computed where they are used, of the groups that joins leave (base/leaf.c).  But
- * PostgreSQL divides in all groups, and 0 is an error.  So a condition looks at each quotient, and is
- * always true.
- */
-static void
-divide_always(GcTranslation *tr, const GcLeaf *leaf, int e)
-{
-	int			known = gc_build_expr(tr, GC_OP_OR, GC_BOOL, gc_build_expr(tr, GC_OP_ISNULL, GC_BOOL, e, -1, -1, -1),
-									  gc_build_expr(tr, GC_OP_NOTNULL, GC_BOOL, e, -1, -1, -1), -1, -1);
-	ListCell   *lc;
-
-	foreach(lc, tr->steps[leaf->pipeline])
-	{
-		if (((GcPStep *) lfirst(lc))->type == GC_STEP_FILTER && ((GcPStep *) lfirst(lc))->expr == known)
-			return;
-	}
-	if (known >= 0)
-		gc_build_filter(tr, leaf->pipeline, known, 1);
-}
-
 /* A column of the subquery, in the pipeline of its leaf. */
 static int
 subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
@@ -382,8 +361,12 @@ subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 	if (leaf->groups->rows && !leaf->groups->root->parse->hasWindowFuncs)
 		return gc_rows_column(tr, leaf->groups, tle->expr);
 	e = gc_groups_expr(tr, leaf->groups, tle->expr);
+	/*
+	 * Quotients of a build are computed where they are used, of the groups that joins leave (base/leaf.c).  But PostgreSQL
+	 * divides in all groups, and 0 is an error.
+	 */
 	if (e >= 0 && leaf->build >= 0 && gc_any_part(tr, e, is_division))
-		divide_always(tr, leaf, e);
+		gc_build_always(tr, leaf->pipeline, e);
 	return e;
 }
 
