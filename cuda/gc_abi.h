@@ -371,9 +371,9 @@ typedef struct GcWindowState
 #define GC_QUOTIENT_DIGITS	36
 
 /* Bins of a choice of the first few, their copies, and the memory of it in bytes (gc_top.h). */
-#define GC_TOP_BINS			256
+#define GC_TOP_BINS			512
 #define GC_TOP_COPIES		16
-#define GC_TOP_BYTES		(8 + GC_TOP_COPIES * GC_TOP_BINS * 4)
+#define GC_TOP_BYTES		(16 + GC_TOP_COPIES * GC_TOP_BINS * 4)
 
 /* A choice of the first rows: powers of two, bins for each, and the memory of it in bytes. */
 #define GC_FIRST_LOG		5

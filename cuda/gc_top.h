@@ -4,12 +4,14 @@
  *	  The first few of many, in an order: which candidates may be among them.
  *
  * Each candidate has an image of 64 bits, larger for one that comes earlier.  Three launches look at all candidates.
- * The first finds the largest image.  The second counts candidates by their distance to it, in bins whose width grows
- * with the distance: four for each power of two.  The third takes the candidates of the first bins that together have
- * as many as are wanted.  So it takes some more, ties among them, and PostgreSQL sorts these.
+ * The first finds the largest image and the least, NULLs apart.  The second counts candidates by their distance to the
+ * nearer one, in bins whose width grows with the distance: four for each power of two.  Of sums 1000000, 900, 800 and a
+ * million of 1 to 9, the first three have bins of their own.  A NULL goes with the value next to it.  The third launch
+ * takes the candidates of the first bins that together have as many as are wanted.  So it takes some more, ties among
+ * them, and PostgreSQL sorts these.
  *
- * Memory of a choice, all zero at first: the largest image, then GC_TOP_COPIES times GC_TOP_BINS
- * counters of 32 bits.  Blocks count in different copies.
+ * Memory of a choice, all zero at first: the largest image, the largest of all complements, then GC_TOP_COPIES times
+ * GC_TOP_BINS counters of 32 bits.  Blocks count in different copies.
  *
  * Rows of a scan are looked at once.  So their distance is that to the image of the end of the key's
  * range.  A row is dropped if rows of smaller bins that were kept are enough already.
@@ -34,21 +36,28 @@ gc_top_pair(u64 first, u64 first_lo, u64 first_hi, u64 second, u64 second_lo, u6
 	return first << room | (bits > room ? second >> (bits - room) : second);
 }
 
+/* The bin of an image, after the first launch. */
 GC_FN u32
-gc_top_bin(u64 distance)
+gc_top_bin(const u64 *top, u64 image)
 {
-	u32			log,
-				bin;
+	const u64	within = GC_MIN(GC_MAX(image, ~top[1]), top[0]);
+	const u64	from_best = top[0] - within;
+	const u64	from_last = within - ~top[1];
+	const u64	distance = GC_MIN(from_best, from_last);
+	u32			bin = 0;
 
-	if (distance == 0)
-		return 0;
-	log = 63 - GC_CLZ64(distance);
-	bin = 1 + log * 4 + (u32) ((log >= 2 ? distance >> (log - 2) : distance << (2 - log)) & 3);
-	return bin < GC_TOP_BINS ? bin : GC_TOP_BINS - 1;
+	if (distance > 0)
+	{
+		const u32	log = 63 - GC_CLZ64(distance);
+
+		bin = 1 + log * 4 + (u32) ((log >= 2 ? distance >> (log - 2) : distance << (2 - log)) & 3);
+	}
+	return from_best <= from_last ? bin : GC_TOP_BINS - 1 - bin;
 }
 
+#define GC_TOP_COUNTERS(top)	((u32 *) ((top) + 2))
 #define GC_TOP_COUNT(top, image, block) \
-	((void) GC_ATOMIC_ADD32((u32 *) ((top) + 1) + ((block) % GC_TOP_COPIES) * GC_TOP_BINS + gc_top_bin((top)[0] - (image)), 1))
+	((void) GC_ATOMIC_ADD32(GC_TOP_COUNTERS(top) + ((block) % GC_TOP_COPIES) * GC_TOP_BINS + gc_top_bin(top, image), 1))
 
 /* The last bin that is taken, for all threads of the block. */
 GC_FN_ONCE u32
@@ -63,7 +72,7 @@ gc_top_last_bin(const u64 *top, u64 wanted)
 		u32			sum = 0;
 
 		for (u32 c = 0; c < GC_TOP_COPIES; c++)
-			sum += ((const u32 *) (top + 1))[c * GC_TOP_BINS + b];
+			sum += GC_TOP_COUNTERS(top)[c * GC_TOP_BINS + b];
 		count[b] = sum;
 	}
 	GC_BARRIER();

@@ -174,6 +174,12 @@ VACUUM (FREEZE, ANALYZE) pairs;
 SET gpuconc.debug_offload = prefer;
 SELECT q, check_ties('SELECT k, u, f, n, count(*), sum(u) FROM pairs GROUP BY k, u, f, n ORDER BY count(*) ' || q || ' LIMIT 10') FROM unnest(ARRAY['DESC, k, u, f, n', ', k DESC, u, f, n', 'DESC, k NULLS FIRST, u, f, n', 'DESC, u, k, f, n', 'DESC, f DESC NULLS LAST, k, u, n', 'DESC, f, k, u, n', 'DESC, n, k, u, f', ', n DESC NULLS LAST, k, u, f', 'DESC, sum(u) DESC NULLS LAST, k, u, f, n', 'DESC, avg(n), k, u, f, n']) AS q;
 SELECT q, check_ties(q) FROM unnest(ARRAY['SELECT k, count(*) FROM pairs GROUP BY k ORDER BY count(*) DESC, k DESC LIMIT 7 OFFSET 3', 'SELECT k, count(u) FROM pairs GROUP BY k ORDER BY count(u), k LIMIT 30', 'SELECT k, t, count(*) FROM pairs WHERE u > 5 GROUP BY k, t ORDER BY 3 DESC, 1, 2 LIMIT 10', 'SELECT k, count(*) FROM pairs GROUP BY k HAVING count(*) < 2 ORDER BY count(*) DESC, k LIMIT 10', 'SELECT count(*), k FROM pairs GROUP BY k ORDER BY 1 DESC, 2 FETCH FIRST 9 ROWS ONLY']) AS q;
+-- most groups are far behind the first one, and near the last
+CREATE TABLE skewed AS SELECT i::bigint * 7 % 300007 AS k, CASE WHEN i <= 40 THEN 1000000000000 / (i::bigint * i * i * i) ELSE i % 7 END AS w FROM generate_series(1, 300000) AS i;
+SELECT settle();
+VACUUM (FREEZE, ANALYZE) skewed;
+SELECT q, check_ties('SELECT k, ' || q || ' FROM skewed GROUP BY k ORDER BY 2 DESC NULLS ' || CASE WHEN q ~ 'FIL' THEN 'FIRST' ELSE 'LAST' END || ', k LIMIT 10') FROM unnest(ARRAY['sum(w)', 'max(w)', 'sum(w * 1.5)', 'sum(nullif(w, 6))', 'sum(w) FILTER (WHERE w <> 1000000000000)', 'max(w / 2.0::float8)']) AS q;
+SELECT check_ties('SELECT k, sum(-w) FROM skewed GROUP BY k ORDER BY 2, k LIMIT 10'), check_ties('SELECT k, sum(w) FROM skewed WHERE w = 3 GROUP BY k ORDER BY 2, k LIMIT 3'), check_ties('SELECT k, sum(w) FROM skewed WHERE w < 0 GROUP BY k ORDER BY 2, k LIMIT 3');
 -- without an order, any groups will do
 SELECT rest, cardinality(got) AS rows, (SELECT count(DISTINCT r) FROM unnest(got) AS r) AS groups, (SELECT array_agg(r) FROM unnest(got) AS r WHERE r <> ALL (groups)) AS wrong
 FROM (SELECT rest, rows_of('SELECT k, count(*) FROM pairs ' || rest, 'require') AS got, rows_of('SELECT k, count(*) FROM pairs ' || regexp_replace(rest, 'LIMIT.*', ''), 'forbid') AS groups

@@ -44,12 +44,12 @@ require(Cg *cg)
 		cg_require(cg, gc_refs(cg->p)[cg->pl->first_key + k]);
 }
 
-/* A thread's best value in the first pass. */
+/* A thread's best and last image in the first pass. */
 static void
 emit_state(Cg *cg, Text *t)
 {
 	if (cg->pl->nkeys > 0)
-		text_addf(t, "u64 gc_best = 0;\n");
+		text_addf(t, "u64 gc_best = 0, gc_last = 0;\n");
 }
 
 /* The place of a row or group in the order of one key, by that name. */
@@ -93,9 +93,11 @@ static void
 emit_order(Cg *cg)
 {
 	cg_emit_image(cg);
-	text_addf(cg->out, "if (to_pass == 0) { gc_best = GC_MAX(gc_best, gc_image); continue; }\n"
+	text_addf(cg->out, "if (to_pass == 0) {\n"
+			  "if (gc_image != GC_ORDER_FIRST && gc_image != GC_ORDER_LAST) { gc_best = GC_MAX(gc_best, gc_image); gc_last = GC_MAX(gc_last, ~gc_image); }\n"
+			  "continue;\n}\n"
 			  "if (to_pass == 1) { GC_TOP_COUNT(to_top, gc_image, block); continue; }\n"
-			  "if (gc_top_bin(to_top[0] - gc_image) > gc_last_bin) continue;\n");
+			  "if (gc_top_bin(to_top, gc_image) > gc_last_bin) continue;\n");
 }
 
 /* Write the group's words and key, if its order may be among the wanted ones. */
@@ -120,12 +122,13 @@ emit_row(Cg *cg)
 		text_addf(cg->out, "to_keys[gc_o] = (i64) from_number;\n");
 }
 
-/* The first pass ends with the best value of all. */
+/* The first pass ends with the best image of all, and the last one. */
 static void
 end_order(Cg *cg, Text *t)
 {
 	if (cg->pl->nkeys > 0)
-		text_addf(t, "if (to_pass == 0) {\nconst u64 e = gc_block_max(gc_best);\nif (thread == 0 && e) GC_MAX_G(to_top, e);\n}\n");
+		text_addf(t, "if (to_pass == 0) {\nconst u64 e = gc_block_max(gc_best), l = gc_block_max(gc_last);\n"
+				  "if (thread == 0) { GC_MAX_G(to_top, e); GC_MAX_G(to_top + 1, l); }\n}\n");
 }
 
 const Sink	sink_select = {
