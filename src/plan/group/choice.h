@@ -18,14 +18,14 @@ extern List *gc_order_having(PlannerInfo *root, List *having);
 
 /*
  * Have the device test those conditions of HAVING, which are in order, that it can on the main pipeline's groups.  The
- * node tests all of it once more, so that what cannot be translated is no failure.
+ * node tests all of it once more where a part is not translated, or no device has chosen (GcRows.filtered).
  */
 extern void gc_choose_having(GcTranslation *tr, List *having);
 
 /*
  * Have the device choose the groups or rows that come first by the leading key of an order, `wanted` of them and more.
- * Exprs are the expressions that the node computes of a group.  False if it cannot.  Of rows, the caller knows that
- * nothing raises an error that is computed of others.
+ * Behind a count, the next key decides, too.  Exprs are the expressions that the node computes of a group.  False if it
+ * cannot.  Of rows, the caller knows that nothing raises an error that is computed of others.
  */
 extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted);
 
