@@ -91,7 +91,7 @@ expression_of(const GcLookupWork *w)
 bool
 gc_may_use_workers(const GcLookupWork *w)
 {
-	return max_parallel_workers_per_gather > 0 && !IsInParallelMode() && w->wanted == NULL && w->second == NULL &&
+	return max_parallel_workers_per_gather > 0 && w->wanted == NULL && w->second == NULL &&
 		w->own == 0 && GC_KIND_IS_CODE(w->argkind) && gc_dict_shared(w->from) && w->lut->cacheable &&
 		!is_unsafe((Node *) expression_of(w), NULL);
 }
