@@ -34,6 +34,7 @@
 #include "storage/shm_mq.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/wait_event.h"
 
@@ -90,7 +91,7 @@ expression_of(const GcLookupWork *w)
 bool
 gc_may_use_workers(const GcLookupWork *w)
 {
-	return max_parallel_workers_per_gather > 0 && !IsInParallelMode() && w->wanted == NULL && w->second == NULL &&
+	return max_parallel_workers_per_gather > 0 && w->wanted == NULL && w->second == NULL &&
 		w->own == 0 && GC_KIND_IS_CODE(w->argkind) && gc_dict_shared(w->from) && w->lut->cacheable &&
 		!is_unsafe((Node *) expression_of(w), NULL);
 }
@@ -188,6 +189,9 @@ gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc)
 	queue = shm_mq_attach(mq, seg, NULL);
 	econtext->ecxt_scantuple = slot_of(var);
 	initStringInfo(&block);
+	/* Errors go to the session, which catches or logs them.  The server's log would have those that it catches, too. */
+	(void) NewGUCNestLevel();
+	(void) set_config_option("log_min_messages", "panic", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	while ((n = pg_atomic_read_u32(&t->nworkers)) == 0)
 		ConditionVariableSleep(&t->launched, PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
