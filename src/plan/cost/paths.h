@@ -53,9 +53,6 @@ extern void gc_prefer_whole(Path *path, const Path *own);
 /* Offer a path of ours for all that a query level joins again, with rows in the order that the level sorts them in. */
 extern void gc_add_sorted_path(PlannerInfo *root, RelOptInfo *rel, GcPath *path);
 
-/* Rows that LIMIT and OFFSET let through, or -1 where that is not known now. */
-extern double gc_limit_rows(const Query *query);
-
 /*
  * Offer the paths of ours for a query level again, for its ORDER BY: with groups in that order, so
  * that no Sort stands above; and where LIMIT takes the first few, with little more than these.
