@@ -34,10 +34,11 @@ extern void gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInf
 extern void gc_keep_only_offer(RelOptInfo *rel);
 
 /*
- * Translate a whole query level, whose windows are the device's.  conditions: on results of the windows; few: the first rows
- * are wanted, by what they are sorted by.  The translation has a reason if that cannot be.
+ * Translate a whole query level, whose windows are the device's.  conditions: on results of the windows; few: the first
+ * rows are wanted, by what they are sorted by.  The translation has a reason if that cannot be.
  */
-extern struct GcTranslation *gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions, bool few);
+extern struct GcTranslation *gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions,
+													   bool few);
 
 /* Offer paths from now on (path_hooks.c). */
 extern void gc_path_hooks_install(void);
