@@ -29,7 +29,7 @@
  * block counts the packets that are in memory.
  *
  * Slots do not depend on who takes a row.  A full kernel's warp takes a part of a tile.  In quick kernels and on device
- * host, threads take whole tiles together.  Of a row comes one packet at most, runs and steps are whole tiles, and a
+ * host, threads take whole tiles together.  A row becomes one packet at most.  Runs and steps are whole tiles, and a
  * slot has room for all rows of the next step before it begins.
  *
  * The control block begins with words of 64 bits: GC_CHANNEL_WORDS for bitmaps of slots that are in use, and of

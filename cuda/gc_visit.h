@@ -28,8 +28,8 @@
  * 4,096 of a span to the next until there are as many as can be gathered together.  Where rows
  * are few, a span takes a warp hardly longer than one of its rows does.
  *
- * In a quick kernel a thread visits each row that its vector phase leaves, and there is no queue of
- * these: it took half of the time to compile.
+ * In a quick kernel a thread visits each row that its vector phase leaves.  There is no queue of
+ * these, since that took half of the time to compile.
  *
  *-------------------------------------------------------------------------
  */

@@ -132,9 +132,20 @@ SELECT check_same('SELECT DISTINCT 5, shop, count(*) > 3 FROM sales GROUP BY ROL
 -- and where its query is a SELECT of a set operation, but for UNION ALL of equal types
 SELECT q, check_same(q) FROM unnest(ARRAY[
 	'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2), ()) EXCEPT ALL SELECT id, 6, 1 FROM sales ORDER BY 2, 1, 3', 'SELECT 6, shop, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2)) EXCEPT SELECT 1, shop, id FROM sales',
-	'SELECT ''x'', shop, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2)) UNION SELECT ''y'', shop, 1 FROM sales', 'SELECT c, count(*) > 0 FROM (SELECT 5 AS c, shop, count(*) FROM sales GROUP BY CUBE (1, 2) INTERSECT ALL SELECT 5, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)) q WHERE c = 5 GROUP BY c',
-	'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2), ()) UNION ALL SELECT id, 5::int8, 1 FROM sales', 'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2), ()) UNION ALL SELECT id, 5, count(*) FROM sales GROUP BY id'
+	'SELECT c, count(*) > 0 FROM (SELECT 5 AS c, shop, count(*) FROM sales GROUP BY CUBE (1, 2) INTERSECT ALL SELECT 5, shop, count(*) FROM sales GROUP BY ROLLUP (1, 2)) q WHERE c = 5 GROUP BY c',
+	'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY GROUPING SETS ((1), (2), ()) UNION ALL SELECT shop, 5, count(*) FROM sales GROUP BY shop'
 ]) AS q;
+-- Of a UNION that PostgreSQL keeps, it depends on the plan: nothing of it is offloaded up to 17.
+SET gpuconc.debug_offload = prefer;
+\set several 'SELECT ''x'' AS x, shop, count(*) FROM sales GROUP BY CUBE (1, 2) UNION SELECT ''x'', shop, count(*) FROM sales GROUP BY shop'
+\set ordered '(SELECT shop, 5 AS c, count(*) FROM sales GROUP BY CUBE (1, 2) ORDER BY 2, 1, 3 LIMIT 30) UNION SELECT shop, 5, count(*) FROM sales GROUP BY shop'
+\set mixed 'SELECT shop, 5 AS c, count(*) FROM sales GROUP BY CUBE (1, 2) UNION ALL SELECT id, 5::int8, 1 FROM sales'
+\set taken 'SELECT * FROM (SELECT shop, 5 AS c, count(*) FROM sales GROUP BY CUBE (1, 2) UNION SELECT s_id, 5, 1 FROM shop EXCEPT SELECT 1, 5, 2) q'
+CREATE TEMP TABLE ours AS SELECT 's' AS q, s::text AS r FROM (:several) s UNION ALL SELECT 'o', s::text FROM (:ordered) s UNION ALL SELECT 'm', s::text FROM (:mixed) s UNION ALL SELECT 't', s::text FROM (:taken) s;
+SET gpuconc.debug_offload = forbid;
+CREATE TEMP TABLE own AS SELECT 's' AS q, s::text AS r FROM (:several) s UNION ALL SELECT 'o', s::text FROM (:ordered) s UNION ALL SELECT 'm', s::text FROM (:mixed) s UNION ALL SELECT 't', s::text FROM (:taken) s;
+SELECT (SELECT count(*) > 20000 FROM own) AS many, (SELECT count(*) FROM (TABLE ours EXCEPT ALL TABLE own) x) AS ours, (SELECT count(*) FROM (TABLE own EXCEPT ALL TABLE ours) x) AS own;
+RESET gpuconc.debug_offload;
 -- 18 computes a constant that is grouped by below the grouping, where texts are not offloaded
 SELECT check_same('SELECT shop, 5, ' || CASE WHEN current_setting('server_version_num')::int < 180000 THEN '''x''' ELSE '6' END || ', count(*) FROM sales GROUP BY ROLLUP (1, 2, 3)');
 -- of an argument that is refused, no groups are estimated

@@ -25,9 +25,9 @@
 #include "../columns/store/numeric.h"
 
 /*
- * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is
- * more, but at most DENSE_BUILD_MAX, or more on a device with so many times DENSE_BUILD_PART bytes of memory, up to
- * DENSE_GREATEST_MAX: TPC-H's orders at scale 100 have 150 million rows, and keys up to 600 million.  A set takes one
+ * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is more, but at most
+ * DENSE_BUILD_MAX.  It may be more on a device with so many times DENSE_BUILD_PART bytes of memory, up to
+ * DENSE_GREATEST_MAX.  TPC-H's orders at scale 100 have 150 million rows, and keys up to 600 million.  A set takes one
  * bit for a key; in a hash build a row takes more than 200.
  */
 #define DENSE_BUILD_FACTOR		32
@@ -260,9 +260,9 @@ compare_int64(const void *x, const void *y)
 }
 
 /*
- * A numeric element at the scale of the column that it is compared with.  False if no column value can equal it;
- * *wide: it is beyond 64 bits, and some might; *unknown: with its display scale it is beyond 128, so
- * that even 1.000... might.
+ * A numeric element at the scale of the column that it is compared with.  False if no column value can equal it.
+ * *wide: it is beyond 64 bits, and some might.  *unknown: with its display scale it is beyond 128, so that even
+ * 1.000... might.
  */
 static bool
 numeric_at_scale(Datum value, int16 scale, int64 *raw, bool *wide, bool *unknown)

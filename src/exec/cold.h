@@ -19,7 +19,7 @@
 extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
 
 /*
- * Reserve room for all that the node's tables lack, before the first of them is loaded (columns/store/reserve.h):
+ * Reserve room for all that the node's tables lack, before the first of them is loaded (columns/store/reserve.h).
  * GC_CACHE_FULL if there is none, unless offloading is forced.  gc_reserve_end() once the node has its columns, or
  * gives up.  No guard is held.
  */

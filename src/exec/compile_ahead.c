@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * compile_ahead.c
- *	  Kernels of nodes that are not executed yet: of one that a session has left behind (columns/load/cold_plans.h), and
- *	  of the others of a statement that waits for a compiler.
+ *	  Kernels of nodes that are not executed yet: one that a session has left behind, and the others of a statement
+ *	  that waits for a compiler.
  *
- * The node is bound as for an execution, as the user of the session.  Its request is given up once its kernels are
- * being compiled.  If they are there already, it ends with that.  So nothing depends on the session, or on what has
- * become of the tables: the node's own checks refuse what does not fit any more.
+ * Loaders compile the former (columns/load/cold_plans.h).  A node is bound as for an execution, as the session's user.
+ * Its request is given up once its kernels are being compiled.  If they are there already, it ends with that.  So a
+ * loader depends neither on the session nor on what has become of the tables: the node's own checks refuse what does
+ * not fit any more.
  *
  * No lock is waited for (columns/load/loader.c).
  *

@@ -232,7 +232,7 @@ extern GcCode gc_write_request(GcBinding *b);
 /* Raw values to datums, in the order in which rows are returned. */
 extern GcCode gc_decode(GcBinding *b, const GcResult *result, GcRows *rows);
 
-/* Have kernels of the statement's other nodes compiled beside this one's, for which this session waits (compile_ahead.c). */
+/* Have kernels of the statement's other nodes compiled beside this one's, which are waited for (compile_ahead.c). */
 extern void gc_compile_others(GcScanState *node);
 
 /* PostgreSQL's own plan of a node. */

@@ -632,8 +632,8 @@ gc_make_lookup_room(GcScanState *node)
 #define FIRST_ENTRIES	(1 << 16)
 
 /*
- * Compute what a table lacks, and publish it; *l is the result in either case.  Where an expression takes long, a session that
- * is cancelled leaves what it has computed to the next one.
+ * Compute what a table lacks, and publish it; *l is the result in either case.  Where an expression takes long, a
+ * session that is cancelled leaves what it has computed to the next one.
  */
 static GcCode
 extend(GcLookupWork *w, GcLookup **l)

@@ -3,15 +3,16 @@
  * lookup_workers.c
  *	  Entries of a lookup table computed by parallel workers.
  *
- * Functions such as regexp_replace() take microseconds for a text, and a column may have millions of texts.  PostgreSQL's
- * own plan has parallel workers for that, and so has the session that makes the table: as many as a Gather may have.
+ * Functions such as regexp_replace() take microseconds for a text, and a column may have millions of texts.
+ * PostgreSQL's own plan has parallel workers for that, and so has the session that makes the table: as many as a
+ * Gather may have.
  *
  * Entries are divided into blocks.  Of n workers and the session, each one computes every (n + 1)-th block.  A worker
- * sends the results of a block by its queue, and the session takes blocks in their order, so that texts get their codes in
+ * sends the results of a block by its queue.  The session takes blocks in their order, so that texts get their codes in
  * the order of entries.  It computes what is missing once a worker is gone.
  *
- * Workers read texts in the shared memory of the column's dictionary, which stays there under the session's guard.  They have
- * the session's user, settings and snapshot, as PostgreSQL's parallel workers have.
+ * Workers read texts in the shared memory of the column's dictionary, which stays there under the session's guard.
+ * They have the session's user, settings and snapshot, as PostgreSQL's parallel workers have.
  *
  * Runs in backends, and in their parallel workers.
  *

@@ -15,7 +15,7 @@
 /* May workers compute entries of this table? */
 extern bool gc_may_use_workers(const GcLookupWork *w);
 
-/* What the session does itself: compute entries [from, end); and take the result of entry i.  False: no more is wanted. */
+/* The session's own part: compute entries [from, end), and take the result of entry i.  False: no more is wanted. */
 typedef struct GcEntries
 {
 	bool		(*compute) (void *arg, uint32 from, uint32 end);
@@ -25,8 +25,8 @@ typedef struct GcEntries
 } GcEntries;
 
 /*
- * Have entries [from, end) computed by workers and this process, and taken in their order.  What a worker raises is raised
- * here.  False: none could be launched, and this process has done all.
+ * Have entries [from, end) computed by workers and this process, and taken in their order.  What a worker raises is
+ * raised here.  False: none could be launched, and this process has done all.
  */
 extern bool gc_compute_by_workers(const GcLookupWork *w, uint32 from, uint32 end, const GcEntries *entries);
 

@@ -50,7 +50,10 @@ gc_compare_words(GcOrderWord a, GcOrderWord b)
 /* The word of row n's value, whose kind is that of the column. */
 extern void gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n);
 
-/* Rows that are being ordered: their columns' differing bits, packed together; begins with {.cxt, .count, .exact = true}. */
+/*
+ * Rows that are being ordered: their columns' differing bits, packed together.  It begins with {.cxt, .count,
+ * .exact = true}.
+ */
 typedef struct GcOrdering
 {
 	MemoryContext cxt;			/* of these */

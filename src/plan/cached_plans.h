@@ -17,7 +17,7 @@ extern void gc_cached_plans_later(void);
 extern void gc_cached_plans_begin(void);
 
 /*
- * A node fell back for want of columns, kernels or a device, or under SERIALIZABLE: plans that are kept are made
+ * A node fell back for want of columns, kernels or a device, or under SERIALIZABLE.  Plans that are kept are made
  * again at their next use.
  */
 extern void gc_cached_plans_failed(void);

@@ -532,8 +532,8 @@ extern bool gc_has_arms(const GcProgram *p, u16 pipeline);
 extern bool gc_build_is_optional(const GcProgram *p, u16 build);
 
 /*
- * Check every index and count, and that pipelines read what they have, so that nothing later need: the worker runs it on
- * programs that arrive through shared memory.  GC_BAD_PROGRAM says which one is wrong.
+ * Check every index and count, and that pipelines read what they have, so that nothing later need do so.  The worker
+ * runs it on programs that arrive through shared memory.  GC_BAD_PROGRAM says which one is wrong.
  */
 extern GcCode gc_program_check(const GcProgram *p, size_t size, GcError *err);
 

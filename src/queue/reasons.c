@@ -41,7 +41,7 @@ gc_reasons_shmem(void)
 	lock = gc_shmem_lock("gpuconc_reasons", 0);
 }
 
-/* The entry of a key, with the lock held; NULL: all entries are taken.  *found: it is not new, so its counts are there. */
+/* The entry of a key, with the lock held; NULL: all entries are taken.  *found: it is not new, so it has counts. */
 static void *
 lock_entry(HTAB *table, long most, const void *key, bool *found)
 {

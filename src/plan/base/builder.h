@@ -40,7 +40,7 @@ extern int	gc_build_agg(GcTranslation *tr, GcAggFn fn, int arg);
 extern int	gc_build_precise_sum(GcTranslation *tr, int arg, int factor);
 extern void gc_build_filter(GcTranslation *tr, int pipeline, int expr, double selectivity);
 
-/* Have an expression computed of each row that comes here, as it may raise an error: a condition on it that is always true. */
+/* Have an expression, which may raise an error, computed of each row that comes here: its condition is always true. */
 extern void gc_build_always(GcTranslation *tr, int pipeline, int e);
 extern void gc_build_probe(GcTranslation *tr, int pipeline, GcLeaf *child, List *keys, int condition);
 extern int	gc_exec_expr(GcTranslation *tr, Expr *expr);

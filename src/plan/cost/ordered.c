@@ -295,8 +295,9 @@ may_be_few(const GcPath *path, List *exprs, const PathKey *leading)
 }
 
 /*
- * The translation of a path of which the first few rows are returned; NULL where an error of another row may be lost.  The
- * session divides in the first rows alone.  So the device computes what may raise an error of all rows of its windows, too.
+ * The translation of a path of which the first few rows are returned; NULL where an error of another row may be lost.
+ * The session divides in the first rows alone.  So the device computes what may raise an error, too, of all rows of its
+ * windows.
  */
 static GcTranslation *
 for_few(const GcPath *path, const PathKey *leading)
@@ -319,9 +320,9 @@ for_few(const GcPath *path, const PathKey *leading)
 }
 
 /*
- * A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was.  It has no order where the node
- * returns the first few, but cannot sort them.  A Sort above has expressions computed of all that the node returns; else LIMIT
- * takes the first rows before.
+ * A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was.  It has no order where the
+ * node returns the first few, but cannot sort them.  A Sort above has expressions computed of all that the node returns;
+ * else LIMIT takes the first rows before.
  */
 static Path *
 ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)

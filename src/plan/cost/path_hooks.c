@@ -26,6 +26,7 @@
 #include "../../force.h"
 #include "../base/planning.h"
 #include "../relations/relinfo.h"
+#include "../rewrite/rewrite.h"
 
 static set_rel_pathlist_hook_type prev_rel_hook = NULL;
 static set_join_pathlist_hook_type prev_join_hook = NULL;
@@ -48,6 +49,21 @@ goes_along(PlannerInfo *root)
 	return true;
 }
 
+/* Must no node be offered, as it would change what a set operation above shows? */
+static bool
+is_shown_by_plan(const PlannerInfo *root)
+{
+	while ((root = root->parent_root) != NULL)
+	{
+		if (gc_shows_constants_by_plan(root->parse))
+		{
+			gc_note_refusal("select", "a UNION is over grouping sets with a constant");
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Is this relation the largest piece that could be offloaded?  Not if an aggregate (of those
  * that are offloaded at all) or a larger join takes it along.  Smaller pieces are offered only
@@ -57,7 +73,7 @@ goes_along(PlannerInfo *root)
 static bool
 worth_offering(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (goes_along(root))
+	if (goes_along(root) || is_shown_by_plan(root))
 		return false;
 	if (!bms_equal(rel->relids, GC_ALL_RELIDS(root)))
 		return root->join_info_list != NIL && !gc_planning->whole && !gc_planning->replaying;
@@ -251,7 +267,7 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	}
 	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_WINDOW && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
 		return;
-	if (!is_looked_at(output) || goes_along(root))
+	if (!is_looked_at(output) || goes_along(root) || is_shown_by_plan(root))
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{

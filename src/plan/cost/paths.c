@@ -418,7 +418,7 @@ simply_updatable(PlannerInfo *root)
 	return true;
 }
 
-/* The part of a path's cost up to the last row that LIMIT lets it return; those of a path in another order are all sorted. */
+/* The part of a path's cost up to the last row that LIMIT wants.  It is all of it in another order: rows are sorted. */
 static double
 wanted_share(PlannerInfo *root, RelOptInfo *rel, const Path *path)
 {

@@ -34,10 +34,11 @@ extern void gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInf
 extern void gc_keep_only_offer(RelOptInfo *rel);
 
 /*
- * Translate a whole query level, whose windows are the device's.  conditions: on results of the windows; few: the first rows
- * are wanted, by what they are sorted by.  The translation has a reason if that cannot be.
+ * Translate a whole query level, whose windows are the device's.  conditions: on results of the windows; few: the first
+ * rows are wanted, by what they are sorted by.  The translation has a reason if that cannot be.
  */
-extern struct GcTranslation *gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions, bool few);
+extern struct GcTranslation *gc_translate_with_windows(PlannerInfo *root, PathTarget *target, List *conditions,
+													   bool few);
 
 /* Offer paths from now on (path_hooks.c). */
 extern void gc_path_hooks_install(void);
@@ -52,9 +53,6 @@ extern void gc_prefer_whole(Path *path, const Path *own);
 
 /* Offer a path of ours for all that a query level joins again, with rows in the order that the level sorts them in. */
 extern void gc_add_sorted_path(PlannerInfo *root, RelOptInfo *rel, GcPath *path);
-
-/* Rows that LIMIT and OFFSET let through, or -1 where that is not known now. */
-extern double gc_limit_rows(const Query *query);
 
 /*
  * Offer the paths of ours for a query level again, for its ORDER BY: with groups in that order, so

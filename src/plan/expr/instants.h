@@ -68,8 +68,8 @@ extern Expr *gc_comparable_instant(Expr *expr, Oid other);
 
 /*
  * A timestamptz as a timestamp, or the opposite, in the time zone that is named, or the session's if zone is NULL.
- * gc_build_offset: the difference that is added to the first.  GC_NO_EXPR with a reason: the zone is not constant; it
- * has several offsets, and the timestamptz is not that of a column, or it is the opposite.
+ * gc_build_offset: the difference that is added to the first.  GC_NO_EXPR with a reason: the zone is not constant.  Or
+ * it has several offsets, and the timestamptz is not that of a column, or it is the opposite.
  */
 extern int	gc_build_local(GcTranslation *tr, int e, Expr *zone);
 extern int	gc_build_instant(GcTranslation *tr, int e, Expr *zone);

@@ -16,9 +16,9 @@
 extern bool gc_aggregates_refused(PlannerInfo *root);
 
 /*
- * Have what the level's groups are made of, if that is not its rows: finer groups, for grouping sets and for
- * aggregates that take each value once.  With sets, their number is the level's first key.  False, with a
- * reason, if that cannot be.
+ * Have what the level's groups are made of, if that is not its rows.  It is finer groups, for grouping sets and for
+ * aggregates that take each value once.  With sets, their number is the level's first key.  False, with a reason, if
+ * that cannot be.
  */
 extern bool gc_open_finer_groups(GcTranslation *tr, List *group_exprs);
 

@@ -3,11 +3,11 @@
  * choice.c
  *	  Which groups or rows of a node are returned: HAVING, and the first few in an order.
  *
- * Decoding a group costs PostgreSQL's side a microsecond, a scan of groups on the device
- * a thousandth of that.  So a last pipeline over the main one's groups tests HAVING, and
- * finds the groups that come first by the leading sort key, and by the next one behind a count.  It takes all ties and some
- * more groups: the Sort and the Limit above the node decide.  Without an order, any groups will do.  Of rows, the main pipeline leaves out those that
- * come behind enough others, whether the node returns what they are sorted by or not.
+ * Decoding a group costs PostgreSQL's side a microsecond, a scan of groups on the device a thousandth of that.  So a
+ * last pipeline over the main one's groups tests HAVING, and finds those that come first by the leading sort key.
+ * Behind a count, which many groups share, it looks at the next key, too.  It takes all ties and some more groups: the
+ * Sort and the Limit above the node decide.  Without an order, any groups will do.  The main pipeline leaves out rows
+ * that come behind enough others, whether the node returns what they are sorted by or not.
  *
  * Planner, in backends.
  *

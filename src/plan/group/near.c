@@ -12,8 +12,8 @@
  * NaN says that nothing is known: of divisions by zero, where digits cancel out, and far from 1.  What is made of NaN
  * is NaN, even beside NULL.  So no group is dropped whose condition raises an error.
  *
- * Errors are relative ones.  Those of a float's and of a numeric's operation are below ROUNDING: numerics are rounded
- * to 16 significant digits or more, but for standard deviations, which have as many digits as the variance.
+ * Errors are relative ones.  Those of a float's and of a numeric's operation are below ROUNDING, as numerics are
+ * rounded to 16 significant digits or more.  Not so standard deviations, which have as many digits as the variance.
  *
  * Planner, in backends.
  *

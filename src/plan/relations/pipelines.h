@@ -29,9 +29,9 @@ extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
 extern bool gc_union_embed(GcTranslation *tr, GcLeaf *leaf);
 
 /*
- * Have the rows of the node's own level kept, with its window functions over them: a pipeline scans them,
- * which the level's results are translated for.  conditions: on these, which the rows meet.  False, with a
- * reason, if that cannot be.
+ * Have the rows of the node's own level kept, with its window functions over them.  The level's results are
+ * translated for a pipeline that scans them.  conditions: on these, which the rows meet.  False, with a reason, if
+ * that cannot be.
  */
 extern bool gc_windows_stream(GcTranslation *tr, List *conditions);
 

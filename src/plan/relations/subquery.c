@@ -17,7 +17,7 @@
  * windows (cost/windows.c).
  *
  * Grouping sets are made of finer groups (group/agg.c).  A set without columns has a group of no row, which the device
- * does not make: where there is no group, the request is given back.
+ * does not make.  So where there is no group, the request is given back.
  *
  * A subquery that groups nothing is a part of the outer query's join mostly.  One with LIMIT ALL is not: its rows are
  * kept (group/groups.c), to be read as groups are.  So it is with CTEs that are computed once (rewrite/rewrite_cte.c).
@@ -361,9 +361,10 @@ subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 	if (leaf->groups->rows && !leaf->groups->root->parse->hasWindowFuncs)
 		return gc_rows_column(tr, leaf->groups, tle->expr);
 	e = gc_groups_expr(tr, leaf->groups, tle->expr);
+
 	/*
-	 * Quotients of a build are computed where they are used, of the groups that joins leave (base/leaf.c).  But PostgreSQL
-	 * divides in all groups, and 0 is an error.
+	 * Quotients of a build are computed where they are used, of the groups that joins leave (base/leaf.c).  But
+	 * PostgreSQL divides in all groups, and 0 is an error.
 	 */
 	if (e >= 0 && leaf->build >= 0 && gc_any_part(tr, e, is_division))
 		gc_build_always(tr, leaf->pipeline, e);

@@ -29,4 +29,10 @@ typedef struct GcCteChoice
  */
 extern Query *gc_rewrite(Query *parse, bool cursor, ParamListInfo params, GcCteChoice *ctes);
 
+/*
+ * Is it a UNION that shows a constant of grouping sets as NULL, or not, by whether PostgreSQL's plan of it might be
+ * parallel?  Then no node may stand below it.
+ */
+extern bool gc_shows_constants_by_plan(const Query *query);
+
 #endif							/* GC_REWRITE_H */

@@ -8,8 +8,8 @@
  * A node of ours finds its outputs by equal().  So there the output becomes CASE WHEN GROUPING(constant) =
  * 0 THEN constant END, and nobody gets the constant itself.
  *
- * A set operation of PostgreSQL's takes such a constant from the target list of its SELECT, for all rows: it stays there
- * (gc_shows_constant_sets).
+ * A set operation of PostgreSQL's takes such a constant from the target list of its SELECT, for all rows: it stays
+ * there (gc_shows_constant_sets).
  *
  * Planner, in backends.  Works on copies of the statement's query trees.
  *
@@ -45,6 +45,28 @@ is_used_again(const Query *query, Index ref)
 	return get_sortgroupref_clause_noerr(ref, query->sortClause) || get_sortgroupref_clause_noerr(ref, query->distinctClause);
 }
 
+static bool
+is_constant(const TargetEntry *tle)
+{
+	Node	   *expr = (Node *) tle->expr;
+
+	return !tle->resjunk && !contain_vars_of_level(expr, 0) && !contain_volatile_functions(expr) && !contain_subplans(expr);
+}
+
+bool
+gc_groups_by_constant(const Query *query)
+{
+	ListCell   *lc;
+
+	/* From 18 on it is an output of the grouping, which has an entry in the range table. */
+	foreach(lc, query->groupingSets && PG_VERSION_NUM < 180000 ? query->groupClause : NIL)
+	{
+		if (is_constant(get_sortgroupclause_tle(lfirst(lc), query->targetList)))
+			return true;
+	}
+	return false;
+}
+
 /* The output that is grouped by, if it is a constant. */
 static TargetEntry *
 constant_output(Query *query, const SortGroupClause *clause)
@@ -53,8 +75,7 @@ constant_output(Query *query, const SortGroupClause *clause)
 	Node	   *expr = (Node *) tle->expr;
 	ListCell   *lc;
 
-	if (tle->resjunk || contain_vars_of_level(expr, 0) || contain_volatile_functions(expr) || contain_subplans(expr) ||
-		is_used_again(query, clause->tleSortGroupRef))
+	if (!is_constant(tle) || is_used_again(query, clause->tleSortGroupRef))
 		return NULL;
 	/* GROUPING() of an equal constant is equal, whichever it is of. */
 	expr = eval_const_expressions(NULL, copyObject(expr));
@@ -74,10 +95,7 @@ gc_has_constant_sets(Query *query)
 {
 	ListCell   *lc;
 
-	/* From 18 on it is an output of the grouping, which has an entry in the range table. */
-	if (PG_VERSION_NUM >= 180000)
-		return false;
-	foreach(lc, query->groupingSets ? query->groupClause : NIL)
+	foreach(lc, gc_groups_by_constant(query) ? query->groupClause : NIL)
 	{
 		if (constant_output(query, lfirst_node(SortGroupClause, lc)))
 			return true;

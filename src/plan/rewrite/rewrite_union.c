@@ -198,13 +198,13 @@ is_flat(const SetOperationStmt *op)
 		(IsA(left, RangeTblRef) || (left->op == op->op && is_flat(left)));
 }
 
-/* Is there an EXCEPT? */
+/* Is there such an operation? */
 static bool
-has_except(Node *tree)
+has_operation(Node *tree, SetOperation which)
 {
 	const SetOperationStmt *op = (const SetOperationStmt *) tree;
 
-	return !IsA(tree, RangeTblRef) && (op->op == SETOP_EXCEPT || has_except(op->larg) || has_except(op->rarg));
+	return !IsA(tree, RangeTblRef) && (op->op == which || has_operation(op->larg, which) || has_operation(op->rarg, which));
 }
 
 /* Is it a set operation with INTERSECT or EXCEPT that becomes GROUP BY? */
@@ -272,10 +272,16 @@ gc_shows_constant_sets(const Query *query)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
-		if (rte->rtekind == RTE_SUBQUERY && gc_has_constant_sets(rte->subquery))
+		if (rte->rtekind == RTE_SUBQUERY && gc_groups_by_constant(rte->subquery))
 			return true;
 	}
 	return false;
+}
+
+bool
+gc_shows_constants_by_plan(const Query *query)
+{
+	return gc_shows_constant_sets(query) && has_operation(query->setOperations, SETOP_UNION);
 }
 
 /* Does it refer to the recursive CTE that it is? */
@@ -639,7 +645,7 @@ select_groups(Query *query, Query *from, SetOperationStmt *op, int deeper, bool 
 		repeat_groups(query, from, op, deeper);
 	else
 		group_by_sides(query, from, op, deeper);
-	if (within && has_except((Node *) op) && query->limitOffset == NULL)
+	if (within && has_operation((Node *) op, SETOP_EXCEPT) && query->limitOffset == NULL)
 		query->limitOffset = (Node *) gc_make_int8(0);
 }
 

@@ -38,8 +38,8 @@ typedef struct GcRunKernels
 {
 	GcPipelineKernel **of;		/* per pipeline */
 	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
-	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its groups;
-								 * 0: it made none, or with others */
+	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its
+								 * groups; 0: it made none, or with others */
 	int			attempts;		/* to plan passes, each of which may want others */
 } GcRunKernels;
 
