@@ -281,7 +281,7 @@ check_chosen(const Scan *s, const bool *chosen, u64 n)
 			last = &s->groups[c];
 	}
 	if (s->consumer == CHOICE)
-		return n == passed;
+		return n == (s->wanted == 0 || passed < s->wanted ? passed : s->wanted);
 	/* ties with the last are chosen, too */
 	for (u32 c = 0; c < s->cells && last; c++)
 	{
@@ -418,7 +418,7 @@ check_infinite(Scan *s, const Loaded *k, const GcKernelSource *source)
 static void
 test_scan(Scan *like, const GcNvrtc *nvrtc)
 {
-	static const u64 wanted[] = {1, 5, 33, 1000, 100000};
+	static const u64 wanted[] = {1, 5, 33, 1000, 100000, 0};	/* 0: all, without an order */
 	GcKernelSource source = {0};
 	Loaded		k = {0};
 	char	   *text = NULL;
@@ -454,7 +454,7 @@ test_scan(Scan *like, const GcNvrtc *nvrtc)
 				free(other.text);
 			}
 		}
-		for (int n = 0; n < (s->consumer == FIRST ? 5 : 1); n++)
+		for (int n = 0; n < (s->consumer == FIRST ? 5 : s->consumer == CHOICE ? 6 : 1); n++)
 		{
 			s->wanted = wanted[n];
 			wrong += !check_scan(s, &k, &source, (u32) (i + n));
