@@ -346,6 +346,8 @@ publish_status(GcWorkerState state, const GcError *err)
 	strlcpy(s->reason, err ? err->detail : "", sizeof(s->reason));
 	s->started_at = GetCurrentTimestamp();
 	pg_atomic_write_u32(&s->worker_pid, MyProcPid);
+	/* Requests of a device that is lost are over: sessions of other devices count these. */
+	pg_atomic_write_u32(&s->running, 0);
 	pg_write_barrier();
 	pg_atomic_write_u32(&s->state, state);
 	gc_device_state_changed();
