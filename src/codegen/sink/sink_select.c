@@ -94,7 +94,8 @@ emit_order(Cg *cg)
 {
 	cg_emit_image(cg);
 	text_addf(cg->out, "if (to_pass == 0) {\n"
-			  "if (gc_image != GC_ORDER_FIRST && gc_image != GC_ORDER_LAST) { gc_best = GC_MAX(gc_best, gc_image); gc_last = GC_MAX(gc_last, ~gc_image); }\n"
+			  "if (gc_image == GC_ORDER_FIRST || gc_image == GC_ORDER_LAST) continue;\n"
+			  "gc_best = GC_MAX(gc_best, gc_image); gc_last = GC_MAX(gc_last, ~gc_image);\n"
 			  "continue;\n}\n"
 			  "if (to_pass == 1) { GC_TOP_COUNT(to_top, gc_image, block); continue; }\n"
 			  "if (gc_top_bin(to_top, gc_image) > gc_last_bin) continue;\n");
