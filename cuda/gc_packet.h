@@ -28,9 +28,9 @@
  * the rows that are left of them, until these are enough for all of its threads.  Then it empties it.  Its control
  * block counts the packets that are in memory.
  *
- * Slots do not depend on who takes a row.  A full kernel's warp takes a part of a tile.  In quick kernels and on device
- * host, threads take whole tiles together.  A row becomes one packet at most.  Runs and steps are whole tiles, and a
- * slot has room for all rows of the next step before it begins.
+ * Slots do not depend on the thread that takes a row.  A full kernel's warp takes a part of a tile.  In quick kernels
+ * and on device host, threads take whole tiles together.  A row becomes one packet at most.  Runs and steps are whole
+ * tiles, and a slot has room for all rows of the next step before it begins.
  *
  * The control block begins with words of 64 bits: GC_CHANNEL_WORDS for bitmaps of slots that are in use, and of
  * slots that are full.  Behind them are 32-bit words.  Each slot has two, for which chunk its packets are of, and

@@ -290,7 +290,7 @@ define_server_settings(void)
 							   PGC_POSTMASTER, GUC_LIST_INPUT, check_devices, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.device_memory_limit",
 							"Sets the amount of device memory to take.",
-							"0 means most of what is free.  The worker takes it when it starts. For example, 60GB leaves 20GB of a card's 80GB to other programs.",
+							"0 means most of the free memory. The worker takes it when it starts. For example, 60GB leaves 20GB of a card's 80GB to other programs.",
 							&gc_device_memory_limit_mb, 0, 0, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.host_cache_size",

@@ -26,7 +26,7 @@
 
 /*
  * A dense build's key range may be DENSE_BUILD_FACTOR times its rows, or DENSE_BUILD_MIN if that is more, but at most
- * DENSE_BUILD_MAX.  It may be more on a device with so many times DENSE_BUILD_PART bytes of memory, up to
+ * DENSE_BUILD_MAX.  It may be more on a large device, a key for each DENSE_BUILD_PART bytes of its memory, up to
  * DENSE_GREATEST_MAX.  TPC-H's orders at scale 100 have 150 million rows, and keys up to 600 million.  A set takes one
  * bit for a key; in a hash build a row takes more than 200.
  */

@@ -29,7 +29,7 @@
 
 #define INTERRUPT_MASK	0x3ff
 
-/* The session evaluates so many entries itself, and has workers do the others if they will take it so long. */
+/* Entries that the session evaluates first; and milliseconds: workers evaluate the others if these take it longer. */
 #define TRIED_ENTRIES	1024
 #define WORKERS_MS		50
 

@@ -628,7 +628,7 @@ gc_make_lookup_room(GcScanState *node)
 	return true;
 }
 
-/* An expression's table is published once it has so many entries, and whenever it has twice as many. */
+/* Entries with which an expression's table is published first.  It is again whenever their number has doubled. */
 #define FIRST_ENTRIES	(1 << 16)
 
 /*

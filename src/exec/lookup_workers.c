@@ -273,7 +273,7 @@ take_blocks(shm_mq_handle **queues, uint32 n, const Task *t, const GcEntries *en
 	MemoryContextDelete(scratch);
 }
 
-/* With the workers that could be launched. */
+/* Entries computed by the workers that could be launched, and by this session. */
 static void
 use_workers(ParallelContext *pcxt, Task *t, const GcEntries *entries)
 {

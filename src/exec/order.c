@@ -155,7 +155,7 @@ gc_order_value(GcOrderColumn *column, GcKind kind, uint64 n)
  *-------------------------------------------------------------------------
  */
 
-/* Where bits are in the packed words of rows. */
+/* A place of bits in the packed words of rows. */
 typedef struct Place
 {
 	uint64	   *words;			/* of each row */
@@ -328,7 +328,7 @@ sort_by_key(KeyedRow *rows, KeyedRow *spare, uint64 count)
 	return rows;
 }
 
-/* By all words, the last one first. */
+/* Sort rows by all words, the last one first. */
 static void
 order_by_words(const GcOrdering *o, uint32 *order)
 {

@@ -73,7 +73,7 @@ extern void gc_order_add(GcOrdering *o, const GcOrderColumn *column);
  */
 extern uint32 *gc_order_finish(const GcOrdering *o, const GcOrderColumn *columns, int ncolumns, bool exactly);
 
-/* The same, of columns that are all there. */
+/* The order of rows whose columns are all filled in, likewise. */
 extern uint32 *gc_order_rows(const GcOrderColumn *columns, int ncolumns, uint64 count, bool exactly);
 
 /* The comparisons of these columns. */

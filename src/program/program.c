@@ -581,7 +581,7 @@ check_pipeline(const GcProgram *p, u16 n, GcError *err)
 	return check_sink(p, n, err);
 }
 
-/* What the kernel of a pipeline can read of a row, at one of its steps. */
+/* Parts of a row that the kernel of a pipeline can read, at one of its steps. */
 typedef struct Reader
 {
 	const GcProgram *p;
@@ -627,7 +627,7 @@ can_read_refs(Reader *r, u16 first, u16 n)
 	return true;
 }
 
-/* The same of a step; those behind it can read what it gives. */
+/* Does a step read nothing else?  Steps behind it can read the build that it probes. */
 static bool
 can_read_step(Reader *r, const GcPStep *step)
 {
@@ -644,7 +644,7 @@ can_read_step(Reader *r, const GcPStep *step)
 	return true;
 }
 
-/* The same of a sink. */
+/* Does a sink read nothing else? */
 static bool
 can_read_sink(Reader *r, const GcPPipeline *pl)
 {

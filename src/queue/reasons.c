@@ -4,7 +4,7 @@
  *	  Counts by table, for gpuconc_advise(): why queries were PostgreSQL's, and which order of rows would pay.
  *
  * Process and threads: backends.  Two hash tables in main shared memory, made at server start and never freed.  Lock:
- * an LWLock for both, held for a look-up, and exclusively only for what is new, and for a reset.
+ * an LWLock for both, held for a look-up, and exclusively only for a new entry, and for a reset.
  *
  *-------------------------------------------------------------------------
  */

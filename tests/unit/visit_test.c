@@ -120,7 +120,7 @@ typedef void (*Launcher) (const Launch *l, u32 lane);
 	visited[gc_src.chunk][gc_r] += found[gc_j] == ~gc_r ? 1 : 100; \
 	GC_END_SELECTED_ROWS
 
-/* As codegen/sink/packets.c and kernel.c generate them. */
+/* Packets, as codegen/sink/packets.c and kernel.c generate them. */
 #define PACKETS_OF_LAUNCH \
 	const u32	block = l->block, nblocks = l->nblocks, nthreads = l->nthreads, thread = 32 * l->warp + lane; \
 	const GcArgs gc_a = l->args; \
@@ -380,7 +380,7 @@ test_density(u32 one_of)
 	}
 }
 
-/* With one row in `one_of` marked, as packets: in slots that another launch empties, and refilled by blocks of a warp. */
+/* Rows as packets, one in `one_of` marked: in slots that another launch empties, and refilled by blocks of a warp. */
 static void
 test_packets(u32 one_of)
 {

@@ -27,7 +27,7 @@
 /* Entries of an array that grows, at first; a power of two. */
 #define FIRST_ROOM	64
 
-/* Constants of conditions are told apart up to so many parameters; with more, room for them would be short. */
+/* Parameters up to which constants of conditions are told apart; with more, room for them would be short. */
 #define MOST_APART	(GC_MAX_PARAMS / 4)
 
 int

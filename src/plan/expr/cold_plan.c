@@ -3,7 +3,7 @@
  * cold_plan.c
  *	  A node of which no more than its kernels are wanted.  See cold_plan.h.
  *
- * It is bound, and returns no rows: it needs neither targets nor plans below.
+ * Such a node is bound, and returns no rows: it needs neither targets nor plans below.
  *
  *-------------------------------------------------------------------------
  */

@@ -90,7 +90,7 @@ extern void gc_turn_unions(const GcQueryLevel *level, bool *changed);
 /* Has the query itself grouping sets with a constant that is put out?  From 18 on that is nothing special. */
 extern bool gc_groups_by_constant(const Query *query);
 
-/* The same, of one that can be turned into GROUPING(). */
+/* Has it such a constant that can be turned into GROUPING()? */
 extern bool gc_has_constant_sets(Query *query);
 
 /* Is it a set operation over a query with a constant, but for UNION ALL of equal types?  There it is not NULL. */
