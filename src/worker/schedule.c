@@ -353,7 +353,7 @@ attach_position(u32 scan, u32 ntiles)
 
 		if (l->scan == scan && l->ntiles == ntiles && done < l->predicted_us &&
 			l->predicted_us >= ATTACH_LEAST_US)
-			return (u32) (l->first_tile + (u64) (ntiles * (done / l->predicted_us))) % ntiles;
+			return gc_sched_tile_of(l->first_tile, ntiles, done / l->predicted_us);
 	}
 	return 0;
 }

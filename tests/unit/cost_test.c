@@ -647,6 +647,16 @@ test_tile_shift(const GcProfile *gpu)
 	is(wrong, 0, "processors' tiles stay whole");
 }
 
+static void
+test_tile_of(void)
+{
+	is(gc_sched_tile_of(0, 100, .25), 25, "a quarter of a scan");
+	is(gc_sched_tile_of(90, 100, .25), 15, "a quarter of a scan that begins near the end");
+	is(gc_sched_tile_of(UINT32_MAX - 1, UINT32_MAX, 1), UINT32_MAX - 1, "all of the largest scan");
+	is(gc_sched_tile_of(0, 1, .99), 0, "one tile");
+	is(gc_sched_tile_of(0, 0, .5), 0, "a scan that passes over all chunks");
+}
+
 int
 main(void)
 {
@@ -673,5 +683,6 @@ main(void)
 	test_room(gpu);
 	test_host_variants();
 	test_tile_shift(gpu);
+	test_tile_of();
 	return tap_done();
 }

@@ -182,3 +182,9 @@ gc_sched_tile_shift(const GcProfile *profile, uint64_t tiles, uint32_t tile_rows
 		shift++;
 	return shift;
 }
+
+uint32_t
+gc_sched_tile_of(uint32_t first, uint32_t ntiles, double done)
+{
+	return ntiles > 0 ? (first + (uint64_t) (ntiles * done)) % ntiles : 0;
+}
