@@ -17,7 +17,7 @@ def psql(text, check=True):
 
 
 def answer(query, mode, seconds, args):
-    """(rows, 'least milliseconds after the first execution (those of the first)') or (None, what went wrong)."""
+    """(rows, 'least milliseconds after the first execution (those of the first)'), without args.runs the latter alone, or (None, what went wrong)."""
     settings = [f"statement_timeout = '{seconds}s'", f'gpuconc.debug_offload = {mode}', 'gpuconc.enabled = on',
                 'gpuconc.cold = wait'] + args.set
     text = ''.join(f'SET {s};\n' for s in settings) + '\\timing on\n' + query + ';\n\\o /dev/null\n' + (query + ';\n') * args.runs
@@ -25,7 +25,8 @@ def answer(query, mode, seconds, args):
     if status:
         return None, out.strip().split('\n')[0]
     times = [float(t) for t in re.findall(r'^Time: ([\d.]+) ms', out, re.M)]
-    return sorted(line for line in out.splitlines() if not line.startswith('Time: ')), f'{min(times[1:])} ({times[0]})'
+    said = f'{min(times[1:])} ({times[0]})' if args.runs else f'{times[0]}'
+    return sorted(line for line in out.splitlines() if not line.startswith('Time: ')), said
 
 
 def by_duckdb(connection, query, args):

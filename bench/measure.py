@@ -1,4 +1,4 @@
-"""Common code of the parts of run.py: psql, pgbench, timing, and reports in Markdown."""
+"""Common code of the parts of run.py: psql, pgbench, timing, servers that are started anew, and reports in Markdown."""
 import math
 import os
 import platform
@@ -67,6 +67,44 @@ def timings(sql, times, setup, warm=1):
     return [float(t) for t in re.findall(r'^Time: ([0-9.]+) ms', out, re.M)][warm:]
 
 
+class Restarts:
+    """
+    The server that psql's environment names, started anew with settings of one start.
+
+    Its system user runs this, with pg_ctl on PATH.  Leaving the context starts the server as it was found; the log of
+    all these starts goes to one file.
+    """
+
+    def __init__(self, log, settings=()):
+        """settings: of all starts, as NAME=VALUE."""
+        self.settings, self.data, self.log = settings, value('show data_directory'), log
+        with open(os.path.join(self.data, 'postmaster.opts')) as f:
+            self.options = shlex.split(f.read())[3:]        # behind -D and the folder, which pg_ctl gives again
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.settings = ()
+        self.start()
+
+    def pg_ctl(self, *args):
+        return subprocess.run(['pg_ctl', '-D', self.data, '-w', '-t', '300', '-s', '-l', self.log, *args]).returncode == 0
+
+    def start(self, *settings):
+        """Stop the server, and start it with these settings; returns when the start began."""
+        self.pg_ctl('-m', 'fast', 'stop')
+        begin = time.monotonic()
+        if not self.pg_ctl('-o', shlex.join(self.options + [word for s in (*self.settings, *settings) for word in ('-c', s)]), 'start'):
+            sys.exit(f'the server does not start: see {self.log}')
+        return begin
+
+
+def wait_for_devices():
+    while value("select bool_or(state = 'starting') from gpuconc_devices") == 't':
+        time.sleep(0.05)
+
+
 def script(directory, name, sql):
     """A pgbench script; returns its path."""
     path = os.path.join(directory, name)
@@ -132,8 +170,8 @@ class Report:
     def __init__(self, path, commit, command, title=None, table='lineorder'):
         self.path, self.text, self.failures = path, '', 0
         self.kept, self.quiet = None, False
-        device = value('select device from gpuconc_devices')
-        name = value('select name from gpuconc_devices')
+        device, name = value("select string_agg(distinct device, ', '), string_agg(name, ', ' order by number) "
+                             'from gpuconc_devices').split('|')
         machine = f'{os.cpu_count()} cores {cpu_model()}' + (f', {name}' if device == 'cuda' else '')
         self.caption = (f'*Device {device}; {machine}; commit {commit}; {time.strftime("%Y-%m-%d")}; '
                         f'`{command}`*\n')
@@ -143,8 +181,7 @@ class Report:
                                f"from pg_class where oid = '{table}'::regclass").split('|')
         if value('show debug_assertions') == 'on':
             self.add('**This server checks assertions: its figures mean nothing.**\n')
-        self.add(f'- device: {device} ({value("select name from gpuconc_devices")}; '
-                 f'{value("select target from gpuconc_devices")})\n'
+        self.add(f'- device: {device} ({name}; {value("select string_agg(distinct target, $$, $$) from gpuconc_devices")})\n'
                  f'- machine: {machine}; {platform.system()} {platform.release()}\n'
                  f'- server: {value("show server_version")}; '
                  + ', '.join(f'{s} {value("show " + s)}' for s in (

@@ -15,10 +15,10 @@ def options(settings):
     return ' '.join('-c ' + s for s in settings)
 
 
-def pgbench(scripts, clients, seconds, settings=(), rate=None, log=None):
+def pgbench(scripts, clients, seconds, settings=(), rate=None, log=None, protocol='prepared'):
     """Start pgbench; scripts are texts, of which each transaction takes one at random."""
     folder = tempfile.mkdtemp()
-    command = ['pgbench', '-n', '-M', 'prepared', '-c', str(clients), '-j', str(min(clients, 8)), '-T', str(seconds)]
+    command = ['pgbench', '-n', '-M', protocol, '-c', str(clients), '-j', str(min(clients, 8)), '-T', str(seconds)]
     for i, script in enumerate(scripts):
         path = Path(folder) / f'{i}.sql'
         path.write_text(script)
