@@ -45,11 +45,19 @@
 /* Values that are merged before the lock is released for a moment. */
 #define MERGE_AT_ONCE		(1 << 13)
 
+/* Bits of a value's hash that its bucket has, beside the code.  So few other values have to be looked at. */
+#define BUCKET_HASH			0xf0000000
+
+/* A value's bucket is asked for so many values before its turn: buckets lie anywhere. */
+#define FETCH_AHEAD			16
+
+StaticAssertDecl(GC_DICT_MAX_VALUES < ~BUCKET_HASH, "codes and bits of hashes fit a bucket");
+
 #define HASH_FACTOR			UINT64CONST(0x9E3779B97F4A7C15)
 
 /*
  * Values and the table that finds them, wherever they lie.  bucket[] holds code
- * + 1, or 0; nbuckets is a power of two and at least half as much again as capacity.
+ * + 1 and BUCKET_HASH of the hash, or 0; nbuckets is a power of two and at least half as much again as capacity.
  */
 typedef struct GcValues
 {
@@ -134,37 +142,44 @@ values_find(const GcValues *v, uint32 n, const char *bytes, uint32 len, uint32 h
 
 	for (uint32 b = hash & mask;; b = (b + 1) & mask)
 	{
-		uint32		code = pg_atomic_read_u32(&v->bucket[b]);
+		const uint32 bucket = pg_atomic_read_u32(&v->bucket[b]);
+		const uint32 code = (bucket & ~BUCKET_HASH) - 1;
 
-		if (code == 0)
+		if (bucket == 0)
 			return -1;
-		code--;
 
 		/* Codes from n on are being added just now: not there, for us. */
-		if (code < n && v->hash[code] == hash &&
+		if (((bucket ^ hash) & BUCKET_HASH) == 0 && code < n && v->hash[code] == hash &&
 			v->start[code + 1] - v->start[code] == len &&
 			memcmp(v->bytes + v->start[code], bytes, len) == 0)
 			return code;
 	}
 }
 
-/* Append a value that is not there; the caller has seen to it that it fits. */
-static void
-values_append(GcValues *v, uint32 code, const char *bytes, uint32 len, uint32 hash)
+/* Put a code into the first bucket that is free. */
+static inline void
+put_code(GcValues *v, uint32 code, uint32 hash)
 {
 	uint32		mask = v->nbuckets - 1;
 	uint32		b = hash & mask;
 
+	while (pg_atomic_read_u32(&v->bucket[b]) != 0)
+		b = (b + 1) & mask;
+	pg_atomic_write_u32(&v->bucket[b], (code + 1) | (hash & BUCKET_HASH));
+}
+
+/* Append a value that is not there; the caller has seen to it that it fits. */
+static void
+values_append(GcValues *v, uint32 code, const char *bytes, uint32 len, uint32 hash)
+{
 	Assert(code < v->capacity && v->start[code] + len <= v->bytes_capacity);
 	memcpy(v->bytes + v->start[code], bytes, len);
 	v->start[code + 1] = v->start[code] + len;
 	v->hash[code] = hash;
-	while (pg_atomic_read_u32(&v->bucket[b]) != 0)
-		b = (b + 1) & mask;
 
 	/* For lock-free readers: the value before the way to it. */
 	pg_write_barrier();
-	pg_atomic_write_u32(&v->bucket[b], code + 1);
+	put_code(v, code, hash);
 }
 
 /* Is there room for so many values and bytes more? */
@@ -213,8 +228,6 @@ values_init(GcValues *v, char *p, uint32 capacity, Size bytes_capacity)
 static void
 values_copy(GcValues *dst, const GcValues *src, uint32 n)
 {
-	uint32		mask = dst->nbuckets - 1;
-
 	memcpy(dst->start, src->start, (n + 1) * sizeof(uint64));
 	memcpy(dst->hash, src->hash, n * sizeof(uint32));
 	memcpy(dst->bytes, src->bytes, src->start[n]);
@@ -224,13 +237,7 @@ values_copy(GcValues *dst, const GcValues *src, uint32 n)
 		return;
 	}
 	for (uint32 code = 0; code < n; code++)
-	{
-		uint32		b = dst->hash[code] & mask;
-
-		while (pg_atomic_read_u32(&dst->bucket[b]) != 0)
-			b = (b + 1) & mask;
-		pg_atomic_write_u32(&dst->bucket[b], code + 1);
-	}
+		put_code(dst, code, dst->hash[code]);
 }
 
 /*-------------------------------------------------------------------------
@@ -394,8 +401,10 @@ merge_values(GcColState *state, const GcDictView *view, uint32 i, uint32 end, ui
 	{
 		const char *bytes = own->bytes + own->start[i];
 		uint32		len = own->start[i + 1] - own->start[i];
-		int64		found = values_find(values, count, bytes, len, own->hash[i]);
+		int64		found;
 
+		__builtin_prefetch(&values->bucket[own->hash[Min(i + FETCH_AHEAD, end - 1)] & (values->nbuckets - 1)]);
+		found = values_find(values, count, bytes, len, own->hash[i]);
 		if (found < 0)
 		{
 			values_append(values, count, bytes, len, own->hash[i]);
