@@ -39,7 +39,7 @@
 #define DICT_FIRST_VALUES	256
 #define DICT_FIRST_BYTES	4096
 
-/* Growth leaves room for half as much again, from so many values on for a quarter. */
+/* Growth leaves room for half as much again, from so many values on for a quarter; for more if a load has far to go. */
 #define DICT_LARGE			(1 << 18)
 
 /* Values that are merged before the lock is released for a moment. */
@@ -313,17 +313,17 @@ gc_dict_bytes(const GcColState *state)
 	return state->dict && !state->retired ? state->dict->obj.size : 0;
 }
 
-/* Capacities of a larger dictionary. */
+/* Capacities of a larger dictionary, for as much more in each of so many chunks; but twice its values at most. */
 static void
-grown_capacity(const GcDict *dict, uint32 count, uint32 more, Size more_bytes,
+grown_capacity(const GcDict *dict, uint32 count, uint32 more, Size more_bytes, uint32 chunks,
 			   uint32 *capacity, Size *bytes_capacity)
 {
 	uint64		values = (uint64) count + more;
 	Size		bytes = dict->values.start[count] + more_bytes;
 	int			part = values < DICT_LARGE ? 2 : 4;
 
-	*capacity = Max(values + values / part, dict->values.capacity);
-	*bytes_capacity = Max(bytes + bytes / part, dict->values.bytes_capacity);
+	*capacity = Max(values + Max(values / part, Min(values, (uint64) more * chunks)), dict->values.capacity);
+	*bytes_capacity = Max(bytes + Max(bytes / part, Min(bytes, more_bytes * chunks)), dict->values.bytes_capacity);
 }
 
 Size
@@ -335,13 +335,13 @@ gc_dict_merge_bytes(const GcColState *state, const GcDictView *view)
 	if (view->nown == 0)
 		return 0;
 	grown_capacity(state->dict, pg_atomic_read_u32(&state->dict->count),
-				   view->nown, view->own.start[view->nown], &capacity, &bytes_capacity);
+				   view->nown, view->own.start[view->nown], 0, &capacity, &bytes_capacity);
 	return dict_size(capacity, bytes_capacity);
 }
 
-/* Replace the dictionary by a larger one.  Under the dictionary's lock. */
+/* Replace the dictionary by a larger one, if need be without room for chunks to come.  Under the dictionary's lock. */
 static GcCode
-grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
+grow(GcColState *state, uint32 more, Size more_bytes, uint32 chunks, GcError *err)
 {
 	GcDict	   *old = state->dict;
 	uint32		count = pg_atomic_read_u32(&old->count);
@@ -349,13 +349,15 @@ grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
 	Size		bytes_capacity;
 	GcDict	   *dict;
 
-	grown_capacity(old, count, more, more_bytes, &capacity, &bytes_capacity);
+	grown_capacity(old, count, more, more_bytes, chunks, &capacity, &bytes_capacity);
 
 	/* Both are there for a while, and some of the table's other columns. */
 	if (dict_size(capacity, bytes_capacity) + old->obj.size > gc_arena_capacity() / 2)
-		return gc_fail(err, GC_NOT_CACHEABLE,
-					   "A dictionary takes too much of gpuconc.host_cache_size.");
+		return chunks > 0 ? grow(state, more, more_bytes, 0, err) :
+			gc_fail(err, GC_NOT_CACHEABLE, "A dictionary takes too much of gpuconc.host_cache_size.");
 	dict = dict_create(capacity, bytes_capacity, old->uid);
+	if (dict == NULL && chunks > 0)
+		return grow(state, more, more_bytes, 0, err);
 	if (dict == NULL)
 		return gc_fail(err, GC_CACHE_FULL,
 					   "There is no room for a dictionary of %zu kB.",
@@ -372,7 +374,7 @@ grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
 
 /* Have room for all own values of a view from number i on.  Under the dictionary's lock. */
 static GcCode
-make_room(GcColState *state, const GcDictView *view, uint32 i, GcError *err)
+make_room(GcColState *state, const GcDictView *view, uint32 i, uint32 chunks, GcError *err)
 {
 	const GcValues *own = &view->own;
 	uint32		count = pg_atomic_read_u32(&state->dict->count);
@@ -386,7 +388,7 @@ make_room(GcColState *state, const GcDictView *view, uint32 i, GcError *err)
 					   "A text column has more than %d values.", GC_DICT_MAX_VALUES);
 	if (values_fit(&state->dict->values, count, more, more_bytes))
 		return GC_OK;
-	return grow(state, more, more_bytes, err);
+	return grow(state, more, more_bytes, chunks, err);
 }
 
 /* Merge own values [i, end) of a view.  Under the dictionary's lock; there is room. */
@@ -421,7 +423,7 @@ merge_values(GcColState *state, const GcDictView *view, uint32 i, uint32 end, ui
  * cannot be merged, values that no row has stay behind, which does no harm.
  */
 GcCode
-gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
+gc_dict_merge(GcColState *state, GcDictView *view, uint32 chunks, uint32 **remap, GcError *err)
 {
 	GcCode		code = GC_OK;
 	uint32	   *map;
@@ -434,7 +436,7 @@ gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
 	{
 		CHECK_FOR_INTERRUPTS();
 		LWLockAcquire(dict_lock(state), LW_EXCLUSIVE);
-		code = make_room(state, view, i, err);
+		code = make_room(state, view, i, chunks, err);
 		if (code == GC_OK)
 			merge_values(state, view, i, Min(view->nown, i + MERGE_AT_ONCE), map);
 		LWLockRelease(dict_lock(state));
