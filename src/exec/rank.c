@@ -33,9 +33,14 @@
 #define RADIX_MIN		64
 #define RADIX_BITS		8
 
+/* A value's bytes are asked for so many items before its turn: values lie anywhere. */
+#define FETCH_AHEAD		16
+
 typedef struct RankItem
 {
 	uint64		key;
+	const char *bytes;			/* the value */
+	uint32		len;
 	uint32		code;
 } RankItem;
 
@@ -158,15 +163,13 @@ begin_ranking(Ranking *r, GcKind kind, const GcPlanLut *lut, const GcDictView *d
 
 /* The value's bytes from `depth` on, as a number, with zeros behind its end. */
 static uint64
-key_at(const Ranking *r, uint32 code, uint32 depth)
+key_at(const Ranking *r, const RankItem *item, uint32 depth)
 {
 	uint64		key = 0;
-	uint32		len;
-	const char *bytes = gc_dict_get(r->dict, code, &len);
 
-	if (depth >= len)
+	if (depth >= item->len)
 		return 0;
-	memcpy(&key, bytes + depth, Min(len - depth, KEY_BYTES));
+	memcpy(&key, item->bytes + depth, Min(item->len - depth, KEY_BYTES));
 	key = pg_ntoh64(key);
 	if (r->weights)
 	{
@@ -242,7 +245,10 @@ sort_range(const Ranking *r, RankItem *items, RankItem *other, const Range *rang
 	uint32		first = 0;
 
 	for (uint32 i = 0; i < n; i++)
-		items[i].key = key_at(r, items[i].code, range->depth);
+	{
+		__builtin_prefetch(items[Min(i + FETCH_AHEAD, n - 1)].bytes + range->depth);
+		items[i].key = key_at(r, &items[i], range->depth);
+	}
 	if (n < RADIX_MIN)
 		insertion_sort(items, n);
 	else
@@ -276,7 +282,10 @@ sort_by_keys(Ranking *r, uint32 *order, uint32 n)
 
 	todo[0] = (Range) {0, n, 0};
 	for (uint32 i = 0; i < n; i++)
+	{
 		items[i].code = order[i];
+		items[i].bytes = gc_dict_get(r->dict, order[i], &items[i].len);
+	}
 	while (ntodo > 0)
 	{
 		Range		range = todo[--ntodo];

@@ -339,6 +339,7 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 	GcLoadJob  *job = loader->job;
 	GcColumnSet *set = reading->set;
 	GcEncoder  *encoder = gc_reader_encoder(set->reader);
+	const uint32 to_come = job->chunks_total - job->chunks_done - 1;
 
 	for (int i = 0; i < set->ncols; i++)
 	{
@@ -350,7 +351,7 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 		if (set->dicts[i] == NULL || gc_encoder_problem(encoder, i) != GC_COL_OK)
 			continue;
 
-		code = gc_dict_merge(col->state, set->dicts[i], &remap, &err);
+		code = gc_dict_merge(col->state, set->dicts[i], to_come, &remap, &err);
 		for (int tries = 0; code == GC_CACHE_FULL && tries < 3; tries++)
 		{
 			Size		size = gc_dict_merge_bytes(col->state, set->dicts[i]);
@@ -364,7 +365,7 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 			if (!gc_store_is_current(&job->key, job->version))
 				code = gc_fail(&err, GC_CANCELLED, STALE_DETAIL);
 			else
-				code = gc_dict_merge(col->state, set->dicts[i], &remap, &err);
+				code = gc_dict_merge(col->state, set->dicts[i], to_come, &remap, &err);
 		}
 
 		/* The other columns need not suffer for a dictionary that finds no room. */

@@ -39,17 +39,25 @@
 #define DICT_FIRST_VALUES	256
 #define DICT_FIRST_BYTES	4096
 
-/* Growth leaves room for half as much again, from so many values on for a quarter. */
+/* Growth leaves room for half as much again, from so many values on for a quarter; for more if a load has far to go. */
 #define DICT_LARGE			(1 << 18)
 
 /* Values that are merged before the lock is released for a moment. */
 #define MERGE_AT_ONCE		(1 << 13)
 
+/* Bits of a value's hash that its bucket has, beside the code.  So few other values have to be looked at. */
+#define BUCKET_HASH			0xf0000000
+
+/* A value's bucket is asked for so many values before its turn: buckets lie anywhere. */
+#define FETCH_AHEAD			16
+
+StaticAssertDecl(GC_DICT_MAX_VALUES < ~BUCKET_HASH, "codes and bits of hashes fit a bucket");
+
 #define HASH_FACTOR			UINT64CONST(0x9E3779B97F4A7C15)
 
 /*
  * Values and the table that finds them, wherever they lie.  bucket[] holds code
- * + 1, or 0; nbuckets is a power of two and at least half as much again as capacity.
+ * + 1 and BUCKET_HASH of the hash, or 0; nbuckets is a power of two and at least half as much again as capacity.
  */
 typedef struct GcValues
 {
@@ -134,37 +142,44 @@ values_find(const GcValues *v, uint32 n, const char *bytes, uint32 len, uint32 h
 
 	for (uint32 b = hash & mask;; b = (b + 1) & mask)
 	{
-		uint32		code = pg_atomic_read_u32(&v->bucket[b]);
+		const uint32 bucket = pg_atomic_read_u32(&v->bucket[b]);
+		const uint32 code = (bucket & ~BUCKET_HASH) - 1;
 
-		if (code == 0)
+		if (bucket == 0)
 			return -1;
-		code--;
 
 		/* Codes from n on are being added just now: not there, for us. */
-		if (code < n && v->hash[code] == hash &&
+		if (((bucket ^ hash) & BUCKET_HASH) == 0 && code < n && v->hash[code] == hash &&
 			v->start[code + 1] - v->start[code] == len &&
 			memcmp(v->bytes + v->start[code], bytes, len) == 0)
 			return code;
 	}
 }
 
-/* Append a value that is not there; the caller has seen to it that it fits. */
-static void
-values_append(GcValues *v, uint32 code, const char *bytes, uint32 len, uint32 hash)
+/* Put a code into the first bucket that is free. */
+static inline void
+put_code(GcValues *v, uint32 code, uint32 hash)
 {
 	uint32		mask = v->nbuckets - 1;
 	uint32		b = hash & mask;
 
+	while (pg_atomic_read_u32(&v->bucket[b]) != 0)
+		b = (b + 1) & mask;
+	pg_atomic_write_u32(&v->bucket[b], (code + 1) | (hash & BUCKET_HASH));
+}
+
+/* Append a value that is not there; the caller has seen to it that it fits. */
+static void
+values_append(GcValues *v, uint32 code, const char *bytes, uint32 len, uint32 hash)
+{
 	Assert(code < v->capacity && v->start[code] + len <= v->bytes_capacity);
 	memcpy(v->bytes + v->start[code], bytes, len);
 	v->start[code + 1] = v->start[code] + len;
 	v->hash[code] = hash;
-	while (pg_atomic_read_u32(&v->bucket[b]) != 0)
-		b = (b + 1) & mask;
 
 	/* For lock-free readers: the value before the way to it. */
 	pg_write_barrier();
-	pg_atomic_write_u32(&v->bucket[b], code + 1);
+	put_code(v, code, hash);
 }
 
 /* Is there room for so many values and bytes more? */
@@ -213,8 +228,6 @@ values_init(GcValues *v, char *p, uint32 capacity, Size bytes_capacity)
 static void
 values_copy(GcValues *dst, const GcValues *src, uint32 n)
 {
-	uint32		mask = dst->nbuckets - 1;
-
 	memcpy(dst->start, src->start, (n + 1) * sizeof(uint64));
 	memcpy(dst->hash, src->hash, n * sizeof(uint32));
 	memcpy(dst->bytes, src->bytes, src->start[n]);
@@ -224,13 +237,7 @@ values_copy(GcValues *dst, const GcValues *src, uint32 n)
 		return;
 	}
 	for (uint32 code = 0; code < n; code++)
-	{
-		uint32		b = dst->hash[code] & mask;
-
-		while (pg_atomic_read_u32(&dst->bucket[b]) != 0)
-			b = (b + 1) & mask;
-		pg_atomic_write_u32(&dst->bucket[b], code + 1);
-	}
+		put_code(dst, code, dst->hash[code]);
 }
 
 /*-------------------------------------------------------------------------
@@ -306,17 +313,17 @@ gc_dict_bytes(const GcColState *state)
 	return state->dict && !state->retired ? state->dict->obj.size : 0;
 }
 
-/* Capacities of a larger dictionary. */
+/* Capacities of a larger dictionary, for as much more in each of so many chunks; but twice its values at most. */
 static void
-grown_capacity(const GcDict *dict, uint32 count, uint32 more, Size more_bytes,
+grown_capacity(const GcDict *dict, uint32 count, uint32 more, Size more_bytes, uint32 chunks,
 			   uint32 *capacity, Size *bytes_capacity)
 {
 	uint64		values = (uint64) count + more;
 	Size		bytes = dict->values.start[count] + more_bytes;
 	int			part = values < DICT_LARGE ? 2 : 4;
 
-	*capacity = Max(values + values / part, dict->values.capacity);
-	*bytes_capacity = Max(bytes + bytes / part, dict->values.bytes_capacity);
+	*capacity = Max(values + Max(values / part, Min(values, (uint64) more * chunks)), dict->values.capacity);
+	*bytes_capacity = Max(bytes + Max(bytes / part, Min(bytes, more_bytes * chunks)), dict->values.bytes_capacity);
 }
 
 Size
@@ -328,13 +335,13 @@ gc_dict_merge_bytes(const GcColState *state, const GcDictView *view)
 	if (view->nown == 0)
 		return 0;
 	grown_capacity(state->dict, pg_atomic_read_u32(&state->dict->count),
-				   view->nown, view->own.start[view->nown], &capacity, &bytes_capacity);
+				   view->nown, view->own.start[view->nown], 0, &capacity, &bytes_capacity);
 	return dict_size(capacity, bytes_capacity);
 }
 
-/* Replace the dictionary by a larger one.  Under the dictionary's lock. */
+/* Replace the dictionary by a larger one, if need be without room for chunks to come.  Under the dictionary's lock. */
 static GcCode
-grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
+grow(GcColState *state, uint32 more, Size more_bytes, uint32 chunks, GcError *err)
 {
 	GcDict	   *old = state->dict;
 	uint32		count = pg_atomic_read_u32(&old->count);
@@ -342,13 +349,15 @@ grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
 	Size		bytes_capacity;
 	GcDict	   *dict;
 
-	grown_capacity(old, count, more, more_bytes, &capacity, &bytes_capacity);
+	grown_capacity(old, count, more, more_bytes, chunks, &capacity, &bytes_capacity);
 
 	/* Both are there for a while, and some of the table's other columns. */
 	if (dict_size(capacity, bytes_capacity) + old->obj.size > gc_arena_capacity() / 2)
-		return gc_fail(err, GC_NOT_CACHEABLE,
-					   "A dictionary takes too much of gpuconc.host_cache_size.");
+		return chunks > 0 ? grow(state, more, more_bytes, 0, err) :
+			gc_fail(err, GC_NOT_CACHEABLE, "A dictionary takes too much of gpuconc.host_cache_size.");
 	dict = dict_create(capacity, bytes_capacity, old->uid);
+	if (dict == NULL && chunks > 0)
+		return grow(state, more, more_bytes, 0, err);
 	if (dict == NULL)
 		return gc_fail(err, GC_CACHE_FULL,
 					   "There is no room for a dictionary of %zu kB.",
@@ -365,7 +374,7 @@ grow(GcColState *state, uint32 more, Size more_bytes, GcError *err)
 
 /* Have room for all own values of a view from number i on.  Under the dictionary's lock. */
 static GcCode
-make_room(GcColState *state, const GcDictView *view, uint32 i, GcError *err)
+make_room(GcColState *state, const GcDictView *view, uint32 i, uint32 chunks, GcError *err)
 {
 	const GcValues *own = &view->own;
 	uint32		count = pg_atomic_read_u32(&state->dict->count);
@@ -379,7 +388,7 @@ make_room(GcColState *state, const GcDictView *view, uint32 i, GcError *err)
 					   "A text column has more than %d values.", GC_DICT_MAX_VALUES);
 	if (values_fit(&state->dict->values, count, more, more_bytes))
 		return GC_OK;
-	return grow(state, more, more_bytes, err);
+	return grow(state, more, more_bytes, chunks, err);
 }
 
 /* Merge own values [i, end) of a view.  Under the dictionary's lock; there is room. */
@@ -394,8 +403,10 @@ merge_values(GcColState *state, const GcDictView *view, uint32 i, uint32 end, ui
 	{
 		const char *bytes = own->bytes + own->start[i];
 		uint32		len = own->start[i + 1] - own->start[i];
-		int64		found = values_find(values, count, bytes, len, own->hash[i]);
+		int64		found;
 
+		__builtin_prefetch(&values->bucket[own->hash[Min(i + FETCH_AHEAD, end - 1)] & (values->nbuckets - 1)]);
+		found = values_find(values, count, bytes, len, own->hash[i]);
 		if (found < 0)
 		{
 			values_append(values, count, bytes, len, own->hash[i]);
@@ -412,7 +423,7 @@ merge_values(GcColState *state, const GcDictView *view, uint32 i, uint32 end, ui
  * cannot be merged, values that no row has stay behind, which does no harm.
  */
 GcCode
-gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
+gc_dict_merge(GcColState *state, GcDictView *view, uint32 chunks, uint32 **remap, GcError *err)
 {
 	GcCode		code = GC_OK;
 	uint32	   *map;
@@ -425,7 +436,7 @@ gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err)
 	{
 		CHECK_FOR_INTERRUPTS();
 		LWLockAcquire(dict_lock(state), LW_EXCLUSIVE);
-		code = make_room(state, view, i, err);
+		code = make_room(state, view, i, chunks, err);
 		if (code == GC_OK)
 			merge_values(state, view, i, Min(view->nown, i + MERGE_AT_ONCE), map);
 		LWLockRelease(dict_lock(state));

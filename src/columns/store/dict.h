@@ -59,8 +59,9 @@ extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
  * it; remap[own code - first own code] = shared code, palloc'd.
  * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or the arena's largest block, GC_CACHE_FULL without arena memory,
  * GC_CANCELLED if it has been retired.  Needs a guard, unless no other process can retire the dictionary.
+ * chunks: so many are to come, about.
  */
-extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 **remap, GcError *err);
+extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 chunks, uint32 **remap, GcError *err);
 
 /*
  * Identity of the shared values, which growth keeps: equal codes of equal identities are equal
