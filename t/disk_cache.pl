@@ -122,6 +122,95 @@ is(pages_for("from files: $ungrouped", $ungrouped), 0, 'nor of its sums');
 is($node->safe_psql('postgres', $cached), $as_loaded, 'columns are encoded as they were');
 $node->safe_psql('postgres', 'DROP TABLE kinds');
 
+# Dictionaries are in files of their own, by ranges of codes, and are read as they were written.
+sub parts { return grep { /-\d+$/ } files() }
+
+# The device's answers about texts are PostgreSQL's; how many pages were read for them.
+sub texts_pages
+{
+	my ($message) = @_;
+	my $before = loaded();
+
+	is_offloaded($node, $_, "$message: $_") foreach (
+		q{SELECT count(*), count(t), count(DISTINCT t), min(t), max(t) FROM texts},
+		q{SELECT t, count(*), sum(i) FROM texts WHERE t LIKE '%77%' OR t = '' OR t IS NULL GROUP BY t ORDER BY t},
+		q{SELECT i, t FROM texts WHERE t IN ('1', '65535', '65536', '65537', '131072', '149999', 'new 3', 'other 3', 'more 3') ORDER BY i},
+		q{SELECT count(*), max(i) FROM texts WHERE p = 'b '});
+	return loaded() - $before;
+}
+
+# New values, whose rows are on other pages than those of before.
+sub add_texts
+{
+	my ($what) = @_;
+
+	$node->safe_psql('postgres', "INSERT INTO texts SELECT 1000000 + i, '$what ' || i, 'z' FROM generate_series(1, 3000) i");
+	return $node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
+}
+
+$node->safe_psql('postgres', q{
+CREATE TABLE texts AS SELECT i, CASE WHEN i % 11 <> 3 THEN (i % 150000)::text END AS t, (ARRAY['a', 'b', 'b  ', NULL])[i % 4 + 1]::char(4) AS p
+	FROM generate_series(1, 170000) i;
+INSERT INTO texts VALUES (-1, '', ''), (-2, repeat('77', 20000), 'q');
+VACUUM (FREEZE, ANALYZE) texts});
+cmp_ok(texts_pages('texts'), '>', 0, 'they are read from the heap');
+wait_for_files($columns + 3);
+is(scalar(grep { /\.[012]\.-2$/ } parts()), 3, 'three files of a dictionary');
+restart();
+is(texts_pages('texts from files'), 0, 'no page is read');
+
+# A dictionary that grows after it was read, is thrown away, and grows otherwise.
+for my $what ('new', 'other')
+{
+	add_texts($what);
+	cmp_ok(texts_pages("$what values"), '>', 0, 'their pages are read');
+	wait_until($node, "SELECT ($keepers) = 0");
+	$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+	is(texts_pages("$what values from files"), 0, 'no page is read');
+}
+restart();
+is(texts_pages('grown dictionaries from files'), 0, 'no page is read');
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+my @kept = map { [ $_, slurp_file($_) ] } files();
+add_texts('more');
+texts_pages('more values');
+wait_until($node, "SELECT ($keepers) = 0");
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+for my $file (grep { $_->[0] =~ /\.0\.-2$|\.[1-9]\d*\.2$/ } @kept)
+{
+	unlink $file->[0];
+	append_to_file(@$file);
+}
+texts_pages('files of two dictionaries that begin alike');
+wait_until($node, "SELECT ($keepers) = 0");
+
+# Of a dictionary without its end, or with a damaged part, what is left of it does no harm.
+for my $damage ('end', 'part')
+{
+	restart();
+	my ($last) = sort { length($b) <=> length($a) || $b cmp $a } grep { /-2$/ } parts();
+	my ($middle) = grep { /\.1\.-2$/ } parts();
+
+	$damage eq 'end' ? unlink($last) : truncate($middle, (-s $middle) - 8);
+	cmp_ok(texts_pages("without a dictionary's $damage"), '>', 0, 'pages are read');
+	wait_until($node, "SELECT ($keepers) = 0");
+	ok(-e $middle && -e $last, 'it is written anew');
+	restart();
+	is(texts_pages("with its $damage again"), 0, 'no page is read');
+}
+
+# A dictionary most of whose values no row has any more is not kept.
+for (1 .. 3)
+{
+	$node->safe_psql('postgres', "UPDATE texts SET t = t || '+'");
+	$node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
+	texts_pages("updated $_ times");
+}
+wait_until($node, "SELECT ($keepers) = 0");
+restart();
+cmp_ok(texts_pages('after many values'), '>', 0, 'pages are read');
+$node->safe_psql('postgres', 'DROP TABLE texts');
+
 # What is expected of loads, whoever does them then.
 restart();
 my $from_files = expected_load();
