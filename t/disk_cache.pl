@@ -21,6 +21,7 @@ max_worker_processes = 24
 restart_after_crash = on
 }, allows_streaming => 1);
 my $files = $node->data_dir . '/pgsql_tmp_gpuconc';
+my $since;
 my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
 my $query = 'SELECT s, count(*), sum(id), min(d), max(n), avg(n), count(n) FROM t GROUP BY s ORDER BY s';
 
@@ -44,9 +45,10 @@ sub size_of_t
 sub pages_for
 {
 	my ($message, $text) = @_;
-	my $before = loaded();
+	my $before = $since // loaded();
 
 	is_offloaded($node, $text // $query, $message);
+	undef $since;
 	return loaded() - $before;
 }
 
@@ -75,12 +77,24 @@ sub write_files
 	return wait_for_files(5);
 }
 
+# Columns that files have are loaded as the server starts: pages count from the start on.
+sub start
+{
+	my $offset = -s $node->logfile;
+
+	start_server($node);
+	$node->wait_for_log(qr/has looked for files of \d+ tables' columns/, $offset) if files();
+	wait_until($node, "SELECT ($keepers) = 0");
+	$since = 0;
+	return;
+}
+
 sub restart
 {
 	my ($mode) = @_;
 
 	$node->stop($mode // 'fast');
-	start_server($node);
+	start();
 	return;
 }
 
@@ -91,8 +105,11 @@ my $pages = size_of_t();
 cmp_ok(pages_for('first load'), '==', $pages, 'all pages are read');
 wait_for_files(4);
 my $columns = scalar files();
+my $held = 'SELECT relation, column_name, chunks, rows FROM gpuconc_cache ORDER BY 1, 2';
+my $held_before = $node->safe_psql('postgres', $held);
 restart();
 is(scalar files(), $columns, 'files outlive a restart');
+is($node->safe_psql('postgres', $held), $held_before, 'columns are there before a query asks for them');
 is(pages_for('after a restart'), 0, 'no page is read');
 is(pages_for('another column', 'SELECT sum(k) FROM t'), $pages, 'one without files is read from the heap');
 wait_for_files($columns + 1);
@@ -129,13 +146,14 @@ sub parts { return grep { /-\d+$/ } files() }
 sub texts_pages
 {
 	my ($message) = @_;
-	my $before = loaded();
+	my $before = $since // loaded();
 
 	is_offloaded($node, $_, "$message: $_") foreach (
 		q{SELECT count(*), count(t), count(DISTINCT t), min(t), max(t) FROM texts},
 		q{SELECT t, count(*), sum(i) FROM texts WHERE t LIKE '%77%' OR t = '' OR t IS NULL GROUP BY t ORDER BY t},
 		q{SELECT i, t FROM texts WHERE t IN ('1', '65535', '65536', '65537', '131072', '149999', 'new 3', 'other 3', 'more 3') ORDER BY i},
 		q{SELECT count(*), max(i) FROM texts WHERE p = 'b '});
+	undef $since;
 	return loaded() - $before;
 }
 
@@ -184,14 +202,32 @@ for my $file (grep { $_->[0] =~ /\.0\.-2$|\.[1-9]\d*\.2$/ } @kept)
 texts_pages('files of two dictionaries that begin alike');
 wait_until($node, "SELECT ($keepers) = 0");
 
+# Columns' files of another dictionary, which has its values in another order.
+@kept = map { [ $_, slurp_file($_) ] } grep { /\.[1-9]\d*\.[123]$/ } files();
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts'); UPDATE texts SET t = 'moved' WHERE i = 5");
+$node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
+my $relid = $node->safe_psql('postgres', "SELECT 'texts'::regclass::oid");
+unlink grep { m{/\d+\.$relid\.} } files();
+texts_pages('another dictionary');
+wait_until($node, "SELECT ($keepers) = 0");
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+for my $file (@kept)
+{
+	unlink $file->[0];
+	append_to_file(@$file);
+}
+cmp_ok(texts_pages('with files of the one before'), '>', 0, 'these are not believed');
+wait_until($node, "SELECT ($keepers) = 0");
+
 # Of a dictionary without its end, or with a damaged part, what is left of it does no harm.
 for my $damage ('end', 'part')
 {
-	restart();
+	$node->stop;
 	my ($last) = sort { length($b) <=> length($a) || $b cmp $a } grep { /-2$/ } parts();
 	my ($middle) = grep { /\.1\.-2$/ } parts();
 
 	$damage eq 'end' ? unlink($last) : truncate($middle, (-s $middle) - 8);
+	start();
 	cmp_ok(texts_pages("without a dictionary's $damage"), '>', 0, 'pages are read');
 	wait_until($node, "SELECT ($keepers) = 0");
 	ok(-e $middle && -e $last, 'it is written anew');
@@ -213,6 +249,7 @@ $node->safe_psql('postgres', 'DROP TABLE texts');
 
 # What is expected of loads, whoever does them then.
 restart();
+$node->safe_psql('postgres', "SELECT gpuconc_evict('t')");
 my $from_files = expected_load();
 wait_until($node, q{SELECT count(*) = 4 FROM gpuconc_cache WHERE relation = 't'::regclass});
 $node->safe_psql('postgres', "SELECT gpuconc_evict('t')");
@@ -258,9 +295,9 @@ for my $file (@files)
 	$damaged++;
 	truncate($file, int($size / 2)) if $damaged % 10 == 0;
 }
-start_server($node);
+start();
 $pages = size_of_t();
-is(pages_for('files are damaged'), $pages, 'damaged files are not believed');
+cmp_ok(pages_for('files are damaged'), '>=', $pages, 'damaged files are not believed');
 
 # Ends that were not clean, and a directory that was copied while the server ran.
 write_files();
@@ -285,12 +322,12 @@ ok(!-e "$name/pgsql_tmp_gpuconc", 'a base backup leaves them out');
 # An older note of a clean end, of a data directory that has changed since.
 $node->stop;
 my $note = slurp_file("$files/clean_end");
-start_server($node);
+start();
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 2 WHERE id < 100');
 $node->stop;
 unlink "$files/clean_end";
 append_to_file("$files/clean_end", $note);
-start_server($node);
+start();
 is(scalar files(), 0, 'a note of another end is not believed');
 is_offloaded($node, $query, 'nor are the files');
 
@@ -299,7 +336,7 @@ my ($data, $saved) = ($node->data_dir, $node->backup_dir . '/saved');
 $node->stop;
 unlink files();
 system_or_bail('cp', '-a', $data, $saved);
-start_server($node);
+start();
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 5 WHERE id < 1000');
 $node->safe_psql('postgres', 'VACUUM (FREEZE) t');
 pages_for('later');
@@ -307,7 +344,7 @@ wait_for_files(5);
 $node->stop;
 system_or_bail('cp', '-a', "$saved/.", $data);
 cmp_ok(scalar files(), '>', 0, 'files of a later time are there');
-start_server($node);
+start();
 is(scalar files(), 0, 'and are removed: at the next start they would not be told from others');
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 6 WHERE id < 1000');
 $node->safe_psql('postgres', 'VACUUM (FREEZE) t');
@@ -333,7 +370,7 @@ for my $change ('ALTER TABLE t ALTER n TYPE numeric(20,4)', 'VACUUM FULL t', 'AL
 my $unfinished = (files())[0] . '.123';
 $node->stop;
 append_to_file($unfinished, 'x');
-start_server($node);
+start();
 ok(!-e $unfinished, 'what was never written to its end is removed');
 
 # The bound, and off.

@@ -66,7 +66,7 @@ typedef struct GcCleanEnd
 	pg_crc32c	crc;
 } GcCleanEnd;
 
-/* Behind it: row_start, present, lsns, first_missing, missing; data, nulls; or hashes, ends and bytes of a dictionary's part. */
+/* Behind it: row_start, present, lsns, first_missing, missing; data, nulls; or a part's hashes, ends and bytes. */
 typedef struct GcDiskHead
 {
 	uint64		format;
@@ -407,32 +407,64 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 	return ok;
 }
 
+/*-------------------------------------------------------------------------
+ * Reading
+ *-------------------------------------------------------------------------
+ */
+
+/* Has a dictionary the values of the file's codes, which another one may have, too? */
+static bool
+has_codes(const GcDiskHead *head, uint64 id, uint64 n)
+{
+	return head->nknown == 0 || (head->dict_id == id && head->nknown <= n);
+}
+
 /* So many chunks' files are looked for. */
 #define PROBES			8
 
 double
-gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks)
+gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks)
 {
 	const uint32 nprobes = Min(nchunks, PROBES);
-	char		path[MAXPGPATH];
+	GcKeptDict	dict;
 	GcRelKey	key;
 	int			found = 0;
 
 	if (nprobes == 0 || !gc_disk_usable(rel))
 		return 0;
+	dict = gc_disk_dictionary(rel, spec);
 	gc_rel_key(rel, &key);
 	for (uint32 i = 0; i < nprobes; i++)
 	{
-		file_name(path, &key, (uint64) i * nchunks / nprobes, attnum);
-		found += access(path, R_OK) == 0;
+		const uint32 chunkno = (uint64) i * nchunks / nprobes;
+		char		path[MAXPGPATH];
+		GcDiskHead	head;
+
+		file_name(path, &key, chunkno, spec->attnum);
+		found += read_whole(path, &head, sizeof(head)) && is_believed(&head, &key, chunkno, spec) &&
+			has_codes(&head, dict.id, dict.nvalues);
 	}
 	return (double) found / nprobes;
 }
 
-/*-------------------------------------------------------------------------
- * Reading
- *-------------------------------------------------------------------------
- */
+List *
+gc_disk_list(Oid dbid)
+{
+	List	   *oids = NIL;
+	DIR		   *dir = AllocateDir(DIRECTORY);
+	struct dirent *de;
+
+	while ((de = ReadDirExtended(dir, DIRECTORY, LOG)) != NULL)
+	{
+		GcRelKey	key;
+
+		CHECK_FOR_INTERRUPTS();
+		if (parse_name(de->d_name, &key) && (!OidIsValid(dbid) || key.dbid == dbid))
+			oids = list_append_unique_oid(oids, OidIsValid(dbid) ? key.relid : key.dbid);
+	}
+	FreeDir(dir);
+	return oids;
+}
 
 /* Do two files tell of equal rows? */
 static bool
@@ -478,8 +510,7 @@ take_pages(const GcDiskColumn *kept, GcReading *reading)
 static bool
 knows_codes(const GcColState *state, const GcDiskHead *head)
 {
-	return head->nknown == 0 || head->dict_id == own_id(state) ||
-		(head->dict_id == state->kept_id && head->nknown <= state->nkept);
+	return head->dict_id == own_id(state) || has_codes(head, state->kept_id, state->nkept);
 }
 
 /* The column of a chunk that a file has, as the encoder would describe it. */
@@ -580,8 +611,19 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
  * Writing
  *-------------------------------------------------------------------------
  */
-/* What the head of a column's file has, and that of a part of its dictionary. */
-static void
+/* Has a dictionary of so many values not too many that are no row's? */
+static bool
+is_worth(const GcDirectory *dir, uint64 nvalues)
+{
+	uint64		rows = 0;
+
+	for (uint32 c = 0; c < dir->nchunks; c++)
+		rows += dir->chunks[c] ? dir->chunks[c]->nrows : 0;
+	return nvalues / MOST_VALUES_A_ROW <= rows;
+}
+
+/* What heads of columns' and parts' files both have; false: the dictionary is not to be kept. */
+static bool
 begin_head(GcDiskHead *head, const GcDirectory *dir, int col, uint32 number)
 {
 	const GcDirColumn *column = &dir->columns[col];
@@ -595,19 +637,21 @@ begin_head(GcDiskHead *head, const GcDirectory *dir, int col, uint32 number)
 	head->chunkno = number;
 	head->chunk_pages = gc_chunk_pages;
 	if (!GC_KIND_IS_CODE(column->spec.kind))
-		return;
+		return true;
 	head->nknown = gc_dict_count(gc_dict_view(column->state, column->spec.rtrim));
 	if (head->nknown > 0)
 		head->dict_id = head->nknown == column->state->nkept ? column->state->kept_id : own_id(column->state);
+	return is_worth(dir, head->nknown);
 }
 
-/* The head of a column's file, but for checksums. */
-static void
+/* The head of a column's file, but for checksums; false as above. */
+static bool
 make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col)
 {
 	const GcChunkColumn *cell = GC_CELL(dir, chunk->chunkno, col);
 
-	begin_head(head, dir, col, chunk->chunkno);
+	if (!begin_head(head, dir, col, chunk->chunkno))
+		return false;
 	if (head->nknown > 0)
 		head->nknown = cell->span.max + 1;
 	head->npages = chunk->npages;
@@ -620,6 +664,7 @@ make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col)
 	head->span = cell->span;
 	head->data_bytes = cell->data_bytes;
 	head->null_bytes = cell->null_bytes;
+	return true;
 }
 
 /* A file with the rows of a chunk and nothing else; false if a page of it has no LSN, or none is present. */
@@ -662,17 +707,6 @@ is_written(const GcDiskHead *head)
 		old.nvalues == head->nvalues;
 }
 
-/* Are most of the dictionary's values some row's? */
-static bool
-is_worth(const GcDirectory *dir, const GcDiskHead *head)
-{
-	uint64		rows = 0;
-
-	for (uint32 c = 0; c < dir->nchunks; c++)
-		rows += dir->chunks[c] ? dir->chunks[c]->nrows : 0;
-	return head->nknown / MOST_VALUES_A_ROW <= rows;
-}
-
 /* Memory for a file with this head; false if it is too large. */
 static bool
 make_room_in(GcDiskColumn *kept, GcDiskHead *head)
@@ -699,10 +733,8 @@ make_file(GcDiskColumn *kept, const GcDirectory *dir, uint32 chunkno, int col)
 	if (chunk == NULL || dir->columns[col].problem != GC_COL_OK)
 		return false;
 	cell = GC_CELL(dir, chunkno, col);
-	make_head(&head, dir, chunk, col);
-	if (!copy_rows(&rows, &head, chunk) || is_written(&head))
-		return false;
-	if (!is_worth(dir, &head) || !make_room_in(kept, &head))
+	if (!make_head(&head, dir, chunk, col) || !copy_rows(&rows, &head, chunk) || is_written(&head) ||
+		!make_room_in(kept, &head))
 		return false;
 	memcpy(kept->row_start, rows.row_start, rows.data - (char *) rows.row_start);
 	memcpy(kept->data, (void *) (uintptr_t) cell->desc.data, cell->data_bytes);
@@ -723,8 +755,7 @@ make_part(GcDiskColumn *kept, const GcDirectory *dir, uint32 number, int col, bo
 	*more = false;
 	if (column->problem != GC_COL_OK || !GC_KIND_IS_CODE(column->spec.kind))
 		return false;
-	begin_head(&head, dir, col, number);
-	if (first >= head.nknown || !is_worth(dir, &head))
+	if (!begin_head(&head, dir, col, number) || first >= head.nknown)
 		return false;
 	*more = true;
 	head.nvalues = Min(head.nknown - first, PART_VALUES);

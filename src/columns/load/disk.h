@@ -43,10 +43,13 @@ extern void gc_disk_start(void);
 extern bool gc_disk_usable(Relation rel);
 
 /*
- * The part of a column's chunks that have files, from 0 to 1: an estimate, by some of them.  Whether a load will
- * believe them is not asked.
+ * The part of a column's chunks that have files, from 0 to 1: an estimate, by the heads of some of them, and of those of
+ * its dictionary.
  */
-extern double gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks);
+extern double gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks);
+
+/* Tables of a database that have files, whether they are believed or not; InvalidOid: databases. */
+extern List *gc_disk_list(Oid dbid);
 
 /* The dictionary of a column that is not in the cache, as files have it. */
 extern GcKeptDict gc_disk_dictionary(Relation rel, const GcColSpec *spec);

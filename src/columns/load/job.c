@@ -278,9 +278,8 @@ add_hot_chunks(GcJobData *data, const GcLoadPlan *plan)
 		memcpy(data->hot_pages, hot->pages, hot->npages * sizeof(GcJobHotPage));
 }
 
-/* Parts of dictionaries' files. */
-static uint32
-count_parts(const GcLoadPlan *plan)
+uint32
+gc_job_parts(const GcLoadPlan *plan)
 {
 	uint32		n = 0;
 
@@ -296,7 +295,7 @@ make_data(const GcLoadPlan *plan)
 	Size		cols = MAXALIGN(plan->ncols * sizeof(GcJobColumn));
 	const uint32 nnew = gc_hot_chunks(plan->hot.npages);
 	const uint32 nchunks = plan->nchunks + plan->hot.nkept + nnew;
-	const uint32 nparts = count_parts(plan);
+	const uint32 nparts = gc_job_parts(plan);
 	Size		chunks = MAXALIGN((nchunks + nparts) * sizeof(GcJobChunk));
 	Size		cells = MAXALIGN((Size) nchunks * plan->ncols * sizeof(GcChunkColumn *));
 	Size		pages = (Size) plan->hot.npages * sizeof(GcJobHotPage);
@@ -727,10 +726,9 @@ gc_job_part_done(bool good)
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
 	job->data->chunks[mine.chunk].state = GC_CHUNK_DONE;
 	col = &job->data->cols[job->data->chunks[mine.chunk].base];
-	if (!good)
-		col->kept.nvalues = 0;
+	col->spoilt |= !good;
 	if (--col->parts_left == 0)
-		gc_dict_taken(col->state, col->kept.nvalues, col->kept.id);
+		gc_dict_taken(col->state, col->spoilt ? 0 : col->kept.nvalues, col->kept.id);
 	mine.chunk = -1;
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 

@@ -56,6 +56,7 @@ typedef struct GcJobColumn
 	bool		again;			/* had a problem, and is new for a retry */
 	GcKeptDict	kept;			/* of a new one */
 	uint32		parts_left;		/* of that, not read yet */
+	bool		spoilt;			/* one of them could not be */
 } GcJobColumn;
 
 typedef enum GcChunkState
@@ -242,6 +243,9 @@ extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
 
 /* The claimed publication is done: the results are the store's, or there are none to publish. */
 extern void gc_job_over(bool published);
+
+/* Parts of dictionaries' files that a job as planned reads. */
+extern uint32 gc_job_parts(const GcLoadPlan *plan);
 
 /* The claimed part is read; false: it cannot be had, nor then the dictionary's others. */
 extern void gc_job_part_done(bool good);

@@ -288,6 +288,9 @@ plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
 /* Hot pages to be read for which another loader worker is started; a guess. */
 #define PAGES_WORTH_HELP	1024
 
+/* Parts of dictionaries' files, likewise. */
+#define PARTS_WORTH_HELP	4
+
 typedef enum GcNext
 {
 	GC_LOAD_ENDED,
@@ -668,7 +671,8 @@ run_plan(Load *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 		return GC_OK;
 	}
 
-	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
+	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP +
+		gc_job_parts(plan) / PARTS_WORTH_HELP;
 	if ((!load->background || load->ncols > 0) && help > 1)
 		nworkers = Min(help - 1, (uint32) (load->background ? gc_cold_loader_helpers() : gc_loader_workers));
 	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);
