@@ -21,6 +21,7 @@ max_worker_processes = 24
 restart_after_crash = on
 }, allows_streaming => 1);
 my $files = $node->data_dir . '/pgsql_tmp_gpuconc';
+my $since;
 my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
 my $query = 'SELECT s, count(*), sum(id), min(d), max(n), avg(n), count(n) FROM t GROUP BY s ORDER BY s';
 
@@ -44,9 +45,10 @@ sub size_of_t
 sub pages_for
 {
 	my ($message, $text) = @_;
-	my $before = loaded();
+	my $before = $since // loaded();
 
 	is_offloaded($node, $text // $query, $message);
+	undef $since;
 	return loaded() - $before;
 }
 
@@ -75,12 +77,24 @@ sub write_files
 	return wait_for_files(5);
 }
 
+# Columns that files have are loaded as the server starts: pages count from the start on.
+sub start
+{
+	my $offset = -s $node->logfile;
+
+	start_server($node);
+	$node->wait_for_log(qr/has looked for files of \d+ tables' columns/, $offset) if files();
+	wait_until($node, "SELECT ($keepers) = 0");
+	$since = 0;
+	return;
+}
+
 sub restart
 {
 	my ($mode) = @_;
 
 	$node->stop($mode // 'fast');
-	start_server($node);
+	start();
 	return;
 }
 
@@ -91,8 +105,11 @@ my $pages = size_of_t();
 cmp_ok(pages_for('first load'), '==', $pages, 'all pages are read');
 wait_for_files(4);
 my $columns = scalar files();
+my $held = 'SELECT relation, column_name, chunks, rows FROM gpuconc_cache ORDER BY 1, 2';
+my $held_before = $node->safe_psql('postgres', $held);
 restart();
 is(scalar files(), $columns, 'files outlive a restart');
+is($node->safe_psql('postgres', $held), $held_before, 'columns are there before a query asks for them');
 is(pages_for('after a restart'), 0, 'no page is read');
 is(pages_for('another column', 'SELECT sum(k) FROM t'), $pages, 'one without files is read from the heap');
 wait_for_files($columns + 1);
@@ -122,8 +139,117 @@ is(pages_for("from files: $ungrouped", $ungrouped), 0, 'nor of its sums');
 is($node->safe_psql('postgres', $cached), $as_loaded, 'columns are encoded as they were');
 $node->safe_psql('postgres', 'DROP TABLE kinds');
 
+# Dictionaries are in files of their own, by ranges of codes, and are read as they were written.
+sub parts { return grep { /-\d+$/ } files() }
+
+# The device's answers about texts are PostgreSQL's; how many pages were read for them.
+sub texts_pages
+{
+	my ($message) = @_;
+	my $before = $since // loaded();
+
+	is_offloaded($node, $_, "$message: $_") foreach (
+		q{SELECT count(*), count(t), count(DISTINCT t), min(t), max(t) FROM texts},
+		q{SELECT t, count(*), sum(i) FROM texts WHERE t LIKE '%77%' OR t = '' OR t IS NULL GROUP BY t ORDER BY t},
+		q{SELECT i, t FROM texts WHERE t IN ('1', '65535', '65536', '65537', '131072', '149999', 'new 3', 'other 3', 'more 3') ORDER BY i},
+		q{SELECT count(*), max(i) FROM texts WHERE p = 'b '});
+	undef $since;
+	return loaded() - $before;
+}
+
+# New values, whose rows are on other pages than those of before.
+sub add_texts
+{
+	my ($what) = @_;
+
+	$node->safe_psql('postgres', "INSERT INTO texts SELECT 1000000 + i, '$what ' || i, 'z' FROM generate_series(1, 3000) i");
+	return $node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
+}
+
+$node->safe_psql('postgres', q{
+CREATE TABLE texts AS SELECT i, CASE WHEN i % 11 <> 3 THEN (i % 150000)::text END AS t, (ARRAY['a', 'b', 'b  ', NULL])[i % 4 + 1]::char(4) AS p
+	FROM generate_series(1, 170000) i;
+INSERT INTO texts VALUES (-1, '', ''), (-2, repeat('77', 20000), 'q');
+VACUUM (FREEZE, ANALYZE) texts});
+cmp_ok(texts_pages('texts'), '>', 0, 'they are read from the heap');
+wait_for_files($columns + 3);
+is(scalar(grep { /\.[012]\.-2$/ } parts()), 3, 'three files of a dictionary');
+restart();
+is(texts_pages('texts from files'), 0, 'no page is read');
+
+# A dictionary that grows after it was read, is thrown away, and grows otherwise.
+for my $what ('new', 'other')
+{
+	add_texts($what);
+	cmp_ok(texts_pages("$what values"), '>', 0, 'their pages are read');
+	wait_until($node, "SELECT ($keepers) = 0");
+	$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+	is(texts_pages("$what values from files"), 0, 'no page is read');
+}
+restart();
+is(texts_pages('grown dictionaries from files'), 0, 'no page is read');
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+my @kept = map { [ $_, slurp_file($_) ] } files();
+add_texts('more');
+texts_pages('more values');
+wait_until($node, "SELECT ($keepers) = 0");
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+for my $file (grep { $_->[0] =~ /\.0\.-2$|\.[1-9]\d*\.2$/ } @kept)
+{
+	unlink $file->[0];
+	append_to_file(@$file);
+}
+texts_pages('files of two dictionaries that begin alike');
+wait_until($node, "SELECT ($keepers) = 0");
+
+# Columns' files of another dictionary, which has its values in another order.
+@kept = map { [ $_, slurp_file($_) ] } grep { /\.[1-9]\d*\.[123]$/ } files();
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts'); UPDATE texts SET t = 'moved' WHERE i = 5");
+$node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
+my $relid = $node->safe_psql('postgres', "SELECT 'texts'::regclass::oid");
+unlink grep { m{/\d+\.$relid\.} } files();
+texts_pages('another dictionary');
+wait_until($node, "SELECT ($keepers) = 0");
+$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
+for my $file (@kept)
+{
+	unlink $file->[0];
+	append_to_file(@$file);
+}
+cmp_ok(texts_pages('with files of the one before'), '>', 0, 'these are not believed');
+wait_until($node, "SELECT ($keepers) = 0");
+
+# Of a dictionary without its end, or with a damaged part, what is left of it does no harm.
+for my $damage ('end', 'part')
+{
+	$node->stop;
+	my ($last) = sort { length($b) <=> length($a) || $b cmp $a } grep { /-2$/ } parts();
+	my ($middle) = grep { /\.1\.-2$/ } parts();
+
+	$damage eq 'end' ? unlink($last) : truncate($middle, (-s $middle) - 8);
+	start();
+	cmp_ok(texts_pages("without a dictionary's $damage"), '>', 0, 'pages are read');
+	wait_until($node, "SELECT ($keepers) = 0");
+	ok(-e $middle && -e $last, 'it is written anew');
+	restart();
+	is(texts_pages("with its $damage again"), 0, 'no page is read');
+}
+
+# A dictionary most of whose values no row has any more is not kept.
+for (1 .. 3)
+{
+	$node->safe_psql('postgres', "UPDATE texts SET t = t || '+'");
+	$node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
+	texts_pages("updated $_ times");
+}
+wait_until($node, "SELECT ($keepers) = 0");
+restart();
+cmp_ok(texts_pages('after many values'), '>', 0, 'pages are read');
+$node->safe_psql('postgres', 'DROP TABLE texts');
+
 # What is expected of loads, whoever does them then.
 restart();
+$node->safe_psql('postgres', "SELECT gpuconc_evict('t')");
 my $from_files = expected_load();
 wait_until($node, q{SELECT count(*) = 4 FROM gpuconc_cache WHERE relation = 't'::regclass});
 $node->safe_psql('postgres', "SELECT gpuconc_evict('t')");
@@ -169,9 +295,9 @@ for my $file (@files)
 	$damaged++;
 	truncate($file, int($size / 2)) if $damaged % 10 == 0;
 }
-start_server($node);
+start();
 $pages = size_of_t();
-is(pages_for('files are damaged'), $pages, 'damaged files are not believed');
+cmp_ok(pages_for('files are damaged'), '>=', $pages, 'damaged files are not believed');
 
 # Ends that were not clean, and a directory that was copied while the server ran.
 write_files();
@@ -196,12 +322,12 @@ ok(!-e "$name/pgsql_tmp_gpuconc", 'a base backup leaves them out');
 # An older note of a clean end, of a data directory that has changed since.
 $node->stop;
 my $note = slurp_file("$files/clean_end");
-start_server($node);
+start();
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 2 WHERE id < 100');
 $node->stop;
 unlink "$files/clean_end";
 append_to_file("$files/clean_end", $note);
-start_server($node);
+start();
 is(scalar files(), 0, 'a note of another end is not believed');
 is_offloaded($node, $query, 'nor are the files');
 
@@ -210,7 +336,7 @@ my ($data, $saved) = ($node->data_dir, $node->backup_dir . '/saved');
 $node->stop;
 unlink files();
 system_or_bail('cp', '-a', $data, $saved);
-start_server($node);
+start();
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 5 WHERE id < 1000');
 $node->safe_psql('postgres', 'VACUUM (FREEZE) t');
 pages_for('later');
@@ -218,7 +344,7 @@ wait_for_files(5);
 $node->stop;
 system_or_bail('cp', '-a', "$saved/.", $data);
 cmp_ok(scalar files(), '>', 0, 'files of a later time are there');
-start_server($node);
+start();
 is(scalar files(), 0, 'and are removed: at the next start they would not be told from others');
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 6 WHERE id < 1000');
 $node->safe_psql('postgres', 'VACUUM (FREEZE) t');
@@ -244,7 +370,7 @@ for my $change ('ALTER TABLE t ALTER n TYPE numeric(20,4)', 'VACUUM FULL t', 'AL
 my $unfinished = (files())[0] . '.123';
 $node->stop;
 append_to_file($unfinished, 'x');
-start_server($node);
+start();
 ok(!-e $unfinished, 'what was never written to its end is removed');
 
 # The bound, and off.

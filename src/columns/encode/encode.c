@@ -660,7 +660,7 @@ gc_encoder_take_cells(GcEncoder *encoder, uint32 n, const GcChunkColumn *const *
 	{
 		GcStaged   *col = &encoder->cols[i];
 
-		if (col->problem == GC_COL_OK && !GC_KIND_IS_CODE(col->spec.kind) && cells[i]->desc.width >= col->min_width)
+		if (col->problem == GC_COL_OK && cells[i]->desc.width >= col->min_width)
 			col->whole = cells[i];
 	}
 	gc_encoder_add_cells(encoder, n, cells, 0);

@@ -39,7 +39,7 @@ start_loader(const GcLoaderArgs *args, BackgroundWorkerHandle **handle)
 	snprintf(worker.bgw_name, BGW_MAXLEN, "gpuconc loader for table %u", args->key.relid);
 	strlcpy(worker.bgw_type, "gpuconc loader", BGW_MAXLEN);
 	memcpy(worker.bgw_extra, args, sizeof(*args));
-	worker.bgw_notify_pid = args->task == GC_LOADER_WARM ? MyProcPid : 0;
+	worker.bgw_notify_pid = args->task == GC_LOADER_WARM || args->task == GC_LOADER_KEPT ? MyProcPid : 0;
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
@@ -60,9 +60,9 @@ gc_loader_start_workers(const GcRelKey *key, int n)
 }
 
 bool
-gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **handle)
+gc_loader_start_warm(const GcRelKey *key, GcLoaderTask task, int helpers, BackgroundWorkerHandle **handle)
 {
-	const GcLoaderArgs args = {.key = *key,.task = GC_LOADER_WARM,.helpers = helpers};
+	const GcLoaderArgs args = {.key = *key,.task = task,.helpers = helpers};
 
 	return start_loader(&args, handle);
 }

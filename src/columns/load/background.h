@@ -22,6 +22,7 @@ typedef enum GcLoaderTask
 	GC_LOADER_REFRESH,			/* its cached columns */
 	GC_LOADER_COLD,				/* load columns that are asked for (table_loader.h) */
 	GC_LOADER_WARM,				/* load all columns (prewarm.h) */
+	GC_LOADER_KEPT,				/* load the columns that have files (warm.c) */
 	GC_LOADER_KEEP,				/* write cached columns into files (disk.h) */
 	GC_LOADER_HOT				/* load hot pages whenever that is asked for (table_loader.h) */
 } GcLoaderTask;
@@ -30,7 +31,7 @@ typedef struct GcLoaderArgs
 {
 	GcRelKey	key;
 	uint8		task;			/* GcLoaderTask */
-	uint8		helpers;		/* of GC_LOADER_WARM */
+	uint8		helpers;		/* of GC_LOADER_WARM and GC_LOADER_KEPT */
 } GcLoaderArgs;
 
 /* Have up to n workers help with the job of this relation. */
@@ -45,8 +46,8 @@ extern void gc_load_in_background(Relation rel);
 /* Start a loader for one task; false: there is no room for a worker. */
 extern bool gc_loader_start(const GcRelKey *key, GcLoaderTask task);
 
-/* Start the loader of all columns of a table, which tells this process when it starts and ends; false: as above. */
-extern bool gc_loader_start_warm(const GcRelKey *key, int helpers, BackgroundWorkerHandle **handle);
+/* Start a loader with helpers, which tells this process when it starts and ends; false: as above. */
+extern bool gc_loader_start_warm(const GcRelKey *key, GcLoaderTask task, int helpers, BackgroundWorkerHandle **handle);
 
 /* In a loader: its task, for pg_stat_activity; and how far it is. */
 extern void gc_loader_reports(const char *does);

@@ -725,6 +725,18 @@ nothing_to_add(const GcLoader *loader)
 }
 
 void
+gc_loader_take_part(GcLoader *loader, uint32 number)
+{
+	const GcJobData *data = loader->job->data;
+	const GcJobChunk *part = &data->chunks[number];
+	MemoryContext old = MemoryContextSwitchTo(loader->chunk_context);
+
+	gc_job_part_done(gc_disk_read_part(&loader->job->key, &data->cols[part->base], part->first_page));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(loader->chunk_context);
+}
+
+void
 gc_loader_load(GcLoader *loader, uint32 chunkno)
 {
 	GcReading	reading = {.chunkno = chunkno};

@@ -5,7 +5,6 @@
  *
  * Runs in participants of load jobs, and in loader workers that write.  The postmaster decides once which files are
  * believed, and its children inherit that.  A writer holds a guard while it copies a column, but not while it writes.
- * A file has its texts themselves, which are interned anew when they are read.
  * Files are replaced as a whole, by renaming, so a reader needs no lock.  They are never flushed: a torn one fails
  * its checksum.
  *
@@ -33,6 +32,7 @@
 #include "../../settings.h"
 #include "../encode/encode.h"
 #include "../serve/wal_changes.h"
+#include "../store/arena.h"
 #include "../store/epoch.h"
 #include "../store/store.h"
 #include "background.h"
@@ -44,7 +44,13 @@
 #define CLEAN_END	DIRECTORY "/clean_end"
 
 /* Changes whenever GcDiskHead, or the layout behind it, does. */
-#define FORMAT		UINT64CONST(0x6770756b65707401)
+#define FORMAT		UINT64CONST(0x6770756b65707402)
+
+/* Values of a dictionary in one file. */
+#define PART_VALUES	((uint32) 1 << 16)
+
+/* A dictionary with more values for each row than this is not written: most of them are no row's any more. */
+#define MOST_VALUES_A_ROW	2
 
 /* Larger files are not written. */
 #define MOST_BYTES	MaxAllocSize
@@ -60,7 +66,7 @@ typedef struct GcCleanEnd
 	pg_crc32c	crc;
 } GcCleanEnd;
 
-/* Behind it: row_start, present, lsns, first_missing, missing; data, nulls; codes, ends and bytes of a dictionary. */
+/* Behind it: row_start, present, lsns, first_missing, missing; data, nulls; or a part's hashes, ends and bytes. */
 typedef struct GcDiskHead
 {
 	uint64		format;
@@ -70,7 +76,7 @@ typedef struct GcDiskHead
 	XLogRecPtr	written_at;
 	GcRelKey	key;
 	GcColSpec	spec;
-	uint32		chunkno;
+	uint32		chunkno;		/* or number of the part */
 	uint32		chunk_pages;	/* gpuconc.debug_chunk_pages */
 	uint32		npages;
 	uint32		npresent;
@@ -81,7 +87,10 @@ typedef struct GcDiskHead
 	GcSpan		span;
 	uint64		data_bytes;
 	uint64		null_bytes;
-	uint64		nvalues;		/* of the dictionary: those that the column has */
+	uint64		dict_id;		/* of the dictionary; 0: it has no values */
+	uint64		nknown;			/* a column's codes are below; of a part: values that it had */
+	uint64		nvalues;		/* of a part; 0: it is none */
+	uint64		first_byte;
 	uint64		value_bytes;
 	pg_crc32c	rows_crc;		/* from row_start to missing */
 	pg_crc32c	crc;			/* of all but this; the last field */
@@ -100,9 +109,9 @@ typedef struct GcDiskColumn
 	uint16	   *missing;
 	char	   *data;
 	char	   *nulls;
-	uint32	   *codes;			/* ascending */
-	uint64	   *ends;			/* of values in bytes */
-	char	   *bytes;
+	uint32	   *hashes;
+	uint64	   *ends;			/* of values, from the dictionary's first byte on */
+	char	   *bytes;			/* from first_byte on */
 } GcDiskColumn;
 
 /* Set by the postmaster. */
@@ -110,6 +119,7 @@ static uint64 chain = 0;		/* 0: nothing is kept */
 static uint64 this_start = 0;
 static XLogRecPtr began_at = InvalidXLogRecPtr; /* the checkpoint that ended the server before */
 
+/* Parts of dictionaries have the column's number with a minus. */
 static void
 file_name(char *path, const GcRelKey *key, uint32 chunkno, int16 attnum)
 {
@@ -297,7 +307,7 @@ lay_out(GcDiskColumn *kept, const GcDiskHead *head)
 	SECTION(kept, missing, head->nmissing);
 	SECTION(kept, data, head->data_bytes);
 	SECTION(kept, nulls, head->null_bytes);
-	SECTION(kept, codes, head->nvalues);
+	SECTION(kept, hashes, head->nvalues);
 	SECTION(kept, ends, head->nvalues);
 	SECTION(kept, bytes, head->value_bytes);
 	return at;
@@ -332,6 +342,20 @@ is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const G
 		head->chunkno == chunkno && head->chunk_pages == (uint32) gc_chunk_pages;
 }
 
+/* The path of the file that has this head. */
+static void
+name_file(char *path, const GcDiskHead *head)
+{
+	file_name(path, &head->key, head->chunkno, head->nvalues > 0 ? -head->spec.attnum : head->spec.attnum);
+}
+
+/* What files call a dictionary that this server has begun, or that has grown since it was read from files. */
+static uint64
+own_id(const GcColState *state)
+{
+	return this_start + state->dict_id;
+}
+
 /* Read so many bytes, in pieces that a cancel can come between; false: there are fewer. */
 static bool
 read_bytes(int fd, char *to, uint64 size)
@@ -349,9 +373,9 @@ read_bytes(int fd, char *to, uint64 size)
 	return true;
 }
 
-/* Read the file of a column into local memory; false if there is none to be believed. */
+/* Read a column's file, or a part of its dictionary, into local memory; false if there is none to be believed. */
 static bool
-read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSpec *spec)
+read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSpec *spec, bool is_part)
 {
 	char		path[MAXPGPATH];
 	GcDiskHead	head;
@@ -360,7 +384,7 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 				spoilt;
 	int			fd;
 
-	file_name(path, key, chunkno, spec->attnum);
+	file_name(path, key, chunkno, is_part ? -spec->attnum : spec->attnum);
 	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 		return false;
@@ -383,32 +407,64 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 	return ok;
 }
 
+/*-------------------------------------------------------------------------
+ * Reading
+ *-------------------------------------------------------------------------
+ */
+
+/* Has a dictionary the values of the file's codes, which another one may have, too? */
+static bool
+has_codes(const GcDiskHead *head, uint64 id, uint64 n)
+{
+	return head->nknown == 0 || (head->dict_id == id && head->nknown <= n);
+}
+
 /* So many chunks' files are looked for. */
 #define PROBES			8
 
 double
-gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks)
+gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks)
 {
 	const uint32 nprobes = Min(nchunks, PROBES);
-	char		path[MAXPGPATH];
+	GcKeptDict	dict;
 	GcRelKey	key;
 	int			found = 0;
 
 	if (nprobes == 0 || !gc_disk_usable(rel))
 		return 0;
+	dict = gc_disk_dictionary(rel, spec);
 	gc_rel_key(rel, &key);
 	for (uint32 i = 0; i < nprobes; i++)
 	{
-		file_name(path, &key, (uint64) i * nchunks / nprobes, attnum);
-		found += access(path, R_OK) == 0;
+		const uint32 chunkno = (uint64) i * nchunks / nprobes;
+		char		path[MAXPGPATH];
+		GcDiskHead	head;
+
+		file_name(path, &key, chunkno, spec->attnum);
+		found += read_whole(path, &head, sizeof(head)) && is_believed(&head, &key, chunkno, spec) &&
+			has_codes(&head, dict.id, dict.nvalues);
 	}
 	return (double) found / nprobes;
 }
 
-/*-------------------------------------------------------------------------
- * Reading
- *-------------------------------------------------------------------------
- */
+List *
+gc_disk_list(Oid dbid)
+{
+	List	   *oids = NIL;
+	DIR		   *dir = AllocateDir(DIRECTORY);
+	struct dirent *de;
+
+	while ((de = ReadDirExtended(dir, DIRECTORY, LOG)) != NULL)
+	{
+		GcRelKey	key;
+
+		CHECK_FOR_INTERRUPTS();
+		if (parse_name(de->d_name, &key) && (!OidIsValid(dbid) || key.dbid == dbid))
+			oids = list_append_unique_oid(oids, OidIsValid(dbid) ? key.relid : key.dbid);
+	}
+	FreeDir(dir);
+	return oids;
+}
 
 /* Do two files tell of equal rows? */
 static bool
@@ -450,27 +506,11 @@ take_pages(const GcDiskColumn *kept, GcReading *reading)
 	reading->row_start = kept->row_start;
 }
 
-/* The file's codes as those of a dictionary, from the least on; false without room. */
+/* Has the dictionary the values that the file's codes were of? */
 static bool
-intern_values(const GcDiskColumn *kept, GcDictView *dict, uint32 **remap)
+knows_codes(const GcColState *state, const GcDiskHead *head)
 {
-	const uint64 n = kept->head->nvalues;
-	const uint32 first = kept->head->desc.base;
-
-	*remap = NULL;
-	if (n == 0)
-		return true;
-	*remap = palloc_extended((kept->codes[n - 1] - first + (Size) 1) * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (uint64 i = 0; i < n; i++)
-	{
-		const uint64 start = i == 0 ? 0 : kept->ends[i - 1];
-		const int64 code = gc_dict_intern(dict, kept->bytes + start, kept->ends[i] - start);
-
-		if (code < 0)
-			return false;
-		(*remap)[kept->codes[i] - first] = code;
-	}
-	return true;
+	return head->dict_id == own_id(state) || has_codes(head, state->kept_id, state->nkept);
 }
 
 /* The column of a chunk that a file has, as the encoder would describe it. */
@@ -488,6 +528,48 @@ cell_of(const GcDiskColumn *kept)
 	return cell;
 }
 
+GcKeptDict
+gc_disk_dictionary(Relation rel, const GcColSpec *spec)
+{
+	GcKeptDict	kept = {0};
+	GcRelKey	key;
+	GcDiskHead	head = {.nvalues = PART_VALUES};
+	char		path[MAXPGPATH];
+
+	if (!gc_disk_usable(rel) || !GC_KIND_IS_CODE(spec->kind))
+		return kept;
+	gc_rel_key(rel, &key);
+	while (head.nvalues == PART_VALUES)
+	{
+		file_name(path, &key, kept.nparts, -spec->attnum);
+		if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, &key, kept.nparts, spec) ||
+			(kept.nparts > 0 && head.dict_id != kept.id) || head.first_byte != kept.bytes ||
+			gc_dict_attached_size(kept.nvalues + head.nvalues, kept.bytes + head.value_bytes) > gc_arena_capacity() / 2)
+			break;
+		kept.id = head.dict_id;
+		kept.nvalues += head.nvalues;
+		kept.bytes += head.value_bytes;
+		kept.nparts++;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return kept;
+}
+
+bool
+gc_disk_read_part(const GcRelKey *key, const GcJobColumn *col, uint32 number)
+{
+	const uint32 first = number * PART_VALUES;
+	const uint32 n = Min(col->kept.nvalues - first, PART_VALUES);
+	GcDiskColumn file;
+
+	/* It may have grown since. */
+	if (!read_file(&file, key, number, &col->spec, true) || file.head->dict_id != col->kept.id || file.head->nvalues < n ||
+		file.ends[n - 1] > col->kept.bytes)
+		return false;
+	gc_dict_take(col->state, &(GcDictPart) {first, n, file.head->first_byte, file.ends, file.hashes, file.bytes});
+	return true;
+}
+
 bool
 gc_disk_read(GcLoader *loader, GcReading *reading)
 {
@@ -496,16 +578,15 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
 	GcEncoder  *encoder = gc_reader_encoder(set->reader);
 	GcDiskColumn	   *kept = palloc0(Max(set->ncols, 1) * sizeof(GcDiskColumn));
 	const GcChunkColumn **cells = palloc0(Max(set->ncols, 1) * sizeof(GcChunkColumn *));
-	uint32	  **remaps = palloc0(Max(set->ncols, 1) * sizeof(uint32 *));
 	const GcDiskColumn *first = NULL;
 
 	for (int i = 0; i < set->ncols; i++)
 	{
 		if (gc_encoder_problem(encoder, i) != GC_COL_OK)
 			continue;
-		if (!read_file(&kept[i], &loader->job->key, reading->chunkno, &data->cols[set->job_cols[i]].spec) ||
+		if (!read_file(&kept[i], &loader->job->key, reading->chunkno, &data->cols[set->job_cols[i]].spec, false) ||
 			(first && !same_rows(first, &kept[i])) ||
-			(set->dicts[i] && !intern_values(&kept[i], set->dicts[i], &remaps[i])))
+			!knows_codes(data->cols[set->job_cols[i]].state, kept[i].head))
 			return false;
 		cells[i] = cell_of(&kept[i]);
 		first = &kept[i];
@@ -523,8 +604,6 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
 		return false;
 	reading->problem_page = palloc0(Max(set->ncols, 1) * sizeof(uint32));
 	gc_encoder_take_cells(encoder, first->head->desc.nrows, cells);
-	for (int i = 0; i < set->ncols; i++)
-		gc_encoder_remap(encoder, i, kept[i].head ? kept[i].head->desc.base : 0, remaps[i]);
 	return true;
 }
 
@@ -532,35 +611,49 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
  * Writing
  *-------------------------------------------------------------------------
  */
-/* The codes of the dictionary that the cell has: a byte each, 1 or 0. */
-static uint8 *
-used_codes(const GcChunkColumn *cell, const GcDictView *dict)
+/* Has a dictionary of so many values not too many that are no row's? */
+static bool
+is_worth(const GcDirectory *dir, uint64 nvalues)
 {
-	const uint8 *nulls = (const uint8 *) (uintptr_t) cell->desc.nulls;
-	uint8	   *used = palloc_extended(gc_dict_count(dict) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint64		rows = 0;
 
-	for (uint32 row = 0; row < cell->desc.nrows; row++)
-	{
-		if (cell->null_bytes == 0 || !(nulls[row >> 3] >> (row & 7) & 1))
-			used[gc_cell_code(&cell->desc, row) + cell->desc.base] = 1;
-	}
-	return used;
+	for (uint32 c = 0; c < dir->nchunks; c++)
+		rows += dir->chunks[c] ? dir->chunks[c]->nrows : 0;
+	return nvalues / MOST_VALUES_A_ROW <= rows;
 }
 
-/* The head but for checksums, and for a dictionary's values. */
-static void
-make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col)
+/* What heads of columns' and parts' files both have; false: the dictionary is not to be kept. */
+static bool
+begin_head(GcDiskHead *head, const GcDirectory *dir, int col, uint32 number)
 {
-	const GcChunkColumn *cell = GC_CELL(dir, chunk->chunkno, col);
+	const GcDirColumn *column = &dir->columns[col];
 
 	memset(head, 0, sizeof(GcDiskHead));
 	head->format = FORMAT;
 	head->chain = chain;
 	head->start = this_start;
 	head->key = dir->key;
-	head->spec = dir->columns[col].spec;
-	head->chunkno = chunk->chunkno;
+	head->spec = column->spec;
+	head->chunkno = number;
 	head->chunk_pages = gc_chunk_pages;
+	if (!GC_KIND_IS_CODE(column->spec.kind))
+		return true;
+	head->nknown = gc_dict_count(gc_dict_view(column->state, column->spec.rtrim));
+	if (head->nknown > 0)
+		head->dict_id = head->nknown == column->state->nkept ? column->state->kept_id : own_id(column->state);
+	return is_worth(dir, head->nknown);
+}
+
+/* The head of a column's file, but for checksums; false as above. */
+static bool
+make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col)
+{
+	const GcChunkColumn *cell = GC_CELL(dir, chunk->chunkno, col);
+
+	if (!begin_head(head, dir, col, chunk->chunkno))
+		return false;
+	if (head->nknown > 0)
+		head->nknown = cell->span.max + 1;
 	head->npages = chunk->npages;
 	/* The marks are read behind it: they are complete for it. */
 	head->map_lsn = pg_atomic_read_u64(&chunk->proven_lsn);
@@ -571,44 +664,7 @@ make_head(GcDiskHead *head, const GcDirectory *dir, GcChunk *chunk, int col)
 	head->span = cell->span;
 	head->data_bytes = cell->data_bytes;
 	head->null_bytes = cell->null_bytes;
-}
-
-/* Count the dictionary's values that the chunk has, and their bytes. */
-static void
-count_values(GcDiskHead *head, const GcDictView *dict, const uint8 *used)
-{
-	for (uint32 code = 0; code < gc_dict_count(dict); code++)
-	{
-		uint32		len;
-
-		if (!used[code])
-			continue;
-		(void) gc_dict_get(dict, code, &len);
-		head->nvalues++;
-		head->value_bytes += len;
-	}
-}
-
-/* Copy the dictionary's values that the chunk has, with their codes and ends. */
-static void
-copy_values(GcDiskColumn *kept, const GcDictView *dict, const uint8 *used)
-{
-	uint64		n = 0;
-	uint64		at = 0;
-
-	for (uint32 code = 0; code < gc_dict_count(dict); code++)
-	{
-		const char *value;
-		uint32		len;
-
-		if (!used[code])
-			continue;
-		value = gc_dict_get(dict, code, &len);
-		memcpy(kept->bytes + at, value, len);
-		at += len;
-		kept->codes[n] = code;
-		kept->ends[n++] = at;
-	}
+	return true;
 }
 
 /* A file with the rows of a chunk and nothing else; false if a page of it has no LSN, or none is present. */
@@ -645,48 +701,72 @@ is_written(const GcDiskHead *head)
 	char		path[MAXPGPATH];
 	GcDiskHead	old;
 
-	file_name(path, &head->key, head->chunkno, head->spec.attnum);
+	name_file(path, head);
 	return read_whole(path, &old, sizeof(old)) && is_believed(&old, &head->key, head->chunkno, &head->spec) &&
-		old.map_lsn == head->map_lsn && old.rows_crc == head->rows_crc;
+		old.map_lsn == head->map_lsn && old.rows_crc == head->rows_crc && old.dict_id == head->dict_id &&
+		old.nvalues == head->nvalues;
+}
+
+/* Memory for a file with this head; false if it is too large. */
+static bool
+make_room_in(GcDiskColumn *kept, GcDiskHead *head)
+{
+	kept->head = head;
+	head->bytes = lay_out(kept, head);
+	if (head->bytes > MOST_BYTES)
+		return false;
+	kept->head = palloc_extended(head->bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	memcpy(kept->head, head, sizeof(GcDiskHead));
+	(void) lay_out(kept, head);
+	return true;
 }
 
 /* A column of the directory as a file; false if there is none to be written.  Needs a guard. */
 static bool
 make_file(GcDiskColumn *kept, const GcDirectory *dir, uint32 chunkno, int col)
 {
-	const GcDirColumn *column = &dir->columns[col];
 	GcChunk    *chunk = dir->chunks[chunkno];
-	GcDictView *dict = NULL;
-	uint8	   *used = NULL;
 	GcDiskColumn rows;
 	GcDiskHead	head;
 	const GcChunkColumn *cell;
 
-	if (chunk == NULL || column->problem != GC_COL_OK)
+	if (chunk == NULL || dir->columns[col].problem != GC_COL_OK)
 		return false;
 	cell = GC_CELL(dir, chunkno, col);
-	make_head(&head, dir, chunk, col);
-	if (!copy_rows(&rows, &head, chunk) || is_written(&head))
+	if (!make_head(&head, dir, chunk, col) || !copy_rows(&rows, &head, chunk) || is_written(&head) ||
+		!make_room_in(kept, &head))
 		return false;
-	if (GC_KIND_IS_CODE(column->spec.kind))
-	{
-		dict = gc_dict_view(column->state, column->spec.rtrim);
-		used = used_codes(cell, dict);
-		count_values(&head, dict, used);
-	}
-	kept->head = &head;
-	head.bytes = lay_out(kept, &head);
-	if (head.bytes > MOST_BYTES)
-		return false;
-	kept->head = palloc_extended(head.bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	memcpy(kept->head, &head, sizeof(head));
-	(void) lay_out(kept, &head);
 	memcpy(kept->row_start, rows.row_start, rows.data - (char *) rows.row_start);
 	memcpy(kept->data, (void *) (uintptr_t) cell->desc.data, cell->data_bytes);
 	if (cell->null_bytes > 0)
 		memcpy(kept->nulls, (void *) (uintptr_t) cell->desc.nulls, cell->null_bytes);
-	if (dict)
-		copy_values(kept, dict, used);
+	return true;
+}
+
+/* A part of a dictionary as a file; false if there is none to be written.  Needs a guard. */
+static bool
+make_part(GcDiskColumn *kept, const GcDirectory *dir, uint32 number, int col, bool *more)
+{
+	const GcDirColumn *column = &dir->columns[col];
+	const uint32 first = number * PART_VALUES;
+	GcDiskHead	head;
+	GcDictPart	part;
+
+	*more = false;
+	if (column->problem != GC_COL_OK || !GC_KIND_IS_CODE(column->spec.kind))
+		return false;
+	if (!begin_head(&head, dir, col, number) || first >= head.nknown)
+		return false;
+	*more = true;
+	head.nvalues = Min(head.nknown - first, PART_VALUES);
+	part = gc_dict_part(gc_dict_view(column->state, column->spec.rtrim), first, head.nvalues);
+	head.first_byte = part.first_byte;
+	head.value_bytes = part.ends[part.n - 1] - part.first_byte;
+	if (is_written(&head) || !make_room_in(kept, &head))
+		return false;
+	memcpy(kept->hashes, part.hashes, part.n * sizeof(uint32));
+	memcpy(kept->ends, part.ends, part.n * sizeof(uint64));
+	memcpy(kept->bytes, part.bytes, head.value_bytes);
 	return true;
 }
 
@@ -796,7 +876,7 @@ write_file(GcDiskColumn *kept, GcDiskSpace *space)
 	bool		ok;
 	int			fd;
 
-	file_name(path, &head->key, head->chunkno, head->spec.attnum);
+	name_file(path, head);
 	if (stat(path, &st) == 0)
 		space->total -= Min(space->total, st.st_size);
 	if (!make_room(space, head->bytes))
@@ -816,22 +896,32 @@ write_file(GcDiskColumn *kept, GcDiskSpace *space)
 	return false;
 }
 
-/* The column of this number, as it is now, into its file.  False: there is no such chunk, or no more can be written. */
+/*
+ * The column of this number, as it is now, into its file, or a part of its dictionary.  False: there is no such chunk or
+ * part, or no more can be written.
+ */
 static bool
-write_column(Relation rel, GcDiskSpace *space, uint32 chunkno, int attnum)
+write_one(Relation rel, GcDiskSpace *space, uint32 number, int attnum, bool is_part)
 {
 	GcDiskColumn kept = {0};
 	GcDirectory *dir;
 	bool		there;
 	bool		made = false;
 
+	CHECK_FOR_INTERRUPTS();
+	if (gc_loader_in_the_way(rel))
+		return false;
 	gc_guard_enter();
 	dir = gc_directory(rel);
-	there = dir && chunkno < dir->nheap;
-	for (uint32 c = 0; there && !made && c < dir->ncolumns; c++)
+	there = dir && !is_part && number < dir->nheap;
+	for (uint32 c = 0; dir && c < dir->ncolumns; c++)
 	{
-		if (dir->columns[c].spec.attnum == attnum)
-			made = make_file(&kept, dir, chunkno, c);
+		if (dir->columns[c].spec.attnum != attnum)
+			continue;
+		if (is_part)
+			made = make_part(&kept, dir, number, c, &there);
+		else
+			made = there && make_file(&kept, dir, number, c);
 	}
 	gc_guard_leave();
 	return there && (!made || write_file(&kept, space));
@@ -851,12 +941,17 @@ gc_disk_write(Relation rel)
 	gc_rel_key(rel, &key);
 	survey(&space, &key);
 	old = MemoryContextSwitchTo(context);
+	/* A dictionary before the columns that have its codes: of a part of it, the first chunks are believed. */
+	for (int attnum = 1; attnum <= RelationGetNumberOfAttributes(rel); attnum++)
+	{
+		for (uint32 part = 0; write_one(rel, &space, part, attnum, true); part++)
+			MemoryContextReset(context);
+	}
 	for (uint32 chunkno = 0; more; chunkno++)
 	{
 		for (int attnum = 1; more && attnum <= RelationGetNumberOfAttributes(rel); attnum++)
 		{
-			CHECK_FOR_INTERRUPTS();
-			more = !gc_loader_in_the_way(rel) && write_column(rel, &space, chunkno, attnum);
+			more = write_one(rel, &space, chunkno, attnum, false);
 			MemoryContextReset(context);
 		}
 	}

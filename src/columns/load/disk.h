@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * disk.h
- *	  Columns that outlive the server's end: files of chunks' columns.
+ *	  Columns that outlive the server's end: files of chunks' columns and of dictionaries.
  *
  * A file has one column of one chunk of the heap, and the chunk's facts of its pages.  A loader writes files once a
  * load is published.  A load reads them instead of the heap, and looks at the map or the pages' LSNs as it always does.
@@ -21,12 +21,18 @@
  * a record, but a clean end writes that, too.  A base backup, pg_rewind and a copy of a server that runs have no such
  * note.  The folder's name has the first leave it out.
  *
+ * Dictionaries.  A dictionary is in files of its own, by ranges of codes, and columns' files have its codes.  Either
+ * name it by an identity.  A dictionary that was read from files has theirs up to what was read, as long as it has not
+ * grown.  Then it has one of its own, which no other dictionary ever had: all its files are written anew.  So two
+ * dictionaries that begin with the same files, and go on with different values, are never taken for each other.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DISK_H
 #define GC_DISK_H
 
 #include "chunk.h"
+#include "job.h"
 
 struct GcReading;
 
@@ -37,10 +43,19 @@ extern void gc_disk_start(void);
 extern bool gc_disk_usable(Relation rel);
 
 /*
- * The part of a column's chunks that have files, from 0 to 1: an estimate, by some of them.  Whether a load will
- * believe them is not asked.
+ * The part of a column's chunks that have files, from 0 to 1: an estimate, by the heads of some of them, and of those of
+ * its dictionary.
  */
-extern double gc_disk_part(Relation rel, AttrNumber attnum, uint32 nchunks);
+extern double gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks);
+
+/* Tables of a database that have files, whether they are believed or not; InvalidOid: databases. */
+extern List *gc_disk_list(Oid dbid);
+
+/* The dictionary of a column that is not in the cache, as files have it. */
+extern GcKeptDict gc_disk_dictionary(Relation rel, const GcColSpec *spec);
+
+/* Read a part of it into the new column's dictionary.  False: there is none, or another one by now. */
+extern bool gc_disk_read_part(const GcRelKey *key, const GcJobColumn *col, uint32 number);
 
 /*
  * Read the set's columns from files into its encoder, which is empty; for a whole chunk, the facts of its pages, too.

@@ -278,6 +278,16 @@ add_hot_chunks(GcJobData *data, const GcLoadPlan *plan)
 		memcpy(data->hot_pages, hot->pages, hot->npages * sizeof(GcJobHotPage));
 }
 
+uint32
+gc_job_parts(const GcLoadPlan *plan)
+{
+	uint32		n = 0;
+
+	for (int c = 0; c < plan->ncols; c++)
+		n += plan->kept[c].nparts;
+	return n;
+}
+
 /* Arena memory for a job as planned, with states for new columns; or NULL. */
 static GcJobData *
 make_data(const GcLoadPlan *plan)
@@ -285,7 +295,8 @@ make_data(const GcLoadPlan *plan)
 	Size		cols = MAXALIGN(plan->ncols * sizeof(GcJobColumn));
 	const uint32 nnew = gc_hot_chunks(plan->hot.npages);
 	const uint32 nchunks = plan->nchunks + plan->hot.nkept + nnew;
-	Size		chunks = MAXALIGN(nchunks * sizeof(GcJobChunk));
+	const uint32 nparts = gc_job_parts(plan);
+	Size		chunks = MAXALIGN((nchunks + nparts) * sizeof(GcJobChunk));
 	Size		cells = MAXALIGN((Size) nchunks * plan->ncols * sizeof(GcChunkColumn *));
 	Size		pages = (Size) plan->hot.npages * sizeof(GcJobHotPage);
 	Size		size = MAXALIGN(sizeof(GcJobData)) + cols + chunks + cells + pages;
@@ -300,6 +311,7 @@ make_data(const GcLoadPlan *plan)
 	data->ncols = plan->ncols;
 	data->nchunks = nchunks;
 	data->nheap = plan->nchunks;
+	data->nparts = nparts;
 	data->cols = (GcJobColumn *) ((char *) data + MAXALIGN(sizeof(GcJobData)));
 	data->chunks = (GcJobChunk *) ((char *) data->cols + cols);
 	data->cells = (GcChunkColumn **) ((char *) data->chunks + chunks);
@@ -313,6 +325,7 @@ make_data(const GcLoadPlan *plan)
 		pg_atomic_init_u32(&data->cols[c].problem, plan->problems[c]);
 		data->cols[c].evidence = plan->evidence[c];
 		data->cols[c].again = plan->again[c];
+		data->cols[c].kept = plan->kept[c];
 	}
 	for (uint32 i = 0; i < plan->nchunks; i++)
 	{
@@ -323,6 +336,42 @@ make_data(const GcLoadPlan *plan)
 	}
 	add_hot_chunks(data, plan);
 	return data;
+}
+
+/* A new column's dictionary, with room for what files have of it, unless there is none. */
+static bool
+make_dictionary(GcJobColumn *col, TimestampTz since)
+{
+	const Size	size = gc_dict_attached_size(col->kept.nvalues, col->kept.bytes);
+	void	   *room;
+
+	if (gc_dict_attach(col->state, col->kept.nvalues, col->kept.bytes))
+		return true;
+	room = gc_store_alloc(size, since);
+	if (room)
+		gc_arena_free(room, size);
+	if (room && gc_dict_attach(col->state, col->kept.nvalues, col->kept.bytes))
+		return true;
+	col->kept.nparts = 0;
+	return gc_dict_attach(col->state, 0, 0);
+}
+
+/* The parts of new columns' dictionaries, to be read. */
+static void
+add_parts(GcJobData *data)
+{
+	GcJobChunk *part = data->chunks + data->nchunks;
+
+	for (int c = 0; c < data->ncols; c++)
+	{
+		data->cols[c].parts_left = data->cols[c].kept.nparts;
+		for (uint32 i = 0; i < data->cols[c].kept.nparts; i++, part++)
+		{
+			part->state = GC_CHUNK_TODO;
+			part->base = c;
+			part->first_page = i;
+		}
+	}
 }
 
 /* Make a state, with a dictionary for text, for each column that has none. */
@@ -344,9 +393,10 @@ make_states(GcJobData *data, TimestampTz since)
 		for (int d = 0; d < GC_MAX_DEVICES; d++)
 			pg_atomic_init_u64(&col->state->device_bytes[d], 0);
 		pg_atomic_init_u32(&col->state->duplicates, 0);
-		if (GC_KIND_IS_CODE(col->spec.kind) && !gc_dict_attach(col->state))
+		if (GC_KIND_IS_CODE(col->spec.kind) && !make_dictionary(col, since))
 			return false;
 	}
+	add_parts(data);
 	return true;
 }
 
@@ -492,40 +542,66 @@ gc_job_wait_gone(const GcRelKey *key)
  * Working
  *-------------------------------------------------------------------------
  */
+/* Claim this chunk or part.  Under GC_LOCK_JOBS. */
+static GcClaim
+claim(GcJobData *data, uint32 number, GcClaim what)
+{
+	data->chunks[number].state = GC_CHUNK_CLAIMED;
+	data->chunks[number].owner = GC_MY_PROC_NUMBER;
+	mine.chunk = number;
+	return what;
+}
+
+/* Claim a part of a dictionary, or say that others have; GC_CLAIM_WAIT: all are read.  Under GC_LOCK_JOBS. */
+static GcClaim
+claim_part(GcJobData *data, uint32 *number)
+{
+	GcClaim		what = GC_CLAIM_WAIT;
+
+	for (uint32 i = data->nchunks; i < data->nchunks + data->nparts; i++)
+	{
+		*number = i;
+		if (data->chunks[i].state == GC_CHUNK_TODO)
+			return claim(data, i, GC_CLAIM_PART);
+		if (data->chunks[i].state == GC_CHUNK_CLAIMED)
+			what = GC_CLAIM_SOON;
+	}
+	if (what == GC_CLAIM_WAIT)
+		data->nparts = 0;
+	return what;
+}
+
 GcClaim
-gc_job_claim(uint32 *chunkno)
+gc_job_claim(uint32 *number)
 {
 	GcLoadJob  *job = mine.job;
 	GcJobData  *data = job->data;
-	GcClaim		claim = GC_CLAIM_WAIT;
+	GcClaim		what = GC_CLAIM_WAIT;
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
 	if (job->finished || job->err.code != GC_OK ||
 		(!mine.session && !job->background && job->nsessions == 0))
-		claim = GC_CLAIM_OVER;
+		what = GC_CLAIM_OVER;
 	else if (job->chunks_done == job->chunks_total)
 	{
 		if (!job->publishing)
 		{
 			job->publishing = mine.publishing = true;
-			claim = GC_CLAIM_PUBLISH;
+			what = GC_CLAIM_PUBLISH;
 		}
 	}
-	else
+	else if ((what = claim_part(data, number)) == GC_CLAIM_WAIT)
 	{
 		while (job->next < data->nchunks && data->chunks[job->next].state != GC_CHUNK_TODO)
 			job->next++;
 		if (job->next < data->nchunks)
 		{
-			*chunkno = job->next++;
-			data->chunks[*chunkno].state = GC_CHUNK_CLAIMED;
-			data->chunks[*chunkno].owner = GC_MY_PROC_NUMBER;
-			mine.chunk = *chunkno;
-			claim = GC_CLAIM_CHUNK;
+			*number = job->next++;
+			what = claim(data, *number, GC_CLAIM_CHUNK);
 		}
 	}
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
-	return claim;
+	return what;
 }
 
 /*
@@ -639,6 +715,24 @@ gc_job_chunk_done(GcChunkResult result, GcChunk *chunk, GcChunkColumn **cells,
 	/* Another process took it over. */
 	if (!taken)
 		gc_job_free_in_hand();
+}
+
+void
+gc_job_part_done(bool good)
+{
+	GcLoadJob  *job = mine.job;
+	GcJobColumn *col;
+
+	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
+	job->data->chunks[mine.chunk].state = GC_CHUNK_DONE;
+	col = &job->data->cols[job->data->chunks[mine.chunk].base];
+	col->spoilt |= !good;
+	if (--col->parts_left == 0)
+		gc_dict_taken(col->state, col->spoilt ? 0 : col->kept.nvalues, col->kept.id);
+	mine.chunk = -1;
+	LWLockRelease(gc_lock(GC_LOCK_JOBS));
+
+	ConditionVariableBroadcast(&job->cv);
 }
 
 void

@@ -14,10 +14,10 @@
  *		              |                                     |      |
  *		              +------(last participant leaves)------+------+---> free
  *
- * A chunk is TODO, CLAIMED by one participant, and DONE once the participant has handed in its columns.  A participant
- * that leaves, for whatever reason, puts its claim back to TODO, and frees the columns that it has in hand.  Publishing
- * is one more thing to be claimed, after the last chunk.  The last participant to leave frees the slot and everything
- * that was not published.
+ * A chunk, or a part of a dictionary's files, is TODO, CLAIMED by one participant, and DONE once the participant has
+ * handed in its columns.  A participant that leaves, for whatever reason, puts its claim back to TODO, and frees the
+ * columns that it has in hand.  Publishing is one more thing to be claimed, after the last chunk.  The last participant
+ * to leave frees the slot and everything that was not published.
  *
  * Lock: GC_LOCK_JOBS protects the slots and the states of chunks; the columns
  * and the results of a DONE chunk do not change any more.
@@ -37,6 +37,15 @@
 /* Loads that can go on at a time, each of another relation. */
 #define GC_MAX_JOBS		64
 
+/* A column's dictionary as files have it (disk.h). */
+typedef struct GcKeptDict
+{
+	uint64		id;
+	uint32		nvalues;		/* 0: there is none */
+	uint32		nparts;
+	Size		bytes;
+} GcKeptDict;
+
 typedef struct GcJobColumn
 {
 	GcColSpec	spec;
@@ -45,6 +54,9 @@ typedef struct GcJobColumn
 	pg_atomic_uint32 problem;	/* GcColProblem, once a participant met one */
 	GcEvidence	evidence;		/* of the problem, by the process that set it */
 	bool		again;			/* had a problem, and is new for a retry */
+	GcKeptDict	kept;			/* of a new one */
+	uint32		parts_left;		/* of that, not read yet */
+	bool		spoilt;			/* one of them could not be */
 } GcJobColumn;
 
 typedef enum GcChunkState
@@ -69,8 +81,8 @@ typedef struct GcJobChunk
 	bool		full;			/* to be loaded anew, not only added to */
 	uint8		result;			/* GcChunkResult, when DONE */
 	int			owner;			/* process number of the participant that CLAIMED it */
-	int32		base;			/* the chunk's number in the base, or -1 */
-	uint32		first_page;		/* of a hot chunk to be loaded: its pages, in hot_pages */
+	int32		base;			/* the chunk's number in the base, or -1; of a part: the column */
+	uint32		first_page;		/* of a hot chunk to be loaded: its pages, in hot_pages; of a part: its number */
 	uint32		npages;			/* whose rows the chunk will have, as was expected at the start */
 	GcChunk    *chunk;			/* REPLACED */
 } GcJobChunk;
@@ -91,6 +103,7 @@ typedef struct GcJobData
 	int			ncols;
 	uint32		nchunks;
 	uint32		nheap;			/* of these, the others are hot chunks */
+	uint32		nparts;			/* of dictionaries, behind chunks[]; 0 when all are read */
 	GcJobHotPage *hot_pages;
 	bool		published;		/* the results belong to the store now */
 	GcJobColumn *cols;
@@ -152,6 +165,7 @@ typedef struct GcLoadPlan
 	int		   *base_cols;
 	GcColState **states;		/* NULL for new columns */
 	uint8	   *problems;		/* GcColProblem, known from the base */
+	GcKeptDict *kept;			/* of new columns */
 	GcEvidence *evidence;		/* of these; else of any that may be met */
 	bool	   *again;			/* had a problem, and is new for a retry */
 	uint64		stamp;			/* of the map, before anything is read */
@@ -173,8 +187,10 @@ typedef enum GcChunkWork
 typedef enum GcClaim
 {
 	GC_CLAIM_CHUNK,
+	GC_CLAIM_PART,				/* of a dictionary's files */
 	GC_CLAIM_PUBLISH,
 	GC_CLAIM_WAIT,				/* all is claimed: others are at it */
+	GC_CLAIM_SOON,				/* the chunks can be claimed once others have read the dictionaries */
 	GC_CLAIM_OVER				/* finished, failed, or no session wants it any more */
 } GcClaim;
 
@@ -210,7 +226,10 @@ extern void gc_job_wait_gone(const GcRelKey *key);
 /* The job, while taking part. */
 extern GcLoadJob *gc_job_mine(void);
 
-extern GcClaim gc_job_claim(uint32 *chunkno);
+/*
+ * Dictionaries' files come first: no chunk is read before.  A part's number is behind those of chunks.
+ */
+extern GcClaim gc_job_claim(uint32 *number);
 extern void gc_job_wait(void);
 
 /* An arena object that the process answers for until it is handed in. */
@@ -224,6 +243,12 @@ extern void gc_job_chunk_done(GcChunkResult result, GcChunk *chunk,
 
 /* The claimed publication is done: the results are the store's, or there are none to publish. */
 extern void gc_job_over(bool published);
+
+/* Parts of dictionaries' files that a job as planned reads. */
+extern uint32 gc_job_parts(const GcLoadPlan *plan);
+
+/* The claimed part is read; false: it cannot be had, nor then the dictionary's others. */
+extern void gc_job_part_done(bool good);
 
 extern void gc_job_fail(GcCode code, const char *fmt,...) pg_attribute_printf(2, 3);
 

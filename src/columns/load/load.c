@@ -288,6 +288,9 @@ plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
 /* Hot pages to be read for which another loader worker is started; a guess. */
 #define PAGES_WORTH_HELP	1024
 
+/* Parts of dictionaries' files, likewise. */
+#define PARTS_WORTH_HELP	4
+
 typedef enum GcNext
 {
 	GC_LOAD_ENDED,
@@ -322,7 +325,7 @@ same_spec(const GcColSpec *a, const GcColSpec *b)
  *-------------------------------------------------------------------------
  */
 static void
-plan_new_column(GcLoadPlan *plan, const GcColSpec *spec)
+plan_new_column(Relation rel, GcLoadPlan *plan, const GcColSpec *spec)
 {
 	int			c = plan->ncols++;
 
@@ -330,6 +333,7 @@ plan_new_column(GcLoadPlan *plan, const GcColSpec *spec)
 	plan->base_cols[c] = -1;
 	plan->states[c] = NULL;
 	plan->problems[c] = GC_COL_OK;
+	plan->kept[c] = gc_disk_dictionary(rel, spec);
 	plan->evidence[c] = gc_no_evidence(plan->stamp);
 	plan->again[c] = plan->base != NULL && gc_directory_column(plan->base, spec) >= 0;
 	plan->nnew++;
@@ -378,6 +382,7 @@ plan_columns(const Load *load, GcLoadPlan *plan)
 	plan->base_cols = palloc(Max(max, 1) * sizeof(int));
 	plan->states = palloc(Max(max, 1) * sizeof(GcColState *));
 	plan->problems = palloc(Max(max, 1) * sizeof(uint8));
+	plan->kept = palloc0(Max(max, 1) * sizeof(GcKeptDict));
 	plan->evidence = palloc(Max(max, 1) * sizeof(GcEvidence));
 	plan->again = palloc(Max(max, 1) * sizeof(bool));
 
@@ -401,7 +406,7 @@ plan_columns(const Load *load, GcLoadPlan *plan)
 				break;
 		}
 		if (c == plan->ncols)
-			plan_new_column(plan, &load->specs[i]);
+			plan_new_column(load->rel, plan, &load->specs[i]);
 		else if (plan->base_cols[c] >= 0)
 			gc_column_touch(plan->base, plan->base_cols[c]);
 	}
@@ -533,17 +538,22 @@ work_at_job(Relation rel, bool session)
 
 	for (;;)
 	{
-		uint32		chunkno;
+		uint32		number;
+		GcClaim		claim;
 
 		if (gc_loader_in_the_way(rel))
 			return;
-		switch (gc_job_claim(&chunkno))
+		switch (claim = gc_job_claim(&number))
 		{
 			case GC_CLAIM_CHUNK:
+			case GC_CLAIM_PART:
 				ConditionVariableCancelSleep();
 				if (loader == NULL)
 					loader = gc_loader_create(rel);
-				gc_loader_load(loader, chunkno);
+				if (claim == GC_CLAIM_PART)
+					gc_loader_take_part(loader, number);
+				else
+					gc_loader_load(loader, number);
 				gc_loader_progress(gc_job_mine()->chunks_done, gc_job_mine()->chunks_total);
 				break;
 			case GC_CLAIM_PUBLISH:
@@ -555,6 +565,8 @@ work_at_job(Relation rel, bool session)
 			case GC_CLAIM_WAIT:
 				if (!session)
 					return;
+				/* fall through */
+			case GC_CLAIM_SOON:
 				gc_job_wait();
 				break;
 			case GC_CLAIM_OVER:
@@ -659,7 +671,8 @@ run_plan(Load *load, const GcLoadPlan *plan, GcNext *next, GcError *err)
 		return GC_OK;
 	}
 
-	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP;
+	help = plan->ntodo - gc_hot_chunks(plan->hot.npages) + plan->hot.nunread / PAGES_WORTH_HELP +
+		gc_job_parts(plan) / PARTS_WORTH_HELP;
 	if ((!load->background || load->ncols > 0) && help > 1)
 		nworkers = Min(help - 1, (uint32) (load->background ? gc_cold_loader_helpers() : gc_loader_workers));
 	code = gc_job_participate(load->rel, true, nworkers, &load->stats, err);

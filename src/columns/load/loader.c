@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -55,7 +56,7 @@ prepare_settings(const GcLoaderArgs *args)
 	SetConfigOption("default_transaction_isolation", "read committed",
 					PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("default_transaction_deferrable", "off", PGC_USERSET, PGC_S_SESSION);
-	if (args->task == GC_LOADER_WARM)
+	if (args->task == GC_LOADER_WARM || args->task == GC_LOADER_KEPT)
 		SetConfigOption("gpuconc.loader_workers", psprintf("%d", args->helpers), PGC_USERSET, PGC_S_SESSION);
 }
 
@@ -101,6 +102,25 @@ load_columns(Relation rel, const GcTask *task)
 	return false;
 }
 
+/* Load the columns that files have of all the table, as far as there is room. */
+static void
+load_kept(Relation rel)
+{
+	AttrNumber	attnums[MaxHeapAttributeNumber];
+	GcTask		task = {.attnums = attnums};
+	const uint32 nchunks = gc_chunk_count(RelationGetNumberOfBlocks(rel));
+
+	for (AttrNumber a = 1; a <= RelationGetNumberOfAttributes(rel); a++)
+	{
+		GcColSpec	spec;
+		const char *reason;
+
+		if (gc_col_spec(rel, a, &spec, &reason) && gc_disk_part(rel, &spec, nchunks) == 1)
+			attnums[task.ncols++] = a;
+	}
+	(void) load_columns(rel, &task);
+}
+
 /* Do the loader's task for the table, inside a transaction.  False: others were in the way. */
 static bool
 work_on_table(const GcLoaderArgs *args, GcTask *task)
@@ -130,6 +150,8 @@ work_on_table(const GcLoaderArgs *args, GcTask *task)
 			task->failed = !gc_load_hot_in_background(rel, &task->stats);
 		else if (args->task == GC_LOADER_WARM)
 			done = gc_prewarm_alone(rel);
+		else if (args->task == GC_LOADER_KEPT)
+			load_kept(rel);
 		else if (args->task == GC_LOADER_COLD)
 			task->failed = !load_columns(rel, task);
 		else if (gc_job_join(&key, false))

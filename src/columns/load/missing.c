@@ -182,7 +182,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 		if (specs[c].attnum <= 0 || have >= 0)
 			continue;
 		lacking = true;
-		filed = gc_disk_part(rel, specs[c].attnum, gc_chunk_count(npages));
+		filed = gc_disk_part(rel, &specs[c], gc_chunk_count(npages));
 		all_filed = all_filed < 0 ? filed : Min(all_filed, filed);
 		us += column_us(rel, &specs[c], rows, filed);
 		if (gc_job_loads(&key, &specs[c]))

@@ -196,6 +196,13 @@ most_loaders(void)
 	return Max(Min(gc_loader_workers, GC_MOST_WARMERS), 1);
 }
 
+/* Helpers of the one loader of files' columns as the server starts: a quarter of the cores, if there are workers. */
+static int
+kept_helpers(void)
+{
+	return Max(gc_loader_workers, Min((int) sysconf(_SC_NPROCESSORS_ONLN) / 4, max_worker_processes / 2 - 1));
+}
+
 /* Wait until at most n are left. */
 static void
 wait_for_loaders(GcWarming *w, int n)
@@ -231,10 +238,10 @@ static bool
 start_loader(GcWarming *w, const GcRelKey *key)
 {
 	const int	most = most_loaders();
-	const int	helpers = most / Max(Min(w->ntables, most), 1) - 1;
+	const int	helpers = w->kept ? kept_helpers() : most / Max(Min(w->ntables, most), 1) - 1;
 
-	gc_warming_wait(w, false);
-	while (!gc_loader_start_warm(key, helpers, &w->loaders[w->nloaders]))
+	gc_warming_wait(w, w->kept);
+	while (!gc_loader_start_warm(key, w->kept ? GC_LOADER_KEPT : GC_LOADER_WARM, helpers, &w->loaders[w->nloaders]))
 	{
 		if (w->nloaders == 0)
 			return false;

@@ -22,12 +22,13 @@
 typedef struct GcWarming
 {
 	int			ntables;		/* that it is about to load; a loader with few beside it may have helpers */
+	bool		kept;			/* only columns that have files, one table after another */
 	int			nloaders;
 	BackgroundWorkerHandle *loaders[GC_MOST_WARMERS];
 } GcWarming;
 
 /*
- * Start a loader of all columns of a table, as soon as one more may be.  In a transaction; the current memory
+ * Start a loader of a table's columns, as soon as one more may be.  In a transaction; the current memory
  * context lives as long as w.  Until the transaction's end, no load pushes out columns that are used from now on.  The
  * reason why there is no loader, or NULL.  wait: for others' locks on the table.
  */
@@ -42,10 +43,15 @@ extern void gc_warming_wait(GcWarming *w, bool all);
  */
 extern bool gc_prewarm_alone(Relation rel);
 
-/* Register a worker for each database of gpuconc.warm_tables.  In the postmaster, as the library is loaded. */
+/*
+ * Register a worker for each database of gpuconc.warm_tables, and one for all that have files of columns.  In the
+ * postmaster, as the library is loaded.
+ */
 extern void gc_warm_register(void);
 
-/* Entry point of these workers (bgw_function_name). */
+/* Entry points of these workers (bgw_function_name), and of those for each database that has files. */
 extern PGDLLEXPORT void gc_warm_main(Datum main_arg);
+extern PGDLLEXPORT void gc_kept_databases_main(Datum main_arg);
+extern PGDLLEXPORT void gc_kept_main(Datum main_arg);
 
 #endif							/* GC_PREWARM_H */

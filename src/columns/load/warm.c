@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * warm.c
- *	  Loading the tables of gpuconc.warm_tables when the server starts.
+ *	  Loading the tables of gpuconc.warm_tables, and the columns that files have, when the server starts.
  *
- * One background worker for each database that the setting names.  It has each table loaded by a loader of its own
- * (prewarm.h), the one that was scanned most often first, and ends.  It holds no lock and no snapshot while it waits.
+ * One background worker for each database that the setting names, and one for each that has files (disk.h).  It has
+ * each table loaded by a loader of its own (prewarm.h), the one that was scanned most often first, and ends.  Files are
+ * read one table after another, with helpers.  The worker holds no lock and no snapshot while it waits.
  * It waits for no lock on a table, which a prepared transaction may have for long, since other tables would wait, too.
  *
  *-------------------------------------------------------------------------
@@ -17,8 +18,11 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "tcop/tcopprot.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
+#include "disk.h"
 #include "../../settings.h"
 #include "../../warm_list.h"
 
@@ -34,29 +38,44 @@ is_registered(const GcWarmTable *tables, int i)
 	return false;
 }
 
+/* A worker that runs this function. */
+static BackgroundWorker
+describe_worker(const char *function, const char *name)
+{
+	BackgroundWorker w;
+
+	memset(&w, 0, sizeof(w));
+	w.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	w.bgw_start_time = BgWorkerStart_ConsistentState;
+	w.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(w.bgw_library_name, "gpuconc", BGW_MAXLEN);
+	strlcpy(w.bgw_function_name, function, BGW_MAXLEN);
+	strlcpy(w.bgw_name, name, BGW_MAXLEN);
+	strlcpy(w.bgw_type, "gpuconc warming", BGW_MAXLEN);
+	return w;
+}
+
 void
 gc_warm_register(void)
 {
 	int			n;
 	const GcWarmTable *tables = gc_warm_list(gc_warm_tables, &n);
+	BackgroundWorker w;
 
 	for (int i = 0; i < n; i++)
 	{
-		BackgroundWorker w;
-
 		if (is_registered(tables, i))
 			continue;
-		memset(&w, 0, sizeof(w));
-		w.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-		w.bgw_start_time = BgWorkerStart_ConsistentState;
-		w.bgw_restart_time = BGW_NEVER_RESTART;
-		strlcpy(w.bgw_library_name, "gpuconc", BGW_MAXLEN);
-		strlcpy(w.bgw_function_name, "gc_warm_main", BGW_MAXLEN);
-		snprintf(w.bgw_name, BGW_MAXLEN, "gpuconc warming of database %s", tables[i].names[0]);
-		strlcpy(w.bgw_type, "gpuconc warming", BGW_MAXLEN);
+		w = describe_worker("gc_warm_main", psprintf("gpuconc warming of database %s", tables[i].names[0]));
 		strlcpy(w.bgw_extra, tables[i].names[0], BGW_EXTRALEN);
 		RegisterBackgroundWorker(&w);
 	}
+	if (gc_disk_cache_size_mb == 0)
+		return;
+	w = describe_worker("gc_kept_databases_main", "gpuconc warming of databases");
+	/* A standby keeps no files. */
+	w.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	RegisterBackgroundWorker(&w);
 }
 
 static void
@@ -115,18 +134,18 @@ find_tables(GcWarmTable *tables, int n)
 }
 
 static void
-load_tables(const GcWarmTable *tables, int n)
+load_tables(const GcWarmTable *tables, int n, bool kept)
 {
-	GcWarming	w = {.ntables = n};
+	GcWarming	w = {.ntables = n,.kept = kept};
 
 	StartTransactionCommand();
 	for (int i = 0; i < n; i++)
 	{
 		const char *reason;
 
-		gc_warming_wait(&w, false);
+		gc_warming_wait(&w, kept);
 		reason = gc_warming_start(&w, tables[i].relid, false);
-		if (reason)
+		if (reason && !kept)
 			log_not_loaded(&tables[i], reason);
 		/* VACUUM need not wait for this transaction. */
 		InvalidateCatalogSnapshot();
@@ -146,5 +165,67 @@ gc_warm_main(Datum main_arg)
 
 	BackgroundWorkerInitializeConnection(MyBgworkerEntry->bgw_extra, NULL, 0);
 	tables = gc_warm_list(gc_warm_tables, &n);
-	load_tables(tables, find_tables(tables, n));
+	load_tables(tables, find_tables(tables, n), false);
+}
+
+/* This database's tables that have files, the most used first. */
+static GcWarmTable *
+find_kept_tables(int *n)
+{
+	GcWarmTable *tables;
+	ListCell   *lc;
+	List	   *relids;
+
+	StartTransactionCommand();
+	MemoryContextSwitchTo(TopMemoryContext);
+	relids = gc_disk_list(MyDatabaseId);
+	tables = palloc0((list_length(relids) + 1) * sizeof(GcWarmTable));
+	*n = 0;
+	foreach(lc, relids)
+	{
+		tables[*n] = (GcWarmTable) {.relid = lfirst_oid(lc),.place = *n};
+		tables[*n].scans = count_scans(tables[*n].relid);
+		(*n)++;
+	}
+	CommitTransactionCommand();
+	qsort(tables, *n, sizeof(GcWarmTable), compare_use);
+	return tables;
+}
+
+void
+gc_kept_main(Datum main_arg)
+{
+	const GcWarmTable *tables;
+	int			n;
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(main_arg), InvalidOid, 0);
+	tables = find_kept_tables(&n);
+	load_tables(tables, n, true);
+	ereport(LOG, (errmsg("gpuconc has looked for files of %d tables' columns in database %u", n, MyDatabaseId)));
+}
+
+/* Databases that have files and were not dropped since; it has none itself. */
+void
+gc_kept_databases_main(Datum main_arg)
+{
+	ListCell   *lc;
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	StartTransactionCommand();
+	foreach(lc, gc_disk_list(InvalidOid))
+	{
+		BackgroundWorker w = describe_worker("gc_kept_main", psprintf("gpuconc warming of database %u", lfirst_oid(lc)));
+		BackgroundWorkerHandle *handle;
+
+		w.bgw_main_arg = ObjectIdGetDatum(lfirst_oid(lc));
+		if (SearchSysCacheExists1(DATABASEOID, w.bgw_main_arg))
+			(void) RegisterDynamicBackgroundWorker(&w, &handle);
+	}
+	CommitTransactionCommand();
 }

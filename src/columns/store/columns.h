@@ -145,6 +145,8 @@ typedef struct GcColState
 	pg_atomic_uint32 duplicates;	/* 1 once a build on this column met any */
 	GcDict	   *dict;			/* text: replaced (retired) when it grows */
 	uint64		dict_id;		/* its identity, which growth keeps; 0: none */
+	uint64		kept_id;		/* its first nkept values are those of files with this identity (load/disk.h) */
+	uint32		nkept;
 	bool		retired;		/* dict, too, is; under the dictionary's lock */
 } GcColState;
 

@@ -271,11 +271,65 @@ dict_create(uint32 capacity, Size bytes_capacity, uint64 uid)
 }
 
 bool
-gc_dict_attach(GcColState *state)
+gc_dict_attach(GcColState *state, uint32 nvalues, Size bytes)
 {
 	state->dict_id = gc_new_region_id();
-	state->dict = dict_create(DICT_FIRST_VALUES, DICT_FIRST_BYTES, state->dict_id);
+	state->dict = dict_create(Max(nvalues, DICT_FIRST_VALUES), Max(bytes, DICT_FIRST_BYTES), state->dict_id);
 	return state->dict != NULL;
+}
+
+Size
+gc_dict_attached_size(uint32 nvalues, Size bytes)
+{
+	return dict_size(Max(nvalues, DICT_FIRST_VALUES), Max(bytes, DICT_FIRST_BYTES));
+}
+
+/* Places in the table come in any order, so each would be waited for. */
+void
+gc_dict_take(GcColState *state, const GcDictPart *part)
+{
+	GcValues   *v = &state->dict->values;
+	const uint32 mask = v->nbuckets - 1;
+
+	memcpy(v->start + part->first + 1, part->ends, part->n * sizeof(uint64));
+	memcpy(v->bytes + part->first_byte, part->bytes, part->ends[part->n - 1] - part->first_byte);
+	memcpy(v->hash + part->first, part->hashes, part->n * sizeof(uint32));
+	for (uint32 i = 0; i < part->n; i++)
+	{
+		const uint32 hash = part->hashes[i];
+		uint32		b = hash & mask;
+		uint32		none = 0;
+
+		if (i + FETCH_AHEAD < part->n)
+			__builtin_prefetch(&v->bucket[part->hashes[i + FETCH_AHEAD] & mask], 1);
+		while (!pg_atomic_compare_exchange_u32(&v->bucket[b], &none, (part->first + i + 1) | (hash & BUCKET_HASH)))
+		{
+			b = (b + 1) & mask;
+			none = 0;
+		}
+	}
+}
+
+void
+gc_dict_taken(GcColState *state, uint32 n, uint64 id)
+{
+	GcValues   *v = &state->dict->values;
+
+	for (uint32 b = 0; n == 0 && b < v->nbuckets; b++)
+		pg_atomic_write_u32(&v->bucket[b], 0);
+	pg_write_barrier();
+	pg_atomic_write_u32(&state->dict->count, n);
+	state->kept_id = id;
+	state->nkept = n;
+}
+
+GcDictPart
+gc_dict_part(const GcDictView *view, uint32 first, uint32 n)
+{
+	const GcValues *v = &view->dict->values;
+
+	Assert(view->nparts == 0 && first + n <= view->nshared);
+	return (GcDictPart) {first, n, v->start[first], v->start + first + 1, v->hash + first, v->bytes + v->start[first]};
 }
 
 Size

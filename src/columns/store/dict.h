@@ -98,8 +98,35 @@ extern GcDictView *gc_dict_frozen_view(GcDict *dict, uint32 n);
 /* Has a frozen dictionary values that the view does not show? */
 extern bool gc_dict_is_part(const GcDictView *view);
 
-/* Give a new column's state an empty dictionary; false without arena memory. */
-extern bool gc_dict_attach(GcColState *state);
+/*
+ * Give a new column's state an empty dictionary; false without arena memory.  It has room for so many values and bytes
+ * that files have; without any it is small.
+ */
+extern bool gc_dict_attach(GcColState *state, uint32 nvalues, Size bytes);
+
+/* Arena memory that this takes. */
+extern Size gc_dict_attached_size(uint32 nvalues, Size bytes);
+
+/* Values of a dictionary, one behind another. */
+typedef struct GcDictPart
+{
+	uint32		first;			/* code of the first one */
+	uint32		n;				/* 1 at least */
+	uint64		first_byte;		/* where that begins among the dictionary's bytes */
+	const uint64 *ends;			/* of each value there */
+	const uint32 *hashes;
+	const char *bytes;			/* from first_byte on */
+} GcDictPart;
+
+/*
+ * Take a part into the room of a new dictionary; several processes may take other ones meanwhile.  When all are taken,
+ * the values are the dictionary's, and files call them id.  n 0: it is empty, whatever was taken.
+ */
+extern void gc_dict_take(GcColState *state, const GcDictPart *part);
+extern void gc_dict_taken(GcColState *state, uint32 n, uint64 id);
+
+/* n values of a shared dictionary, from code first on. */
+extern GcDictPart gc_dict_part(const GcDictView *view, uint32 first, uint32 n);
 
 /* Retire a column's dictionary, into which nothing is merged any more; bytes. */
 extern Size gc_dict_retire(GcColState *state);
