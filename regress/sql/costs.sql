@@ -55,6 +55,19 @@ SELECT whose('WITH x AS NOT MATERIALIZED (SELECT k, avg(n) AS s FROM priced GROU
 -- Groups take PostgreSQL a microsecond each.
 SELECT whose('SELECT i, sum(n) FROM priced GROUP BY i');
 SELECT whose('SELECT g, sum(n) FROM priced GROUP BY g');
+-- A build of a whole table is kept, for statements with any constants, until the table is written to.
+CREATE TABLE placed AS SELECT nullif(i % 30000, 7) AS i, nullif(i, 8) AS v FROM generate_series(1, 70000) i;
+CREATE TABLE places AS SELECT nullif(i, 9) AS i, i % 100 AS g FROM generate_series(1, 60000) i;
+SELECT settle();
+VACUUM ANALYZE placed, places;
+\set whole 'SELECT count(*), sum(v), sum(g) FROM placed JOIN places USING (i)'
+SET gpuconc.debug_build_cost = 0.1;
+SELECT whose(:'whole'), check_here(:'whole'), whose(:'whole' || ' WHERE g >= 0');
+UPDATE placed SET v = v + 1 WHERE i % 2 = 0;
+UPDATE places SET g = g + 1 WHERE i % 2 = 0;
+SELECT whose(:'whole'), check_here(:'whole');
+SET gpuconc.debug_build_cost = 0.002;
+DROP TABLE placed, places;
 -- A request for each outer row, and a scan where an index finds a few rows.
 SELECT whose('SELECT count(*) FROM generate_series(1, 50) s LEFT JOIN priced ON k = s');
 SELECT whose('SELECT s, (SELECT sum(n) FROM priced WHERE k = s) FROM generate_series(1, 50) s');

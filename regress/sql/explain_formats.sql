@@ -155,6 +155,11 @@ SELECT * FROM counted('SELECT region, count(*) FROM sales JOIN sparse ON shop * 
 SELECT count(*) AS entries FROM sparse WHERE region < 3;
 SELECT * FROM counted('SELECT r_name, g.n FROM region JOIN (SELECT key, region, count(*) AS n FROM sparse GROUP BY 1, 2) AS g ON region = r_id WHERE g.n > 0');
 SELECT * FROM counted('SELECT count(*) FROM region LEFT JOIN shop ON r_id < s_region');
+-- a key that repeats does not lead to as many rows as there are pairs, so there is no place for each of the 2 million combinations
+CREATE TABLE repeated AS SELECT nullif(n / 2, 7) AS k, n AS v FROM generate_series(1, 2000) n;
+VACUUM ANALYZE repeated;
+SELECT * FROM counted('SELECT k, v, count(*) FROM sales JOIN repeated ON customer = k GROUP BY 1, 2');
+SELECT check_here('SELECT k, v, count(*) FROM sales LEFT JOIN repeated ON customer = k GROUP BY 1, 2');
 SET gpuconc.debug_pipeline_edge = materialize;
 SET gpuconc.debug_edge_step = 1;
 SELECT * FROM counted('SELECT region, count(*) FROM sales JOIN sparse ON shop * 1000003::bigint = key WHERE quantity < 7 GROUP BY 1');

@@ -596,7 +596,7 @@ gc_room_of(const GcBinding *b, int n)
 
 /* Groups or rows that a pipeline may have at most, for others to read. */
 static uint64
-groups_out(GcBinding *b, u16 n)
+groups_out(const GcBinding *b, u16 n)
 {
 	return Max(Min(gc_room_of(b, n), Max(b->rows_into[n], 1)), 1);
 }
@@ -723,12 +723,19 @@ probe_multiplies(const GcProgram *p, const GcPStep *step)
 	return step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI && !gc_builds(p)[step->build].unique;
 }
 
+/* The expected part of the groups or rows that pipeline groups_of - 1 has at most; 0: a pipeline reads no groups. */
+static double
+expected_part(const GcBinding *b, u16 groups_of)
+{
+	return groups_of == 0 ? 1 : Min(1.0, b->sinks[groups_of - 1].expected / (double) groups_out(b, groups_of - 1));
+}
+
 /*
- * Bind the pipeline's probes.  *rows bounds the rows that reach its sink, with those of its
- * full and right joins' rests.
+ * Bind the pipeline's probes.  *rows bounds the rows that reach its sink, with those of its full and right joins' rests.
+ * *expected: of the rows that it reads.  A probe by a key that repeats finds each row of its build about once.
  */
 static GcCode
-bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
+bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows, double *expected)
 {
 	const u16	groups_of = gc_inputs(b->program)[pl->input].groups_of;
 	double		kept = 0;
@@ -736,9 +743,11 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 	GcCode		code = GC_OK;
 
 	*rows = groups_of ? groups_out(b, groups_of - 1) : gc_input_rows(&b->node->inputs[pl->input]);
+	*expected = *rows * expected_part(b, groups_of);
 	for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
 	{
 		GcPStep    *step = &gc_steps(b->program)[pl->first_step + s];
+		const GcPBuild *build = &gc_builds(b->program)[step->build];
 		double		built;
 
 		if (step->type != GC_STEP_PROBE)
@@ -746,13 +755,14 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 		code = bind_probe(b, step);
 		if (code == GC_OK)
 			code = check_pairs(b, pl, s, *rows, kept);
-		built = b->rows_into[gc_builds(b->program)[step->build].pipeline];
+		built = b->rows_into[build->pipeline];
 		if (probe_multiplies(b->program, step))
 		{
 			const double before = *rows;
 
 			*rows *= Max(1, built);
 			kept *= Max(1, built);
+			*expected = build->nkeys > 0 ? Max(*expected, b->rows_expected[build->pipeline]) : *expected * Max(1, built);
 			if (b->plan->build_finds_once[step->build])
 				*rows = Min(*rows, built * times + (step->join == GC_JOIN_INNER ? 0 : before));
 			times *= Max(1, built);
@@ -761,18 +771,10 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows)
 		{
 			*rows += built;
 			kept += built;
+			*expected += built;
 		}
 	}
 	return code;
-}
-
-/* The expected part of the groups or rows that a pipeline reads at most. */
-static double
-expected_part(GcBinding *b, u16 n)
-{
-	const u16	groups_of = gc_inputs(b->program)[gc_pipelines(b->program)[n].input].groups_of;
-
-	return groups_of == 0 ? 1 : Min(1.0, b->sinks[groups_of - 1].expected / (double) groups_out(b, groups_of - 1));
 }
 
 /*
@@ -797,13 +799,14 @@ bind_pipelines(GcBinding *b)
 
 		for (int k = 0; k < b->program->npipelines && code == GC_OK; k++)
 		{
-			double		rows;
+			double		rows,
+						likely;
 
 			if (k != n && !gc_is_arm_of(b->program, k, n))
 				continue;
-			code = bind_steps(b, &gc_pipelines(b->program)[k], &rows);
+			code = bind_steps(b, &gc_pipelines(b->program)[k], &rows, &likely);
 			all += rows;
-			expected += rows * expected_part(b, k);
+			expected += likely;
 		}
 		b->rows_into[n] = (uint64) Min(all * gc_sink_visits(pl), 1e15);
 		b->rows_expected[n] = (uint64) Min(expected * gc_sink_visits(pl), 1e15);

@@ -19,7 +19,7 @@
 #include "../../program/program.h"
 
 /* Rows of the relations that a statement reads, in the order in which they are planned, at most. */
-#define GC_ROWS_SEEN		24
+#define GC_ROWS_SEEN		128
 
 typedef struct GcRowsSeen
 {

@@ -157,6 +157,12 @@ lookup_operators(const GcTranslation *tr)
 /* To encode a value of a row source, in operators. */
 #define ENCODE_OPERATORS	4
 
+/*
+ * The part of a build's time that a request takes where the build is kept, and another request has mostly made it: it
+ * is of a whole table that nobody writes to.
+ */
+#define KEPT_BUILD			0.2
+
 /* A window over kept rows: its functions, in doublings of the rows; its launches. */
 #define WINDOW_DOUBLINGS	7
 #define WINDOW_COST			40
@@ -270,6 +276,22 @@ kept_cost(const GcTranslation *tr, const GcGroups *groups, const DeviceCosts *co
 	return cost;
 }
 
+/* Does a leaf's build mostly stay the same from one statement to another? */
+static bool
+has_kept_build(const GcLeaf *leaf)
+{
+	ListCell   *lc;
+
+	if (leaf->build < 0 || !OidIsValid(leaf->relid) || leaf->filters != NIL || leaf->rel->allvisfrac < 1)
+		return false;
+	foreach(lc, leaf->children)
+	{
+		if (!has_kept_build(lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
 static Cost leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs);
 
 /* The cost of all of a node's leaves. */
@@ -294,6 +316,8 @@ leaf_cost(GcTranslation *tr, GcLeaf *leaf, const DeviceCosts *costs)
 	cost += pairs_cost(leaf, costs->pair);
 	if (leaf->build >= 0)
 		cost += leaf->tuples * leaf->share * costs->build;
+	if (has_kept_build(leaf))
+		cost *= KEPT_BUILD;
 	if (gc_leaf_is_source(leaf))
 		cost += gc_execution_time(tr->top, leaf->path) + leaf->rows * encoding_cost(leaf);
 	else if (leaf->arms)
