@@ -30,12 +30,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "../base/planning.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
@@ -265,32 +265,13 @@ sort_operator(Oid function)
 static bool
 classify(const WindowFunc *func, GcPlanWindowFn *fn)
 {
-	static const struct
-	{
-		Oid			function;
-		GcWindowFnType type;
-	}			known[] = {
-		{F_ROW_NUMBER, GC_WINDOW_ROW_NUMBER}, {F_RANK_, GC_WINDOW_RANK}, {F_DENSE_RANK_, GC_WINDOW_DENSE_RANK},
-		{F_PERCENT_RANK_, GC_WINDOW_PERCENT_RANK}, {F_CUME_DIST_, GC_WINDOW_CUME_DIST}, {F_NTILE, GC_WINDOW_NTILE},
-		{F_LAG_ANYELEMENT, GC_WINDOW_LAG}, {F_LAG_ANYELEMENT_INT4, GC_WINDOW_LAG},
-		{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_WINDOW_LAG},
-		{F_LEAD_ANYELEMENT, GC_WINDOW_LEAD}, {F_LEAD_ANYELEMENT_INT4, GC_WINDOW_LEAD},
-		{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_WINDOW_LEAD},
-		{F_FIRST_VALUE, GC_WINDOW_FIRST}, {F_LAST_VALUE, GC_WINDOW_LAST}, {F_NTH_VALUE, GC_WINDOW_NTH},
-		{F_COUNT_, GC_WINDOW_COUNT}, {F_COUNT_ANY, GC_WINDOW_COUNT},
-		{F_SUM_INT2, GC_WINDOW_SUM}, {F_SUM_INT4, GC_WINDOW_SUM}, {F_SUM_INT8, GC_WINDOW_SUM}, {F_SUM_NUMERIC, GC_WINDOW_SUM},
-		{F_AVG_INT2, GC_WINDOW_AVG}, {F_AVG_INT4, GC_WINDOW_AVG}, {F_AVG_INT8, GC_WINDOW_AVG}, {F_AVG_NUMERIC, GC_WINDOW_AVG},
-	};
+	const GcBuiltin *builtin = gc_builtin(func->winfnoid);
 
-	for (int i = 0; i < lengthof(known); i++)
-	{
-		if (known[i].function == func->winfnoid)
-		{
-			fn->type = known[i].type;
-			return true;
-		}
-	}
-	fn->type = GC_WINDOW_EXTREME;
+	fn->over = builtin->over;
+	fn->average = (builtin->flags & GC_IS_AVERAGE) != 0;
+	if (fn->over != GC_OVER_NONE && fn->over != GC_OVER_MIN && fn->over != GC_OVER_MAX)
+		return true;
+	fn->over = GC_OVER_NONE;
 	fn->operator = sort_operator(func->winfnoid);
 	return func->winagg && OidIsValid(fn->operator) && list_length(func->args) == 1;
 }

@@ -34,6 +34,7 @@
 
 #include "aggregates.h"
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "../base/make.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
@@ -293,42 +294,15 @@ is_positive(const Node *arg)
 	return IsA(c, Const) && !c->constisnull && DatumGetInt32(c->constvalue) > 0;
 }
 
-/* How a window function is computed; average: as a sum and a count.  GC_OVER_NONE: it is not known. */
+/* How a window function's values come about; GC_OVER_NONE: it is not known. */
 static GcOver
-classify(const WindowFunc *func, bool *average)
+classify(const WindowFunc *func)
 {
-	static const struct
-	{
-		Oid			function;
-		GcOver		over;
-		bool		average;
-	}			known[] = {
-		{F_ROW_NUMBER, GC_OVER_ROW_NUMBER}, {F_RANK_, GC_OVER_RANK}, {F_DENSE_RANK_, GC_OVER_DENSE_RANK},
-		{F_PERCENT_RANK_, GC_OVER_PERCENT_RANK}, {F_CUME_DIST_, GC_OVER_CUME_DIST},
-		{F_COUNT_, GC_OVER_ROWS}, {F_COUNT_ANY, GC_OVER_COUNT},
-		{F_SUM_INT2, GC_OVER_SUM}, {F_SUM_INT4, GC_OVER_SUM}, {F_SUM_INT8, GC_OVER_SUM}, {F_SUM_NUMERIC, GC_OVER_SUM},
-		{F_AVG_INT2, GC_OVER_SUM, true}, {F_AVG_INT4, GC_OVER_SUM, true}, {F_AVG_INT8, GC_OVER_SUM, true},
-		{F_AVG_NUMERIC, GC_OVER_SUM, true},
-		{F_MIN_INT2, GC_OVER_MIN}, {F_MIN_INT4, GC_OVER_MIN}, {F_MIN_INT8, GC_OVER_MIN}, {F_MIN_NUMERIC, GC_OVER_MIN},
-		{F_MIN_DATE, GC_OVER_MIN}, {F_MIN_TIMESTAMP, GC_OVER_MIN},
-		{F_MAX_INT2, GC_OVER_MAX}, {F_MAX_INT4, GC_OVER_MAX}, {F_MAX_INT8, GC_OVER_MAX}, {F_MAX_NUMERIC, GC_OVER_MAX},
-		{F_MAX_DATE, GC_OVER_MAX}, {F_MAX_TIMESTAMP, GC_OVER_MAX},
-		{F_LAG_ANYELEMENT, GC_OVER_LAG}, {F_LAG_ANYELEMENT_INT4, GC_OVER_LAG},
-		{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_OVER_LAG},
-		{F_LEAD_ANYELEMENT, GC_OVER_LEAD}, {F_LEAD_ANYELEMENT_INT4, GC_OVER_LEAD},
-		{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_OVER_LEAD},
-		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST}, {F_NTH_VALUE, GC_OVER_NTH}, {F_NTILE, GC_OVER_NTILE},
-	};
+	const GcOver over = gc_builtin(func->winfnoid)->over;
 
-	for (int i = 0; i < lengthof(known); i++)
-	{
-		*average = known[i].average;
-		if (known[i].function != func->winfnoid ||
-			((known[i].over == GC_OVER_NTILE || known[i].over == GC_OVER_NTH) && !is_positive(llast(func->args))))
-			continue;
-		return known[i].over == GC_OVER_ROWS && func->aggfilter ? GC_OVER_COUNT : known[i].over;
-	}
-	return GC_OVER_NONE;
+	if ((over == GC_OVER_NTILE || over == GC_OVER_NTH) && !is_positive(llast(func->args)))
+		return GC_OVER_NONE;
+	return over == GC_OVER_COUNT && func->args == NIL && func->aggfilter == NULL ? GC_OVER_ROWS : over;
 }
 
 /* An aggregate's input of a row: its argument, or true of count(*); NULL where FILTER leaves the row out. */
@@ -412,8 +386,8 @@ with_default(GcTranslation *tr, const WindowFunc *func)
 static int
 function_column(GcTranslation *tr, const WindowFunc *func)
 {
-	bool		average;
-	const GcOver over = classify(func, &average);
+	const GcOver over = classify(func);
+	const bool	average = (gc_builtin(func->winfnoid)->flags & GC_IS_AVERAGE) != 0;
 	int			arg = GC_NO_EXPR;
 	int			second = GC_NO_EXPR;
 	int			window;

@@ -120,7 +120,7 @@ is_never_null(Node *node, const GcQueryLevel *level, List *conjuncts)
 	if (IsA(node, Const))
 		return !((Const *) node)->constisnull;
 	if (IsA(node, Aggref))
-		return (gc_builtin(((Aggref *) node)->aggfnoid)->flags & GC_IS_COUNT) != 0;
+		return gc_builtin(((Aggref *) node)->aggfnoid)->over == GC_OVER_COUNT;
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup > 0 || level->query->groupingSets)
 		return false;
 	var = (Var *) node;
