@@ -548,13 +548,6 @@ gc_edge_allocate(GcRun *run)
 											  (unsigned long long) run->memory.edge_bytes / 1024);
 }
 
-void
-gc_edge_free(GcRun *run)
-{
-	gc_device_free(run->memory.edge_memory);
-	run->memory.edge_memory = 0;
-}
-
 /*-------------------------------------------------------------------------
  * Launches on both sides of an edge
  *-------------------------------------------------------------------------

@@ -629,8 +629,7 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 	gc_device_label(c->data, GC_MEMORY_COLUMNS);
 	if (c->data != 0 && lay_out_derived(&c->column, dir, run->schedule.scan_chunks, c->width, c->data))
 		return true;
-	gc_device_free(c->data);
-	c->data = 0;
+	gc_device_drop(&c->data);
 	return false;
 }
 
