@@ -528,7 +528,8 @@ put_copies(StringInfo buf, const Span *s)
 	put_event(buf, TIMELINE_LINK, s, "copies", w->kind == GC_RESULT_COPIED ? "result" : "columns");
 	appendStringInfo(buf, "\"pid\":%d,", w->pid);
 	if (w->kind == GC_REQUEST_COPIED)
-		appendStringInfo(buf, "\"column_kB\":%.1f,\"lookup_kB\":%.1f,", (w->bytes - w->lookups) / 1024.0, w->lookups / 1024.0);
+		appendStringInfo(buf, "\"column_kB\":%.1f,\"lookup_kB\":%.1f,", (w->bytes - w->lookups) / 1024.0,
+						 w->lookups / 1024.0);
 	appendStringInfo(buf, "\"kB\":%.1f}}", w->bytes / 1024.0);
 }
 

@@ -226,7 +226,8 @@ find_borders(GcWindowing *w, const GcOrderColumn *columns)
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		const int	differs = n == 0 ? -1 : gc_first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
+		const int	differs = n == 0 ? -1
+			: gc_first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
 
 		gc_window_interrupts(n);
 		w->partition[n] = differs < w->window->npartition ? n : w->partition[n - 1];
@@ -329,8 +330,8 @@ is_before_bound(const GcWindowing *w, FmgrInfo *function, Datum offset, bool sub
 			return w->window->in_range_nulls_first ? isnull : current_isnull;
 		return w->window->in_range_nulls_first ? isnull && !current_isnull : !isnull && current_isnull;
 	}
-	within = DatumGetBool(FunctionCall5Coll(function, w->window->in_range_collation, w->values[e][row], w->values[e][current],
-											offset, BoolGetDatum(sub), BoolGetDatum(less)));
+	within = DatumGetBool(FunctionCall5Coll(function, w->window->in_range_collation, w->values[e][row],
+											w->values[e][current], offset, BoolGetDatum(sub), BoolGetDatum(less)));
 	return end ? within : !within;
 }
 
@@ -374,9 +375,11 @@ find_bounds(GcWindowing *w, bool end, uint32 *bounds)
 {
 	const int	frame = w->window->frame;
 	const bool	rows = (frame & FRAMEOPTION_ROWS) != 0;
-	const bool	unbounded = (frame & (end ? FRAMEOPTION_END_UNBOUNDED_FOLLOWING : FRAMEOPTION_START_UNBOUNDED_PRECEDING)) != 0;
+	const bool	unbounded = (frame & (end ? FRAMEOPTION_END_UNBOUNDED_FOLLOWING
+									  : FRAMEOPTION_START_UNBOUNDED_PRECEDING)) != 0;
 	const bool	with_offset = (frame & (end ? FRAMEOPTION_END_OFFSET : FRAMEOPTION_START_OFFSET)) != 0;
-	const bool	preceding = (frame & (end ? FRAMEOPTION_END_OFFSET_PRECEDING : FRAMEOPTION_START_OFFSET_PRECEDING)) != 0;
+	const bool	preceding = (frame & (end ? FRAMEOPTION_END_OFFSET_PRECEDING
+									  : FRAMEOPTION_START_OFFSET_PRECEDING)) != 0;
 	Datum		offset = (Datum) 0;
 
 	if (with_offset && !evaluate_offset(w, end ? w->window->end_offset : w->window->start_offset, &offset))

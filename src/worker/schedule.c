@@ -427,7 +427,8 @@ gang_of(const GcDecision *d, int i, const bool *begun, int *members)
 
 		if (begun[k] || gang_id(start) != id || start->grid.threads != first->grid.threads)
 			continue;
-		several = several || decision.candidate[start->candidate[0]].scan != decision.candidate[first->candidate[0]].scan;
+		several = several ||
+			decision.candidate[start->candidate[0]].scan != decision.candidate[first->candidate[0]].scan;
 		members[n++] = k;
 	}
 	return several ? n : 0;
@@ -519,7 +520,8 @@ start_waves(List *runs)
 		GcRunInfo  *info = gc_slot_run_info(run->slot);
 		GcPipelineKernel *k;
 
-		if (run->leader || run->state != RUN_READY || !gc_run_in_waves(run) || (!run->schedule.released && gc_requests_held() > 0))
+		if (run->leader || run->state != RUN_READY || !gc_run_in_waves(run) ||
+			(!run->schedule.released && gc_requests_held() > 0))
 			continue;
 		k = gc_run_own_kernel(run);
 		run->schedule.launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));

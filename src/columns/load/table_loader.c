@@ -139,7 +139,8 @@ ask(GcLoaderTask task, const GcRelKey *key, int ncols, const GcColSpec *specs, T
 	a.place = find_place(task, key, now);
 	if (a.place)
 	{
-		a.start = a.place->state == PLACE_FREE || memcmp(&a.place->key, key, sizeof(GcRelKey)) != 0 || is_over(a.place, now);
+		a.start = a.place->state == PLACE_FREE || memcmp(&a.place->key, key, sizeof(GcRelKey)) != 0 ||
+			is_over(a.place, now);
 		a.rests = !a.start && a.place->state == PLACE_RESTING;
 		if (a.start)
 			*a.place = (GcTableLoader) {.state = PLACE_STARTING,.since = now,.key = *key};
@@ -361,7 +362,8 @@ wait_for(double ms)
 static void
 pause_for(double ms)
 {
-	const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (int64) Min(Max(ms, 1), MOST_PAUSE_MS));
+	const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+														  (int64) Min(Max(ms, 1), MOST_PAUSE_MS));
 	long		left;
 
 	while ((left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until)) > 0)

@@ -330,7 +330,8 @@ ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
 	GcTranslation *first = wanted > 0 && path->having == NIL ? for_few(path, linitial(keys)) : NULL;
 	const bool	few = first != NULL;
 	GcTranslation *tr = few ? first : gc_builder_save(path->tr);
-	const bool	chosen = wanted > 0 && (few || is_grouped(tr)) && gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
+	const bool	chosen = wanted > 0 && (few || is_grouped(tr)) &&
+		gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
 	const double rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;
 	const bool	sorted = rows <= MOST_SORTED && note_order(keys, tr);
@@ -343,10 +344,12 @@ ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
 	if (chosen)
 		tr->plan->rows_out = 2 * wanted;
 	/* HAVING may drop rows, ties be wanted of the last, and expressions fail for rows behind it. */
-	if (sorted && wanted > 0 && path->having == NIL && (chosen || few) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
+	if (sorted && wanted > 0 && path->having == NIL && (chosen || few) &&
+		root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
 		tr->plan->limit = wanted;
 	/* A set's groups are made of the finest ones, and have no rows of their own. */
-	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
+	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) &&
+		wanted * LATE_FACTOR <= tr->streamed->tuples)
 		tr = gc_fetch_late(tr);
 	if (rows < path->cpath.path.rows)
 		tr->plan->rows_ms = 0;
@@ -440,7 +443,8 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		if (apart || ((GcPath *) path)->tr->plan->wanted > 0)
 			drop_sorted_nodes(output);
 		if (path->pathkeys == NIL)
-			path = (Path *) create_sort_path(root, output, apply_projection_to_path(root, output, path, sorted_target), keys, wanted);
+			path = (Path *) create_sort_path(root, output, apply_projection_to_path(root, output, path, sorted_target),
+											 keys, wanted);
 		if (path->pathtarget != target)
 			path = apply_projection_to_path(root, output, path, target);
 		if (gc_offload_forced())

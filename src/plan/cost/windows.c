@@ -73,7 +73,8 @@ is_missing(Node *node, void *context)
 		if (out->type != GC_OUT_NONE && gc_equal(lfirst_node(TargetEntry, lc)->expr, node))
 			return false;
 	}
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, WindowFunc))
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, Aggref) || IsA(node, GroupingFunc) ||
+		IsA(node, WindowFunc))
 		return true;
 	return expression_tree_walker(node, is_missing, context);
 }
@@ -84,7 +85,8 @@ is_of_subquery(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
 		return true;
 	return expression_tree_walker(node, is_of_subquery, context);
 }
@@ -122,7 +124,8 @@ expression(GcTranslation *tr, Node *expr)
 static Oid
 partition_collation(Oid type, Oid collation)
 {
-	if ((type == TEXTOID || type == VARCHAROID || type == BPCHAROID) && OidIsValid(collation) && get_collation_isdeterministic(collation))
+	if ((type == TEXTOID || type == VARCHAROID || type == BPCHAROID) && OidIsValid(collation) &&
+		get_collation_isdeterministic(collation))
 		return C_COLLATION_OID;
 	return collation;
 }
@@ -154,7 +157,8 @@ add_key(GcTranslation *tr, GcPlanWindow *w, const SortGroupClause *clause, bool 
 	if (partition)
 		key->order.collation = partition_collation(type, key->order.collation);
 	/* Words are in the default order of their type alone. */
-	key->kind = family == lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf ? gc_type_kind(type) : GC_KIND_NONE;
+	key->kind = family == lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf ? gc_type_kind(type)
+		: GC_KIND_NONE;
 	w->nkeys++;
 	return true;
 }
@@ -393,7 +397,8 @@ translate_windows(GcTranslation *tr, PathTarget *target, List *having, List *qua
 static bool
 goes_along(const Path *path)
 {
-	return IsA(path, WindowAggPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath) || IsA(path, ProjectionPath);
+	return IsA(path, WindowAggPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath) ||
+		IsA(path, ProjectionPath);
 }
 
 /* The node of ours below PostgreSQL's window functions; NULL if there is none. */
@@ -445,7 +450,8 @@ windows_cost(const GcTranslation *tr, double rows, int sorts)
 		const GcPlanWindow *w = &tr->windows->windows[tr->windows->fns[i].window];
 
 		/* Without an order, rows of a partition share their result. */
-		operators += FUNCTION_OPERATORS + (out->typid == NUMERICOID && w->nkeys > w->npartition ? NUMERIC_OPERATORS : 0);
+		operators += FUNCTION_OPERATORS +
+			(out->typid == NUMERICOID && w->nkeys > w->npartition ? NUMERIC_OPERATORS : 0);
 	}
 	return rows * operators * cpu_operator_cost;
 }
@@ -521,7 +527,8 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 static double
 rows_wanted(const PlannerInfo *root, double rows)
 {
-	const double limit = root->sort_pathkeys == NIL || root->parse->distinctClause != NIL ? -1 : gc_limit_rows(root->parse);
+	const double limit = root->sort_pathkeys == NIL || root->parse->distinctClause != NIL ? -1
+		: gc_limit_rows(root->parse);
 
 	return limit > 0 ? Min(limit, rows) : rows;
 }

@@ -201,14 +201,15 @@ describe_range(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 	if (t == NULL)
 		return gc_refuse(tr, "a window's frame is a range of type %s", format_type_be(exprType((Node *) key))) >= 0;
 	if (OidIsValid(t->cast))
-		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid,
+									COERCE_EXPLICIT_CAST);
 	by = gc_rows_output(tr, tr->groups, key);
 	start = by < 0 ? -1 : bound_output(tr, key, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
-									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
-									   (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
+									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
+									   ? t->minus : t->plus, (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
 	end = start < 0 ? -1 : bound_output(tr, key, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
-										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
-										(frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
+										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
+										? t->minus : t->plus, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
 	w->frame = GC_FRAME_RANGE;
 	w->by = by;
 	w->start = start;
@@ -226,7 +227,8 @@ describe_frame(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 	int			start;
 	int			end;
 
-	w->exclude = frame & FRAMEOPTION_EXCLUDE_CURRENT_ROW ? GC_EXCLUDE_ROW : frame & FRAMEOPTION_EXCLUDE_GROUP ? GC_EXCLUDE_PEERS :
+	w->exclude = frame & FRAMEOPTION_EXCLUDE_CURRENT_ROW ? GC_EXCLUDE_ROW
+		: frame & FRAMEOPTION_EXCLUDE_GROUP ? GC_EXCLUDE_PEERS :
 		frame & FRAMEOPTION_EXCLUDE_TIES ? GC_EXCLUDE_TIES : GC_EXCLUDE_NONE;
 	if (from_first && (to_last || (frame & FRAMEOPTION_END_CURRENT_ROW)))
 	{
@@ -238,8 +240,10 @@ describe_frame(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 		return describe_range(tr, clause, w);
 	/* Where a RANGE has no offset, it is of peers. */
 	w->frame = frame & FRAMEOPTION_ROWS ? GC_FRAME_BETWEEN : GC_FRAME_GROUPS;
-	start = distance_output(tr, clause->startOffset, from_first, from_first || (frame & FRAMEOPTION_START_OFFSET_PRECEDING));
-	end = start < 0 ? -1 : distance_output(tr, clause->endOffset, to_last, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
+	start = distance_output(tr, clause->startOffset, from_first,
+							from_first || (frame & FRAMEOPTION_START_OFFSET_PRECEDING));
+	end = start < 0 ? -1
+		: distance_output(tr, clause->endOffset, to_last, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
 	w->start = start;
 	w->end = end;
 	return end >= 0;
@@ -402,15 +406,19 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 		(gc_over_has_second(over) && (second = second_argument(tr, func)) < 0) || (window = window_of(tr, func)) < 0)
 		return GC_NO_EXPR;
 	if ((over == GC_OVER_MIN || over == GC_OVER_MAX) && !begins_with_partition(tr, func))
-		return gc_refuse(tr, "%s() is of a frame that begins within a partition, or leaves out rows", get_func_name(func->winfnoid));
-	kind = over == GC_OVER_PERCENT_RANK || over == GC_OVER_CUME_DIST ? GC_FLOAT8 : over <= GC_OVER_COUNT ? GC_INT8 : tr->pexprs[arg].kind;
+		return gc_refuse(tr, "%s() is of a frame that begins within a partition, or leaves out rows",
+						 get_func_name(func->winfnoid));
+	kind = over == GC_OVER_PERCENT_RANK || over == GC_OVER_CUME_DIST ? GC_FLOAT8 : over <= GC_OVER_COUNT ? GC_INT8
+		: tr->pexprs[arg].kind;
 	if (over != GC_OVER_SUM)
 		return value_column(tr, over, kind, arg, second, window);
 	/* sum(int8) is numeric, and so is an average's dividend. */
-	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, -1, window);
+	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, -1,
+					   window);
 	if (sum < 0 || !average)
 		return sum;
-	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), -1, -1);
+	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), -1,
+						 -1);
 }
 
 /* While an expression over the rows is translated (GcGroups.part). */
@@ -419,7 +427,8 @@ windowed_part(GcTranslation *tr, Expr *expr, int *e)
 {
 	if (IsA(expr, WindowFunc))
 		*e = function_column(tr, (WindowFunc *) expr);
-	else if (contain_window_function((Node *) expr) || (!contain_var_clause((Node *) expr) && !contain_agg_clause((Node *) expr)))
+	else if (contain_window_function((Node *) expr) ||
+			 (!contain_var_clause((Node *) expr) && !contain_agg_clause((Node *) expr)))
 		return false;
 	else
 		*e = gc_rows_column(tr, tr->groups, expr);

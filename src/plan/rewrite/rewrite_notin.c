@@ -342,7 +342,8 @@ admitted(Query *sub, const Compared *compared)
 	Expr	   *unless_empty = gc_make_int8(1);
 
 	if (compared->inner_null)
-		unless_empty = gc_make_case((Expr *) compare_int8("=", count_of(NULL), count_of((Node *) gc_output_var(facts, 1, param->paramid))),
+		unless_empty = gc_make_case((Expr *) compare_int8("=", count_of(NULL),
+														  count_of((Node *) gc_output_var(facts, 1, param->paramid))),
 							  unless_empty, gc_make_int8(0));
 	facts->targetList = list_make1(makeTargetEntry(gc_make_case((Expr *) compare_int8("=", count_of(NULL), gc_make_int8(0)), gc_make_int8(2), unless_empty),
 												   1, "admitted", false));

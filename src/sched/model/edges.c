@@ -335,7 +335,8 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 	if (s->columns > 0 && left > 0)
 	{
 		/* The next row of a lane's vector lies in the same sector, mostly. */
-		const double sectors = f->spread ? 1 : fmin(1, width / SECTOR * any_of(left, SECTOR / fmax(width, 1), p->cluster) / left);
+		const double sectors = f->spread ? 1
+			: fmin(1, width / SECTOR * any_of(left, SECTOR / fmax(width, 1), p->cluster) / left);
 		const double lines = f->spread ? f->rows * s->columns :
 			fmin(f->rows * s->columns, f->rounds * p->vec * lanes * s->column_bytes / LINE);
 

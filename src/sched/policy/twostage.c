@@ -183,7 +183,8 @@ collect_selection(const Stage *st, int f, uint32_t scan, int *member, int *membe
 
 	for (int i = 0; i < st->s->ncandidates; i++)
 	{
-		if (!st->taken[i] && st->s->candidate[i].fused == f && st->s->candidate[i].scan == scan && gains_by_sharing(st, i))
+		if (!st->taken[i] && st->s->candidate[i].fused == f && st->s->candidate[i].scan == scan &&
+			gains_by_sharing(st, i))
 			all[n++] = i;
 	}
 	n = leave_least(st, all, n, most);

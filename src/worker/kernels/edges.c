@@ -429,7 +429,8 @@ plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const Gc
 	const int	wanted = edges->steps == 0 || rows < LEAST_ROWS ? GC_EDGE_FUSE : request->edge;
 	GcEdgePipeline p;
 
-	if (edges->uses > 0 && edges->uses < PLAN_USES && edges->edge == request->edge && edges->step == request->edge_step &&
+	if (edges->uses > 0 && edges->uses < PLAN_USES && edges->edge == request->edge &&
+		edges->step == request->edge_step &&
 		edges->tile == request->edge_tile && rows <= edges->rows + edges->rows / 8 && rows >= edges->rows - edges->rows / 8)
 	{
 		edges->uses++;
@@ -437,7 +438,8 @@ plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const Gc
 	}
 	if (!describe_edges(request, pipeline, edges, v, &p))
 		return NULL;
-	edges->plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, wanted, request->edge_step, request->edge_tile);
+	edges->plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, wanted, request->edge_step,
+							   request->edge_tile);
 	edges->rows = rows;
 	edges->edge = request->edge;
 	edges->step = request->edge_step;

@@ -69,7 +69,8 @@ read_speed(GcStream *stream, const GcPipelineKernel *k, u64 stride, GcAddr out, 
 
 	for (int i = 0; i < PIECES; i++)
 	{
-		const double ms = time_reads(stream, k, (GcAddr) (uintptr_t) gc_arena_base() + i * piece, words, stride, out, err);
+		const double ms = time_reads(stream, k, (GcAddr) (uintptr_t) gc_arena_base() + i * piece, words, stride, out,
+									 err);
 
 		if (ms <= 0)
 			return 0;

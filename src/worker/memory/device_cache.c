@@ -500,8 +500,8 @@ offer(GcEvictor *self)
 			if (t->place_bytes[place] > 0)
 				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],
 								.cost = gc_uses_cost(gc_uses_of_place(&t->uses.of, place), t->place_bytes[place]),
-								.uses = *gc_uses_of_place(&t->uses.of, place),.soon = soon * (place + 0.5f),.used = t->last_used,
-								.place = place,.piece = place,.what = t});
+								.uses = *gc_uses_of_place(&t->uses.of, place),.soon = soon *
+								(place + 0.5f),.used = t->last_used, .place = place,.piece = place,.what = t});
 		}
 	}
 	gc_offer_orphans();

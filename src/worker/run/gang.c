@@ -111,7 +111,8 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 
 		if ((code = wait_for(run, gang, err)) != GC_OK)
 			return code;
-		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->memory.sink, NULL, &args[m]);
+		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part,
+									run->memory.sink, NULL, &args[m]);
 	}
 	code = queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
 	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)

@@ -287,7 +287,8 @@ describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, 
 	.timed = part->timed,.before = part->before};
 
 	gc_stop_with_run(run, &scan);
-	scan.sources = part->sources ? part->sources : run->memory.device_part + in->sources_off + part->first * sizeof(GcSource);
+	scan.sources = part->sources ? part->sources
+		: run->memory.device_part + in->sources_off + part->first * sizeof(GcSource);
 	scan.tiles_per_source = (in->max_rows + GC_ROWS_OF_TILE(scan) - 1) / GC_ROWS_OF_TILE(scan);
 	scan.ntiles = part->n * scan.tiles_per_source;
 	if (part->last && run->result.delivered)
@@ -457,7 +458,8 @@ plan_edge(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 most)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 
-	return k->variant.edge == GC_EDGE_MATERIALIZE ? plan_materialize(run, in, k, most) : plan_blocks(run, pipeline, in, k, most);
+	return k->variant.edge == GC_EDGE_MATERIALIZE ? plan_materialize(run, in, k, most)
+		: plan_blocks(run, pipeline, in, k, most);
 }
 
 /*-------------------------------------------------------------------------
@@ -563,7 +565,8 @@ fill_words(const GcRun *run, const EdgePlan *plan, const GcGrid *grid, u64 *word
 	words[GC_EDGE_WORD_RUNS] = plan->runs;
 	words[GC_EDGE_WORD_NSLOTS] = plan->nslots;
 	words[GC_EDGE_WORD_ENOUGH] = Max(ENOUGH_PACKETS * grid->threads, 1 << LEAST_PACKETS_LOG);
-	words[GC_EDGE_WORD_TILES] = run->request->edge_tile > 0 ? Max(run->request->edge_tile / GC_TILE_ROWS, 1) : PG_UINT32_MAX;
+	words[GC_EDGE_WORD_TILES] = run->request->edge_tile > 0 ? Max(run->request->edge_tile / GC_TILE_ROWS, 1)
+		: PG_UINT32_MAX;
 	words[GC_EDGE_WORD_FILLERS] = grid->blocks / 2;
 }
 

@@ -66,8 +66,8 @@ gc_run_join(GcRun *run, List *runs)
 	{
 		GcRun	   *other = lfirst(lc);
 
-		if (other->leader == NULL && !other->schedule.stopped && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
-			same_request(other->request, run->request))
+		if (other->leader == NULL && !other->schedule.stopped && other->state != RUN_FINISHED &&
+			run->state != RUN_FINISHED && same_request(other->request, run->request))
 		{
 			MemoryContext old = MemoryContextSwitchTo(other->cxt);
 
@@ -438,7 +438,8 @@ end_piece(GcRun *run, bool fetched)
 
 	if (!has_more_pieces(run))
 		return false;
-	s->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &s->pairs, &s->piece, gc_us_since(s->piece_began));
+	s->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &s->pairs, &s->piece,
+								   gc_us_since(s->piece_began));
 	return true;
 }
 

@@ -120,7 +120,8 @@ compute_text(GcRun *run, int i, u64 *copied)
 	u32			filled;
 	GcCode		code;
 
-	run->memory.lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width, &filled,
+	run->memory.lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width,
+													   &filled,
 												run->memory.stream, &run->err);
 	if (run->memory.lookups[i] == NULL)
 		return run->err.code;
@@ -129,12 +130,14 @@ compute_text(GcRun *run, int i, u64 *copied)
 		pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
 		return GC_OK;
 	}
-	dict = run->memory.dicts[i] = gc_device_dict_use(v->dict, v->count, run->memory.stream, &run->memory.copies, copied, &run->err);
+	dict = run->memory.dicts[i] = gc_device_dict_use(v->dict, v->count, run->memory.stream, &run->memory.copies, copied,
+													 &run->err);
 	if (dict == NULL)
 		return run->err.code;
 	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
 	code = launch_text(run, v, dict, run->memory.lookups[i], filled);
-	return code == GC_OK ? gc_device_lookup_filled(run->memory.lookups[i], v->count, run->memory.stream, &run->err) : code;
+	return code == GC_OK ? gc_device_lookup_filled(run->memory.lookups[i], v->count, run->memory.stream, &run->err)
+		: code;
 }
 
 /* Have the lookup tables on the device that do not travel with the request. */
@@ -152,7 +155,8 @@ have_lookups(GcRun *run)
 			code = compute_text(run, i, &copied);
 		else if (v->shared)
 		{
-			run->memory.lookups[i] = gc_device_lookup_use(v->shared, run->memory.stream, &run->memory.copies, &copied, &run->err);
+			run->memory.lookups[i] = gc_device_lookup_use(v->shared, run->memory.stream, &run->memory.copies, &copied,
+														  &run->err);
 			code = run->memory.lookups[i] ? GC_OK : run->err.code;
 		}
 	}
@@ -275,8 +279,8 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 	if (run->memory.tables[c])
 		return GC_OK;
 	run->memory.tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
-								  (const GcSource *) (run->request->device_part + in->sources_off), gc_cached_sources(in), 1,
-								  stream, NULL, &copied, err);
+								  (const GcSource *) (run->request->device_part + in->sources_off),
+								  gc_cached_sources(in), 1, stream, NULL, &copied, err);
 	gc_slot_run_info(run->slot)->copied_bytes += copied;
 	return run->memory.tables[c] ? GC_OK : err->code;
 }
@@ -290,7 +294,8 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 static bool
 makes_groups_alone(const GcRun *run, int pipeline)
 {
-	if (run->memory.sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->scan.passes || run->scan.waves[pipeline] ||
+	if (run->memory.sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->scan.passes ||
+		run->scan.waves[pipeline] ||
 		gc_pipelines(run->p)[pipeline].sink != GC_SINK_AGGREGATE || gc_pairs_of(run->request, pipeline).slices > 0)
 		return false;
 	for (int n = 0; n < run->p->npipelines; n++)
@@ -310,7 +315,8 @@ tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, 
 {
 	if (gc_has_packets(k) || run->scan.passes)
 		return 0;
-	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS, threads * k->variant.vec);
+	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS,
+							   threads * k->variant.vec);
 }
 
 /* Queue a kernel other than the main one, on the whole device. */
@@ -323,7 +329,8 @@ gc_run_launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	GcScanPart	part = {.n = in->nsources};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
-	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of ? gc_group_blocks(in)
+	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of
+		? gc_group_blocks(in)
 		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	GcGrid		grid;
 	GcCode		code = have_columns(run, pipeline);

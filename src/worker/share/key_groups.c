@@ -662,6 +662,6 @@ gc_key_groups_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 	args.w[2] = (u64) column->base;
 	args.w[3] = column->range;
 	args.w[4] = c->key_groups;
-	return write_derived(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed), &args,
-						 GC_KEY_GROUP_WRITER_WORDS);
+	return write_derived(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed),
+						 &args, GC_KEY_GROUP_WRITER_WORDS);
 }

@@ -369,7 +369,8 @@ follow(GcScanMembers *scan, int m)
 		(m > 0 && (code = gc_worker.ops->stream_wait(run->memory.stream, l->share->computed, &run->err)) != GC_OK))
 		return code;
 	part = visit(scan, m, &grid);
-	code = gc_run_launch(run, run->p->npipelines - 1, run->schedule.share->scan_shape->selection, &grid, &part, run->memory.sink);
+	code = gc_run_launch(run, run->p->npipelines - 1, run->schedule.share->scan_shape->selection, &grid, &part,
+						 run->memory.sink);
 	return code == GC_OK ? gc_run_queue_result(run) : code;
 }
 

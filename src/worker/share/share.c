@@ -56,7 +56,8 @@ create_share_run(const GcRun *run)
 static u64
 test_word(const GcShareRun *share, const GcArgWord *w)
 {
-	const GcPredicateBitmap *t = w->type == GC_ARG_DIRECT ? &share->direct_tables[w->index] : &share->predicates[w->index];
+	const GcPredicateBitmap *t = w->type == GC_ARG_DIRECT ? &share->direct_tables[w->index]
+		: &share->predicates[w->index];
 
 	switch (w->part)
 	{
