@@ -393,7 +393,8 @@ collect_waves(const GcWaveRecord *waves, int n, int device, TimestampTz origin, 
 
 /* Collect the spans of the device's batches, of their kernels, and of their waiting requests. */
 static void
-collect(const GcBatchRecord *batches, int n, int device, TimestampTz origin, Spans *b_spans, Spans *k_spans, Spans *q_spans)
+collect(const GcBatchRecord *batches, int n, int device, TimestampTz origin, Spans *b_spans, Spans *k_spans,
+		Spans *q_spans)
 {
 	bool		all = sees_all();
 

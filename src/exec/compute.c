@@ -328,7 +328,8 @@ fill_callback(void *arg)
 	INSTR_TIME_SUBTRACT(taken, start);
 	if (INSTR_TIME_GET_MILLISEC(taken) / TRIED_ENTRIES * (count - tried) > WORKERS_MS && !a->failed &&
 		gc_may_use_workers(a->w))
-		a->workers = gc_compute_by_workers(a->w, tried, count, &(GcEntries) {fill_entries, take_entry, a, space_padding(a->w->b, a->w->lut->space)});
+		a->workers = gc_compute_by_workers(a->w, tried, count, &(GcEntries) {fill_entries, take_entry, a,
+			space_padding(a->w->b, a->w->lut->space)});
 	else
 		(void) fill_entries(a, tried, count);
 	ExecClearTuple(slot);

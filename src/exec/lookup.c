@@ -814,7 +814,8 @@ make_lookup(GcBinding *b, int i)
 		return code;
 	b->lookups[i] = l;
 	b->lut_facts[i] = (GcFact) {.range = {l->span.min, l->span.max},.nullable = l->any_null,
-	.null_of_null = l->null_of_null,.scale = Max(l->span.dscale, 0),.scale_spread = l->span.dscale - l->span.min_dscale};
+	.null_of_null = l->null_of_null,.scale = Max(l->span.dscale, 0),
+	.scale_spread = l->span.dscale - l->span.min_dscale};
 	return GC_OK;
 }
 

@@ -214,7 +214,8 @@ gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc)
 
 /* Write what the workers are to do, and a queue for each. */
 static Task *
-make_task(ParallelContext *pcxt, const GcLookupWork *w, uint32 from, uint32 end, const GcEntries *entries, const char *expr)
+make_task(ParallelContext *pcxt, const GcLookupWork *w, uint32 from, uint32 end, const GcEntries *entries,
+		  const char *expr)
 {
 	Task	   *t = shm_toc_allocate(pcxt->toc, offsetof(Task, expr) + strlen(expr) + 1);
 	char	   *queues = shm_toc_allocate(pcxt->toc, (Size) pcxt->nworkers * QUEUE_BYTES);
@@ -253,7 +254,9 @@ take_block(const GcEntries *entries, char *from, uint32 first, uint32 end, Memor
 	return more;
 }
 
-/* Take all blocks in their order.  A worker that has not sent its block has ended, or raised an error that comes here. */
+/*
+ * Take all blocks in their order.  A worker that has not sent its block has ended, or raised an error that comes here.
+ */
 static void
 take_blocks(shm_mq_handle **queues, uint32 n, const Task *t, const GcEntries *entries)
 {

@@ -523,7 +523,9 @@ find_order(GcDecoder *d, const uint64 *places)
  *-------------------------------------------------------------------------
  */
 
-/* The first rows are kept in a heap, and only these are sorted: as many at most, of that many times as many at least. */
+/*
+ * The first rows are kept in a heap, and only these are sorted: as many at most, of that many times as many at least.
+ */
 #define MOST_FIRST		10000
 #define FEW_ROWS		4
 

@@ -201,7 +201,8 @@ describe_columns(const GcWindowing *w, GcOrderColumn *columns)
 	{
 		const GcPlanWindowKey *key = &w->window->keys[i];
 
-		columns[i] = (GcOrderColumn) {.order = &key->order,.values = w->values[key->expr],.isnull = w->isnull[key->expr]};
+		columns[i] = (GcOrderColumn) {.order = &key->order,.values = w->values[key->expr],
+			.isnull = w->isnull[key->expr]};
 	}
 }
 
@@ -317,7 +318,8 @@ offset_bounds(GcWindowing *w, int64 offset, bool preceding, bool end, uint32 *bo
 
 /* Is a bound by RANGE with an offset behind the row, as nodeWindowAgg.c has it? */
 static bool
-is_before_bound(const GcWindowing *w, FmgrInfo *function, Datum offset, bool sub, bool less, bool end, uint32 row, uint32 current)
+is_before_bound(const GcWindowing *w, FmgrInfo *function, Datum offset, bool sub, bool less, bool end, uint32 row,
+				uint32 current)
 {
 	const int	e = w->window->keys[w->window->npartition].expr;
 	const bool	isnull = w->isnull[e][row];

@@ -127,8 +127,8 @@ number_buckets(GcWindowing *w, const GcPlanWindowFn *fn)
 		row = n - begin;
 		small = rows / buckets;
 		large = rows % buckets;
-		put(w, fn, n, Int32GetDatum(row < large * (small + 1) ? row / (small + 1) + 1 : large + (row - large * (small + 1)) / small + 1),
-			false);
+		put(w, fn, n, Int32GetDatum(row < large * (small + 1) ? row / (small + 1) + 1
+									: large + (row - large * (small + 1)) / small + 1), false);
 	}
 }
 

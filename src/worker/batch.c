@@ -85,7 +85,8 @@ residual_factor(void)
 GcFactors
 gc_batch_factors(void)
 {
-	return (GcFactors) {.idle_overlap = idle_overlap_factor(),.busy_overlap = busy_overlap_factor(),.residual_part = residual_factor()};
+	return (GcFactors) {.idle_overlap = idle_overlap_factor(),.busy_overlap = busy_overlap_factor(),
+		.residual_part = residual_factor()};
 }
 
 GcBatch *

@@ -574,8 +574,8 @@ serve(void)
 }
 
 /*
- * Without a device: finish every request with this error.  Where that may pass, the next worker looks again, after a while or a
- * reload.
+ * Without a device: finish every request with this error.  Where that may pass, the next worker looks again, after a
+ * while or a reload.
  */
 static void
 refuse(const GcError *err)

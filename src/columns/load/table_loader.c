@@ -321,7 +321,8 @@ gc_cold_loader_helpers(void)
 }
 
 void
-gc_cold_loader_run(const GcLoaderArgs *args, bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums))
+gc_cold_loader_run(const GcLoaderArgs *args,
+				   bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums))
 {
 	AttrNumber	attnums[MaxHeapAttributeNumber];
 	uint64		wishes[WISH_WORDS];

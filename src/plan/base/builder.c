@@ -339,7 +339,8 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 int
 gc_build_rank(GcTranslation *tr, int text, Oid type, Oid collation)
 {
-	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[text],.to_space = GC_SPACE_NONE,.expr = -1,.collation = collation,.argtype = type};
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[text],.to_space = GC_SPACE_NONE,.expr = -1,
+	.collation = collation,.argtype = type};
 
 	if (gc_kinds[tr->pexprs[text].kind].opaque || !gc_collation_deterministic(collation))
 		return gc_refuse(tr, "texts of that type or collation have no ranks");

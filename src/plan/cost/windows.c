@@ -7,8 +7,8 @@
  * and the WindowAgg nodes above a node of ours are left out, whatever that node is of: rows, groups, or grouping sets.
  * All windows of a query level go along, or none.
  *
- * Or the device does, over rows that it keeps (group/kept_windows.c).  It knows fewer functions.  Where it knows all, the
- * sooner of the two is offered.
+ * Or the device does, over rows that it keeps (group/kept_windows.c).  It knows fewer functions.  Where it knows all,
+ * the sooner of the two is offered.
  *
  * The fallback is PostgreSQL's own path, with the node's fallback where the node was.
  *
@@ -118,8 +118,8 @@ expression(GcTranslation *tr, Node *expr)
  */
 
 /*
- * The collation that rows of a partition are brought together by.  They need only be equal: where equal texts have equal
- * bytes, the order of bytes does.
+ * The collation that rows of a partition are brought together by.  They need only be equal: where equal texts have
+ * equal bytes, the order of bytes does.
  */
 static Oid
 partition_collation(Oid type, Oid collation)
@@ -456,7 +456,9 @@ windows_cost(const GcTranslation *tr, double rows, int sorts)
 	return rows * operators * cpu_operator_cost;
 }
 
-/* Give a node with window functions PostgreSQL's path for them, as its own and as its fallback; false if there is none. */
+/*
+ * Give a node with window functions PostgreSQL's path for them, as its own and as its fallback; false if there is none.
+ */
 static bool
 take_fallback(PlannerInfo *root, GcPath *path, GcPath *node, Path *above)
 {
@@ -492,7 +494,9 @@ windowed_path(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, 
 	return path;
 }
 
-/* The node with the window functions that PostgreSQL computes in a path, computed by the session; NULL, with a reason. */
+/*
+ * The node with the window functions that PostgreSQL computes in a path, computed by the session; NULL, with a reason.
+ */
 static GcPath *
 by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcTranslation *tr, List *quals)
 {
@@ -534,8 +538,8 @@ rows_wanted(const PlannerInfo *root, double rows)
 }
 
 /*
- * The node with the window functions computed by the device, which keeps rows of tables alone.  Few rows are the session's:
- * no plan is worth looking for.
+ * The node with the window functions computed by the device, which keeps rows of tables alone.  Few rows are the
+ * session's: no plan is worth looking for.
  */
 static GcPath *
 by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List *quals)

@@ -3,13 +3,13 @@
  * kept_windows.c
  *	  Windows over kept rows: a query level's window functions as columns that a later pipeline scans.
  *
- * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need: keys,
- * arguments.  A function's values are one more output, which the worker writes once all rows are there
- * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in it
- * besides is an output.
+ * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need:
+ * keys, arguments.  A function's values are one more output, which the worker writes once all rows are there
+ * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in
+ * it besides is an output.
  *
- * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.  A RANGE with
- * offsets has its bounds' values as outputs, too.
+ * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.  A RANGE
+ * with offsets has its bounds' values as outputs, too.
  *
  * What is not known here is left to PostgreSQL's windows, or to the executor's (exec/window.c).
  *
@@ -132,8 +132,9 @@ static const RangeType range_types[] = {
 };
 
 /*
- * The amount by which a constant offset moves values; NULL where it is none, has months, or may be an error.  A number is rounded to the
- * values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24 hours.
+ * The amount by which a constant offset moves values; NULL where it is none, has months, or may be an error.  A number
+ * is rounded to the values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24
+ * hours.
  */
 static Expr *
 range_offset(Node *offset, int scale, bool up)
@@ -287,8 +288,8 @@ window_of(GcTranslation *tr, const WindowFunc *func)
  */
 
 /*
- * PostgreSQL raises an error for a number of buckets, or of a frame's row, that is not positive.  It looks at the number of
- * buckets for the first row of a partition alone.
+ * PostgreSQL raises an error for a number of buckets, or of a frame's row, that is not positive.  It looks at the
+ * number of buckets for the first row of a partition alone.
  */
 static bool
 is_positive(const Node *arg)
@@ -318,7 +319,9 @@ taken(const WindowFunc *func)
 	return func->aggfilter ? gc_make_case(func->aggfilter, arg, NULL) : arg;
 }
 
-/* The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be. */
+/*
+ * The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be.
+ */
 static int
 argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
 {
@@ -341,7 +344,8 @@ argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
 static int
 value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int second, int window)
 {
-	GcExpr		e = {.op = GC_OP_WINDOW,.kind = kind,.arg = {arg < 0 ? GC_NONE : arg, second < 0 ? GC_NONE : second, GC_NONE},
+	GcExpr		e = {.op = GC_OP_WINDOW,.kind = kind,
+	.arg = {arg < 0 ? GC_NONE : arg, second < 0 ? GC_NONE : second, GC_NONE},
 	.ref = window,.cast_scale = over};
 	int			n = gc_rows_output_of(tr, tr->groups, gc_build_copy(tr, &e));
 

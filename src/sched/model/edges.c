@@ -325,7 +325,8 @@ add_accesses(Needs *n, const GcProfile *profile, const GcCalibration *c, const G
  * Add a stage's needs for the rows that come to it, and take them through: equations 4 and 5.
  */
 static void
-add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, const GcEdgeStage *s, Flow *f)
+add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, const GcEdgeStage *s,
+		  Flow *f)
 {
 	const double lanes = lanes_of(profile);
 	const double left = p->rows > 0 ? f->rows / p->rows : 0;
@@ -358,7 +359,8 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 
 /* Add stages first .. last - 1; *f is then the flow to the stage behind the last. */
 static void
-add_stages(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int first, int last, Flow *f)
+add_stages(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int first, int last,
+		   Flow *f)
 {
 	for (int i = first; i < last; i++)
 		add_stage(n, profile, c, p, &p->stage[i], f);
@@ -458,7 +460,8 @@ gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipelin
 }
 
 GcEdgePlan
-gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge, int step, double tile_rows)
+gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge, int step,
+			 double tile_rows)
 {
 	GcEdgePlan	fuse = {.edge = GC_EDGE_FUSE};
 	GcEdgePlan	best = {.edge = GC_EDGE_FUSE,.us = INFINITY};

@@ -199,7 +199,8 @@ gc_coresident_issue(double time_us, double shared_us)
 }
 
 double
-gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, int warps, double memory_us, double time_us)
+gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, int warps, double memory_us,
+						 double time_us)
 {
 	double		low = 0;
 	double		high = 1;

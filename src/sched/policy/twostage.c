@@ -314,7 +314,8 @@ leftover_us(const Stage *st, uint32_t scan)
 static bool
 pays(const Stage *st, const GcFusedKernel *f, int n, double scan_us, double own_us)
 {
-	const GcSharing sharing = {.n = n,.selection = f->selection,.scan_us = scan_us,.own_us = own_us,.host_pressure = st->s->host_pressure};
+	const GcSharing sharing = {.n = n,.selection = f->selection,.scan_us = scan_us,.own_us = own_us,
+	.host_pressure = st->s->host_pressure};
 
 	return gc_sharing_pays(&sharing);
 }

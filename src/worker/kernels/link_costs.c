@@ -41,7 +41,8 @@ gc_link_costs_init(void)
 static double
 time_reads(GcStream *stream, const GcPipelineKernel *k, GcAddr from, u64 n, u64 stride, GcAddr out, GcError *err)
 {
-	GcLaunch	launch = {.blocks = gc_worker.dev->info.sms * BLOCKS_PER_SM,.threads = Min(THREADS, k->info.max_threads)};
+	GcLaunch	launch = {.blocks = gc_worker.dev->info.sms * BLOCKS_PER_SM,
+	.threads = Min(THREADS, k->info.max_threads)};
 	GcEvent    *began = gc_worker.ops->event_timed(stream, err);
 	GcEvent    *ended = NULL;
 	GcArgs		args = {.w = {from, n, stride, out}};

@@ -106,7 +106,8 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 	{
 		GcRun	   *run = runs[m];
 		const GcMainLaunch *l = run->schedule.launch;
-		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,.timed = true,
+		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,
+		.timed = true,
 		.whole_shared = l->whole_shared,.last = true};
 
 		if ((code = wait_for(run, gang, err)) != GC_OK)

@@ -283,7 +283,8 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 static GcScan
 describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
 {
-	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.tile_shift = part->tile_shift,
+	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,
+	.tile_shift = part->tile_shift,
 	.timed = part->timed,.before = part->before};
 
 	gc_stop_with_run(run, &scan);

@@ -128,7 +128,8 @@ has_passes(const GcProgram *p, int pipeline)
 static int
 add_split(GcPasses *ps, int pipeline, u16 first_key, u16 nkeys)
 {
-	ps->split[ps->nsplits] = (KeySplit) {.pipeline = pipeline,.first_key = first_key,.nkeys = nkeys,.parts = 1,.devices = 1};
+	ps->split[ps->nsplits] = (KeySplit) {.pipeline = pipeline,.first_key = first_key,.nkeys = nkeys,.parts = 1,
+		.devices = 1};
 	return ps->nsplits++;
 }
 

@@ -349,7 +349,8 @@ us_between(u64 began_ns, u64 ended_ns)
 static void
 log_copies(const GcRun *run, GcWaveKind kind, const GcCopies *copies, float ms)
 {
-	GcWaveRecord r = {.kind = kind,.pid = gc_slot_pid(run->slot),.began = copies->at,.copies_us = ms * 1000,.requests = 1,
+	GcWaveRecord r = {.kind = kind,.pid = gc_slot_pid(run->slot),.began = copies->at,.copies_us = ms * 1000,
+	.requests = 1,
 	.device = gc_my_device()};
 
 	r.lookups = kind == GC_REQUEST_COPIED ? run->memory.copied_lookups : 0;

@@ -374,7 +374,8 @@ typedef struct GcScanKind
 static GcScanStep
 launch_part(GcRun *run, const GcScanLaunch *launch, GcPairs pairs, bool last, GcScanStep step)
 {
-	const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = launch->first_tile,.timed = true,
+	const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = launch->first_tile,
+	.timed = true,
 	.whole_shared = run->schedule.launch->whole_shared,.pairs = pairs,.last = last};
 
 	if (gc_run_launch(run, run->p->npipelines - 1, launch->k, launch->grid, &part, run->memory.sink) != GC_OK)

@@ -653,8 +653,8 @@ gc_run_await(GcRun *run)
 static void
 end_stream(GcRun *run)
 {
-	GcEvent	  **events[] = {&run->memory.copies.began, &run->result.fetch.began, &run->memory.copied, &run->memory.built,
-	&run->memory.prepared, &run->scan.done};
+	GcEvent	  **events[] = {&run->memory.copies.began, &run->result.fetch.began, &run->memory.copied,
+	&run->memory.built, &run->memory.prepared, &run->scan.done};
 
 	for (int i = 0; i < lengthof(events); i++)
 	{

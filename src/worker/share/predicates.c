@@ -90,7 +90,8 @@ lay_out_predicates(GcRun *run)
 	{
 		i16			c = s->columns[s->predicates.lookup[i].column];
 
-		run->schedule.share->direct_tables[s->predicates.lookup[i].build] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
+		run->schedule.share->direct_tables[s->predicates.lookup[i].build] = (GcPredicateBitmap) {.bits = bytes,
+			.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
 		bytes += direct_table_bytes(&s->set->column[c], gc_direct_bytes(s->p, s->predicates.lookup[i].build));
 	}

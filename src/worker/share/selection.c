@@ -336,7 +336,8 @@ choose_columns(const GcScanSet *set, GcFused *f)
 
 		f->entries[k] = entries(c);
 		f->column[k] = (GcSelectorColumn) {.width = c->width,.nullable = c->nullable,
-		.key_group_width = key_group_width(c),.shared = key_group_width(c) || f->shared_bytes + bytes <= room,.copies = 1};
+		.key_group_width = key_group_width(c),.shared = key_group_width(c) || f->shared_bytes + bytes <= room,
+		.copies = 1};
 		if (f->column[k].shared)
 			f->shared_bytes += bytes;
 		f->times.column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
