@@ -649,14 +649,10 @@ add_build_split(const GcPasses *ps, GcSplits *splits, int b)
 GcSplits
 gc_passes_splits(const GcPasses *ps, int pipeline)
 {
-	GcSplits	splits;
-	const GcPPipeline *pl;
-	const int	owner = ps ? gc_sink_owner(ps->p, pipeline) : 0;
+	GcSplits	splits = {0};
+	const GcPPipeline *pl = &gc_pipelines(ps->p)[pipeline];
+	const int	owner = gc_sink_owner(ps->p, pipeline);
 
-	memset(&splits, 0, sizeof(splits));
-	if (ps == NULL)
-		return splits;
-	pl = &gc_pipelines(ps->p)[pipeline];
 	for (int i = 0; i < pl->nsteps; i++)
 	{
 		const GcPStep *step = &gc_steps(ps->p)[pl->first_step + i];

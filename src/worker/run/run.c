@@ -110,7 +110,7 @@ ask_kernels(GcRun *run)
 {
 	for (int i = 0; i < run->p->npipelines && run->state != RUN_FINISHED; i++)
 	{
-		const GcSplits splits = gc_passes_splits(run->scan.passes, i);
+		const GcSplits splits = run->scan.passes ? gc_passes_splits(run->scan.passes, i) : (GcSplits) {0};
 
 		if (i + 1 == run->p->select && !run->result.choose)
 			continue;
