@@ -606,8 +606,6 @@ gc_passes_grow(GcPasses *ps, GcCode code, u64 number)
 {
 	const KeySplit *s;
 
-	if (ps == NULL)
-		return false;
 	if (code == GC_RETRY_BUILD_FULL && number < ps->p->nbuilds)
 	{
 		s = split_of(ps, ps->of_build[number]);

@@ -530,8 +530,6 @@ gc_run_join_parts(GcRun *run)
 	u64			n = 0;
 	ListCell   *lc;
 
-	if (run->result.parts == NIL)
-		return GC_OK;
 	gc_run_keep_part(run);
 	foreach(lc, run->result.parts)
 		n += ((GcResult *) lfirst(lc))->count;

@@ -597,10 +597,10 @@ end_run(GcRun *run, GcCode code)
 	const u64	number = run->err.number;
 	bool		again;
 
-	if (code == GC_OK)
+	if (code == GC_OK && run->result.parts != NIL)
 		code = gc_run_join_parts(run);
 	run->err.code = code;
-	again = gc_passes_grow(run->scan.passes, code, number) && !gc_slot_abandoned(run->slot);
+	again = run->scan.passes && gc_passes_grow(run->scan.passes, code, number) && !gc_slot_abandoned(run->slot);
 	if (again)
 	{
 		gc_run_unstart(run);
