@@ -72,8 +72,8 @@ gpuconc_stat_get(PG_FUNCTION_ARGS)
 			counter(&s->main_launches), counter(&s->ganged),
 			counter(&s->builds_run), counter(&s->builds_shared), counter(&s->results_shared),
 			counter(&s->rows_delta), counter(&s->rows_versioned), counter(&s->pages_delta),
-			counter(&s->pages_looked_at), counter(&s->pages_loaded), counter(&s->key_group_scans), counter(&s->key_group_mismatches),
-			counter(&s->direct_lookups),
+			counter(&s->pages_looked_at), counter(&s->pages_loaded), counter(&s->key_group_scans),
+			counter(&s->key_group_mismatches), counter(&s->direct_lookups),
 			counter(&s->in_passes), counter(&s->lookups_made), counter(&s->lookups_shared),
 			counter(&s->waves), counter(&s->wave_bytes), counter(&s->wave_bytes_shared),
 			counter(&s->link_bytes), counter(&s->link_reads), counter(&s->link_read_bytes),
@@ -174,7 +174,8 @@ put_device(ReturnSetInfo *rsinfo, int device)
 	Assert(i == ALL_COLUMNS);
 	/* An absent device's properties are unknown, not empty; so is the speed of a link that nothing crosses. */
 	for (i = 0; i < ALL_COLUMNS; i++)
-		nulls[i] = (!ready && i != 0 && i != 3 && i != 4) || (i == 4 && reason[0] == '\0') || (i == DEVICE_COLUMNS && d->link_bytes <= 0);
+		nulls[i] = (!ready && i != 0 && i != 3 && i != 4) || (i == 4 && reason[0] == '\0') ||
+			(i == DEVICE_COLUMNS && d->link_bytes <= 0);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

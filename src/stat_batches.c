@@ -393,7 +393,8 @@ collect_waves(const GcWaveRecord *waves, int n, int device, TimestampTz origin, 
 
 /* Collect the spans of the device's batches, of their kernels, and of their waiting requests. */
 static void
-collect(const GcBatchRecord *batches, int n, int device, TimestampTz origin, Spans *b_spans, Spans *k_spans, Spans *q_spans)
+collect(const GcBatchRecord *batches, int n, int device, TimestampTz origin, Spans *b_spans, Spans *k_spans,
+		Spans *q_spans)
 {
 	bool		all = sees_all();
 
@@ -528,7 +529,8 @@ put_copies(StringInfo buf, const Span *s)
 	put_event(buf, TIMELINE_LINK, s, "copies", w->kind == GC_RESULT_COPIED ? "result" : "columns");
 	appendStringInfo(buf, "\"pid\":%d,", w->pid);
 	if (w->kind == GC_REQUEST_COPIED)
-		appendStringInfo(buf, "\"column_kB\":%.1f,\"lookup_kB\":%.1f,", (w->bytes - w->lookups) / 1024.0, w->lookups / 1024.0);
+		appendStringInfo(buf, "\"column_kB\":%.1f,\"lookup_kB\":%.1f,", (w->bytes - w->lookups) / 1024.0,
+						 w->lookups / 1024.0);
 	appendStringInfo(buf, "\"kB\":%.1f}}", w->bytes / 1024.0);
 }
 

@@ -217,8 +217,8 @@ typedef struct GcVariant
 static inline bool
 gc_same_splits(const GcSplits *a, const GcSplits *b)
 {
-	return a->builds == b->builds && a->ranged == b->ranged && a->groups == b->groups && a->groups_with == b->groups_with &&
-		a->first_key == b->first_key && a->nkeys == b->nkeys;
+	return a->builds == b->builds && a->ranged == b->ranged && a->groups == b->groups &&
+		a->groups_with == b->groups_with && a->first_key == b->first_key && a->nkeys == b->nkeys;
 }
 
 /* Do they make the same kernel of a pipeline? */

@@ -139,8 +139,8 @@ open_driver(CudaDevice *dev, GcError *err)
 					   "Install NVIDIA's driver, which is package libcuda1 of Debian or cuda-drivers of NVIDIA.");
 	missing = gc_dynlib_resolve(library, cuda_symbols, LENGTH(cuda_symbols), &dev->api);
 	if (missing != NULL)
-		return gc_fail(err, GC_NO_DEVICE, "The CUDA driver is too old: it has no function %s. Install one that knows CUDA 12.",
-					   missing);
+		return gc_fail(err, GC_NO_DEVICE,
+					   "The CUDA driver is too old: it has no function %s. Install one that knows CUDA 12.", missing);
 	code = check_probe(dev, dev->api.init(0), "cuInit", err);
 	if (code == GC_OK)
 		code = check_probe(dev, dev->api.driver_version(&version), "cuDriverGetVersion", err);

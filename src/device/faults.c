@@ -99,7 +99,8 @@ faulty_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
 }
 
 static GcCode
-faulty_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcArgs *args, int args_words, GcError *err)
+faulty_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcArgs *args, int args_words,
+			  GcError *err)
 {
 	const GcCode code = queues(err);
 
@@ -107,8 +108,8 @@ faulty_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const 
 }
 
 static GcCode
-faulty_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcGangMember *members, int n, int args_words,
-				   GcError *err)
+faulty_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcGangMember *members, int n,
+				   int args_words, GcError *err)
 {
 	const GcCode code = queues(err);
 

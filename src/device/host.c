@@ -462,7 +462,8 @@ host_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch,
 	u32			blocks = 0;
 
 	if (args_words < 0 || args_words > GC_MAX_ARG_WORDS || n > GC_GANG_MOST || (size_t) n > GC_GANG_MEMBERS(args_words))
-		return gc_fail(err, GC_BAD_PROGRAM, "A gang launch cannot have %d members with %d argument words.", n, args_words);
+		return gc_fail(err, GC_BAD_PROGRAM, "A gang launch cannot have %d members with %d argument words.", n,
+					   args_words);
 	for (int m = 0; m < n; m++)
 		blocks += members[m].blocks;
 	if (blocks == 0)

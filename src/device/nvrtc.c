@@ -135,7 +135,8 @@ static void
 fail_missing(int prefer_major, GcError *err)
 {
 	bool		newest = prefer_major >= NEWEST_MAJOR;
-	const char *packages = newest ? "NVIDIA's package cuda-nvrtc-13-0, PyPI's nvidia-cuda-nvrtc, or libnvrtc12 of Debian 13" :
+	const char *packages = newest
+		? "NVIDIA's package cuda-nvrtc-13-0, PyPI's nvidia-cuda-nvrtc, or libnvrtc12 of Debian 13" :
 		"NVIDIA's package cuda-nvrtc-12-9, PyPI's nvidia-cuda-nvrtc-cu12, or libnvrtc12 of Debian 13";
 	void	   *old = NULL;
 	NvrtcApi	api;

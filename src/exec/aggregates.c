@@ -143,7 +143,8 @@ regression(Oid finalfn, int64 count, const PreciseSum *sums, int nsums, Datum *r
 		else
 		{
 			value[i] = sums[i].hi + sums[i].lo;
-			value[i + 1] = beyond_loss(differences(sums[i + 1], sums[i], sums[i], n), sums[i + 1].hi, sums[i + 1].hi, n);
+			value[i + 1] = beyond_loss(differences(sums[i + 1], sums[i], sums[i], n), sums[i + 1].hi, sums[i + 1].hi,
+									   n);
 			value[i + 1] = Max(value[i + 1], 0);
 		}
 	}
@@ -343,7 +344,8 @@ largest_scale(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 {
 	const GcExpr *values = &d->exprs[decoder_agg(d, out->ref)->arg];
 
-	return out->scale_ref != GC_NONE && gc_is_varying(values) ? (int16) agg_extreme(d, g, out->scale_ref) : values->scale;
+	return out->scale_ref != GC_NONE && gc_is_varying(values) ? (int16) agg_extreme(d, g, out->scale_ref)
+		: values->scale;
 }
 
 /* An integer at a scale of which only so many digits are shown, as the others are 0. */
@@ -441,7 +443,8 @@ interval_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 	}
 	if (out->type == GC_OUT_INTERVAL_SUM)
 		return IntervalPGetDatum(sum);
-	return DirectFunctionCall2(interval_div, IntervalPGetDatum(sum), Float8GetDatum((double) agg_count(d, g, out->ref2)));
+	return DirectFunctionCall2(interval_div, IntervalPGetDatum(sum),
+							   Float8GetDatum((double) agg_count(d, g, out->ref2)));
 }
 
 Datum
@@ -480,7 +483,8 @@ numeric_of_scales(GcDecoder *d, int64 value, int16 from, int16 scale, int16 othe
 {
 	if (scale != other)
 	{
-		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "Equal numeric values, of which one is returned, differ in scale.");
+		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED,
+						  "Equal numeric values, of which one is returned, differ in scale.");
 		return (Datum) 0;
 	}
 	return gc_int128_to_numeric(cut_to(value, from, scale), scale);
@@ -505,7 +509,8 @@ plain_datum(GcDecoder *d, const u64 *g, const GcPlanOutput *out)
 	}
 	if (gc_is_varying(e) && out->scale_ref == GC_NONE)
 	{
-		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "The minimum or maximum of numeric values of varying scale is needed.");
+		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED,
+						  "The minimum or maximum of numeric values of varying scale is needed.");
 		return (Datum) 0;
 	}
 	if (gc_is_varying(e))
@@ -607,5 +612,6 @@ gc_varying_key(GcDecoder *d, const u64 *g, int64 raw, int16 from, const GcPlanOu
 		d->code = gc_fail(&d->b->err, GC_UNSUPPORTED, "A numeric group key varies in scale.");
 		return (Datum) 0;
 	}
-	return numeric_of_scales(d, raw, from, (int16) agg_extreme(d, g, out->scale_ref), (int16) agg_extreme(d, g, out->square_ref));
+	return numeric_of_scales(d, raw, from, (int16) agg_extreme(d, g, out->scale_ref),
+							 (int16) agg_extreme(d, g, out->square_ref));
 }

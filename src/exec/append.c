@@ -97,7 +97,8 @@ concatenate(GcInputState *in, int column, int stride, const int *columns, bool r
 	{
 		const GcDirectory *dir = in->parts[i].dir;
 
-		views[i] = gc_dict_view(dir && columns[i * stride + column] >= 0 ? dir->columns[columns[i * stride + column]].state : NULL, rtrim);
+		views[i] = gc_dict_view(dir && columns[i * stride + column] >= 0
+								? dir->columns[columns[i * stride + column]].state : NULL, rtrim);
 		total += gc_dict_count(views[i]);
 	}
 	if (total > GC_DICT_MAX_VALUES)
@@ -139,8 +140,8 @@ choose_columns(GcScanState *node, GcInputState *in, const GcPlanInput *pin, GcCo
 			const GcDirectory *dir = in->parts[i].dir;
 
 			if (dir && columns[i * stride + n] >= 0 && GC_KIND_IS_CODE(dir->columns[columns[i * stride + n]].spec.kind))
-				code = concatenate(in, n, stride, columns, dir->columns[columns[i * stride + n]].spec.rtrim, first_codes,
-								   &dict, err);
+				code = concatenate(in, n, stride, columns, dir->columns[columns[i * stride + n]].spec.rtrim,
+								   first_codes, &dict, err);
 		}
 		place[a] = ++c->ncolumns;
 		attnos[n] = a;

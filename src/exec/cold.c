@@ -142,10 +142,12 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 	switch (load)
 	{
 		case GC_COLD_BUSY:
-			return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s will be loaded in the background after those of other tables.",
+			return gc_fail(err, GC_LOADING,
+						   "Columns of table \"%s\"%s will be loaded in the background after those of other tables.",
 						   name, others);
 		case GC_COLD_RESTS:
-			return gc_fail(err, GC_LOADING, "Columns of table \"%s\" could not be loaded in the background a moment ago.", name);
+			return gc_fail(err, GC_LOADING,
+						   "Columns of table \"%s\" could not be loaded in the background a moment ago.", name);
 		default:
 			return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s are loaded in the background.", name, others);
 	}
@@ -164,7 +166,8 @@ fail_for_room(GcError *err, const Cold *cold, GcLoadRoom room)
 	if (room == GC_ROOM_NEVER)
 		return gc_fail(err, GC_CACHE_FULL, "The query reads about %.0f kB of columns, of table \"%s\"%s, and columns can take %zu kB of gpuconc.host_cache_size and gpuconc.disk_cache_size.",
 					   (cold->missing.bytes + cold->missing.present_bytes) / 1024, name, others, gc_store_capacity() / 1024);
-	return gc_fail(err, GC_CACHE_FULL, "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are %s.",
+	return gc_fail(err, GC_CACHE_FULL,
+				   "About %.0f kB of columns of table \"%s\"%s do not fit beside columns that are %s.",
 				   cold->missing.bytes / 1024, name, others, room == GC_ROOM_RESERVED ? "being loaded" : "in use");
 }
 
@@ -188,7 +191,8 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	/* Who waits for columns waits for others' loads, too. */
 	if (room != GC_ROOM_FITS && !(room == GC_ROOM_RESERVED && must_wait()))
 		return fail_for_room(err, &cold, room);
-	if (must_wait() || (gc_cold == GC_COLD_AUTO && gc_worth_waiting(cold.missing.ms, node->plan->ms, node->plan->own_ms)))
+	if (must_wait() ||
+		(gc_cold == GC_COLD_AUTO && gc_worth_waiting(cold.missing.ms, node->plan->ms, node->plan->own_ms)))
 		return GC_OK;
 	gc_cold_plan_leave((const CustomScan *) node->css.ss.ps.plan);
 	for (int i = 0; i < cold.ntables; i++)

@@ -60,8 +60,8 @@ gc_space_dict(GcBinding *b, uint16 space)
 uint32
 gc_space_values(GcBinding *b, uint16 space)
 {
-	const int	at = space < GC_SPACE_LUT ? space : space < GC_SPACE_CONSTANTS ? b->plan->ncolumns + space - GC_SPACE_LUT :
-		b->plan->ncolumns + b->plan->nluts;
+	const int	at = space < GC_SPACE_LUT ? space
+		: space < GC_SPACE_CONSTANTS ? b->plan->ncolumns + space - GC_SPACE_LUT : b->plan->ncolumns + b->plan->nluts;
 
 	if (b->space_values[at] == 0)
 		b->space_values[at] = 1 + gc_dict_count(gc_space_dict(b, space));
@@ -326,8 +326,10 @@ fill_callback(void *arg)
 	(void) fill_entries(a, first, tried);
 	INSTR_TIME_SET_CURRENT(taken);
 	INSTR_TIME_SUBTRACT(taken, start);
-	if (INSTR_TIME_GET_MILLISEC(taken) / TRIED_ENTRIES * (count - tried) > WORKERS_MS && !a->failed && gc_may_use_workers(a->w))
-		a->workers = gc_compute_by_workers(a->w, tried, count, &(GcEntries) {fill_entries, take_entry, a, space_padding(a->w->b, a->w->lut->space)});
+	if (INSTR_TIME_GET_MILLISEC(taken) / TRIED_ENTRIES * (count - tried) > WORKERS_MS && !a->failed &&
+		gc_may_use_workers(a->w))
+		a->workers = gc_compute_by_workers(a->w, tried, count, &(GcEntries) {fill_entries, take_entry, a,
+			space_padding(a->w->b, a->w->lut->space)});
 	else
 		(void) fill_entries(a, tried, count);
 	ExecClearTuple(slot);
@@ -358,7 +360,8 @@ compute_expression(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result)
 	w->b->node->stats.lookups[arg.workers ? GC_LOOKUP_WORKERS : GC_LOOKUP_EVALUATED]++;
 	/* The error's message may name a value that the user must not see. */
 	if (!ok)
-		return w->wanted ? GC_DATA : gc_fail(&w->b->err, GC_DATA, "An expression raised an error for a value that no row need have.");
+		return w->wanted ? GC_DATA
+			: gc_fail(&w->b->err, GC_DATA, "An expression raised an error for a value that no row need have.");
 	if (arg.anew)
 		return compute_expression(w, NULL, result);
 	if (arg.failed)

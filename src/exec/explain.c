@@ -214,7 +214,8 @@ append_probe(StringInfo buf, Printer *printer, int n, const GcPStep *step)
 	const char *keys = joined(clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_KEY(step->build))), ", ");
 	const char *condition = joined(clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_CONDITION(step->build))), " AND ");
 
-	appendStringInfo(buf, ", %s %s", join_names[step->join][0], input_name(printer->node, gc_pipelines(p)[build->pipeline].input));
+	appendStringInfo(buf, ", %s %s", join_names[step->join][0],
+					 input_name(printer->node, gc_pipelines(p)[build->pipeline].input));
 	if (build->nkeys == 0)
 		appendStringInfoString(buf, " by nested loop");
 	if (keys[0])
@@ -229,7 +230,8 @@ counted_before(const GcScanState *node, const Pipeline *d, const GcPStep *step)
 {
 	const GcRunInfo *r = &node->stats.run;
 
-	return d->ran && d->n == node->logical->npipelines - 1 && (r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE) &&
+	return d->ran && d->n == node->logical->npipelines - 1 &&
+		(r->edge == GC_EDGE_CHANNEL || r->edge == GC_EDGE_MATERIALIZE) &&
 		step == gc_steps(node->logical) + d->pl->first_step + r->edge_step;
 }
 
@@ -284,8 +286,8 @@ describe_pipeline(Printer *printer, int n)
 		if (step->type == GC_STEP_PROBE)
 			d.probes = lappend(d.probes, step);
 	}
-	d.role = arm ? "Union" : pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build" : pl->sink == GC_SINK_SELECT ? "Choose" :
-		last ? "Stream" : pl->sink == GC_SINK_ROWS ? "Rows" : "Group";
+	d.role = arm ? "Union" : pl->rest_of ? "Rest" : pl->sink == GC_SINK_BUILD ? "Build"
+		: pl->sink == GC_SINK_SELECT ? "Choose" : last ? "Stream" : pl->sink == GC_SINK_ROWS ? "Rows" : "Group";
 	d.filter = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_FILTER));
 	d.group_keys = clauses(printer, GC_DISPLAY_TAG(n, GC_DISPLAY_GROUP_KEY));
 	if (pl->sink == GC_SINK_BUILD && !pl->rest_of)
@@ -313,7 +315,8 @@ append_rows(StringInfo buf, const GcPipelineStats *ran)
 	}
 	if (ran->rows_out > 0)
 	{
-		appendStringInfo(buf, "%s" UINT64_FORMAT "%s out", separator, ran->rows_out - 1, separator[0] == ' ' ? " rows" : "");
+		appendStringInfo(buf, "%s" UINT64_FORMAT "%s out", separator, ran->rows_out - 1,
+						 separator[0] == ' ' ? " rows" : "");
 		separator = "; ";
 	}
 	if (ran->group_mode && ran->group_room > 1)

@@ -409,7 +409,8 @@ have_dictionary(GcScanState *node, int i, int c, GcError *err)
 		{
 			GcColState *its = other->dir ? other->dir->columns[other->dir_column[d]].state : NULL;
 
-			if (RelationGetRelid(other->rel) != RelationGetRelid(in->rel) || other->specs[d].attnum != in->specs[c].attnum)
+			if (RelationGetRelid(other->rel) != RelationGetRelid(in->rel) ||
+				other->specs[d].attnum != in->specs[c].attnum)
 				continue;
 			if (state && its && state != its)
 				return gc_fail(err, GC_RETRY_LOAD, "A column was loaded anew meanwhile.");

@@ -89,7 +89,8 @@ estimate(void *arg)
 	{
 		const GcPlanGuess *guess = &node->plan->guesses[i];
 
-		judging->times[i] = share_of_rows(guess, list_nth(clauses, i), node->css.ss.ps.state->es_param_list_info) / guess->share;
+		judging->times[i] = share_of_rows(guess, list_nth(clauses, i),
+										  node->css.ss.ps.state->es_param_list_info) / guess->share;
 	}
 }
 

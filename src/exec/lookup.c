@@ -234,7 +234,8 @@ entries_of(const GcBinding *b, u16 arg, uint32 count, int64 base)
 	const GcExpr *x = &gc_exprs(b->program)[arg];
 	Occurring	o = {.count = count,.base = base,.days = x->op == GC_OP_CAST && x->kind == GC_DATE};
 
-	o.entries = MemoryContextAllocExtended(CurrentMemoryContext, count * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	o.entries = MemoryContextAllocExtended(CurrentMemoryContext, count * sizeof(bool),
+										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return mark_values(&o, b, o.days ? x->arg[0] : arg) ? o.entries : NULL;
 }
 
@@ -483,7 +484,8 @@ describe_pair(GcBinding *b, const GcPlanLut *lut, GcLookupWork *w)
 	const GcHash shaped = gc_hash_bytes(shape, sizeof(shape), GC_LUT_EXPR);
 
 	if (firsts * seconds > GC_MAX_PAIRS)
-		return gc_fail(&b->err, GC_UNSUPPORTED, "An expression would have to be tabulated for too many pairs of texts.");
+		return gc_fail(&b->err, GC_UNSUPPORTED,
+					   "An expression would have to be tabulated for too many pairs of texts.");
 	w->from = gc_space_dict(b, lut->space);
 	w->second = gc_space_dict(b, lut->second);
 	w->seconds = (uint32) seconds;
@@ -812,7 +814,8 @@ make_lookup(GcBinding *b, int i)
 		return code;
 	b->lookups[i] = l;
 	b->lut_facts[i] = (GcFact) {.range = {l->span.min, l->span.max},.nullable = l->any_null,
-	.null_of_null = l->null_of_null,.scale = Max(l->span.dscale, 0),.scale_spread = l->span.dscale - l->span.min_dscale};
+	.null_of_null = l->null_of_null,.scale = Max(l->span.dscale, 0),
+	.scale_spread = l->span.dscale - l->span.min_dscale};
 	return GC_OK;
 }
 

@@ -177,7 +177,8 @@ void
 gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc)
 {
 	Task	   *t = shm_toc_lookup(toc, KEY_TASK, false);
-	shm_mq	   *mq = (shm_mq *) ((char *) shm_toc_lookup(toc, KEY_QUEUES, false) + (Size) ParallelWorkerNumber * QUEUE_BYTES);
+	shm_mq	   *mq = (shm_mq *) ((char *) shm_toc_lookup(toc, KEY_QUEUES, false) +
+								 (Size) ParallelWorkerNumber * QUEUE_BYTES);
 	Expr	   *expr = stringToNode(t->expr);
 	Var		   *var = only_var(expr);
 	ExprContext *econtext = CreateStandaloneExprContext();
@@ -196,7 +197,8 @@ gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc)
 	while ((n = pg_atomic_read_u32(&t->nworkers)) == 0)
 		ConditionVariableSleep(&t->launched, PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
-	for (uint64 from = t->from + (uint64) ParallelWorkerNumber * BLOCK_ENTRIES; from < t->end; from += (uint64) (n + 1) * BLOCK_ENTRIES)
+	for (uint64 from = t->from + (uint64) ParallelWorkerNumber * BLOCK_ENTRIES; from < t->end;
+		 from += (uint64) (n + 1) * BLOCK_ENTRIES)
 	{
 		compute_block(t, from, state, econtext, var->varattno, &block);
 		if (shm_mq_send(queue, block.len, block.data, false, true) != SHM_MQ_SUCCESS)
@@ -212,7 +214,8 @@ gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc)
 
 /* Write what the workers are to do, and a queue for each. */
 static Task *
-make_task(ParallelContext *pcxt, const GcLookupWork *w, uint32 from, uint32 end, const GcEntries *entries, const char *expr)
+make_task(ParallelContext *pcxt, const GcLookupWork *w, uint32 from, uint32 end, const GcEntries *entries,
+		  const char *expr)
 {
 	Task	   *t = shm_toc_allocate(pcxt->toc, offsetof(Task, expr) + strlen(expr) + 1);
 	char	   *queues = shm_toc_allocate(pcxt->toc, (Size) pcxt->nworkers * QUEUE_BYTES);
@@ -251,11 +254,14 @@ take_block(const GcEntries *entries, char *from, uint32 first, uint32 end, Memor
 	return more;
 }
 
-/* Take all blocks in their order.  A worker that has not sent its block has ended, or raised an error that comes here. */
+/*
+ * Take all blocks in their order.  A worker that has not sent its block has ended, or raised an error that comes here.
+ */
 static void
 take_blocks(shm_mq_handle **queues, uint32 n, const Task *t, const GcEntries *entries)
 {
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc results of workers", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "gpuconc results of workers",
+												  ALLOCSET_DEFAULT_SIZES);
 	bool		more = true;
 
 	for (uint64 from = t->from, k = 0; from < t->end && more; from += BLOCK_ENTRIES, k = (k + 1) % (n + 1))

@@ -230,7 +230,8 @@ next_place(GcOrdering *o, int width)
 {
 	if (width > o->left)
 	{
-		o->words[o->nwords++] = MemoryContextAllocExtended(o->cxt, o->count * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		o->words[o->nwords++] = MemoryContextAllocExtended(o->cxt, o->count * sizeof(uint64),
+														   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		o->left = 64;
 	}
 	o->left -= width;

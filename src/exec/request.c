@@ -499,7 +499,9 @@ best_image(const GcBinding *b)
 	return pl->descending ? image : ~image;
 }
 
-/* The least and the greatest image of a key of a choice of groups, and of NULL beside them; all images without a range. */
+/*
+ * The least and the greatest image of a key of a choice of groups, and of NULL beside them; all images without a range.
+ */
 static void
 image_ends(const GcBinding *b, const GcPPipeline *pl, int k, u64 *ends)
 {

@@ -166,7 +166,8 @@ value_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 		return (Datum) 0;
 	if (d->pl->sink == GC_SINK_ROWS)
 		return raw_datum(d, e->kind, raw, stored_scale(e), out);
-	return gc_is_varying(e) ? gc_varying_key(d, accumulators(d, n), raw, e->scale, out) : raw_datum(d, e->kind, raw, e->scale, out);
+	return gc_is_varying(e) ? gc_varying_key(d, accumulators(d, n), raw, e->scale, out)
+		: raw_datum(d, e->kind, raw, e->scale, out);
 }
 
 /* A column that was left where it is, of the row whose id came along; NULL without such a row. */
@@ -187,7 +188,8 @@ fetched_datum(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	*isnull = *isnull || !gc_fetch_value(d->b, out->ref2, id, &raw);
 	if (*isnull)
 		return (Datum) 0;
-	return raw_datum(d, gc_columns(d->p)[out->ref2].kind, raw, fact->scale_spread > 0 ? GC_SCALE_TAGGED : fact->scale, out);
+	return raw_datum(d, gc_columns(d->p)[out->ref2].kind, raw, fact->scale_spread > 0 ? GC_SCALE_TAGGED : fact->scale,
+					 out);
 }
 
 /* A row output that is numeric, as an integer and its scale. */
@@ -521,7 +523,9 @@ find_order(GcDecoder *d, const uint64 *places)
  *-------------------------------------------------------------------------
  */
 
-/* The first rows are kept in a heap, and only these are sorted: as many at most, of that many times as many at least. */
+/*
+ * The first rows are kept in a heap, and only these are sorted: as many at most, of that many times as many at least.
+ */
 #define MOST_FIRST		10000
 #define FEW_ROWS		4
 

@@ -183,7 +183,8 @@ skip_by_build(GcBinding *b, GcInputState *in, const GcPStep *step)
 	{
 		const GcCellRange *cell = &GC_COLUMN_RANGES(in->dir, column)[in->served.chunks[k].chunk];
 
-		if (!in->skipped[k] && (keys.least > keys.greatest || cell->max < base + keys.least || cell->min > base + keys.greatest))
+		if (!in->skipped[k] &&
+			(keys.least > keys.greatest || cell->max < base + keys.least || cell->min > base + keys.greatest))
 		{
 			in->skipped[k] = true;
 			b->node->stats.chunks_skipped++;
@@ -262,7 +263,8 @@ count_orders(GcBinding *b, const GcPPipeline *pl, GcInputState *in)
 			outside_filter(b, in, step->expr, excluded);
 		else if (must_match(b, step) && (column = key_column(b, in, step)) >= 0 &&
 				 gc_build_keys_known(b->builds[step->build].share, &keys) && keys.least <= keys.greatest)
-			excluded[column] += outside(&in->dir->columns[column].span, (double) b->builds[step->build].base + keys.least,
+			excluded[column] += outside(&in->dir->columns[column].span,
+										(double) b->builds[step->build].base + keys.least,
 										(double) b->builds[step->build].base + keys.greatest);
 	}
 	for (uint32 k = 0; k < in->served.nchunks; k++)
@@ -276,8 +278,8 @@ count_orders(GcBinding *b, const GcPPipeline *pl, GcInputState *in)
 		const double sorted = Min(ceil(Max(1 - excluded[c], 0) * n) + 1, n - skipped);
 
 		if (excluded[c] > 0)
-			gc_order_count(RelationGetRelid(in->rel), in->dir->columns[c].spec.attnum, (uint64) (bytes * ((n - skipped) / n)),
-						   (uint64) (bytes * ((n - skipped - sorted) / n)));
+			gc_order_count(RelationGetRelid(in->rel), in->dir->columns[c].spec.attnum,
+						   (uint64) (bytes * ((n - skipped) / n)), (uint64) (bytes * ((n - skipped - sorted) / n)));
 	}
 	pfree(excluded);
 }

@@ -70,7 +70,8 @@ takes_parts(const GcProgram *p, const GcPAgg *agg)
 	if (arg == NULL || arg->op != GC_OP_COLUMN || agg->factor != GC_NONE)
 		return false;
 	column = &gc_columns(p)[arg->ref];
-	return column->agg == GC_NONE ? gc_takes_twice(agg->fn) : gc_accumulator_of(&gc_aggs(p)[column->agg])->parts == agg->fn;
+	return column->agg == GC_NONE ? gc_takes_twice(agg->fn)
+		: gc_accumulator_of(&gc_aggs(p)[column->agg])->parts == agg->fn;
 }
 
 /* Does the pipeline no more than add up the groups that it reads, by some of their keys? */
@@ -125,7 +126,8 @@ depends_on_order(const GcProgram *p)
 	{
 		const GcMerge merge = gc_merge_of(&gc_aggs(p)[i]);
 
-		if ((merge == GC_MERGE_ADDF || merge == GC_MERGE_PRECISE) && !has_aggregate(&gc_pipelines(p)[p->npipelines - 1], i) &&
+		if ((merge == GC_MERGE_ADDF || merge == GC_MERGE_PRECISE) &&
+			!has_aggregate(&gc_pipelines(p)[p->npipelines - 1], i) &&
 			!has_aggregate(&gc_pipelines(p)[striped_pipeline(p)], i))
 			return true;
 	}
@@ -305,7 +307,8 @@ gc_split(const GcBinding *b, u32 avoided, GcStripes *stripes)
 	bool		by_chunks;
 	double		us;
 
-	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || pg_popcount32(devices) < 2 || depends_on_order(b->program))
+	if (gc_ndevices == 1 || gc_debug_split == GC_SPLIT_NEVER || pg_popcount32(devices) < 2 ||
+		depends_on_order(b->program))
 		return false;
 	by_chunks = has_stripes(b);
 	memset(stripes, 0, sizeof(*stripes));
@@ -532,8 +535,10 @@ merge_groups(const GcBinding *b, GcResult *result, const GcResult *const *parts,
 	Groups		g = {.result = result,.nslots = pg_nextpower2_64(2 * total + 1),.group_words = pl->group_words};
 
 	g.key_words = dense ? 1 : pl->group_mode == GC_GROUP_HASH ? b->request->sinks[p->npipelines - 1].key_words : 0;
-	g.slots = MemoryContextAllocExtended(CurrentMemoryContext, g.nslots * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	result->words = MemoryContextAllocExtended(CurrentMemoryContext, (total * g.group_words + 1) * sizeof(u64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	g.slots = MemoryContextAllocExtended(CurrentMemoryContext, g.nslots * sizeof(uint64),
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	result->words = MemoryContextAllocExtended(CurrentMemoryContext, (total * g.group_words + 1) * sizeof(u64),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	result->keys = MemoryContextAllocHuge(CurrentMemoryContext, (total * g.key_words + 1) * sizeof(i64));
 	result->gathered = dense;
 	for (int i = 0; i < nparts; i++)
@@ -575,7 +580,8 @@ append_rows(const GcBinding *b, GcResult *result, const GcResult *const *parts, 
 		for (u32 c = 0; c < columns && parts[i]->count > 0; c++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			memcpy(result->words + c * total + result->count, parts[i]->words + c * parts[i]->stride, parts[i]->count * sizeof(u64));
+			memcpy(result->words + c * total + result->count, parts[i]->words + c * parts[i]->stride,
+				   parts[i]->count * sizeof(u64));
 		}
 		result->count += parts[i]->count;
 	}

@@ -375,8 +375,8 @@ comparison(const GcBuiltin *b, Oid collation)
 {
 	if (b->text != GC_TEXT_COMPARE)
 		return 0;
-	return b->text_with == GC_TEXT_EQUAL || b->text_with == (GC_TEXT_LESS | GC_TEXT_GREATER) || GC_COLLATE_IS_C(collation) ?
-		b->text_with : 0;
+	return b->text_with == GC_TEXT_EQUAL || b->text_with == (GC_TEXT_LESS | GC_TEXT_GREATER) ||
+		GC_COLLATE_IS_C(collation) ? b->text_with : 0;
 }
 
 /* The length without blanks at the end. */
@@ -536,7 +536,8 @@ gc_text_compile(const GcLookupWork *w, GcTextProgram *program)
 	else if (IsA(node, OpExpr))
 		known = compile_end(&c, ((OpExpr *) node)->opfuncid, ((OpExpr *) node)->inputcollid, ((OpExpr *) node)->args);
 	else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->args != NIL)
-		known = compile_end(&c, ((FuncExpr *) node)->funcid, ((FuncExpr *) node)->inputcollid, ((FuncExpr *) node)->args);
+		known = compile_end(&c, ((FuncExpr *) node)->funcid, ((FuncExpr *) node)->inputcollid,
+							((FuncExpr *) node)->args);
 	else
 		known = IsA(node, ScalarArrayOpExpr) && compile_in(&c, (ScalarArrayOpExpr *) node);
 	if (known)

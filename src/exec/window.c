@@ -201,7 +201,8 @@ describe_columns(const GcWindowing *w, GcOrderColumn *columns)
 	{
 		const GcPlanWindowKey *key = &w->window->keys[i];
 
-		columns[i] = (GcOrderColumn) {.order = &key->order,.values = w->values[key->expr],.isnull = w->isnull[key->expr]};
+		columns[i] = (GcOrderColumn) {.order = &key->order,.values = w->values[key->expr],
+			.isnull = w->isnull[key->expr]};
 	}
 }
 
@@ -226,7 +227,8 @@ find_borders(GcWindowing *w, const GcOrderColumn *columns)
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		const int	differs = n == 0 ? -1 : gc_first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
+		const int	differs = n == 0 ? -1
+			: gc_first_difference(columns, keys, w->window->nkeys, w->order[n - 1], w->order[n]);
 
 		gc_window_interrupts(n);
 		w->partition[n] = differs < w->window->npartition ? n : w->partition[n - 1];
@@ -316,7 +318,8 @@ offset_bounds(GcWindowing *w, int64 offset, bool preceding, bool end, uint32 *bo
 
 /* Is a bound by RANGE with an offset behind the row, as nodeWindowAgg.c has it? */
 static bool
-is_before_bound(const GcWindowing *w, FmgrInfo *function, Datum offset, bool sub, bool less, bool end, uint32 row, uint32 current)
+is_before_bound(const GcWindowing *w, FmgrInfo *function, Datum offset, bool sub, bool less, bool end, uint32 row,
+				uint32 current)
 {
 	const int	e = w->window->keys[w->window->npartition].expr;
 	const bool	isnull = w->isnull[e][row];
@@ -329,8 +332,8 @@ is_before_bound(const GcWindowing *w, FmgrInfo *function, Datum offset, bool sub
 			return w->window->in_range_nulls_first ? isnull : current_isnull;
 		return w->window->in_range_nulls_first ? isnull && !current_isnull : !isnull && current_isnull;
 	}
-	within = DatumGetBool(FunctionCall5Coll(function, w->window->in_range_collation, w->values[e][row], w->values[e][current],
-											offset, BoolGetDatum(sub), BoolGetDatum(less)));
+	within = DatumGetBool(FunctionCall5Coll(function, w->window->in_range_collation, w->values[e][row],
+											w->values[e][current], offset, BoolGetDatum(sub), BoolGetDatum(less)));
 	return end ? within : !within;
 }
 
@@ -374,9 +377,11 @@ find_bounds(GcWindowing *w, bool end, uint32 *bounds)
 {
 	const int	frame = w->window->frame;
 	const bool	rows = (frame & FRAMEOPTION_ROWS) != 0;
-	const bool	unbounded = (frame & (end ? FRAMEOPTION_END_UNBOUNDED_FOLLOWING : FRAMEOPTION_START_UNBOUNDED_PRECEDING)) != 0;
+	const bool	unbounded = (frame & (end ? FRAMEOPTION_END_UNBOUNDED_FOLLOWING
+									  : FRAMEOPTION_START_UNBOUNDED_PRECEDING)) != 0;
 	const bool	with_offset = (frame & (end ? FRAMEOPTION_END_OFFSET : FRAMEOPTION_START_OFFSET)) != 0;
-	const bool	preceding = (frame & (end ? FRAMEOPTION_END_OFFSET_PRECEDING : FRAMEOPTION_START_OFFSET_PRECEDING)) != 0;
+	const bool	preceding = (frame & (end ? FRAMEOPTION_END_OFFSET_PRECEDING
+									  : FRAMEOPTION_START_OFFSET_PRECEDING)) != 0;
 	Datum		offset = (Datum) 0;
 
 	if (with_offset && !evaluate_offset(w, end ? w->window->end_offset : w->window->start_offset, &offset))

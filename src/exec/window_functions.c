@@ -67,18 +67,18 @@ number_rows(GcWindowing *w, const GcPlanWindowFn *fn)
 		Datum		value;
 
 		gc_window_interrupts(n);
-		switch (fn->type)
+		switch (fn->over)
 		{
-			case GC_WINDOW_ROW_NUMBER:
+			case GC_OVER_ROW_NUMBER:
 				value = Int64GetDatum((int64) n - first + 1);
 				break;
-			case GC_WINDOW_RANK:
+			case GC_OVER_RANK:
 				value = Int64GetDatum((int64) w->peers[n] - first + 1);
 				break;
-			case GC_WINDOW_DENSE_RANK:
+			case GC_OVER_DENSE_RANK:
 				value = Int64GetDatum((int64) w->group[n] - w->group[first] + 1);
 				break;
-			case GC_WINDOW_PERCENT_RANK:
+			case GC_OVER_PERCENT_RANK:
 				value = Float8GetDatum(rows <= 1 ? 0.0 : (w->peers[n] - first) / (rows - 1));
 				break;
 			default:
@@ -127,8 +127,8 @@ number_buckets(GcWindowing *w, const GcPlanWindowFn *fn)
 		row = n - begin;
 		small = rows / buckets;
 		large = rows % buckets;
-		put(w, fn, n, Int32GetDatum(row < large * (small + 1) ? row / (small + 1) + 1 : large + (row - large * (small + 1)) / small + 1),
-			false);
+		put(w, fn, n, Int32GetDatum(row < large * (small + 1) ? row / (small + 1) + 1
+									: large + (row - large * (small + 1)) / small + 1), false);
 	}
 }
 
@@ -146,7 +146,7 @@ look_around(GcWindowing *w, const GcPlanWindowFn *fn)
 		gc_window_interrupts(n);
 		if (fn->args[1] >= 0)
 			offset = DatumGetInt32(argument(w, fn, 1, n, &isnull));
-		place = fn->type == GC_WINDOW_LAG ? n - offset : n + offset;
+		place = fn->over == GC_OVER_LAG ? n - offset : n + offset;
 		if (isnull)
 			put(w, fn, n, (Datum) 0, true);
 		else if (place >= w->partition[n] && place < w->partition_end[n])
@@ -172,11 +172,11 @@ look_in_frame(GcWindowing *w, const GcPlanWindowFn *fn)
 		int64		nth = 1;
 
 		gc_window_interrupts(n);
-		if (fn->type == GC_WINDOW_LAST)
+		if (fn->over == GC_OVER_LAST)
 			nth = rows;
-		else if (fn->type == GC_WINDOW_NTH)
+		else if (fn->over == GC_OVER_NTH)
 			nth = DatumGetInt32(argument(w, fn, 1, n, &isnull));
-		if (fn->type == GC_WINDOW_NTH && !isnull && nth <= 0)
+		if (fn->over == GC_OVER_NTH && !isnull && nth <= 0)
 		{
 			w->code = gc_fail(w->err, GC_DATA, "The argument of nth_value() is not positive.");
 			return;
@@ -410,7 +410,7 @@ sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, 
 
 	if (__builtin_sub_overflow((i128) s->sum[w->to[n]], (i128) s->sum[w->from[n]], &sum))
 		return false;
-	if (fn->type == GC_WINDOW_SUM && (fn->argtype == INT2OID || fn->argtype == INT4OID))
+	if (!fn->average && (fn->argtype == INT2OID || fn->argtype == INT4OID))
 	{
 		*value = Int64GetDatum((int64) sum);
 		return true;
@@ -422,7 +422,7 @@ sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, 
 	}
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	*value = fn->type == GC_WINDOW_AVG ? gc_quotient(sum, scale, count, 0) : gc_int128_to_numeric(sum, scale);
+	*value = fn->average ? gc_quotient(sum, scale, count, 0) : gc_int128_to_numeric(sum, scale);
 	MemoryContextSwitchTo(w->kept);
 	*value = datumCopy(*value, false, -1);
 	MemoryContextSwitchTo(old);
@@ -437,7 +437,7 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 	Datum		value = (Datum) 0;
 
 	fill_counts(w, fn, &s);
-	if (fn->type != GC_WINDOW_COUNT && !fill_sums(w, fn, &s))
+	if (fn->over != GC_OVER_COUNT && !fill_sums(w, fn, &s))
 	{
 		w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
 		return;
@@ -449,14 +449,14 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 		const bool	again = n > 0 && w->from[n] == w->from[n - 1] && w->to[n] == w->to[n - 1];
 
 		gc_window_interrupts(n);
-		if (fn->type == GC_WINDOW_COUNT)
+		if (fn->over == GC_OVER_COUNT)
 			value = Int64GetDatum(count);
 		else if (count > 0 && !again && !sum_of_frame(w, fn, &s, n, count, &value))
 		{
 			w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
 			return;
 		}
-		put(w, fn, n, value, fn->type != GC_WINDOW_COUNT && count == 0);
+		put(w, fn, n, value, fn->over != GC_OVER_COUNT && count == 0);
 	}
 	pfree(s.count);
 	if (s.sum)
@@ -471,26 +471,25 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 void
 gc_window_function(GcWindowing *w, const GcPlanWindowFn *fn)
 {
-	switch (fn->type)
+	switch (fn->over)
 	{
-		case GC_WINDOW_NTILE:
+		case GC_OVER_NTILE:
 			number_buckets(w, fn);
 			break;
-		case GC_WINDOW_LAG:
-		case GC_WINDOW_LEAD:
+		case GC_OVER_LAG:
+		case GC_OVER_LEAD:
 			look_around(w, fn);
 			break;
-		case GC_WINDOW_FIRST:
-		case GC_WINDOW_LAST:
-		case GC_WINDOW_NTH:
+		case GC_OVER_FIRST:
+		case GC_OVER_LAST:
+		case GC_OVER_NTH:
 			look_in_frame(w, fn);
 			break;
-		case GC_WINDOW_COUNT:
-		case GC_WINDOW_SUM:
-		case GC_WINDOW_AVG:
+		case GC_OVER_COUNT:
+		case GC_OVER_SUM:
 			add_up(w, fn);
 			break;
-		case GC_WINDOW_EXTREME:
+		case GC_OVER_NONE:
 			find_extremes(w, fn);
 			break;
 		default:

@@ -57,7 +57,8 @@ static ExecutorStart_hook_type prev_start_hook = NULL;
 static void
 set_delay(TimestampTz now)
 {
-	delay_ms = TimestampDifferenceExceeds(last_made_again, now, LAST_DELAY_MS) ? FIRST_DELAY_MS : Min(2 * delay_ms, LAST_DELAY_MS);
+	delay_ms = TimestampDifferenceExceeds(last_made_again, now, LAST_DELAY_MS) ? FIRST_DELAY_MS
+		: Min(2 * delay_ms, LAST_DELAY_MS);
 }
 
 /* Those in use stay until their executions end. */

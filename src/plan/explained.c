@@ -93,7 +93,8 @@ plan_for_refusal(void)
 
 	if (source == NULL || source->query_string != explained->text || list_length(source->query_list) != 1)
 		return;
-	(void) pg_plan_query(copyObject(linitial_node(Query, source->query_list)), source->query_string, source->cursor_options, NULL);
+	(void) pg_plan_query(copyObject(linitial_node(Query, source->query_list)), source->query_string,
+						 source->cursor_options, NULL);
 	if (explained->refusal[0] == '\0')
 		strlcpy(explained->refusal, GC_KEPT_SINCE, sizeof(explained->refusal));
 }
@@ -103,7 +104,8 @@ static void
 end_executor(QueryDesc *desc)
 {
 	/* EXPLAIN has printed this plan, and nothing else until now. */
-	if (explained && explained->es->verbose && explained->es->pstmt == desc->plannedstmt && !gc_has_node(desc->plannedstmt))
+	if (explained && explained->es->verbose && explained->es->pstmt == desc->plannedstmt &&
+		!gc_has_node(desc->plannedstmt))
 	{
 		/* Within ANALYZE, planning would count as execution. */
 		if (explained->execute && !explained->planned && !explained->es->analyze && gc_offload_active())

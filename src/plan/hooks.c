@@ -442,7 +442,8 @@ plan_while_cold(Query *query, Run *run, PlannedStmt *stmt)
 static bool
 is_warm(const Run *run)
 {
-	return run->summary->ntables == 0 || !gc_may_answer_meanwhile() || !gc_device_may_answer() || gc_plan_memory_is_warm(run->key);
+	return run->summary->ntables == 0 || !gc_may_answer_meanwhile() || !gc_device_may_answer() ||
+		gc_plan_memory_is_warm(run->key);
 }
 
 /* Why the statement is not offloaded, for EXPLAIN and counts; empty if it is. */

@@ -137,8 +137,8 @@ hash_of_settings(void)
 	uint64		words[sizeof(Settings) / sizeof(uint64)];
 	uint64		hash = (uintptr_t) session_timezone;
 
-	StaticAssertStmt(sizeof(Settings) == 13 * sizeof(double) + 8 * sizeof(int) + 24 * sizeof(bool) && sizeof(Settings) == sizeof(words),
-					 "settings have holes");
+	StaticAssertStmt(sizeof(Settings) == 13 * sizeof(double) + 8 * sizeof(int) + 24 * sizeof(bool) &&
+					 sizeof(Settings) == sizeof(words), "settings have holes");
 	memcpy(words, &settings, sizeof(words));
 	for (int i = 0; i < lengthof(words); i++)
 		hash = gc_summary_mix(hash, words[i]);

@@ -50,7 +50,8 @@ extern bool gc_plan_memory_rewriting_won(uint64 key, PlannedStmt *rewritten, con
  * Remember how the two plans compared; NULL: the rewritten one is of no use.  lead: how many times as long the original
  * is estimated to take.
  */
-extern void gc_plan_memory_note_rewriting(uint64 key, const GcQuerySummary *summary, PlannedStmt *rewritten, const GcRowsSeen *seen,
+extern void gc_plan_memory_note_rewriting(uint64 key, const GcQuerySummary *summary, PlannedStmt *rewritten,
+										  const GcRowsSeen *seen,
 									  PlannedStmt *original, double lead);
 
 /*

@@ -18,7 +18,8 @@ gc_taggable(const GcExpr *e, const GcRange *range)
 bool
 gc_storable(const GcExpr *e, const GcRange *range)
 {
-	return !gc_is_varying(e) || (e->scale < GC_TAG_SCALES && gc_range_within(range, -GC_TAG_LIMIT_WIDE + 1, GC_TAG_LIMIT_WIDE - 1));
+	return !gc_is_varying(e) ||
+		(e->scale < GC_TAG_SCALES && gc_range_within(range, -GC_TAG_LIMIT_WIDE + 1, GC_TAG_LIMIT_WIDE - 1));
 }
 
 GcReg

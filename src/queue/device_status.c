@@ -150,7 +150,8 @@ gc_device_await(double ms)
 
 	while (left > 0 && gc_worker_state(&reason) == GC_WORKER_STARTING)
 	{
-		(void) ConditionVariableTimedSleep(changed, Max((long) Min(left, WAIT_MS), 1), GC_WAIT_EVENT(wait_event, "GpuconcStart"));
+		(void) ConditionVariableTimedSleep(changed, Max((long) Min(left, WAIT_MS), 1),
+										   GC_WAIT_EVENT(wait_event, "GpuconcStart"));
 		if (ms >= 0)
 			left = ms - (GetCurrentTimestamp() - start) / 1000.0;
 	}

@@ -460,8 +460,8 @@ gc_slot_wait(int slot, double patience_ms, double limit_ms, GcError *err)
 			left = limited ? Min(left, patience) : patience;
 			limited = true;
 		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (limited ? WL_TIMEOUT : 0), (long) Min(ceil(left), 60000),
-						 GC_WAIT_EVENT(wait_event, "GpuconcRequest"));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (limited ? WL_TIMEOUT : 0),
+						 (long) Min(ceil(left), 60000), GC_WAIT_EVENT(wait_event, "GpuconcRequest"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -72,7 +72,8 @@ gc_route_learn(const GcRequest *request, double us)
 {
 	/* Each of the parts by keys reads all rows, so their times do not add up to the whole. */
 	if (us > 0 && gc_ndevices > 1 && request->split_groups == 0)
-		pg_atomic_write_u64(place_of(request), tag_of(request) | (uint32) Min(Max(us * request->nparts, LEAST_US), PG_INT32_MAX));
+		pg_atomic_write_u64(place_of(request),
+							tag_of(request) | (uint32) Min(Max(us * request->nparts, LEAST_US), PG_INT32_MAX));
 }
 
 /* Where a device's worker notes a build with that key; others may have the place, too. */

@@ -85,7 +85,8 @@ residual_factor(void)
 GcFactors
 gc_batch_factors(void)
 {
-	return (GcFactors) {.idle_overlap = idle_overlap_factor(),.busy_overlap = busy_overlap_factor(),.residual_part = residual_factor()};
+	return (GcFactors) {.idle_overlap = idle_overlap_factor(),.busy_overlap = busy_overlap_factor(),
+		.residual_part = residual_factor()};
 }
 
 GcBatch *
@@ -190,7 +191,8 @@ gc_batch_release(GcBatch *batch)
 	if (batch->in_sequence > 1 && batch->in_sequence == batch->record.nkernels)
 		learn_in_sequence(batch);
 	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
-		gc_coresident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us, batch->shared_us);
+		gc_coresident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us,
+							batch->shared_us);
 	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
 	pfree(batch);
@@ -293,7 +295,8 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	}
 	/* With little residual time, the error of the rest is as large as the time that residual_part stands for. */
 	if (l->residual_us > l->predicted_us * LEFT_LEAST)
-		gc_learn(&residual_part, gc_residual_part(time_us, l->predicted_us - l->residual_us * l->residual_part, l->residual_us));
+		gc_learn(&residual_part,
+				 gc_residual_part(time_us, l->predicted_us - l->residual_us * l->residual_part, l->residual_us));
 	if (l->fused)
 		gc_share_learn(l, time_us);
 	else if (l->alone)

@@ -294,7 +294,8 @@ decide(void)
 		.policy = gc_schedule,.force_shared = gc_sharing_forced(),
 		.force_coresident = gc_coresident_forced(),.force_gang = gc_gangs_forced(),
 		.idle_overlap = learned.idle_overlap,.busy_overlap = learned.busy_overlap,.together = gc_meter_together(),
-		.residual_part = learned.residual_part,.utilisation = gc_meter_utilisation(),.host_pressure = gc_meter_host_pressure(),.random_state = &random_state,
+		.residual_part = learned.residual_part,.utilisation = gc_meter_utilisation(),
+		.host_pressure = gc_meter_host_pressure(),.random_state = &random_state,
 		.ncandidates = decision.ncandidates,.candidate = decision.candidate,
 		.nactive = decision.nactive,.active = decision.active,
 		.nfused = decision.nfused,.fused = decision.fused,
@@ -427,7 +428,8 @@ gang_of(const GcDecision *d, int i, const bool *begun, int *members)
 
 		if (begun[k] || gang_id(start) != id || start->grid.threads != first->grid.threads)
 			continue;
-		several = several || decision.candidate[start->candidate[0]].scan != decision.candidate[first->candidate[0]].scan;
+		several = several ||
+			decision.candidate[start->candidate[0]].scan != decision.candidate[first->candidate[0]].scan;
 		members[n++] = k;
 	}
 	return several ? n : 0;
@@ -519,7 +521,8 @@ start_waves(List *runs)
 		GcRunInfo  *info = gc_slot_run_info(run->slot);
 		GcPipelineKernel *k;
 
-		if (run->leader || run->state != RUN_READY || !gc_run_in_waves(run) || (!run->schedule.released && gc_requests_held() > 0))
+		if (run->leader || run->state != RUN_READY || !gc_run_in_waves(run) ||
+			(!run->schedule.released && gc_requests_held() > 0))
 			continue;
 		k = gc_run_own_kernel(run);
 		run->schedule.launch = MemoryContextAllocZero(TopMemoryContext, sizeof(GcMainLaunch));

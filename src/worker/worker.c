@@ -574,8 +574,8 @@ serve(void)
 }
 
 /*
- * Without a device: finish every request with this error.  Where that may pass, the next worker looks again, after a while or a
- * reload.
+ * Without a device: finish every request with this error.  Where that may pass, the next worker looks again, after a
+ * while or a reload.
  */
 static void
 refuse(const GcError *err)
@@ -653,8 +653,8 @@ compare_memory(const char *which)
 
 	if (bytes < (u64) gc_device_memory_limit_mb * 1024 * 1024 / 100 * 95)
 		ereport(LOG,
-				(errmsg("gpuconc's device%s gives %llu MB of memory, not the %d MB of gpuconc.device_memory_limit", which,
-						(unsigned long long) (bytes / (1024 * 1024)), gc_device_memory_limit_mb)));
+				(errmsg("gpuconc's device%s gives %llu MB of memory, not the %d MB of gpuconc.device_memory_limit",
+						which, (unsigned long long) (bytes / (1024 * 1024)), gc_device_memory_limit_mb)));
 }
 
 /* The entry of a worker; its argument is the number of its device. */

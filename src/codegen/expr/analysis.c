@@ -147,7 +147,8 @@ cg_is_vector_step(const GcProgram *p, const GcPStep *step)
 bool
 cg_may_multiply(const GcProgram *p, const GcPStep *step)
 {
-	return (cg_is_hash_probe(p, step) || cg_is_list_probe(p, step)) && step->join != GC_JOIN_SEMI && step->join != GC_JOIN_ANTI;
+	return (cg_is_hash_probe(p, step) || cg_is_list_probe(p, step)) && step->join != GC_JOIN_SEMI &&
+		step->join != GC_JOIN_ANTI;
 }
 
 const GcPStep *

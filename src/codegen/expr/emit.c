@@ -133,7 +133,8 @@ cg_column(Cg *cg, u16 column)
 		.rows = cg->gather || cg->in_rows || cg->variant->vec == 0 ? 1 : cg->variant->vec};
 		cached = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_CACHED);
 		private = cg_word(cg, GC_ARG_COLUMN, column, GC_COLUMN_PRIVATE);
-		text_addf(&cg->descs, "const GcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n", k, cached, private);
+		text_addf(&cg->descs, "const GcCol d%d = gc_column(gc_a.w[%d], gc_a.w[%d], gc_src.chunk);\n", k, cached,
+				  private);
 	}
 	return k;
 }

@@ -143,11 +143,11 @@ hashed_key(Cg *cg, const GcPPipeline *from, const GcPColumn *c, int k)
 	const int	words = cg_group_key_words(cg->p, from);
 	const char *to = c->reg == GC_F64 ? "GC_BITS_F64" : c->reg == GC_F32 ? "GC_BITS_F32" : "";
 
-	text_addf(cg->out, "const %s v%d = (%s) %s(from_keys[from_number * %d + %d]);\n", cg_ctype[c->reg], k, cg_ctype[c->reg],
-			  to, words, c->attnum);
+	text_addf(cg->out, "const %s v%d = (%s) %s(from_keys[from_number * %d + %d]);\n", cg_ctype[c->reg], k,
+			  cg_ctype[c->reg], to, words, c->attnum);
 	if (c->nullable)
-		text_addf(cg->out, "const i32 vn%d = (i32) (from_keys[from_number * %d + %d] >> %d & 1);\n", k, words, from->nkeys,
-				  c->attnum);
+		text_addf(cg->out, "const i32 vn%d = (i32) (from_keys[from_number * %d + %d] >> %d & 1);\n", k, words,
+				  from->nkeys, c->attnum);
 }
 
 /* Declare an output of an earlier pipeline's row as a column. */
@@ -174,7 +174,8 @@ accumulator_text(const GcPAgg *agg, int word, char *buf, size_t size)
 	const char *complement = gc_accumulator_of(agg)->reversed ? "~" : "";
 
 	if (gc_accumulator_of(agg)->value == GC_VALUE_ONE)
-		snprintf(buf, size, agg->acc == GC_F64 ? "gc_unorder_f64(%sgc_w[%d])" : "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)",
+		snprintf(buf, size,
+				 agg->acc == GC_F64 ? "gc_unorder_f64(%sgc_w[%d])" : "(i64) (%sgc_w[%d] ^ 0x8000000000000000ull)",
 				 complement, agg->word);
 	else if (agg->acc == GC_F64X2)
 		snprintf(buf, size, "GC_BITS_F64((i64) gc_w[%d])", agg->word + word);

@@ -81,8 +81,10 @@ cg_direct_entry(Cg *cg, const GcPStep *step, char *buf, size_t size)
 	cg_require_keys(cg, step);
 	k = cg_column(cg, column);
 	if (gc_columns(cg->p)[column].nullable)
-		snprintf(null, sizeof(null), "vn%d ? (u32) gc_a.w[%d] : ", k, cg_word(cg, GC_ARG_DIRECT, step->build, GC_PREDICATE_RANGE));
-	snprintf(buf, size, "((const %s *) gc_a.w[%d])[%s(u32) ((u64) (i64) v%d - gc_a.w[%d])]", type, direct_tables, null, k, base);
+		snprintf(null, sizeof(null), "vn%d ? (u32) gc_a.w[%d] : ", k,
+				 cg_word(cg, GC_ARG_DIRECT, step->build, GC_PREDICATE_RANGE));
+	snprintf(buf, size, "((const %s *) gc_a.w[%d])[%s(u32) ((u64) (i64) v%d - gc_a.w[%d])]", type, direct_tables, null,
+			 k, base);
 }
 
 /*
@@ -99,7 +101,8 @@ cg_find_place(Cg *cg, const GcPStep *step)
 		snprintf(entry, sizeof(entry), "z%d[gc_j]", cg->batched_direct[step->build]);
 	else
 		cg_direct_entry(cg, step, entry, sizeof(entry));
-	text_addf(cg->out, "const %s e%d = %s; (void) e%d;\n", gc_direct_bytes(cg->p, step->build) == 8 ? "u64" : "u32", b, entry, b);
+	text_addf(cg->out, "const %s e%d = %s; (void) e%d;\n", gc_direct_bytes(cg->p, step->build) == 8 ? "u64" : "u32", b,
+			  entry, b);
 	text_addf(cg->out, "%s r%d = (u32) e%d;\n", gc_builds(cg->p)[step->build].unique ? "const u32" : "u32", b, b);
 	if (cg_may_fail(cg->p, step))
 		text_addf(cg->out, "if (r%d == GC_DIRECT_BAD) { gc_bad = 1; continue; }\n", b);
@@ -302,7 +305,8 @@ cg_require_vector(Cg *cg, u16 column)
 	else
 		cg_load(cg->out, cg->late ? "GC_LATE" : "GC_LOAD", c->width, c->reg, k);
 	if (tagged)
-		text_addf(cg->out, "%s(c%d, d%d)\n", cg->gather ? "GC_TAG_GATHERED" : cg->late ? "GC_TAG_LATE" : "GC_TAG_VECTOR", k, k);
+		text_addf(cg->out, "%s(c%d, d%d)\n",
+				  cg->gather ? "GC_TAG_GATHERED" : cg->late ? "GC_TAG_LATE" : "GC_TAG_VECTOR", k, k);
 	if (c->nullable)
 		text_addf(cg->out, "%s(n%d, d%d);\n", cg->gather ? "GC_GATHER_NULLS" : "GC_NULLS", k, k);
 	if (!cg->gather)
@@ -332,8 +336,8 @@ cg_require_scalar(Cg *cg, u16 column)
 		return;
 	}
 	if (c->min_scale < c->scale)
-		text_addf(cg->out, "const %s v%d = GC_WITH_SCALE(GC_AT(%d, %s, d%d, gc_r), d%d);\n", cg_ctype[c->reg], k, c->width,
-				  cg_suffix[c->reg], k, k);
+		text_addf(cg->out, "const %s v%d = GC_WITH_SCALE(GC_AT(%d, %s, d%d, gc_r), d%d);\n", cg_ctype[c->reg], k,
+				  c->width, cg_suffix[c->reg], k, k);
 	else
 		text_addf(cg->out, "const %s v%d = GC_AT(%d, %s, d%d, gc_r);\n", cg_ctype[c->reg], k, c->width,
 				  cg_suffix[c->reg], k);

@@ -121,7 +121,8 @@ begin_producer(const Cg *cg, Text *t)
  * slot: the expression for the slot's place.
  */
 static void
-emit_producer(const Cg *cg, Text *t, const char *from, const char *to, const char *step, bool whole_block, const char *slot)
+emit_producer(const Cg *cg, Text *t, const char *from, const char *to, const char *step, bool whole_block,
+			  const char *slot)
 {
 	const Producer *p = &cg->producer;
 

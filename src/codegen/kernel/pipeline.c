@@ -465,7 +465,8 @@ emit_sink(Cg *cg)
 	if (cg->pl->sets > 0)
 		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_this_set = 0; gc_this_set < %d; gc_this_set++) {\n", cg->pl->sets);
 	if (cg->pl->rounds > 1)
-		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_this_round = 0; gc_this_round < %d; gc_this_round++) {\n", cg->pl->rounds);
+		text_addf(cg->out, "GC_NO_UNROLL for (i32 gc_this_round = 0; gc_this_round < %d; gc_this_round++) {\n",
+				  cg->pl->rounds);
 	sink_row(cg);
 	if (cg->pl->rounds > 1)
 		text_addf(cg->out, "}\n");

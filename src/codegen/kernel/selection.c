@@ -155,7 +155,8 @@ emit_predicates(Cg *cg, const GcPredicates *predicates, int q)
 
 	text_addf(cg->out, "for (u64 gc_i = (u64) block * nthreads + thread; gc_i * 32 <= gc_a.w[%d]; "
 			  "gc_i += (u64) nblocks * nthreads) {\nu32 gc_word = 0;\n", range);
-	text_addf(cg->out, "GC_NO_UNROLL for (u32 gc_j = 0; gc_j < 32 && gc_i * 32 + gc_j <= gc_a.w[%d]; gc_j++) {\n", range);
+	text_addf(cg->out, "GC_NO_UNROLL for (u32 gc_j = 0; gc_j < 32 && gc_i * 32 + gc_j <= gc_a.w[%d]; gc_j++) {\n",
+			  range);
 	emit_value(cg, column, "gc_i * 32 + gc_j", base, range);
 	text_addf(cg->out, "i32 gc_ok = 1;\n");
 	for (int s = 0; s < cg->pl->nsteps && s < 64; s++)
@@ -492,7 +493,8 @@ gc_generate_selector(const GcSelectorColumn *column, int n)
 			  "GC_UNROLL for (int i = 0; i < GC_SELECT_ROWS; i++) gc_k[i] = gc_live;\n");
 	for (int k = 0; k < n; k++)
 		emit_test(&t, &column[k], k);
-	text_addf(&t, "%sGC_END_SELECT_VECTORS\nGC_END_SELECT_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n", put_rows);
+	text_addf(&t, "%sGC_END_SELECT_VECTORS\nGC_END_SELECT_RUNS\nGC_BARRIER();\nGC_ENDED(gc_a.scan.flags)\n}\n",
+			  put_rows);
 	cg_add_library(&t);
 	return t.s;
 }

@@ -95,7 +95,8 @@ cg_begin_totals(Cg *cg, Text *t)
 	for (u16 i = 0; i < cg->pl->naggs; i++)
 	{
 		if (AGG(cg, i)->word != 0)
-			text_addf(t, "%s e%d = %s;\n", agg_update(AGG(cg, i))->type, AGG(cg, i)->word, agg_update(AGG(cg, i))->nothing);
+			text_addf(t, "%s e%d = %s;\n", agg_update(AGG(cg, i))->type, AGG(cg, i)->word,
+					  agg_update(AGG(cg, i))->nothing);
 	}
 }
 

@@ -51,8 +51,8 @@ emit_greatest(Cg *cg, const GcPBuild *b)
 		int			data = cg_word(cg, GC_ARG_PAYLOAD, payload, 0);
 		Operand		o = cg_expr(cg, pay->expr);
 
-		text_addf(cg->out, "GC_KEEP_GREATEST(%d, &((%s *) gc_a.w[%d])[gc_x], (u64) (i64) %s - gc_a.w[%d]);\n", pay->width * 8,
-				  cg_code_type[pay->width], data, o.v, cg_word(cg, GC_ARG_PAYLOAD, payload, 1));
+		text_addf(cg->out, "GC_KEEP_GREATEST(%d, &((%s *) gc_a.w[%d])[gc_x], (u64) (i64) %s - gc_a.w[%d]);\n",
+				  pay->width * 8, cg_code_type[pay->width], data, o.v, cg_word(cg, GC_ARG_PAYLOAD, payload, 1));
 	}
 }
 
@@ -102,8 +102,8 @@ emit_payload_stores(Cg *cg, const GcPBuild *b)
 			text_addf(cg->out, "(%s) GC_%s_BITS(%s);\n", cg_code_type[pay->width], bits, o.v);
 			continue;
 		}
-		text_addf(cg->out, "((%s *) gc_a.w[%d])[gc_x] = (%s) %s", cg_code_type[pay->width], data, cg_code_type[pay->width],
-				  cg_checked(cg->p, pay->expr) ? "gc_bad ? 0 : " : "");
+		text_addf(cg->out, "((%s *) gc_a.w[%d])[gc_x] = (%s) %s", cg_code_type[pay->width], data,
+				  cg_code_type[pay->width], cg_checked(cg->p, pay->expr) ? "gc_bad ? 0 : " : "");
 		if (pay->reg == GC_I128)
 		{
 			text_addf(cg->out, "(%s ? 0 : (u128) %s + GC_WIDE_BIAS);\n", pay->nullable ? o.n : "0", o.v);

@@ -146,7 +146,8 @@ static void
 clear_table(Cg *cg, Text *t)
 {
 	if (is_local(cg))
-		text_addf(t, "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_cell_words; i += nthreads) gc_table[i] = 0;\n");
+		text_addf(t,
+				  "GC_NO_UNROLL for (u32 i = thread; i < gc_stride * gc_cell_words; i += nthreads) gc_table[i] = 0;\n");
 	cg_clear_cells(cg, t);
 }
 

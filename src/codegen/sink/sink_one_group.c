@@ -101,7 +101,8 @@ emit_state(Cg *cg, Text *t)
 		const GcPAgg *agg = AGG(cg, i);
 
 		if (agg->word != 0)
-			text_addf(t, "%s a%d%s = %s;\n", gc_accumulator_of(agg)->value == GC_VALUE_COUNT ? count : agg_update(agg)->type, agg->word,
+			text_addf(t, "%s a%d%s = %s;\n",
+					  gc_accumulator_of(agg)->value == GC_VALUE_COUNT ? count : agg_update(agg)->type, agg->word,
 					  cg->suffix, agg_update(agg)->nothing);
 	}
 }

@@ -83,13 +83,15 @@ emit_row(Cg *cg)
 		else
 			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = (u64) (i64) %s;\n", i, o.v);
 		if (gc_is_wide(&gc_exprs(cg->p)[ref]))
-			text_addf(cg->out, "gc_rows[%u * gc_rows_cap + gc_o] = (u64) (%s >> 64);\n", gc_wide_word(cg->p, cg->pl, i), o.v);
+			text_addf(cg->out, "gc_rows[%u * gc_rows_cap + gc_o] = (u64) (%s >> 64);\n", gc_wide_word(cg->p, cg->pl, i),
+					  o.v);
 		if (!never_null(&o))
 			text_addf(cg->out, "gc_null |= (u64) (%s) << %d;\n", o.n, i % 64);
 		if (i % 64 == 63 && i + 1 < cg->pl->nouts)
 			text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\ngc_null = 0;\n", cg->pl->nouts + i / 64);
 	}
-	text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\n", cg->pl->nouts + GC_NULL_WORDS(cg->pl->nouts) - 1);
+	text_addf(cg->out, "gc_rows[%d * gc_rows_cap + gc_o] = gc_null;\n",
+			  cg->pl->nouts + GC_NULL_WORDS(cg->pl->nouts) - 1);
 }
 
 const Sink	sink_rows = {

@@ -70,7 +70,8 @@ emit_key_image(Cg *cg, int k, const char *name)
 		text_addf(cg->out, "u64 %s = %sGC_ORDER_I64((i64) %s);\n", name, sign, o.v);
 	text_addf(cg->out, "%s = GC_ORDER_WITHIN(%s);\n", name, name);
 	if (!never_null(&o))
-		text_addf(cg->out, "if (%s) %s = %s;\n", o.n, name, cg->pl->nulls_first >> k & 1 ? "GC_ORDER_FIRST" : "GC_ORDER_LAST");
+		text_addf(cg->out, "if (%s) %s = %s;\n", o.n, name,
+				  cg->pl->nulls_first >> k & 1 ? "GC_ORDER_FIRST" : "GC_ORDER_LAST");
 }
 
 void
@@ -118,7 +119,8 @@ emit_row(Cg *cg)
 	text_addf(cg->out, "if (gc_o >= to_cap) { gc_flags[GC_FLAG_ROWS_FULL] = 1; continue; }\n"
 			  "for (u32 i = 0; i < %d; i++) to_words[gc_o * %d + i] = gc_w[i];\n", from->group_words, from->group_words);
 	if (from->group_mode == GC_GROUP_HASH)
-		text_addf(cg->out, "for (u32 i = 0; i < %d; i++) to_keys[gc_o * %d + i] = from_keys[from_number * %d + i];\n", keys, keys, keys);
+		text_addf(cg->out, "for (u32 i = 0; i < %d; i++) to_keys[gc_o * %d + i] = from_keys[from_number * %d + i];\n",
+				  keys, keys, keys);
 	else
 		text_addf(cg->out, "to_keys[gc_o] = (i64) from_number;\n");
 }

@@ -80,7 +80,8 @@ packed_comparison(const GcProgram *p, const GcExpr *e, int *side)
  * are.
  */
 static bool
-packed_filter(const GcProgram *p, u16 e, void (*each) (void *context, const GcExpr *comparison, int side), void *context)
+packed_filter(const GcProgram *p, u16 e, void (*each) (void *context, const GcExpr *comparison, int side),
+			  void *context)
 {
 	const GcExpr *x = EXPR(p, e);
 	int			side;

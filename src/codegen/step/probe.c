@@ -103,7 +103,8 @@ cg_direct_write(Cg *cg, const GcPStep *step, const char *at)
 	{
 		u16			payload = build->first_payload + i;
 
-		text_addf(cg->out, "gc_direct |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n", cg_code_type[gc_payloads(cg->p)[payload].width],
+		text_addf(cg->out, "gc_direct |= (u64) ((const %s *) gc_a.w[%d])[r%d - 1] << %d;\n",
+				  cg_code_type[gc_payloads(cg->p)[payload].width],
 				  cg_word(cg, GC_ARG_PAYLOAD, payload, 0), b, cg_payload_shift(cg->p, payload));
 	}
 	text_addf(cg->out, "} while (0);\nif (gc_bad) gc_direct = GC_DIRECT_BAD;\n((%s *) gc_a.w[%d])[%s] = gc_direct;\n",
@@ -300,8 +301,8 @@ static void
 note_match(Cg *cg, const GcPStep *step)
 {
 	if (gc_join_keeps(step->join))
-		text_addf(cg->out, "((u8 *) gc_a.w[%d])[x%d] = 1;\n", cg_word(cg, GC_ARG_BUILD, step->build, GC_BUILD_PART_MATCHED),
-				  cg_build(cg, step->build));
+		text_addf(cg->out, "((u8 *) gc_a.w[%d])[x%d] = 1;\n",
+				  cg_word(cg, GC_ARG_BUILD, step->build, GC_BUILD_PART_MATCHED), cg_build(cg, step->build));
 }
 
 /* Skip a row of a chain that does not satisfy the condition. */
@@ -346,7 +347,8 @@ loop_list(Cg *cg, const GcPStep *step)
 	int			b = cg_build(cg, step->build);
 
 	cg_slice_of_list(cg, step);
-	text_addf(cg->out, "i32 gc_any%d = slice%d > 0;\nfor (u64 r%d = slice%d; r%d < slice_end%d || !gc_any%d; r%d++) {\n%s"
+	text_addf(cg->out,
+			  "i32 gc_any%d = slice%d > 0;\nfor (u64 r%d = slice%d; r%d < slice_end%d || !gc_any%d; r%d++) {\n%s"
 			  "u64 x%d = GC_NO_MATCH;\nif (r%d < slice_end%d) {\nx%d = r%d;\n", b, b, b, b, b, b, b, b, cg_turn_of_list(cg), b, b, b, b, b);
 	skip_unless_good(cg, step);
 	text_addf(cg->out, "gc_any%d = 1;\n} else {\nfor (u64 x%d = slice_end%d; x%d < list%d && !gc_any%d; x%d++) {\nif (!GC_GO_ON) break;\n", b, b, b, b, b, b, b);

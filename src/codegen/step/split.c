@@ -91,7 +91,8 @@ group_key(Cg *cg, int k)
 {
 	const GcExpr *e = &gc_exprs(cg->p)[gc_refs(cg->p)[cg->variant->splits.first_key + k]];
 
-	if (e->op != GC_OP_COLUMN || gc_columns(cg->p)[e->ref].agg != GC_NONE || gc_columns(cg->p)[e->ref].attnum >= cg->pl->nkeys)
+	if (e->op != GC_OP_COLUMN || gc_columns(cg->p)[e->ref].agg != GC_NONE ||
+		gc_columns(cg->p)[e->ref].attnum >= cg->pl->nkeys)
 	{
 		cg_fail(cg, GC_BAD_PROGRAM, "groups that are split by what is no key of them");
 		return 0;

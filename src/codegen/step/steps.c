@@ -137,7 +137,8 @@ traits_of(const GcProgram *p, u16 pipeline)
 	const GcPPipeline *pl = &gc_pipelines(p)[pipeline];
 	StepLists	lists;
 	GcPipelineTraits traits = {.gathers = cg_few_reach_sink(pl) && !cg_scans_pairs(p, pl) && cg_divide_filtered(p, pl, &lists),
-	.pairs = cg_scans_pairs(p, pl),.group_key_words = cg_group_key_words(p, pl),.per_warp_words = cg_per_warp_words(p, pl)};
+	.pairs = cg_scans_pairs(p, pl),.group_key_words = cg_group_key_words(p, pl),
+	.per_warp_words = cg_per_warp_words(p, pl)};
 
 	if (!traits.gathers)
 		cg_divide_steps(p, pl, NULL, &lists);

@@ -50,7 +50,8 @@ gc_cold_plans_shmem(void)
 static bool
 is_kept(const KeptPlan *place, Oid user, const char *text)
 {
-	return place->since != 0 && place->database == MyDatabaseId && place->user == user && strcmp(place->text, text) == 0;
+	return place->since != 0 && place->database == MyDatabaseId && place->user == user &&
+		strcmp(place->text, text) == 0;
 }
 
 void

@@ -101,7 +101,8 @@ usual_bytes(const GcColSpec *spec, double rows, BlockNumber npages)
 	const double nchunks = gc_chunk_count(npages);
 	const double rows_each = nchunks > 0 ? ceil(rows / nchunks / GC_PAD_ROWS) * GC_PAD_ROWS : 0;
 
-	return nchunks * gc_arena_bytes(sizeof(GcChunkColumn) + (Size) (rows_each * gc_kinds[spec->kind].usual_bytes * USUAL_PART));
+	return nchunks *
+		gc_arena_bytes(sizeof(GcChunkColumn) + (Size) (rows_each * gc_kinds[spec->kind].usual_bytes * USUAL_PART));
 }
 
 /* Bytes of chunks beside their columns: where rows of a page begin, LSNs and the like. */
@@ -234,7 +235,8 @@ idle_ms(const GcMissing *missing, bool waits)
 static double
 needed(const GcMissing *missing)
 {
-	return Min(missing->bytes, Max(missing->known, Max(NEARLY_ALL * (gc_store_capacity() - missing->present_bytes), 0)));
+	return Min(missing->bytes,
+			   Max(missing->known, Max(NEARLY_ALL * (gc_store_capacity() - missing->present_bytes), 0)));
 }
 
 /* Bytes that are free, or that may be pushed out: none of the query's own. */
@@ -260,7 +262,8 @@ look_for_room(const GcMissing *missing, bool waits, double *room)
 
 	if (missing->known + missing->present_bytes > gc_store_capacity())
 		return GC_ROOM_NEVER;
-	if (missing->failed_at != 0 && !TimestampDifferenceExceeds(missing->failed_at, now, LEAST_IDLE_MS << missing->in_vain))
+	if (missing->failed_at != 0 &&
+		!TimestampDifferenceExceeds(missing->failed_at, now, LEAST_IDLE_MS << missing->in_vain))
 		return GC_ROOM_TAKEN;
 	*room = found(missing, waits, now);
 	return needed(missing) > *room ? GC_ROOM_TAKEN : GC_ROOM_FITS;

@@ -30,7 +30,8 @@ look(const GcDirectory *dir, const GcColSpec *spec, GcSeenColumn *seen)
 	if (c < 0 || dir->columns[c].problem != GC_COL_OK)
 		return false;
 	column = &dir->columns[c];
-	seen->any = column->span.min <= column->span.max && column->span.min >= PG_INT64_MIN && column->span.max <= PG_INT64_MAX;
+	seen->any = column->span.min <= column->span.max && column->span.min >= PG_INT64_MIN &&
+		column->span.max <= PG_INT64_MAX;
 	seen->min = column->span.min;
 	seen->max = column->span.max;
 	if (GC_KIND_IS_CODE(spec->kind))

@@ -139,7 +139,8 @@ ask(GcLoaderTask task, const GcRelKey *key, int ncols, const GcColSpec *specs, T
 	a.place = find_place(task, key, now);
 	if (a.place)
 	{
-		a.start = a.place->state == PLACE_FREE || memcmp(&a.place->key, key, sizeof(GcRelKey)) != 0 || is_over(a.place, now);
+		a.start = a.place->state == PLACE_FREE || memcmp(&a.place->key, key, sizeof(GcRelKey)) != 0 ||
+			is_over(a.place, now);
 		a.rests = !a.start && a.place->state == PLACE_RESTING;
 		if (a.start)
 			*a.place = (GcTableLoader) {.state = PLACE_STARTING,.since = now,.key = *key};
@@ -320,7 +321,8 @@ gc_cold_loader_helpers(void)
 }
 
 void
-gc_cold_loader_run(const GcLoaderArgs *args, bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums))
+gc_cold_loader_run(const GcLoaderArgs *args,
+				   bool (*load) (const GcLoaderArgs *args, int ncols, const AttrNumber *attnums))
 {
 	AttrNumber	attnums[MaxHeapAttributeNumber];
 	uint64		wishes[WISH_WORDS];
@@ -361,7 +363,8 @@ wait_for(double ms)
 static void
 pause_for(double ms)
 {
-	const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (int64) Min(Max(ms, 1), MOST_PAUSE_MS));
+	const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+														  (int64) Min(Max(ms, 1), MOST_PAUSE_MS));
 	long		left;
 
 	while ((left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until)) > 0)

@@ -176,7 +176,8 @@ copy_page(GcReadingPages *to, const GcReadPages *from, uint32 page)
 		}
 		put_version(to, &v);
 	}
-	appendBinaryStringInfo(&to->gone, (const char *) (old->gone + gone), (old->first_gone[page + 1] - gone) * sizeof(uint16));
+	appendBinaryStringInfo(&to->gone, (const char *) (old->gone + gone),
+						   (old->first_gone[page + 1] - gone) * sizeof(uint16));
 }
 
 /* The next page's versions begin here. */

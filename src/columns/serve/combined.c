@@ -57,7 +57,8 @@ copied_cells(const GcCombination *c)
 Size
 gc_combined_size(const GcCombination *c)
 {
-	return MAXALIGN(gc_directory_size(total_chunks(c), c->ncolumns)) + copied_cells(c) * MAXALIGN(sizeof(GcChunkColumn));
+	return MAXALIGN(gc_directory_size(total_chunks(c), c->ncolumns)) +
+		copied_cells(c) * MAXALIGN(sizeof(GcChunkColumn));
 }
 
 /* The span of values whose codes are moved. */
@@ -162,7 +163,8 @@ add_cells(GcDirectory *dir, const GcCombination *c, int i, int k, uint32 at, cha
 
 		if (column < 0)
 		{
-			GC_CELL(dir, at + n, k) = constant_cell(c, from->chunks[n], value, Max(dir->columns[k].span.dscale, 0), copies);
+			GC_CELL(dir, at + n, k) = constant_cell(c, from->chunks[n], value, Max(dir->columns[k].span.dscale, 0),
+													copies);
 			*range = (GcCellRange) {value, value};
 			continue;
 		}

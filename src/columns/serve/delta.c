@@ -170,8 +170,8 @@ add_uncounted(GcDelta *delta, Snapshot snapshot, const GcServed *served)
 	const bool	counted = pgstat_should_count_relation(rel);
 	const PgStat_Counter scans = counted ? GC_SCANS_COUNTED(rel) : 0;
 	const PgStat_Counter rows = counted ? GC_ROWS_COUNTED(rel) : 0;
-	const bool	ok = served->pages_served + served->pages_versioned + served->nnew + served->pages_read_before == 0 ? add_table(delta, snapshot) :
-		add_ranges(delta, snapshot, served);
+	const bool	ok = served->pages_served + served->pages_versioned + served->nnew + served->pages_read_before == 0
+		? add_table(delta, snapshot) : add_ranges(delta, snapshot, served);
 
 	if (counted)
 	{

@@ -76,7 +76,8 @@ gc_patch_holds(const GcDirectory *dir, const GcHotPages *hot, uint32 page)
 	const uint64 id = hot->patches[page].chunk_id;
 	const GcChunk *chunk = gc_heap_chunk(dir, hot->blocks[page]);
 
-	return id == 0 ? !gc_patch_usable(chunk, hot->blocks[page] % (BlockNumber) gc_chunk_pages) : chunk && chunk->id == id;
+	return id == 0 ? !gc_patch_usable(chunk, hot->blocks[page] % (BlockNumber) gc_chunk_pages)
+		: chunk && chunk->id == id;
 }
 
 /* A page of the table, beside its rows in the heap's chunk. */
@@ -129,7 +130,8 @@ gc_patching_next(GcPatching *patching, OffsetNumber offset, HeapTupleHeader tupl
 	if (tuple == NULL)
 		return false;
 	xmin = HeapTupleHeaderGetRawXmin(tuple);
-	return TransactionIdIsNormal(xmin) && FullTransactionIdPrecedes(gc_full_xid(xmin, patching->next), patching->before);
+	return TransactionIdIsNormal(xmin) &&
+		FullTransactionIdPrecedes(gc_full_xid(xmin, patching->next), patching->before);
 }
 
 /* The row of a version in the heap's chunk. */

@@ -155,7 +155,8 @@ edit_holes(const GcServedChunk *chunk, const GcAmendedHole *more, uint32 n, GcHo
 		{
 			const uint32 passed = last ? last->to : 0;
 			const uint32 left = chunk->nholes - passed;
-			const uint32 at = passed + (left > 0 ? gc_first_from(&chunk->holes[passed].to, sizeof(GcHole), left, h.from) : 0);
+			const uint32 at = passed +
+				(left > 0 ? gc_first_from(&chunk->holes[passed].to, sizeof(GcHole), left, h.from) : 0);
 
 			last = last ? last + 1 : edits;
 			*last = (GcHoleEdit) {at, at, h};
@@ -315,7 +316,8 @@ put_base(GcRoom *room, const GcDirectory *dir, const GcBase *from)
 	}
 	for (uint32 i = 0; i < nhot; i++)
 	{
-		uint8	   *copy = from->kept.pages[i] ? put(room, from->kept.pages[i], dir->chunks[dir->nheap + i]->npages) : NULL;
+		uint8	   *copy = from->kept.pages[i] ? put(room, from->kept.pages[i], dir->chunks[dir->nheap + i]->npages)
+			: NULL;
 
 		if (pages)
 			pages[i] = copy;

@@ -294,7 +294,8 @@ add_cleared(const uint8 *served, const uint8 *proven, const uint8 *map, BlockNum
 		uint64		is;
 		uint64		visible;
 
-		while (at % GROUP_BYTES == 0 && at + GROUP_BYTES <= MAP_BYTES && is_unchanged(served + at, proven + at, map + at))
+		while (at % GROUP_BYTES == 0 && at + GROUP_BYTES <= MAP_BYTES &&
+			   is_unchanged(served + at, proven + at, map + at))
 			at += GROUP_BYTES;
 		if (at >= MAP_BYTES)
 			break;

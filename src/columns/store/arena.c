@@ -222,7 +222,8 @@ void
 gc_arena_free(void *ptr, Size size)
 {
 	Size		npages = fpm_size_to_pages(size);
-	GcArenaPart *pool = gc_arena_is_filed(ptr) ? &arena->filed : (char *) ptr < arena->reserve.base ? &arena->main : &arena->reserve;
+	GcArenaPart *pool = gc_arena_is_filed(ptr) ? &arena->filed : (char *) ptr < arena->reserve.base ? &arena->main
+		: &arena->reserve;
 
 	Assert(fpm_pointer_is_page_aligned(pool->base, ptr));
 	Assert((char *) ptr >= pool->base + POOL_HEADER &&

@@ -60,7 +60,8 @@ gc_lookups_shmem(void)
 	shared = gc_shmem("gpuconc shared lookup tables", sizeof(LookupsShared), &made);
 	if (made)
 		ConditionVariableInit(&shared->made);
-	entries = gc_shmem_hash("gpuconc lookup table entries", GC_MAX_SHARED_LOOKUPS, sizeof(GcLookupKey), sizeof(SharedLookup));
+	entries = gc_shmem_hash("gpuconc lookup table entries", GC_MAX_SHARED_LOOKUPS, sizeof(GcLookupKey),
+							sizeof(SharedLookup));
 }
 
 /* The entry of a table, made or being made; else NULL.  Under GC_LOCK_LOOKUPS. */

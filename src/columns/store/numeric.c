@@ -298,7 +298,8 @@ gc_int128_to_numeric(i128 value, int16 dscale)
 	for (int i = 0; i < n; i++)
 		sent[4 + i] = pg_hton16(digits[n - 1 - i]);
 	message.len = message.maxlen = (4 + n) * sizeof(uint16);
-	return DirectFunctionCall3(numeric_recv, PointerGetDatum(&message), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	return DirectFunctionCall3(numeric_recv, PointerGetDatum(&message), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
 }
 
 /*-------------------------------------------------------------------------

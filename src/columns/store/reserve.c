@@ -46,8 +46,8 @@ gc_reserve_shmem(void)
 	const int	ncells = MaxBackends + NUM_AUXILIARY_PROCS;
 	bool		made;
 
-	shared = gc_shmem("gpuconc reservations", add_size(offsetof(Reservations, cells), mul_size(ncells, sizeof(ReserveCell))),
-					  &made);
+	shared = gc_shmem("gpuconc reservations",
+					  add_size(offsetof(Reservations, cells), mul_size(ncells, sizeof(ReserveCell))), &made);
 	if (!made)
 		return;
 	SpinLockInit(&shared->lock);

@@ -811,7 +811,8 @@ gc_store_room(TimestampTz since)
 
 		for (uint32 c = 0; dir && !entry->loading && c < dir->ncolumns; c++)
 		{
-			if (dir->columns[c].problem == GC_COL_OK && (TimestampTz) pg_atomic_read_u64(&dir->columns[c].state->last_used) < since)
+			if (dir->columns[c].problem == GC_COL_OK &&
+				(TimestampTz) pg_atomic_read_u64(&dir->columns[c].state->last_used) < since)
 				room += dir->columns[c].bytes;
 		}
 	}

@@ -206,7 +206,8 @@ add_subquery(AppendWalk *w, const Step *s)
 	below.exprs = (List *) inline_mutator((Node *) s->exprs, &in);
 	/* Those of the relation are among them, too. */
 	below.quals = list_concat((List *) inline_mutator((Node *) s->quals, &in), clauses_of(base->baserestrictinfo));
-	below.conditions = (List *) inline_mutator((Node *) list_concat(list_copy(s->conditions), clauses_of(rel->baserestrictinfo)), &in);
+	below.conditions = (List *) inline_mutator((Node *) list_concat(list_copy(s->conditions),
+																	clauses_of(rel->baserestrictinfo)), &in);
 	return planner_rt_fetch(below.relid, subroot)->inh ? add_children(w, &below) : add_table(w, &below);
 }
 
@@ -262,7 +263,8 @@ gc_union_columns(PlannerInfo *subroot, Index relid, const SetOperationStmt *type
 		if (exprType(expr) != lfirst_oid(lt))
 			expr = coerce_to_common_type(NULL, expr, lfirst_oid(lt), "UNION");
 		if (exprCollation(expr) != lfirst_oid(ll))
-			expr = applyRelabelType(expr, exprType(expr), exprTypmod(expr), lfirst_oid(ll), COERCE_IMPLICIT_CAST, -1, false);
+			expr = applyRelabelType(expr, exprType(expr), exprTypmod(expr), lfirst_oid(ll), COERCE_IMPLICIT_CAST, -1,
+									false);
 		exprs = lappend(exprs, expr);
 	}
 	return exprs;
@@ -420,7 +422,8 @@ static Expr *
 part_is(const GcAppend *append, int number)
 {
 	Const	   *value = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(number), false, true);
-	OpExpr	   *op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) copyObject(append->unnamed[0]),
+	OpExpr	   *op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false,
+											  (Expr *) copyObject(append->unnamed[0]),
 											  (Expr *) value, InvalidOid, InvalidOid);
 
 	op->opfuncid = F_INT4EQ;
@@ -687,7 +690,8 @@ gc_append_choices(const GcAppend *append, const Expr *expr, List **relids)
 	foreach(lc, choice->args)
 	{
 		const CaseWhen *when = lfirst_node(CaseWhen, lc);
-		const OpExpr *test = (const OpExpr *) (is_orclause(when->expr) ? linitial(((BoolExpr *) when->expr)->args) : when->expr);
+		const OpExpr *test = (const OpExpr *) (is_orclause(when->expr) ? linitial(((BoolExpr *) when->expr)->args)
+											   : when->expr);
 
 		/* The expression may be a CASE of the query. */
 		if (!IsA(test, OpExpr) || !equal(linitial(test->args), append->unnamed[0]))

@@ -160,7 +160,8 @@ gc_core_clauses(GcTranslation *tr, GcCore *core)
 			GcCore	   *attached = lfirst(la);
 
 			if (attached->join == GC_JOIN_SEMI && bms_overlap(rinfo->clause_relids, attached->relids))
-				rinfo = make_simple_restrictinfo(tr->root, (Expr *) outer_instead((Node *) rinfo->clause, attached->keys));
+				rinfo = make_simple_restrictinfo(tr->root,
+												 (Expr *) outer_instead((Node *) rinfo->clause, attached->keys));
 		}
 		clauses = lappend(clauses, rinfo);
 	}
@@ -180,7 +181,8 @@ outer_relids(GcTranslation *tr, GcCore *attached)
 	ListCell   *lc;
 
 	foreach(lc, attached->keys)
-		relids = bms_join(relids, gc_base_relids(tr, pull_varnos(tr->root, (Node *) ((GcJoinKey *) lfirst(lc))->probe_side)));
+		relids = bms_join(relids,
+						  gc_base_relids(tr, pull_varnos(tr->root, (Node *) ((GcJoinKey *) lfirst(lc))->probe_side)));
 	foreach(lc, attached->conditions)
 		relids = bms_add_members(relids, gc_base_relids(tr, lfirst_node(RestrictInfo, lc)->clause_relids));
 	return bms_difference(relids, attached->relids);

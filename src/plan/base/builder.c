@@ -312,8 +312,8 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 		GcPlanLut	l = tr->plan->luts[i];
 
 		if (l.arg == arg && l.type == lut->type && l.space == lut->space &&
-			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation && l.rank == lut->rank &&
-			l.second == lut->second)
+			l.to_space == lut->to_space && l.expr == lut->expr && l.collation == lut->collation &&
+			l.rank == lut->rank && l.second == lut->second)
 		{
 			for (e = 0; e < tr->nexprs; e++)
 			{
@@ -339,7 +339,8 @@ gc_build_lut(GcTranslation *tr, int arg, GcKind kind, const GcPlanLut *lut)
 int
 gc_build_rank(GcTranslation *tr, int text, Oid type, Oid collation)
 {
-	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[text],.to_space = GC_SPACE_NONE,.expr = -1,.collation = collation,.argtype = type};
+	GcPlanLut	rank = {.type = GC_LUT_RANK,.space = tr->space[text],.to_space = GC_SPACE_NONE,.expr = -1,
+	.collation = collation,.argtype = type};
 
 	if (gc_kinds[tr->pexprs[text].kind].opaque || !gc_collation_deterministic(collation))
 		return gc_refuse(tr, "texts of that type or collation have no ranks");
@@ -363,7 +364,8 @@ column_space(const GcTranslation *tr, int column)
 
 	for (int i = 0; i < column && OidIsValid(leaf->relid); i++)
 	{
-		if (tr->column_leaf[i] && tr->column_leaf[i]->relid == leaf->relid && tr->columns[i].attnum == tr->columns[column].attnum)
+		if (tr->column_leaf[i] && tr->column_leaf[i]->relid == leaf->relid &&
+			tr->columns[i].attnum == tr->columns[column].attnum)
 			return i;
 	}
 	return column;
@@ -579,7 +581,8 @@ gc_scan_attno(GcTranslation *tr, Node *expr)
 		{
 			/* Other translations may have the same entries. */
 			entry = lfirst(lc) = copyObject(entry);
-			GC_SET_NULLED_BY((Var *) entry->expr, bms_union(GC_NULLED_BY((Var *) entry->expr), GC_NULLED_BY((Var *) expr)));
+			GC_SET_NULLED_BY((Var *) entry->expr,
+							 bms_union(GC_NULLED_BY((Var *) entry->expr), GC_NULLED_BY((Var *) expr)));
 			return entry->resno;
 		}
 	}

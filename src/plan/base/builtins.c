@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * builtins.c
- *	  Properties of PostgreSQL's built-in functions, aggregates and operators' functions: one table, by their Oids.
+ *	  Properties of PostgreSQL's built-in functions, aggregates, window functions and operators': one table, by Oid.
  *
  * The compiler warns of a row that is there twice (-Woverride-init).  Functions that not all servers have are between
  * #ifdef.
@@ -141,7 +141,8 @@ static const GcBuiltin builtins[] = {
 	[F_SPLIT_PART] = {.flags = GC_SAFE_OF_TEXTS, .safe_if = GC_IF_POSITIVE},
 	[F_SUBSTR_TEXT_INT4] = {.text = GC_TEXT_DROP, .flags = GC_SAFE_OF_TEXTS},
 	[F_SUBSTRING_TEXT_INT4] = {.text = GC_TEXT_DROP, .flags = GC_SAFE_OF_TEXTS},
-	[F_SUBSTR_TEXT_INT4_INT4] = {.text = GC_TEXT_DROP, .flags = GC_SAFE_OF_TEXTS | GC_SAFE_MOVED | GC_SAFE_OF_GROUPS, .safe_if = GC_IF_LENGTH},
+	[F_SUBSTR_TEXT_INT4_INT4] = {.text = GC_TEXT_DROP, .flags = GC_SAFE_OF_TEXTS | GC_SAFE_MOVED | GC_SAFE_OF_GROUPS,
+	.safe_if = GC_IF_LENGTH},
 	[F_SUBSTRING_TEXT_INT4_INT4] = {.text = GC_TEXT_DROP, .flags = GC_SAFE_OF_TEXTS | GC_SAFE_MOVED | GC_SAFE_OF_GROUPS,
 	.safe_if = GC_IF_LENGTH},
 	[F_LEFT] = {.text = GC_TEXT_KEEP, .flags = GC_SAFE_OF_TEXTS},
@@ -192,22 +193,49 @@ static const GcBuiltin builtins[] = {
 	[F_BPCHARGE] = {.text = GC_TEXT_COMPARE, .text_with = GC_TEXT_GREATER | GC_TEXT_EQUAL, .text_of = GC_OF_PADDED},
 
 	/* Aggregates */
-	[F_COUNT_] = {.flags = GC_IS_COUNT | GC_SAFE_MOVED},
-	[F_COUNT_ANY] = {.flags = GC_IS_COUNT | GC_SAFE_MOVED},
+	[F_COUNT_] = {.over = GC_OVER_COUNT, .flags = GC_SAFE_MOVED},
+	[F_COUNT_ANY] = {.over = GC_OVER_COUNT, .flags = GC_SAFE_MOVED},
 	[F_BOOL_AND] = {.flags = GC_SAFE_MOVED},
 	[F_BOOL_OR] = {.flags = GC_SAFE_MOVED},
 	[F_EVERY] = {.flags = GC_SAFE_MOVED},
-	[F_SUM_INT2] = {.flags = GC_SAFE_MOVED},
-	[F_SUM_INT4] = {.flags = GC_SAFE_MOVED},
-	[F_SUM_INT8] = {.flags = GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
-	[F_AVG_INT2] = {.flags = GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
-	[F_AVG_INT4] = {.flags = GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
-	[F_AVG_INT8] = {.flags = GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
-	[F_SUM_NUMERIC] = {.digits = GC_DIGITS_OF_ROWS},
-	[F_AVG_NUMERIC] = {.digits = GC_DIGITS_OF_ROWS},
+	[F_SUM_INT2] = {.over = GC_OVER_SUM, .flags = GC_SAFE_MOVED},
+	[F_SUM_INT4] = {.over = GC_OVER_SUM, .flags = GC_SAFE_MOVED},
+	[F_SUM_INT8] = {.over = GC_OVER_SUM, .flags = GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
+	[F_SUM_NUMERIC] = {.over = GC_OVER_SUM, .digits = GC_DIGITS_OF_ROWS},
+	[F_AVG_INT2] = {.over = GC_OVER_SUM, .flags = GC_IS_AVERAGE | GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
+	[F_AVG_INT4] = {.over = GC_OVER_SUM, .flags = GC_IS_AVERAGE | GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
+	[F_AVG_INT8] = {.over = GC_OVER_SUM, .flags = GC_IS_AVERAGE | GC_SAFE_MOVED, .digits = GC_DIGITS_OF_INTEGER_ROWS},
+	[F_AVG_NUMERIC] = {.over = GC_OVER_SUM, .flags = GC_IS_AVERAGE, .digits = GC_DIGITS_OF_ROWS},
+	[F_MIN_INT2] = {.over = GC_OVER_MIN},
+	[F_MIN_INT4] = {.over = GC_OVER_MIN},
+	[F_MIN_INT8] = {.over = GC_OVER_MIN},
 	/* Which spelling of equal values it is depends on the order of rows. */
-	[F_MIN_NUMERIC] = {.digits = GC_DIGITS_OF_ARGUMENT},
-	[F_MAX_NUMERIC] = {.digits = GC_DIGITS_OF_ARGUMENT},
+	[F_MIN_NUMERIC] = {.over = GC_OVER_MIN, .digits = GC_DIGITS_OF_ARGUMENT},
+	[F_MIN_DATE] = {.over = GC_OVER_MIN},
+	[F_MIN_TIMESTAMP] = {.over = GC_OVER_MIN},
+	[F_MAX_INT2] = {.over = GC_OVER_MAX},
+	[F_MAX_INT4] = {.over = GC_OVER_MAX},
+	[F_MAX_INT8] = {.over = GC_OVER_MAX},
+	[F_MAX_NUMERIC] = {.over = GC_OVER_MAX, .digits = GC_DIGITS_OF_ARGUMENT},
+	[F_MAX_DATE] = {.over = GC_OVER_MAX},
+	[F_MAX_TIMESTAMP] = {.over = GC_OVER_MAX},
+
+	/* Window functions */
+	[F_ROW_NUMBER] = {.over = GC_OVER_ROW_NUMBER},
+	[F_RANK_] = {.over = GC_OVER_RANK},
+	[F_DENSE_RANK_] = {.over = GC_OVER_DENSE_RANK},
+	[F_PERCENT_RANK_] = {.over = GC_OVER_PERCENT_RANK},
+	[F_CUME_DIST_] = {.over = GC_OVER_CUME_DIST},
+	[F_NTILE] = {.over = GC_OVER_NTILE},
+	[F_LAG_ANYELEMENT] = {.over = GC_OVER_LAG},
+	[F_LAG_ANYELEMENT_INT4] = {.over = GC_OVER_LAG},
+	[F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE] = {.over = GC_OVER_LAG},
+	[F_LEAD_ANYELEMENT] = {.over = GC_OVER_LEAD},
+	[F_LEAD_ANYELEMENT_INT4] = {.over = GC_OVER_LEAD},
+	[F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE] = {.over = GC_OVER_LEAD},
+	[F_FIRST_VALUE] = {.over = GC_OVER_FIRST},
+	[F_LAST_VALUE] = {.over = GC_OVER_LAST},
+	[F_NTH_VALUE] = {.over = GC_OVER_NTH},
 
 	/* Others */
 	[F_DOMAIN_IN] = {.flags = GC_IS_TOLD_CODE},

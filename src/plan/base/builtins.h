@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * builtins.h
- *	  Properties of PostgreSQL's built-in functions, aggregates and operators' functions: one table, by their Oids.
+ *	  Properties of PostgreSQL's built-in functions, aggregates, window functions and operators': one table, by Oid.
  *
  * Who decides by an Oid has a column of it here, and asks gc_builtin().  Of a function that is not in the table nothing
  * is known: all its columns are 0.
@@ -17,6 +17,8 @@
 
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
+
+#include "../../program/program.h"
 
 /* How kernels compute a call. */
 typedef enum GcBuiltinHow
@@ -100,7 +102,7 @@ typedef enum GcBuiltinText
 /* Others. */
 #define GC_IS_TOLD_CODE		0x08	/* its arguments' values say which code it runs: a type's input, a view's query */
 #define GC_SEES_STORAGE		0x10	/* it looks at how a value is stored */
-#define GC_IS_COUNT			0x20	/* count() */
+#define GC_IS_AVERAGE		0x20	/* avg() */
 
 typedef enum GcBuiltinIf
 {
@@ -139,6 +141,7 @@ typedef struct GcBuiltin
 	uint8		flags;			/* GC_SAFE_*, GC_IS_*, GC_SEES_* */
 	uint8		safe_if;		/* GcBuiltinIf */
 	uint8		digits;			/* GcBuiltinDigits */
+	uint8		over;			/* how its values over a window come about: GcOver; GC_OVER_NONE: not known */
 } GcBuiltin;
 
 /* Never NULL. */

@@ -242,36 +242,18 @@ typedef struct GcPlanWindow
 	bool		sort;			/* else rows are in its order, since they were sorted for a window before it */
 } GcPlanWindow;
 
-typedef enum GcWindowFnType
-{
-	GC_WINDOW_ROW_NUMBER,
-	GC_WINDOW_RANK,
-	GC_WINDOW_DENSE_RANK,
-	GC_WINDOW_PERCENT_RANK,
-	GC_WINDOW_CUME_DIST,
-	GC_WINDOW_NTILE,
-	GC_WINDOW_LAG,
-	GC_WINDOW_LEAD,
-	GC_WINDOW_FIRST,
-	GC_WINDOW_LAST,
-	GC_WINDOW_NTH,
-	GC_WINDOW_COUNT,
-	GC_WINDOW_SUM,
-	GC_WINDOW_AVG,
-	GC_WINDOW_EXTREME			/* the first by `operator` */
-} GcWindowFnType;
-
 #define GC_WINDOW_FN_ARGS	3
 
 typedef struct GcPlanWindowFn
 {
-	uint8		type;			/* GcWindowFnType */
+	uint8		over;			/* GcOver; GC_OVER_NONE: the first value by `operator` */
+	bool		average;		/* of what GC_OVER_SUM adds up */
 	uint8		window;
 	uint16		output;
 	int16		args[GC_WINDOW_FN_ARGS];	/* expressions; or -1 */
 	int16		filter;
 	Oid			argtype;		/* of the first */
-	Oid			operator;		/* GC_WINDOW_EXTREME */
+	Oid			operator;
 	Oid			collation;
 } GcPlanWindowFn;
 

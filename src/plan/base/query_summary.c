@@ -92,7 +92,8 @@ look_at_const(GcQuerySummary *g, const Const *c)
 static inline void
 look_at_query(GcQuerySummary *g, const Query *query)
 {
-	mix(g, (uint64) query->commandType << 60 ^ (uint64) query->hasDistinctOn << 59 ^ (uint64) query->hasRowSecurity << 58 ^
+	mix(g,
+		(uint64) query->commandType << 60 ^ (uint64) query->hasDistinctOn << 59 ^ (uint64) query->hasRowSecurity << 58 ^
 		(uint64) list_length(query->rowMarks) << 48 ^ (uint64) list_length(query->groupClause) << 32 ^
 		(uint64) list_length(query->sortClause) << 16 ^
 		(query->setOperations == NULL ? list_length(query->groupingSets) : 0));

@@ -295,7 +295,8 @@ storage_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, storage_walker, context, 0);
-	return check_functions_in_node(node, is_storage_function, NULL) || expression_tree_walker(node, storage_walker, context);
+	return check_functions_in_node(node, is_storage_function, NULL) ||
+		expression_tree_walker(node, storage_walker, context);
 }
 
 /*

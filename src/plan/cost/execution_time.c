@@ -77,7 +77,8 @@ key_of(PlannerInfo *root, const RelOptInfo *rel, const RestrictInfo *clause)
 	Expr	   *key = without_relabeling(left ? get_leftop(clause->clause) : get_rightop(clause->clause));
 	const Var  *var = (const Var *) key;
 
-	if (key == NULL || !IsA(key, Var) || var->varlevelsup > 0 || !IS_SIMPLE_REL(rel) || (Index) var->varno != rel->relid ||
+	if (key == NULL || !IsA(key, Var) || var->varlevelsup > 0 || !IS_SIMPLE_REL(rel) ||
+		(Index) var->varno != rel->relid ||
 		(int) rel->relid >= root->simple_rel_array_size || root->simple_rel_array[rel->relid] != rel)
 		return NULL;
 	return (Var *) key;
@@ -380,7 +381,8 @@ nested_loop_time(PlannerInfo *root, const JoinPath *join, Once *once)
 	const Cost	inner = Min(each, total - outer);
 
 	return outer * time_share(root, join->outerjoinpath, once) +
-		(inner_path->pathtype == T_CteScan ? each : inner) * time_share(root, join->innerjoinpath, once) + (total - outer - inner);
+		(inner_path->pathtype == T_CteScan ? each : inner) * time_share(root, join->innerjoinpath, once) +
+		(total - outer - inner);
 }
 
 /* Children whose costs add up to `below`, and whose times to `time`; not all of them need be read to the end. */

@@ -211,7 +211,8 @@ find_guess(PlannerInfo *root, Parts *parts, RelOptInfo *rel, List *clauses, bool
 	/* As the executor will estimate them: each by itself, but for ranges. */
 	guess->share = Max(clauselist_selectivity(root, get_actual_clauses(clauses), rel->relid, JOIN_INNER, NULL), 1e-10);
 	foreach(lc, clauses)
-		guess->most = Min(guess->most, most_of_clause(root, (Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid));
+		guess->most = Min(guess->most,
+						  most_of_clause(root, (Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid));
 	guess->most = Max(guess->most, guess->share);
 	return guess;
 }

@@ -364,7 +364,8 @@ join_as_before(PlannerInfo *root, List *initial_rels, const GcJoinSearch *search
 	RelOptInfo *rel;
 
 	if (without)
-		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option("enable_mergejoin", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
 	gc_planning->replaying = true;
 	rel = join_in_order(root, initial_rels, search);
 	gc_planning->replaying = false;

@@ -101,7 +101,9 @@ rank_output(GcTranslation *tr, int output, Oid collation)
 	return e;
 }
 
-/* The operator family by which a type is sorted if nothing is said; from a cache, as a look at the catalog takes long. */
+/*
+ * The operator family by which a type is sorted if nothing is said; from a cache, as a look at the catalog takes long.
+ */
 static Oid
 default_family(Oid type)
 {
@@ -125,7 +127,10 @@ note_order(List *keys, GcTranslation *tr)
 
 		if (output < 0 || tr->plan->norder == GC_MAX_ORDER)
 			return false;
-		/* Words are in the default order of their own type alone: not in that of oid, or of character without its blanks. */
+		/*
+		 * Words are in the default order of their own type alone: not in that of oid, or of character without its
+		 * blanks.
+		 */
 		if (key->pk_opfamily != default_family(((GcPlanOutput *) list_nth(tr->outputs, output))->typid))
 			return false;
 		operator = GC_PATHKEY_OPERATOR(key, type);
@@ -198,7 +203,10 @@ path_again(GcPath *path, GcTranslation *tr, double rows)
 	return again;
 }
 
-/* Each worker sorts, so that it need not hand on more rows than are wanted.  NULL where workers do not read the relation. */
+/*
+ * Each worker sorts, so that it need not hand on more rows than are wanted.  NULL where workers do not read the
+ * relation.
+ */
 static Path *
 sorted_by_workers(PlannerInfo *root, Path *path, List *keys, double limit)
 {
@@ -253,7 +261,9 @@ claim_order(PlannerInfo *root, GcPath *path, List *keys)
 	path->cpath.path.total_cost += path->costs.scale * sorting;
 }
 
-/* Is it a value of a group that PostgreSQL makes without an error?  Sums of floats and intervals may be out of range. */
+/*
+ * Is it a value of a group that PostgreSQL makes without an error?  Sums of floats and intervals may be out of range.
+ */
 static bool
 is_group_value(const Node *expr)
 {
@@ -270,8 +280,8 @@ typedef struct FewContext
 } FewContext;
 
 /*
- * May an expression raise an error that PostgreSQL, which computes it of all rows, would have met?  Windows of the device's, and
- * what it groups below them, are of all rows, and so is what it finds the first ones by.
+ * May an expression raise an error that PostgreSQL, which computes it of all rows, would have met?  Windows of the
+ * device's, and what it groups below them, are of all rows, and so is what it finds the first ones by.
  */
 static GcRaises
 of_few_raises(Node *node, void *of)
@@ -320,9 +330,9 @@ for_few(const GcPath *path, const PathKey *leading)
 }
 
 /*
- * A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was.  It has no order where the
- * node returns the first few, but cannot sort them.  A Sort above has expressions computed of all that the node returns;
- * else LIMIT takes the first rows before.
+ * A path of ours for an order, and LIMIT if it is known; NULL if it is no better than it was.  It has no order where
+ * the node returns the first few, but cannot sort them.  A Sort above has expressions computed of all that the node
+ * returns; else LIMIT takes the first rows before.
  */
 static Path *
 ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
@@ -330,7 +340,8 @@ ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
 	GcTranslation *first = wanted > 0 && path->having == NIL ? for_few(path, linitial(keys)) : NULL;
 	const bool	few = first != NULL;
 	GcTranslation *tr = few ? first : gc_builder_save(path->tr);
-	const bool	chosen = wanted > 0 && (few || is_grouped(tr)) && gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
+	const bool	chosen = wanted > 0 && (few || is_grouped(tr)) &&
+		gc_choose_first(tr, keys, path->cpath.path.pathtarget->exprs, wanted);
 	const double rows = chosen ? Min(wanted, path->cpath.path.rows) : path->cpath.path.rows;
 	GcTranslation *unsorted = chosen ? gc_builder_save(tr) : NULL;
 	const bool	sorted = rows <= MOST_SORTED && note_order(keys, tr);
@@ -343,10 +354,12 @@ ordered_path(PlannerInfo *root, GcPath *path, List *keys, double wanted)
 	if (chosen)
 		tr->plan->rows_out = 2 * wanted;
 	/* HAVING may drop rows, ties be wanted of the last, and expressions fail for rows behind it. */
-	if (sorted && wanted > 0 && path->having == NIL && (chosen || few) && root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
+	if (sorted && wanted > 0 && path->having == NIL && (chosen || few) &&
+		root->parse->limitOption != LIMIT_OPTION_WITH_TIES)
 		tr->plan->limit = wanted;
 	/* A set's groups are made of the finest ones, and have no rows of their own. */
-	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) && wanted * LATE_FACTOR <= tr->streamed->tuples)
+	if (wanted > 0 && root->parse->groupingSets == NIL && (chosen || tr->plan->limit > 0) &&
+		wanted * LATE_FACTOR <= tr->streamed->tuples)
 		tr = gc_fetch_late(tr);
 	if (rows < path->cpath.path.rows)
 		tr->plan->rows_ms = 0;
@@ -373,7 +386,9 @@ drop_sorted_nodes(RelOptInfo *output)
 	}
 }
 
-/* The order that a query level wants of its rows, and within groups that of the first aggregate that sorts its input. */
+/*
+ * The order that a query level wants of its rows, and within groups that of the first aggregate that sorts its input.
+ */
 static List *
 order_of_aggregates(PlannerInfo *root)
 {
@@ -440,7 +455,8 @@ gc_add_ordered_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 		if (apart || ((GcPath *) path)->tr->plan->wanted > 0)
 			drop_sorted_nodes(output);
 		if (path->pathkeys == NIL)
-			path = (Path *) create_sort_path(root, output, apply_projection_to_path(root, output, path, sorted_target), keys, wanted);
+			path = (Path *) create_sort_path(root, output, apply_projection_to_path(root, output, path, sorted_target),
+											 keys, wanted);
 		if (path->pathtarget != target)
 			path = apply_projection_to_path(root, output, path, target);
 		if (gc_offload_forced())

@@ -235,7 +235,8 @@ static void
 expect_fewer_copies(PlannerInfo *root, RelOptInfo *output)
 {
 	const Index groups = gc_planning ? repeated_subquery(root->parse) : 0;
-	PlannerInfo *subroot = groups > 0 && root->simple_rel_array[groups] ? root->simple_rel_array[groups]->subroot : NULL;
+	PlannerInfo *subroot = groups > 0 && root->simple_rel_array[groups] ? root->simple_rel_array[groups]->subroot
+		: NULL;
 	ListCell   *lc;
 	int			relid;
 
@@ -265,7 +266,8 @@ gc_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		expect_fewer_copies(root, output);
 		note_time(root, output);
 	}
-	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_WINDOW && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED)
+	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_WINDOW && stage != UPPERREL_DISTINCT &&
+		stage != UPPERREL_ORDERED)
 		return;
 	if (!is_looked_at(output) || goes_along(root) || is_shown_by_plan(root))
 		return;

@@ -422,10 +422,11 @@ simply_updatable(PlannerInfo *root)
 static double
 wanted_share(PlannerInfo *root, RelOptInfo *rel, const Path *path)
 {
-	if (root->limit_tuples <= 0 || path->total_cost <= 0 || IS_UPPER_REL(rel) || !bms_equal(rel->relids, GC_ALL_RELIDS(root)) ||
-		!pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
+	if (root->limit_tuples <= 0 || path->total_cost <= 0 || IS_UPPER_REL(rel) ||
+		!bms_equal(rel->relids, GC_ALL_RELIDS(root)) || !pathkeys_contained_in(root->query_pathkeys, path->pathkeys))
 		return 1;
-	return (path->startup_cost + (path->total_cost - path->startup_cost) * Min(root->limit_tuples / Max(path->rows, 1), 1)) /
+	return (path->startup_cost +
+			(path->total_cost - path->startup_cost) * Min(root->limit_tuples / Max(path->rows, 1), 1)) /
 		path->total_cost;
 }
 
@@ -510,7 +511,8 @@ estimated_groups(PlannerInfo *root, RelOptInfo *input, const RelOptInfo *output,
 
 	if (exprs == NIL || input->pathlist == NIL)
 		return 1;
-	if (own && IsA(own, AggPath) && ((const AggPath *) own)->groupClause != NIL && !DO_AGGSPLIT_SKIPFINAL(((const AggPath *) own)->aggsplit))
+	if (own && IsA(own, AggPath) && ((const AggPath *) own)->groupClause != NIL &&
+		!DO_AGGSPLIT_SKIPFINAL(((const AggPath *) own)->aggsplit))
 		return ((const AggPath *) own)->numGroups;
 	return estimate_num_groups(root, exprs, ((Path *) linitial(input->pathlist))->rows, NULL, NULL);
 }
@@ -538,8 +540,8 @@ sets_rows(const GcTranslation *tr)
 static bool
 takes_any_groups(const Query *query)
 {
-	return gc_limit_rows(query) > 0 && query->sortClause == NIL && query->distinctClause == NIL && query->groupingSets == NIL &&
-		!query->hasWindowFuncs && !query->hasTargetSRFs;
+	return gc_limit_rows(query) > 0 && query->sortClause == NIL && query->distinctClause == NIL &&
+		query->groupingSets == NIL && !query->hasWindowFuncs && !query->hasTargetSRFs;
 }
 
 void
@@ -565,7 +567,8 @@ gc_add_group_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		(void) gc_translate_aggregate(tr, output->reltarget, having);
 	if (tr->reason == NULL && tr->float_aggs && !gc_enable_float_aggs)
 		gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs");
-	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
+	groups = estimated_groups(root, input, output,
+							  get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist));
 	/* Where an argument was refused there may be no groups. */
 	tr->fewer = 1;
 	if (tr->reason == NULL && tr->sets != NIL)
@@ -611,7 +614,8 @@ gc_add_distinct_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	tr = start_translation(root, input);
 	if (tr->reason == NULL)
 		(void) gc_translate_distinct(tr, target);
-	groups = estimated_groups(root, input, output, get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
+	groups = estimated_groups(root, input, output,
+							  get_sortgrouplist_exprs(query->distinctClause, root->processed_tlist));
 	if (tr->reason == NULL)
 		tr->plan->groups[tr->main] = groups = possible_groups(tr, groups);
 	add_gc_path(tr, output, target, NIL, groups, "distinct");

@@ -7,8 +7,8 @@
  * and the WindowAgg nodes above a node of ours are left out, whatever that node is of: rows, groups, or grouping sets.
  * All windows of a query level go along, or none.
  *
- * Or the device does, over rows that it keeps (group/kept_windows.c).  It knows fewer functions.  Where it knows all, the
- * sooner of the two is offered.
+ * Or the device does, over rows that it keeps (group/kept_windows.c).  It knows fewer functions.  Where it knows all,
+ * the sooner of the two is offered.
  *
  * The fallback is PostgreSQL's own path, with the node's fallback where the node was.
  *
@@ -30,12 +30,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "../base/planning.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
@@ -73,7 +73,8 @@ is_missing(Node *node, void *context)
 		if (out->type != GC_OUT_NONE && gc_equal(lfirst_node(TargetEntry, lc)->expr, node))
 			return false;
 	}
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, WindowFunc))
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, Aggref) || IsA(node, GroupingFunc) ||
+		IsA(node, WindowFunc))
 		return true;
 	return expression_tree_walker(node, is_missing, context);
 }
@@ -84,7 +85,8 @@ is_of_subquery(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
 		return true;
 	return expression_tree_walker(node, is_of_subquery, context);
 }
@@ -116,13 +118,14 @@ expression(GcTranslation *tr, Node *expr)
  */
 
 /*
- * The collation that rows of a partition are brought together by.  They need only be equal: where equal texts have equal
- * bytes, the order of bytes does.
+ * The collation that rows of a partition are brought together by.  They need only be equal: where equal texts have
+ * equal bytes, the order of bytes does.
  */
 static Oid
 partition_collation(Oid type, Oid collation)
 {
-	if ((type == TEXTOID || type == VARCHAROID || type == BPCHAROID) && OidIsValid(collation) && get_collation_isdeterministic(collation))
+	if ((type == TEXTOID || type == VARCHAROID || type == BPCHAROID) && OidIsValid(collation) &&
+		get_collation_isdeterministic(collation))
 		return C_COLLATION_OID;
 	return collation;
 }
@@ -154,7 +157,8 @@ add_key(GcTranslation *tr, GcPlanWindow *w, const SortGroupClause *clause, bool 
 	if (partition)
 		key->order.collation = partition_collation(type, key->order.collation);
 	/* Words are in the default order of their type alone. */
-	key->kind = family == lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf ? gc_type_kind(type) : GC_KIND_NONE;
+	key->kind = family == lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf ? gc_type_kind(type)
+		: GC_KIND_NONE;
 	w->nkeys++;
 	return true;
 }
@@ -265,32 +269,13 @@ sort_operator(Oid function)
 static bool
 classify(const WindowFunc *func, GcPlanWindowFn *fn)
 {
-	static const struct
-	{
-		Oid			function;
-		GcWindowFnType type;
-	}			known[] = {
-		{F_ROW_NUMBER, GC_WINDOW_ROW_NUMBER}, {F_RANK_, GC_WINDOW_RANK}, {F_DENSE_RANK_, GC_WINDOW_DENSE_RANK},
-		{F_PERCENT_RANK_, GC_WINDOW_PERCENT_RANK}, {F_CUME_DIST_, GC_WINDOW_CUME_DIST}, {F_NTILE, GC_WINDOW_NTILE},
-		{F_LAG_ANYELEMENT, GC_WINDOW_LAG}, {F_LAG_ANYELEMENT_INT4, GC_WINDOW_LAG},
-		{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_WINDOW_LAG},
-		{F_LEAD_ANYELEMENT, GC_WINDOW_LEAD}, {F_LEAD_ANYELEMENT_INT4, GC_WINDOW_LEAD},
-		{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_WINDOW_LEAD},
-		{F_FIRST_VALUE, GC_WINDOW_FIRST}, {F_LAST_VALUE, GC_WINDOW_LAST}, {F_NTH_VALUE, GC_WINDOW_NTH},
-		{F_COUNT_, GC_WINDOW_COUNT}, {F_COUNT_ANY, GC_WINDOW_COUNT},
-		{F_SUM_INT2, GC_WINDOW_SUM}, {F_SUM_INT4, GC_WINDOW_SUM}, {F_SUM_INT8, GC_WINDOW_SUM}, {F_SUM_NUMERIC, GC_WINDOW_SUM},
-		{F_AVG_INT2, GC_WINDOW_AVG}, {F_AVG_INT4, GC_WINDOW_AVG}, {F_AVG_INT8, GC_WINDOW_AVG}, {F_AVG_NUMERIC, GC_WINDOW_AVG},
-	};
+	const GcBuiltin *builtin = gc_builtin(func->winfnoid);
 
-	for (int i = 0; i < lengthof(known); i++)
-	{
-		if (known[i].function == func->winfnoid)
-		{
-			fn->type = known[i].type;
-			return true;
-		}
-	}
-	fn->type = GC_WINDOW_EXTREME;
+	fn->over = builtin->over;
+	fn->average = (builtin->flags & GC_IS_AVERAGE) != 0;
+	if (fn->over != GC_OVER_NONE && fn->over != GC_OVER_MIN && fn->over != GC_OVER_MAX)
+		return true;
+	fn->over = GC_OVER_NONE;
 	fn->operator = sort_operator(func->winfnoid);
 	return func->winagg && OidIsValid(fn->operator) && list_length(func->args) == 1;
 }
@@ -412,7 +397,8 @@ translate_windows(GcTranslation *tr, PathTarget *target, List *having, List *qua
 static bool
 goes_along(const Path *path)
 {
-	return IsA(path, WindowAggPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath) || IsA(path, ProjectionPath);
+	return IsA(path, WindowAggPath) || IsA(path, SortPath) || IsA(path, IncrementalSortPath) ||
+		IsA(path, ProjectionPath);
 }
 
 /* The node of ours below PostgreSQL's window functions; NULL if there is none. */
@@ -464,12 +450,15 @@ windows_cost(const GcTranslation *tr, double rows, int sorts)
 		const GcPlanWindow *w = &tr->windows->windows[tr->windows->fns[i].window];
 
 		/* Without an order, rows of a partition share their result. */
-		operators += FUNCTION_OPERATORS + (out->typid == NUMERICOID && w->nkeys > w->npartition ? NUMERIC_OPERATORS : 0);
+		operators += FUNCTION_OPERATORS +
+			(out->typid == NUMERICOID && w->nkeys > w->npartition ? NUMERIC_OPERATORS : 0);
 	}
 	return rows * operators * cpu_operator_cost;
 }
 
-/* Give a node with window functions PostgreSQL's path for them, as its own and as its fallback; false if there is none. */
+/*
+ * Give a node with window functions PostgreSQL's path for them, as its own and as its fallback; false if there is none.
+ */
 static bool
 take_fallback(PlannerInfo *root, GcPath *path, GcPath *node, Path *above)
 {
@@ -505,7 +494,9 @@ windowed_path(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, 
 	return path;
 }
 
-/* The node with the window functions that PostgreSQL computes in a path, computed by the session; NULL, with a reason. */
+/*
+ * The node with the window functions that PostgreSQL computes in a path, computed by the session; NULL, with a reason.
+ */
 static GcPath *
 by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcTranslation *tr, List *quals)
 {
@@ -540,14 +531,15 @@ by_session(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, GcT
 static double
 rows_wanted(const PlannerInfo *root, double rows)
 {
-	const double limit = root->sort_pathkeys == NIL || root->parse->distinctClause != NIL ? -1 : gc_limit_rows(root->parse);
+	const double limit = root->sort_pathkeys == NIL || root->parse->distinctClause != NIL ? -1
+		: gc_limit_rows(root->parse);
 
 	return limit > 0 ? Min(limit, rows) : rows;
 }
 
 /*
- * The node with the window functions computed by the device, which keeps rows of tables alone.  Few rows are the session's:
- * no plan is worth looking for.
+ * The node with the window functions computed by the device, which keeps rows of tables alone.  Few rows are the
+ * session's: no plan is worth looking for.
  */
 static GcPath *
 by_device(PlannerInfo *root, RelOptInfo *output, GcPath *node, Path *above, List *quals)

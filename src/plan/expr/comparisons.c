@@ -78,7 +78,8 @@ translate_side(GcTranslation *tr, GcLeaf *leaf, Expr *side)
 
 	if (gc_span_operator((OpExpr *) side, args) != 0)
 		return translate_span(tr, leaf, side);
-	return gc_is_age(side) ? gc_age_span(tr, gc_age_of_times(tr, leaf, (FuncExpr *) side)) : tr->translate(tr, leaf, side);
+	return gc_is_age(side) ? gc_age_span(tr, gc_age_of_times(tr, leaf, (FuncExpr *) side))
+		: tr->translate(tr, leaf, side);
 }
 
 /* Both sides of a comparison; text constants become codes of the other side. */

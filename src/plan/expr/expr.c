@@ -133,7 +133,8 @@ translate_op(GcTranslation *tr, GcLeaf *leaf, OpExpr *op, bool distinct)
 		a = translate_any(tr, leaf, linitial(op->args));
 		if (a >= 0 && interval.factor)
 			factor = translate_any(tr, leaf, interval.factor);
-		return a < 0 || (interval.factor && factor < 0) ? GC_NO_EXPR : gc_translate_add_interval(tr, op, &interval, a, factor);
+		return a < 0 || (interval.factor && factor < 0) ? GC_NO_EXPR
+			: gc_translate_add_interval(tr, op, &interval, a, factor);
 	}
 	if (gc_scales_days((Expr *) op, &interval))
 		return translate_days(tr, leaf, &interval);
@@ -465,7 +466,8 @@ translate_part(GcTranslation *tr, GcLeaf *leaf, Expr *part)
 		return GC_NO_EXPR;
 	code = gc_lookup_codes(tr, code, nluts);
 	/* Texts that a choice adds to a dictionary are known only later. */
-	if (!is_column(part) && (tr->pexprs[code].op != GC_OP_LUT || tr->plan->luts[tr->pexprs[code].ref].type != GC_LUT_EXPR))
+	if (!is_column(part) &&
+		(tr->pexprs[code].op != GC_OP_LUT || tr->plan->luts[tr->pexprs[code].ref].type != GC_LUT_EXPR))
 		return GC_NO_EXPR;
 	return code;
 }

@@ -109,7 +109,8 @@ translate_field(GcTranslation *tr, const FuncExpr *f, int arg)
 	int			function = gc_field_call(what);
 
 	/* That is infinite, too, which numerics here cannot be. */
-	if (((function >= 0 && gc_functions[function].infinite == GC_INFINITE_ASKED) || what == DTK_EPOCH) && gc_may_be_infinite(tr, arg))
+	if (((function >= 0 && gc_functions[function].infinite == GC_INFINITE_ASKED) || what == DTK_EPOCH) &&
+		gc_may_be_infinite(tr, arg))
 		return gc_refuse(tr, "years or seconds of infinite timestamps are wanted");
 	if (function >= 0)
 		return field_result(tr, f, call(tr, function, GC_INT4, arg, -1), 0);
@@ -142,7 +143,8 @@ infinite_param(GcTranslation *tr, GcKind kind, bool last)
 	const Datum value = kind == GC_DATE ? DateADTGetDatum(last ? DATEVAL_NOEND : DATEVAL_NOBEGIN) :
 		TimestampGetDatum(last ? DT_NOEND : DT_NOBEGIN);
 	Const	   *c = kind == GC_DATE ? makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), value, false, true) :
-		makeConst(kind == GC_TIMESTAMP ? TIMESTAMPOID : TIMESTAMPTZOID, -1, InvalidOid, sizeof(Timestamp), value, false, FLOAT8PASSBYVAL);
+		makeConst(kind == GC_TIMESTAMP ? TIMESTAMPOID : TIMESTAMPTZOID, -1, InvalidOid, sizeof(Timestamp), value, false,
+				  FLOAT8PASSBYVAL);
 
 	return gc_build_param(tr, (Expr *) c, kind, GC_SPACE_NONE);
 }
@@ -216,7 +218,8 @@ bins_start_alike(void)
 	{
 		Interval	day = {.day = 1};
 
-		bin = DatumGetTimestamp(DirectFunctionCall3(timestamp_bin, IntervalPGetDatum(&day), TimestampGetDatum(USECS_PER_DAY),
+		bin = DatumGetTimestamp(DirectFunctionCall3(timestamp_bin, IntervalPGetDatum(&day),
+													TimestampGetDatum(USECS_PER_DAY),
 													TimestampGetDatum(2 * USECS_PER_DAY)));
 	}
 	return bin == USECS_PER_DAY;
@@ -269,7 +272,8 @@ translate_rounding(GcTranslation *tr, const FuncExpr *f, int arg, uint8 flags)
 
 	if ((list_length(f->args) == 2 && digits == NULL) || scale < -MAX_ZEROS || scale > MAX_SCALE)
 		return gc_refuse(tr, "a numeric is rounded to this number of digits");
-	return scale < 0 ? round_to_tens(tr, arg, -scale, flags) : gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
+	return scale < 0 ? round_to_tens(tr, arg, -scale, flags)
+		: gc_build_numeric_cast(tr, arg, ANY_PRECISION, scale, flags);
 }
 
 bool
@@ -417,7 +421,8 @@ translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 	bool		interval = tr->pexprs[arg].kind == GC_INTERVAL || age;
 	bool		numeric = f->funcresulttype == NUMERICOID;
 
-	if (age && what != DTK_HOUR && what != DTK_MINUTE && what != DTK_SECOND && what != DTK_MILLISEC && what != DTK_MICROSEC)
+	if (age && what != DTK_HOUR && what != DTK_MINUTE && what != DTK_SECOND && what != DTK_MILLISEC &&
+		what != DTK_MICROSEC)
 		return translate_age_field(tr, f, arg, what);
 	if (what == DTK_DAY && interval)
 		return field_result(tr, f, units(tr, arg, 0, USECS_PER_DAY), 0);
@@ -432,7 +437,8 @@ translate_time_field(GcTranslation *tr, const FuncExpr *f, int arg)
 		return field_result(tr, f, units(tr, arg, USECS_PER_MINUTE, 1), what == DTK_SECOND ? 6 : 3);
 	if (what == DTK_EPOCH && (numeric || !interval))
 		return field_result(tr, f, units(tr, arg, 0, 1), 6);
-	return gc_refuse(tr, interval ? "this field of an interval is not supported" : "this field of a time is not supported");
+	return gc_refuse(tr,
+					 interval ? "this field of an interval is not supported" : "this field of a time is not supported");
 }
 
 /* The time of day of a timestamp. */

@@ -92,7 +92,8 @@ GcOp
 gc_span_operator(const OpExpr *op, Expr **args)
 {
 	Expr	   *inner[2];
-	const GcBuiltin *b = gc_builtin(IsA(op, OpExpr) && exprType((Node *) op) == INTERVALOID ? get_opcode(op->opno) : InvalidOid);
+	const GcBuiltin *b = gc_builtin(IsA(op, OpExpr) && exprType((Node *) op) == INTERVALOID ? get_opcode(op->opno)
+									: InvalidOid);
 
 	if (b->how == GC_HOW_SPAN)
 	{
@@ -225,7 +226,8 @@ is_made(const FuncExpr *f, GcScaledInterval *interval)
 			interval->factor = (Expr *) c;
 			interval->unit = units[i];
 		}
-		else if (c->constisnull || (i < lengthof(units) ? DatumGetInt32(c->constvalue) != 0 : DatumGetFloat8(c->constvalue) != 0))
+		else if (c->constisnull ||
+				 (i < lengthof(units) ? DatumGetInt32(c->constvalue) != 0 : DatumGetFloat8(c->constvalue) != 0))
 			return false;
 	}
 	return interval->factor != NULL;
@@ -341,7 +343,8 @@ gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInt
 	e = local ? gc_build_local(tr, a, NULL) : gc_build_cast(tr, a, kind);
 	if (unit->month != 0 && e >= 0)
 	{
-		int			months = gc_build_cast(tr, scaled_part(tr, minus ? -(int64) unit->month : unit->month, factor), GC_INT4);
+		int			months = gc_build_cast(tr, scaled_part(tr, minus ? -(int64) unit->month : unit->month, factor),
+										   GC_INT4);
 
 		e = months < 0 ? months : gc_build_expr(tr, GC_OP_CALL, GC_TIMESTAMP, e, months, -1, GC_CALL_ADD_MONTHS);
 	}
@@ -371,7 +374,8 @@ gc_translate_days(GcTranslation *tr, const GcScaledInterval *interval, int facto
 
 	if (pg_mul_s64_overflow(interval->unit.day, USECS_PER_DAY, &unit))
 		return gc_refuse(tr, "an interval is out of range");
-	return gc_build_expr(tr, GC_OP_MUL, GC_INTERVAL, gc_build_cast(tr, factor, GC_INT8), gc_build_int8(tr, unit), -1, -1);
+	return gc_build_expr(tr, GC_OP_MUL, GC_INTERVAL, gc_build_cast(tr, factor, GC_INT8), gc_build_int8(tr, unit), -1,
+						 -1);
 }
 
 /*-------------------------------------------------------------------------
@@ -497,7 +501,8 @@ zone_table(GcTranslation *tr, int day, Expr *zone, GcZonePart part)
 static int
 looked_up_offset(GcTranslation *tr, int e, Expr *zone)
 {
-	Expr	   *zero = (Expr *) makeConst(TIMESTAMPOID, -1, InvalidOid, sizeof(Timestamp), TimestampGetDatum(0), false, FLOAT8PASSBYVAL);
+	Expr	   *zero = (Expr *) makeConst(TIMESTAMPOID, -1, InvalidOid, sizeof(Timestamp), TimestampGetDatum(0), false,
+										  FLOAT8PASSBYVAL);
 	int			utc;
 	int			day;
 	int			changed;

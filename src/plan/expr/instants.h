@@ -45,7 +45,8 @@ typedef struct GcScaledInterval
 extern bool gc_adds_interval(const OpExpr *op, GcScaledInterval *interval);
 
 /* That operator of the translated first argument and factor; factor: GC_NO_EXPR if there is none. */
-extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a, int factor);
+extern int	gc_translate_add_interval(GcTranslation *tr, const OpExpr *op, const GcScaledInterval *interval, int a,
+									  int factor);
 
 /*
  * Is it such an interval of rows, and as a value spelled as kernels know it?  Then the factor is

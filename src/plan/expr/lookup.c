@@ -128,7 +128,8 @@ forget_vars(Node *node, void *second)
 	{
 		Var		   *var = (Var *) node;
 
-		return (Node *) makeVar(1, second && equal(var, second) ? 2 : 1, var->vartype, var->vartypmod, var->varcollid, 0);
+		return (Node *) makeVar(1, second && equal(var, second) ? 2 : 1, var->vartype, var->vartypmod, var->varcollid,
+								0);
 	}
 	return expression_tree_mutator(node, forget_vars, second);
 }
@@ -286,7 +287,8 @@ gc_lookup_argument(GcTranslation *tr, Expr *expr)
 int
 gc_refuse_call(GcTranslation *tr, const char *what, const char *name, List *args)
 {
-	List	   *vars = pull_var_clause((Node *) args, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	List	   *vars = pull_var_clause((Node *) args,
+									   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
 	ListCell   *lc;
 
 	if (vars == NIL)
@@ -388,9 +390,11 @@ gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int a
 	lut->type = GC_LUT_EXPR;
 	lut->of_rows = gc_runs_users_code((Node *) expr, false);
 	if (lut->of_rows && !gc_is_in_rows(tr, arg))
-		return gc_refuse(tr, "a function that is neither built in nor leakproof would see values that no row need have");
+		return gc_refuse(tr,
+						 "a function that is neither built in nor leakproof would see values that no row need have");
 	lut->to_space = GC_SPACE_NONE;
-	lut->cacheable = hash_expression(expr, second, &lut->hash) && !contain_mutable_functions(gc_without_concat(gc_without_stable(expr, &lut->zoned))) &&
+	lut->cacheable = hash_expression(expr, second, &lut->hash) &&
+		!contain_mutable_functions(gc_without_concat(gc_without_stable(expr, &lut->zoned))) &&
 		!gc_contains_param((Node *) expr, NULL) && !gc_runs_users_code((Node *) expr, true);
 	lut->expr = gc_exec_expr(tr, executed);
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);
@@ -406,7 +410,8 @@ gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg)
 	GcPlanLut	lut = {.space = tr->space[arg],.argtype = var->vartype};
 
 	lut.attno = gc_scan_attno(tr, gc_level_vars(tr, (Node *) var));
-	return gc_build_table(tr, expr, NULL, executed_expr(tr, expr), arg, &lut, GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
+	return gc_build_table(tr, expr, NULL, executed_expr(tr, expr), arg, &lut,
+						  GC_KIND_IS_INSTANT(gc_type_kind(var->vartype)) ? Min(values, MOST_DATES) : values);
 }
 
 /* Codes of one dictionary as codes of another, by a lookup table. */

@@ -45,7 +45,8 @@ extern int	gc_lookup_table(GcTranslation *tr, Expr *expr, Var *var, int arg);
  * A table as a plan has it, for about so many values; second: NULL, or the other Var that it is of.  executed: what
  * fills it, of values that come in the places that *lut names.
  */
-extern int	gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values);
+extern int	gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut,
+						   double values);
 
 /* An expression with Vars of lower query levels as the scan tuple has them. */
 extern Node *gc_level_vars(GcTranslation *tr, Node *node);

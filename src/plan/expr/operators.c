@@ -154,7 +154,8 @@ gc_translate_arith(GcTranslation *tr, Oid type, GcOp what, int a, int b)
 	}
 	else if (ka == GC_DATE || kb == GC_DATE)
 	{
-		bool		ok = (what == GC_OP_ADD && ((ka == GC_DATE && kb == GC_INT4) || (ka == GC_INT4 && kb == GC_DATE))) ||
+		bool		ok = (what == GC_OP_ADD &&
+						  ((ka == GC_DATE && kb == GC_INT4) || (ka == GC_INT4 && kb == GC_DATE))) ||
 		(what == GC_OP_SUB && ka == GC_DATE && (kb == GC_INT4 || kb == GC_DATE));
 
 		if (!ok)

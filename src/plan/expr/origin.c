@@ -63,7 +63,8 @@ gc_is_in_rows(const GcTranslation *tr, int e)
 		case GC_OP_NULL:
 			return true;
 		case GC_OP_COLUMN:
-			return tr->groups_of[tr->columns[x->ref].input] == 0 || gc_is_in_rows(tr, group_origin(tr, &tr->columns[x->ref]));
+			return tr->groups_of[tr->columns[x->ref].input] == 0 ||
+				gc_is_in_rows(tr, group_origin(tr, &tr->columns[x->ref]));
 		case GC_OP_PAYLOAD:
 			return gc_is_in_rows(tr, tr->payloads[x->ref].expr);
 		case GC_OP_ARM:
@@ -143,7 +144,8 @@ gc_may_overflow(const GcTranslation *tr, int e)
 	GcSeenColumn seen;
 
 	return gc_seen(tr, e, &seen) && seen.any &&
-		Max(fabs((double) seen.min), fabs((double) seen.max)) * Max(tr->column_leaf[c]->tuples, 1) >= (double) PG_INT64_MAX;
+		Max(fabs((double) seen.min), fabs((double) seen.max)) *
+		Max(tr->column_leaf[c]->tuples, 1) >= (double) PG_INT64_MAX;
 }
 
 bool
@@ -164,5 +166,6 @@ gc_is_too_wide(const GcTranslation *tr, int arg)
 
 	if (!gc_seen(tr, arg, &seen) || !seen.any)
 		return false;
-	return (unit > 1 && gc_has_infinite(tr->pexprs[arg].kind, &seen)) || seen.max / unit - seen.min / unit >= GC_MAX_INTEGER_VALUES - 2;
+	return (unit > 1 && gc_has_infinite(tr->pexprs[arg].kind, &seen)) ||
+		seen.max / unit - seen.min / unit >= GC_MAX_INTEGER_VALUES - 2;
 }

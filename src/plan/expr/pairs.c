@@ -51,7 +51,8 @@ code_or_count(GcTranslation *tr, int code)
 {
 	int			count = gc_build_count(tr, tr->space[code], 0);
 
-	return count < 0 ? count : gc_build_expr(tr, GC_OP_COALESCE, GC_INT8, gc_build_cast(tr, code, GC_INT8), count, -1, -1);
+	return count < 0 ? count
+		: gc_build_expr(tr, GC_OP_COALESCE, GC_INT8, gc_build_cast(tr, code, GC_INT8), count, -1, -1);
 }
 
 /* Values of a text column, by what is cached of it, else by statistics; or of a lookup table. */
@@ -200,7 +201,8 @@ gc_pair_table(GcTranslation *tr, Expr *expr, Var *const vars[2], const int codes
 		named.with[i] = read_again(vars[i], parts[i].named);
 		values *= text_values(tr, part, codes[i]) + 1;
 	}
-	return table_of(tr, (Expr *) replace_vars((Node *) expr, &named), (Expr *) replace_vars((Node *) expr, &executed), parts, codes, values);
+	return table_of(tr, (Expr *) replace_vars((Node *) expr, &named), (Expr *) replace_vars((Node *) expr, &executed),
+					parts, codes, values);
 }
 
 /*-------------------------------------------------------------------------
@@ -225,14 +227,16 @@ gc_lookup_concatenation(GcTranslation *tr, Expr *expr, Expr *parts[2])
 {
 	Var		   *vars[2];
 
-	if (gc_lookup_vars(expr, vars) < 2 || !gc_is_concatenation(expr, parts) || !takes_any_parts(expr, parts) || !gc_is_tabulated(tr, expr))
+	if (gc_lookup_vars(expr, vars) < 2 || !gc_is_concatenation(expr, parts) || !takes_any_parts(expr, parts) ||
+		!gc_is_tabulated(tr, expr))
 		return false;
 	/* A varchar is the text itself. */
 	for (int i = 0; i < 2; i++)
 	{
 		RelabelType *relabel = (RelabelType *) parts[i];
 
-		if (IsA(relabel, RelabelType) && IsA(relabel->arg, Var) && gc_base_type(exprType((Node *) relabel->arg)) != BPCHAROID)
+		if (IsA(relabel, RelabelType) && IsA(relabel->arg, Var) &&
+			gc_base_type(exprType((Node *) relabel->arg)) != BPCHAROID)
 			parts[i] = relabel->arg;
 	}
 	return true;
@@ -256,5 +260,6 @@ gc_concatenation_table(GcTranslation *tr, Expr *expr, Expr *const parts[2], cons
 		named[i] = stand_ins[i].named;
 		values *= text_values(tr, parts[i], codes[i]) + (pair ? 1 : 0);
 	}
-	return table_of(tr, gc_concatenation_of(expr, named), gc_concatenation_of(expr, executed), stand_ins, codes, values);
+	return table_of(tr, gc_concatenation_of(expr, named), gc_concatenation_of(expr, executed), stand_ins, codes,
+					values);
 }

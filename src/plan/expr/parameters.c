@@ -37,7 +37,8 @@ gc_translate_param(GcTranslation *tr, Expr *expr, uint16 space)
 		return gc_refuse(tr, "a subplan is used in an expression");
 	if (GC_KIND_IS_CODE(kind) && space == GC_SPACE_NONE)
 		return kind == GC_TEXT ? gc_refuse(tr, "a text constant is used other than in a comparison") :
-			gc_refuse(tr, "a constant of type %s is used other than in a comparison", format_type_be(exprType((Node *) expr)));
+			gc_refuse(tr, "a constant of type %s is used other than in a comparison",
+					  format_type_be(exprType((Node *) expr)));
 	if (gc_interval_refusal(expr))
 		return gc_refuse(tr, "%s", gc_interval_refusal(expr));
 	if (IsA(expr, Const) && ((Const *) expr)->constisnull)

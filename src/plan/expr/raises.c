@@ -60,7 +60,8 @@ raises_walker(Node *node, RaiseWalk *walk)
 	raises = walk->of(node, walk->context);
 	if (raises == GC_RAISES_UNKNOWN)
 		raises = by_form(node);
-	return raises == GC_RAISES_ITSELF || (raises == GC_RAISES_BELOW && expression_tree_walker(node, raises_walker, walk));
+	return raises == GC_RAISES_ITSELF ||
+		(raises == GC_RAISES_BELOW && expression_tree_walker(node, raises_walker, walk));
 }
 
 /* A date of our millennia, and an interval of less than a century? */

@@ -176,7 +176,8 @@ split_by_separator(FuncExpr *f, Expr *parts[2])
 	List	   *args = NIL;
 	ListCell   *lc;
 
-	if (!IsA(separator, Const) || separator->constisnull || f->funcvariadic || list_length(f->args) < 3 || !are_texts(f->args, true))
+	if (!IsA(separator, Const) || separator->constisnull || f->funcvariadic || list_length(f->args) < 3 ||
+		!are_texts(f->args, true))
 		return false;
 	for_each_from(lc, f->args, 1)
 	{

@@ -48,7 +48,8 @@ append_scale(const GcAppend *append, int attnum)
 		if (own <= 0)
 			continue;
 		get_atttypetypmodcoll(part->relid, own, &type, &typmod, &collation);
-		if (gc_typmod_scale(typmod, UNKNOWN_SCALE) < 0 || (scale >= 0 && scale != gc_typmod_scale(typmod, UNKNOWN_SCALE)))
+		if (gc_typmod_scale(typmod, UNKNOWN_SCALE) < 0 ||
+			(scale >= 0 && scale != gc_typmod_scale(typmod, UNKNOWN_SCALE)))
 			return UNKNOWN_SCALE;
 		scale = gc_typmod_scale(typmod, UNKNOWN_SCALE);
 	}

@@ -75,7 +75,8 @@ group_order(GcTranslation *tr, const PathKey *key, Expr *expr)
 {
 	const GcKind kind = gc_type_kind(exprType((Node *) expr));
 
-	return GC_KIND_IS_CODE(kind) || kind == GC_BOOL || choice_pipeline(tr) < 0 ? GC_NO_EXPR : gc_groups_expr(tr, tr->chosen, expr);
+	return GC_KIND_IS_CODE(kind) || kind == GC_BOOL || choice_pipeline(tr) < 0 ? GC_NO_EXPR
+		: gc_groups_expr(tr, tr->chosen, expr);
 }
 
 /*
@@ -191,7 +192,8 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 	int			e;
 
 	/* The first few of all groups are not the first few of what HAVING leaves. */
-	if (grouped && (tr->group_keys[tr->main] == NIL || tr->having_left || gc_groups_may_raise(tr, (Node *) exprs, key->pk_eclass)))
+	if (grouped &&
+		(tr->group_keys[tr->main] == NIL || tr->having_left || gc_groups_may_raise(tr, (Node *) exprs, key->pk_eclass)))
 		return false;
 	if ((e = order_expr(tr, key)) < 0)
 		return false;
@@ -200,7 +202,8 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 	pl->nulls_first = key->pk_nulls_first;
 	tr->choice_keys = list_make1_int(e);
 	tr->plan->wanted = wanted;
-	if (grouped && list_length(pathkeys) > 1 && is_count(tr, e) && (e = order_expr(tr, lsecond_node(PathKey, pathkeys))) >= 0)
+	if (grouped && list_length(pathkeys) > 1 && is_count(tr, e) &&
+		(e = order_expr(tr, lsecond_node(PathKey, pathkeys))) >= 0)
 	{
 		key = lsecond_node(PathKey, pathkeys);
 		pl = &tr->pipelines[tr->choice - 1];

@@ -90,7 +90,8 @@ add_range(HeapTuple stats, int slot_kind, Column *column)
 static void
 add_table(Oid relid, int attnum, double tuples, Column *column)
 {
-	HeapTuple	stats = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(false));
+	HeapTuple	stats = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+										BoolGetDatum(false));
 	double		distinct = HeapTupleIsValid(stats) ? ((Form_pg_statistic) GETSTRUCT(stats))->stadistinct : 0;
 
 	/* 0: not known. */

@@ -3,13 +3,13 @@
  * kept_windows.c
  *	  Windows over kept rows: a query level's window functions as columns that a later pipeline scans.
  *
- * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need: keys,
- * arguments.  A function's values are one more output, which the worker writes once all rows are there
- * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in it
- * besides is an output.
+ * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need:
+ * keys, arguments.  A function's values are one more output, which the worker writes once all rows are there
+ * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in
+ * it besides is an output.
  *
- * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.  A RANGE with
- * offsets has its bounds' values as outputs, too.
+ * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.  A RANGE
+ * with offsets has its bounds' values as outputs, too.
  *
  * What is not known here is left to PostgreSQL's windows, or to the executor's (exec/window.c).
  *
@@ -34,6 +34,7 @@
 
 #include "aggregates.h"
 #include "../base/builder.h"
+#include "../base/builtins.h"
 #include "../base/make.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
@@ -131,8 +132,9 @@ static const RangeType range_types[] = {
 };
 
 /*
- * The amount by which a constant offset moves values; NULL where it is none, has months, or may be an error.  A number is rounded to the
- * values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24 hours.
+ * The amount by which a constant offset moves values; NULL where it is none, has months, or may be an error.  A number
+ * is rounded to the values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24
+ * hours.
  */
 static Expr *
 range_offset(Node *offset, int scale, bool up)
@@ -200,14 +202,15 @@ describe_range(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 	if (t == NULL)
 		return gc_refuse(tr, "a window's frame is a range of type %s", format_type_be(exprType((Node *) key))) >= 0;
 	if (OidIsValid(t->cast))
-		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid,
+									COERCE_EXPLICIT_CAST);
 	by = gc_rows_output(tr, tr->groups, key);
 	start = by < 0 ? -1 : bound_output(tr, key, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
-									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
-									   (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
+									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
+									   ? t->minus : t->plus, (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
 	end = start < 0 ? -1 : bound_output(tr, key, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
-										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
-										(frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
+										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
+										? t->minus : t->plus, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
 	w->frame = GC_FRAME_RANGE;
 	w->by = by;
 	w->start = start;
@@ -225,7 +228,8 @@ describe_frame(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 	int			start;
 	int			end;
 
-	w->exclude = frame & FRAMEOPTION_EXCLUDE_CURRENT_ROW ? GC_EXCLUDE_ROW : frame & FRAMEOPTION_EXCLUDE_GROUP ? GC_EXCLUDE_PEERS :
+	w->exclude = frame & FRAMEOPTION_EXCLUDE_CURRENT_ROW ? GC_EXCLUDE_ROW
+		: frame & FRAMEOPTION_EXCLUDE_GROUP ? GC_EXCLUDE_PEERS :
 		frame & FRAMEOPTION_EXCLUDE_TIES ? GC_EXCLUDE_TIES : GC_EXCLUDE_NONE;
 	if (from_first && (to_last || (frame & FRAMEOPTION_END_CURRENT_ROW)))
 	{
@@ -237,8 +241,10 @@ describe_frame(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 		return describe_range(tr, clause, w);
 	/* Where a RANGE has no offset, it is of peers. */
 	w->frame = frame & FRAMEOPTION_ROWS ? GC_FRAME_BETWEEN : GC_FRAME_GROUPS;
-	start = distance_output(tr, clause->startOffset, from_first, from_first || (frame & FRAMEOPTION_START_OFFSET_PRECEDING));
-	end = start < 0 ? -1 : distance_output(tr, clause->endOffset, to_last, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
+	start = distance_output(tr, clause->startOffset, from_first,
+							from_first || (frame & FRAMEOPTION_START_OFFSET_PRECEDING));
+	end = start < 0 ? -1
+		: distance_output(tr, clause->endOffset, to_last, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
 	w->start = start;
 	w->end = end;
 	return end >= 0;
@@ -282,8 +288,8 @@ window_of(GcTranslation *tr, const WindowFunc *func)
  */
 
 /*
- * PostgreSQL raises an error for a number of buckets, or of a frame's row, that is not positive.  It looks at the number of
- * buckets for the first row of a partition alone.
+ * PostgreSQL raises an error for a number of buckets, or of a frame's row, that is not positive.  It looks at the
+ * number of buckets for the first row of a partition alone.
  */
 static bool
 is_positive(const Node *arg)
@@ -293,42 +299,15 @@ is_positive(const Node *arg)
 	return IsA(c, Const) && !c->constisnull && DatumGetInt32(c->constvalue) > 0;
 }
 
-/* How a window function is computed; average: as a sum and a count.  GC_OVER_NONE: it is not known. */
+/* How a window function's values come about; GC_OVER_NONE: it is not known. */
 static GcOver
-classify(const WindowFunc *func, bool *average)
+classify(const WindowFunc *func)
 {
-	static const struct
-	{
-		Oid			function;
-		GcOver		over;
-		bool		average;
-	}			known[] = {
-		{F_ROW_NUMBER, GC_OVER_ROW_NUMBER}, {F_RANK_, GC_OVER_RANK}, {F_DENSE_RANK_, GC_OVER_DENSE_RANK},
-		{F_PERCENT_RANK_, GC_OVER_PERCENT_RANK}, {F_CUME_DIST_, GC_OVER_CUME_DIST},
-		{F_COUNT_, GC_OVER_ROWS}, {F_COUNT_ANY, GC_OVER_COUNT},
-		{F_SUM_INT2, GC_OVER_SUM}, {F_SUM_INT4, GC_OVER_SUM}, {F_SUM_INT8, GC_OVER_SUM}, {F_SUM_NUMERIC, GC_OVER_SUM},
-		{F_AVG_INT2, GC_OVER_SUM, true}, {F_AVG_INT4, GC_OVER_SUM, true}, {F_AVG_INT8, GC_OVER_SUM, true},
-		{F_AVG_NUMERIC, GC_OVER_SUM, true},
-		{F_MIN_INT2, GC_OVER_MIN}, {F_MIN_INT4, GC_OVER_MIN}, {F_MIN_INT8, GC_OVER_MIN}, {F_MIN_NUMERIC, GC_OVER_MIN},
-		{F_MIN_DATE, GC_OVER_MIN}, {F_MIN_TIMESTAMP, GC_OVER_MIN},
-		{F_MAX_INT2, GC_OVER_MAX}, {F_MAX_INT4, GC_OVER_MAX}, {F_MAX_INT8, GC_OVER_MAX}, {F_MAX_NUMERIC, GC_OVER_MAX},
-		{F_MAX_DATE, GC_OVER_MAX}, {F_MAX_TIMESTAMP, GC_OVER_MAX},
-		{F_LAG_ANYELEMENT, GC_OVER_LAG}, {F_LAG_ANYELEMENT_INT4, GC_OVER_LAG},
-		{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_OVER_LAG},
-		{F_LEAD_ANYELEMENT, GC_OVER_LEAD}, {F_LEAD_ANYELEMENT_INT4, GC_OVER_LEAD},
-		{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, GC_OVER_LEAD},
-		{F_FIRST_VALUE, GC_OVER_FIRST}, {F_LAST_VALUE, GC_OVER_LAST}, {F_NTH_VALUE, GC_OVER_NTH}, {F_NTILE, GC_OVER_NTILE},
-	};
+	const GcOver over = gc_builtin(func->winfnoid)->over;
 
-	for (int i = 0; i < lengthof(known); i++)
-	{
-		*average = known[i].average;
-		if (known[i].function != func->winfnoid ||
-			((known[i].over == GC_OVER_NTILE || known[i].over == GC_OVER_NTH) && !is_positive(llast(func->args))))
-			continue;
-		return known[i].over == GC_OVER_ROWS && func->aggfilter ? GC_OVER_COUNT : known[i].over;
-	}
-	return GC_OVER_NONE;
+	if ((over == GC_OVER_NTILE || over == GC_OVER_NTH) && !is_positive(llast(func->args)))
+		return GC_OVER_NONE;
+	return over == GC_OVER_COUNT && func->args == NIL && func->aggfilter == NULL ? GC_OVER_ROWS : over;
 }
 
 /* An aggregate's input of a row: its argument, or true of count(*); NULL where FILTER leaves the row out. */
@@ -340,7 +319,9 @@ taken(const WindowFunc *func)
 	return func->aggfilter ? gc_make_case(func->aggfilter, arg, NULL) : arg;
 }
 
-/* The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be. */
+/*
+ * The argument, as an expression of the rows' pipeline that is an output; GC_NO_EXPR, with a reason, if it cannot be.
+ */
 static int
 argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
 {
@@ -363,7 +344,8 @@ argument(GcTranslation *tr, const WindowFunc *func, GcOver over)
 static int
 value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int second, int window)
 {
-	GcExpr		e = {.op = GC_OP_WINDOW,.kind = kind,.arg = {arg < 0 ? GC_NONE : arg, second < 0 ? GC_NONE : second, GC_NONE},
+	GcExpr		e = {.op = GC_OP_WINDOW,.kind = kind,
+	.arg = {arg < 0 ? GC_NONE : arg, second < 0 ? GC_NONE : second, GC_NONE},
 	.ref = window,.cast_scale = over};
 	int			n = gc_rows_output_of(tr, tr->groups, gc_build_copy(tr, &e));
 
@@ -412,8 +394,8 @@ with_default(GcTranslation *tr, const WindowFunc *func)
 static int
 function_column(GcTranslation *tr, const WindowFunc *func)
 {
-	bool		average;
-	const GcOver over = classify(func, &average);
+	const GcOver over = classify(func);
+	const bool	average = (gc_builtin(func->winfnoid)->flags & GC_IS_AVERAGE) != 0;
 	int			arg = GC_NO_EXPR;
 	int			second = GC_NO_EXPR;
 	int			window;
@@ -428,15 +410,19 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 		(gc_over_has_second(over) && (second = second_argument(tr, func)) < 0) || (window = window_of(tr, func)) < 0)
 		return GC_NO_EXPR;
 	if ((over == GC_OVER_MIN || over == GC_OVER_MAX) && !begins_with_partition(tr, func))
-		return gc_refuse(tr, "%s() is of a frame that begins within a partition, or leaves out rows", get_func_name(func->winfnoid));
-	kind = over == GC_OVER_PERCENT_RANK || over == GC_OVER_CUME_DIST ? GC_FLOAT8 : over <= GC_OVER_COUNT ? GC_INT8 : tr->pexprs[arg].kind;
+		return gc_refuse(tr, "%s() is of a frame that begins within a partition, or leaves out rows",
+						 get_func_name(func->winfnoid));
+	kind = over == GC_OVER_PERCENT_RANK || over == GC_OVER_CUME_DIST ? GC_FLOAT8 : over <= GC_OVER_COUNT ? GC_INT8
+		: tr->pexprs[arg].kind;
 	if (over != GC_OVER_SUM)
 		return value_column(tr, over, kind, arg, second, window);
 	/* sum(int8) is numeric, and so is an average's dividend. */
-	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, -1, window);
+	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, -1,
+					   window);
 	if (sum < 0 || !average)
 		return sum;
-	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), -1, -1);
+	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), -1,
+						 -1);
 }
 
 /* While an expression over the rows is translated (GcGroups.part). */
@@ -445,7 +431,8 @@ windowed_part(GcTranslation *tr, Expr *expr, int *e)
 {
 	if (IsA(expr, WindowFunc))
 		*e = function_column(tr, (WindowFunc *) expr);
-	else if (contain_window_function((Node *) expr) || (!contain_var_clause((Node *) expr) && !contain_agg_clause((Node *) expr)))
+	else if (contain_window_function((Node *) expr) ||
+			 (!contain_var_clause((Node *) expr) && !contain_agg_clause((Node *) expr)))
 		return false;
 	else
 		*e = gc_rows_column(tr, tr->groups, expr);

@@ -136,7 +136,8 @@ worth_fetching(GcTranslation *tr, const Carried *carried, int n, int id)
 	int			columns = 0;
 
 	for (int i = 0; i < n && !determined; i++)
-		determined = carried[i].id == id && is_determined_key(tr, ((GcPlanOutput *) list_nth(tr->outputs, carried[i].output))->ref);
+		determined = carried[i].id == id &&
+			is_determined_key(tr, ((GcPlanOutput *) list_nth(tr->outputs, carried[i].output))->ref);
 	if (!determined)
 		return false;
 	if (tr->pexprs[id].op == GC_OP_ROW_ID && !grouped)

@@ -70,7 +70,8 @@ is_harmless(const OpExpr *op)
 	if (op->opno >= FirstGenbkiObjectId || gc_type_kind(exprType(linitial(op->args))) == GC_KIND_NONE)
 		return false;
 	return gc_comparison_op(name) != 0 ||
-		(op->opresulttype == NUMERICOID && (strcmp(name, "+") == 0 || strcmp(name, "-") == 0 || strcmp(name, "*") == 0));
+		(op->opresulttype == NUMERICOID &&
+		 (strcmp(name, "+") == 0 || strcmp(name, "-") == 0 || strcmp(name, "*") == 0));
 }
 
 GcRaises
@@ -79,8 +80,8 @@ gc_call_raises(const Node *node)
 	List	   *args;
 	const GcBuiltin *b = gc_builtin_called(node, &args);
 
-	return ((b->flags & GC_SAFE_OF_GROUPS) && gc_are_harmless(b, args)) || (IsA(node, OpExpr) && is_harmless((const OpExpr *) node)) ?
-		GC_RAISES_BELOW : GC_RAISES_UNKNOWN;
+	return ((b->flags & GC_SAFE_OF_GROUPS) && gc_are_harmless(b, args)) ||
+		(IsA(node, OpExpr) && is_harmless((const OpExpr *) node)) ? GC_RAISES_BELOW : GC_RAISES_UNKNOWN;
 }
 
 bool
@@ -167,7 +168,8 @@ combine(GcTranslation *tr, GcFunction function, Near a, Near b)
 static Near
 near_param(GcTranslation *tr, Expr *expr)
 {
-	Expr	   *as_float = (Expr *) makeFuncExpr(F_FLOAT8_NUMERIC, FLOAT8OID, list_make1(expr), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+	Expr	   *as_float = (Expr *) makeFuncExpr(F_FLOAT8_NUMERIC, FLOAT8OID, list_make1(expr), InvalidOid, InvalidOid,
+												 COERCE_EXPLICIT_CAST);
 	const int	e = gc_translate_param(tr, as_float, GC_SPACE_NONE);
 
 	return e < 0 ? nothing : near_call(tr, GC_CALL_NEAR_PARAM, e, -1, -1);
@@ -212,7 +214,8 @@ near_aggregate(GcTranslation *tr, Aggref *agg)
 static const char *
 numeric_operator(const OpExpr *op)
 {
-	if (op->opno >= FirstGenbkiObjectId || exprType(llast(op->args)) != NUMERICOID || exprType(linitial(op->args)) != NUMERICOID)
+	if (op->opno >= FirstGenbkiObjectId || exprType(llast(op->args)) != NUMERICOID ||
+		exprType(linitial(op->args)) != NUMERICOID)
 		return NULL;
 	return get_opname(op->opno);
 }
@@ -257,7 +260,8 @@ near_case(GcTranslation *tr, CaseExpr *c)
 
 		if (is_not < 0)
 			return nothing;
-		result.expr = gc_build_expr(tr, GC_OP_IF, GC_FLOAT8, is_true, gc_build_float8(tr, get_float8_nan()), result.expr, -1);
+		result.expr = gc_build_expr(tr, GC_OP_IF, GC_FLOAT8, is_true, gc_build_float8(tr, get_float8_nan()),
+									result.expr, -1);
 		result.expr = gc_build_expr(tr, GC_OP_IF, GC_FLOAT8, is_not, result.expr, then.expr, -1);
 		result.error = Max(result.error, then.error);
 	}

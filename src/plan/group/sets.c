@@ -65,7 +65,8 @@ constants_refusal(PlannerInfo *root)
 
 	foreach(lc, root->parse->groupClause)
 	{
-		TargetEntry *tle = get_sortgroupref_tle(lfirst_node(SortGroupClause, lc)->tleSortGroupRef, root->processed_tlist);
+		TargetEntry *tle = get_sortgroupref_tle(lfirst_node(SortGroupClause, lc)->tleSortGroupRef,
+												root->processed_tlist);
 
 		if (contain_var_clause((Node *) tle->expr))
 			continue;

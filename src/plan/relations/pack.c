@@ -438,7 +438,8 @@ map_output(GcPlanOutput *out, const Maps *maps)
 	map_space(&out->space, maps);
 	if (out->type != GC_OUT_NONE && out->lut != GC_NONE)
 		out->lut = maps->lut[out->lut];
-	if (out->type == GC_OUT_NONE || out->type == GC_OUT_QUOTIENT || out->type == GC_OUT_GROUPING || out->type == GC_OUT_WINDOW)
+	if (out->type == GC_OUT_NONE || out->type == GC_OUT_QUOTIENT || out->type == GC_OUT_GROUPING ||
+		out->type == GC_OUT_WINDOW)
 		return;
 	if (out->type == GC_OUT_VALUE)
 	{
@@ -503,7 +504,8 @@ pack_parts(GcTranslation *tr, GcPlan *head, GcPlan *plan)
 			if (plan)
 			{
 				GC_PLAN_PARTS(plan)[part] = (GcPlanPart) {((GcAppendPart *) lfirst(lp))->relid, attnum};
-				memcpy(GC_PLAN_ATTNUMS(plan) + attnum, ((GcAppendPart *) lfirst(lp))->attnums, in->natts * sizeof(int16));
+				memcpy(GC_PLAN_ATTNUMS(plan) + attnum, ((GcAppendPart *) lfirst(lp))->attnums,
+					   in->natts * sizeof(int16));
 			}
 			part++;
 			attnum += in->natts;

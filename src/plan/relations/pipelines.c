@@ -168,7 +168,8 @@ is_difference(GcTranslation *tr, GcLeaf *child, Expr **inner, Expr **outer)
 	kind = gc_type_kind(exprType((Node *) *inner));
 	return !bms_is_empty(left) && !bms_is_empty(right) &&
 		!bms_overlap(*inner == linitial(op->args) ? right : left, child->relids) &&
-		kind == gc_type_kind(exprType((Node *) *outer)) && (GC_KIND_IS_INT(kind) || kind == GC_DATE || GC_KIND_IS_CODE(kind));
+		kind == gc_type_kind(exprType((Node *) *outer)) &&
+		(GC_KIND_IS_INT(kind) || kind == GC_DATE || GC_KIND_IS_CODE(kind));
 }
 
 /* The least value is the greatest of the negated ones. */
@@ -428,7 +429,8 @@ open_pipeline(GcTranslation *tr, GcLeaf *leaf)
 		tr->builds[leaf->build].unique = gc_leaf_unique(leaf);
 		/* Packing takes that back where a condition reads a payload. */
 		tr->builds[leaf->build].set = leaf->keys != NIL && (leaf->join == GC_JOIN_SEMI || leaf->join == GC_JOIN_ANTI);
-		tr->plan->build_duplicates[leaf->build] = leaf->keys != NIL && !gc_leaf_unique(leaf) && duplicates_likely(tr, leaf);
+		tr->plan->build_duplicates[leaf->build] = leaf->keys != NIL && !gc_leaf_unique(leaf) &&
+			duplicates_likely(tr, leaf);
 		tr->plan->build_finds_once[leaf->build] = !tr->builds[leaf->build].unique && finds_once(leaf);
 		tr->plan->build_rows[leaf->build] = leaf->tuples * leaf->share;
 	}
@@ -474,7 +476,8 @@ translate_leaf(GcTranslation *tr, GcLeaf *leaf)
 		if (next->probe)
 			probed = lappend(probed, next->probe);
 	}
-	if (!emit_residuals(tr, leaf, &leaf->residuals, probed, true) || !emit_residuals(tr, leaf, &leaf->above, probed, true))
+	if (!emit_residuals(tr, leaf, &leaf->residuals, probed, true) ||
+		!emit_residuals(tr, leaf, &leaf->above, probed, true))
 		return false;
 	foreach(lc, leaf->keys)
 	{

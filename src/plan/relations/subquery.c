@@ -180,7 +180,8 @@ has_rows(void)
 	count->aggno = count->aggtransno = -1;
 	count->location = -1;
 	op = (OpExpr *) make_opclause(INT84_GREATER, BOOLOID, false, (Expr *) count,
-								  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true),
+								  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false,
+													 true),
 								  InvalidOid, InvalidOid);
 	op->opfuncid = F_INT84GT;
 	return (Expr *) op;
@@ -210,7 +211,8 @@ static bool
 may_be_kept(GcTranslation *tr, PlannerInfo *subroot, double rows)
 {
 	const double words = list_length(subroot->processed_tlist) + 1;
-	const double bytes = rows * (words * sizeof(u64) + (subroot->parse->hasWindowFuncs ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0));
+	const double bytes = rows *
+		(words * sizeof(u64) + (subroot->parse->hasWindowFuncs ? GC_WINDOW_BYTES(1) - GC_WINDOW_BYTES(0) : 0));
 	const u64	memory = gc_device_status()->info.memory_bytes;
 
 	tr->kept_bytes += bytes;
@@ -259,7 +261,8 @@ translate_level(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
 		return NULL;
 	groups->by = exprs;
 	tr->pipelines[groups->pipeline].needs_group = list_member(subroot->parse->groupingSets, NIL);
-	tr->plan->groups[groups->pipeline] = subroot->parse->groupingSets ? n : Min(n, gc_most_groups(tr, groups->pipeline));
+	tr->plan->groups[groups->pipeline] = subroot->parse->groupingSets ? n
+		: Min(n, gc_most_groups(tr, groups->pipeline));
 	return groups;
 }
 
@@ -642,7 +645,8 @@ add_arm(ArmWalk *w, PlannerInfo *root, Index relid, List *exprs)
 	arm->root = root;
 	arm->rel = rel;
 	arm->exprs = (List *) strip_placeholders((Node *) exprs, NULL);
-	if (rte->rtekind == RTE_SUBQUERY && !rte->inh && rel->subroot && is_join_select(rel->subroot) && !is_kept(rel->subroot))
+	if (rte->rtekind == RTE_SUBQUERY && !rte->inh && rel->subroot && is_join_select(rel->subroot) &&
+		!is_kept(rel->subroot))
 	{
 		/* Conditions that PostgreSQL did not push down are applied above. */
 		w->filtered &= rel->baserestrictinfo == NIL;

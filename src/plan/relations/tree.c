@@ -48,7 +48,8 @@ is_delivered(const GcEqMember *m)
 	{
 		Var		   *var = lfirst_node(Var, lc);
 
-		if (var->varno == rel->relid && var->varattno > 0 && bms_is_empty(rel->attr_needed[var->varattno - rel->min_attr]))
+		if (var->varno == rel->relid && var->varattno > 0 &&
+			bms_is_empty(rel->attr_needed[var->varattno - rel->min_attr]))
 			return false;
 	}
 	return true;

@@ -351,7 +351,8 @@ constant_bits(const Node *node)
 	{
 		const int64 v = DatumGetInt64(((const Const *) node)->constvalue);
 
-		return v == 0 ? 0 : v > -PG_INT32_MAX && v < PG_INT32_MAX ? pg_leftmost_one_pos32((uint32) (v < 0 ? -v : v)) + 1 : 64;
+		return v == 0 ? 0 : v > -PG_INT32_MAX && v < PG_INT32_MAX ? pg_leftmost_one_pos32((uint32) (v < 0 ? -v : v)) + 1
+			: 64;
 	}
 	if (!IsA(node, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId)
 		return 64;

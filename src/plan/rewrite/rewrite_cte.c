@@ -175,7 +175,8 @@ source_may_raise(const Var *var, const GcQueryLevel *level)
 			return output_may_raise(rte->subquery, var->varattno, level);
 		case RTE_CTE:
 			cte = gc_level_cte(level, rte, &of);
-			return cte == NULL || cte->cterecursive || output_may_raise(castNode(Query, cte->ctequery), var->varattno, of);
+			return cte == NULL || cte->cterecursive ||
+				output_may_raise(castNode(Query, cte->ctequery), var->varattno, of);
 		case RTE_JOIN:
 			behind = gc_level_resolve(level, var, &room, &of);
 			return behind == NULL || expr_may_raise(behind, of);
@@ -290,7 +291,8 @@ conditions_may_raise(const Readers *readers, int rti)
 		if (readers->grouped && outputs_may_raise(readers, lfirst(lc), rti))
 			return true;
 		/* Only a condition of one relation moves into a grouped subquery, or one that PostgreSQL takes out of an OR. */
-		if (readers->grouped && bms_membership(gc_relations_of(lfirst(lc))) == BMS_MULTIPLE && !contains_or(lfirst(lc), NULL))
+		if (readers->grouped && bms_membership(gc_relations_of(lfirst(lc))) == BMS_MULTIPLE &&
+			!contains_or(lfirst(lc), NULL))
 			continue;
 		if (readers->source && !is_on_source_keys(readers, lfirst(lc), rti))
 			return true;
@@ -310,7 +312,8 @@ static bool
 is_plain_grouping(const Query *query)
 {
 	return (query->groupClause || query->distinctClause) && !query->groupingSets && !query->hasWindowFuncs &&
-		!query->setOperations && !query->hasDistinctOn && !query->hasTargetSRFs && !query->limitCount && !query->limitOffset;
+		!query->setOperations && !query->hasDistinctOn && !query->hasTargetSRFs && !query->limitCount &&
+		!query->limitOffset;
 }
 
 /* The one subquery that the query computes rows of, if that groups; else NULL. */
@@ -502,7 +505,8 @@ unread_may_raise(Query *query, const TargetEntry *output, const GcQueryLevel *le
 {
 	const GcQueryLevel here = {query, level, NULL};
 
-	if (query->setOperations == NULL && (contain_agg_clause((Node *) output->expr) || contain_window_function((Node *) output->expr)))
+	if (query->setOperations == NULL &&
+		(contain_agg_clause((Node *) output->expr) || contain_window_function((Node *) output->expr)))
 		return !gc_cannot_raise((Node *) output->expr, &here);
 	return output_may_raise(query, output->resno, level);
 }

@@ -54,7 +54,8 @@ gc_has_distinct_on(const Query *query)
 {
 	ListCell   *lc;
 
-	if (!query->hasDistinctOn || !grouping_is_sortable(query->distinctClause) || !gc_may_become(query) || has_order_below(query))
+	if (!query->hasDistinctOn || !grouping_is_sortable(query->distinctClause) || !gc_may_become(query) ||
+		has_order_below(query))
 		return false;
 	/* A window is not over another one of its level. */
 	foreach(lc, query->targetList)

@@ -120,7 +120,7 @@ is_never_null(Node *node, const GcQueryLevel *level, List *conjuncts)
 	if (IsA(node, Const))
 		return !((Const *) node)->constisnull;
 	if (IsA(node, Aggref))
-		return (gc_builtin(((Aggref *) node)->aggfnoid)->flags & GC_IS_COUNT) != 0;
+		return gc_builtin(((Aggref *) node)->aggfnoid)->over == GC_OVER_COUNT;
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup > 0 || level->query->groupingSets)
 		return false;
 	var = (Var *) node;
@@ -342,7 +342,8 @@ admitted(Query *sub, const Compared *compared)
 	Expr	   *unless_empty = gc_make_int8(1);
 
 	if (compared->inner_null)
-		unless_empty = gc_make_case((Expr *) compare_int8("=", count_of(NULL), count_of((Node *) gc_output_var(facts, 1, param->paramid))),
+		unless_empty = gc_make_case((Expr *) compare_int8("=", count_of(NULL),
+														  count_of((Node *) gc_output_var(facts, 1, param->paramid))),
 							  unless_empty, gc_make_int8(0));
 	facts->targetList = list_make1(makeTargetEntry(gc_make_case((Expr *) compare_int8("=", count_of(NULL), gc_make_int8(0)), gc_make_int8(2), unless_empty),
 												   1, "admitted", false));

@@ -338,7 +338,8 @@ as_float(Expr *number)
 static Expr *
 value_at_fraction(Choosing *t, float8 fraction)
 {
-	Expr	   *rows = gc_make_operation(FLOAT8_TIMES, FLOAT8OID, float_constant(fraction), as_float(output(t, t->all)));
+	Expr	   *rows = gc_make_operation(FLOAT8_TIMES, FLOAT8OID, float_constant(fraction),
+										 as_float(output(t, t->all)));
 	Expr	   *least = call(F_CEIL_FLOAT8, FLOAT8OID, rows);
 
 	return first_value(t, gc_make_operation(FLOAT8_AT_LEAST, BOOLOID, as_float(output(t, t->upto)), least));
@@ -378,7 +379,8 @@ value_between(Choosing *t, const Aggref *agg, float8 fraction)
 	Expr	   *upper = value_near(t, agg, fraction, F_CEIL_FLOAT8);
 	Expr	   *position = position_of(fraction, all_values(t));
 	Expr	   *floor = call(F_FLOOR_FLOAT8, FLOAT8OID, position);
-	Expr	   *part = gc_make_operation(FLOAT8_TIMES, FLOAT8OID, gc_make_operation(FLOAT8_MINUS, FLOAT8OID, position, floor),
+	Expr	   *part = gc_make_operation(FLOAT8_TIMES, FLOAT8OID,
+										 gc_make_operation(FLOAT8_MINUS, FLOAT8OID, position, floor),
 								 gc_make_operation(FLOAT8_MINUS, FLOAT8OID, upper, lower));
 
 	return gc_make_case(gc_make_operation(FLOAT8_EQUAL, BOOLOID, position, floor), lower,
@@ -417,7 +419,8 @@ percentiles(Choosing *t, const Aggref *agg, ArrayType *fractions)
 	deconstruct_array(fractions, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 		array->elements = lappend(array->elements, percentile(t, agg, values[i]));
-	return gc_make_case(gc_make_operation(FLOAT8_GREATER, BOOLOID, as_float(all_values(t)), float_constant(0)), (Expr *) array, NULL);
+	return gc_make_case(gc_make_operation(FLOAT8_GREATER, BOOLOID, as_float(all_values(t)), float_constant(0)),
+						(Expr *) array, NULL);
 }
 
 /* One of the aggregates that this is about. */

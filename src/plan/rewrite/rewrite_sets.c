@@ -42,7 +42,8 @@ is_used_again(const Query *query, Index ref)
 			get_sortgroupref_clause_noerr(ref, window->orderClause))
 			return true;
 	}
-	return get_sortgroupref_clause_noerr(ref, query->sortClause) || get_sortgroupref_clause_noerr(ref, query->distinctClause);
+	return get_sortgroupref_clause_noerr(ref, query->sortClause) ||
+		get_sortgroupref_clause_noerr(ref, query->distinctClause);
 }
 
 static bool
@@ -50,7 +51,8 @@ is_constant(const TargetEntry *tle)
 {
 	Node	   *expr = (Node *) tle->expr;
 
-	return !tle->resjunk && !contain_vars_of_level(expr, 0) && !contain_volatile_functions(expr) && !contain_subplans(expr);
+	return !tle->resjunk && !contain_vars_of_level(expr, 0) && !contain_volatile_functions(expr) &&
+		!contain_subplans(expr);
 }
 
 bool
@@ -113,7 +115,8 @@ unless_left_out(Expr *expr, Index ref)
 	grouping->args = list_make1(copyObject(expr));
 	grouping->refs = list_make1_int(ref);
 	grouping->location = -1;
-	return gc_make_case(gc_make_operation(Int4EqualOperator, BOOLOID, (Expr *) grouping, (Expr *) zero), copyObject(expr), NULL);
+	return gc_make_case(gc_make_operation(Int4EqualOperator, BOOLOID, (Expr *) grouping, (Expr *) zero),
+						copyObject(expr), NULL);
 }
 
 void

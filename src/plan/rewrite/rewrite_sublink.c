@@ -264,7 +264,7 @@ over_no_rows_mutator(Node *node, void *context)
 	{
 		Aggref	   *agg = (Aggref *) node;
 
-		if (gc_builtin(agg->aggfnoid)->flags & GC_IS_COUNT)
+		if (gc_builtin(agg->aggfnoid)->over == GC_OVER_COUNT)
 			return (Node *) gc_make_int8(0);
 		return (Node *) makeNullConst(agg->aggtype, -1, agg->aggcollid);
 	}
@@ -288,7 +288,7 @@ static bool
 is_never_null(Node *output)
 {
 	if (IsA(output, Aggref))
-		return (gc_builtin(((Aggref *) output)->aggfnoid)->flags & GC_IS_COUNT) != 0;
+		return gc_builtin(((Aggref *) output)->aggfnoid)->over == GC_OVER_COUNT;
 	if (IsA(output, CoalesceExpr))
 	{
 		Node	   *last = llast(((CoalesceExpr *) output)->args);

@@ -130,7 +130,8 @@ has_except_all(Node *tree)
 {
 	const SetOperationStmt *op = (const SetOperationStmt *) tree;
 
-	return !IsA(tree, RangeTblRef) && ((op->op == SETOP_EXCEPT && op->all) || has_except_all(op->larg) || has_except_all(op->rarg));
+	return !IsA(tree, RangeTblRef) &&
+		((op->op == SETOP_EXCEPT && op->all) || has_except_all(op->larg) || has_except_all(op->rarg));
 }
 
 /* Does it matter how often a SELECT has a row, or only whether it does? */
@@ -204,7 +205,8 @@ has_operation(Node *tree, SetOperation which)
 {
 	const SetOperationStmt *op = (const SetOperationStmt *) tree;
 
-	return !IsA(tree, RangeTblRef) && (op->op == which || has_operation(op->larg, which) || has_operation(op->rarg, which));
+	return !IsA(tree, RangeTblRef) &&
+		(op->op == which || has_operation(op->larg, which) || has_operation(op->rarg, which));
 }
 
 /* Is it a set operation with INTERSECT or EXCEPT that becomes GROUP BY? */
@@ -248,7 +250,8 @@ is_of_types(const Query *query, Node *tree, List *types)
 	SetOperationStmt *op = as_union(tree);
 
 	if (IsA(tree, RangeTblRef))
-		return tlist_same_datatypes(rt_fetch(((RangeTblRef *) tree)->rtindex, query->rtable)->subquery->targetList, types, true);
+		return tlist_same_datatypes(rt_fetch(((RangeTblRef *) tree)->rtindex, query->rtable)->subquery->targetList,
+									types, true);
 	return equal(op->colTypes, types) && is_of_types(query, op->larg, types) && is_of_types(query, op->rarg, types);
 }
 
@@ -508,7 +511,8 @@ add_sides(Query *query, Node *tree, bool counts, int *selects)
 	if (!takes_column(select))
 		select = rte->subquery = gc_select_all(select, "select");
 	side = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum((*selects)++), false, true);
-	select->targetList = lappend(select->targetList, makeTargetEntry(side, list_length(select->targetList) + 1, "side", false));
+	select->targetList = lappend(select->targetList,
+								 makeTargetEntry(side, list_length(select->targetList) + 1, "side", false));
 	rte->eref->colnames = lappend(rte->eref->colnames, makeString("side"));
 }
 
@@ -517,7 +521,8 @@ static Expr *
 is_side(Var *side, int select)
 {
 	OpExpr	   *op = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) copyObject(side),
-											  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(select), false, true),
+											  (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+																 Int32GetDatum(select), false, true),
 											  InvalidOid, InvalidOid);
 
 	op->opfuncid = F_INT4EQ;

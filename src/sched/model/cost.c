@@ -327,7 +327,8 @@ gc_sharing_pays(const GcSharing *s)
 	int			shared[GC_HOST_KINDS] = {[GC_HOST_SCAN] = 1};
 
 	shared[s->selection ? GC_HOST_SELECTED : GC_HOST_BODY] = s->n;
-	return fmax(s->scan_us, gc_host_us(shared) * s->host_pressure) < fmax(s->own_us, gc_host_us(own) * s->host_pressure);
+	return fmax(s->scan_us, gc_host_us(shared) * s->host_pressure) < fmax(s->own_us,
+																		  gc_host_us(own) * s->host_pressure);
 }
 
 void
@@ -416,7 +417,8 @@ gc_members_learn(double *const *us, const double *took_us, int n, bool own)
 
 		/* Next to members of other signatures, few members are weak samples: their times overlap. */
 		if (known > 0 && is_first(us, m))
-			*us[m] = fmax(*us[m] + (took * part - *us[m]) * LEARN_SOON * known / (known < n ? known + FEW_MEMBERS : known), 1);
+			*us[m] = fmax(*us[m] +
+						  (took * part - *us[m]) * LEARN_SOON * known / (known < n ? known + FEW_MEMBERS : known), 1);
 	}
 }
 

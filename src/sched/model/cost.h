@@ -154,7 +154,8 @@ extern void gc_members_learn(double *const *us, const double *took_us, int n, bo
  * signature.  own: nothing else was on the device.  Scans with the same number of members do not tell the two apart.
  * Then the scan gets most of the time, so that more members seem to take too little rather than too much.
  */
-extern void gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us, bool own);
+extern void gc_fused_members_learn(double *scan_us, double least_us, double *const *us, int n, double time_us,
+								   bool own);
 
 /*
  * Kinds of work that requests give the thread that launches them (the worker's main thread), from a

@@ -325,7 +325,8 @@ add_accesses(Needs *n, const GcProfile *profile, const GcCalibration *c, const G
  * Add a stage's needs for the rows that come to it, and take them through: equations 4 and 5.
  */
 static void
-add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, const GcEdgeStage *s, Flow *f)
+add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, const GcEdgeStage *s,
+		  Flow *f)
 {
 	const double lanes = lanes_of(profile);
 	const double left = p->rows > 0 ? f->rows / p->rows : 0;
@@ -335,7 +336,8 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 	if (s->columns > 0 && left > 0)
 	{
 		/* The next row of a lane's vector lies in the same sector, mostly. */
-		const double sectors = f->spread ? 1 : fmin(1, width / SECTOR * any_of(left, SECTOR / fmax(width, 1), p->cluster) / left);
+		const double sectors = f->spread ? 1
+			: fmin(1, width / SECTOR * any_of(left, SECTOR / fmax(width, 1), p->cluster) / left);
 		const double lines = f->spread ? f->rows * s->columns :
 			fmin(f->rows * s->columns, f->rounds * p->vec * lanes * s->column_bytes / LINE);
 
@@ -357,7 +359,8 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 
 /* Add stages first .. last - 1; *f is then the flow to the stage behind the last. */
 static void
-add_stages(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int first, int last, Flow *f)
+add_stages(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int first, int last,
+		   Flow *f)
 {
 	for (int i = first; i < last; i++)
 		add_stage(n, profile, c, p, &p->stage[i], f);
@@ -457,7 +460,8 @@ gc_edge_us(const GcProfile *profile, const GcCalibration *c, const GcEdgePipelin
 }
 
 GcEdgePlan
-gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge, int step, double tile_rows)
+gc_edge_plan(const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, int edge, int step,
+			 double tile_rows)
 {
 	GcEdgePlan	fuse = {.edge = GC_EDGE_FUSE};
 	GcEdgePlan	best = {.edge = GC_EDGE_FUSE,.us = INFINITY};

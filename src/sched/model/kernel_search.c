@@ -214,7 +214,8 @@ fill_table(GcKernelWork *work, int table)
 			if (to->warp_lo == to->warp_hi && from->warp_lo == from->warp_hi &&
 				w == to->warp_lo && b <= to->block_hi)
 			{
-				relax(cells + cell(to, b, w), cells + cell(from, b - o->need[GC_NEED_BLOCKS], w - o->need[GC_NEED_WARPS]),
+				relax(cells + cell(to, b, w),
+					  cells + cell(from, b - o->need[GC_NEED_BLOCKS], w - o->need[GC_NEED_WARPS]),
 					  to->block_hi - b + 1, option_value(o, table));
 				continue;
 			}

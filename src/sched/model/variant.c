@@ -65,7 +65,8 @@ group_copies(const GcProfile *profile, const GcPipelineDemand *demand, uint64_t 
 		return 0;
 	if (survivors < demand->rows / SURVIVE_AT_LEAST)
 		survivors = demand->rows / SURVIVE_AT_LEAST;
-	if (demand->group_bytes + demand->spare_bytes > room || survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
+	if (demand->group_bytes + demand->spare_bytes > room ||
+		survivors < LOCAL_SURVIVORS * demand->ngroups * profile->sms)
 		return 0;
 	return demand->group_bytes * GROUP_COPIES <= GROUP_COPIES_BYTES &&
 		demand->group_bytes * GROUP_COPIES + demand->spare_bytes <= room ? GROUP_COPIES : 1;

@@ -199,7 +199,8 @@ gc_coresident_issue(double time_us, double shared_us)
 }
 
 double
-gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, int warps, double memory_us, double time_us)
+gc_coresident_issue_part(const GcCalibration *c, const GcKernelNeeds *o, int n, int warps, double memory_us,
+						 double time_us)
 {
 	double		low = 0;
 	double		high = 1;
@@ -399,7 +400,8 @@ gc_start_coresident(const GcSchedule *s, const int *pick, int n, double sequence
 		return false;
 	t = gc_coresident_times(s, pick, n);
 	least_us = gc_coresident_us(&t, 0);
-	most_us = s->force_coresident ? FORCED_GAINS * fmax(sequence_us, least_us) : fmin(CORESIDENT_GAINS * sequence_us, other_us);
+	most_us = s->force_coresident ? FORCED_GAINS * fmax(sequence_us, least_us)
+		: fmin(CORESIDENT_GAINS * sequence_us, other_us);
 	if (least_us >= most_us)
 		return false;
 	latency_us = least_latency(s, pick, n, most_us, work);

@@ -183,7 +183,8 @@ collect_selection(const Stage *st, int f, uint32_t scan, int *member, int *membe
 
 	for (int i = 0; i < st->s->ncandidates; i++)
 	{
-		if (!st->taken[i] && st->s->candidate[i].fused == f && st->s->candidate[i].scan == scan && gains_by_sharing(st, i))
+		if (!st->taken[i] && st->s->candidate[i].fused == f && st->s->candidate[i].scan == scan &&
+			gains_by_sharing(st, i))
 			all[n++] = i;
 	}
 	n = leave_least(st, all, n, most);
@@ -313,7 +314,8 @@ leftover_us(const Stage *st, uint32_t scan)
 static bool
 pays(const Stage *st, const GcFusedKernel *f, int n, double scan_us, double own_us)
 {
-	const GcSharing sharing = {.n = n,.selection = f->selection,.scan_us = scan_us,.own_us = own_us,.host_pressure = st->s->host_pressure};
+	const GcSharing sharing = {.n = n,.selection = f->selection,.scan_us = scan_us,.own_us = own_us,
+	.host_pressure = st->s->host_pressure};
 
 	return gc_sharing_pays(&sharing);
 }

@@ -180,11 +180,13 @@ bytes_of_payloads(const GcRequest *request, u16 build)
 
 /* A step that is tested on whole vectors, or on gathered rows.  Of a build it asks the bitmap only. */
 static GcEdgeVectorStep
-describe_vector_step(const GcRequest *request, const GcPStep *step, const GcVariant *v, bool gathered, ColumnsRead *columns)
+describe_vector_step(const GcRequest *request, const GcPStep *step, const GcVariant *v, bool gathered,
+					 ColumnsRead *columns)
 {
 	const int	before = columns->n;
 	GcEdgeVectorStep s = {.pass = gc_edge_pass(step->selectivity),.gathered = gathered,
-	.column_bytes = bytes_of_step(request->program, step, columns),.table_bytes = bytes_of_lookups(request, step->expr)};
+	.column_bytes = bytes_of_step(request->program, step, columns),
+	.table_bytes = bytes_of_lookups(request, step->expr)};
 
 	s.columns = columns->n - before;
 	if (step->type != GC_STEP_PROBE)
@@ -282,8 +284,8 @@ cluster_of(const GcRequest *request, int pipeline, int first, const GcEdgePipeli
 
 /* The steps before the first stage, in the order in which they are tested; *first: the number of the first of them. */
 static void
-describe_vector_steps(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v, GcEdgePipeline *p,
-					  GcEdgeStage *payloads, int *first, ColumnsRead *columns)
+describe_vector_steps(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v,
+					  GcEdgePipeline *p, GcEdgeStage *payloads, int *first, ColumnsRead *columns)
 {
 	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
 
@@ -330,7 +332,8 @@ add_stage(GcEdgePipeline *p, const GcPipelineEdges *edges, int step)
 
 /* The pipeline as sched/model/edges.h wants to know it.  False: it has no edges, or too many steps. */
 static bool
-describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v, GcEdgePipeline *p)
+describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v,
+			   GcEdgePipeline *p)
 {
 	const GcProgram *program = request->program;
 	const GcPPipeline *pl = &gc_pipelines(program)[pipeline];
@@ -429,7 +432,8 @@ plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const Gc
 	const int	wanted = edges->steps == 0 || rows < LEAST_ROWS ? GC_EDGE_FUSE : request->edge;
 	GcEdgePipeline p;
 
-	if (edges->uses > 0 && edges->uses < PLAN_USES && edges->edge == request->edge && edges->step == request->edge_step &&
+	if (edges->uses > 0 && edges->uses < PLAN_USES && edges->edge == request->edge &&
+		edges->step == request->edge_step &&
 		edges->tile == request->edge_tile && rows <= edges->rows + edges->rows / 8 && rows >= edges->rows - edges->rows / 8)
 	{
 		edges->uses++;
@@ -437,7 +441,8 @@ plan_of(const GcRequest *request, int pipeline, GcPipelineEdges *edges, const Gc
 	}
 	if (!describe_edges(request, pipeline, edges, v, &p))
 		return NULL;
-	edges->plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, wanted, request->edge_step, request->edge_tile);
+	edges->plan = gc_edge_plan(&gc_worker.profile, &gc_worker.calibration, &p, wanted, request->edge_step,
+							   request->edge_tile);
 	edges->rows = rows;
 	edges->edge = request->edge;
 	edges->step = request->edge_step;

@@ -55,7 +55,8 @@ extern double gc_choose_edge(const GcRequest *request, int pipeline, GcPipelineE
  * The variant with this edge, where the model would have it; *v is the fused one before.  Returns the prediction; 0:
  * there is no such edge.
  */
-extern double gc_explored_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcEdge edge, GcVariant *v);
+extern double gc_explored_edge(const GcRequest *request, int pipeline, GcPipelineEdges *edges, GcEdge edge,
+							   GcVariant *v);
 
 /* GC_EDGE_MATERIALIZE: the variant of the consumer that comes behind a producer. */
 extern GcVariant gc_consumer_variant(const GcVariant *producer);

@@ -657,7 +657,8 @@ explore_edges(SignatureKernels *s, const GcRequest *request, int pipeline, GcVar
 				compile;
 	GcError		err;
 
-	if (gc_worker.profile.scalar || own == NULL || !own->final || own->alone_us.samples == 0 || gc_effort_open(&own->efforts) ||
+	if (gc_worker.profile.scalar || own == NULL || !own->final || own->alone_us.samples == 0 ||
+		gc_effort_open(&own->efforts) ||
 		(own->spent_us < GC_EDGE_SPENT_US && own->alone_us.value < Max(predicted_us * GC_EDGE_WRONG, GC_EDGE_WRONG_US)))
 		return predicted_us;
 	for (int e = GC_EDGE_REFILL; e <= GC_EDGE_MATERIALIZE; e++)

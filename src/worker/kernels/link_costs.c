@@ -41,7 +41,8 @@ gc_link_costs_init(void)
 static double
 time_reads(GcStream *stream, const GcPipelineKernel *k, GcAddr from, u64 n, u64 stride, GcAddr out, GcError *err)
 {
-	GcLaunch	launch = {.blocks = gc_worker.dev->info.sms * BLOCKS_PER_SM,.threads = Min(THREADS, k->info.max_threads)};
+	GcLaunch	launch = {.blocks = gc_worker.dev->info.sms * BLOCKS_PER_SM,
+	.threads = Min(THREADS, k->info.max_threads)};
 	GcEvent    *began = gc_worker.ops->event_timed(stream, err);
 	GcEvent    *ended = NULL;
 	GcArgs		args = {.w = {from, n, stride, out}};
@@ -69,7 +70,8 @@ read_speed(GcStream *stream, const GcPipelineKernel *k, u64 stride, GcAddr out, 
 
 	for (int i = 0; i < PIECES; i++)
 	{
-		const double ms = time_reads(stream, k, (GcAddr) (uintptr_t) gc_arena_base() + i * piece, words, stride, out, err);
+		const double ms = time_reads(stream, k, (GcAddr) (uintptr_t) gc_arena_base() + i * piece, words, stride, out,
+									 err);
 
 		if (ms <= 0)
 			return 0;

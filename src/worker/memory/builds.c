@@ -66,7 +66,8 @@ find_shared(GcHash share)
 {
 	for (GcBuildTable *t = *chain_of(share); t; t = t->next_in_chain)
 	{
-		if (!t->bad && (t->checked || !t->rests) && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] && share.h[0] != 0)
+		if (!t->bad && (t->checked || !t->rests) && t->share.h[0] == share.h[0] && t->share.h[1] == share.h[1] &&
+			share.h[0] != 0)
 			return t;
 	}
 	return NULL;

@@ -347,8 +347,12 @@ gc_table_complete(GcTable *table, const GcDirectory *dir, const GcSource *source
 			note_upload(table, stream);
 		return err->code;
 	}
-	if (table->dirty)
-		return gc_worker.ops->copy_in(stream, table->array, table->cols, table->nchunks * sizeof(GcCol), err);
+	if (!table->dirty)
+		return GC_OK;
+	if (gc_worker.ops->copy_in(stream, table->array, table->cols, table->nchunks * sizeof(GcCol), err) != GC_OK)
+		return err->code;
+	note_upload(table, stream);
+	table->dirty = table->ready == NULL;
 	return GC_OK;
 }
 
@@ -415,15 +419,6 @@ gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const Gc
 		}
 	}
 	return needed <= free + unused + unused_bytes();
-}
-
-void
-gc_table_uploaded(GcTable *table, GcStream *stream)
-{
-	if (!table->dirty)
-		return;
-	note_upload(table, stream);
-	table->dirty = table->ready == NULL;
 }
 
 void
@@ -505,8 +500,8 @@ offer(GcEvictor *self)
 			if (t->place_bytes[place] > 0)
 				gc_offer_victim(&(GcVictim) {.bytes = t->place_bytes[place],
 								.cost = gc_uses_cost(gc_uses_of_place(&t->uses.of, place), t->place_bytes[place]),
-								.uses = *gc_uses_of_place(&t->uses.of, place),.soon = soon * (place + 0.5f),.used = t->last_used,
-								.place = place,.piece = place,.what = t});
+								.uses = *gc_uses_of_place(&t->uses.of, place),.soon = soon *
+								(place + 0.5f),.used = t->last_used, .place = place,.piece = place,.what = t});
 		}
 	}
 	gc_offer_orphans();

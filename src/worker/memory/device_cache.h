@@ -23,8 +23,8 @@ typedef struct GcTable GcTable;
 /*
  * The table of column `col` of dir, with every chunk of sources[] on the device.  Sources are of cached chunks alone,
  * each once, as in all of this file.  Copies that are needed are queued on stream; *copied grows by their bytes, and
- * copies, if not NULL, tells when they began.  The table is in use until gc_table_release.  spared: as
- * gc_column_used's.  NULL: no device memory (err set).
+ * copies, if not NULL, tells when they began; other users of the table wait for them.  It is in use until
+ * gc_table_release.  spared: as gc_column_used's.  NULL: no device memory (err set).
  */
 extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,
 							 GcStream *stream, GcCopies *copies, u64 *copied, GcError *err);
@@ -41,8 +41,6 @@ extern GcAddr gc_table_array(const GcTable *table);
 extern bool gc_tables_fit(const GcDirectory *dir, const int *columns, int ncolumns, const GcSource *sources,
 						  uint32 nsources, u64 besides, u64 unused);
 
-/* To be called after the copies were queued: other requests that use the table wait for them. */
-extern void gc_table_uploaded(GcTable *table, GcStream *stream);
 extern void gc_table_release(GcTable *table);
 
 /*

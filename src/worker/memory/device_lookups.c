@@ -116,7 +116,8 @@ make_dict(u64 id, u32 count, u64 bytes, GcError *err)
 
 /* Queue copies of the values that are not there yet. */
 static GcCode
-extend_dict(GcDeviceDict *d, const GcDictContents *c, u32 count, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err)
+extend_dict(GcDeviceDict *d, const GcDictContents *c, u32 count, GcStream *stream, GcCopies *copies, u64 *copied,
+			GcError *err)
 {
 	u64			from = c->start[d->count];
 	u64			bytes = c->start[count] - from;

@@ -24,7 +24,8 @@ typedef struct GcDeviceDict GcDeviceDict;
  * Have the first `count` values of a shared dictionary readable by kernels that are queued to the
  * stream from now on.  In use until it is released.  NULL: no device memory, or the device has failed.
  */
-extern GcDeviceDict *gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, GcCopies *copies, u64 *copied, GcError *err);
+extern GcDeviceDict *gc_device_dict_use(const GcDict *dict, u32 count, GcStream *stream, GcCopies *copies, u64 *copied,
+										GcError *err);
 extern void gc_device_dict_release(GcDeviceDict *dict);
 
 /* Bytes of the values, and u64 where each starts. */
@@ -38,8 +39,8 @@ typedef struct GcDeviceLookup GcDeviceLookup;
  * device if it is not there.  Counts as a use, until it is released.  NULL: no device memory, or
  * the device has failed.
  */
-extern GcDeviceLookup *gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, GcCopies *copies, u64 *copied,
-											GcError *err);
+extern GcDeviceLookup *gc_device_lookup_use(const GcSharedLookup *table, GcStream *stream, GcCopies *copies,
+											u64 *copied, GcError *err);
 /*
  * A table, of `width` bytes an entry, that a kernel computes of the first `count` values of a dictionary, NULL of
  * NULL.  *filled: of how many values it has been computed; the caller queues the kernel for the rest,

@@ -41,8 +41,6 @@ typedef enum PinState
 } PinState;
 
 static PinState *pinned = NULL;
-static bool may_wait = false;
-static u64	reserved = 0;		/* bytes that cached data leaves free */
 static u64	cached = 0;			/* bytes of column chunks */
 static u64	peak = 0;			/* of all other bytes, lately */
 static u64	peak_request = 0;	/* request in which that was looked at */
@@ -199,10 +197,11 @@ static void
 note_peak(void)
 {
 	const u64	now = others();
+	const u64	request = gc_present_request();
 
-	if (peak_request != gc_present_request())
+	if (peak_request != request)
 		peak -= (peak - Min(now, peak)) / PEAK_REQUESTS;
-	peak_request = gc_present_request();
+	peak_request = request;
 	peak = Max(peak, now);
 }
 
@@ -253,7 +252,7 @@ alloc(u64 size, bool stays)
 
 	while ((addr = pool_alloc(size, stays)) == 0)
 	{
-		if (!gc_evict(size) && !gc_evictors_give_back() && !(may_wait && gc_evictors_await()))
+		if (!gc_evict(size) && !gc_evictors_give_back() && !(gc_worker.may_wait && gc_evictors_await()))
 			return 0;
 	}
 	note_memory();
@@ -272,16 +271,10 @@ gc_device_alloc_to_stay(u64 size)
 	return alloc(size, true);
 }
 
-void
-gc_device_may_wait(bool may)
-{
-	may_wait = may;
-}
-
 GcAddr
 gc_device_alloc_cached(u64 size)
 {
-	while (gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool) < size + reserved)
+	while (gc_pool_size(gc_worker.pool) - gc_pool_used(gc_worker.pool) < size + gc_worker.reserved)
 	{
 		if (!gc_evict(size) && !gc_evictors_give_back())
 			return 0;
@@ -295,12 +288,6 @@ gc_device_alloc_displacing(u64 size)
 	if (gc_pool_used(gc_worker.pool) + size + gc_device_spare_room() > gc_pool_size(gc_worker.pool) && !gc_evict(size))
 		return 0;
 	return gc_device_alloc_cached(size);
-}
-
-void
-gc_device_reserve(u64 bytes)
-{
-	reserved = bytes;
 }
 
 void

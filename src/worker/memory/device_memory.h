@@ -27,10 +27,6 @@ extern GcAddr gc_device_alloc_to_stay(u64 size);
 extern GcAddr gc_device_alloc_cached(u64 size);
 /* Memory in place of data that is worth less: the reserve is not taken for it. */
 extern GcAddr gc_device_alloc_displacing(u64 size);
-extern void gc_device_reserve(u64 bytes);
-
-/* From now on, where nothing more can be dropped, wait for waves that hold memory (waves.h), or do not. */
-extern void gc_device_may_wait(bool may);
 
 /* Device memory out of the free part; drops nothing.  0: none. */
 extern GcAddr gc_device_alloc_free(u64 size);
@@ -48,6 +44,15 @@ extern void gc_device_label(GcAddr addr, GcMemoryKind kind);
 /* Column chunks take this many bytes more of allocated memory; negative: less. */
 extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
+
+/* Free memory, if there is some, and have none. */
+static inline void
+gc_device_drop(GcAddr *addr)
+{
+	if (*addr)
+		gc_device_free(*addr);
+	*addr = 0;
+}
 
 /*
  * Copy between arena and device, asynchronously; page-locks the arena where it is copied first.  Bytes that are copied

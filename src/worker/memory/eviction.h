@@ -97,7 +97,8 @@ extern void gc_column_uses_keep(const GcColumnUses *uses);
  * The present request uses these chunks of a column that has no table; sources: of cached chunks alone.  Its uses
  * until now and then.
  */
-extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared);
+extern GcUses gc_column_used_in_waves(const GcDirectory *dir, int col, const GcSource *sources, u32 nsources,
+									  float spared);
 
 /* The key of a column, which successive directories of a relation have in common. */
 extern u64	gc_column_key(const GcDirectory *dir, int col);

@@ -295,7 +295,8 @@ gc_region_take(GcRegion *region, GcStream *stream, GcError *err)
 }
 
 GcCode
-gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream, GcRegion **region, GcError *err)
+gc_region_keep(const GcDirectory *dir, int col, u32 chunk, bool displace, GcStream *stream, GcRegion **region,
+			   GcError *err)
 {
 	const u64	bytes = gc_cell_bytes(GC_CELL(dir, chunk, col));
 	GcAddr		addr = displace ? gc_device_alloc_displacing(bytes) : gc_device_alloc_spare(bytes, true);

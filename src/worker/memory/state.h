@@ -31,6 +31,8 @@ typedef struct GcWorker
 	GcCalibration calibration;
 	double		link;			/* bytes per second to the device; 0: nothing is copied, or it is not known */
 	uint64		clock;			/* counts uses, for replacement */
+	u64			reserved;		/* bytes of device memory that cached data leaves free */
+	bool		may_wait;		/* where nothing more can be dropped, for waves that hold memory (waves.h) */
 } GcWorker;
 
 extern GcWorker gc_worker;

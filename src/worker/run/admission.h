@@ -45,7 +45,8 @@ typedef struct GcAdmission
 } GcAdmission;
 
 /* Requests that wait ask next, the oldest first.  demand: of the `admitted` requests, as it is now. */
-extern void gc_admission_begin(GcAdmission *a, GcAdmissionPolicy policy, uint64_t memory, uint32_t admitted, uint64_t demand);
+extern void gc_admission_begin(GcAdmission *a, GcAdmissionPolicy policy, uint64_t memory, uint32_t admitted,
+							   uint64_t demand);
 
 /*
  * May a request begin?  refused_at is 0 when the request asks first, and kept for it.  The only request

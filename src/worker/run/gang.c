@@ -106,12 +106,14 @@ launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcErro
 	{
 		GcRun	   *run = runs[m];
 		const GcMainLaunch *l = run->schedule.launch;
-		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,.timed = true,
+		const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = l->first_tile,
+		.timed = true,
 		.whole_shared = l->whole_shared,.last = true};
 
 		if ((code = wait_for(run, gang, err)) != GC_OK)
 			return code;
-		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part, run->memory.sink, NULL, &args[m]);
+		own[m] = gc_describe_launch(run, run->p->npipelines - 1, gc_run_own_kernel(run), &l->grid, &part,
+									run->memory.sink, NULL, &args[m]);
 	}
 	code = queue(gang->stream, kernel->kernel, own, n, kernel->nwords, err);
 	if (code == GC_OK && (*launched = gc_worker.ops->event(gang->stream, err)) == NULL)

@@ -283,11 +283,13 @@ gc_run_arg_source(const GcRun *run, GcArgSource *src)
 static GcScan
 describe_scan(const GcRun *run, const GcInputValue *in, const GcScanPart *part, GcAddr flags)
 {
-	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,.tile_shift = part->tile_shift,
+	GcScan		scan = {.flags = flags,.nsources = part->n,.first_tile = part->first_tile,
+	.tile_shift = part->tile_shift,
 	.timed = part->timed,.before = part->before};
 
 	gc_stop_with_run(run, &scan);
-	scan.sources = part->sources ? part->sources : run->memory.device_part + in->sources_off + part->first * sizeof(GcSource);
+	scan.sources = part->sources ? part->sources
+		: run->memory.device_part + in->sources_off + part->first * sizeof(GcSource);
 	scan.tiles_per_source = (in->max_rows + GC_ROWS_OF_TILE(scan) - 1) / GC_ROWS_OF_TILE(scan);
 	scan.ntiles = part->n * scan.tiles_per_source;
 	if (part->last && run->result.delivered)
@@ -457,7 +459,8 @@ plan_edge(const GcRun *run, int pipeline, GcPipelineKernel *k, u64 most)
 {
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[pipeline].input];
 
-	return k->variant.edge == GC_EDGE_MATERIALIZE ? plan_materialize(run, in, k, most) : plan_blocks(run, pipeline, in, k, most);
+	return k->variant.edge == GC_EDGE_MATERIALIZE ? plan_materialize(run, in, k, most)
+		: plan_blocks(run, pipeline, in, k, most);
 }
 
 /*-------------------------------------------------------------------------
@@ -548,13 +551,6 @@ gc_edge_allocate(GcRun *run)
 											  (unsigned long long) run->memory.edge_bytes / 1024);
 }
 
-void
-gc_edge_free(GcRun *run)
-{
-	gc_device_free(run->memory.edge_memory);
-	run->memory.edge_memory = 0;
-}
-
 /*-------------------------------------------------------------------------
  * Launches on both sides of an edge
  *-------------------------------------------------------------------------
@@ -570,7 +566,8 @@ fill_words(const GcRun *run, const EdgePlan *plan, const GcGrid *grid, u64 *word
 	words[GC_EDGE_WORD_RUNS] = plan->runs;
 	words[GC_EDGE_WORD_NSLOTS] = plan->nslots;
 	words[GC_EDGE_WORD_ENOUGH] = Max(ENOUGH_PACKETS * grid->threads, 1 << LEAST_PACKETS_LOG);
-	words[GC_EDGE_WORD_TILES] = run->request->edge_tile > 0 ? Max(run->request->edge_tile / GC_TILE_ROWS, 1) : PG_UINT32_MAX;
+	words[GC_EDGE_WORD_TILES] = run->request->edge_tile > 0 ? Max(run->request->edge_tile / GC_TILE_ROWS, 1)
+		: PG_UINT32_MAX;
 	words[GC_EDGE_WORD_FILLERS] = grid->blocks / 2;
 }
 

@@ -99,7 +99,6 @@ extern bool gc_edges_fit(const GcRun *run);
 
 /* Allocate memory for packets; all of the run's pipelines use it, one after another. */
 extern GcCode gc_edge_allocate(GcRun *run);
-extern void gc_edge_free(GcRun *run);
 
 /* Launch a pipeline's kernel, or kernels, where its steps have an edge between them. */
 extern GcCode gc_run_launch(GcRun *run, int pipeline, GcPipelineKernel *k, const GcGrid *grid, const GcScanPart *part,

@@ -128,7 +128,8 @@ has_passes(const GcProgram *p, int pipeline)
 static int
 add_split(GcPasses *ps, int pipeline, u16 first_key, u16 nkeys)
 {
-	ps->split[ps->nsplits] = (KeySplit) {.pipeline = pipeline,.first_key = first_key,.nkeys = nkeys,.parts = 1,.devices = 1};
+	ps->split[ps->nsplits] = (KeySplit) {.pipeline = pipeline,.first_key = first_key,.nkeys = nkeys,.parts = 1,
+		.devices = 1};
 	return ps->nsplits++;
 }
 
@@ -143,7 +144,8 @@ same_value(const GcProgram *p, u16 a, u16 b)
 		return true;
 	for (int i = 0; i < 3; i++)
 	{
-		if ((x.arg[i] == GC_NONE) != (y.arg[i] == GC_NONE) || (x.arg[i] != GC_NONE && !same_value(p, x.arg[i], y.arg[i])))
+		if ((x.arg[i] == GC_NONE) != (y.arg[i] == GC_NONE) ||
+			(x.arg[i] != GC_NONE && !same_value(p, x.arg[i], y.arg[i])))
 			return false;
 		x.arg[i] = y.arg[i] = GC_NONE;
 	}
@@ -247,7 +249,8 @@ are_group_keys(const GcProgram *p, int n, u16 first_key, u16 nkeys)
 	{
 		const GcExpr *e = &gc_exprs(p)[gc_refs(p)[first_key + k]];
 
-		if (e->op != GC_OP_COLUMN || gc_columns(p)[e->ref].input != gc_pipelines(p)[n].input || gc_columns(p)[e->ref].agg != GC_NONE)
+		if (e->op != GC_OP_COLUMN || gc_columns(p)[e->ref].input != gc_pipelines(p)[n].input ||
+			gc_columns(p)[e->ref].agg != GC_NONE)
 			return false;
 	}
 	return nkeys > 0;
@@ -346,7 +349,8 @@ find_main_split(GcPasses *ps)
 	const GcPPipeline *pl = &gc_pipelines(ps->p)[main];
 	int			found = GC_NOT_SPLIT;
 
-	if (pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_HASH || is_small(gc_bytes_of_sink(ps->r, main, false, false)))
+	if (pl->sink != GC_SINK_AGGREGATE || pl->group_mode != GC_GROUP_HASH ||
+		is_small(gc_bytes_of_sink(ps->r, main, false, false)))
 		return;
 	for (int i = 0; i < ps->nsplits && !has_rest(ps->p, main) && gc_sink_visits(pl) <= 1; i++)
 	{
@@ -525,7 +529,8 @@ disturbs_rest(const GcPasses *ps, int i)
 		return false;
 	for (int k = 0; k < ps->nsplits; k++)
 	{
-		if (k != i && ps->split[k].pipeline == s->pipeline && !ps->split[k].main_groups && count_passes(&ps->split[k]) > 1)
+		if (k != i && ps->split[k].pipeline == s->pipeline && !ps->split[k].main_groups &&
+			count_passes(&ps->split[k]) > 1)
 			return true;
 	}
 	return false;
@@ -601,8 +606,6 @@ gc_passes_grow(GcPasses *ps, GcCode code, u64 number)
 {
 	const KeySplit *s;
 
-	if (ps == NULL)
-		return false;
 	if (code == GC_RETRY_BUILD_FULL && number < ps->p->nbuilds)
 	{
 		s = split_of(ps, ps->of_build[number]);
@@ -644,14 +647,10 @@ add_build_split(const GcPasses *ps, GcSplits *splits, int b)
 GcSplits
 gc_passes_splits(const GcPasses *ps, int pipeline)
 {
-	GcSplits	splits;
-	const GcPPipeline *pl;
-	const int	owner = ps ? gc_sink_owner(ps->p, pipeline) : 0;
+	GcSplits	splits = {0};
+	const GcPPipeline *pl = &gc_pipelines(ps->p)[pipeline];
+	const int	owner = gc_sink_owner(ps->p, pipeline);
 
-	memset(&splits, 0, sizeof(splits));
-	if (ps == NULL)
-		return splits;
-	pl = &gc_pipelines(ps->p)[pipeline];
 	for (int i = 0; i < pl->nsteps; i++)
 	{
 		const GcPStep *step = &gc_steps(ps->p)[pl->first_step + i];
@@ -682,7 +681,8 @@ gc_passes_splits(const GcPasses *ps, int pipeline)
 u64
 gc_passes_word(const GcPasses *ps, const GcArgWord *w)
 {
-	const KeySplit *s = &ps->split[w->index < GC_SPLIT_GROUPS ? ps->of_build[w->index] : ps->of_groups[w->index - GC_SPLIT_GROUPS]];
+	const KeySplit *s = &ps->split[w->index < GC_SPLIT_GROUPS ? ps->of_build[w->index]
+								   : ps->of_groups[w->index - GC_SPLIT_GROUPS]];
 
 	if (!s->ranged)
 		return w->part == GC_SPLIT_PARTS ? s->parts : s->part;
@@ -712,7 +712,8 @@ gc_passes_first(const GcPasses *ps, int pipeline)
 {
 	for (int i = 0; ps && i < ps->nsplits; i++)
 	{
-		if (ps->split[i].pipeline == pipeline && !ps->split[i].main_groups && ps->split[i].part > first_part(ps, &ps->split[i]))
+		if (ps->split[i].pipeline == pipeline && !ps->split[i].main_groups &&
+			ps->split[i].part > first_part(ps, &ps->split[i]))
 			return false;
 	}
 	return true;

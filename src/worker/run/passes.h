@@ -39,7 +39,7 @@ extern bool gc_passes_plan(GcPasses *ps, bool columns, bool less);
  */
 extern bool gc_passes_grow(GcPasses *ps, GcCode code, u64 number);
 
-/* Splits of a pipeline's kernel; a word of its parameter.  ps may be NULL. */
+/* Splits of a pipeline's kernel; a word of its parameter. */
 extern GcSplits gc_passes_splits(const GcPasses *ps, int pipeline);
 extern u64	gc_passes_word(const GcPasses *ps, const GcArgWord *w);
 

@@ -63,8 +63,8 @@ make_result(GcRun *run, u64 n, u64 stride)
 	if (is_keyed(run))
 		key_bytes = n * key_words(run) * 8;
 	StaticAssertStmt(GC_NFLAGS * sizeof(u32) <= GC_TIMES_AT, "times lie behind the flags");
-	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_PACKETS_AT && GC_HELD_AT < GC_DONE_AT,
-					 "and before what tells that all is done");
+	StaticAssertStmt(GC_TIMES_AT + GC_NTIMES * sizeof(u64) <= GC_BLOCKS_AT && GC_BLOCKS_AT < GC_PACKETS_AT &&
+					 GC_HELD_AT < GC_DONE_AT, "and before what tells that all is done");
 	size = MAXALIGN(sizeof(GcResult)) + GC_FLAGS_ROOM + word_bytes + key_bytes;
 	result = gc_arena_alloc(size);
 	if (result == NULL)
@@ -95,14 +95,16 @@ result_flags(GcResult *result)
 static GcAddr
 group_words_at(const GcRun *run)
 {
-	return run->result.gather || run->result.choose ? run->memory.gathered : run->memory.sinks[run->p->npipelines - 1].groups;
+	return run->result.gather || run->result.choose ? run->memory.gathered
+		: run->memory.sinks[run->p->npipelines - 1].groups;
 }
 
 /* And their keys, or numbers. */
 static GcAddr
 group_keys_at(const GcRun *run)
 {
-	return run->result.gather || run->result.choose ? run->memory.gathered_keys : run->memory.sinks[run->p->npipelines - 1].group_keys;
+	return run->result.gather || run->result.choose ? run->memory.gathered_keys
+		: run->memory.sinks[run->p->npipelines - 1].group_keys;
 }
 
 /* GcRunResult.delivers. */
@@ -129,7 +131,8 @@ gc_run_make_result(GcRun *run)
 	bool		keyed = is_keyed(run);
 
 	run->result.early = run->main->sink == GC_SINK_ROWS ? 0
-		: keyed ? Min(run->result.choose ? gc_run_main_sink(run)->rows_cap : gc_run_main_sink(run)->ngroups, EARLY_GROUPS)
+		: keyed
+		? Min(run->result.choose ? gc_run_main_sink(run)->rows_cap : gc_run_main_sink(run)->ngroups, EARLY_GROUPS)
 		: gc_run_main_sink(run)->ngroups;
 	run->result.block = make_result(run, run->result.early, 0);
 	if (run->result.block == NULL)
@@ -180,7 +183,8 @@ fetch_rest(GcRun *run, u64 n)
 								 run->memory.sinks[run->p->npipelines - 1].rows + c * gc_run_main_sink(run)->rows_cap * 8, n * 8, &run->err);
 		return code;
 	}
-	code = gc_copy_out(run->memory.stream, result->words, group_words_at(run), n * run->main->group_words * 8, &run->err);
+	code = gc_copy_out(run->memory.stream, result->words, group_words_at(run), n * run->main->group_words * 8,
+					   &run->err);
 	if (code == GC_OK)
 		code = gc_copy_out(run->memory.stream, result->keys, group_keys_at(run), n * key_words(run) * 8, &run->err);
 	return code;
@@ -266,8 +270,8 @@ check_flags(GcRun *run, const u32 *flags, int pipeline, int build)
 		case GC_RETRY_GROUPS:
 			return gc_fail_number(&run->err, code, pipeline, "The group table is full.");
 		case GC_RETRY_ROWS:
-			return gc_fail_number(&run->err, code, (u64) pipeline << 32 | flags[GC_FLAG_ROWS], "The result has %u rows.",
-								  flags[GC_FLAG_ROWS]);
+			return gc_fail_number(&run->err, code, (u64) pipeline << 32 | flags[GC_FLAG_ROWS],
+								  "The result has %u rows.", flags[GC_FLAG_ROWS]);
 		default:
 			return GC_OK;
 	}
@@ -345,11 +349,13 @@ us_between(u64 began_ns, u64 ended_ns)
 static void
 log_copies(const GcRun *run, GcWaveKind kind, const GcCopies *copies, float ms)
 {
-	GcWaveRecord r = {.kind = kind,.pid = gc_slot_pid(run->slot),.began = copies->at,.copies_us = ms * 1000,.requests = 1,
+	GcWaveRecord r = {.kind = kind,.pid = gc_slot_pid(run->slot),.began = copies->at,.copies_us = ms * 1000,
+	.requests = 1,
 	.device = gc_my_device()};
 
 	r.lookups = kind == GC_REQUEST_COPIED ? run->memory.copied_lookups : 0;
-	r.bytes = kind == GC_REQUEST_COPIED ? run->memory.copied_columns + run->memory.copied_lookups : run->result.block->size;
+	r.bytes = kind == GC_REQUEST_COPIED ? run->memory.copied_columns + run->memory.copied_lookups
+		: run->result.block->size;
 	gc_wavelog_add(&r);
 }
 
@@ -358,7 +364,8 @@ gc_run_note_fetched(GcRun *run)
 {
 	if (run->result.fetch.began == NULL)
 		return;
-	log_copies(run, GC_RESULT_COPIED, &run->result.fetch, gc_worker.ops->event_ms(run->result.fetch.began, run->scan.done));
+	log_copies(run, GC_RESULT_COPIED, &run->result.fetch,
+			   gc_worker.ops->event_ms(run->result.fetch.began, run->scan.done));
 	gc_worker.ops->event_put(gc_worker.dev, run->result.fetch.began);
 	run->result.fetch.began = NULL;
 }
@@ -372,7 +379,8 @@ note_groups(GcRun *run, GcRunInfo *info)
 {
 	for (int n = 0; n < run->p->npipelines - 1; n++)
 	{
-		const u64  *times = (const u64 *) ((const char *) (run->request->group_flags + n * GC_GROUP_FLAG_WORDS) + GC_TIMES_AT);
+		const u64  *times = (const u64 *) ((const char *) (run->request->group_flags + n * GC_GROUP_FLAG_WORDS) +
+										   GC_TIMES_AT);
 		GcPipelineKernel *k = run->kernels.of[n];
 		float		us;
 
@@ -522,8 +530,6 @@ gc_run_join_parts(GcRun *run)
 	u64			n = 0;
 	ListCell   *lc;
 
-	if (run->result.parts == NIL)
-		return GC_OK;
 	gc_run_keep_part(run);
 	foreach(lc, run->result.parts)
 		n += ((GcResult *) lfirst(lc))->count;

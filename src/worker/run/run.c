@@ -66,8 +66,8 @@ gc_run_join(GcRun *run, List *runs)
 	{
 		GcRun	   *other = lfirst(lc);
 
-		if (other->leader == NULL && !other->schedule.stopped && other->state != RUN_FINISHED && run->state != RUN_FINISHED &&
-			same_request(other->request, run->request))
+		if (other->leader == NULL && !other->schedule.stopped && other->state != RUN_FINISHED &&
+			run->state != RUN_FINISHED && same_request(other->request, run->request))
 		{
 			MemoryContext old = MemoryContextSwitchTo(other->cxt);
 
@@ -110,7 +110,7 @@ ask_kernels(GcRun *run)
 {
 	for (int i = 0; i < run->p->npipelines && run->state != RUN_FINISHED; i++)
 	{
-		const GcSplits splits = gc_passes_splits(run->scan.passes, i);
+		const GcSplits splits = run->scan.passes ? gc_passes_splits(run->scan.passes, i) : (GcSplits) {0};
 
 		if (i + 1 == run->p->select && !run->result.choose)
 			continue;
@@ -289,11 +289,9 @@ static void
 release_device(GcRun *run)
 {
 	gc_wave_scans_leave(run);
-	gc_run_free_memory(run);
-	gc_edge_free(run);
 	run->hooks->gives_back(run);
 	gc_main_launch_leave(&run->schedule);
-	gc_run_end_stream(run);
+	gc_run_free_memory(run);
 	gc_run_free_parts(run);
 	gc_run_leave_admitted(run, false);
 }
@@ -376,7 +374,8 @@ typedef struct GcScanKind
 static GcScanStep
 launch_part(GcRun *run, const GcScanLaunch *launch, GcPairs pairs, bool last, GcScanStep step)
 {
-	const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = launch->first_tile,.timed = true,
+	const GcScanPart part = {.n = run->request->inputs[run->main->input].nsources,.first_tile = launch->first_tile,
+	.timed = true,
 	.whole_shared = run->schedule.launch->whole_shared,.pairs = pairs,.last = last};
 
 	if (gc_run_launch(run, run->p->npipelines - 1, launch->k, launch->grid, &part, run->memory.sink) != GC_OK)
@@ -440,7 +439,8 @@ end_piece(GcRun *run, bool fetched)
 
 	if (!has_more_pieces(run))
 		return false;
-	s->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &s->pairs, &s->piece, gc_us_since(s->piece_began));
+	s->piece_pairs = gc_pairs_next(run->request, run->p->npipelines - 1, &s->pairs, &s->piece,
+								   gc_us_since(s->piece_began));
 	return true;
 }
 
@@ -597,10 +597,10 @@ end_run(GcRun *run, GcCode code)
 	const u64	number = run->err.number;
 	bool		again;
 
-	if (code == GC_OK)
+	if (code == GC_OK && run->result.parts != NIL)
 		code = gc_run_join_parts(run);
 	run->err.code = code;
-	again = gc_passes_grow(run->scan.passes, code, number) && !gc_slot_abandoned(run->slot);
+	again = run->scan.passes && gc_passes_grow(run->scan.passes, code, number) && !gc_slot_abandoned(run->slot);
 	if (again)
 	{
 		gc_run_unstart(run);
@@ -677,46 +677,16 @@ advance_running(GcRun *run, int others)
  *-------------------------------------------------------------------------
  */
 
-/* Columns leave the room that builds and groups take, which come behind them. */
-static GcCode
-upload_main_columns(GcRun *run)
-{
-	GcCode		code;
-
-	gc_device_reserve(run->memory.claim.state_bytes);
-	code = gc_run_upload_columns(run, run->p->npipelines - 1);
-	gc_device_reserve(0);
-	return code;
-}
-
-/* Queue everything that comes before the main kernel. */
+/* The scan begins, and everything is queued that comes before the main kernel. */
 static GcCode
 prepare(GcRun *run)
 {
-	const GcDeviceOps *ops = gc_worker.ops;
-	int			main = run->p->npipelines - 1;
-	GcCode		code;
-
 	if (!run->schedule.begun)
 		gc_request_begins(run->slot);
 	run->schedule.begun = true;
 	memset(&run->err, 0, sizeof(run->err));
 	scan_kind(run)->begin(run);
-	run->memory.stream = ops->stream_get(gc_worker.dev, &run->err);
-	if (run->memory.stream == NULL)
-		return run->err.code;
-	if ((code = gc_run_make_result(run)) != GC_OK || (code = gc_run_upload(run)) != GC_OK ||
-		(code = gc_run_allocate(run)) != GC_OK || (code = gc_edge_allocate(run)) != GC_OK ||
-		(code = upload_main_columns(run)) != GC_OK)
-		return code;
-	if ((code = gc_run_first_builds(run)) != GC_OK || (code = gc_run_below(run, main)) != GC_OK ||
-		(code = ops->fill(run->memory.stream, run->memory.sink, 0, run->memory.sink_zero, &run->err)) != GC_OK)
-		return code;
-	if (run->memory.copied)
-		run->memory.built = ops->event_timed(run->memory.stream, &run->err);
-	else if (run->memory.copies.began)
-		run->memory.copied = ops->event_timed(run->memory.stream, &run->err);
-	return run->err.code;
+	return gc_run_make_result(run) == GC_OK ? gc_run_prepare(run) : run->err.code;
 }
 
 /* Is a pipeline whose kernel writes packets to be scanned in waves?  Such a scan has none. */
@@ -754,10 +724,10 @@ advance_waiting(GcRun *run, int others)
 	if (!gc_run_admit(run))
 		return false;
 	/* Builds queue all their waves.  Alone, the request itself holds the memory that it lacks. */
-	gc_device_may_wait(others == 0);
+	gc_worker.may_wait = others == 0;
 	run->memory.prepared_alone = others == 0;
 	code = prepare(run);
-	gc_device_may_wait(false);
+	gc_worker.may_wait = false;
 	if (code == GC_OK)
 	{
 		run->state = RUN_READY;
@@ -805,7 +775,7 @@ advance_ready(GcRun *run, int others)
 	if (run->state == RUN_FINISHED)
 		return true;
 
-	if (!gc_slot_abandoned(run->slot) || run->followers != NIL)
+	if (gc_run_wanted(run))
 		return false;
 	prepared = gc_run_prepared(run);
 	if (prepared && gc_worker.ops->event_done(prepared, &done, &run->err) == GC_OK && !done)

@@ -110,6 +110,23 @@ gc_run_holds_device(const GcRun *run)
 	return run->state == RUN_READY || gc_run_on_device(run);
 }
 
+/* Does a session wait for the run, or another run? */
+static inline bool
+gc_run_wanted(const GcRun *run)
+{
+	return !gc_slot_abandoned(run->slot) || run->followers != NIL;
+}
+
+/* If not, run->err says so. */
+static inline bool
+gc_run_nobody_waits(GcRun *run)
+{
+	if (gc_run_wanted(run))
+		return false;
+	gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
+	return true;
+}
+
 /* Has the device failed, so that nothing else will work either? */
 static inline bool
 gc_run_device_failed(const GcRun *run)

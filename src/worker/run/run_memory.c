@@ -22,8 +22,8 @@
 /*
  * Allocate flags and sink of the main kernel, in one piece, with the groups that are chosen or collected.
  */
-GcCode
-gc_run_allocate(GcRun *run)
+static GcCode
+allocate(GcRun *run)
 {
 	const int	main = run->p->npipelines - 1;
 	const GcChosenMemory chosen = gc_chosen_memory(run->request, run->result.gather, run->result.choose);
@@ -120,7 +120,8 @@ compute_text(GcRun *run, int i, u64 *copied)
 	u32			filled;
 	GcCode		code;
 
-	run->memory.lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width, &filled,
+	run->memory.lookups[i] = gc_device_lookup_computed(gc_dict_contents(v->dict).id, v->function, v->count, v->width,
+													   &filled,
 												run->memory.stream, &run->err);
 	if (run->memory.lookups[i] == NULL)
 		return run->err.code;
@@ -129,12 +130,14 @@ compute_text(GcRun *run, int i, u64 *copied)
 		pg_atomic_fetch_add_u64(&gc_stats()->lookups_shared, 1);
 		return GC_OK;
 	}
-	dict = run->memory.dicts[i] = gc_device_dict_use(v->dict, v->count, run->memory.stream, &run->memory.copies, copied, &run->err);
+	dict = run->memory.dicts[i] = gc_device_dict_use(v->dict, v->count, run->memory.stream, &run->memory.copies, copied,
+													 &run->err);
 	if (dict == NULL)
 		return run->err.code;
 	pg_atomic_fetch_add_u64(&gc_stats()->lookups_made, 1);
 	code = launch_text(run, v, dict, run->memory.lookups[i], filled);
-	return code == GC_OK ? gc_device_lookup_filled(run->memory.lookups[i], v->count, run->memory.stream, &run->err) : code;
+	return code == GC_OK ? gc_device_lookup_filled(run->memory.lookups[i], v->count, run->memory.stream, &run->err)
+		: code;
 }
 
 /* Have the lookup tables on the device that do not travel with the request. */
@@ -152,7 +155,8 @@ have_lookups(GcRun *run)
 			code = compute_text(run, i, &copied);
 		else if (v->shared)
 		{
-			run->memory.lookups[i] = gc_device_lookup_use(v->shared, run->memory.stream, &run->memory.copies, &copied, &run->err);
+			run->memory.lookups[i] = gc_device_lookup_use(v->shared, run->memory.stream, &run->memory.copies, &copied,
+														  &run->err);
 			code = run->memory.lookups[i] ? GC_OK : run->err.code;
 		}
 	}
@@ -206,8 +210,8 @@ upload_device_part(GcRun *run)
 	return gc_copy_in(run->memory.stream, run->memory.device_part, r->device_part, r->device_bytes, &run->err);
 }
 
-GcCode
-gc_run_upload(GcRun *run)
+static GcCode
+upload(GcRun *run)
 {
 	GcCode		code = upload_device_part(run);
 
@@ -238,7 +242,6 @@ upload_columns(GcRun *run, int pipeline)
 									  run->memory.copied ? NULL : &run->memory.copies, &copied, &run->err);
 		if (run->memory.tables[c] == NULL)
 			return run->err.code;
-		gc_table_uploaded(run->memory.tables[c], run->memory.stream);
 		info->copied_bytes += copied;
 		run->memory.copied_columns += run->memory.copied ? 0 : copied;
 		if (pipeline == run->p->npipelines - 1)
@@ -248,8 +251,8 @@ upload_columns(GcRun *run, int pipeline)
 }
 
 /* Have the columns that a pipeline reads on the device, or memory to scan them in waves. */
-GcCode
-gc_run_upload_columns(GcRun *run, int pipeline)
+static GcCode
+have_columns(GcRun *run, int pipeline)
 {
 	GcCode		code;
 
@@ -276,10 +279,8 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 	if (run->memory.tables[c])
 		return GC_OK;
 	run->memory.tables[c] = gc_table_use(in->dir, run->request->columns[c].dir_column,
-								  (const GcSource *) (run->request->device_part + in->sources_off), gc_cached_sources(in), 1,
-								  stream, NULL, &copied, err);
-	if (run->memory.tables[c])
-		gc_table_uploaded(run->memory.tables[c], stream);
+								  (const GcSource *) (run->request->device_part + in->sources_off),
+								  gc_cached_sources(in), 1, stream, NULL, &copied, err);
 	gc_slot_run_info(run->slot)->copied_bytes += copied;
 	return run->memory.tables[c] ? GC_OK : err->code;
 }
@@ -293,7 +294,8 @@ gc_run_have_column(GcRun *run, int input, int c, GcStream *stream, GcError *err)
 static bool
 makes_groups_alone(const GcRun *run, int pipeline)
 {
-	if (run->memory.sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->scan.passes || run->scan.waves[pipeline] ||
+	if (run->memory.sinks[pipeline].memory == 0 || pipeline == run->p->npipelines - 1 || run->scan.passes ||
+		run->scan.waves[pipeline] ||
 		gc_pipelines(run->p)[pipeline].sink != GC_SINK_AGGREGATE || gc_pairs_of(run->request, pipeline).slices > 0)
 		return false;
 	for (int n = 0; n < run->p->npipelines; n++)
@@ -313,7 +315,8 @@ tile_shift(const GcRun *run, const GcPipelineKernel *k, const GcInputValue *in, 
 {
 	if (gc_has_packets(k) || run->scan.passes)
 		return 0;
-	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS, threads * k->variant.vec);
+	return gc_sched_tile_shift(&gc_worker.profile, (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS, GC_TILE_ROWS,
+							   threads * k->variant.vec);
 }
 
 /* Queue a kernel other than the main one, on the whole device. */
@@ -326,10 +329,11 @@ gc_run_launch_whole(GcRun *run, int pipeline, GcAddr flags)
 	GcScanPart	part = {.n = in->nsources};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	GcPairs		pairs = gc_pairs_of(run->request, pipeline);
-	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of ? gc_group_blocks(in)
+	u64			tiles = gc_inputs(run->p)[pl->input].groups_of || gc_inputs(run->p)[pl->input].unmatched_of
+		? gc_group_blocks(in)
 		: pairs.slices > 0 ? gc_pairs_blocks(pairs.count, threads) : (in->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS;
 	GcGrid		grid;
-	GcCode		code = gc_run_upload_columns(run, pipeline);
+	GcCode		code = have_columns(run, pipeline);
 
 	if (pairs.slices == 0 && !gc_inputs(run->p)[pl->input].groups_of && !gc_inputs(run->p)[pl->input].unmatched_of)
 		part.tile_shift = tile_shift(run, k, in, threads);
@@ -556,8 +560,8 @@ is_wanted(const GcRun *run, int b)
  * Others may share a build that is being filled, if it rests on no other.  So these come first: the work behind them on
  * the stream may take long.  Parts of builds come with the passes that want them.
  */
-GcCode
-gc_run_first_builds(GcRun *run)
+static GcCode
+first_builds(GcRun *run)
 {
 	GcCode		code = GC_OK;
 
@@ -581,9 +585,35 @@ gc_run_below(GcRun *run, int pipeline)
 	{
 		if (gc_is_arm_of(run->p, n, pipeline) && (code = have_groups(run, n)) == GC_OK &&
 			(code = have_builds(run, n)) == GC_OK)
-			code = gc_run_upload_columns(run, n);
+			code = have_columns(run, n);
 	}
 	return code;
+}
+
+/* Columns of the main pipeline leave the room that builds and groups take, which come behind them. */
+GcCode
+gc_run_prepare(GcRun *run)
+{
+	const GcDeviceOps *ops = gc_worker.ops;
+	const int	main = run->p->npipelines - 1;
+	GcCode		code;
+
+	run->memory.stream = ops->stream_get(gc_worker.dev, &run->err);
+	if (run->memory.stream == NULL)
+		return run->err.code;
+	if ((code = upload(run)) != GC_OK || (code = allocate(run)) != GC_OK || (code = gc_edge_allocate(run)) != GC_OK)
+		return code;
+	gc_worker.reserved = run->memory.claim.state_bytes;
+	code = have_columns(run, main);
+	gc_worker.reserved = 0;
+	if (code != GC_OK || (code = first_builds(run)) != GC_OK || (code = gc_run_below(run, main)) != GC_OK ||
+		(code = ops->fill(run->memory.stream, run->memory.sink, 0, run->memory.sink_zero, &run->err)) != GC_OK)
+		return code;
+	if (run->memory.copied)
+		run->memory.built = ops->event_timed(run->memory.stream, &run->err);
+	else if (run->memory.copies.began)
+		run->memory.copied = ops->event_timed(run->memory.stream, &run->err);
+	return run->err.code;
 }
 
 /*-------------------------------------------------------------------------
@@ -619,6 +649,24 @@ gc_run_await(GcRun *run)
 		gc_worker.ops->event_put(gc_worker.dev, event);
 }
 
+/* Events, and the stream. */
+static void
+end_stream(GcRun *run)
+{
+	GcEvent	  **events[] = {&run->memory.copies.began, &run->result.fetch.began, &run->memory.copied,
+	&run->memory.built, &run->memory.prepared, &run->scan.done};
+
+	for (int i = 0; i < lengthof(events); i++)
+	{
+		if (*events[i])
+			gc_worker.ops->event_put(gc_worker.dev, *events[i]);
+		*events[i] = NULL;
+	}
+	if (run->memory.stream)
+		gc_worker.ops->stream_put(gc_worker.dev, run->memory.stream);
+	run->memory.stream = NULL;
+}
+
 void
 gc_run_free_memory(GcRun *run)
 {
@@ -636,8 +684,7 @@ gc_run_free_memory(GcRun *run)
 		if (m->builds[i])
 			gc_build_release(m->builds[i]);
 		m->builds[i] = NULL;
-		gc_device_free(m->matched[i]);
-		m->matched[i] = 0;
+		gc_device_drop(&m->matched[i]);
 	}
 	for (int i = 0; i < run->p->nluts; i++)
 	{
@@ -651,31 +698,12 @@ gc_run_free_memory(GcRun *run)
 	if (m->device_part_owned)
 		gc_device_free(m->device_part);
 	m->device_part_owned = false;
-	gc_device_free(m->bitmaps);
-	m->bitmaps = 0;
-	for (int i = 0; i < run->p->npipelines; i++)
-	{
-		if (i < run->p->npipelines - 1)
-			gc_device_free(m->sinks[i].memory);
-		m->sinks[i].memory = 0;
-	}
-	gc_device_free(m->sink);
-	m->sink = 0;
-}
-
-void
-gc_run_end_stream(GcRun *run)
-{
-	GcEvent	  **events[] = {&run->memory.copies.began, &run->result.fetch.began, &run->memory.copied, &run->memory.built,
-	&run->memory.prepared, &run->scan.done};
-
-	for (int i = 0; i < lengthof(events); i++)
-	{
-		if (*events[i])
-			gc_worker.ops->event_put(gc_worker.dev, *events[i]);
-		*events[i] = NULL;
-	}
-	if (run->memory.stream)
-		gc_worker.ops->stream_put(gc_worker.dev, run->memory.stream);
-	run->memory.stream = NULL;
+	gc_device_drop(&m->bitmaps);
+	/* That of the main one is m->sink. */
+	m->sinks[run->p->npipelines - 1].memory = 0;
+	for (int i = 0; i < run->p->npipelines - 1; i++)
+		gc_device_drop(&m->sinks[i].memory);
+	gc_device_drop(&m->sink);
+	gc_device_drop(&m->edge_memory);
+	end_stream(run);
 }

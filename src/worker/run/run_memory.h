@@ -49,11 +49,10 @@ typedef struct GcRunMemory
 	bool		prepared_alone; /* no other request had device memory when these were queued */
 } GcRunMemory;
 
-/* Each of these queues on the run's stream. */
-extern GcCode gc_run_upload(GcRun *run);
-extern GcCode gc_run_allocate(GcRun *run);
-extern GcCode gc_run_upload_columns(GcRun *run, int pipeline);
-extern GcCode gc_run_first_builds(GcRun *run);
+/* Have a stream, and queue everything on it that comes before the main kernel. */
+extern GcCode gc_run_prepare(GcRun *run);
+
+/* Of that, for a later pass: all that a pipeline and its arms read, but the pipeline's own columns. */
 extern GcCode gc_run_below(GcRun *run, int pipeline);
 
 /*
@@ -80,8 +79,7 @@ extern void gc_run_not_prepared(GcRun *run);
 /* Wait until all is over that is queued on the run's stream. */
 extern void gc_run_await(GcRun *run);
 
-/* The device no longer uses it: give back the memory; events, and the stream. */
+/* The device no longer uses it: give back the memory, events, and the stream. */
 extern void gc_run_free_memory(GcRun *run);
-extern void gc_run_end_stream(GcRun *run);
 
 #endif							/* GC_RUN_MEMORY_H */

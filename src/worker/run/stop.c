@@ -97,22 +97,6 @@ write_word(int word, u32 ticket)
 		(void) gc_worker.ops->copy_in(stream, kernels_words + word * sizeof(u32), &words[word], sizeof(u32), NULL);
 }
 
-/* Does a session wait for the run, or another run? */
-static bool
-wanted(const GcRun *run)
-{
-	return !gc_slot_abandoned(run->slot) || run->followers != NIL;
-}
-
-bool
-gc_run_nobody_waits(GcRun *run)
-{
-	if (wanted(run))
-		return false;
-	gc_fail(&run->err, GC_CANCELLED, "The request was abandoned.");
-	return true;
-}
-
 /* Is this table of the run, or of a text program's results, still being filled?  A part of a build may come again. */
 static bool
 filling_build(const GcRun *run, const GcBuildTable *t)
@@ -137,7 +121,7 @@ needed(const GcRun *run, List *runs)
 	{
 		const GcRun *other = lfirst(lc);
 
-		if (other == run || other->leader || !wanted(other))
+		if (other == run || other->leader || !gc_run_wanted(other))
 			continue;
 		for (int b = 0; b < run->p->nbuilds; b++)
 		{
@@ -207,7 +191,7 @@ gc_stop_abandoned(List *runs)
 	{
 		GcRun	   *run = lfirst(lc);
 
-		if (!run->schedule.stopped && run->memory.stream && !wanted(run) && !needed(run, runs))
+		if (!run->schedule.stopped && run->memory.stream && !gc_run_wanted(run) && !needed(run, runs))
 			stop(run, runs);
 	}
 }

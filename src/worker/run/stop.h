@@ -19,9 +19,6 @@ extern void gc_stop_init(GcAddr room);
 /* A number that no other request or launch has. */
 extern u32	gc_stop_ticket(void);
 
-/* Has every session left that waits for the run?  Then run->err says so. */
-extern bool gc_run_nobody_waits(GcRun *run);
-
 /* A launch that ends early if its run is stopped. */
 extern void gc_stop_with_run(const GcRun *run, GcScan *scan);
 

@@ -75,7 +75,8 @@ gc_wave_scan_possible(const GcRun *run)
 static const GcSource *
 sources_of(const GcRun *run, int pipeline)
 {
-	return (const GcSource *) (run->request->device_part + run->request->inputs[gc_pipelines(run->p)[pipeline].input].sources_off);
+	return (const GcSource *) (run->request->device_part +
+							   run->request->inputs[gc_pipelines(run->p)[pipeline].input].sources_off);
 }
 
 /* The columns that a pipeline reads: their numbers in the program and in the directory.  Returns how many. */
@@ -202,7 +203,8 @@ launch_wave(void *arg, const GcWavePart *part, GcError *err)
 	const bool	is_main = scan->pipeline == run->p->npipelines - 1;
 	const GcInputValue *in = &run->request->inputs[gc_pipelines(run->p)[scan->pipeline].input];
 	const u64	tiles = part->nsources * (u64) ((in->max_rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS);
-	const GcGrid grid = wave_grid(run, scan->pipeline, k, part, Min(tiles, (part->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
+	const GcGrid grid = wave_grid(run, scan->pipeline, k, part,
+								  Min(tiles, (part->rows + GC_TILE_ROWS - 1) / GC_TILE_ROWS));
 	GcScanPart	p = {.n = part->nsources,.timed = is_main,.sources = part->sources,.columns = scan->addresses,
 	.last = is_main && scan->last && part->last,.link_bytes = part->in_place_price};
 	GcCode		code;

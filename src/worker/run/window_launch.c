@@ -115,7 +115,8 @@ sort_rows(Windowing *w)
 
 	w->order = 1;
 	if ((code = step(w, GC_WINDOW_CLEAR, 0, 1, 1)) != GC_OK ||
-		(code = step(w, GC_WINDOW_RANGES, 0, (cap + GC_WINDOW_PLACES - 1) / GC_WINDOW_PLACES, GC_WINDOW_PLACES)) != GC_OK ||
+		(code = step(w, GC_WINDOW_RANGES, 0, (cap + GC_WINDOW_PLACES - 1) / GC_WINDOW_PLACES,
+					 GC_WINDOW_PLACES)) != GC_OK ||
 		(code = step(w, GC_WINDOW_PACK, 0, cap, 1)) != GC_OK)
 		return code;
 	code = step(w, GC_WINDOW_SORT, 0, units, GC_WINDOW_RUN);
@@ -167,7 +168,8 @@ sorts_alike(const GcPWindow *sorted, const GcPWindow *window)
 	const u16	keys = (u16) ((1u << window->nkeys) - 1);
 
 	return window->nkeys <= sorted->nkeys && memcmp(sorted->keys, window->keys, window->nkeys) == 0 &&
-		((sorted->descending ^ window->descending) & keys) == 0 && ((sorted->nulls_first ^ window->nulls_first) & keys) == 0;
+		((sorted->descending ^ window->descending) & keys) == 0 &&
+		((sorted->nulls_first ^ window->nulls_first) & keys) == 0;
 }
 
 /* Compute window number n; rows are in its order. */
@@ -189,7 +191,8 @@ do_window(Windowing *w, int n)
 	if (gc_windows(p)[n].frame == GC_FRAME_RANGE)
 		w->args.w[GC_WINDOW_BY] = column_of(w, gc_windows(p)[n].by);
 	w->args.w[GC_WINDOW_FN] = GC_OVER_NONE;
-	if (code != GC_OK || (code = step(w, GC_WINDOW_MARK, 0, w->args.w[GC_WINDOW_CAP], 1)) != GC_OK || (code = scan(w)) != GC_OK)
+	if (code != GC_OK || (code = step(w, GC_WINDOW_MARK, 0, w->args.w[GC_WINDOW_CAP], 1)) != GC_OK ||
+		(code = scan(w)) != GC_OK)
 		return code;
 	code = step(w, GC_WINDOW_NUMBER, 0, w->args.w[GC_WINDOW_CAP], 1);
 	for (u16 i = 0; i < w->pl->nouts && code == GC_OK; i++)
@@ -211,7 +214,8 @@ sort_and_compute(Windowing *w, const GcPWindow *sorted, u32 *todo)
 	w->args.w[GC_WINDOW_NKEYS] = sorted->nkeys;
 	for (int k = 0; k < sorted->nkeys; k++)
 		w->args.w[GC_WINDOW_KEYS + k] = column_of(w, sorted->keys[k]) |
-			(sorted->descending >> k & 1 ? GC_WINDOW_DESCENDING : 0) | (sorted->nulls_first >> k & 1 ? GC_WINDOW_NULLS_FIRST : 0);
+			(sorted->descending >> k & 1 ? GC_WINDOW_DESCENDING : 0) |
+			(sorted->nulls_first >> k & 1 ? GC_WINDOW_NULLS_FIRST : 0);
 	if (code == GC_OK)
 		code = sort_rows(w);
 	for (int n = 0; n < w->run->p->nwindows && code == GC_OK; n++)

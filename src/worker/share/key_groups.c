@@ -629,8 +629,7 @@ lay_out(GcGroupCoded *c, const GcRun *run)
 	gc_device_label(c->data, GC_MEMORY_COLUMNS);
 	if (c->data != 0 && lay_out_derived(&c->column, dir, run->schedule.scan_chunks, c->width, c->data))
 		return true;
-	gc_device_free(c->data);
-	c->data = 0;
+	gc_device_drop(&c->data);
 	return false;
 }
 
@@ -663,6 +662,6 @@ gc_key_groups_write(GcScanMembers *scan, int k, GcAddr source, u32 readers)
 	args.w[2] = (u64) column->base;
 	args.w[3] = column->range;
 	args.w[4] = c->key_groups;
-	return write_derived(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed), &args,
-						 GC_KEY_GROUP_WRITER_WORDS);
+	return write_derived(scan, &c->column, readers, gc_fixed_kernel(GC_FIXED_KEY_GROUP_WRITER, scan->err, &failed),
+						 &args, GC_KEY_GROUP_WRITER_WORDS);
 }

@@ -76,7 +76,8 @@ lay_out_predicates(GcRun *run)
 	u64			bytes = 0;
 
 	run->schedule.share->predicates = MemoryContextAlloc(run->cxt, s->predicates.ncolumns * sizeof(GcPredicateBitmap));
-	run->schedule.share->direct_tables = MemoryContextAllocZero(run->cxt, (run->p->nbuilds + 1) * sizeof(GcPredicateBitmap));
+	run->schedule.share->direct_tables = MemoryContextAllocZero(run->cxt,
+																(run->p->nbuilds + 1) * sizeof(GcPredicateBitmap));
 	for (int q = 0; q < s->predicates.ncolumns; q++)
 	{
 		i16			c = s->columns[s->predicates.column[q]];
@@ -89,12 +90,14 @@ lay_out_predicates(GcRun *run)
 	{
 		i16			c = s->columns[s->predicates.lookup[i].column];
 
-		run->schedule.share->direct_tables[s->predicates.lookup[i].build] = (GcPredicateBitmap) {.bits = bytes,.base = s->set->column[c].base,
+		run->schedule.share->direct_tables[s->predicates.lookup[i].build] = (GcPredicateBitmap) {.bits = bytes,
+			.base = s->set->column[c].base,
 		.range = s->set->column[c].range,.dir_column = c};
 		bytes += direct_table_bytes(&s->set->column[c], gc_direct_bytes(s->p, s->predicates.lookup[i].build));
 	}
 	if (may_be_direct(run))
-		run->schedule.share->predicate_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes, false) : gc_device_alloc(bytes);
+		run->schedule.share->predicate_bits = bytes > MANY_BYTES ? gc_device_alloc_spare(bytes, false)
+			: gc_device_alloc(bytes);
 	for (int q = 0; q < s->predicates.ncolumns; q++)
 		run->schedule.share->predicates[q].bits += run->schedule.share->predicate_bits;
 	for (int b = 0; b < run->p->nbuilds; b++)
@@ -181,7 +184,8 @@ gc_predicates_test(GcRun *run, int others)
 		return;
 	/* Some of its kernels may be there already: then it need not wait for the next time. */
 	gc_selection_improve(s->set);
-	if (!gc_selection_shape_ready(s) || !gc_selection_covers(s->set->selector, s) || gc_fixed_kernel(GC_FIXED_MERGE, &err, &failed) == NULL ||
+	if (!gc_selection_shape_ready(s) || !gc_selection_covers(s->set->selector, s) ||
+		gc_fixed_kernel(GC_FIXED_MERGE, &err, &failed) == NULL ||
 		!(has_peers ? forced || pays_with_peers(run, others) : pays_alone(run)))
 		return;
 	if (!lay_out_predicates(run))

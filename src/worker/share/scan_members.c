@@ -173,7 +173,6 @@ gc_scan_complete(const GcScanMembers *scan)
 								 stream, NULL, &copied, scan->err);
 		if (code != GC_OK)
 			return code;
-		gc_table_uploaded(table, stream);
 		gc_slot_run_info(scan->run[m]->slot)->copied_bytes += copied;
 	}
 	return GC_OK;

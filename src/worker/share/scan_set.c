@@ -304,8 +304,8 @@ kind_of(const GcProgram *p, int pipeline, const GcVariantDemand *demand)
 
 		if (step->type != GC_STEP_PROBE)
 			continue;
-		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || step->join == GC_JOIN_LEFT || gc_join_keeps(step->join) ||
-			step->expr != GC_NONE || ++probes > 1)
+		if (gc_builds(p)[step->build].mode != GC_BUILD_DENSE || step->join == GC_JOIN_LEFT ||
+			gc_join_keeps(step->join) || step->expr != GC_NONE || ++probes > 1)
 			return GC_NO_MEMBERS;
 	}
 	if (pl->sink != GC_SINK_AGGREGATE)
@@ -387,7 +387,8 @@ has_shape(const GcRun *run)
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 
 	/* Only one arm's scan of a UNION ALL could be shared. */
-	return run->schedule.scan != 0 && run->scan.pairs.slices == 0 && run->scan.passes == NULL && !gc_run_in_waves(run) && !gc_has_arms(run->p, run->p->npipelines - 1) &&
+	return run->schedule.scan != 0 && run->scan.pairs.slices == 0 && run->scan.passes == NULL &&
+		!gc_run_in_waves(run) && !gc_has_arms(run->p, run->p->npipelines - 1) &&
 		run->main->sink != GC_SINK_BUILD && in->nsources > in->nalone;
 }
 

@@ -235,7 +235,8 @@ knows_key_groups(const GcScanSet *set, const GcFused *f)
 	{
 		const GcSetColumn *c = &set->column[f->physical[k]];
 
-		if (key_group_width(c) != f->column[k].key_group_width || (key_group_width(c) > 0 && entries(c) > f->entries[k]))
+		if (key_group_width(c) != f->column[k].key_group_width ||
+			(key_group_width(c) > 0 && entries(c) > f->entries[k]))
 			return false;
 	}
 	return true;
@@ -335,7 +336,8 @@ choose_columns(const GcScanSet *set, GcFused *f)
 
 		f->entries[k] = entries(c);
 		f->column[k] = (GcSelectorColumn) {.width = c->width,.nullable = c->nullable,
-		.key_group_width = key_group_width(c),.shared = key_group_width(c) || f->shared_bytes + bytes <= room,.copies = 1};
+		.key_group_width = key_group_width(c),.shared = key_group_width(c) || f->shared_bytes + bytes <= room,
+		.copies = 1};
 		if (f->column[k].shared)
 			f->shared_bytes += bytes;
 		f->times.column_us[k] = gc_cost_alone(&gc_worker.calibration, set->rows *
@@ -462,7 +464,8 @@ gc_selection_can(const GcRun *run)
 	/*
 	 * A request that a failed scan gave back has predicate bitmaps, but no scan shape any more.
 	 */
-	return run->schedule.share->predicate_bits != 0 && run->schedule.share->scan_shape != NULL && gc_debug_shared_selection &&
+	return run->schedule.share->predicate_bits != 0 && run->schedule.share->scan_shape != NULL &&
+		gc_debug_shared_selection &&
 		gc_selection_covers(run->schedule.share->scan_shape->set->selector, run->schedule.share->scan_shape);
 }
 
@@ -516,7 +519,8 @@ gc_selection_learn(GcMainLaunch *launch, double select_us)
 
 	for (int k = 0; k < f->nphysical; k++)
 	{
-		if (launch->share->group_coded[k] && gc_key_groups_learn(&set->column[f->physical[k]], launch->share->mismatches[k] != 0))
+		if (launch->share->group_coded[k] &&
+			gc_key_groups_learn(&set->column[f->physical[k]], launch->share->mismatches[k] != 0))
 			set->selection_dirty = set->selection_asked = true;
 	}
 	gc_scan_learn(&f->times, launch->share->columns, Max(select_us - launch->members * gc_marks_write_us(set), 1),

@@ -344,7 +344,8 @@ visit(GcScanMembers *scan, int m, GcGrid *grid)
 	GcRun	   *run = scan->run[m];
 	const GcInputValue *in = &run->request->inputs[run->main->input];
 	GcPipelineKernel *k = run->schedule.share->scan_shape->selection;
-	GcScanPart	part = {.n = in->nsources - in->nalone,.timed = true,.before = scan->launch->share->sel_bitmap,.last = true};
+	GcScanPart	part = {.n = in->nsources - in->nalone,.timed = true,.before = scan->launch->share->sel_bitmap,
+	.last = true};
 	int			threads = Min(k->variant.threads, k->info.max_threads);
 	int			per_sm = gc_run_occupancy(k, threads, gc_run_shared_bytes(run, run->p->npipelines - 1, &k->variant));
 
@@ -369,7 +370,8 @@ follow(GcScanMembers *scan, int m)
 		(m > 0 && (code = gc_worker.ops->stream_wait(run->memory.stream, l->share->computed, &run->err)) != GC_OK))
 		return code;
 	part = visit(scan, m, &grid);
-	code = gc_run_launch(run, run->p->npipelines - 1, run->schedule.share->scan_shape->selection, &grid, &part, run->memory.sink);
+	code = gc_run_launch(run, run->p->npipelines - 1, run->schedule.share->scan_shape->selection, &grid, &part,
+						 run->memory.sink);
 	return code == GC_OK ? gc_run_queue_result(run) : code;
 }
 

@@ -56,7 +56,8 @@ create_share_run(const GcRun *run)
 static u64
 test_word(const GcShareRun *share, const GcArgWord *w)
 {
-	const GcPredicateBitmap *t = w->type == GC_ARG_DIRECT ? &share->direct_tables[w->index] : &share->predicates[w->index];
+	const GcPredicateBitmap *t = w->type == GC_ARG_DIRECT ? &share->direct_tables[w->index]
+		: &share->predicates[w->index];
 
 	switch (w->part)
 	{
@@ -97,8 +98,7 @@ run_word(const GcShareRun *share, const GcArgWord *w)
 static void
 give_run_back(GcRun *run)
 {
-	gc_device_free(run->schedule.share->predicate_bits);
-	run->schedule.share->predicate_bits = 0;
+	gc_device_drop(&run->schedule.share->predicate_bits);
 }
 
 /*-------------------------------------------------------------------------
@@ -123,9 +123,8 @@ strip(GcMainLaunch *launch)
 {
 	GcShareLaunch *s = launch->share;
 
-	gc_device_free(s->memory);
-	gc_device_free(s->sel_bitmap);
-	s->memory = s->sel_bitmap = 0;
+	gc_device_drop(&s->memory);
+	gc_device_drop(&s->sel_bitmap);
 	give_staging_back(launch);
 	if (s->kernel)
 		gc_fused_release(s->kernel);

@@ -667,7 +667,8 @@ drop_waves(void)
 void
 gc_waves_init(void)
 {
-	static GcEvictor evictor = {.drop_derived = drop_waves,.give_back = give_back,.await = await_waves,.cached = keep_at_most};
+	static GcEvictor evictor = {.drop_derived = drop_waves,.give_back = give_back,.await = await_waves,
+	.cached = keep_at_most};
 
 	gc_evictor_register(&evictor);
 }

@@ -193,7 +193,8 @@ first_place(WaveTable *t, GcWaveMember *m)
 	{
 		GcWaveMember *other = dlist_container(GcWaveMember, node, iter.cur);
 
-		if (other == m || !other->placed || other->left == 0 || !gc_wave_wants(other, other->at) || !gc_wave_wants(m, other->at))
+		if (other == m || !other->placed || other->left == 0 || !gc_wave_wants(other, other->at) ||
+			!gc_wave_wants(m, other->at))
 			continue;
 		begin_pricing(t, other, other->at);
 		take(t, other, other->at);
