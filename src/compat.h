@@ -354,6 +354,14 @@ typedef int16 GcDirection;
 #define F_REVERSE_TEXT	F_REVERSE
 #endif
 
+/* A statement's relation, until the statement ends; from 18 on NULL if it was pruned.  Users include executor.h. */
+#if PG_VERSION_NUM >= 180000
+#define GC_OPEN_RELATION(estate, rti) \
+	(bms_is_member((rti), (estate)->es_unpruned_relids) ? ExecGetRangeTableRelation((estate), (rti), false) : NULL)
+#else
+#define GC_OPEN_RELATION(estate, rti)	ExecGetRangeTableRelation((estate), (rti))
+#endif
+
 /* PostgreSQL's transaction ids in shared memory. */
 #if PG_VERSION_NUM >= 170000
 #define GC_TRANSAM_VARIABLES	TransamVariables

@@ -49,6 +49,11 @@ SELECT sum(i) FROM cold WHERE g = 3;
 SELECT fallback('SELECT max(t), count(*) FROM cold WHERE g = 3');
 SELECT device_answers('SELECT max(t), count(*) FROM cold WHERE g = 3');
 SELECT max(t), count(*) FROM cold WHERE g = 3;
+-- So does a plan that shows conditions on aggregates, also with DISTINCT.
+\set windowed 'SELECT g, rank() OVER (ORDER BY count(*)), sum(count(*)) OVER (ORDER BY g GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM cold GROUP BY g HAVING count(DISTINCT i) > 5 AND sum(i + 1) <> 3'
+SELECT gpuconc_evict('cold') > 0 AS evicted;
+SELECT fallback(:'windowed');
+SELECT device_answers(:'windowed');
 
 -- The query waits.
 SET gpuconc.cold = wait;

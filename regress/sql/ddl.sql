@@ -144,6 +144,29 @@ SELECT count(*), sum(k), max(t) FROM cached.file;
 DROP TABLE cached.file, base;
 SELECT count(*) FROM gpuconc_cache WHERE datname = current_database() AND relid NOT IN (SELECT oid FROM pg_class);
 
+-- a cursor's tables are in use from its beginning on, until it is closed
+SET gpuconc.debug_offload = require;
+CREATE TABLE held (k int, v int) PARTITION BY LIST (v);
+CREATE TABLE held_part PARTITION OF held DEFAULT;
+INSERT INTO held SELECT i, i % 5 FROM generate_series(1, 1000) AS i;
+VACUUM held;
+\set ask 'DECLARE c CURSOR FOR SELECT v, sum(k) FROM held GROUP BY v ORDER BY v'
+BEGIN;
+:ask;
+TRUNCATE held;
+ROLLBACK;
+BEGIN;
+:ask;
+ALTER TABLE held ALTER k TYPE bigint;
+ROLLBACK;
+BEGIN;
+:ask;
+FETCH 2 FROM c;
+CLOSE c;
+DROP TABLE held;
+COMMIT;
+RESET gpuconc.debug_offload;
+
 -- the extension itself, used while it is not there
 CREATE DATABASE regression_gpuconc_ddl;
 \set database :DBNAME

@@ -35,6 +35,7 @@
 #include "../columns/store/ddl.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/reserve.h"
+#include "../compat.h"
 #include "../plan/cached_plans.h"
 #include "../plan/base/permitted.h"
 #include "../queue/compiling.h"
@@ -91,6 +92,22 @@ create_scan_state(CustomScan *cscan)
 	return (Node *) node;
 }
 
+/*
+ * The statement's tables are in use from here on, as those of PostgreSQL's scans are: the session can neither truncate
+ * nor alter what a cursor will read.  The executor closes them.
+ */
+static void
+use_tables(EState *estate)
+{
+	for (Index rti = 1; rti <= estate->es_range_table_size && !IsParallelWorker(); rti++)
+	{
+		const RangeTblEntry *rte = exec_rt_fetch(rti, estate);
+
+		if (rte->rtekind == RTE_RELATION && RELKIND_HAS_TABLE_AM(rte->relkind))
+			(void) GC_OPEN_RELATION(estate, rti);
+	}
+}
+
 /* BeginCustomScan: the plan, expressions, inputs and PostgreSQL's own plan. */
 static void
 begin_scan(CustomScanState *css, EState *estate, int eflags)
@@ -99,6 +116,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *cscan = (CustomScan *) css->ss.ps.plan;
 	bytea	   *packed = DatumGetByteaPP(linitial_node(Const, cscan->custom_private)->constvalue);
 
+	use_tables(estate);
 	node->cxt = AllocSetContextCreate(estate->es_query_cxt, "gpuconc scan", ALLOCSET_DEFAULT_SIZES);
 	node->filter = css->ss.ps.qual;
 	/* The constant's bytes lie at any address: copy them to an aligned one. */

@@ -72,6 +72,13 @@ is_read(const Node *node)
 	return IsA(node, Var) || IsA(node, Const) || IsA(node, Param) || IsA(node, CaseTestExpr) || IsA(node, RelabelType);
 }
 
+/* Is it a part of an expression that has no type? */
+static bool
+has_no_type(const Node *node)
+{
+	return IsA(node, List) || IsA(node, CaseWhen) || IsA(node, TargetEntry) || IsA(node, SortGroupClause);
+}
+
 /* Stops at the first call that may run such code. */
 static bool
 users_code_walker(Node *node, Walk *w)
@@ -83,7 +90,7 @@ users_code_walker(Node *node, Walk *w)
 	/* A cast's function is told the type of its result. */
 	if (!IsA(node, CoerceViaIO) && check_functions_in_node(node, is_told_code, NULL))
 		return true;
-	if (!IsA(node, List) && !IsA(node, CaseWhen) && is_users_type(exprType(node), is_read(node), w))
+	if (!has_no_type(node) && is_users_type(exprType(node), is_read(node), w))
 		return true;
 	w->json = w->json || GC_IS_JSON_CONSTRUCTOR(node);
 	return expression_tree_walker(node, users_code_walker, w);
