@@ -56,15 +56,12 @@ gc_near_quotient(double x, double y)
 	return GC_NEAR_STRICT(x, y, x == 0 && y != 0 ? 0 : gc_near_within(x / y));
 }
 
-/* n * squares - sum^2, which is exact in 128 bits. */
 GC_FN double
 gc_near_spread(i64 n, i128 sum, i128 squares, double unit)
 {
-	const u128	s = sum < 0 ? -(u128) sum : (u128) sum;
+	i128		spread;
 
-	if (n <= 0 || squares < 0 || s >> 63 || (u128) squares >= ((u128) 1 << 126) / (u64) n)
-		return GC_NEAR_UNKNOWN;
-	return (double) ((i128) n * squares - (i128) (s * s)) / unit;
+	return gc_numeric_spread(sum, squares, n, &spread) ? (double) spread / unit : GC_NEAR_UNKNOWN;
 }
 
 /* numeric_stddev_internal() rounds it to the digits of the variance: of large ones, few are left. */

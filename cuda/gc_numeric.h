@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * gc_numeric.h
- *	  Division of numerics, as numeric_div() has it, comparison beyond 128 bits, floats as numerics, and numerics of
- *	  several scales.
+ *	  Division and standard deviations of numerics, as numeric.c has them, comparison beyond 128 bits, floats as
+ *	  numerics, and numerics of several scales.
  *
  * A numeric is an integer, the value times 10^scale.
  *
@@ -172,6 +172,41 @@ gc_mul_div(u128 a, u128 p, u128 b, u128 *quotient, u128 *remainder)
 }
 
 /*
+ * a / b, rounded to `digits` behind the point, half away from zero.  The dividend has no digits behind its display
+ * scale.  False if 128 bits do not hold the quotient.
+ */
+GC_FN_ONCE i32
+gc_numeric_divide(u128 a, int a_scale, u128 b, int b_scale, int digits, u128 *quotient)
+{
+	int			shift = digits - a_scale + b_scale;
+	u128		rest;
+
+	GC_NO_UNROLL for (; shift < 0; shift++)
+		a /= 10;
+	/* 10^39 is above 2^127. */
+	if (shift > 38 || !gc_mul_div(a, (u128) gc_power_of_10(shift), b, quotient, &rest) || *quotient >> 127)
+		return 0;
+	*quotient += rest >= b - rest;
+	return 1;
+}
+
+/* A positive number of `digits` behind the point, at scale GC_AVG_SCALE; notes gc_bad where that is `most` or more. */
+GC_FN_ONCE i128
+gc_at_avg_scale(u128 q, int digits, u128 most, i32 *bad)
+{
+	u128		power;
+
+	if (digits <= GC_AVG_SCALE)
+	{
+		power = (u128) gc_power_of_10(GC_AVG_SCALE - digits);
+		if (q < most / power)
+			return (i128) (q * power);
+	}
+	*bad = 1;
+	return 0;
+}
+
+/*
  * x / y, as a numeric of scale GC_AVG_SCALE.  Notes gc_bad where y is 0, and where this has not as many
  * digits as numeric_div() rounds to.  So it does where 128 bits do not hold a part of it, and where it is
  * `most` or more.
@@ -182,9 +217,7 @@ gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, int shown, u128 mo
 	u128		a = x < 0 ? -(u128) x : (u128) x;
 	u128		b = y < 0 ? -(u128) y : (u128) y;
 	int			digits;
-	int			shift;
-	u128		rest;
-	u128		q;
+	i128		q;
 
 	if (b == 0 || a >> 117 || b >> 117)
 	{
@@ -198,25 +231,13 @@ gc_numeric_quotient(i128 x, int x_scale, i128 y, int y_scale, int shown, u128 mo
 		x_scale = gc_strip_zeros(&a, x_scale);
 	if (y_scale == GC_AVG_SCALE)
 		y_scale = gc_strip_zeros(&b, y_scale);
-	shift = digits - x_scale + y_scale;
-	/* x has no digits behind its own display scale. */
-	GC_NO_UNROLL for (; shift < 0; shift++)
-		a /= 10;
-	if (digits > GC_AVG_SCALE || shift > 38 || !gc_mul_div(a, (u128) gc_power_of_10(shift), b, &q, &rest))
+	if (!gc_numeric_divide(a, x_scale, b, y_scale, digits, &a))
 	{
 		*bad = 1;
 		return 0;
 	}
-	/* half away from zero */
-	if (rest >= b - rest)
-		q++;
-	if (q >= most / (u128) gc_power_of_10(GC_AVG_SCALE - digits))
-	{
-		*bad = 1;
-		return 0;
-	}
-	q *= (u128) gc_power_of_10(GC_AVG_SCALE - digits);
-	return (x < 0) != (y < 0) ? -(i128) q : (i128) q;
+	q = gc_at_avg_scale(a, digits, most, bad);
+	return (x < 0) != (y < 0) ? -q : q;
 }
 
 /* An average: its range is that of the values. */
@@ -231,6 +252,83 @@ GC_FN_ONCE i128
 gc_numeric_div(i128 x, int x_scale, i128 y, int y_scale, int shown, i32 *bad)
 {
 	return gc_numeric_quotient(x, x_scale, y, y_scale, shown, (u128) gc_power_of_10(GC_QUOTIENT_DIGITS), bad);
+}
+
+/* A square less that of a root, if they differ by less than 2^127: their lowest 128 bits tell. */
+GC_FN_ONCE i128
+gc_beyond_square(u128 square, i128 root)
+{
+	return (i128) (square - (u128) root * (u128) root);
+}
+
+/*
+ * The square root of a number, at its scale; false if 128 bits are not enough.  That is the integer next to the root of
+ * x * 10^scale, which may have twice as many bits.  The estimate is off by less than 2^-51 of it.  So the square of one
+ * that is not too large differs by less than 2^123.
+ */
+GC_FN_ONCE i32
+gc_numeric_root(u128 *x, int scale)
+{
+	const double estimate = scale > 38 ? 1e38 : GC_SQRT((double) *x * (double) gc_power_of_10(scale));
+	u128		square;
+	i128		root;
+
+	if (estimate >= 7.7e25)
+		return 0;
+	square = *x * (u128) gc_power_of_10(scale);
+	root = (i128) estimate;
+	if (root > 0)
+		root += (i128) ((double) gc_beyond_square(square, root) / (2 * estimate));
+	/* No integer's root is halfway between two. */
+	GC_NO_UNROLL while (gc_beyond_square(square, root) > root)
+		root++;
+	GC_NO_UNROLL while (root > 0 && gc_beyond_square(square, root) <= -root)
+		root--;
+	*x = (u128) root;
+	return 1;
+}
+
+/* n * the sum of squares less the square of the sum; false if 128 bits do not hold that. */
+GC_FN_ONCE i32
+gc_numeric_spread(i128 sum, i128 squares, i64 n, i128 *spread)
+{
+	const u128	s = sum < 0 ? -(u128) sum : (u128) sum;
+
+	*spread = 0;
+	if (n <= 0 || squares < 0 || s >> 63 || (u128) squares >= ((u128) 1 << 126) / (u64) n)
+		return 0;
+	*spread = (i128) n * squares - (i128) (s * s);
+	return 1;
+}
+
+/* Digits behind the point of a standard deviation, and of its variance; without: 1 of a sample, else 0. */
+GC_FN_ONCE int
+gc_numeric_stddev_scale(i128 sum, i128 squares, i64 n, int scale, int without)
+{
+	i128		spread;
+
+	(void) gc_numeric_spread(sum, squares, n, &spread);
+	return spread <= 0 ? 0 : gc_numeric_div_scale(spread, 2 * scale, (i128) n * (n - without), 0, 2 * scale);
+}
+
+/* The standard deviation of more than `without` values, at scale GC_AVG_SCALE; notes gc_bad as quotients do. */
+GC_FN_ONCE i128
+gc_numeric_stddev(i128 sum, i128 squares, i64 n, int scale, int without, i32 *bad)
+{
+	const int	digits = gc_numeric_stddev_scale(sum, squares, n, scale, without);
+	const i128	b = (i128) n * (n - without);
+	i128		spread;
+	u128		v;
+
+	if (!gc_numeric_spread(sum, squares, n, &spread) || spread >> 117 > 0 || b >> 117)
+		*bad = 1;
+	else if (spread <= 0)
+		return 0;
+	else if (!gc_numeric_divide((u128) spread, 2 * scale, (u128) b, 0, digits, &v) || !gc_numeric_root(&v, digits))
+		*bad = 1;
+	else
+		return gc_at_avg_scale(v, digits, (u128) gc_power_of_10(GC_QUOTIENT_DIGITS), bad);
+	return 0;
 }
 
 /*

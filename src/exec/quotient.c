@@ -24,19 +24,11 @@
 #define GC_NO_UNROLL
 #define GC_MAX(x, y)	Max(x, y)
 #define GC_F64_BITS(x)	DatumGetInt64(Float8GetDatum(x))
+#define GC_SQRT(x)		sqrt(x)
 #include "../../cuda/gc_numeric.h"
 
 /* To find its weight, gc_numeric_div_scale() multiplies a number of so many bits by a power of ten below 10^4. */
 #define MOST_BITS		117
-
-/* 10^39 is above 2^127. */
-#define MOST_POWER		38
-
-/* The largest integer of 128 bits, which is not rounded up. */
-#define MOST_QUOTIENT	(((u128) 1 << 127) - 1)
-
-/* The estimate of a smaller root is off by so little that its square differs by less than 2^123. */
-#define MOST_ROOT		0x1p86
 
 /* An integer, and the scale that it is at. */
 typedef struct Decimal
@@ -52,51 +44,13 @@ divide(Decimal x, Decimal y, Decimal *quotient)
 	const u128	a = x.value < 0 ? -(u128) x.value : (u128) x.value;
 	const u128	b = y.value < 0 ? -(u128) y.value : (u128) y.value;
 	u128		q;
-	u128		rest;
-	int			shift;
 
 	if (a >> MOST_BITS || b >> MOST_BITS)
 		return false;
 	quotient->scale = gc_numeric_div_scale(x.value, x.scale, y.value, y.scale, Max(x.scale, y.scale));
-	shift = quotient->scale - x.scale + y.scale;
-	if (shift > MOST_POWER || !gc_mul_div(a, (u128) gc_power_of_10(shift), b, &q, &rest) || q >= MOST_QUOTIENT)
+	if (!gc_numeric_divide(a, x.scale, b, y.scale, quotient->scale, &q) || q >> 127)
 		return false;
-	q += rest >= b - rest;
 	quotient->value = (x.value < 0) != (y.value < 0) ? -(i128) q : (i128) q;
-	return true;
-}
-
-/* A square less that of a root, if they differ by less than 2^127: their lowest 128 bits tell. */
-static i128
-beyond(u128 square, i128 root)
-{
-	return (i128) (square - (u128) root * (u128) root);
-}
-
-/*
- * The square root of a number that is not negative, at its scale; false if 128 bits are not enough.  That is
- * the integer next to the root of value * 10^scale, which may have twice as many bits.  The estimate is off
- * by less than 2^-51 of it.
- */
-static bool
-take_root(Decimal *x)
-{
-	const double estimate = x->scale > MOST_POWER ? INFINITY : sqrt((double) x->value * (double) gc_power_of_10(x->scale));
-	u128		square;
-	i128		root;
-
-	if (estimate >= MOST_ROOT)
-		return false;
-	square = (u128) x->value * (u128) gc_power_of_10(x->scale);
-	root = (i128) estimate;
-	if (root > 0)
-		root += (i128) ((double) beyond(square, root) / (2 * estimate));
-	/* No integer's root is halfway between two. */
-	while (beyond(square, root) > root)
-		root++;
-	while (root > 0 && beyond(square, root) <= -root)
-		root--;
-	x->value = root;
 	return true;
 }
 
@@ -117,6 +71,7 @@ gc_variance(int64 count, i128 sum, i128 squares, int16 scale, bool of_sample, bo
 	i128		of_sum;
 	i128		difference;
 	Decimal		v;
+	u128		root;
 
 	if (__builtin_mul_overflow(sum, sum, &of_sum) || __builtin_mul_overflow(n, squares, &difference) ||
 		__builtin_sub_overflow(difference, of_sum, &difference))
@@ -126,9 +81,11 @@ gc_variance(int64 count, i128 sum, i128 squares, int16 scale, bool of_sample, bo
 		*result = NumericGetDatum(int64_to_numeric(0));
 		return true;
 	}
-	if (!divide((Decimal) {difference, 2 * scale}, (Decimal) {n * (of_sample ? n - 1 : n), 0}, &v) ||
-		(square_root && !take_root(&v)))
+	if (!divide((Decimal) {difference, 2 * scale}, (Decimal) {n * (of_sample ? n - 1 : n), 0}, &v))
 		return false;
-	*result = gc_int128_to_numeric(v.value, v.scale);
+	root = (u128) v.value;
+	if (square_root && !gc_numeric_root(&root, v.scale))
+		return false;
+	*result = gc_int128_to_numeric((i128) root, v.scale);
 	return true;
 }

@@ -24,7 +24,8 @@ extern GcCode gc_type_group_column(GcTyper *t, GcExpr *e, GcRange *r);
 /* Type GC_OP_WINDOW.  GC_UNSUPPORTED where the window's keys or the argument vary in scale. */
 extern GcCode gc_type_window(GcTyper *t, GcExpr *e, GcRange *r);
 
-/* Type GC_OP_AVG. */
+/* Type GC_OP_AVG and GC_OP_STDDEV. */
 extern GcCode gc_type_avg(GcTyper *t, GcExpr *e, GcRange *r);
+extern GcCode gc_type_stddev(GcTyper *t, GcExpr *e, GcRange *r);
 
 #endif							/* GC_GROUPS_H */

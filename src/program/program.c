@@ -142,6 +142,7 @@ op_nargs(const GcExpr *e)
 		case GC_OP_WINDOW:
 			return (e->cast_scale >= GC_OVER_COUNT) + gc_over_has_second(e->cast_scale);
 		case GC_OP_IF:
+		case GC_OP_STDDEV:
 			return 3;
 		default:
 			return 2;
@@ -214,6 +215,7 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 			limit = GC_MAX_KEYS;
 			break;
 		case GC_OP_TAG:
+		case GC_OP_STDDEV:
 			limit = 2;
 			break;
 		case GC_OP_SET:

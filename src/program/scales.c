@@ -30,6 +30,7 @@ gc_scale_rule(const GcExpr *e)
 			return GC_SCALE_SUM;
 		case GC_OP_DIV:
 		case GC_OP_AVG:
+		case GC_OP_STDDEV:
 			return GC_SCALE_QUOTIENT;
 		case GC_OP_IF:
 		case GC_OP_COALESCE:

@@ -147,7 +147,7 @@ type_numeric_div(GcTyper *t, GcExpr *e, GcRange *r)
 	GcRange		q = {0, 0};
 
 	e->flags |= GC_CHECKED;
-	if (a->scale > GC_AVG_SCALE || b->scale > GC_AVG_SCALE)
+	if (a->min_scale > GC_AVG_SCALE || b->min_scale > GC_AVG_SCALE)
 		return gc_fail(t->err, GC_UNSUPPORTED, "A quotient of numeric values of many digits is needed.");
 	(void) gc_range_scale_up(&bound, GC_QUOTIENT_DIGITS);
 	q.hi = bound.hi;
@@ -507,6 +507,9 @@ type_expr(GcTyper *t, u16 i)
 			break;
 		case GC_OP_AVG:
 			code = gc_type_avg(t, e, r);
+			break;
+		case GC_OP_STDDEV:
+			code = gc_type_stddev(t, e, r);
 			break;
 		case GC_OP_ROW_ID:
 			*r = t->facts->row_ids[e->ref].range;

@@ -30,6 +30,7 @@ bits_of(double x)
 }
 
 #define GC_F64_BITS(x)	bits_of(x)
+#define GC_SQRT(x)		__builtin_sqrt(x)
 #include "../../cuda/gc_numeric.h"
 
 #define NRANDOM			2000000
@@ -606,6 +607,73 @@ float_test(void)
 	ok(refused > 100, "some leave 64 bits (%d)", refused);
 }
 
+/* The root of the rounded variance is between the integers' halves that are next to it; values are below 2^14. */
+static void
+test_stddev(void)
+{
+	int			wrong = 0,
+				left = 0,
+				zero = 0;
+
+	for (int i = 0; i < NRANDOM / 4; i++)
+	{
+		const int	n = 2 + (int) (draw() % 6);
+		const int	scale = (int) (draw() % 4);
+		const int	without = (int) (draw() % 2);
+		const i64	base = (i64) (draw() % 8192) - 4096;
+		const u64	differ = 1 + draw() % (draw() % 2 ? 3 : 4096);
+		i64			sum = 0,
+					squares = 0;
+		i32			bad = 0;
+		i128		found;
+		i128		power;
+		Quotient	v;
+
+		for (int k = 0; k < n; k++)
+		{
+			const i64	x = base + (i64) (draw() % differ);
+
+			sum += x;
+			squares += x * x;
+		}
+		found = gc_numeric_stddev(sum, squares, n, scale, without, &bad);
+		v = divide((i128) n * squares - (i128) sum * sum, 2 * scale, (u64) n * (n - without), 0);
+		if (n * squares == sum * sum)
+		{
+			zero++;
+			wrong += bad || found != 0 || gc_numeric_stddev_scale(sum, squares, n, scale, without) != 0;
+			continue;
+		}
+		wrong += gc_numeric_stddev_scale(sum, squares, n, scale, without) != v.scale;
+		if (v.scale > GC_AVG_SCALE || bad)
+		{
+			left++;
+			wrong += v.scale <= GC_AVG_SCALE || !bad;
+			continue;
+		}
+		power = gc_power_of_10(GC_AVG_SCALE - v.scale);
+		wrong += found % power != 0;
+		found /= power;
+		power = gc_power_of_10(v.scale);
+		/* (found - 1/2)^2 < v * 10^scale < (found + 1/2)^2 */
+		wrong += found * found - found >= v.value * power || found * found + found < v.value * power;
+	}
+	is(wrong, 0, "standard deviations are rounded to the digits of the variance");
+	ok(zero > 100, "some are of equal values (%d)", zero);
+	is(left, 0, "and none of these has too many digits");
+	for (int i = 0; i < 4; i++)
+	{
+		/* a sum, a number of values, squares, digits: each beyond what the device holds */
+		static const i64 n[] = {2, 1, 4000000000000000000, 2};
+		const i128	sum = i == 0 ? (i128) 1 << 63 : 3;
+		const i128	squares = i == 1 ? (i128) 1 << 126 : 9;
+		i32			bad = 0;
+
+		(void) gc_numeric_stddev(sum, squares, n[i], i == 3 ? 12 : 0, 0, &bad);
+		is(bad, 1, "what is beyond 128 bits or 24 digits is left to PostgreSQL");
+	}
+}
+
 int
 main(void)
 {
@@ -620,6 +688,7 @@ main(void)
 	test_compared();
 	test_mul_div();
 	test_tags();
+	test_stddev();
 	float_test();
 	return tap_done();
 }

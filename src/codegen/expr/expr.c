@@ -650,6 +650,18 @@ shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	snprintf(buf, size, "GC_MAX(%s, %s)", x, y);
 }
 
+/* The arguments that a standard deviation and its display scale have in common. */
+static void
+stddev_arguments(Cg *cg, const GcExpr *e, char *buf, size_t size)
+{
+	Operand		sum = cg_expr(cg, e->arg[0]);
+	Operand		squares = cg_expr(cg, e->arg[1]);
+	Operand		count = cg_expr(cg, e->arg[2]);
+
+	snprintf(buf, size, "(i128) %s, (i128) %s, (i64) %s, %d, %d", sum.v, squares.v, count.v,
+			 EXPR(cg, e->arg[0])->scale, e->ref);
+}
+
 /* Display scale of a quotient of numerics; the dividend may be a sum, of which the divisor is the count. */
 static void
 quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
@@ -658,6 +670,12 @@ quotient_scale_text(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	Operand		b = cg_expr(cg, e->arg[1]);
 	char		shown[700];
 
+	if (e->op == GC_OP_STDDEV)
+	{
+		stddev_arguments(cg, e, shown, sizeof(shown));
+		snprintf(buf, size, "gc_numeric_stddev_scale(%s)", shown);
+		return;
+	}
 	shown_scale(cg, e, shown, sizeof(shown));
 	snprintf(buf, size, "gc_numeric_div_scale((i128) %s, %d, (i128) %s, %d, %s)", a.v, EXPR(cg, e->arg[0])->scale,
 					b.v, EXPR(cg, e->arg[1])->kind == GC_NUMERIC ? EXPR(cg, e->arg[1])->scale : 0, shown);
@@ -778,6 +796,23 @@ emit_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
 	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_avg((i128) %s, (i64) %s, %d, &gc_bad)", sum->n,
 			 cg_ctype[e->reg], sum->v, count->v, EXPR(cg, e->arg[0])->scale);
 	return cg_temp(cg, cg_ctype[e->reg], buf, sum->n);
+}
+
+/* A standard deviation by sums, rounded as PostgreSQL's; NULL where they are, and that of a sample of one value. */
+static Operand
+emit_stddev(Cg *cg, u16 i)
+{
+	const GcExpr *e = EXPR(cg, i);
+	Operand		sum = cg_expr(cg, e->arg[0]);
+	Operand		count = cg_expr(cg, e->arg[2]);
+	char		arguments[400];
+	char		null[200];
+	char		buf[800];
+
+	stddev_arguments(cg, e, arguments, sizeof(arguments));
+	snprintf(null, sizeof(null), e->ref ? "(%s || %s < 2)" : "%s", sum.n, count.v);
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_stddev(%s, &gc_bad)", null, cg_ctype[e->reg], arguments);
+	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 
 /* The display scale of a numeric, which may differ by row. */
@@ -907,6 +942,8 @@ cg_expr(Cg *cg, u16 i)
 			return emit_call(cg, i);
 		case GC_OP_AVG:
 			return emit_of_two(cg, i, emit_avg);
+		case GC_OP_STDDEV:
+			return emit_stddev(cg, i);
 		case GC_OP_ARM:
 			return emit_arm(cg, i);
 		case GC_OP_OUTER:

@@ -357,6 +357,7 @@ is_strict(const GcTranslation *tr, int expr)
 		case GC_OP_ABS:
 		case GC_OP_CAST:
 		case GC_OP_AVG:
+		case GC_OP_STDDEV:
 		case GC_OP_CALL:
 		case GC_OP_OUTER:
 			break;

@@ -580,7 +580,7 @@ gc_translate_rows(GcTranslation *tr, List *exprs)
 		if (in_scan_tlist(tr, expr))
 			continue;
 		e = gc_translate_output(tr, tr->streamed, (Expr *) expr);
-		if (e >= 0 && gc_is_quotient(&tr->pexprs[e]))
+		if (e >= 0 && gc_is_quotient(&tr->pexprs[e]) && tr->pexprs[e].op != GC_OP_STDDEV)
 		{
 			if (!add_quotient(tr, expr, e))
 				return false;

@@ -27,6 +27,9 @@
 
 #define UNKNOWN_SCALE	(-1)
 
+/* Of values that differ by 0.01 at least, a variance of 10,000 or fewer has 24 digits behind the point at most. */
+#define FEW_DECIMALS	2
+
 static int	known_scale(GcTranslation *tr, int e);
 
 /* The scale that the types of an append input's tables say of its column; UNKNOWN_SCALE if they differ. */
@@ -179,6 +182,14 @@ bool
 gc_scale_may_vary(GcTranslation *tr, int e)
 {
 	return varies(tr, e, true);
+}
+
+bool
+gc_has_few_decimals(GcTranslation *tr, int e)
+{
+	const int	scale = known_scale(tr, e);
+
+	return scale >= 0 && scale <= FEW_DECIMALS;
 }
 
 bool

@@ -67,6 +67,9 @@ extern bool gc_scale_varies(GcTranslation *tr, int e);
 /* May they differ, if columns may have values of several scales whose types do not say otherwise? */
 extern bool gc_scale_may_vary(GcTranslation *tr, int e);
 
+/* Is it known that all of a number's values have so few digits behind the point that a small variance is not likely? */
+extern bool gc_has_few_decimals(GcTranslation *tr, int e);
+
 /* Is it certain that they do, as arms of UNION ALL differ? */
 extern bool gc_scales_differ(GcTranslation *tr, int e);
 

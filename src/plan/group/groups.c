@@ -35,6 +35,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -564,6 +565,23 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, n, -1, -1);
 }
 
+/*
+ * A standard deviation of a subquery's groups.  That of a statement's own groups is the session's, which has more
+ * digits: conditions on it are by near values.
+ */
+static int
+stddev_column(GcTranslation *tr, const Source *s, Oid finalfn)
+{
+	GcSums		sums;
+
+	if (s->groups->query == NULL || (finalfn != F_NUMERIC_STDDEV_SAMP && finalfn != F_NUMERIC_STDDEV_POP) ||
+		GC_KIND_IS_FLOAT(tr->pexprs[s->arg].kind) || !gc_has_few_decimals(tr, s->arg))
+		return gc_refuse(tr, "this aggregate is not supported in a subquery");
+	return gc_groups_sums(tr, s->agg, &sums) == NULL ? GC_NO_EXPR :
+		gc_build_expr(tr, GC_OP_STDDEV, GC_NUMERIC, sums.sum, sums.squares, sums.count,
+					  finalfn == F_NUMERIC_STDDEV_SAMP);
+}
+
 /* An aggregate of groups as a column, by how it is computed. */
 static int
 column_of(GcTranslation *tr, const Source *s, const GcSqlAggregate *sql)
@@ -577,6 +595,8 @@ column_of(GcTranslation *tr, const Source *s, const GcSqlAggregate *sql)
 			return sum_or_avg(tr, s, sql->how == GC_AGGREGATE_SUM);
 		case GC_AGGREGATE_PLAIN:
 			return plain_column(tr, s, sql->fn);
+		case GC_AGGREGATE_VARIANCE:
+			return stddev_column(tr, s, sql->finalfn);
 		default:
 			return gc_refuse(tr, "this aggregate is not supported in a subquery");
 	}

@@ -7,7 +7,7 @@
  * groups are far from where a condition changes.  A near value is a float in the place of the numeric.  It is 0
  * where that is 0, infinite where that is NULL, else as far from it as said here at most.  It may be NaN.  A
  * condition by near values drops the groups of which it is certain that PostgreSQL does.  The session decodes the
- * others, and tests HAVING itself.
+ * others, and tests HAVING itself.  Of a subquery's groups, the device tests the others (relations/pipelines.c).
  *
  * NaN says that nothing is known: of divisions by zero, where digits cancel out, and far from 1.  What is made of NaN
  * is NaN, even beside NULL.  So no group is dropped whose condition raises an error.

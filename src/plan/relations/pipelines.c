@@ -26,10 +26,11 @@
 #include "../base/builder.h"
 #include "../base/display.h"
 #include "../base/leaf.h"
+#include "../base/quotient.h"
 #include "../expr/expr.h"
 #include "../expr/lookup.h"
 #include "../expr/operators.h"
-#include "../group/groups.h"
+#include "../group/near.h"
 #include "steps.h"
 
 #include "../../columns/encode/pgkinds.h"
@@ -122,6 +123,29 @@ emit_filter(GcTranslation *tr, GcLeaf *leaf, List *clauses, double share)
 	return true;
 }
 
+static bool
+is_stddev(const GcExpr *e)
+{
+	return e->op == GC_OP_STDDEV;
+}
+
+/* A condition, e, with a standard deviation: near values tell of most groups that it drops them, without the digits. */
+static int
+near_first(GcTranslation *tr, GcLeaf *leaf, Expr *clause, int e)
+{
+	GcTranslation *before;
+	int			near;
+
+	if (e < 0 || !gc_any_part(tr, e, is_stddev))
+		return e;
+	before = gc_builder_save(tr);
+	near = gc_groups_maybe(tr, leaf->groups, clause);
+	if (near >= 0)
+		return gc_build_expr(tr, GC_OP_IF, GC_BOOL, near, e, gc_build_null(tr, GC_BOOL), -1);
+	gc_builder_restore(tr, before);
+	return e;
+}
+
 /* HAVING of the subquery whose groups the leaf is. */
 static bool
 emit_having(GcTranslation *tr, GcLeaf *leaf)
@@ -130,7 +154,7 @@ emit_having(GcTranslation *tr, GcLeaf *leaf)
 
 	foreach(lc, leaf->having)
 	{
-		int			e = gc_groups_expr(tr, leaf->groups, lfirst(lc));
+		const int	e = near_first(tr, leaf, lfirst(lc), gc_groups_expr(tr, leaf->groups, lfirst(lc)));
 
 		if (e < 0)
 			return false;
