@@ -47,4 +47,6 @@ SELECT q, check_aggregated(q, '{cached}') FROM unnest(ARRAY[
 ]) AS q;
 -- zero divides nothing
 SELECT check_error('SELECT a.g, c FROM (SELECT g, stddev(i2) / (avg(few) - avg(few)) AS c FROM states GROUP BY g) AS a JOIN (SELECT DISTINCT g FROM states) AS b USING (g) WHERE c > 1', '{cached}');
+-- nor is an error left out behind NULL, of one value, if another subquery groups by what raises it
+SELECT check_error('SELECT count(*) FROM (SELECT g, 1 / i2 AS r FROM states WHERE i2 <> 0 GROUP BY g, 1 / i2) AS a JOIN (SELECT g, i2, stddev(n2) AS s FROM states GROUP BY g, i2 HAVING (stddev(n2) > 10000000 AND 1 / i2 > 0) OR count(*) > 10000) AS b ON a.g = b.g', '{cached}');
 DROP TABLE states;
