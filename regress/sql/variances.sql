@@ -47,4 +47,19 @@ SELECT q, check_aggregated(q, '{cached}') FROM unnest(ARRAY[
 ]) AS q;
 -- zero divides nothing
 SELECT check_error('SELECT a.g, c FROM (SELECT g, stddev(i2) / (avg(few) - avg(few)) AS c FROM states GROUP BY g) AS a JOIN (SELECT DISTINCT g FROM states) AS b USING (g) WHERE c > 1', '{cached}');
+-- nor is an error left out behind NULL, of one value, if another subquery groups by what raises it
+SELECT check_error('SELECT count(*) FROM (SELECT g, 1 / i2 AS r FROM states WHERE i2 <> 0 GROUP BY g, 1 / i2) AS a JOIN (SELECT g, i2, stddev(n2) AS s FROM states GROUP BY g, i2 HAVING (stddev(n2) > 10000000 AND 1 / i2 > 0) OR count(*) > 10000) AS b ON a.g = b.g', '{cached}');
+-- Where values make a node fall back, parts of PostgreSQL's own plan are offloaded, the next time, too.
+CREATE FUNCTION pg_temp.nodes(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	n int := 0;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ' || query LOOP
+		n := n + (line ~ 'Custom Scan .Gpuconc')::int;
+	END LOOP;
+	RETURN n;
+END $$;
+SELECT check_same(q, '{cached}'), pg_temp.nodes(q) > 1 AS first, pg_temp.nodes(q) > 1 AS second, pg_temp.nodes(q) > 1 AS third
+FROM (VALUES ('SELECT a.g, s FROM (SELECT g, stddev_pop(i8) AS s FROM states GROUP BY g) AS a JOIN (SELECT DISTINCT g FROM states) AS b USING (g)')) AS v (q);
 DROP TABLE states;

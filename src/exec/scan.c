@@ -37,6 +37,7 @@
 #include "../columns/store/reserve.h"
 #include "../compat.h"
 #include "../plan/cached_plans.h"
+#include "../plan/plan_memory.h"
 #include "../plan/base/permitted.h"
 #include "../queue/compiling.h"
 #include "../queue/reasons.h"
@@ -712,6 +713,8 @@ start(GcScanState *node)
 	/* Around a node that decides, another plan is no better. */
 	if ((gc_was_cold(code) && node->plan->nguesses == 0) || !gc_device_may_answer() || gc_reads_are_tracked())
 		gc_cached_plans_failed();
+	if (code == GC_DATA || code == GC_UNSUPPORTED)
+		gc_plan_memory_unsettle(node->plan->key);
 	ereport(DEBUG1,
 			(errmsg_internal("gpuconc runs PostgreSQL's own plan: %s", gc_code_name(code)),
 			 err.detail[0] ? errdetail_internal("%s", err.detail) : 0));

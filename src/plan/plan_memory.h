@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * plan_memory.h
- *	  What planning a query of a shape led to, so that the next one of it is less work; private to plan/.
+ *	  What planning a query of a shape led to, so that the next one of it is less work.
  *
- * Planner, in backends.
+ * In backends: the planner, and executions.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,10 @@ extern bool gc_plan_memory_leaves(uint64 key, Cost *ceiling);
 /* The reason of such a verdict, which is counted for each of the tables; until another statement is planned. */
 extern const char *gc_plan_memory_count(uint64 key, const GcQuerySummary *summary);
 
-/* Such a plan was taken; or what was found out before did not hold this time. */
+/*
+ * Such a plan was taken; or what was found out before did not hold this time.  Nor does it where the values made a node
+ * fall back: parts of PostgreSQL's own plan, which answers, may be offloaded then.
+ */
 extern void gc_plan_memory_note_left(uint64 key, const GcQuerySummary *summary, Cost cost, const char *refusal);
 extern void gc_plan_memory_unsettle(uint64 key);
 

@@ -342,6 +342,7 @@ typedef struct GcPlan
 	double		rows_out;
 	double		ms;				/* that the node is estimated to take, where nothing is lacking */
 	double		own_ms;			/* that PostgreSQL's own plan is estimated to take */
+	uint64		key;			/* of what is remembered of its planning (plan_memory.h) */
 	int			nguesses;		/* 0: the node is the better plan; else the executor decides which is: */
 	GcPlanGuess guesses[GC_MAX_GUESSES];
 	double		rows_ms;		/* of ms, and */

@@ -233,6 +233,7 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	note_path_taken(root, rel, path);
 	if (gc_planning && root->parent_root == NULL)
 		gc_planning->outermost = scan;
+	plan->key = gc_planning ? gc_planning->key : 0;
 	note_order(root, tr, plan);
 	plan->chooses_all = path->having != NIL && path->having == tr->having_tested;
 	raise_init_plans(root, tr);

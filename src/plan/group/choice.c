@@ -168,7 +168,7 @@ gc_choose_having(GcTranslation *tr, List *having)
 			continue;
 		(void) try_clause(tr, lfirst(lc), gc_groups_maybe);
 		tr->having_left = true;
-		if (gc_groups_may_raise(tr, lfirst(lc), NULL))
+		if (gc_groups_may_raise(tr, tr->main, lfirst(lc), NULL))
 			break;
 	}
 	tr->having_tested = tr->having_left ? NIL : having;
@@ -193,7 +193,8 @@ gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, double wanted)
 
 	/* The first few of all groups are not the first few of what HAVING leaves. */
 	if (grouped &&
-		(tr->group_keys[tr->main] == NIL || tr->having_left || gc_groups_may_raise(tr, (Node *) exprs, key->pk_eclass)))
+		(tr->group_keys[tr->main] == NIL || tr->having_left ||
+		 gc_groups_may_raise(tr, tr->main, (Node *) exprs, key->pk_eclass)))
 		return false;
 	if ((e = order_expr(tr, key)) < 0)
 		return false;

@@ -92,7 +92,7 @@ gc_is_sorted_by(const EquivalenceClass *ec, const Node *expr)
 
 typedef struct GroupsContext
 {
-	List	   *keys;			/* what the main pipeline groups by */
+	List	   *keys;			/* what the pipeline groups by */
 	EquivalenceClass *order;	/* what the device computes of each group, or NULL */
 } GroupsContext;
 
@@ -109,9 +109,9 @@ of_groups_raises(Node *node, void *of)
 }
 
 bool
-gc_groups_may_raise(GcTranslation *tr, Node *node, EquivalenceClass *order)
+gc_groups_may_raise(GcTranslation *tr, int pipeline, Node *node, EquivalenceClass *order)
 {
-	GroupsContext context = {tr->key_nodes[tr->main], order};
+	GroupsContext context = {tr->key_nodes[pipeline], order};
 
 	return gc_may_raise(node, of_groups_raises, &context);
 }
@@ -360,7 +360,7 @@ maybe_all(GcTranslation *tr, BoolExpr *b, bool wanted)
 
 	foreach(lc, b->args)
 	{
-		const bool	raises = op == GC_OP_AND && gc_groups_may_raise(tr, lfirst(lc), NULL);
+		const bool	raises = op == GC_OP_AND && gc_groups_may_raise(tr, tr->groups->pipeline, lfirst(lc), NULL);
 		const int	next = maybe(tr, lfirst(lc), wanted);
 
 		e = next < 0 || e < 0 || (raises && wanted) ? next : gc_build_expr(tr, op, GC_BOOL, e, next, -1, -1);

@@ -20,10 +20,10 @@ extern GcRaises gc_call_raises(const Node *node);
 extern bool gc_is_sorted_by(const EquivalenceClass *ec, const Node *expr);
 
 /*
- * May an expression of the main pipeline's groups raise an error?  PostgreSQL computes it of all groups, and we of the
- * chosen ones only.  order: what the device computes of each group, or NULL.
+ * May an expression of a pipeline's groups raise an error?  PostgreSQL computes it of all groups, and we of the chosen
+ * ones only.  order: what the device computes of each group, or NULL.
  */
-extern bool gc_groups_may_raise(GcTranslation *tr, Node *node, EquivalenceClass *order);
+extern bool gc_groups_may_raise(GcTranslation *tr, int pipeline, Node *node, EquivalenceClass *order);
 
 /*
  * A condition that is true wherever a clause over the groups may be, and where it may raise an error.  GC_NO_EXPR, with
