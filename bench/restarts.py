@@ -15,6 +15,7 @@ restart   How soon after the server's start all queries run at half their warm s
 files     SSB, with a host cache for a quarter of the columns that its queries use, and files for the rest: each query by
           PostgreSQL's plan and by gpuconc, and the bytes that it read, against what a file is read at.
               --device-share 10   device memory, in percent of these columns, so that they are read again
+              --file-megabytes 1024   of the file whose reading is timed
               --workers 16        PostgreSQL's parallel workers
 devices   Clients of random queries by lists of devices, as statements and as texts; the same queries beside updates.  With
           --tpch: the 22 queries one at a time (tpch/power), and streams (tpch/throughput).

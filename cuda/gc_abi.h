@@ -348,7 +348,7 @@ enum
 #define GC_WINDOW_DESCENDING		(1ull << 56)
 #define GC_WINDOW_NULLS_FIRST		(1ull << 57)
 
-/* Rows that a thread sorts alone, and places that one merges; the most chunks of a scan, and the least places of one. */
+/* Rows that a thread sorts alone; places that one merges; the most chunks of a scan, and the least places of one. */
 #define GC_WINDOW_RUN		32
 #define GC_WINDOW_CHUNKS	4096
 #define GC_WINDOW_PLACES	256
@@ -360,9 +360,10 @@ typedef struct GcWindowState
 	u64			n;				/* values that are not NULL */
 } GcWindowState;
 
-/* States of places and chunks, ranges of keys, packed keys twice; six arrays over places, two of them with one word more. */
+/* States of places and chunks, ranges of keys, packed keys twice; six arrays over places, two with one word more. */
 #define GC_WINDOW_BYTES(cap) \
-	(((cap) + GC_WINDOW_CHUNKS) * sizeof(GcWindowState) + (2 * 16 + 2 * (cap)) * sizeof(u64) + (6 * (cap) + 2) * sizeof(u32))
+	(((cap) + GC_WINDOW_CHUNKS) * sizeof(GcWindowState) + (2 * 16 + 2 * (cap)) * sizeof(u64) + \
+	 (6 * (cap) + 2) * sizeof(u32))
 
 /* Digits behind the point with which quotients of numerics are computed (gc_numeric.h). */
 #define GC_AVG_SCALE		24

@@ -301,7 +301,7 @@ gc_numeric_spread(i128 sum, i128 squares, i64 n, i128 *spread)
 	return 1;
 }
 
-/* Digits behind the point of a standard deviation, and of its variance; without: 1 of a sample, else 0. */
+/* Digits behind the point of a variance, and of its root, the standard deviation; without: 1 of a sample, else 0. */
 GC_FN_ONCE int
 gc_numeric_stddev_scale(i128 sum, i128 squares, i64 n, int scale, int without)
 {

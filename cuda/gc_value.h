@@ -24,7 +24,7 @@
 #define GC_DIV(x, y)		((y) == 0 ? 0 : (y) == -1 ? -(x) : (x) / (y))
 #define GC_MOD(x, y)		((y) == 0 || (y) == -1 ? 0 : (x) % (y))
 
-/* A payload of 128 bits is stored with this added.  So 0, which no value becomes, is NULL's code as of other payloads. */
+/* A payload of 128 bits is stored with this added.  So 0, which no value becomes, is NULL's code as elsewhere. */
 #define GC_WIDE_BIAS	((u128) 1 << 127)
 
 /* Divide by 10^n, rounded half away from zero: numeric's rounding. */

@@ -199,7 +199,7 @@ gc_window_ranges(const GcWindow *x, u64 chunk)
 	}
 }
 
-/* Bits of key k in a packed word: its codes are from 1 on, and NULL is before or behind them.  65: they are more than 64. */
+/* Bits of key k in a packed word: its codes are from 1 on, and NULL is before or behind them.  65: more than 64. */
 GC_FN u32
 gc_window_bits(const GcWindow *x, u32 k)
 {

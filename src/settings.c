@@ -275,7 +275,7 @@ define_session_settings(void)
 	DefineCustomIntVariable("gpuconc.loader_workers",
 							"Sets the number of background workers that help to load a table's columns, or load several tables.",
 							"For example, with 4 a session and four workers load a table.",
-							&gc_loader_workers, 2, 0, 64,
+							&gc_loader_workers, 2, 0, GC_MOST_LOADER_WORKERS,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 

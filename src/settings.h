@@ -56,6 +56,7 @@ extern int	gc_chunk_pages;	/* divides GC_HEAPBLOCKS_PER_MAPPAGE */
 extern int	gc_debug_pipeline_edge;	/* GcEdge, or GC_EDGE_AUTO */
 extern int	gc_debug_pipeline_tile;	/* rows; 0: no tiles */
 extern int	gc_debug_edge_step;	/* -1: the model's */
+#define GC_MOST_LOADER_WORKERS	64
 extern int	gc_loader_workers;
 extern char *gc_warm_tables;
 extern int	gc_host_threads;

@@ -111,6 +111,37 @@ restart();
 is(scalar files(), $columns, 'files outlive a restart');
 is($node->safe_psql('postgres', $held), $held_before, 'columns are there before a query asks for them');
 is(pages_for('after a restart'), 0, 'no page is read');
+
+# With more cores than four times what gpuconc.loader_workers may say.
+SKIP:
+{
+	my $cores = "$PostgreSQL::Test::Utils::tmp_check/cores";
+	my @cc = split ' ', $ENV{CC} // 'cc';
+
+	append_to_file("$cores.c", q{
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+
+long
+sysconf(int name)
+{
+	long		(*ask) (int) = (long (*) (int)) dlsym(RTLD_NEXT, "sysconf");
+
+	return name == _SC_NPROCESSORS_ONLN ? 400 : ask(name);
+}
+});
+	skip 'there is no C compiler', 1 if system_log(@cc, '-fPIC', '-shared', "$cores.c", '-o', "$cores.so") != 0;
+	$node->append_conf('many_cores.conf', "max_worker_processes = 210\ngpuconc.host_threads = 2\n");
+	$node->append_conf('postgresql.conf', "include_if_exists = 'many_cores.conf'\n");
+	{
+		local $ENV{LD_PRELOAD} = "$cores.so";
+		restart();
+	}
+	is($node->safe_psql('postgres', $held), $held_before, 'columns are there on a machine of many cores');
+	unlink $node->data_dir . '/many_cores.conf';
+	restart();
+}
 is(pages_for('another column', 'SELECT sum(k) FROM t'), $pages, 'one without files is read from the heap');
 wait_for_files($columns + 1);
 restart();

@@ -731,8 +731,8 @@ expected_part(const GcBinding *b, u16 groups_of)
 }
 
 /*
- * Bind the pipeline's probes.  *rows bounds the rows that reach its sink, with those of its full and right joins' rests.
- * *expected: of the rows that it reads.  A probe by a key that repeats finds each row of its build about once.
+ * Bind the pipeline's probes.  *rows bounds the rows that reach its sink, with those of its full and right joins'
+ * rests; *expected is as many as are likely.  A probe by a key that repeats finds each row of its build about once.
  */
 static GcCode
 bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows, double *expected)
@@ -762,7 +762,8 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows, double *expected)
 
 			*rows *= Max(1, built);
 			kept *= Max(1, built);
-			*expected = build->nkeys > 0 ? Max(*expected, b->rows_expected[build->pipeline]) : *expected * Max(1, built);
+			*expected = build->nkeys > 0 ? Max(*expected, b->rows_expected[build->pipeline])
+				: *expected * Max(1, built);
 			if (b->plan->build_finds_once[step->build])
 				*rows = Min(*rows, built * times + (step->join == GC_JOIN_INNER ? 0 : before));
 			times *= Max(1, built);

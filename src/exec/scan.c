@@ -94,8 +94,8 @@ create_scan_state(CustomScan *cscan)
 }
 
 /*
- * The statement's tables are in use from here on, as those of PostgreSQL's scans are: the session can neither truncate
- * nor alter what a cursor will read.  The executor closes them.
+ * The statement's tables are in use from here on, as those of PostgreSQL's scans are.  So the session can neither
+ * truncate nor alter what a cursor will read.  The executor closes them.
  */
 static void
 use_tables(EState *estate)

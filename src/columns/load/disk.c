@@ -349,7 +349,7 @@ name_file(char *path, const GcDiskHead *head)
 	file_name(path, &head->key, head->chunkno, head->nvalues > 0 ? -head->spec.attnum : head->spec.attnum);
 }
 
-/* What files call a dictionary that this server has begun, or that has grown since it was read from files. */
+/* The identity in files of a dictionary that this server has begun, or that has grown since it was read from files. */
 static uint64
 own_id(const GcColState *state)
 {
@@ -562,9 +562,9 @@ gc_disk_read_part(const GcRelKey *key, const GcJobColumn *col, uint32 number)
 	const uint32 n = Min(col->kept.nvalues - first, PART_VALUES);
 	GcDiskColumn file;
 
-	/* It may have grown since. */
-	if (!read_file(&file, key, number, &col->spec, true) || file.head->dict_id != col->kept.id || file.head->nvalues < n ||
-		file.ends[n - 1] > col->kept.bytes)
+	/* The last part may have grown since the job was planned. */
+	if (!read_file(&file, key, number, &col->spec, true) || file.head->dict_id != col->kept.id ||
+		file.head->nvalues < n || file.ends[n - 1] > col->kept.bytes)
 		return false;
 	gc_dict_take(col->state, &(GcDictPart) {first, n, file.head->first_byte, file.ends, file.hashes, file.bytes});
 	return true;
@@ -622,7 +622,7 @@ is_worth(const GcDirectory *dir, uint64 nvalues)
 	return nvalues / MOST_VALUES_A_ROW <= rows;
 }
 
-/* What heads of columns' and parts' files both have; false: the dictionary is not to be kept. */
+/* The fields that heads of columns' and parts' files share; false: the dictionary is not to be kept. */
 static bool
 begin_head(GcDiskHead *head, const GcDirectory *dir, int col, uint32 number)
 {
@@ -897,8 +897,8 @@ write_file(GcDiskColumn *kept, GcDiskSpace *space)
 }
 
 /*
- * The column of this number, as it is now, into its file, or a part of its dictionary.  False: there is no such chunk or
- * part, or no more can be written.
+ * Write a column of the chunk of this number, as it is now, or the part of its dictionary.  False: there is no such
+ * chunk or part, or no more can be written.
  */
 static bool
 write_one(Relation rel, GcDiskSpace *space, uint32 number, int attnum, bool is_part)

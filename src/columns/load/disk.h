@@ -43,8 +43,8 @@ extern void gc_disk_start(void);
 extern bool gc_disk_usable(Relation rel);
 
 /*
- * The part of a column's chunks that have files, from 0 to 1: an estimate, by the heads of some of them, and of those of
- * its dictionary.
+ * The part of a column's chunks that have files, from 0 to 1.  An estimate: heads of some of these files, and those of
+ * its dictionary's, are looked at.
  */
 extern double gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks);
 

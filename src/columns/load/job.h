@@ -226,9 +226,7 @@ extern void gc_job_wait_gone(const GcRelKey *key);
 /* The job, while taking part. */
 extern GcLoadJob *gc_job_mine(void);
 
-/*
- * Dictionaries' files come first: no chunk is read before.  A part's number is behind those of chunks.
- */
+/* Dictionaries' files come first: no chunk is read before.  A part's number is behind those of chunks. */
 extern GcClaim gc_job_claim(uint32 *number);
 extern void gc_job_wait(void);
 

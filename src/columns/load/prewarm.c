@@ -193,14 +193,19 @@ count_loaders(GcWarming *w)
 static int
 most_loaders(void)
 {
-	return Max(Min(gc_loader_workers, GC_MOST_WARMERS), 1);
+	return Max(gc_loader_workers, 1);
 }
 
-/* Helpers of the one loader of files' columns as the server starts: a quarter of the cores, if there are workers. */
+/*
+ * Helpers of the one loader of files' columns as the server starts: a quarter of the cores, if there are workers, and
+ * no more than the setting can say.
+ */
 static int
 kept_helpers(void)
 {
-	return Max(gc_loader_workers, Min((int) sysconf(_SC_NPROCESSORS_ONLN) / 4, max_worker_processes / 2 - 1));
+	const int	most = Min(GC_MOST_LOADER_WORKERS, max_worker_processes / 2 - 1);
+
+	return Max(gc_loader_workers, Min((int) sysconf(_SC_NPROCESSORS_ONLN) / 4, most));
 }
 
 /* Wait until at most n are left. */

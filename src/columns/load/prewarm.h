@@ -14,9 +14,7 @@
 #include "utils/relcache.h"
 
 #include "../store/columns.h"
-
-/* So many tables at most are loaded at a time for one caller. */
-#define GC_MOST_WARMERS		64
+#include "../../settings.h"
 
 /* Tables that are being loaded for one caller, each in a loader of its own. */
 typedef struct GcWarming
@@ -24,7 +22,7 @@ typedef struct GcWarming
 	int			ntables;		/* that it is about to load; a loader with few beside it may have helpers */
 	bool		kept;			/* only columns that have files, one table after another */
 	int			nloaders;
-	BackgroundWorkerHandle *loaders[GC_MOST_WARMERS];
+	BackgroundWorkerHandle *loaders[GC_MOST_LOADER_WORKERS];
 } GcWarming;
 
 /*

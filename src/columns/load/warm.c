@@ -220,7 +220,8 @@ gc_kept_databases_main(Datum main_arg)
 	StartTransactionCommand();
 	foreach(lc, gc_disk_list(InvalidOid))
 	{
-		BackgroundWorker w = describe_worker("gc_kept_main", psprintf("gpuconc warming of database %u", lfirst_oid(lc)));
+		const char *name = psprintf("gpuconc warming of database %u", lfirst_oid(lc));
+		BackgroundWorker w = describe_worker("gc_kept_main", name);
 		BackgroundWorkerHandle *handle;
 
 		w.bgw_main_arg = ObjectIdGetDatum(lfirst_oid(lc));

@@ -45,7 +45,7 @@
 /* Values that are merged before the lock is released for a moment. */
 #define MERGE_AT_ONCE		(1 << 13)
 
-/* Bits of a value's hash that its bucket has, beside the code.  So few other values have to be looked at. */
+/* Bits of a value's hash that its bucket has beside the code: most values of other hashes are not looked at. */
 #define BUCKET_HASH			0xf0000000
 
 /* A value's bucket is asked for so many values before its turn: buckets lie anywhere. */
@@ -56,8 +56,8 @@ StaticAssertDecl(GC_DICT_MAX_VALUES < ~BUCKET_HASH, "codes and bits of hashes fi
 #define HASH_FACTOR			UINT64CONST(0x9E3779B97F4A7C15)
 
 /*
- * Values and the table that finds them, wherever they lie.  bucket[] holds code
- * + 1 and BUCKET_HASH of the hash, or 0; nbuckets is a power of two and at least half as much again as capacity.
+ * Values and the table that finds them, wherever they lie.  A bucket holds code + 1 and BUCKET_HASH of the hash, or 0.
+ * nbuckets is a power of two, and at least half as much again as capacity.
  */
 typedef struct GcValues
 {
@@ -284,7 +284,7 @@ gc_dict_attached_size(uint32 nvalues, Size bytes)
 	return dict_size(Max(nvalues, DICT_FIRST_VALUES), Max(bytes, DICT_FIRST_BYTES));
 }
 
-/* Places in the table come in any order, so each would be waited for. */
+/* Buckets lie anywhere, so each would be waited for. */
 void
 gc_dict_take(GcColState *state, const GcDictPart *part)
 {

@@ -158,8 +158,8 @@ lookup_operators(const GcTranslation *tr)
 #define ENCODE_OPERATORS	4
 
 /*
- * The part of a build's time that a request takes where the build is kept, and another request has mostly made it: it
- * is of a whole table that nobody writes to.
+ * The part of a build's time that a request takes where the build is of a whole table that nobody writes to.  Such a
+ * build is kept, and another request has mostly made it.
  */
 #define KEPT_BUILD			0.2
 

@@ -27,7 +27,10 @@
 
 #define UNKNOWN_SCALE	(-1)
 
-/* Of values that differ by 0.01 at least, a variance of 10,000 or fewer has 24 digits behind the point at most. */
+/*
+ * The variance of up to about 10,000 values, of which two differ, by 0.01 at least, has at most 24 digits behind the
+ * point.
+ */
 #define FEW_DECIMALS	2
 
 static int	known_scale(GcTranslation *tr, int e);

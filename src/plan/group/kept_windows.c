@@ -3,8 +3,8 @@
  * kept_windows.c
  *	  Windows over kept rows: a query level's window functions as columns that a later pipeline scans.
  *
- * The rows of a subquery or of the node's own level, of groups or of a join, are kept with all that its windows need:
- * keys, arguments.  A function's values are one more output, which the worker writes once all rows are there
+ * The rows of a subquery or of the node's own level, of groups or of a join, are kept with the keys and arguments of
+ * its windows.  A function's values are one more output, which the worker writes once all rows are there
  * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in
  * it besides is an output.
  *

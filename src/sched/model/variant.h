@@ -75,8 +75,8 @@ extern GcGrid gc_sched_full(const GcProfile *profile, int threads, int occupancy
 extern uint32_t gc_sched_tile_shift(const GcProfile *profile, uint64_t tiles, uint32_t tile_rows, uint32_t least_rows);
 
 /*
- * The tile that a scan of ntiles tiles has come to, which began at tile `first` and has spent the part `done` of its time
- * (0 to 1).  A scan has 0 tiles if the keys of its builds pass over every chunk of the table: then the tile is 0.
+ * The tile that a scan of ntiles tiles has come to.  It began at tile `first`, and has spent the part `done` of its
+ * time (0 to 1).  A scan has 0 tiles if the keys of its builds pass over every chunk of the table: then the tile is 0.
  */
 extern uint32_t gc_sched_tile_of(uint32_t first, uint32_t ntiles, double done);
 

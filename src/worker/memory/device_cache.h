@@ -22,8 +22,8 @@ typedef struct GcTable GcTable;
 
 /*
  * The table of column `col` of dir, with every chunk of sources[] on the device.  Sources are of cached chunks alone,
- * each once, as in all of this file.  Copies that are needed are queued on stream; *copied grows by their bytes, and
- * copies, if not NULL, tells when they began; other users of the table wait for them.  It is in use until
+ * each once, as in all of this file.  Copies that are needed are queued on stream, and other users of the table wait
+ * for them.  *copied grows by their bytes, and copies, if not NULL, tells when they began.  The table is in use until
  * gc_table_release.  spared: as gc_column_used's.  NULL: no device memory (err set).
  */
 extern GcTable *gc_table_use(const GcDirectory *dir, int col, const GcSource *sources, uint32 nsources, float spared,

@@ -45,7 +45,7 @@ extern void gc_device_label(GcAddr addr, GcMemoryKind kind);
 extern void gc_device_count_cached(int64 bytes);
 extern void gc_device_free(GcAddr addr);
 
-/* Free memory, if there is some, and have none. */
+/* Free memory, if there is any, and note that there is none. */
 static inline void
 gc_device_drop(GcAddr *addr)
 {

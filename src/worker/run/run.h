@@ -117,7 +117,7 @@ gc_run_wanted(const GcRun *run)
 	return !gc_slot_abandoned(run->slot) || run->followers != NIL;
 }
 
-/* If not, run->err says so. */
+/* Does nobody wait for it?  Then run->err says so. */
 static inline bool
 gc_run_nobody_waits(GcRun *run)
 {

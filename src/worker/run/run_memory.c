@@ -649,7 +649,7 @@ gc_run_await(GcRun *run)
 		gc_worker.ops->event_put(gc_worker.dev, event);
 }
 
-/* Events, and the stream. */
+/* Give back the events and the stream. */
 static void
 end_stream(GcRun *run)
 {
@@ -699,7 +699,7 @@ gc_run_free_memory(GcRun *run)
 		gc_device_free(m->device_part);
 	m->device_part_owned = false;
 	gc_device_drop(&m->bitmaps);
-	/* That of the main one is m->sink. */
+	/* The main pipeline's memory is m->sink. */
 	m->sinks[run->p->npipelines - 1].memory = 0;
 	for (int i = 0; i < run->p->npipelines - 1; i++)
 		gc_device_drop(&m->sinks[i].memory);

@@ -52,7 +52,7 @@ typedef struct GcRunMemory
 /* Have a stream, and queue everything on it that comes before the main kernel. */
 extern GcCode gc_run_prepare(GcRun *run);
 
-/* Of that, for a later pass: all that a pipeline and its arms read, but the pipeline's own columns. */
+/* Queue, for a later pass, all that a pipeline and its arms read, but the pipeline's own columns. */
 extern GcCode gc_run_below(GcRun *run, int pipeline);
 
 /*
