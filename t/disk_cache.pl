@@ -151,7 +151,7 @@ sub texts_pages
 	is_offloaded($node, $_, "$message: $_") foreach (
 		q{SELECT count(*), count(t), count(DISTINCT t), min(t), max(t) FROM texts},
 		q{SELECT t, count(*), sum(i) FROM texts WHERE t LIKE '%77%' OR t = '' OR t IS NULL GROUP BY t ORDER BY t},
-		q{SELECT i, t FROM texts WHERE t IN ('1', '65535', '65536', '65537', '131072', '149999', 'new 3', 'other 3', 'more 3') ORDER BY i},
+		q{SELECT i, t FROM texts WHERE t IN ('1', '65535', '65536', '65537', '131072', '149999', 'new 3', 'other 3', 'more 3') ORDER BY i, t},
 		q{SELECT count(*), max(i) FROM texts WHERE p = 'b '});
 	undef $since;
 	return loaded() - $before;
