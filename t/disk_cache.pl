@@ -68,6 +68,20 @@ sub expected_load
 	return $error =~ /expects to load columns in ([0-9.]+) ms/ ? $1 : undef;
 }
 
+sub flip_bit
+{
+	my ($file, $at, $bit) = @_;
+	my $byte;
+
+	open(my $fh, '+<:raw', $file) or die "$file: $!";
+	seek($fh, $at, 0);
+	read($fh, $byte, 1);
+	seek($fh, $at, 0);
+	print $fh chr(ord($byte) ^ 1 << $bit);
+	close($fh);
+	return;
+}
+
 # Load all into files that are those of the table as it is now.
 sub write_files
 {
@@ -219,16 +233,24 @@ for my $file (@kept)
 cmp_ok(texts_pages('with files of the one before'), '>', 0, 'these are not believed');
 wait_until($node, "SELECT ($keepers) = 0");
 
-# Of a dictionary without its end, or with a damaged part, what is left of it does no harm.
-for my $damage ('end', 'part')
+# Of a dictionary without its end, or with a damaged part, what is left of it does no harm.  A head that tells of 16 MB
+# more is no reason to have room for them.
+my $held_by_t = q{SELECT host_bytes FROM gpuconc_cache WHERE relation = 'texts'::regclass AND column_name = 't'};
+for my $damage ('end', 'part', 'head')
 {
+	my $bytes = $node->safe_psql('postgres', $held_by_t);
+
 	$node->stop;
 	my ($last) = sort { length($b) <=> length($a) || $b cmp $a } grep { /-2$/ } parts();
 	my ($middle) = grep { /\.1\.-2$/ } parts();
 
-	$damage eq 'end' ? unlink($last) : truncate($middle, (-s $middle) - 8);
+	unlink $last if $damage eq 'end';
+	truncate($middle, (-s $middle) - 8) if $damage eq 'part';
+	# GcDiskHead's value_bytes
+	flip_bit($middle, 232 + 3, 0) if $damage eq 'head';
 	start();
 	cmp_ok(texts_pages("without a dictionary's $damage"), '>', 0, 'pages are read');
+	cmp_ok($node->safe_psql('postgres', $held_by_t), '<', 2 * $bytes, 'and the dictionary is no larger than before');
 	wait_until($node, "SELECT ($keepers) = 0");
 	ok(-e $middle && -e $last, 'it is written anew');
 	restart();
@@ -283,15 +305,8 @@ my $damaged = 0;
 for my $file (@files)
 {
 	my $size = -s $file;
-	my $at = $damaged % 4 < 3 ? $damaged * 3 % 264 : $damaged * 7919 % $size;
-	my $byte;
 
-	open(my $fh, '+<:raw', $file) or die "$file: $!";
-	seek($fh, $at, 0);
-	read($fh, $byte, 1);
-	seek($fh, $at, 0);
-	print $fh chr(ord($byte) ^ 1 << $damaged % 8);
-	close($fh);
+	flip_bit($file, $damaged % 4 < 3 ? $damaged * 3 % 264 : $damaged * 7919 % $size, $damaged % 8);
 	$damaged++;
 	truncate($file, int($size / 2)) if $damaged % 10 == 0;
 }
