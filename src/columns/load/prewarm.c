@@ -196,11 +196,16 @@ most_loaders(void)
 	return Max(Min(gc_loader_workers, GC_MOST_WARMERS), 1);
 }
 
-/* Helpers of the one loader of files' columns as the server starts: a quarter of the cores, if there are workers. */
+/*
+ * Helpers of the one loader of files' columns as the server starts: a quarter of the cores, if there are workers, and
+ * as many as gpuconc.loader_workers can say.
+ */
 static int
 kept_helpers(void)
 {
-	return Max(gc_loader_workers, Min((int) sysconf(_SC_NPROCESSORS_ONLN) / 4, max_worker_processes / 2 - 1));
+	const int	most = Min(max_worker_processes / 2 - 1, GC_MOST_WARMERS);
+
+	return Max(gc_loader_workers, Min((int) sysconf(_SC_NPROCESSORS_ONLN) / 4, most));
 }
 
 /* Wait until at most n are left. */
@@ -265,7 +270,12 @@ gc_warming_start(GcWarming *w, Oid relid, bool wait)
 		return "another transaction has locked it";
 	rel = try_relation_open(relid, wait ? AccessShareLock : NoLock);
 	if (rel == NULL)
+	{
+		/* Of thousands of dropped tables that have files, locks would fill the table of locks. */
+		if (!wait)
+			UnlockRelationOid(relid, AccessShareLock);
 		return "it does not exist";
+	}
 	gc_rel_key(rel, &key);
 	(void) supported_columns(rel, &nspecs);
 	if (gc_rel_loadable(rel, &reason) && nspecs == 0)
