@@ -23,7 +23,7 @@ restart_after_crash = on
 }, allows_streaming => 1);
 my $files = $node->data_dir . '/pgsql_tmp_gpuconc';
 my $since;
-my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
+my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type IN ('gpuconc loader', 'gpuconc warming')};
 my $query = 'SELECT s, count(*), sum(id), min(d), max(n), avg(n), count(n) FROM t GROUP BY s ORDER BY s';
 
 sub files
@@ -400,6 +400,20 @@ start_server($node);
 $node->wait_for_log(qr/has looked for files of \d+ tables' columns|out of shared memory/, $offset);
 unlike(slurp_file($node->logfile, $offset), qr/out of shared memory/, 'files of dropped tables');
 unlink @links;
+
+# More databases than workers.
+$node->safe_psql('postgres', "CREATE DATABASE few1");
+$node->safe_psql('few1', "CREATE EXTENSION gpuconc; CREATE TABLE few AS SELECT i FROM generate_series(1, 1000) i");
+$node->safe_psql('few1', 'VACUUM (FREEZE) few');
+$node->safe_psql('postgres', "CREATE DATABASE few$_ TEMPLATE few1") foreach 2 .. 8;
+unlink files();
+$node->safe_psql("few$_", "SELECT gpuconc_prewarm('few')") foreach 1 .. 8;
+wait_for_files(8);
+$node->append_conf('postgresql.conf', 'max_worker_processes = 8');
+restart();
+is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_cache WHERE datname LIKE 'few%'}), '8', 'few workers');
+$node->append_conf('postgresql.conf', 'max_worker_processes = 24');
+$node->safe_psql('postgres', "DROP DATABASE few$_") foreach 1 .. 8;
 
 # The bound, and off.
 write_files();
