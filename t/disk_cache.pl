@@ -18,11 +18,12 @@ gpuconc.debug_offload = prefer
 gpuconc.debug_hot_pages = 100000
 max_prepared_transactions = 5
 max_worker_processes = 24
+max_locks_per_transaction = 10
 restart_after_crash = on
 }, allows_streaming => 1);
 my $files = $node->data_dir . '/pgsql_tmp_gpuconc';
 my $since;
-my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
+my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type IN ('gpuconc loader', 'gpuconc warming')};
 my $query = 'SELECT s, count(*), sum(id), min(d), max(n), avg(n), count(n) FROM t GROUP BY s ORDER BY s';
 
 sub files
@@ -66,6 +67,20 @@ sub expected_load
 	my ($status, $out, $error) = $node->psql('postgres', "SET gpuconc.cold = auto; SET gpuconc.debug_offload = allow; SET client_min_messages = debug3; $query");
 
 	return $error =~ /expects to load columns in ([0-9.]+) ms/ ? $1 : undef;
+}
+
+sub flip_bit
+{
+	my ($file, $at, $bit) = @_;
+	my $byte;
+
+	open(my $fh, '+<:raw', $file) or die "$file: $!";
+	seek($fh, $at, 0);
+	read($fh, $byte, 1);
+	seek($fh, $at, 0);
+	print $fh chr(ord($byte) ^ 1 << $bit);
+	close($fh);
+	return;
 }
 
 # Load all into files that are those of the table as it is now.
@@ -182,7 +197,7 @@ sub texts_pages
 	is_offloaded($node, $_, "$message: $_") foreach (
 		q{SELECT count(*), count(t), count(DISTINCT t), min(t), max(t) FROM texts},
 		q{SELECT t, count(*), sum(i) FROM texts WHERE t LIKE '%77%' OR t = '' OR t IS NULL GROUP BY t ORDER BY t},
-		q{SELECT i, t FROM texts WHERE t IN ('1', '65535', '65536', '65537', '131072', '149999', 'new 3', 'other 3', 'more 3') ORDER BY i},
+		q{SELECT i, t FROM texts WHERE t IN ('1', '65535', '65536', '65537', '131072', '149999', 'new 3', 'other 3', 'more 3') ORDER BY i, t},
 		q{SELECT count(*), max(i) FROM texts WHERE p = 'b '});
 	undef $since;
 	return loaded() - $before;
@@ -250,16 +265,24 @@ for my $file (@kept)
 cmp_ok(texts_pages('with files of the one before'), '>', 0, 'these are not believed');
 wait_until($node, "SELECT ($keepers) = 0");
 
-# Of a dictionary without its end, or with a damaged part, what is left of it does no harm.
-for my $damage ('end', 'part')
+# Of a dictionary without its end, or with a damaged part, what is left of it does no harm.  A head that tells of 16 MB
+# more is no reason to have room for them.
+my $held_by_t = q{SELECT host_bytes FROM gpuconc_cache WHERE relation = 'texts'::regclass AND column_name = 't'};
+for my $damage ('end', 'part', 'head')
 {
+	my $bytes = $node->safe_psql('postgres', $held_by_t);
+
 	$node->stop;
 	my ($last) = sort { length($b) <=> length($a) || $b cmp $a } grep { /-2$/ } parts();
 	my ($middle) = grep { /\.1\.-2$/ } parts();
 
-	$damage eq 'end' ? unlink($last) : truncate($middle, (-s $middle) - 8);
+	unlink $last if $damage eq 'end';
+	truncate($middle, (-s $middle) - 8) if $damage eq 'part';
+	# GcDiskHead's value_bytes
+	flip_bit($middle, 232 + 3, 0) if $damage eq 'head';
 	start();
 	cmp_ok(texts_pages("without a dictionary's $damage"), '>', 0, 'pages are read');
+	cmp_ok($node->safe_psql('postgres', $held_by_t), '<', 2 * $bytes, 'and the dictionary is no larger than before');
 	wait_until($node, "SELECT ($keepers) = 0");
 	ok(-e $middle && -e $last, 'it is written anew');
 	restart();
@@ -314,15 +337,8 @@ my $damaged = 0;
 for my $file (@files)
 {
 	my $size = -s $file;
-	my $at = $damaged % 4 < 3 ? $damaged * 3 % 264 : $damaged * 7919 % $size;
-	my $byte;
 
-	open(my $fh, '+<:raw', $file) or die "$file: $!";
-	seek($fh, $at, 0);
-	read($fh, $byte, 1);
-	seek($fh, $at, 0);
-	print $fh chr(ord($byte) ^ 1 << $damaged % 8);
-	close($fh);
+	flip_bit($file, $damaged % 4 < 3 ? $damaged * 3 % 264 : $damaged * 7919 % $size, $damaged % 8);
 	$damaged++;
 	truncate($file, int($size / 2)) if $damaged % 10 == 0;
 }
@@ -403,6 +419,32 @@ $node->stop;
 append_to_file($unfinished, 'x');
 start();
 ok(!-e $unfinished, 'what was never written to its end is removed');
+
+# Files of thousands of tables that were dropped: the load at start holds no lock of theirs.
+my ($dropped) = files();
+my ($database) = $dropped =~ m{/(\d+)\.};
+my $offset = -s $node->logfile;
+my @links = map { "$files/$database.$_.$_.0.1" } 1000001 .. 1005000;
+$node->stop;
+link($dropped, $_) or die "$_: $!" foreach @links;
+start_server($node);
+$node->wait_for_log(qr/has looked for files of \d+ tables' columns|out of shared memory/, $offset);
+unlike(slurp_file($node->logfile, $offset), qr/out of shared memory/, 'files of dropped tables');
+unlink @links;
+
+# More databases than workers.
+$node->safe_psql('postgres', "CREATE DATABASE few1");
+$node->safe_psql('few1', "CREATE EXTENSION gpuconc; CREATE TABLE few AS SELECT i FROM generate_series(1, 1000) i");
+$node->safe_psql('few1', 'VACUUM (FREEZE) few');
+$node->safe_psql('postgres', "CREATE DATABASE few$_ TEMPLATE few1") foreach 2 .. 8;
+unlink files();
+$node->safe_psql("few$_", "SELECT gpuconc_prewarm('few')") foreach 1 .. 8;
+wait_for_files(8);
+$node->append_conf('postgresql.conf', 'max_worker_processes = 8');
+restart();
+is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_cache WHERE datname LIKE 'few%'}), '8', 'few workers');
+$node->append_conf('postgresql.conf', 'max_worker_processes = 24');
+$node->safe_psql('postgres', "DROP DATABASE few$_") foreach 1 .. 8;
 
 # The bound, and off.
 write_files();

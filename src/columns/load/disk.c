@@ -543,6 +543,7 @@ gc_disk_dictionary(Relation rel, const GcColSpec *spec)
 	{
 		file_name(path, &key, kept.nparts, -spec->attnum);
 		if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, &key, kept.nparts, spec) ||
+			lay_out(&(GcDiskColumn) {.head = &head}, &head) != head.bytes ||
 			(kept.nparts > 0 && head.dict_id != kept.id) || head.first_byte != kept.bytes ||
 			gc_dict_attached_size(kept.nvalues + head.nvalues, kept.bytes + head.value_bytes) > gc_arena_capacity() / 2)
 			break;

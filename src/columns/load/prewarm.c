@@ -270,7 +270,12 @@ gc_warming_start(GcWarming *w, Oid relid, bool wait)
 		return "another transaction has locked it";
 	rel = try_relation_open(relid, wait ? AccessShareLock : NoLock);
 	if (rel == NULL)
+	{
+		/* Of thousands of dropped tables that have files, locks would fill the table of locks. */
+		if (!wait)
+			UnlockRelationOid(relid, AccessShareLock);
 		return "it does not exist";
+	}
 	gc_rel_key(rel, &key);
 	(void) supported_columns(rel, &nspecs);
 	if (gc_rel_loadable(rel, &reason) && nspecs == 0)

@@ -5,7 +5,8 @@
  *
  * One background worker for each database that the setting names, and one for each that has files (disk.h).  It has
  * each table loaded by a loader of its own (prewarm.h), the one that was scanned most often first, and ends.  Files are
- * read one table after another, with helpers.  The worker holds no lock and no snapshot while it waits.
+ * read one table after another, with helpers, and one database after another.  The worker holds no lock and no snapshot
+ * while it waits.
  * It waits for no lock on a table, which a prepared transaction may have for long, since other tables would wait, too.
  *
  *-------------------------------------------------------------------------
@@ -207,7 +208,10 @@ gc_kept_main(Datum main_arg)
 	ereport(LOG, (errmsg("gpuconc has looked for files of %d tables' columns in database %u", n, MyDatabaseId)));
 }
 
-/* Databases that have files and were not dropped since; it has none itself. */
+/*
+ * Databases that have files and were not dropped since, one after another: there may be more of them than workers.  It
+ * has no database itself.
+ */
 void
 gc_kept_databases_main(Datum main_arg)
 {
@@ -217,16 +221,19 @@ gc_kept_databases_main(Datum main_arg)
 	BackgroundWorkerUnblockSignals();
 
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
-	StartTransactionCommand();
 	foreach(lc, gc_disk_list(InvalidOid))
 	{
 		const char *name = psprintf("gpuconc warming of database %u", lfirst_oid(lc));
 		BackgroundWorker w = describe_worker("gc_kept_main", name);
 		BackgroundWorkerHandle *handle;
+		bool		exists;
 
 		w.bgw_main_arg = ObjectIdGetDatum(lfirst_oid(lc));
-		if (SearchSysCacheExists1(DATABASEOID, w.bgw_main_arg))
-			(void) RegisterDynamicBackgroundWorker(&w, &handle);
+		w.bgw_notify_pid = MyProcPid;
+		StartTransactionCommand();
+		exists = SearchSysCacheExists1(DATABASEOID, w.bgw_main_arg);
+		CommitTransactionCommand();
+		if (exists && RegisterDynamicBackgroundWorker(&w, &handle))
+			(void) WaitForBackgroundWorkerShutdown(handle);
 	}
-	CommitTransactionCommand();
 }
