@@ -321,13 +321,14 @@ def part_devices(report, args, server):
         if args.updates:
             got = lines_of('fresh/written', '--only', 'beside', '--loads', f'{n}x{args.updates}', '--for', str(args.seconds))
             (alone,), (kept,) = ([line for line in got if line[0].startswith(what)] for what in ('readers alone', f'beside {args.updates} '))
-            beside.append([devices, n, alone[1], alone[4], kept[1], kept[4], kept[2], kept[6]])
+            beside.append([devices, n, alone[1], alone[4], kept[1], kept[4], kept[2], kept[6], kept[7]])
     report.section('Random queries by devices', f'pgbench, {args.seconds} s each; x: against the first line. Requests by device: of the last figure.')
     report.table(['devices', 'clients', 'prepared q/s', 'x', 'p99 ms', 'texts q/s', 'x', 'p99 ms', 'requests by device'], lines)
     if beside:
         psql('vacuum lineorder')
         report.section(f'Beside {args.updates} updates a second', 'The 13 as they are, prepared (`bench/fresh/written --only beside`).')
-        report.table(['devices', 'clients', 'q/s alone', 'p99 ms', 'q/s beside', 'p99 ms', 'kept', 'updates/s'], beside)
+        report.table(['devices', 'clients', 'q/s alone', 'p99 ms', 'q/s beside', 'p99 ms', 'kept', 'updates/s', 'left to PostgreSQL'],
+                     beside)
 
 
 def part_devices_tpch(report, args, server):

@@ -36,7 +36,8 @@ def outcome(process):
     if process.returncode:
         sys.exit(err)
     return {'ms': float(re.search(r'latency average = ([\d.]+)', out)[1]),
-            'tps': float(re.search(r'tps = ([\d.]+)', out)[1])}
+            'tps': float(re.search(r'tps = ([\d.]+)', out)[1]),
+            'n': int(re.search(r'actually processed: (\d+)', out)[1])}
 
 
 def quantiles(log, start):
