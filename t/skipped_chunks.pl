@@ -66,6 +66,41 @@ skips("SELECT count(*), count(v), count(name) FROM facts FULL JOIN (SELECT * FRO
 is_offloaded($node, "SELECT count(*), count(v), count(name), count(city) FROM facts RIGHT JOIN days USING (k) JOIN shops ON shop = shops.k WHERE city = 1", "a right join below, $_")
   foreach (1 .. 3);
 
+# Scans of no chunks at the same time. Each waits for a build of its own, so that others find it under way; scans of all chunks
+# between them teach that the kernel takes long.
+$node->safe_psql('postgres', q{
+CREATE TABLE many AS SELECT i / 100 AS k, i / 4000 AS place, i % 7 AS g, i AS v FROM generate_series(1, 300000) AS i;
+CREATE TABLE places AS SELECT i AS k, i % 1000 AS m FROM generate_series(0, 200000) AS i;
+VACUUM ANALYZE many, places});
+my %at_once = (
+	sums => [ 'count(*), sum(v), count(places.m)', '' ],
+	dense => [ 'g, count(*), sum(v), count(places.m)', 'GROUP BY g ORDER BY g' ],
+	hashed => [ 'v / 50000, g, count(*), sum(places.m)', 'GROUP BY 1, 2 ORDER BY 1, 2' ],
+	rows => [ 'v, name, places.m', 'AND v % 1000 = 7 ORDER BY v' ]);
+my @sessions = map { session($node, "at once $_") } (1 .. 8);
+
+sub at_once
+{
+	my ($sink, $year, $most) = @_;
+
+	return "SELECT $at_once{$sink}[0] FROM many JOIN days USING (k) JOIN places ON places.k = place WHERE y + 0 > $year AND places.m < $most $at_once{$sink}[1]";
+}
+
+foreach my $sink (sort keys %at_once)
+{
+	my %right = map { $_ => answer_of($node, at_once($sink, $_, 100), 'forbid') } (1980, 2081);
+	my @years = map { $_ % 3 ? 2081 : 1980 } (0 .. 59);
+
+	# All places of `many` are below 100, so that larger constants make other builds, but no other answer.
+	foreach my $n (0 .. $#sessions)
+	{
+		ask($sessions[$n], join ";\n", map { at_once($sink, $years[$_], 100 + $_ * @sessions + $n) } (0 .. $#years));
+	}
+	is(rows_of($sessions[$_]), join("\n", grep { $_ ne '' } map { $right{$_} } @years), "scans of no chunks at the same time: $sink, $_") foreach (0 .. $#sessions);
+}
+$_->quit foreach (@sessions);
+cmp_ok(skipped(at_once('sums', 2081, 100)), '>', 100, 'scans of no chunks skip them');
+
 # A table that is sorted by what conditions are on needs no other order, and another one would: by a join's key, and by a column.
 sub advice
 {

@@ -151,7 +151,6 @@ prepare(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 	args->scan = gc_scan_args(scan);
 	gc_stop_with_all(scan->run[0], l, &args->scan);
 	l->ntiles = args->scan.ntiles;
-	l->first_tile = 0;
 	l->grid = gc_sched_full(&gc_worker.profile, l->grid.threads, per_sm, l->ntiles);
 	*launch = (GcLaunch) {.blocks = l->grid.blocks,.threads = l->grid.threads,.shared_bytes = dynamic};
 	return GC_OK;
