@@ -48,6 +48,14 @@ FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
 SELECT c, check_window(format('SELECT id, sum(%1$I) OVER (ORDER BY id), avg(%1$I) OVER (ORDER BY id ROWS 3 PRECEDING) FROM extremes', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
 SELECT check_window('SELECT id, bool_and(b) OVER w, bool_or(i4 > 0) OVER w, every(b) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY id ROWS 3 PRECEDING)');
 
+-- variances: frames of all kinds, in which there are NULLs, no value, one, equal ones
+SELECT frame, check_window(format('SELECT id, var_pop(i2) OVER w, var_samp(i4) OVER w, variance(n) OVER w, stddev_pop(n0) OVER w, stddev_samp(nn) OVER w, stddev(i4) FILTER (WHERE b) OVER w, variance(i2) FILTER (WHERE id < 0) OVER w FROM types WHERE id < 500 WINDOW w AS (PARTITION BY nn %% 3 ORDER BY id %s)', frame)) AS partitions,
+	check_window(format('SELECT id, var_samp(n) OVER w, stddev_pop(i4) OVER w FROM types WHERE id < 500 AND nt < ''H'' WINDOW w AS (ORDER BY nn %s)', CASE WHEN frame !~ 'ROWS' THEN frame END)) AS peers
+FROM unnest(ARRAY['', 'ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS CURRENT ROW', 'ROWS BETWEEN 1 PRECEDING AND 4 PRECEDING',
+	'RANGE BETWEEN 40 PRECEDING AND 17 FOLLOWING', 'RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING', 'GROUPS BETWEEN 2 FOLLOWING AND 4 FOLLOWING']) AS frame;
+SELECT q, check_window(q) AS variances FROM unnest(ARRAY['SELECT shop, variance(sum(quantity)) OVER (), stddev(sum(price)) OVER (ORDER BY shop ROWS 2 PRECEDING), var_pop(count(*)) OVER (PARTITION BY shop % 2) FROM sales GROUP BY shop', 'SELECT id, variance(1) OVER (), stddev(i2 * 0.5) OVER (PARTITION BY nn), var_pop(1000000 + nn) OVER (ORDER BY id) FROM types', 'SELECT id, stddev(i2) OVER (ORDER BY id), var_samp(i4) OVER (ORDER BY id ROWS 1 PRECEDING) FROM extremes',
+	'SELECT id, variance(i8 % 100000000) OVER (PARTITION BY nn), stddev_pop(i8 % 100000000) OVER (ORDER BY id ROWS 9 PRECEDING) FROM types']) AS q;
+
 -- extremes of equal values that differ: which one comes is PostgreSQL's choice
 CREATE COLLATION public.no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE public.equals AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE rpad('a', i % 5 + 1) END AS padded, (1.0 + i % 2)::numeric * CASE WHEN i % 3 = 0 THEN 1.000 ELSE 1.0 END AS n,
@@ -55,6 +63,9 @@ CREATE TABLE public.equals AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE 
 ANALYZE public.equals;
 SELECT c, f, check_window(format('SELECT id, format(''[%%s]'', max(%1$s) OVER w), format(''[%%s]'', min(%1$s) OVER w) FROM public.equals WINDOW w AS (ORDER BY id %2$s)', c, f)) AS extremes
 FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING']) AS f;
+-- a variance has the most digits of its frame's values
+SELECT f, check_window(format('SELECT id, var_pop(x) OVER w, stddev(x) OVER w, var_samp(0 * x) OVER w FROM (SELECT id, n * id * CASE WHEN id %% 7 = 0 THEN 1.00 ELSE 1 END AS x FROM public.equals) AS q WINDOW w AS (ORDER BY id %s)', f)) AS variances
+FROM unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING']) AS f;
 -- values that are computed: flat, kept, and sums of frames beyond 128 bits
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, array_append(first_value(array_append(ARRAY[id], 1)) OVER (ORDER BY id), 2) FROM public.equals', 'SELECT id, lag(tx || padded, 2, padded || id) OVER (ORDER BY id), max(upper(tx) || id) OVER (PARTITION BY lower(tx) ORDER BY padded || id DESC) FROM public.equals',
 	'SELECT id, sum(n) OVER (PARTITION BY n || tx ORDER BY id), avg(n * 1.5) OVER (ORDER BY id ROWS 3 PRECEDING) FROM public.equals', 'SELECT id, count(*) OVER (PARTITION BY ARRAY[tx, padded]) FROM public.equals',
@@ -181,7 +192,7 @@ DROP COLLATION public.no_accent;
 
 -- what is PostgreSQL's, with the reason
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
-	'SELECT id, sum(i4) OVER w, max(i4) OVER w FROM types WINDOW w AS (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(i4) OVER (PARTITION BY nn) FROM types',
+	'SELECT id, sum(i4) OVER w, max(i4) OVER w FROM types WINDOW w AS (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(nn::float8) OVER (PARTITION BY nn) FROM types',
 	'SELECT count(*) OVER (PARTITION BY random() < 2) FROM types', 'SELECT id, ntile((SELECT 3)) OVER (ORDER BY id) FROM types'
 ]) AS q;
 SET gpuconc.debug_offload = require;

@@ -18,6 +18,7 @@
 
 #include "order.h"
 #include "quotient.h"
+#include "../plan/base/builtins.h"
 #include "../columns/store/numeric.h"
 
 #define NO_PLACE	PG_UINT32_MAX
@@ -285,6 +286,7 @@ find_extremes(GcWindowing *w, const GcPlanWindowFn *fn)
 typedef struct Sums
 {
 	int128	   *sum;			/* NULL: only counts are wanted */
+	int128	   *squares;		/* sums of squares, for variances; else NULL */
 	uint32	   *count;
 	int16	   *scale;			/* numerics: display scale by place; NULL: they all have */
 	int16		largest;		/* this one, in which sums are */
@@ -359,6 +361,34 @@ rescale(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	return true;
 }
 
+/* Make values, from the second element on, running sums.  False: one is too large. */
+static bool
+run_up(const GcWindowing *w, int128 *sum)
+{
+	sum[0] = 0;
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		gc_window_interrupts(n);
+		if (__builtin_add_overflow(sum[n], sum[n + 1], &sum[n + 1]))
+			return false;
+	}
+	return true;
+}
+
+/* Running sums of the squares of values that are not added up yet.  False: one is too large for that. */
+static bool
+fill_squares(const GcWindowing *w, Sums *s)
+{
+	s->squares = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(int128));
+	for (uint32 n = 1; n <= w->count; n++)
+	{
+		gc_window_interrupts(n);
+		if (__builtin_mul_overflow(s->sum[n], s->sum[n], &s->squares[n]))
+			return false;
+	}
+	return run_up(w, s->squares);
+}
+
 /* Running sums of the values as integers.  False: one is too large for that. */
 static bool
 fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
@@ -379,14 +409,9 @@ fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	}
 	if (!rescale(w, fn, s))
 		return false;
-	s->sum[0] = 0;
-	for (uint32 n = 0; n < w->count; n++)
-	{
-		gc_window_interrupts(n);
-		if (__builtin_add_overflow(s->sum[n], s->sum[n + 1], &s->sum[n + 1]))
-			return false;
-	}
-	return true;
+	if ((fn->flags & GC_IS_VARIANCE) && !fill_squares(w, s))
+		return false;
+	return run_up(w, s->sum);
 }
 
 /* Running counts of the values that count. */
@@ -399,18 +424,23 @@ fill_counts(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 		s->count[n + 1] = s->count[n] + counts(w, fn, n);
 }
 
-/* sum() or avg() of the frame of a place, in which there are values.  False if the sum is too large. */
+/* sum(), avg() or a variance of the frame of a place, in which there are values.  False if a sum is too large. */
 static bool
 sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, int64 count, Datum *value)
 {
 	ExprContext *econtext = w->node->css.ss.ps.ps_ExprContext;
 	i128		sum;
+	i128		squares = 0;
 	int16		scale = s->largest;
+	bool		fits = true;
 	MemoryContext old;
 
 	if (__builtin_sub_overflow((i128) s->sum[w->to[n]], (i128) s->sum[w->from[n]], &sum))
 		return false;
-	if (!fn->average && (fn->argtype == INT2OID || fn->argtype == INT4OID))
+	/* Running sums of squares never fall. */
+	if (s->squares)
+		squares = s->squares[w->to[n]] - s->squares[w->from[n]];
+	if (fn->flags == 0 && (fn->argtype == INT2OID || fn->argtype == INT4OID))
 	{
 		*value = Int64GetDatum((int64) sum);
 		return true;
@@ -419,20 +449,28 @@ sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, 
 	{
 		scale = s->scale[s->best[n]];
 		sum /= power_of_10(s->largest - scale);
+		/* Not by the square of the power, which may be beyond 128 bits. */
+		squares = squares / power_of_10(s->largest - scale) / power_of_10(s->largest - scale);
 	}
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	*value = fn->average ? gc_quotient(sum, scale, count, 0) : gc_int128_to_numeric(sum, scale);
+	if (fn->flags & GC_IS_VARIANCE)
+		fits = gc_variance(count, sum, squares, scale, (fn->flags & GC_IS_OF_SAMPLE) != 0,
+						   (fn->flags & GC_IS_ROOT) != 0, value);
+	else
+		*value = fn->flags & GC_IS_AVERAGE ? gc_quotient(sum, scale, count, 0) : gc_int128_to_numeric(sum, scale);
 	MemoryContextSwitchTo(w->kept);
-	*value = datumCopy(*value, false, -1);
+	if (fits)
+		*value = datumCopy(*value, false, -1);
 	MemoryContextSwitchTo(old);
-	return true;
+	return fits;
 }
 
-/* count(), sum(), avg().  Places with one frame share their result. */
+/* count(), sum(), avg(), variances.  Places with one frame share their result. */
 static void
 add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 {
+	const int64 least = fn->over == GC_OVER_COUNT ? 0 : fn->flags & GC_IS_OF_SAMPLE ? 2 : 1;
 	Sums		s = {0};
 	Datum		value = (Datum) 0;
 
@@ -451,16 +489,18 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 		gc_window_interrupts(n);
 		if (fn->over == GC_OVER_COUNT)
 			value = Int64GetDatum(count);
-		else if (count > 0 && !again && !sum_of_frame(w, fn, &s, n, count, &value))
+		else if (count >= least && !again && !sum_of_frame(w, fn, &s, n, count, &value))
 		{
 			w->code = gc_fail(w->err, GC_UNSUPPORTED, TOO_LARGE);
 			return;
 		}
-		put(w, fn, n, value, fn->over != GC_OVER_COUNT && count == 0);
+		put(w, fn, n, value, count < least);
 	}
 	pfree(s.count);
 	if (s.sum)
 		pfree(s.sum);
+	if (s.squares)
+		pfree(s.squares);
 }
 
 /*-------------------------------------------------------------------------

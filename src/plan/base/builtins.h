@@ -103,6 +103,10 @@ typedef enum GcBuiltinText
 #define GC_IS_TOLD_CODE		0x08	/* its arguments' values say which code it runs: a type's input, a view's query */
 #define GC_SEES_STORAGE		0x10	/* it looks at how a value is stored */
 #define GC_IS_AVERAGE		0x20	/* avg() */
+#define GC_IS_VARIANCE		0x40	/* of integers or numerics; or, with the next two, */
+#define GC_IS_OF_SAMPLE		0x80	/* of a sample */
+#define GC_IS_ROOT			0x100	/* its square root, a standard deviation */
+#define GC_MADE_OF_SUMS		(GC_IS_AVERAGE | GC_IS_VARIANCE | GC_IS_OF_SAMPLE | GC_IS_ROOT)
 
 typedef enum GcBuiltinIf
 {
@@ -138,7 +142,7 @@ typedef struct GcBuiltin
 	uint8		text;			/* its operation in a text program (cuda/gc_text.h); 0: none */
 	uint8		text_with;		/* which trimming, folding, comparison or LIKE */
 	uint8		text_of;		/* GcBuiltinText */
-	uint8		flags;			/* GC_SAFE_*, GC_IS_*, GC_SEES_* */
+	uint16		flags;			/* GC_SAFE_*, GC_IS_*, GC_SEES_* */
 	uint8		safe_if;		/* GcBuiltinIf */
 	uint8		digits;			/* GcBuiltinDigits */
 	uint8		over;			/* how its values over a window come about: GcOver; GC_OVER_NONE: not known */

@@ -247,8 +247,8 @@ typedef struct GcPlanWindow
 typedef struct GcPlanWindowFn
 {
 	uint8		over;			/* GcOver; GC_OVER_NONE: the first value by `operator` */
-	bool		average;		/* of what GC_OVER_SUM adds up */
 	uint8		window;
+	uint16		flags;			/* what is made of GC_OVER_SUM: GC_MADE_OF_SUMS of builtins.h */
 	uint16		output;
 	int16		args[GC_WINDOW_FN_ARGS];	/* expressions; or -1 */
 	int16		filter;

@@ -272,7 +272,7 @@ classify(const WindowFunc *func, GcPlanWindowFn *fn)
 	const GcBuiltin *builtin = gc_builtin(func->winfnoid);
 
 	fn->over = builtin->over;
-	fn->average = (builtin->flags & GC_IS_AVERAGE) != 0;
+	fn->flags = builtin->flags & GC_MADE_OF_SUMS;
 	if (fn->over != GC_OVER_NONE && fn->over != GC_OVER_MIN && fn->over != GC_OVER_MAX)
 		return true;
 	fn->over = GC_OVER_NONE;

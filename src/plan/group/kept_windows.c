@@ -8,8 +8,8 @@
  * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in
  * it besides is an output.
  *
- * An average is a sum and a count, as over groups.  Windows with the same keys and the same frame are one.  A RANGE
- * with offsets has its bounds' values as outputs, too.
+ * An average is a sum and a count, as over groups; a standard deviation, these and a sum of squares.  Windows with the
+ * same keys and the same frame are one.  A RANGE with offsets has its bounds' values as outputs, too.
  *
  * What is not known here is left to PostgreSQL's windows, or to the executor's (exec/window.c).
  *
@@ -391,11 +391,30 @@ with_default(GcTranslation *tr, const WindowFunc *func)
 	return gc_translate_expr(tr, NULL, gc_make_case((Expr *) missing, lthird(func->args), (Expr *) value));
 }
 
+/* A standard deviation of a subquery's window, as that of its groups.  Others, and variances, are not computed here. */
+static int
+stddev_column(GcTranslation *tr, int flags, int arg, int sum, int window)
+{
+	const int	number = gc_build_cast(tr, arg, GC_NUMERIC);
+	int			squares;
+	int			n;
+
+	if (tr->groups->query == NULL || !(flags & GC_IS_ROOT) || !gc_has_few_decimals(tr, arg))
+		return gc_refuse(tr, "a variance, or a standard deviation that is returned, is of a window");
+	squares = number < 0 ? number : gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, number, number, -1, -1);
+	n = gc_rows_output_of(tr, tr->groups, squares);
+	if (n < 0)
+		return GC_NO_EXPR;
+	squares = value_column(tr, GC_OVER_SUM, GC_NUMERIC, squares, -1, window);
+	return gc_build_expr(tr, GC_OP_STDDEV, GC_NUMERIC, sum, squares,
+						 value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), (flags & GC_IS_OF_SAMPLE) != 0);
+}
+
 static int
 function_column(GcTranslation *tr, const WindowFunc *func)
 {
 	const GcOver over = classify(func);
-	const bool	average = (gc_builtin(func->winfnoid)->flags & GC_IS_AVERAGE) != 0;
+	const int	flags = gc_builtin(func->winfnoid)->flags & GC_MADE_OF_SUMS;
 	int			arg = GC_NO_EXPR;
 	int			second = GC_NO_EXPR;
 	int			window;
@@ -417,10 +436,12 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 	if (over != GC_OVER_SUM)
 		return value_column(tr, over, kind, arg, second, window);
 	/* sum(int8) is numeric, and so is an average's dividend. */
-	sum = value_column(tr, over, average || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, -1,
+	sum = value_column(tr, over, flags || kind == GC_INT8 || !GC_KIND_IS_INT(kind) ? GC_NUMERIC : GC_INT8, arg, -1,
 					   window);
-	if (sum < 0 || !average)
+	if (sum < 0 || flags == 0)
 		return sum;
+	if (flags & GC_IS_VARIANCE)
+		return stddev_column(tr, flags, arg, sum, window);
 	return gc_build_expr(tr, GC_OP_AVG, GC_NUMERIC, sum, value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), -1,
 						 -1);
 }

@@ -313,11 +313,13 @@ translate_windowed(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
  * and not all that reads it.
  */
 static GcGroups *
-translate_windows(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel)
+translate_windows(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Query *query)
 {
 	GcGroups   *rows = translate_windowed(tr, subroot, rel);
 	ListCell   *lc;
 
+	if (rows)
+		rows->query = query;
 	foreach(lc, rows ? subroot->processed_tlist : NIL)
 	{
 		if (contain_window_function((Node *) lfirst_node(TargetEntry, lc)->expr) &&
@@ -493,7 +495,7 @@ have_groups(GcTranslation *tr, PlannerInfo *subroot, RelOptInfo *rel, const Quer
 	{
 		level = gc_level_enter(tr, subroot, NIL, NULL, NULL);
 		groups = is_kept(subroot) ? translate_kept(tr, subroot, rel) : subroot->parse->hasWindowFuncs ?
-			translate_windows(tr, subroot, rel) : translate_level(tr, subroot, rel);
+			translate_windows(tr, subroot, rel, query) : translate_level(tr, subroot, rel);
 		gc_level_leave(tr, &level);
 	}
 	if (groups == NULL)
