@@ -747,7 +747,7 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows, double *expected)
 	for (int s = 0; s < pl->nsteps && code == GC_OK; s++)
 	{
 		GcPStep    *step = &gc_steps(b->program)[pl->first_step + s];
-		const GcPBuild *build = &gc_builds(b->program)[step->build];
+		const GcPBuild *build;
 		double		built;
 
 		if (step->type != GC_STEP_PROBE)
@@ -755,6 +755,7 @@ bind_steps(GcBinding *b, const GcPPipeline *pl, double *rows, double *expected)
 		code = bind_probe(b, step);
 		if (code == GC_OK)
 			code = check_pairs(b, pl, s, *rows, kept);
+		build = &gc_builds(b->program)[step->build];
 		built = b->rows_into[build->pipeline];
 		if (probe_multiplies(b->program, step))
 		{

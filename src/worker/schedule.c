@@ -365,13 +365,12 @@ begin_launch(GcBatch *batch, const GcStart *start)
 {
 	GcRun	   *first = decision.run[start->candidate[0]];
 	GcMainLaunch *launch = new_launch(start, &decision.candidate[start->candidate[0]]);
-	u32			ntiles = gc_run_ntiles(first);
 
 	launch->users = 1;			/* the caller */
 	launch->kernel = launch->fused ? NULL : gc_run_own_kernel(first)->kernel;
 	launch->number = gc_batch_number(batch);
 	launch->alone = decision.others == 0 && decision.decision.nstarts == 1;
-	launch->first_tile = attach_position(launch->scan, ntiles);
+	launch->first_tile = launch->fused ? 0 : attach_position(launch->scan, gc_run_ntiles(first));
 	for (int m = 0; m < start->ncandidates; m++)
 	{
 		GcRun	   *run = decision.run[start->candidate[m]];

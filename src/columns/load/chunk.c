@@ -339,7 +339,8 @@ merge_dictionaries(GcLoader *loader, GcReading *reading)
 	GcLoadJob  *job = loader->job;
 	GcColumnSet *set = reading->set;
 	GcEncoder  *encoder = gc_reader_encoder(set->reader);
-	const uint32 to_come = job->chunks_total - job->chunks_done - 1;
+	/* Read without the lock: an estimate. */
+	const uint32 to_come = job->chunks_total - Min(job->chunks_done + 1, job->chunks_total);
 
 	for (int i = 0; i < set->ncols; i++)
 	{

@@ -235,7 +235,6 @@ gc_scan_begin(GcScanMembers *scan, GcMainLaunch *launch, GcFused *f, const GcSta
 	f->users++;
 	launch->share->kernel = f;
 	launch->registers = f->info.registers;
-	launch->first_tile = 0;
 	for (int m = 0; m < scan->n; m++)
 	{
 		GcRun	   *run = runs[start->candidate[m]];
