@@ -17,7 +17,11 @@ def psql(text, check=True):
 
 
 def answer(query, mode, seconds, args):
-    """(rows, 'least milliseconds after the first execution (those of the first)'), without args.runs the latter alone, or (None, what went wrong)."""
+    """
+    (rows, 'least milliseconds after the first execution (milliseconds of the first)'), or (None, what went wrong).
+
+    Without args.runs: the milliseconds of the first execution alone.
+    """
     settings = [f"statement_timeout = '{seconds}s'", f'gpuconc.debug_offload = {mode}', 'gpuconc.enabled = on',
                 'gpuconc.cold = wait'] + args.set
     text = ''.join(f'SET {s};\n' for s in settings) + '\\timing on\n' + query + ';\n\\o /dev/null\n' + (query + ';\n') * args.runs

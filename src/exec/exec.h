@@ -212,7 +212,7 @@ typedef struct GcBinding
 	GcGroupKeyValue *group_keys;	/* npipelines * GC_MAX_KEYS */
 	GcSinkValue *sinks;			/* npipelines */
 	uint64		rows_into[GC_MAX_PIPELINES];	/* bound, per pipeline */
-	uint64		rows_expected[GC_MAX_PIPELINES];	/* those that are likely */
+	uint64		rows_expected[GC_MAX_PIPELINES];	/* rows that are likely to reach it */
 	GcHash		share;			/* GcRequest's */
 	GcHash		identity;		/* of the request with its program and windows: equal ones,
 								 * equal answers; 0: it has none */

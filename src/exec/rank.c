@@ -33,7 +33,7 @@
 #define RADIX_MIN		64
 #define RADIX_BITS		8
 
-/* A value's bytes are asked for so many items before its turn: values lie anywhere. */
+/* How many items before its own turn a value's bytes are fetched, as values lie anywhere. */
 #define FETCH_AHEAD		16
 
 typedef struct RankItem

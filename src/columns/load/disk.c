@@ -612,7 +612,7 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
  * Writing
  *-------------------------------------------------------------------------
  */
-/* Has a dictionary of so many values not too many that are no row's? */
+/* Is a dictionary with this number of values worth a file?  Not if most of its values are no row's. */
 static bool
 is_worth(const GcDirectory *dir, uint64 nvalues)
 {

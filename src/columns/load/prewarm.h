@@ -47,7 +47,7 @@ extern bool gc_prewarm_alone(Relation rel);
  */
 extern void gc_warm_register(void);
 
-/* Entry points of these workers (bgw_function_name), and of those for each database that has files. */
+/* Entry points (bgw_function_name) of the workers for gpuconc.warm_tables, and for databases that have files. */
 extern PGDLLEXPORT void gc_warm_main(Datum main_arg);
 extern PGDLLEXPORT void gc_kept_databases_main(Datum main_arg);
 extern PGDLLEXPORT void gc_kept_main(Datum main_arg);

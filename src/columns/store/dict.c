@@ -48,7 +48,7 @@
 /* Bits of a value's hash that its bucket has beside the code: most values of other hashes are not looked at. */
 #define BUCKET_HASH			0xf0000000
 
-/* A value's bucket is asked for so many values before its turn: buckets lie anywhere. */
+/* How many values before its own turn a value's bucket is fetched, as buckets lie anywhere. */
 #define FETCH_AHEAD			16
 
 StaticAssertDecl(GC_DICT_MAX_VALUES < ~BUCKET_HASH, "codes and bits of hashes fit a bucket");

@@ -59,7 +59,7 @@ extern int64 gc_dict_intern(GcDictView *view, const char *bytes, uint32 len);
  * it; remap[own code - first own code] = shared code, palloc'd.
  * GC_NOT_CACHEABLE beyond GC_DICT_MAX_VALUES or the arena's largest block, GC_CACHE_FULL without arena memory,
  * GC_CANCELLED if it has been retired.  Needs a guard, unless no other process can retire the dictionary.
- * chunks: so many are to come, about.
+ * chunks: about how many of the load's chunks are still to be merged.
  */
 extern GcCode gc_dict_merge(GcColState *state, GcDictView *view, uint32 chunks, uint32 **remap, GcError *err);
 
@@ -99,8 +99,8 @@ extern GcDictView *gc_dict_frozen_view(GcDict *dict, uint32 n);
 extern bool gc_dict_is_part(const GcDictView *view);
 
 /*
- * Give a new column's state an empty dictionary; false without arena memory.  It has room for so many values and bytes
- * that files have; without any it is small.
+ * Give a new column's state an empty dictionary; false without arena memory.  It has room for the values and bytes that
+ * files have, as many as is said; for 0 it is small.
  */
 extern bool gc_dict_attach(GcColState *state, uint32 nvalues, Size bytes);
 
