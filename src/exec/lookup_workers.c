@@ -187,13 +187,13 @@ gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc)
 	shm_mq_handle *queue;
 	uint32		n;
 
+	/* Errors go to the session, which catches or logs them.  The server's log would have those that it catches, too. */
+	(void) NewGUCNestLevel();
+	(void) set_config_option("log_min_messages", "panic", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	shm_mq_set_sender(mq, MyProc);
 	queue = shm_mq_attach(mq, seg, NULL);
 	econtext->ecxt_scantuple = slot_of(var);
 	initStringInfo(&block);
-	/* Errors go to the session, which catches or logs them.  The server's log would have those that it catches, too. */
-	(void) NewGUCNestLevel();
-	(void) set_config_option("log_min_messages", "panic", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	while ((n = pg_atomic_read_u32(&t->nworkers)) == 0)
 		ConditionVariableSleep(&t->launched, PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
@@ -287,10 +287,16 @@ use_workers(ParallelContext *pcxt, Task *t, const GcEntries *entries)
 	char	   *queues = shm_toc_lookup(pcxt->toc, KEY_QUEUES, false);
 	shm_mq_handle **handles = palloc(n * sizeof(shm_mq_handle *));
 
-	pg_atomic_write_u32(&t->nworkers, n);
-	ConditionVariableBroadcast(&t->launched);
 	for (uint32 i = 0; i < n; i++)
 		handles[i] = shm_mq_attach((shm_mq *) (queues + (Size) i * QUEUE_BYTES), pcxt->seg, pcxt->worker[i].bgwhandle);
+	/*
+	 * An error of one worker ends the others.  One that begins after that logs that its memory is gone, so all have
+	 * begun before the first one computes.
+	 */
+	for (uint32 i = 0; i < n; i++)
+		(void) shm_mq_wait_for_attach(handles[i]);
+	pg_atomic_write_u32(&t->nworkers, n);
+	ConditionVariableBroadcast(&t->launched);
 	take_blocks(handles, n, t, entries);
 	/* One that still sends ends with that. */
 	for (uint32 i = 0; i < n; i++)
