@@ -301,9 +301,9 @@ is_positive(const Node *arg)
 
 /* How a window function's values come about; GC_OVER_NONE: it is not known. */
 static GcOver
-classify(const WindowFunc *func)
+classify(const GcTranslation *tr, const WindowFunc *func)
 {
-	const GcOver over = gc_builtin(func->winfnoid)->over;
+	const GcOver over = gc_window_over(tr->root->parse, func);
 
 	if ((over == GC_OVER_NTILE || over == GC_OVER_NTH) && !is_positive(llast(func->args)))
 		return GC_OVER_NONE;
@@ -413,7 +413,7 @@ stddev_column(GcTranslation *tr, int flags, int arg, int sum, int window)
 static int
 function_column(GcTranslation *tr, const WindowFunc *func)
 {
-	const GcOver over = classify(func);
+	const GcOver over = classify(tr, func);
 	const int	flags = gc_builtin(func->winfnoid)->flags & GC_MADE_OF_SUMS;
 	int			arg = GC_NO_EXPR;
 	int			second = GC_NO_EXPR;
