@@ -180,8 +180,6 @@ describe_window(GcTranslation *tr, const WindowClause *clause, GcPlanWindow *w)
 {
 	ListCell   *lc;
 
-	if (clause->frameOptions & FRAMEOPTION_EXCLUSION)
-		return gc_refuse(tr, "a window's frame excludes rows") >= 0;
 	foreach(lc, clause->partitionClause)
 	{
 		if (!add_key(tr, w, lfirst_node(SortGroupClause, lc), true))
