@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * gc_numeric.h
- *	  Division and standard deviations of numerics, as numeric.c has them, comparison beyond 128 bits, floats as
+ *	  Division and variances of numerics, as numeric.c has them, comparison beyond 128 bits, floats as
  *	  numerics, and numerics of several scales.
  *
  * A numeric is an integer, the value times 10^scale.
@@ -311,9 +311,9 @@ gc_numeric_stddev_scale(i128 sum, i128 squares, i64 n, int scale, int without)
 	return spread <= 0 ? 0 : gc_numeric_div_scale(spread, 2 * scale, (i128) n * (n - without), 0, 2 * scale);
 }
 
-/* The standard deviation of more than `without` values, at scale GC_AVG_SCALE; notes gc_bad as quotients do. */
+/* The variance of more than `without` values, or its root, at scale GC_AVG_SCALE; notes gc_bad as quotients do. */
 GC_FN_ONCE i128
-gc_numeric_stddev(i128 sum, i128 squares, i64 n, int scale, int without, i32 *bad)
+gc_numeric_stddev(i128 sum, i128 squares, i64 n, int scale, int without, int root, i32 *bad)
 {
 	const int	digits = gc_numeric_stddev_scale(sum, squares, n, scale, without);
 	const i128	b = (i128) n * (n - without);
@@ -324,7 +324,8 @@ gc_numeric_stddev(i128 sum, i128 squares, i64 n, int scale, int without, i32 *ba
 		*bad = 1;
 	else if (spread <= 0)
 		return 0;
-	else if (!gc_numeric_divide((u128) spread, 2 * scale, (u128) b, 0, digits, &v) || !gc_numeric_root(&v, digits))
+	else if (!gc_numeric_divide((u128) spread, 2 * scale, (u128) b, 0, digits, &v) ||
+			 (root && !gc_numeric_root(&v, digits)))
 		*bad = 1;
 	else
 		return gc_at_avg_scale(v, digits, (u128) gc_power_of_10(GC_QUOTIENT_DIGITS), bad);

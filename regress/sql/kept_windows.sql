@@ -30,9 +30,9 @@ SELECT frame, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(*
 	check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(i4) OVER w, sum(n) OVER w, avg(i2) OVER w, max(n0) OVER w FROM types WINDOW w AS (ORDER BY nn %s)) AS x JOIN region ON r_id = x.nn WHERE x.id < 0 OR x.nn IS NOT NULL', CASE WHEN frame ~ 'ROWS.*CURRENT|ROWS.*PREC.*$' AND frame !~ 'FOLLOWING' THEN '' ELSE frame END)) AS one
 FROM unnest(ARRAY['', 'ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'GROUPS UNBOUNDED PRECEDING', 'RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW', 'RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING']) AS frame;
 
--- standard deviations
-SELECT frame, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, stddev(i2) OVER w, stddev_pop(i4) OVER w, stddev_samp(n) OVER w, stddev(nn) FILTER (WHERE b) OVER w, stddev_pop(nn) FILTER (WHERE id < 0) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %s)) AS x JOIN region ON r_id = x.nn', frame)) AS partitions,
-	check_kept(format('SELECT count(*), sum(s), sum(t) FROM (SELECT id, nn, stddev(i2) OVER w AS s, stddev_pop(n0) OVER w AS t FROM types WINDOW w AS (ORDER BY id %s)) AS x WHERE s > 10 OR t IS NULL OR s IS NULL', frame)) AS one
+-- variances and standard deviations
+SELECT frame, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, stddev(i2) OVER w, stddev_pop(i4) OVER w, stddev_samp(n) OVER w, stddev(nn) FILTER (WHERE b) OVER w, stddev_pop(nn) FILTER (WHERE id < 0) OVER w, variance(i2) OVER w, var_pop(n0) OVER w, var_samp(n) OVER w, var_pop(nn) FILTER (WHERE b) OVER w, variance(nn) FILTER (WHERE id < 0) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %s)) AS x JOIN region ON r_id = x.nn', frame)) AS partitions,
+	check_kept(format('SELECT count(*), sum(s), sum(t), sum(v) FROM (SELECT id, nn, stddev(i2) OVER w AS s, stddev_pop(n0) OVER w AS t, variance(i2) OVER w AS v FROM types WINDOW w AS (ORDER BY id %s)) AS x WHERE s > 10 OR t IS NULL OR s IS NULL', frame)) AS one
 FROM unnest(ARRAY['', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS CURRENT ROW', 'GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING', 'RANGE BETWEEN 9 PRECEDING AND 3 FOLLOWING', 'ROWS 4 PRECEDING EXCLUDE CURRENT ROW']) AS frame;
 
 -- keys of every type, and extremes
@@ -104,6 +104,7 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, ntile(nn) OVER (PARTITION BY nn ORDER BY id) FROM types WHERE nn > 0) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, sum(f8) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
+	'SELECT x.*, r_name FROM (SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY f8 RANGE 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
 -- functions and concatenations of windows' values and of columns

@@ -125,6 +125,7 @@ SELECT q, check_outer(q) AS verdict FROM unnest(ARRAY[
 	'SELECT id, nth_value(i4, id) OVER (ORDER BY id) FROM types',
 	'SELECT id, nth_value(i4, 0) OVER (ORDER BY id) FROM types',
 	'SELECT id, max(i4) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW) FROM types',
+	'SELECT nn, first_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING EXCLUDE TIES) FROM types',
 	'SELECT id, max(i4) OVER (ORDER BY id ROWS 2 PRECEDING) FROM types',
 	'SELECT id, sum(i4) OVER (ORDER BY id ROWS (SELECT 2) PRECEDING) FROM types',
 	'SELECT x.*, r_name FROM (SELECT id, nn, to_char(rank() OVER (ORDER BY id), ''9999'') AS c FROM types) AS x JOIN region ON r_id = nn']) AS q;

@@ -28,18 +28,19 @@ SELECT q, check_here(q) FROM unnest(ARRAY[
 	'SELECT n2 / n12, n6 / n2, n / i4, n6 / few, i8 / n FROM states WHERE n2 <> 0 AND n12 <> 0 AND i4 <> 0 AND n <> 0 AND g % 4 = 0',
 	'SELECT i4 % 2, avg(i2), stddev(i4), var_pop(i8 % 1000000000), stddev_pop(n12), var_samp(n), avg(n6) FROM states GROUP BY 1'
 ]) AS q;
--- Standard deviations of subqueries are computed on the device, where joins, conditions and aggregates use them.
+-- Variances and standard deviations of subqueries are computed on the device, where joins, conditions and aggregates use them.
 SELECT q, check_aggregated(q, '{cached}') FROM unnest(ARRAY[
-	'SELECT * FROM (SELECT g, count(*), stddev_samp(i2), stddev_pop(i2), stddev(n2), stddev_pop(n2) FROM states GROUP BY g) AS a JOIN (SELECT g, stddev(few), stddev_pop(few), stddev_samp(i4), stddev_pop(i4) FROM states GROUP BY g) AS b USING (g)',
-	'SELECT * FROM (SELECT g, stddev_samp(i8), stddev_pop(i8) FROM states WHERE g % 17 < 12 AND g <= 20000 GROUP BY g) AS a JOIN (SELECT g, stddev(n2 * i4), stddev_pop(i4 * 1.5 - n2) FROM states WHERE g % 17 < 6 GROUP BY g) AS b USING (g)',
+	'SELECT * FROM (SELECT g, count(*), stddev_samp(i2), stddev_pop(i2), stddev(n2), stddev_pop(n2), var_samp(i2), var_pop(n2) FROM states GROUP BY g) AS a JOIN (SELECT g, stddev(few), stddev_pop(few), variance(few), var_pop(few), stddev_samp(i4), stddev_pop(i4) FROM states GROUP BY g) AS b USING (g)',
+	'SELECT * FROM (SELECT g, stddev_samp(i8), stddev_pop(i8) FROM states WHERE g % 17 < 12 AND g <= 20000 GROUP BY g) AS a JOIN (SELECT g, stddev(n2 * i4), stddev_pop(i4 * 1.5 - n2), var_samp(i4 * 1.5 - n2), var_pop(i8) FROM states WHERE g % 17 < 6 GROUP BY g) AS b USING (g)',
 	'WITH spread AS (SELECT g, k, s, m, CASE m WHEN 0 THEN NULL ELSE s / m END AS c FROM (SELECT g / 2 AS g, g % 2 AS k, stddev_samp(i2) * 1.000 AS s, avg(few) AS m FROM states GROUP BY 1, 2) AS a WHERE CASE m WHEN 0 THEN 0 ELSE s / m END > 0.3)
 		SELECT a.g, a.m, a.c, b.m, b.c, b.s FROM spread AS a, spread AS b WHERE a.g = b.g AND a.k = 0 AND b.k = 1',
-	'SELECT a.g, b.s, b.p, b.s * 2 + b.p FROM (SELECT DISTINCT g FROM states) AS a LEFT JOIN (SELECT g, stddev(few) AS s, stddev_pop(i2) AS p FROM states WHERE g % 3 = 0 GROUP BY g) AS b USING (g)',
-	'SELECT n, count(*), count(s), sum(s), avg(p) FROM (SELECT g, count(*) AS n, stddev(few) AS s, stddev_pop(i2) AS p FROM states GROUP BY g HAVING stddev(i2) IS NOT NULL AND stddev(few) >= 0) AS a GROUP BY n',
+	'SELECT a.g, b.s, b.p, b.s * 2 + b.p, b.v, b.v - b.p FROM (SELECT DISTINCT g FROM states) AS a LEFT JOIN (SELECT g, stddev(few) AS s, stddev_pop(i2) AS p, var_samp(n2) AS v FROM states WHERE g % 3 = 0 GROUP BY g) AS b USING (g)',
+	'SELECT n, count(*), count(s), sum(s), avg(p), sum(v) FROM (SELECT g, count(*) AS n, stddev(few) AS s, stddev_pop(i2) AS p, variance(few) AS v FROM states GROUP BY g HAVING stddev(i2) IS NOT NULL AND stddev(few) >= 0) AS a GROUP BY n',
 	'SELECT a.g, s FROM (SELECT g, stddev(i4) AS s FROM states WHERE few IS NULL GROUP BY g) AS a, (SELECT g, avg(i4) AS m FROM states GROUP BY g) AS b WHERE a.g = b.g AND s > m ORDER BY s DESC, a.g LIMIT 20',
-	'SELECT a.g, s, m FROM (SELECT g, stddev(i2) FILTER (WHERE i2 > 5) AS s, stddev_samp(DISTINCT few) AS m FROM states GROUP BY g) AS a, (SELECT DISTINCT g FROM states WHERE g % 5 < 2) AS b WHERE a.g = b.g'
+	'SELECT a.g, s, m FROM (SELECT g, stddev(i2) FILTER (WHERE i2 > 5) AS s, stddev_samp(DISTINCT few) AS m FROM states GROUP BY g) AS a, (SELECT DISTINCT g FROM states WHERE g % 5 < 2) AS b WHERE a.g = b.g',
+	'SELECT a.g, v, m FROM (SELECT g, variance(i2) AS v, var_pop(DISTINCT few) FILTER (WHERE few > 5) AS m FROM states GROUP BY g HAVING var_samp(i2) > 100) AS a, (SELECT g, avg(i2) AS m2 FROM states GROUP BY g) AS b WHERE a.g = b.g AND v > m2'
 ]) AS q;
--- PostgreSQL's: variances, numerics of several scales or many digits, groups by a standard deviation; more digits than the device has
+-- PostgreSQL's: numerics of several scales or many digits, groups by a standard deviation; more digits than the device has
 SELECT q, check_aggregated(q, '{cached}') FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT g, var_pop(i8) FROM states GROUP BY g) AS a JOIN (SELECT DISTINCT g FROM states) AS b USING (g)', 'SELECT * FROM (SELECT g, stddev(n) FROM states GROUP BY g) AS a JOIN (SELECT DISTINCT g FROM states) AS b USING (g)',
 	'SELECT s, count(*) FROM (SELECT g, stddev(i2) AS s FROM states GROUP BY g) AS a GROUP BY s', 'SELECT * FROM (SELECT g, stddev(n6) FROM states GROUP BY g) AS a JOIN (SELECT DISTINCT g FROM states) AS b USING (g)',

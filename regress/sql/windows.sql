@@ -39,6 +39,12 @@ SELECT sort, frame, check_window(format('SELECT id, count(*) OVER w, sum(n) OVER
 FROM unnest(ARRAY['i2', 'i2 DESC', 'i2 NULLS FIRST', 'i2 DESC NULLS LAST', 'nn', 'nn DESC']) AS sort, unnest(ARRAY['', 'RANGE CURRENT ROW', 'RANGE BETWEEN 20 PRECEDING AND 5 FOLLOWING', 'RANGE BETWEEN 9 PRECEDING AND 3 PRECEDING', 'RANGE BETWEEN 3 FOLLOWING AND 9 FOLLOWING', 'GROUPS BETWEEN 1 PRECEDING AND 2 FOLLOWING', 'GROUPS BETWEEN 3 PRECEDING AND 2 PRECEDING']) AS frame;
 SELECT sort, size, check_window(format('SELECT id, count(*) OVER w, sum(i4) OVER w FROM types WINDOW w AS (PARTITION BY nn ORDER BY %s RANGE BETWEEN %s PRECEDING AND %2$s FOLLOWING)', sort, size)) AS verdict
 FROM (VALUES ('i8', '1000000000'), ('n DESC', '12.5'), ('nw', '0.00000001'), ('f8', '100.5'), ('f4 DESC NULLS FIRST', '3'), ('d', 'interval ''1 month'''), ('ts DESC', 'interval ''20 days'''), ('tz NULLS FIRST', 'interval ''1 year''')) AS q (sort, size);
+-- what frames leave out, without ties and with them
+SELECT frame, ex, check_window(format('SELECT id, count(*) OVER w, count(i4) OVER w, sum(n) OVER w, avg(i8) OVER w, min(n) OVER w, max(tx) OVER w, var_pop(i2) OVER w, sum(n0) FILTER (WHERE nn > 3) OVER w%s FROM types WHERE id < 500 WINDOW w AS (PARTITION BY b ORDER BY id %s EXCLUDE %s)', ', first_value(i4) OVER w, last_value(n) OVER w, nth_value(vc, 3) OVER w, nth_value(i2, abs(nn) + 1) OVER w' || lost, frame, ex)) AS places,
+	check_window(format('SELECT nn, count(*) OVER w, sum(nn) OVER w, avg(nn * 0.5) OVER w, min(nn) OVER w, max(nn) FILTER (WHERE nn <> 4) OVER w, stddev(nn) OVER w%s FROM types WHERE id < 500 WINDOW w AS (PARTITION BY b ORDER BY nn DESC NULLS LAST %s EXCLUDE %s)', ', first_value(nn) OVER w, last_value(nn) OVER w, nth_value(nn, 3) OVER w' || lost, frame, ex)) AS ties
+FROM unnest(ARRAY['ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 9 FOLLOWING', 'ROWS BETWEEN 1 PRECEDING AND 4 PRECEDING', 'RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'RANGE BETWEEN 3 PRECEDING AND 2 PRECEDING', 'GROUPS CURRENT ROW', 'GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING']) AS frame,
+	unnest(ARRAY['CURRENT ROW', 'GROUP', 'TIES']) AS ex, LATERAL (SELECT CASE WHEN ex <> 'TIES' OR frame !~ 'ROWS.*([0-9] PRECEDING$|BETWEEN [0-9] FOLLOWING)' THEN '' END) AS q (lost);
+SELECT ex, check_window(format('SELECT nn, count(*) OVER w, sum(nn) OVER w, max(nn) OVER w, min(nn) OVER v FROM types WHERE id < 500 WINDOW w AS (PARTITION BY nn RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING EXCLUDE %1$s), v AS (RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE %1$s)', ex)) AS all_ties FROM unnest(ARRAY['CURRENT ROW', 'GROUP']) AS ex;
 
 -- keys of every type, and extremes
 SELECT c, check_window(format('SELECT id, count(*) OVER (PARTITION BY %1$I), rank() OVER (ORDER BY %1$I), dense_rank() OVER (PARTITION BY b ORDER BY %1$I DESC NULLS LAST), min(%1$I) OVER (PARTITION BY nn), lag(%1$I) OVER (ORDER BY id) FROM types WHERE id < 800', c)) AS verdict
@@ -62,10 +68,10 @@ CREATE TABLE public.equals AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE 
 	CASE WHEN i % 3 = 0 THEN '-0' ELSE '0' END::float8 AS f8, CASE WHEN i % 4 = 0 THEN '-0' ELSE '0' END::float4 AS f4, (ARRAY['a', 'A', 'b', 'B'])[i % 4 + 1] AS tx FROM generate_series(1, 200) AS i;
 ANALYZE public.equals;
 SELECT c, f, check_window(format('SELECT id, format(''[%%s]'', max(%1$s) OVER w), format(''[%%s]'', min(%1$s) OVER w) FROM public.equals WINDOW w AS (ORDER BY id %2$s)', c, f)) AS extremes
-FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING']) AS f;
+FROM unnest('{padded::bpchar,n,f8,f4,tx COLLATE no_case}'::text[]) AS c, unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING', 'ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW']) AS f;
 -- a variance has the most digits of its frame's values
 SELECT f, check_window(format('SELECT id, var_pop(x) OVER w, stddev(x) OVER w, var_samp(0 * x) OVER w FROM (SELECT id, n * id * CASE WHEN id %% 7 = 0 THEN 1.00 ELSE 1 END AS x FROM public.equals) AS q WINDOW w AS (ORDER BY id %s)', f)) AS variances
-FROM unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING']) AS f;
+FROM unnest(ARRAY['', 'ROWS 3 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 5 FOLLOWING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW']) AS f;
 -- values that are computed: flat, kept, and sums of frames beyond 128 bits
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, array_append(first_value(array_append(ARRAY[id], 1)) OVER (ORDER BY id), 2) FROM public.equals', 'SELECT id, lag(tx || padded, 2, padded || id) OVER (ORDER BY id), max(upper(tx) || id) OVER (PARTITION BY lower(tx) ORDER BY padded || id DESC) FROM public.equals',
 	'SELECT id, sum(n) OVER (PARTITION BY n || tx ORDER BY id), avg(n * 1.5) OVER (ORDER BY id ROWS 3 PRECEDING) FROM public.equals', 'SELECT id, count(*) OVER (PARTITION BY ARRAY[tx, padded]) FROM public.equals',
@@ -192,7 +198,7 @@ DROP COLLATION public.no_accent;
 
 -- what is PostgreSQL's, with the reason
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
-	'SELECT id, sum(i4) OVER w, max(i4) OVER w FROM types WINDOW w AS (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(nn::float8) OVER (PARTITION BY nn) FROM types',
+	'SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(nn::float8) OVER (PARTITION BY nn) FROM types',
 	'SELECT count(*) OVER (PARTITION BY random() < 2) FROM types', 'SELECT id, ntile((SELECT 3)) OVER (ORDER BY id) FROM types'
 ]) AS q;
 SET gpuconc.debug_offload = require;

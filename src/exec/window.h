@@ -13,6 +13,7 @@
 #include "exec.h"
 
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 
 /* The window functions of a node, while it is executed. */
 typedef struct GcWindowPlan
@@ -48,6 +49,44 @@ typedef struct GcWindowing
 	GcError    *err;
 	GcCode		code;			/* set where PostgreSQL's plan has to answer */
 } GcWindowing;
+
+/* Places from one to before another one. */
+typedef struct GcFramePart
+{
+	uint32		from;
+	uint32		to;
+} GcFramePart;
+
+/* Frames are in so many parts: EXCLUDE leaves rows before what it leaves out, maybe the row itself, and those behind. */
+static inline int
+gc_window_parts(const GcWindowing *w)
+{
+	return w->window->frame & FRAMEOPTION_EXCLUSION ? 3 : 1;
+}
+
+/* A part of a place's frame.  Its borders never go back within a partition. */
+static inline GcFramePart
+gc_window_part(const GcWindowing *w, uint32 n, int part)
+{
+	const int	frame = w->window->frame;
+	const bool	row = (frame & FRAMEOPTION_EXCLUDE_CURRENT_ROW) != 0;
+	GcFramePart span = {w->from[n], w->to[n]};
+
+	if (frame & FRAMEOPTION_EXCLUSION)
+	{
+		if (part == 0)
+			span.to = Min(span.to, row ? n : w->peers[n]);
+		else if (part == 2)
+			span.from = Max(span.from, row ? n + 1 : w->peers_end[n]);
+		else
+		{
+			span.from = Max(span.from, n);
+			span.to = Min(span.to, frame & FRAMEOPTION_EXCLUDE_TIES ? n + 1 : n);
+		}
+	}
+	span.to = Max(span.from, span.to);
+	return span;
+}
 
 /* Called for each row, or place, of loops over all. */
 static inline void

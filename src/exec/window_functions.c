@@ -162,19 +162,47 @@ look_around(GcWindowing *w, const GcPlanWindowFn *fn)
 	}
 }
 
+static int64
+rows_of_frame(const GcWindowing *w, uint32 n)
+{
+	int64		rows = 0;
+
+	for (int part = 0; part < gc_window_parts(w); part++)
+	{
+		const GcFramePart span = gc_window_part(w, n, part);
+
+		rows += span.to - span.from;
+	}
+	return rows;
+}
+
+/* The nth place of a frame, from 1 on; NO_PLACE if there is none. */
+static uint32
+nth_of_frame(const GcWindowing *w, uint32 n, int64 nth)
+{
+	for (int part = 0; part < gc_window_parts(w); part++)
+	{
+		const GcFramePart span = gc_window_part(w, n, part);
+
+		if (nth > 0 && nth <= span.to - span.from)
+			return span.from + nth - 1;
+		nth -= span.to - span.from;
+	}
+	return NO_PLACE;
+}
+
 /* first_value(), last_value(), nth_value(). */
 static void
 look_in_frame(GcWindowing *w, const GcPlanWindowFn *fn)
 {
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		const int64 rows = (int64) w->to[n] - w->from[n];
 		bool		isnull = false;
 		int64		nth = 1;
 
 		gc_window_interrupts(n);
 		if (fn->over == GC_OVER_LAST)
-			nth = rows;
+			nth = rows_of_frame(w, n);
 		else if (fn->over == GC_OVER_NTH)
 			nth = DatumGetInt32(argument(w, fn, 1, n, &isnull));
 		if (fn->over == GC_OVER_NTH && !isnull && nth <= 0)
@@ -182,7 +210,7 @@ look_in_frame(GcWindowing *w, const GcPlanWindowFn *fn)
 			w->code = gc_fail(w->err, GC_DATA, "The argument of nth_value() is not positive.");
 			return;
 		}
-		put_value_of(w, fn, n, isnull || nth > rows || rows <= 0 ? NO_PLACE : w->from[n] + nth - 1);
+		put_value_of(w, fn, n, isnull ? NO_PLACE : nth_of_frame(w, n, nth));
 	}
 }
 
@@ -222,40 +250,63 @@ is_better(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, u
 	return c->sort->ssup_reverse ? cmp > 0 : cmp < 0;
 }
 
-/*
- * The place of the best value in each place's frame; NO_PLACE if there is none.  The queue has places whose values are
- * better than all that come behind them, or equal to some if the first of these is wanted.
- */
-static uint32 *
-find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
+/* Is the row at the later one of two places to be kept instead of the other one's? */
+static bool
+replaces(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, uint32 later, uint32 earlier)
 {
-	uint32	   *best = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(uint32));
-	uint32	   *queue = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(uint32));
+	return c->first ? is_better(w, fn, c, later, earlier) : !is_better(w, fn, c, earlier, later);
+}
+
+/*
+ * Put the place of the best value in a part of each place's frame, if any, where that of an earlier part is not to be
+ * kept.  The queue has places whose values are better than all that come behind them, or equal to some if the first of
+ * these is wanted.
+ */
+static void
+find_best_of_part(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, int part, uint32 *queue, uint32 *best)
+{
 	uint32		first = 0;
 	uint32		last = 0;
 	uint32		next = 0;
 
 	for (uint32 n = 0; n < w->count; n++)
 	{
+		const GcFramePart span = gc_window_part(w, n, part);
+
 		gc_window_interrupts(n);
 		if (n == w->partition[n])
 		{
 			first = last = 0;
 			next = n;
 		}
-		for (; next < w->to[n]; next++)
+		for (; next < span.to; next++)
 		{
 			gc_window_interrupts(next);
 			if (!counts(w, fn, next))
 				continue;
-			while (last > first && (c->first ? is_better(w, fn, c, next, queue[last - 1]) : !is_better(w, fn, c, queue[last - 1], next)))
+			while (last > first && replaces(w, fn, c, next, queue[last - 1]))
 				last--;
 			queue[last++] = next;
 		}
-		while (first < last && queue[first] < w->from[n])
+		while (first < last && queue[first] < span.from)
 			first++;
-		best[n] = first < last && queue[first] < w->to[n] ? queue[first] : NO_PLACE;
+		if (first < last && queue[first] < span.to &&
+			(best[n] == NO_PLACE || replaces(w, fn, c, queue[first], best[n])))
+			best[n] = queue[first];
 	}
+}
+
+/* The place of the best value in each place's frame; NO_PLACE if there is none. */
+static uint32 *
+find_best(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c)
+{
+	uint32	   *best = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(uint32));
+	uint32	   *queue = MemoryContextAllocHuge(CurrentMemoryContext, ((Size) w->count + 1) * sizeof(uint32));
+
+	for (uint32 n = 0; n < w->count; n++)
+		best[n] = NO_PLACE;
+	for (int part = 0; part < gc_window_parts(w); part++)
+		find_best_of_part(w, fn, c, part, queue, best);
 	pfree(queue);
 	return best;
 }
@@ -429,17 +480,24 @@ static bool
 sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, int64 count, Datum *value)
 {
 	ExprContext *econtext = w->node->css.ss.ps.ps_ExprContext;
-	i128		sum;
+	i128		sum = 0;
 	i128		squares = 0;
 	int16		scale = s->largest;
 	bool		fits = true;
 	MemoryContext old;
 
-	if (__builtin_sub_overflow((i128) s->sum[w->to[n]], (i128) s->sum[w->from[n]], &sum))
-		return false;
-	/* Running sums of squares never fall. */
-	if (s->squares)
-		squares = s->squares[w->to[n]] - s->squares[w->from[n]];
+	for (int part = 0; part < gc_window_parts(w); part++)
+	{
+		const GcFramePart span = gc_window_part(w, n, part);
+		i128		of_part;
+
+		if (__builtin_sub_overflow((i128) s->sum[span.to], (i128) s->sum[span.from], &of_part) ||
+			__builtin_add_overflow(sum, of_part, &sum))
+			return false;
+		/* Running sums of squares never fall. */
+		if (s->squares)
+			squares += s->squares[span.to] - s->squares[span.from];
+	}
 	if (fn->flags == 0 && (fn->argtype == INT2OID || fn->argtype == INT4OID))
 	{
 		*value = Int64GetDatum((int64) sum);
@@ -466,7 +524,7 @@ sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, 
 	return fits;
 }
 
-/* count(), sum(), avg(), variances.  Places with one frame share their result. */
+/* count(), sum(), avg(), variances.  Places with one whole frame share their result. */
 static void
 add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 {
@@ -482,10 +540,15 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 	}
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		const bool	empty = w->to[n] <= w->from[n];
-		const int64 count = empty ? 0 : s.count[w->to[n]] - s.count[w->from[n]];
-		const bool	again = n > 0 && w->from[n] == w->from[n - 1] && w->to[n] == w->to[n - 1];
+		const bool	again = gc_window_parts(w) == 1 && n > 0 && w->from[n] == w->from[n - 1] && w->to[n] == w->to[n - 1];
+		int64		count = 0;
 
+		for (int part = 0; part < gc_window_parts(w); part++)
+		{
+			const GcFramePart span = gc_window_part(w, n, part);
+
+			count += s.count[span.to] - s.count[span.from];
+		}
 		gc_window_interrupts(n);
 		if (fn->over == GC_OVER_COUNT)
 			value = Int64GetDatum(count);

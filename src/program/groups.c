@@ -214,21 +214,24 @@ gc_type_avg(GcTyper *t, GcExpr *e, GcRange *r)
 		gc_range_scale_up(r, GC_AVG_SCALE - t->exprs[e->arg[0]].scale) ? GC_OK : gc_too_wide(t);
 }
 
-/* A standard deviation is the distance between two values at most. */
+/* A standard deviation is the distance between two values at most, a variance the square of that. */
 GcCode
 gc_type_stddev(GcTyper *t, GcExpr *e, GcRange *r)
 {
 	const u16	values = averaged(t, e->arg[0]);
+	const bool	root = (e->ref & GC_VARIANCE_ROOT) != 0;
+	const int	scale = t->exprs[e->arg[0]].scale;
 	GcRange		most = {0, 0};
 
 	if (values == GC_NONE || gc_is_varying(&t->exprs[e->arg[0]]))
-		return gc_fail(t->err, GC_UNSUPPORTED, "The standard deviation of numeric values of varying scale is needed.");
+		return gc_fail(t->err, GC_UNSUPPORTED, "The variance of numeric values of varying scale is needed.");
 	e->min_scale = 0;
-	e->flags |= e->ref ? GC_CHECKED | GC_NULLABLE : GC_CHECKED;
+	e->flags |= e->ref & GC_VARIANCE_OF_SAMPLE ? GC_CHECKED | GC_NULLABLE : GC_CHECKED;
 	*r = (GcRange) {0, 1};
 	(void) gc_range_scale_up(r, GC_QUOTIENT_DIGITS);
 	if (!__builtin_sub_overflow(t->ranges[values].hi, t->ranges[values].lo, &most.hi) &&
-		gc_range_scale_up(&most, GC_AVG_SCALE - t->exprs[e->arg[0]].scale) && most.hi < r->hi)
+		(root || !__builtin_mul_overflow(most.hi, most.hi, &most.hi)) &&
+		gc_range_scale_up(&most, GC_AVG_SCALE - (root ? scale : 2 * scale)) && most.hi < r->hi)
 		r->hi = most.hi;
 	return GC_OK;
 }

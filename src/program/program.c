@@ -215,8 +215,10 @@ check_expr(const GcProgram *p, u16 i, GcError *err)
 			limit = GC_MAX_KEYS;
 			break;
 		case GC_OP_TAG:
-		case GC_OP_STDDEV:
 			limit = 2;
+			break;
+		case GC_OP_STDDEV:
+			limit = 4;
 			break;
 		case GC_OP_SET:
 			limit = GC_MAX_SETS + 1;

@@ -112,8 +112,8 @@ typedef enum GcOp
 								 * scale is the least, or that of the largest one.  Where the argument has one
 								 * scale it is the argument; else the value is tagged, at the largest scale */
 	GC_OP_AVG,					/* numeric sum over int8 count, as numeric_div() has it */
-	GC_OP_STDDEV,				/* ref: 1 of a sample, which is NULL of one value, or 0; numeric sum, sum of
-								 * squares and int8 count, as numeric_stddev_internal() has it */
+	GC_OP_STDDEV,				/* ref: GC_VARIANCE_*; numeric sum, sum of squares and int8 count, as
+								 * numeric_stddev_internal() has it */
 	GC_OP_ROUND,				/* is it round number `ref` of the row? (GcPPipeline) */
 	GC_OP_CALL,					/* ref: GcFunction (functions.h); one to three arguments */
 	GC_OP_SET,					/* bool: does the row come for a grouping set before number `ref`? int4: the
@@ -538,5 +538,9 @@ extern bool gc_build_is_optional(const GcProgram *p, u16 build);
  * runs it on programs that arrive through shared memory.  GC_BAD_PROGRAM says which one is wrong.
  */
 extern GcCode gc_program_check(const GcProgram *p, size_t size, GcError *err);
+
+/* ref of GC_OP_STDDEV: the variance of a sample, which is NULL of one value; its root, a standard deviation. */
+#define GC_VARIANCE_OF_SAMPLE	1
+#define GC_VARIANCE_ROOT		2
 
 #endif							/* GC_PROGRAM_H */

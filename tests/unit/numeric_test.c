@@ -620,6 +620,7 @@ test_stddev(void)
 		const int	n = 2 + (int) (draw() % 6);
 		const int	scale = (int) (draw() % 4);
 		const int	without = (int) (draw() % 2);
+		const int	root = (int) (draw() % 2);
 		const i64	base = (i64) (draw() % 8192) - 4096;
 		const u64	differ = 1 + draw() % (draw() % 2 ? 3 : 4096);
 		i64			sum = 0,
@@ -636,7 +637,7 @@ test_stddev(void)
 			sum += x;
 			squares += x * x;
 		}
-		found = gc_numeric_stddev(sum, squares, n, scale, without, &bad);
+		found = gc_numeric_stddev(sum, squares, n, scale, without, root, &bad);
 		v = divide((i128) n * squares - (i128) sum * sum, 2 * scale, (u64) n * (n - without), 0);
 		if (n * squares == sum * sum)
 		{
@@ -655,10 +656,15 @@ test_stddev(void)
 		wrong += found % power != 0;
 		found /= power;
 		power = gc_power_of_10(v.scale);
+		if (!root)
+		{
+			wrong += found != v.value;
+			continue;
+		}
 		/* (found - 1/2)^2 < v * 10^scale < (found + 1/2)^2 */
 		wrong += found * found - found >= v.value * power || found * found + found < v.value * power;
 	}
-	is(wrong, 0, "standard deviations are rounded to the digits of the variance");
+	is(wrong, 0, "variances and standard deviations are rounded to the digits of the variance");
 	ok(zero > 100, "some are of equal values (%d)", zero);
 	is(left, 0, "and none of these has too many digits");
 	for (int i = 0; i < 4; i++)
@@ -669,7 +675,7 @@ test_stddev(void)
 		const i128	squares = i == 1 ? (i128) 1 << 126 : 9;
 		i32			bad = 0;
 
-		(void) gc_numeric_stddev(sum, squares, n[i], i == 3 ? 12 : 0, 0, &bad);
+		(void) gc_numeric_stddev(sum, squares, n[i], i == 3 ? 12 : 0, 0, 1, &bad);
 		is(bad, 1, "what is beyond 128 bits or 24 digits is left to PostgreSQL");
 	}
 }

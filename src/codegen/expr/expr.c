@@ -650,7 +650,7 @@ shown_scale(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	snprintf(buf, size, "GC_MAX(%s, %s)", x, y);
 }
 
-/* The arguments that a standard deviation and its display scale have in common. */
+/* The arguments that a variance and its display scale have in common. */
 static void
 stddev_arguments(Cg *cg, const GcExpr *e, char *buf, size_t size)
 {
@@ -659,7 +659,7 @@ stddev_arguments(Cg *cg, const GcExpr *e, char *buf, size_t size)
 	Operand		count = cg_expr(cg, e->arg[2]);
 
 	snprintf(buf, size, "(i128) %s, (i128) %s, (i64) %s, %d, %d", sum.v, squares.v, count.v,
-			 EXPR(cg, e->arg[0])->scale, e->ref);
+			 EXPR(cg, e->arg[0])->scale, (e->ref & GC_VARIANCE_OF_SAMPLE) != 0);
 }
 
 /* Display scale of a quotient of numerics; the dividend may be a sum, of which the divisor is the count. */
@@ -798,7 +798,7 @@ emit_avg(Cg *cg, u16 i, const Operand *sum, const Operand *count)
 	return cg_temp(cg, cg_ctype[e->reg], buf, sum->n);
 }
 
-/* A standard deviation by sums, rounded as PostgreSQL's; NULL where they are, and that of a sample of one value. */
+/* A variance or its root by sums, rounded as PostgreSQL's; NULL where they are, and that of a sample of one value. */
 static Operand
 emit_stddev(Cg *cg, u16 i)
 {
@@ -810,8 +810,9 @@ emit_stddev(Cg *cg, u16 i)
 	char		buf[800];
 
 	stddev_arguments(cg, e, arguments, sizeof(arguments));
-	snprintf(null, sizeof(null), e->ref ? "(%s || %s < 2)" : "%s", sum.n, count.v);
-	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_stddev(%s, &gc_bad)", null, cg_ctype[e->reg], arguments);
+	snprintf(null, sizeof(null), e->ref & GC_VARIANCE_OF_SAMPLE ? "(%s || %s < 2)" : "%s", sum.n, count.v);
+	snprintf(buf, sizeof(buf), "%s ? 0 : (%s) gc_numeric_stddev(%s, %d, &gc_bad)", null, cg_ctype[e->reg], arguments,
+			 (e->ref & GC_VARIANCE_ROOT) != 0);
 	return cg_temp(cg, cg_ctype[e->reg], buf, null);
 }
 

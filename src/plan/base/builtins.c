@@ -290,6 +290,21 @@ gc_builtin(Oid function)
 	return &builtins[function < lengthof(builtins) ? function : InvalidOid];
 }
 
+/*
+ * Where the frame of EXCLUDE TIES has peers of the row without the row itself, the row takes their place in
+ * PostgreSQL's first_value() and its like, which find NULL then.  Or they raise an error.
+ */
+GcOver
+gc_window_over(const Query *query, const WindowFunc *func)
+{
+	const GcOver over = gc_builtin(func->winfnoid)->over;
+	const int	frame = list_nth_node(WindowClause, query->windowClause, func->winref - 1)->frameOptions;
+	const bool	in_frame = over == GC_OVER_FIRST || over == GC_OVER_LAST || over == GC_OVER_NTH;
+
+	return in_frame && (frame & FRAMEOPTION_EXCLUDE_TIES) && (frame & FRAMEOPTION_ROWS) &&
+		(frame & (FRAMEOPTION_START_OFFSET_FOLLOWING | FRAMEOPTION_END_OFFSET_PRECEDING)) ? GC_OVER_NONE : over;
+}
+
 const GcBuiltin *
 gc_builtin_called(const Node *node, List **args)
 {

@@ -15,8 +15,7 @@
 
 #include "postgres.h"
 
-#include "nodes/pg_list.h"
-#include "nodes/primnodes.h"
+#include "nodes/parsenodes.h"
 
 #include "../../program/program.h"
 
@@ -150,6 +149,9 @@ typedef struct GcBuiltin
 
 /* Never NULL. */
 extern const GcBuiltin *gc_builtin(Oid function);
+
+/* How the values of a query's window function come about; GC_OVER_NONE: not known, or not as one would expect. */
+extern GcOver gc_window_over(const Query *query, const WindowFunc *func);
 
 /* gc_builtin() of the function that a node calls, and its arguments; of other nodes nothing is known. */
 extern const GcBuiltin *gc_builtin_called(const Node *node, List **args);

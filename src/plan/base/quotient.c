@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * quotient.c
- *	  Quotients of numerics, which have digits of their own in each row, as standard deviations do.
+ *	  Quotients of numerics, which have digits of their own in each row, as variances do.
  *
  * They have more than 64 bits, and no display scale that all rows share.  So comparisons, arithmetic, sums,
  * payloads and outputs take them.  Keys, and the least or greatest of values, do not.

@@ -13,7 +13,7 @@
 #include "translate.h"
 #include "../../program/scales.h"
 
-/* Is it a division of numerics, an average or a standard deviation of them? */
+/* Is it a division of numerics, an average or a variance of them? */
 static inline bool
 gc_is_quotient(const GcExpr *e)
 {

@@ -180,8 +180,6 @@ describe_window(GcTranslation *tr, const WindowClause *clause, GcPlanWindow *w)
 {
 	ListCell   *lc;
 
-	if (clause->frameOptions & FRAMEOPTION_EXCLUSION)
-		return gc_refuse(tr, "a window's frame excludes rows") >= 0;
 	foreach(lc, clause->partitionClause)
 	{
 		if (!add_key(tr, w, lfirst_node(SortGroupClause, lc), true))
@@ -267,12 +265,10 @@ sort_operator(Oid function)
 
 /* Find out which function it is; false if it is none of ours. */
 static bool
-classify(const WindowFunc *func, GcPlanWindowFn *fn)
+classify(const GcTranslation *tr, const WindowFunc *func, GcPlanWindowFn *fn)
 {
-	const GcBuiltin *builtin = gc_builtin(func->winfnoid);
-
-	fn->over = builtin->over;
-	fn->flags = builtin->flags & GC_MADE_OF_SUMS;
+	fn->over = gc_window_over(tr->root->parse, func);
+	fn->flags = gc_builtin(func->winfnoid)->flags & GC_MADE_OF_SUMS;
 	if (fn->over != GC_OVER_NONE && fn->over != GC_OVER_MIN && fn->over != GC_OVER_MAX)
 		return true;
 	fn->over = GC_OVER_NONE;
@@ -290,7 +286,7 @@ describe_function(GcTranslation *tr, WindowFunc *func, GcPlanWindowFn *fn)
 	int			e;
 
 	*fn = (GcPlanWindowFn) {.args = {-1, -1, -1},.filter = -1};
-	if (!classify(func, fn) || list_length(func->args) > GC_WINDOW_FN_ARGS)
+	if (!classify(tr, func, fn) || list_length(func->args) > GC_WINDOW_FN_ARGS)
 		return gc_refuse(tr, "window function %s() is not known", get_func_name(func->winfnoid)) >= 0;
 	if (GC_IGNORES_NULLS(func))
 		return gc_refuse(tr, "window function %s() says what becomes of NULLs", get_func_name(func->winfnoid)) >= 0;

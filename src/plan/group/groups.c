@@ -566,7 +566,7 @@ sum_or_avg(GcTranslation *tr, const Source *s, bool is_sum)
 }
 
 /*
- * A standard deviation of a subquery's groups.  That of a statement's own groups is the session's, which has more
+ * A variance of a subquery's groups, or its root.  That of a statement's own groups is the session's, which has more
  * digits: conditions on it are by near values.
  */
 static int
@@ -574,12 +574,12 @@ stddev_column(GcTranslation *tr, const Source *s, Oid finalfn)
 {
 	GcSums		sums;
 
-	if (s->groups->query == NULL || (finalfn != F_NUMERIC_STDDEV_SAMP && finalfn != F_NUMERIC_STDDEV_POP) ||
-		GC_KIND_IS_FLOAT(tr->pexprs[s->arg].kind) || !gc_has_few_decimals(tr, s->arg))
+	if (s->groups->query == NULL || GC_KIND_IS_FLOAT(tr->pexprs[s->arg].kind) || !gc_has_few_decimals(tr, s->arg))
 		return gc_refuse(tr, "this aggregate is not supported in a subquery");
 	return gc_groups_sums(tr, s->agg, &sums) == NULL ? GC_NO_EXPR :
 		gc_build_expr(tr, GC_OP_STDDEV, GC_NUMERIC, sums.sum, sums.squares, sums.count,
-					  finalfn == F_NUMERIC_STDDEV_SAMP);
+					  (finalfn == F_NUMERIC_STDDEV_SAMP || finalfn == F_NUMERIC_VAR_SAMP ? GC_VARIANCE_OF_SAMPLE : 0) |
+					  (finalfn == F_NUMERIC_STDDEV_SAMP || finalfn == F_NUMERIC_STDDEV_POP ? GC_VARIANCE_ROOT : 0));
 }
 
 /* An aggregate of groups as a column, by how it is computed. */

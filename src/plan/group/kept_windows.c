@@ -8,7 +8,7 @@
  * (worker/run/window_launch.c).  An expression with window functions is computed where the rows are scanned; what is in
  * it besides is an output.
  *
- * An average is a sum and a count, as over groups; a standard deviation, these and a sum of squares.  Windows with the
+ * An average is a sum and a count, as over groups; a variance, these and a sum of squares.  Windows with the
  * same keys and the same frame are one.  A RANGE with offsets has its bounds' values as outputs, too.
  *
  * What is not known here is left to PostgreSQL's windows, or to the executor's (exec/window.c).
@@ -301,9 +301,9 @@ is_positive(const Node *arg)
 
 /* How a window function's values come about; GC_OVER_NONE: it is not known. */
 static GcOver
-classify(const WindowFunc *func)
+classify(const GcTranslation *tr, const WindowFunc *func)
 {
-	const GcOver over = gc_builtin(func->winfnoid)->over;
+	const GcOver over = gc_window_over(tr->root->parse, func);
 
 	if ((over == GC_OVER_NTILE || over == GC_OVER_NTH) && !is_positive(llast(func->args)))
 		return GC_OVER_NONE;
@@ -391,7 +391,7 @@ with_default(GcTranslation *tr, const WindowFunc *func)
 	return gc_translate_expr(tr, NULL, gc_make_case((Expr *) missing, lthird(func->args), (Expr *) value));
 }
 
-/* A standard deviation of a subquery's window, as that of its groups.  Others, and variances, are not computed here. */
+/* A variance of a subquery's window, or its root, as that of its groups.  Others are not computed here. */
 static int
 stddev_column(GcTranslation *tr, int flags, int arg, int sum, int window)
 {
@@ -399,21 +399,22 @@ stddev_column(GcTranslation *tr, int flags, int arg, int sum, int window)
 	int			squares;
 	int			n;
 
-	if (tr->groups->query == NULL || !(flags & GC_IS_ROOT) || !gc_has_few_decimals(tr, arg))
-		return gc_refuse(tr, "a variance, or a standard deviation that is returned, is of a window");
+	if (tr->groups->query == NULL || !gc_has_few_decimals(tr, arg))
+		return gc_refuse(tr, "a variance that is returned, or of many decimals, is of a window");
 	squares = number < 0 ? number : gc_build_expr(tr, GC_OP_MUL, GC_NUMERIC, number, number, -1, -1);
 	n = gc_rows_output_of(tr, tr->groups, squares);
 	if (n < 0)
 		return GC_NO_EXPR;
 	squares = value_column(tr, GC_OVER_SUM, GC_NUMERIC, squares, -1, window);
 	return gc_build_expr(tr, GC_OP_STDDEV, GC_NUMERIC, sum, squares,
-						 value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window), (flags & GC_IS_OF_SAMPLE) != 0);
+						 value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window),
+						 (flags & GC_IS_OF_SAMPLE ? GC_VARIANCE_OF_SAMPLE : 0) | (flags & GC_IS_ROOT ? GC_VARIANCE_ROOT : 0));
 }
 
 static int
 function_column(GcTranslation *tr, const WindowFunc *func)
 {
-	const GcOver over = classify(func);
+	const GcOver over = classify(tr, func);
 	const int	flags = gc_builtin(func->winfnoid)->flags & GC_MADE_OF_SUMS;
 	int			arg = GC_NO_EXPR;
 	int			second = GC_NO_EXPR;

@@ -129,7 +129,7 @@ is_stddev(const GcExpr *e)
 	return e->op == GC_OP_STDDEV;
 }
 
-/* A condition, e, with a standard deviation: near values tell of most groups that it drops them, without the digits. */
+/* A condition, e, with a variance: near values tell of most groups that it drops them, without the digits. */
 static int
 near_first(GcTranslation *tr, GcLeaf *leaf, Expr *clause, int e)
 {
