@@ -288,11 +288,12 @@ def each_list(args, server):
 
 
 def random_clients(texts, n, seconds, protocol):
-    """Queries a second, and the 99th percentile in ms."""
+    """Queries a second, the 99th percentile in ms, and cells of what limits them."""
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, 'log')
-        tps = clients.outcome(clients.pgbench(texts, n, seconds, ('gpuconc.cold=wait',), log=log, protocol=protocol))['tps']
-        return tps, clients.quantiles(log, folder)[1]
+        with clients.Watch() as watch:
+            got = clients.outcome(clients.pgbench(texts, n, seconds, ('gpuconc.cold=wait',), log=log, protocol=protocol))
+        return got['tps'], clients.quantiles(log, folder)[1], watch.cells(got['n'])
 
 
 def settle(texts, n, protocol):
@@ -307,28 +308,31 @@ def settle(texts, n, protocol):
 def part_devices(report, args, server):
     with tempfile.TemporaryDirectory() as folder:
         texts = [open(path).read() for path in client_scripts(folder)['random']]
-    lines, beside, first = [], [], None
+    lines, beside, limits, first = [], [], [], None
     for devices, n in each_list(args, server):
         found = []
         for protocol in ('prepared', 'simple'):
             settle(texts, n, protocol)
-            before = value("select string_agg(coalesce(requests, 0)::text, ' ' order by number) from gpuconc_devices")
-            found += random_clients(texts, n, args.seconds, protocol)
-        after = value("select string_agg(coalesce(requests, 0)::text, ' ' order by number) from gpuconc_devices")
+            *figures, cells = random_clients(texts, n, args.seconds, protocol)
+            found += figures
+            limits.append([f'{devices}, {protocol}', *cells])
         first = first or found
-        lines.append([devices, n] + [cell for i in (0, 2) for cell in (f'{found[i]:.0f}', f'{found[i] / first[i]:.2f}', f'{found[i + 1]:.2f}')]
-                     + [' '.join(str(int(b) - int(a)) for a, b in zip(before.split(), after.split()))])
+        lines.append([devices, n] + [cell for i in (0, 2) for cell in (f'{found[i]:.0f}', f'{found[i] / first[i]:.2f}', f'{found[i + 1]:.2f}')])
         if args.updates:
             got = lines_of('fresh/written', '--only', 'beside', '--loads', f'{n}x{args.updates}', '--for', str(args.seconds))
-            (alone,), (kept,) = ([line for line in got if line[0].startswith(what)] for what in ('readers alone', f'beside {args.updates} '))
-            beside.append([devices, n, alone[1], alone[4], kept[1], kept[4], kept[2], kept[6], kept[7]])
-    report.section('Random queries by devices', f'pgbench, {args.seconds} s each; x: against the first line. Requests by device: of the last figure.')
-    report.table(['devices', 'clients', 'prepared q/s', 'x', 'p99 ms', 'texts q/s', 'x', 'p99 ms', 'requests by device'], lines)
+            of = {what: [line for line in got if line[0] == what] for what in ('readers alone', f'beside {args.updates} updates/s')}
+            limits += [[f'{devices}, {what}', *limit[1:]] for what, (limit, _) in of.items()]
+            alone, kept = (figures for _, figures in of.values())
+            beside.append([devices, n, alone[1], alone[4], kept[1], kept[4], kept[2], kept[6]])
+    report.section('Random queries by devices', f'pgbench, {args.seconds} s each; x: against the first line.')
+    report.table(['devices', 'clients', 'prepared q/s', 'x', 'p99 ms', 'texts q/s', 'x', 'p99 ms'], lines)
     if beside:
         psql('vacuum lineorder')
         report.section(f'Beside {args.updates} updates a second', 'The 13 as they are, prepared (`bench/fresh/written --only beside`).')
-        report.table(['devices', 'clients', 'q/s alone', 'p99 ms', 'q/s beside', 'p99 ms', 'kept', 'updates/s', 'left to PostgreSQL'],
-                     beside)
+        report.table(['devices', 'clients', 'q/s alone', 'p99 ms', 'q/s beside', 'p99 ms', 'kept', 'updates/s'], beside)
+    report.section('What limits them', 'Counts of each phase, of gpuconc_stat, gpuconc_advise() and gpuconc_devices. Waits: what sessions that execute '
+                   'a query, and parallel workers, were found at, once a second; none: at work.')
+    report.table(clients.Watch.HEAD, limits)
 
 
 def part_devices_tpch(report, args, server):

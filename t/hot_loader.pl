@@ -1,4 +1,5 @@
-# Hot pages are loaded in the background (src/columns/load/table_loader.h): sessions ask, and do not wait.
+# Hot pages are loaded in the background (src/columns/load/table_loader.h): sessions ask, and do not wait.  Nor do they for
+# pages that VACUUM has made all-visible.
 
 use strict;
 use warnings;
@@ -14,11 +15,12 @@ use Test::More;
 my $node = new_server('hot_loader', q{
 gpuconc.loader_workers = 2
 max_worker_processes = 16
+gpuconc.debug_chunk_pages = 8168
 });
 my $query = 'SELECT count(*), sum(id), sum(n) FROM t';
 my $loader = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader'};
 
-create_tables($node, 30000);
+create_tables($node, 100000);
 $node->safe_psql('postgres', qq{
 CREATE FUNCTION told(kind text) RETURNS int LANGUAGE plpgsql AS \$\$
 DECLARE
@@ -31,6 +33,35 @@ END \$\$;
 VACUUM t});
 wait_until($node, "SELECT told('Delta Pages') = 0");
 wait_until($node, "SELECT ($loader) = 0");
+
+# Pages that are loaded, and looked at, for those that were written to and that VACUUM has made all-visible again.
+sub after_vacuum
+{
+	my ($written, $then) = @_;
+	my $stats = q{SELECT pages_loaded, pages_looked_at FROM gpuconc_stat};
+	my (@before, @after);
+
+	$node->safe_psql('postgres', "UPDATE t SET n = n + 1 WHERE $written");
+	wait_until($node, q{SELECT told('Delta Pages') = 0});
+	wait_until($node, "SELECT ($loader) = 0");
+	$node->safe_psql('postgres', "VACUUM t; $then");
+	@before = split(/\|/, $node->safe_psql('postgres', $stats));
+	is_offloaded($node, $query, "VACUUM, $written");
+	wait_until($node, "SELECT ($loader) = 0");
+	@after = split(/\|/, $node->safe_psql('postgres', $stats));
+	return ($after[0] - $before[0], $after[1] - $before[1]);
+}
+my $pages = $node->safe_psql('postgres', q{SELECT pg_relation_size('t') / current_setting('block_size')::int});
+my ($loaded, $looked_at) = after_vacuum('id % 33000 = 8', 'UPDATE dim SET name = name WHERE k = 1');
+cmp_ok($loaded, '<', $pages / 8, 'few pages of a chunk: it is not loaded anew');
+cmp_ok($looked_at, '<', $pages / 8, 'few pages of a chunk: the others are not looked at');
+
+# Chunks that are loaded anew in the background are a few at a time, since hot pages wait for that.
+$node->append_conf('postgresql.conf', 'gpuconc.debug_chunk_pages = 32');
+$node->restart;
+is_offloaded($node, $query, 'small chunks');
+($loaded) = after_vacuum('id % 2000 = 9', 'UPDATE t SET n = n + 1 WHERE id % 4000 = 11');
+cmp_ok($loaded, '<', $pages / 2, 'some pages of all chunks: few chunks are loaded anew at a time');
 
 # Few pages: the session that finds them reads them itself, and they are loaded soon.
 sub are_loaded

@@ -1,9 +1,12 @@
 """Common code of this folder's programs: psql, pgbench, and tables of results."""
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import threading
+from collections import Counter
 from pathlib import Path
 
 
@@ -50,3 +53,62 @@ def quantiles(log, start):
 def table(title, head, rows):
     lines = [f'## {title}', '', '| ' + ' | '.join(head) + ' |', '|' + ' --- |' * len(head)]
     return '\n'.join(lines + ['| ' + ' | '.join(row) + ' |' for row in rows]) + '\n\n'
+
+
+COUNTERS = ('offloaded', 'pages_delta', 'pages_looked_at', 'pages_loaded', 'evictions')
+EVENTS = """select string_agg(format('%s %s', coalesce(event, 'none'), n), ',') from (
+            select case when backend_type = 'client backend' then wait_event_type || ':' || wait_event else backend_type end,
+                   count(*) from pg_stat_activity where application_name = 'pgbench' and state = 'active'
+            and (leader_pid is not null or query !~ 'update lineorder') group by 1) x (event, n)"""
+DEVICES = """select string_agg(concat_ws(' ', coalesce(requests, 0), memory_used >> 20, memory_limit >> 20), ',' order by number)
+             from gpuconc_devices"""
+REASONS = """select coalesce(refusals, '{}') from gpuconc_advise() where relation = 'lineorder'::regclass
+             union all select coalesce(fallback_reasons, '{}') from gpuconc_stat"""
+
+
+class Watch:
+    """
+    What limits readers of lineorder, from here to the end of a with statement: why PostgreSQL's own plan answered, what
+    sessions wait for, sampled once a second, and what each device has done.
+    """
+
+    HEAD = ('', 'left to PostgreSQL', 'reasons', 'sessions that wait, on average', *COUNTERS[1:],
+            'by device: requests; memory used, of MB')
+
+    def __enter__(self):
+        self.samples, self.events, self.over = 0, Counter(), threading.Event()
+        self.before = self.state()
+        self.thread = threading.Thread(target=self.sample)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        self.after = self.state()
+
+    @staticmethod
+    def state():
+        counters = psql(f'select {", ".join(COUNTERS)} from gpuconc_stat, gpuconc_stat_memory').split('|')
+        reasons = [Counter(json.loads(line)) for line in psql(REASONS).splitlines()]
+        devices = [[int(x) for x in line.split()] for line in psql(DEVICES).split(',')]
+        return [int(x) for x in counters], sum(reasons, Counter()), devices
+
+    def sample(self):
+        while not self.over.wait(1):
+            self.samples += 1
+            for event in filter(None, psql(EVENTS).split(',')):
+                name, n = event.rsplit(' ', 1)
+                self.events[name] += int(n)
+
+    def left(self, queries):
+        """Of these queries, how many no device has answered, and why."""
+        return max(queries - (self.after[0][0] - self.before[0][0]), 0), self.after[1] - self.before[1]
+
+    def cells(self, queries):
+        left, reasons = self.left(queries)
+        counted = [now - then for now, then in zip(self.after[0], self.before[0])][1:]
+        devices = [f'{now[0] - then[0]}; {now[1]} of {now[2]}' for now, then in zip(self.after[2], self.before[2])]
+        return [str(left), ', '.join(f'{reason}: {n}' for reason, n in reasons.most_common()),
+                ', '.join(f'{event}: {n / self.samples:.1f}' for event, n in self.events.most_common(5)),
+                *map(str, counted), ' / '.join(devices)]

@@ -291,6 +291,9 @@ plan_hot(GcProof *proof, GcLoadPlan *plan, const GcServed *delta)
 /* Parts of dictionaries' files, likewise. */
 #define PARTS_WORTH_HELP	4
 
+/* Chunks that a refresh in the background loads anew: hot pages wait for it, and sessions that fall behind join it. */
+#define REFRESHED_AT_ONCE	4
+
 typedef enum GcNext
 {
 	GC_LOAD_ENDED,
@@ -442,6 +445,7 @@ rows_per_page(Relation rel)
 static void
 plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 {
+	const uint32 most = load->background && load->refresh && load->ncols == 0 ? REFRESHED_AT_ONCE : PG_UINT32_MAX;
 	Size		base_width = 0;
 	double		bytes = 0;
 
@@ -457,7 +461,7 @@ plan_chunks(const Load *load, GcLoadPlan *plan, const GcChunkJudgement *judged)
 	{
 		const GcChunkJudgement *j = &judged[i];
 
-		plan->work[i] = chunk_work(load, plan, i, j);
+		plan->work[i] = plan->ntodo < most ? chunk_work(load, plan, i, j) : GC_WORK_NONE;
 		if (plan->work[i] == GC_WORK_NONE)
 			continue;
 		plan->ntodo++;

@@ -241,11 +241,15 @@ typedef struct GcChunkJudgement
 /* gc_serve() without hot chunks, with a judgement of each of gc_chunk_count() chunks, or `maps`; palloc'd. */
 extern void gc_serve_judged(GcProof *proof, GcServed *served, GcChunkJudgement **judged, GcServedMaps *maps);
 
+/* Pages of a chunk that is loaded in no time. */
+#define GC_SMALL_CHUNK		128
+
 /*
- * Would loading the chunk anew be worth waiting for?  And doing at all?  Few pages are worth it if no
- * session need look at the chunk's pages then, until the next write.
+ * Would loading the chunk anew be worth waiting for?  And doing at all?  A hot chunk takes few pages.  Only of a small
+ * chunk they are worth it, if no session need look at its pages then, until the next write.
  */
-#define GC_WORTH_RELOAD(j)	((j)->mendable || (j)->reloadable > (j)->pages / 8)
-#define GC_WORTH_REFRESH(j) ((j)->mendable || (j)->reloadable > (j)->pages / 64)
+#define GC_MENDS_SMALL(j)	((j)->mendable && (j)->pages <= GC_SMALL_CHUNK)
+#define GC_WORTH_RELOAD(j)	(GC_MENDS_SMALL(j) || (j)->reloadable > (j)->pages / 8)
+#define GC_WORTH_REFRESH(j) (GC_MENDS_SMALL(j) || (j)->reloadable > (j)->pages / 64)
 
 #endif							/* GC_VISIBILITY_H */

@@ -218,14 +218,6 @@ watch_bit(Oid dbid, Oid relnumber)
 	return hash_combine(murmurhash32(dbid), murmurhash32(relnumber)) % WATCH_BITS;
 }
 
-void
-gc_wal_changes_watch(Relation rel)
-{
-	const uint32 bit = watch_bit(GC_REL_DB(rel), GC_REL_NUMBER(rel));
-
-	pg_atomic_fetch_or_u32(&shared->watched[bit / 32], 1U << bit % 32);
-}
-
 /* May anyone ask for the changes of this file? */
 static bool
 is_watched(Oid dbid, Oid relnumber)
@@ -459,6 +451,21 @@ is_worth_reading(XLogRecPtr from, XLogRecPtr bound, uint64 pages)
 {
 	return from == InvalidXLogRecPtr || bound - from <= pages * BYTES_PER_PAGE + gc_debug_wal_bytes ||
 		bound - from > MOST_BEHIND;
+}
+
+void
+gc_wal_changes_watch(Relation rel)
+{
+	const uint32 bit = watch_bit(GC_REL_DB(rel), GC_REL_NUMBER(rel));
+
+	pg_atomic_fetch_or_u32(&shared->watched[bit / 32], 1U << bit % 32);
+	/* A ring that begins later would know nothing from the load on, and all pages would have to be looked at. */
+	if (pg_atomic_read_u64(&shared->complete_to) != InvalidXLogRecPtr)
+		return;
+	LWLockAcquire(gc_lock(GC_LOCK_WAL), LW_EXCLUSIVE);
+	if (shared->next == InvalidXLogRecPtr)
+		begin_anew();
+	LWLockRelease(gc_lock(GC_LOCK_WAL));
 }
 
 XLogRecPtr

@@ -59,7 +59,7 @@ extern XLogRecPtr gc_wal_bound(void);
  */
 extern XLogRecPtr gc_wal_now(void);
 
-/* Watch a table from now on, for good.  The pages of others may be left out. */
+/* Watch a table from now on, for good.  The pages of others may be left out.  The ring has begun then. */
 extern void gc_wal_changes_watch(Relation rel);
 
 /*
