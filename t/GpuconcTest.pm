@@ -18,7 +18,7 @@ use Test::More;
 
 our @EXPORT = qw(answered_together new_server start_server wait_for_worker create_tables @queries
   answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
-  wait_until again_until end_worker suspend_workers log_has nothing_held note_memory kernels_directory write_program
+  wait_until again_until end_worker kill_process suspend_workers log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
   scans_after keep_session query_server stop_server create_transfer);
 
@@ -182,6 +182,20 @@ sub end_worker
 	query_server($node, "SELECT pg_terminate_backend($worker)");
 	$meanwhile->() if $meanwhile;
 	wait_until($node, "SELECT state IN ('ready', 'no device') AND ($pid) <> $worker FROM gpuconc_devices");
+	return;
+}
+
+# Kill a process of the server, do something meanwhile, and wait until the server has started all over.  It takes a while
+# until the postmaster sees the end of the process; until then, all looks as well as ever.
+sub kill_process
+{
+	my ($node, $pid, $meanwhile) = @_;
+	my $offset = -s $node->logfile;
+
+	kill('KILL', $pid) == 1 or die 'the process has ended';
+	$meanwhile->() if $meanwhile;
+	$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
+	wait_for_worker($node);
 	return;
 }
 

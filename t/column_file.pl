@@ -92,9 +92,7 @@ are_equal('SELECT k, count(*) AS n, min(t) AS least FROM texts WHERE t > \'5\' G
 
 # A crash: the postmaster keeps the file, and what was in it is forgotten.
 my $killed = session($node, 'killed');
-kill 'KILL', $killed->query_safe('SELECT pg_backend_pid()');
-$node->poll_query_until('postgres', 'SELECT 1', '1');
-wait_for_worker($node);
+kill_process($node, $killed->query_safe('SELECT pg_backend_pid()'));
 is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_cache'), '0', 'after a crash nothing is cached');
 are_equal(whole($_), "after a crash: $_") foreach @tables;
 nothing_held($node, 'in the end');

@@ -354,12 +354,8 @@ is(pages_for('after a crash'), $pages, 'the heap is read');
 wait_for_files(5);
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 3 WHERE id < 50; VACUUM (FREEZE) t');
 my $session = session($node, 'killed');
-my $pid = $session->query_safe('SELECT pg_backend_pid()');
-kill 'KILL', $pid;
-$node->poll_query_until('postgres', 'SELECT 1', '1');
-ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_ls_dir('pgsql_tmp_gpuconc')"),
-	'so does a session that was killed');
-wait_for_worker($node);
+kill_process($node, $session->query_safe('SELECT pg_backend_pid()'));
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_ls_dir('pgsql_tmp_gpuconc')"), '0', 'so does a session that was killed');
 is_offloaded($node, $query, 'after it was killed');
 wait_for_files(5);
 my $name = $node->backup_dir . '/running';

@@ -508,17 +508,13 @@ sub crashes
 		suspend_workers($node, $worker) if $case eq 'running';
 		ask($scan->sessions->[$_], $asked[$_]) for (0 .. 7);
 		wait_until_waiting($node, "^$scan->{name}", 8);
-		my $offset = -s $node->logfile;
 		kill 'CONT', $worker if $case eq 'running';
-		kill 'KILL', $worker;
-		foreach my $session (@{ $scan->sessions })
-		{
-			eval { $session->quit };
-			$session->{run}->kill_kill;
-		}
-		$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
-		$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
-		wait_for_worker($node);
+		kill_process($node, $worker, sub {
+			foreach my $session (@{ $scan->sessions })
+			{
+				eval { $session->quit };
+				$session->{run}->kill_kill;
+			} });
 		configure($node, 'gpuconc.debug_hold_requests' => 0);
 		$scan->new_sessions;
 		fresh();
