@@ -16,7 +16,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(answered_together new_server start_server wait_for_worker create_tables @queries
+our @EXPORT = qw(answered_together new_server start_server wait_for_worker wait_for_kept create_tables @queries
   answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
   wait_until again_until end_worker kill_process suspend_workers log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
@@ -91,6 +91,16 @@ sub wait_for_worker
 
 	wait_until($node, q{SELECT bool_and(state IN ('ready', 'no device')) FROM gpuconc_devices});
 	keep_session($node) if $kept{ $node->name };
+	return;
+}
+
+# Columns that files have are loaded as the server starts: wait until those of the only database with such files are.
+sub wait_for_kept
+{
+	my ($node, $offset) = @_;
+
+	$node->wait_for_log(qr/has looked for files of \d+ tables' columns/, $offset)
+	  if grep { !/clean_end/ } glob $node->data_dir . '/pgsql_tmp_gpuconc/*';
 	return;
 }
 
