@@ -47,6 +47,17 @@ SELECT count(*) FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got
 	return;
 }
 
+# While columns that files have are loaded, others find no room.
+sub restart
+{
+	my $offset = -s $node->logfile;
+
+	$node->restart;
+	wait_for_worker($node);
+	wait_for_kept($node, $offset);
+	return;
+}
+
 ok(!-e $node->data_dir . '/pgsql_tmp_gpuconc_columns', 'the file has no name');
 are_equal(whole($_), "more columns than memory: $_") foreach @tables;
 my $before = loaded();
@@ -57,12 +68,10 @@ are_equal('SELECT a.c1 % 5 AS g, sum(b.c2) AS s, count(*) AS n FROM a JOIN b ON 
 
 # The device's memory is less than its columns: they are copied from the file in waves.
 $node->append_conf('postgresql.conf', "gpuconc.debug_pretend_gpu = 'H200'\ngpuconc.device_memory_limit = 32MB");
-$node->restart;
-wait_for_worker($node);
+restart();
 are_equal(whole($_), "copied to a device: $_") foreach @tables, @tables;
 $node->append_conf('postgresql.conf', "gpuconc.debug_pretend_gpu = ''\ngpuconc.device_memory_limit = 0");
-$node->restart;
-wait_for_worker($node);
+restart();
 are_equal(whole($_), "after a restart: $_") foreach @tables;
 
 # Beside writers.
@@ -92,24 +101,20 @@ are_equal('SELECT k, count(*) AS n, min(t) AS least FROM texts WHERE t > \'5\' G
 
 # A crash: the postmaster keeps the file, and what was in it is forgotten.
 my $killed = session($node, 'killed');
-kill 'KILL', $killed->query_safe('SELECT pg_backend_pid()');
-$node->poll_query_until('postgres', 'SELECT 1', '1');
-wait_for_worker($node);
+kill_process($node, $killed->query_safe('SELECT pg_backend_pid()'));
 is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_cache'), '0', 'after a crash nothing is cached');
 are_equal(whole($_), "after a crash: $_") foreach @tables;
 nothing_held($node, 'in the end');
 
 # More than memory and file: PostgreSQL's plan answers, and others are still offloaded.
 $node->append_conf('postgresql.conf', 'gpuconc.disk_cache_size = 4MB');
-$node->restart;
-wait_for_worker($node);
+restart();
 is_answered($node, whole('a') . ' ORDER BY 1', 'more than memory and file');
 are_equal('SELECT sum(c1) AS s, max(c2) AS m FROM a', 'fewer columns');
 
 # A disk without room.
 $node->append_conf('postgresql.conf', 'gpuconc.disk_cache_size = 1000TB');
-$node->restart;
-wait_for_worker($node);
+restart();
 ok(log_has($node, qr/gpuconc has no file for columns: could not allocate/) > 0, 'no room on disk: the log says so');
 are_equal('SELECT sum(c1) AS s, max(c2) AS m FROM a', 'no room on disk: columns in memory');
 $node->stop;

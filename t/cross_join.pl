@@ -27,7 +27,7 @@ ask($session, $pairs);
 wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 wait_until_waiting($node, '^pairs');
 is_offloaded($node, $other, "another session is answered meanwhile, $_") foreach (1 .. 3);
-is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', 'while the pairs are tried');
+wait_until($node, q{SELECT running = 1 FROM gpuconc_devices}, 'while the pairs are tried');
 $node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'pairs'});
 like(rows_of($session), qr/canceling statement due to user request/, 'the join is cancelled');
 wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, 'and the device stops to try pairs');

@@ -18,12 +18,13 @@ gpuconc.debug_offload = prefer
 gpuconc.debug_hot_pages = 100000
 max_prepared_transactions = 5
 max_worker_processes = 24
+log_min_messages = debug1
 max_locks_per_transaction = 10
 restart_after_crash = on
 }, allows_streaming => 1);
 my $files = $node->data_dir . '/pgsql_tmp_gpuconc';
 my $since;
-my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type IN ('gpuconc loader', 'gpuconc warming')};
+my $start = 0;
 my $query = 'SELECT s, count(*), sum(id), min(d), max(n), avg(n), count(n) FROM t GROUP BY s ORDER BY s';
 
 sub files
@@ -53,12 +54,23 @@ sub pages_for
 	return loaded() - $before;
 }
 
+# Wait until no loader is there, and none that was asked for will come, as only the log of this start tells.  The postmaster
+# has seen what was asked for before it lets a session in.
+sub wait_for_loaders
+{
+	again_until(sub {
+		$node->safe_psql('postgres', 'SELECT');
+		return log_has($node, qr/ registering background worker "gpuconc (loader|warming)/, $start) ==
+		  log_has($node, qr/ unregistering background worker "gpuconc (loader|warming)/, $start) }) or die 'loaders do not end';
+	return;
+}
+
 sub wait_for_files
 {
 	my ($least) = @_;
 
 	wait_until($node, "SELECT count(*) >= $least FROM pg_ls_dir('pgsql_tmp_gpuconc') f WHERE f ~ '^[0-9.]+\$'");
-	return wait_until($node, "SELECT ($keepers) = 0");
+	return wait_for_loaders();
 }
 
 # Milliseconds that loads for a query are expected to take.
@@ -95,11 +107,10 @@ sub write_files
 # Columns that files have are loaded as the server starts: pages count from the start on.
 sub start
 {
-	my $offset = -s $node->logfile;
-
+	$start = -s $node->logfile;
 	start_server($node);
-	$node->wait_for_log(qr/has looked for files of \d+ tables' columns/, $offset) if files();
-	wait_until($node, "SELECT ($keepers) = 0");
+	wait_for_kept($node, $start);
+	wait_for_loaders();
 	$since = 0;
 	return;
 }
@@ -228,7 +239,7 @@ for my $what ('new', 'other')
 {
 	add_texts($what);
 	cmp_ok(texts_pages("$what values"), '>', 0, 'their pages are read');
-	wait_until($node, "SELECT ($keepers) = 0");
+	wait_for_loaders();
 	$node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
 	is(texts_pages("$what values from files"), 0, 'no page is read');
 }
@@ -238,7 +249,7 @@ $node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
 my @kept = map { [ $_, slurp_file($_) ] } files();
 add_texts('more');
 texts_pages('more values');
-wait_until($node, "SELECT ($keepers) = 0");
+wait_for_loaders();
 $node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
 for my $file (grep { $_->[0] =~ /\.0\.-2$|\.[1-9]\d*\.2$/ } @kept)
 {
@@ -246,7 +257,7 @@ for my $file (grep { $_->[0] =~ /\.0\.-2$|\.[1-9]\d*\.2$/ } @kept)
 	append_to_file(@$file);
 }
 texts_pages('files of two dictionaries that begin alike');
-wait_until($node, "SELECT ($keepers) = 0");
+wait_for_loaders();
 
 # Columns' files of another dictionary, which has its values in another order.
 @kept = map { [ $_, slurp_file($_) ] } grep { /\.[1-9]\d*\.[123]$/ } files();
@@ -255,7 +266,7 @@ $node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
 my $relid = $node->safe_psql('postgres', "SELECT 'texts'::regclass::oid");
 unlink grep { m{/\d+\.$relid\.} } files();
 texts_pages('another dictionary');
-wait_until($node, "SELECT ($keepers) = 0");
+wait_for_loaders();
 $node->safe_psql('postgres', "SELECT gpuconc_evict('texts')");
 for my $file (@kept)
 {
@@ -263,7 +274,7 @@ for my $file (@kept)
 	append_to_file(@$file);
 }
 cmp_ok(texts_pages('with files of the one before'), '>', 0, 'these are not believed');
-wait_until($node, "SELECT ($keepers) = 0");
+wait_for_loaders();
 
 # Of a dictionary without its end, or with a damaged part, what is left of it does no harm.  A head that tells of 16 MB
 # more is no reason to have room for them.
@@ -283,7 +294,7 @@ for my $damage ('end', 'part', 'head')
 	start();
 	cmp_ok(texts_pages("without a dictionary's $damage"), '>', 0, 'pages are read');
 	cmp_ok($node->safe_psql('postgres', $held_by_t), '<', 2 * $bytes, 'and the dictionary is no larger than before');
-	wait_until($node, "SELECT ($keepers) = 0");
+	wait_for_loaders();
 	ok(-e $middle && -e $last, 'it is written anew');
 	restart();
 	is(texts_pages("with its $damage again"), 0, 'no page is read');
@@ -296,7 +307,7 @@ for (1 .. 3)
 	$node->safe_psql('postgres', 'VACUUM (FREEZE) texts');
 	texts_pages("updated $_ times");
 }
-wait_until($node, "SELECT ($keepers) = 0");
+wait_for_loaders();
 restart();
 cmp_ok(texts_pages('after many values'), '>', 0, 'pages are read');
 $node->safe_psql('postgres', 'DROP TABLE texts');
@@ -354,12 +365,8 @@ is(pages_for('after a crash'), $pages, 'the heap is read');
 wait_for_files(5);
 $node->safe_psql('postgres', 'UPDATE t SET n = n + 3 WHERE id < 50; VACUUM (FREEZE) t');
 my $session = session($node, 'killed');
-my $pid = $session->query_safe('SELECT pg_backend_pid()');
-kill 'KILL', $pid;
-$node->poll_query_until('postgres', 'SELECT 1', '1');
-ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_ls_dir('pgsql_tmp_gpuconc')"),
-	'so does a session that was killed');
-wait_for_worker($node);
+kill_process($node, $session->query_safe('SELECT pg_backend_pid()'));
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_ls_dir('pgsql_tmp_gpuconc')"), '0', 'so does a session that was killed');
 is_offloaded($node, $query, 'after it was killed');
 wait_for_files(5);
 my $name = $node->backup_dir . '/running';
@@ -409,7 +416,7 @@ for my $change ('ALTER TABLE t ALTER n TYPE numeric(20,4)', 'VACUUM FULL t', 'AL
 	$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
 	restart();
 	is_offloaded($node, $query, "after $change");
-	wait_until($node, "SELECT ($keepers) = 0");
+	wait_for_loaders();
 	ok(!-e $before, 'the files of before it are removed') if $change !~ /varchar/;
 }
 
@@ -423,13 +430,13 @@ ok(!-e $unfinished, 'what was never written to its end is removed');
 # Files of thousands of tables that were dropped: the load at start holds no lock of theirs.
 my ($dropped) = files();
 my ($database) = $dropped =~ m{/(\d+)\.};
-my $offset = -s $node->logfile;
 my @links = map { "$files/$database.$_.$_.0.1" } 1000001 .. 1005000;
 $node->stop;
 link($dropped, $_) or die "$_: $!" foreach @links;
+$start = -s $node->logfile;
 start_server($node);
-$node->wait_for_log(qr/has looked for files of \d+ tables' columns|out of shared memory/, $offset);
-unlike(slurp_file($node->logfile, $offset), qr/out of shared memory/, 'files of dropped tables');
+$node->wait_for_log(qr/has looked for files of \d+ tables' columns|out of shared memory/, $start);
+unlike(slurp_file($node->logfile, $start), qr/out of shared memory/, 'files of dropped tables');
 unlink @links;
 
 # More databases than workers.
@@ -453,7 +460,7 @@ restart();
 $node->safe_psql('postgres', 'CREATE TABLE wide AS SELECT i AS a, i * 1e9::bigint AS b, i * i::bigint AS c FROM generate_series(1, 200000) i');
 $node->safe_psql('postgres', 'VACUUM (FREEZE) wide');
 pages_for('a table that is too large', 'SELECT sum(a), sum(b), sum(c) FROM wide');
-wait_until($node, "SELECT ($keepers) = 0");
+wait_for_loaders();
 my $bytes = 0;
 $bytes += -s $_ for files();
 cmp_ok($bytes, '<=', 1024 * 1024, 'files take no more than half of the bound');

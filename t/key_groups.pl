@@ -367,7 +367,9 @@ sub nothing_is_left
 	for (1 .. 4)
 	{
 		by_classes("repeated, $_", 4, @asked);
-		push @used, $scan->sql('SELECT memory_used, chunk_columns, build_tables, running FROM gpuconc_devices');
+		# Sessions have their results a moment before the worker tells that nothing runs.
+		wait_until($node, 'SELECT running = 0 FROM gpuconc_devices');
+		push @used, $scan->sql('SELECT memory_used, chunk_columns, build_tables FROM gpuconc_devices');
 	}
 	is($used[$_], $used[1], 'no memory of the device is lost') for (2, 3);
 	nothing_held($node, 'group-coded columns');

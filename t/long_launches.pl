@@ -79,7 +79,7 @@ sub drive
 	wait_until_waiting($node, '^long');
 	wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 	is_offloaded($node, $other, "$kind: another session is answered meanwhile");
-	is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', "$kind: which goes on");
+	wait_until($node, q{SELECT running = 1 FROM gpuconc_devices}, "$kind: which goes on");
 	cancel('long');
 	like(rows_of($session), qr/canceling statement due to user request/, "$kind: cancelled");
 	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$kind: the device is free");
@@ -110,7 +110,7 @@ foreach my $what (sort keys %before)
 	wait_until_waiting($node, '^filler');
 	wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 	is_offloaded($node, "SELECT count(*), sum(s.id) FROM small s WHERE $shared", "$what: who uses a build of the request is answered meanwhile");
-	is($node->safe_psql('postgres', 'SELECT running FROM gpuconc_devices'), '1', "$what: which goes on");
+	wait_until($node, q{SELECT running = 1 FROM gpuconc_devices}, "$what: which goes on");
 	cancel('filler');
 	like(rows_of($filler), qr/canceling statement due to user request/, "$what: cancelled");
 	wait_until($node, q{SELECT running = 0 FROM gpuconc_devices}, "$what: the device is free");
@@ -150,13 +150,13 @@ wait_until($node, q{SELECT running > 0 FROM gpuconc_devices});
 cancel('same0');
 like(rows_of($same[0]), qr/canceling statement due to user request/, 'one of two sessions with the same join leaves');
 is_offloaded($node, $other, 'the next one is answered');
-is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', "the other one's join goes on");
+wait_until($node, q{SELECT running = 1 FROM gpuconc_devices}, "the other one's join goes on");
 
 # A request that cannot have its result does not wait until the device is idle.
 my ($status, $rows, $error) = $node->psql('postgres', q{SET gpuconc.debug_offload = require;
 SELECT count(*), sum(n) FROM (SELECT a.id + b.id AS n, a.g, b.id FROM small a, small b WHERE a.id <= 900 OFFSET 0) s});
 like($error, qr/result too large/, 'a result that does not fit');
-is($node->safe_psql('postgres', q{SELECT running FROM gpuconc_devices}), '1', 'while the join goes on');
+wait_until($node, q{SELECT running = 1 FROM gpuconc_devices}, 'while the join goes on');
 
 # The device is busy with a join when the worker and the server end.
 my $worker = $node->safe_psql('postgres', 'SELECT worker_pid FROM gpuconc_devices');

@@ -324,11 +324,7 @@ is(stat_of($node, 'retries'), $retries, 'no memory for a call: no device that is
 $killer->quit;
 
 # One is killed: PostgreSQL starts all over, with all of them.
-$offset = -s $node->logfile;
-kill 'KILL', $node->safe_psql('postgres', q{SELECT max(worker_pid) FROM gpuconc_devices WHERE state = 'ready'});
-$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
-$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
-wait_for_worker($node);
+kill_process($node, $node->safe_psql('postgres', q{SELECT max(worker_pid) FROM gpuconc_devices WHERE state = 'ready'}));
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gpuconc_devices WHERE state = 'ready'}), '3', 'after a crash: three are ready');
 is_offloaded($node, $_, "after a crash: $_") foreach (@queries);
 

@@ -306,11 +306,7 @@ is(join(' ', sort @went), '0 0 1 1 2 2', '... but what fits it does');
 $predicted->quit;
 
 # One is killed: PostgreSQL starts all over.
-my $offset = -s $node->logfile;
-kill 'KILL', (figures('worker_pid'))[1];
-$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
-$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
-wait_for_worker($node);
+kill_process($node, (figures('worker_pid'))[1]);
 eval { $session->quit };
 $session = session($node, 'after', 'SET gpuconc.debug_split = always; SET extra_float_digits = 0');
 is_split($session, $split[5], '0 1 2', 'after a crash');

@@ -161,12 +161,7 @@ for my $case ('waiting', 'compiling')
 	# a constant does not make a new kernel, another expression does
 	start_query($sessions[$_], 'SELECT sum(' . join(' + ', map { "id * $_" } (1 .. 10 + $_)) . ') FROM t') for (0 .. 2);
 	wait_until_waiting($node, '^killed', 3) if $case eq 'waiting';
-	my $offset = -s $node->logfile;
-	kill 'KILL', $worker;
-	end_session($_) foreach (@sessions);
-	$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
-	$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
-	wait_for_worker($node);
+	kill_process($node, $worker, sub { end_session($_) foreach (@sessions) });
 	is_offloaded($node, $_, "after a crash, $case: $_") foreach (@queries);
 	nothing_held($node, "after a crash, $case");
 }

@@ -370,13 +370,34 @@ count_on_device(void)
 	return n;
 }
 
-/* Take queued requests, and join those that are equal to a request under way.  True if there was anything. */
+/* A worker that starts with debug_fail_device set has no fault: the one before it had. */
+static void
+reload(void)
+{
+	const int	fail_device = gc_debug_fail_device;
+
+	ProcessConfigFile(PGC_SIGHUP);
+	gc_kcache_limit(gc_worker.kernels, kernel_cache_limit());
+	if (gc_debug_fail_device != fail_device)
+		gc_faults_set(gc_debug_fail_device);
+}
+
+/*
+ * Take queued requests, and join those that are equal to a request under way.  True if there was anything.  Settings
+ * that had changed before a request was queued hold for it: they are read behind it.
+ */
 static bool
 take_requests(void)
 {
 	int			slots[TAKE_AT_ONCE];
 	int			n = gc_queue_take(slots, TAKE_AT_ONCE);
+	const bool	reloaded = ConfigReloadPending;
 
+	if (reloaded)
+	{
+		ConfigReloadPending = false;
+		reload();
+	}
 	for (int i = 0; i < n; i++)
 	{
 		GcRun	   *run = gc_run_start(slots[i]);
@@ -384,7 +405,7 @@ take_requests(void)
 		gc_run_join(run, runs);
 		runs = lappend(runs, run);
 	}
-	return n > 0;
+	return n > 0 || reloaded;
 }
 
 /* Requests that will give back device memory without a decision about others. */
@@ -493,18 +514,6 @@ wait_for_work(double idle_us)
 	sleep_on_latch(busy ? 1 : -1);
 }
 
-/* A worker that starts with debug_fail_device set has no fault: the one before it had. */
-static void
-reload(void)
-{
-	const int	fail_device = gc_debug_fail_device;
-
-	ProcessConfigFile(PGC_SIGHUP);
-	gc_kcache_limit(gc_worker.kernels, kernel_cache_limit());
-	if (gc_debug_fail_device != fail_device)
-		gc_faults_set(gc_debug_fail_device);
-}
-
 /* Before sessions are told that their kernels are being compiled. */
 static void
 publish_compilations(void)
@@ -532,12 +541,6 @@ serve(void)
 		int			running;
 
 		INSTR_TIME_SET_CURRENT(began);
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			reload();
-			changed = true;
-		}
 		answer_processes();
 		gc_drop_regions();
 		moved = take_requests();

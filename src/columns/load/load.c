@@ -623,12 +623,15 @@ gc_job_participate(Relation rel, bool session, int nworkers,
 	return code;
 }
 
-/* Does the job that this process has joined load all that is wanted? */
+/* Does the job that this process has joined load all that is wanted?  *others: new columns besides. */
 static bool
-job_covers(const Load *load)
+job_covers(const Load *load, int *others)
 {
 	GcJobData  *data = gc_job_mine()->data;
 
+	*others = 0;
+	for (int c = 0; c < data->ncols; c++)
+		*others += data->cols[c].base_col < 0;
 	for (int i = 0; i < load->ncols; i++)
 	{
 		int			c;
@@ -640,6 +643,7 @@ job_covers(const Load *load)
 		}
 		if (c == data->ncols)
 			return false;
+		*others -= data->cols[c].base_col < 0;
 	}
 	return true;
 }
@@ -696,12 +700,14 @@ load_once(Load *load, GcNext *next, GcError *err)
 	gc_job_wait_gone(&load->key);
 	if (gc_job_join(&load->key, true))
 	{
-		bool		covers = job_covers(load);
+		int			others;
+		bool		covers = job_covers(load, &others);
 
 		code = gc_job_participate(load->rel, true, 0, &load->stats, err);
 		if (code == GC_CANCELLED)
 			*next = GC_LOAD_FORGOTTEN;
-		else if (!covers || (load->refresh && !load->background))
+		/* What had no room for all may have some for less. */
+		else if (!covers || (load->refresh && !load->background) || (code == GC_CACHE_FULL && others > 0))
 			*next = GC_LOAD_PLAN_AGAIN;
 		return code;
 	}

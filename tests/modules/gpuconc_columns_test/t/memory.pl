@@ -41,6 +41,28 @@ like($stderr, qr/ERROR:  could not cache "large": cache full\n.*DETAIL:  Table "
 	'error of gpuconc_prewarm');
 nothing_in_use($node, 'after a table that does not fit');
 
+# Who wants less of a table has that, though the load that it takes part in finds no room for all.
+create_blockable_table($node, 'l');
+$node->safe_psql('postgres', 'ALTER TABLE l ' . join(', ', map { "ADD f$_ float8 DEFAULT random()" } (0 .. 9)));
+vacuum_whole($node, 'l');
+my ($blocker, $all, $some) = map { $node->background_psql('postgres') } (0 .. 2);
+$blocker->query_safe('BEGIN; SELECT block_l();');
+foreach my $load ([ $all, '' ], [ $some, ", '{n}'" ])
+{
+	my ($session, $columns) = @$load;
+	my $pid = $session->query_safe('SELECT pg_backend_pid()');
+
+	$session->query_until(qr/loading/, "\\echo loading\nSELECT 'code ' || code FROM gpuconc_columns_test_load('l'$columns);\n");
+	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'a load does not wait';
+}
+$blocker->query_safe('COMMIT;');
+like($all->query_until(qr/code/, "\n"), qr/code cache full/, 'a load of all columns finds no room');
+like($some->query_until(qr/code/, "\n"), qr/code ok/, 'who takes part for one of them has that');
+is_exact($node, 'l', 'exact after that', ", '{n}', false");
+$_->quit for $blocker, $all, $some;
+nothing_in_use($node, 'after a load that others took part in');
+
 # Two tables, either of which fits.  How large they are depends on how columns are
 # padded, so that is measured.
 $node->append_conf('postgresql.conf', 'gpuconc.host_cache_size = 64MB');
