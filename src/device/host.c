@@ -29,7 +29,6 @@
 #include "host_internal.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +36,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../cpus.h"
 #include "host_compile.h"
 #include "host_threads.h"
 #include "physical_memory.h"
@@ -75,18 +75,6 @@ struct GcModule
 };
 
 /* ---------- describing the machine ---------- */
-
-/* The CPUs that this process may run on. */
-static int
-count_cpus(void)
-{
-	cpu_set_t	set;
-	long		online = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
-		return CPU_COUNT(&set);
-	return online > 0 ? (int) online : 1;
-}
 
 /* The CPU's model name, or at least its kind. */
 static void
@@ -258,7 +246,7 @@ static GcCode
 host_open(GcDevice **out, const GcDeviceOptions *options, GcError *err)
 {
 	HostDevice *dev = calloc(1, sizeof(HostDevice));
-	int			nthreads = options->host_threads > 0 ? options->host_threads : count_cpus();
+	int			nthreads = options->host_threads > 0 ? options->host_threads : gc_count_cpus();
 	pthread_condattr_t attr;
 	GcCode		code;
 

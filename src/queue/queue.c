@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -24,6 +23,7 @@
 
 #include "../columns/store/arena.h"
 #include "../compat.h"
+#include "../cpus.h"
 #include "../shmem.h"
 #include "../columns/load/job.h"
 #include "../columns/store/epoch.h"
@@ -388,13 +388,13 @@ running_requests(void)
 static void
 spin_for_result(GcSlot *s)
 {
-	static long processors = 0;
+	static int	processors = 0;
 	GcDeviceStatus *d = gc_device_status_of(s->device);
 	instr_time	start,
 				now;
 
 	if (processors == 0)
-		processors = sysconf(_SC_NPROCESSORS_ONLN);
+		processors = gc_count_cpus();
 	if (!d->info.own_processors || processor_is_wanted())
 		return;
 	INSTR_TIME_SET_CURRENT(start);

@@ -9,6 +9,7 @@
  */
 #include "background.h"
 
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
@@ -93,10 +94,25 @@ gc_loader_progress(uint64 chunks_done, uint64 chunks_total)
 }
 
 bool
+gc_database_is_wanted(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	/* The lock that each session takes as it connects. */
+	if (LockAcquire(&tag, RowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	(void) LockRelease(&tag, RowExclusiveLock, false);
+	return false;
+}
+
+bool
 gc_loader_in_the_way(Relation rel)
 {
 	if (MyBackendType != B_BG_WORKER)
 		return false;
+	if (gc_database_is_wanted())
+		return true;
 	if (!ConditionalLockRelation(rel, RowShareLock))
 		return true;
 	UnlockRelation(rel, RowShareLock);

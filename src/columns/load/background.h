@@ -57,10 +57,11 @@ extern void gc_loader_progress(uint64 chunks_done, uint64 chunks_total);
 extern void gc_loader_start_keeper(const GcRelKey *key);
 
 /*
- * Does a loader hold up a session that wants the table to itself, to drop it, say?  No lock is granted that conflicts
- * with one which is waited for.
+ * Does this worker hold up a session that wants the table, or the database, to itself, to drop it, say?  No lock is
+ * granted that conflicts with one which is waited for.  DROP DATABASE has its lock while it waits for others to leave.
  */
 extern bool gc_loader_in_the_way(Relation rel);
+extern bool gc_database_is_wanted(void);
 
 /* Entry point of loader workers (bgw_function_name). */
 extern PGDLLEXPORT void gc_loader_main(Datum main_arg);

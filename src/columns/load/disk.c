@@ -44,7 +44,7 @@
 #define CLEAN_END	DIRECTORY "/clean_end"
 
 /* Changes whenever GcDiskHead, or the layout behind it, does. */
-#define FORMAT		UINT64CONST(0x6770756b65707402)
+#define FORMAT		UINT64CONST(0x6770756b65707403)
 
 /* Values of a dictionary in one file. */
 #define PART_VALUES	((uint32) 1 << 16)
@@ -93,10 +93,9 @@ typedef struct GcDiskHead
 	uint64		first_byte;
 	uint64		value_bytes;
 	pg_crc32c	rows_crc;		/* from row_start to missing */
-	pg_crc32c	crc;			/* of all but this; the last field */
+	pg_crc32c	crc;			/* of all behind the head */
+	pg_crc32c	head_crc;		/* the last field */
 } GcDiskHead;
-
-#define CHECKED_HEAD	offsetof(GcDiskHead, crc)
 
 /* A file in local memory. */
 typedef struct GcDiskColumn
@@ -320,23 +319,24 @@ rows_crc(const GcDiskColumn *kept)
 }
 
 static pg_crc32c
-file_crc(const GcDiskHead *head)
+crc_behind(const GcDiskHead *head)
 {
 	const Size	behind = MAXALIGN(sizeof(GcDiskHead));
-	pg_crc32c	crc;
 
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, head, CHECKED_HEAD);
-	COMP_CRC32C(crc, (const char *) head + behind, head->bytes - behind);
-	FIN_CRC32C(crc);
-	return crc;
+	return crc_of((const char *) head + behind, head->bytes - behind);
+}
+
+static pg_crc32c
+crc_of_head(const GcDiskHead *head)
+{
+	return crc_of(head, offsetof(GcDiskHead, head_crc));
 }
 
 /* Is it a file of this place that is believed?  Its contents are checked later. */
 static bool
 is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const GcColSpec *spec)
 {
-	return head->format == FORMAT && head->chain == chain &&
+	return head->format == FORMAT && head->head_crc == crc_of_head(head) && head->chain == chain &&
 		(head->start == this_start || head->written_at <= began_at) &&
 		memcmp(&head->key, key, sizeof(GcRelKey)) == 0 && memcmp(&head->spec, spec, sizeof(GcColSpec)) == 0 &&
 		head->chunkno == chunkno && head->chunk_pages == (uint32) gc_chunk_pages;
@@ -397,8 +397,8 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 		kept->head = palloc_extended(head.bytes, MCXT_ALLOC_HUGE);
 		memcpy(kept->head, &head, sizeof(head));
 		ok = lseek(fd, 0, SEEK_SET) == 0 && read_bytes(fd, (char *) kept->head, head.bytes) &&
-			kept->head->bytes == head.bytes && kept->head->crc == file_crc(kept->head) &&
-			lay_out(kept, kept->head) == head.bytes && is_believed(kept->head, key, chunkno, spec);
+			memcmp(kept->head, &head, sizeof(head)) == 0 && kept->head->crc == crc_behind(kept->head) &&
+			lay_out(kept, kept->head) == head.bytes;
 	}
 	CloseTransientFile(fd);
 	/* Others are replaced when the column is written again; of this one, a writer would look at the head alone. */
@@ -528,32 +528,38 @@ cell_of(const GcDiskColumn *kept)
 	return cell;
 }
 
+/* Is there this part, of the dictionary that *last is of, if any, and is there room up to it?  Then *last is its head. */
+static bool
+find_part(GcDiskHead *last, const GcRelKey *key, const GcColSpec *spec, uint32 number)
+{
+	char		path[MAXPGPATH];
+	GcDiskHead	head;
+
+	file_name(path, key, number, -spec->attnum);
+	if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, key, number, spec) ||
+		(last->dict_id != 0 && head.dict_id != last->dict_id) ||
+		gc_dict_attached_size(number * PART_VALUES + head.nvalues, head.first_byte + head.value_bytes) > gc_arena_capacity() / 2)
+		return false;
+	*last = head;
+	return true;
+}
+
+/* The heads of few parts are read: if one before the last is lacking, reading it fails. */
 GcKeptDict
 gc_disk_dictionary(Relation rel, const GcColSpec *spec)
 {
-	GcKeptDict	kept = {0};
 	GcRelKey	key;
-	GcDiskHead	head = {.nvalues = PART_VALUES};
-	char		path[MAXPGPATH];
+	GcDiskHead	last = {0};
+	uint32		step = 1;
 
-	if (!gc_disk_usable(rel) || !GC_KIND_IS_CODE(spec->kind))
-		return kept;
 	gc_rel_key(rel, &key);
-	while (head.nvalues == PART_VALUES)
-	{
-		file_name(path, &key, kept.nparts, -spec->attnum);
-		if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, &key, kept.nparts, spec) ||
-			lay_out(&(GcDiskColumn) {.head = &head}, &head) != head.bytes ||
-			(kept.nparts > 0 && head.dict_id != kept.id) || head.first_byte != kept.bytes ||
-			gc_dict_attached_size(kept.nvalues + head.nvalues, kept.bytes + head.value_bytes) > gc_arena_capacity() / 2)
-			break;
-		kept.id = head.dict_id;
-		kept.nvalues += head.nvalues;
-		kept.bytes += head.value_bytes;
-		kept.nparts++;
-		CHECK_FOR_INTERRUPTS();
-	}
-	return kept;
+	if (!gc_disk_usable(rel) || !GC_KIND_IS_CODE(spec->kind) || !find_part(&last, &key, spec, 0))
+		return (GcKeptDict) {0};
+	while (find_part(&last, &key, spec, last.chunkno + step))
+		step *= 2;
+	while ((step /= 2) > 0)
+		(void) find_part(&last, &key, spec, last.chunkno + step);
+	return (GcKeptDict) {last.dict_id, last.chunkno * PART_VALUES + last.nvalues, last.chunkno + 1, last.first_byte + last.value_bytes};
 }
 
 bool
@@ -884,7 +890,8 @@ write_file(GcDiskColumn *kept, GcDiskSpace *space)
 		return false;
 	space->total += head->bytes;
 	head->written_at = gc_wal_now();
-	head->crc = file_crc(head);
+	head->crc = crc_behind(head);
+	head->head_crc = crc_of_head(head);
 	snprintf(temporary, sizeof(temporary), "%s.%d", path, MyProcPid);
 	fd = OpenTransientFile(temporary, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
 	ok = fd >= 0 && write_bytes(fd, (char *) head, head->bytes);

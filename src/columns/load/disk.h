@@ -43,8 +43,8 @@ extern void gc_disk_start(void);
 extern bool gc_disk_usable(Relation rel);
 
 /*
- * The part of a column's chunks that have files, from 0 to 1.  An estimate: heads of some of these files, and those of
- * its dictionary's, are looked at.
+ * The part of a column's chunks that have files, from 0 to 1.  An estimate: heads of some of these files, and of some
+ * of its dictionary's, are looked at.
  */
 extern double gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks);
 

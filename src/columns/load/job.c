@@ -169,11 +169,12 @@ unclaim(GcLoadJob *job)
 	if (mine.chunk >= 0)
 	{
 		GcJobChunk *chunk = &job->data->chunks[mine.chunk];
+		uint32	   *next = mine.chunk < job->data->nchunks ? &job->next : &job->next_part;
 
 		if (chunk->state == GC_CHUNK_CLAIMED && chunk->owner == GC_MY_PROC_NUMBER)
 		{
 			chunk->state = GC_CHUNK_TODO;
-			job->next = Min(job->next, (uint32) mine.chunk);
+			*next = Min(*next, (uint32) mine.chunk);
 		}
 		mine.chunk = -1;
 	}
@@ -311,7 +312,6 @@ make_data(const GcLoadPlan *plan)
 	data->ncols = plan->ncols;
 	data->nchunks = nchunks;
 	data->nheap = plan->nchunks;
-	data->nparts = nparts;
 	data->cols = (GcJobColumn *) ((char *) data + MAXALIGN(sizeof(GcJobData)));
 	data->chunks = (GcJobChunk *) ((char *) data->cols + cols);
 	data->cells = (GcChunkColumn **) ((char *) data->chunks + chunks);
@@ -356,15 +356,17 @@ make_dictionary(GcJobColumn *col, TimestampTz since)
 	return gc_dict_attach(col->state, 0, 0);
 }
 
-/* The parts of new columns' dictionaries, to be read. */
+/* The parts of new columns' dictionaries, to be read.  There may be fewer than planned: not all found room. */
 static void
 add_parts(GcJobData *data)
 {
 	GcJobChunk *part = data->chunks + data->nchunks;
 
+
 	for (int c = 0; c < data->ncols; c++)
 	{
 		data->cols[c].parts_left = data->cols[c].kept.nparts;
+		data->nparts += data->cols[c].kept.nparts;
 		for (uint32 i = 0; i < data->cols[c].kept.nparts; i++, part++)
 		{
 			part->state = GC_CHUNK_TODO;
@@ -420,6 +422,8 @@ fill_slot(GcLoadJob *job, const GcRelKey *key, uint64 version, TimestampTz since
 	job->chunks_total = plan->ntodo;
 	job->chunks_done = 0;
 	job->next = 0;
+	job->next_part = data->nchunks;
+	job->parts_done = 0;
 	job->pages_done = job->pages_read = 0;
 	job->pages_refused = 0;
 	job->bytes = 0;
@@ -542,33 +546,19 @@ gc_job_wait_gone(const GcRelKey *key)
  * Working
  *-------------------------------------------------------------------------
  */
-/* Claim this chunk or part.  Under GC_LOCK_JOBS. */
-static GcClaim
-claim(GcJobData *data, uint32 number, GcClaim what)
+/* Claim the first chunk or part that is TODO, of those from *next on.  False: there is none.  Under GC_LOCK_JOBS. */
+static bool
+claim_next(GcJobData *data, uint32 *next, uint32 end, uint32 *number)
 {
-	data->chunks[number].state = GC_CHUNK_CLAIMED;
-	data->chunks[number].owner = GC_MY_PROC_NUMBER;
-	mine.chunk = number;
-	return what;
-}
-
-/* Claim a part of a dictionary, or say that others have; GC_CLAIM_WAIT: all are read.  Under GC_LOCK_JOBS. */
-static GcClaim
-claim_part(GcJobData *data, uint32 *number)
-{
-	GcClaim		what = GC_CLAIM_WAIT;
-
-	for (uint32 i = data->nchunks; i < data->nchunks + data->nparts; i++)
-	{
-		*number = i;
-		if (data->chunks[i].state == GC_CHUNK_TODO)
-			return claim(data, i, GC_CLAIM_PART);
-		if (data->chunks[i].state == GC_CHUNK_CLAIMED)
-			what = GC_CLAIM_SOON;
-	}
-	if (what == GC_CLAIM_WAIT)
-		data->nparts = 0;
-	return what;
+	while (*next < end && data->chunks[*next].state != GC_CHUNK_TODO)
+		(*next)++;
+	if (*next == end)
+		return false;
+	*number = (*next)++;
+	data->chunks[*number].state = GC_CHUNK_CLAIMED;
+	data->chunks[*number].owner = GC_MY_PROC_NUMBER;
+	mine.chunk = *number;
+	return true;
 }
 
 GcClaim
@@ -590,16 +580,10 @@ gc_job_claim(uint32 *number)
 			what = GC_CLAIM_PUBLISH;
 		}
 	}
-	else if ((what = claim_part(data, number)) == GC_CLAIM_WAIT)
-	{
-		while (job->next < data->nchunks && data->chunks[job->next].state != GC_CHUNK_TODO)
-			job->next++;
-		if (job->next < data->nchunks)
-		{
-			*number = job->next++;
-			what = claim(data, *number, GC_CLAIM_CHUNK);
-		}
-	}
+	else if (job->parts_done < data->nparts)
+		what = claim_next(data, &job->next_part, data->nchunks + data->nparts, number) ? GC_CLAIM_PART : GC_CLAIM_SOON;
+	else if (claim_next(data, &job->next, data->nchunks, number))
+		what = GC_CLAIM_CHUNK;
 	LWLockRelease(gc_lock(GC_LOCK_JOBS));
 	return what;
 }
@@ -725,6 +709,7 @@ gc_job_part_done(bool good)
 
 	LWLockAcquire(gc_lock(GC_LOCK_JOBS), LW_EXCLUSIVE);
 	job->data->chunks[mine.chunk].state = GC_CHUNK_DONE;
+	job->parts_done++;
 	col = &job->data->cols[job->data->chunks[mine.chunk].base];
 	col->spoilt |= !good;
 	if (--col->parts_left == 0)

@@ -103,7 +103,7 @@ typedef struct GcJobData
 	int			ncols;
 	uint32		nchunks;
 	uint32		nheap;			/* of these, the others are hot chunks */
-	uint32		nparts;			/* of dictionaries, behind chunks[]; 0 when all are read */
+	uint32		nparts;			/* of dictionaries, behind chunks[] */
 	GcJobHotPage *hot_pages;
 	bool		published;		/* the results belong to the store now */
 	GcJobColumn *cols;
@@ -131,6 +131,8 @@ typedef struct GcLoadJob
 	uint32		chunks_total;
 	uint32		chunks_done;
 	uint32		next;			/* no chunk before this one is TODO */
+	uint32		next_part;		/* nor part */
+	uint32		parts_done;
 	uint64		pages_done;		/* npages of the chunks that are done */
 	uint64		pages_read;
 	uint32		pages_refused;	/* hot pages that could not be kept */

@@ -38,11 +38,15 @@
 #include "../store/reserve.h"
 #include "../store/store.h"
 #include "../../compat.h"
+#include "../../cpus.h"
 #include "../../report.h"
 #include "../../settings.h"
 
 PG_FUNCTION_INFO_V1(gpuconc_prewarm);
 PG_FUNCTION_INFO_V1(gpuconc_prewarm_tables);
+
+/* How often a background worker looks whether another session wants the database to itself. */
+#define LOOK_MS		1000
 
 /* Specs of all columns that can be cached; palloc'd. */
 static GcColSpec *
@@ -205,7 +209,17 @@ kept_helpers(void)
 {
 	const int	most = Min(GC_MOST_LOADER_WORKERS, max_worker_processes / 2 - 1);
 
-	return Max(gc_loader_workers, Min((int) sysconf(_SC_NPROCESSORS_ONLN) / 4, most));
+	return Max(gc_loader_workers, Min(gc_count_cpus() / 4, most));
+}
+
+/* A background worker ends where another session wants the database to itself, as loaders do. */
+static void
+leave_wanted_database(void)
+{
+	if (MyBackendType != B_BG_WORKER || !gc_database_is_wanted())
+		return;
+	ereport(LOG, (errmsg("gpuconc loads no more tables of database %u, which another session wants to itself", MyDatabaseId)));
+	proc_exit(0);
 }
 
 /* Wait until at most n are left. */
@@ -217,9 +231,10 @@ wait_for_loaders(GcWarming *w, int n)
 	/* The postmaster tells of each start and end. */
 	while (count_loaders(w) > n)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, GC_WAIT_EVENT(wait_event, "GpuconcLoad"));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS, GC_WAIT_EVENT(wait_event, "GpuconcLoad"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
+		leave_wanted_database();
 	}
 }
 
@@ -264,6 +279,7 @@ gc_warming_start(GcWarming *w, Oid relid, bool wait)
 	GcRelKey	key;
 	int			nspecs;
 
+	leave_wanted_database();
 	/* Columns that the first loader has loaded stay, however large the last table is. */
 	(void) gc_reserve(0, PG_INT64_MAX);
 	if (!wait && !ConditionalLockRelationOid(relid, AccessShareLock))
