@@ -362,7 +362,6 @@ add_parts(GcJobData *data)
 {
 	GcJobChunk *part = data->chunks + data->nchunks;
 
-
 	for (int c = 0; c < data->ncols; c++)
 	{
 		data->cols[c].parts_left = data->cols[c].kept.nparts;
