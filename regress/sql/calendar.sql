@@ -20,6 +20,7 @@ CREATE FUNCTION public.each_with(template text, names text[]) RETURNS text RETUR
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT id, age(died, born), age(born, died) FROM lives', 'SELECT id, age(zd, zb), age(zb, zd), age(d, ''2000-02-29''::date) FROM lives',
 	'SELECT id, age(timestamp ''2001-03-31'', born), age(born, timestamp ''2000-02-29 12:00'') FROM lives WHERE g < 4', 'SELECT a.id, age(a.died, b.born) FROM lives a JOIN lives b ON a.id = b.id + 1 WHERE a.g = 3']) AS q;
 SELECT check_same(format('SELECT id, %s FROM lives', each_with('extract(%s FROM age(died, born))', '{millennium,century,decade,year,month,day,hour,minute,second,milliseconds,microseconds,epoch}')), '{public}');
+SELECT check_same('SELECT extract(epoch FROM age(died, born)), count(*), sum(extract(epoch FROM age(born, died))) FROM lives WHERE extract(epoch FROM age(died, born)) > 86400.5 GROUP BY 1', '{public}');
 SELECT check_same(format('SELECT id, %s FROM lives', each_with('date_part(%L, age(zb, zd))', '{millennium,century,decade,years,mon,day,hour,minute,microseconds}')), '{public}');
 SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT extract(year FROM age(died, born)), date_part(''month'', age(born, died)), count(*), sum(extract(day FROM age(died, born))) FROM lives GROUP BY 1, 2',
 	'SELECT count(*) FROM lives WHERE age(died, born) >= interval ''1 year'' AND age(died, born) < interval ''2 years 3 months''',

@@ -25,6 +25,7 @@ SELECT check_same(format('SELECT id, %s FROM moments WHERE id < 1500', all_of('e
 SELECT check_same(format('SELECT id, %s FROM moments WHERE id < 1500', all_of('date_part(%L, ts)', '{millennium,century,decade,year,quarter,month,week,day,dow,isodow,doy,isoyear,hour,minute,microseconds,epoch}')), '{public}');
 SELECT check_same(format('SELECT id, %s FROM moments WHERE id < 1000', all_of('date_trunc(%L, ts)', '{millennium,century,decade,year,quarter,month,week,day,hour,minute,second,milliseconds,microseconds}')), '{public}');
 SELECT check_same('SELECT extract(year FROM ts), count(*), sum(extract(second FROM t2)) FROM moments WHERE id < 1500 AND extract(isodow FROM ts) < 6 GROUP BY 1', '{public}');
+SELECT check_same('SELECT extract(century FROM ts), count(*), sum(extract(decade FROM ts) * 2), max(extract(isoyear FROM ts)) FROM moments WHERE extract(millennium FROM ts) IN (2, 3) GROUP BY 1', '{public}');
 SELECT check_same('SELECT date_trunc(''decade'', ts), extract(dow FROM t2), count(*), max(ts) FROM moments WHERE ts > ''1800-01-01'' GROUP BY 1, 2', '{public}');
 SELECT refusal(q) FROM unnest(ARRAY['SELECT sum(extract(julian FROM ts)) FROM moments', 'SELECT sum(date_part(''second'', ts)) FROM moments', 'SELECT max(date_trunc(tx, ts)) FROM moments', 'SELECT sum(date_part(''epoch'', ts - t2)) FROM moments', 'SELECT max(extract(fortnight FROM ts)) FROM moments']) AS q;
 -- intervals

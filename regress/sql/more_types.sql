@@ -127,6 +127,15 @@ SELECT check_same('SELECT m2, count(*), max(m2) FROM kinds WHERE m2 > ''happy'' 
 ALTER TABLE cached.kinds ALTER COLUMN g TYPE oid;
 UPDATE cached.kinds SET g = 4294967295 WHERE id = 16;
 SELECT check_same('SELECT g, max(g), count(*) FROM kinds WHERE g > 5 GROUP BY g', '{cached}');
+-- in the session's order of rows: labels that were added later, uuids, names
+CREATE TYPE public.added AS ENUM ('a', 'c', 'd');
+ALTER TYPE public.added ADD VALUE 'b' BEFORE 'c';
+ALTER TYPE public.added ADD VALUE '0' BEFORE 'a';
+CREATE TABLE public.ordered AS SELECT i AS id, (enum_range(NULL::added))[nullif(i % 6, 0)] AS e, md5(nullif(i % 7, 2)::text)::uuid AS u, ('n' || nullif(i % 9, 4))::name AS n FROM generate_series(1, 5000) AS i;
+VACUUM ANALYZE public.ordered;
+SELECT q, check_here(q) FROM unnest(ARRAY['SELECT e, count(*), rank() OVER (ORDER BY e), row_number() OVER (ORDER BY e DESC) FROM ordered GROUP BY e', 'SELECT u, count(*), rank() OVER (ORDER BY u), lag(u) OVER (ORDER BY u DESC) FROM ordered GROUP BY u', 'SELECT n, count(*), rank() OVER (ORDER BY n), lag(n) OVER (ORDER BY n DESC) FROM ordered GROUP BY n', 'SELECT e, u, id, row_number() OVER (ORDER BY e, u DESC, n, id) FROM ordered WHERE id < 300']) AS q;
+DROP TABLE public.ordered;
+DROP TYPE public.added;
 DROP TABLE cached.kinds, delta.kinds, mixed.kinds;
 DROP FUNCTION check_execute, public.each_op;
 DROP DOMAIN public.some_uuid, public.temper_again, public.some_temper, public.some_oid, public.some_time;

@@ -83,4 +83,9 @@ INSERT INTO public.too_long VALUES (1), (12345678901234567890123), (0.1234567890
 VACUUM (FREEZE, ANALYZE) public.too_long;
 SELECT sum(n) FROM too_long;
 SELECT problem FROM gpuconc_cache WHERE relid = 'public.too_long'::regclass;
+-- PostgreSQL's long format: a scale above 63, or a weight above 63 digits
+CREATE TABLE public.long_format AS SELECT i AS id, CASE WHEN i % 9 = 3 THEN ('0.' || repeat('0', 70))::numeric ELSE i / 8.0 END AS zero, CASE WHEN i % 9 = 3 THEN ('-0.' || repeat('0', 69) || '1')::numeric ELSE i END AS tiny, CASE WHEN i % 9 = 3 THEN 10::numeric ^ 300 ELSE i END AS large FROM generate_series(1, 2000) AS i;
+VACUUM ANALYZE public.long_format;
+SELECT q, check_here(q) FROM unnest(ARRAY['SELECT count(*), sum(zero) FROM long_format', 'SELECT zero FROM long_format WHERE zero < 9', 'SELECT id FROM long_format WHERE tiny < 9', 'SELECT count(*), max(large) FROM long_format']) AS q;
+DROP TABLE public.long_format;
 DROP TABLE public.written, public.ties, public.apart, public.too_long;

@@ -17,6 +17,31 @@ SELECT check_same('SELECT x, (SELECT sum(nw) FROM extremes WHERE id > x) FROM ge
 SELECT check_same('SELECT s_id, q.* FROM shop LEFT JOIN LATERAL (SELECT count(*), max(nw) FROM extremes WHERE id = s_id) q ON true');
 SELECT check_error('SELECT sum(10 / (id - 5)) FROM types');
 SELECT check_error('SELECT sum(10 / (id - 5)) FROM types GROUP BY nn');
+-- row sources below its Gather: of a function, each process reads its own; of a subquery, the Gather goes
+CREATE FUNCTION public.few(n int) RETURNS SETOF int LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 40 AS $$BEGIN RETURN QUERY SELECT generate_series(1, n); END$$;
+CREATE TABLE public.apart WITH (parallel_workers = 0) AS SELECT i AS a, nullif(i % 7, 3) AS b FROM generate_series(1, 80) AS i;
+CREATE TABLE public.many AS SELECT i % 97 AS g, i % 211 / 9.0 AS v FROM generate_series(1, 20000) AS i;
+VACUUM ANALYZE public.apart, public.many;
+CREATE FUNCTION public.own_plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Gather|Gpuconc|Scan on|Fallback' THEN
+			RETURN NEXT regexp_replace(line, ' \(actual.*', '');
+		END IF;
+	END LOOP;
+	RETURN NEXT coalesce(difference(rows_of(query, 'forbid'), rows_of(query, 'allow')), 'no difference');
+END $$;
+SET gpuconc.debug_offload = allow;
+SET gpuconc.debug_tuple_cost = 0;
+SET gpuconc.debug_build_cost = 0;
+SELECT own_plan('SELECT sum(v * v * v * v * v * v * v * v), count(*), sum(x) FROM many JOIN few(30) AS x ON g = x');
+SELECT own_plan('SELECT sum(v * v * v * v * v * v * v * v), count(*), max(b) FROM many JOIN (SELECT DISTINCT ON (a % 50) a, b FROM apart ORDER BY a % 50, a) AS y ON g = a');
+RESET gpuconc.debug_tuple_cost;
+RESET gpuconc.debug_build_cost;
+DROP FUNCTION public.few, public.own_plan;
+DROP TABLE public.apart, public.many;
 -- cursors stop early
 SET gpuconc.debug_offload = allow;
 BEGIN;

@@ -57,6 +57,16 @@ SELECT check_whole('SELECT count(*), sum(a.id) FROM sales a WHERE EXISTS (SELECT
 SELECT check_whole('SELECT count(*), sum(a.id) FROM sales a WHERE EXISTS (SELECT FROM sales b WHERE a.product = b.product AND b.shop % 3 <> a.shop) AND NOT EXISTS (SELECT FROM sales b WHERE a.product = b.product AND b.shop % 3 <> a.shop % 5 AND b.quantity > 40)');
 SELECT check_whole('SELECT count(*) FROM shop WHERE EXISTS (SELECT FROM sales, customer WHERE customer = c_id AND c_region = s_id AND customer <> s_region)');
 
+-- the planner has conditions above read the inner column that is equal to an outer one
+CREATE TABLE public.many AS SELECT i AS id, i % 500 AS x, i % 50 AS w, i % 91 AS k FROM generate_series(1, 10000) AS i;
+CREATE TABLE public.some_x AS SELECT i * 3 % 700 AS y FROM generate_series(1, 400) AS i;
+CREATE TABLE public.few AS SELECT i % 91 AS k, i % 470 AS z FROM generate_series(1, 2000) AS i;
+VACUUM ANALYZE public.many, public.some_x, public.few;
+SELECT plan_of('SELECT count(*) FROM (SELECT * FROM many WHERE EXISTS (SELECT FROM some_x WHERE y = x)) AS m JOIN few ON x = z');
+SELECT check_here('SELECT count(*), sum(id) FROM (SELECT * FROM many WHERE EXISTS (SELECT FROM some_x WHERE y = x)) AS m JOIN few ON x = z');
+SELECT check_here('SELECT count(*), sum(id) FROM (SELECT * FROM many WHERE EXISTS (SELECT FROM some_x WHERE y = x)) AS m JOIN few USING (k) WHERE x = z + w');
+DROP TABLE public.many, public.some_x, public.few;
+
 -- with other joins below, above and beside; nested
 SELECT check_whole('SELECT r_name, count(*) FROM sales JOIN shop ON shop = s_id JOIN region ON s_region = r_id WHERE EXISTS (SELECT FROM customer WHERE customer = c_id AND c_region = r_id) GROUP BY 1');
 SELECT check_whole('SELECT c_region, count(*) FROM customer WHERE EXISTS (SELECT FROM sales JOIN shop ON shop = s_id WHERE customer = c_id AND s_region = 3 AND quantity > 40) GROUP BY 1');

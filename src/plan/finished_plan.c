@@ -29,7 +29,7 @@ typedef struct Found
 	List	   *nodes;			/* CustomScan: ours */
 } Found;
 
-/* Children of a plan node but for its outer and inner plan, and a fallback's. */
+/* Children of a plan node but for its outer and inner plan, a fallback's, and scans of indexes below a bitmap. */
 static List *
 other_children(Plan *plan)
 {
@@ -39,10 +39,6 @@ other_children(Plan *plan)
 			return ((Append *) plan)->appendplans;
 		case T_MergeAppend:
 			return ((MergeAppend *) plan)->mergeplans;
-		case T_BitmapAnd:
-			return ((BitmapAnd *) plan)->bitmapplans;
-		case T_BitmapOr:
-			return ((BitmapOr *) plan)->bitmapplans;
 		case T_SubqueryScan:
 			return list_make1(((SubqueryScan *) plan)->subplan);
 		case T_CustomScan:

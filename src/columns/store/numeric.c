@@ -110,19 +110,6 @@ scale_up(u128 *value, int n)
 	return true;
 }
 
-/* value / 10^n; false when that leaves a remainder. */
-static bool
-scale_down(u128 *value, int n)
-{
-	for (; n > 0; n--)
-	{
-		if (*value % 10 != 0)
-			return false;
-		*value /= 10;
-	}
-	return true;
-}
-
 /* Magnitude of n times 10^dscale; false when it is 2^127 or more. */
 static bool
 magnitude(const GcPacked *n, u128 *value)
@@ -146,9 +133,8 @@ magnitude(const GcPacked *n, u128 *value)
 			return false;
 		*value = *value * base + digit;
 	}
-	if (exponent >= 0 ? !scale_up(value, exponent) : !scale_down(value, -exponent))
-		return false;
-	return *value < (u128) 1 << 127;
+	/* Below 0: decimals behind the scale that are not zeros, which PostgreSQL makes none of. */
+	return exponent >= 0 && scale_up(value, exponent) && *value < (u128) 1 << 127;
 }
 
 /*
