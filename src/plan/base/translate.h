@@ -215,6 +215,8 @@ typedef struct GcTranslation
 	GcPColumn  *columns;
 	GcExpr	   *pexprs;
 	uint16	   *space;			/* of each text expression */
+	uint16		last_exprs[256];	/* by hash: the last expression, or GC_NONE */
+	uint16	   *exprs_before;	/* of each expression: the one before it of that hash */
 	GcPPipeline *pipelines;
 	List	   *steps[GC_MAX_PIPELINES];	/* GcPStep *, per pipeline */
 	List	   *step_keys[GC_MAX_PIPELINES];	/* IntList of key exprs per step */

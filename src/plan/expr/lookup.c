@@ -370,7 +370,7 @@ gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 	if (e->ref >= nluts && e->ref == tr->nluts - 1 && arg == tr->nexprs - 1)
 	{
 		tr->nluts--;
-		tr->nexprs--;
+		gc_builder_drop_exprs(tr, arg);
 	}
 	return column;
 }
