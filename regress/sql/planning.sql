@@ -216,6 +216,14 @@ SELECT whose(q), same_answer(q), whose(q) FROM unnest(ARRAY[:'along', :'apart'])
 SET client_min_messages = debug2;
 EXPLAIN (COSTS OFF) :along;
 EXPLAIN (COSTS OFF) :apart;
+SET client_min_messages = warning;
+-- So it is where nodes stand in an expression, too, or in a subquery of FROM themselves: none further in is offered alone.
+SELECT 'SELECT count(*), sum(f), (SELECT max(s) FROM (SELECT a, sum(v) AS s FROM facts GROUP BY a) t) FROM (SELECT e.b, max(x.v) AS f FROM facts e, (SELECT b, max(v) AS v FROM facts GROUP BY b) x WHERE x.b = e.b GROUP BY e.b) q' AS beside \gset
+SELECT 'SELECT b, max(s) FROM (SELECT a, b, sum(v) AS s FROM facts GROUP BY a, b) t GROUP BY b EXCEPT SELECT a, max(v) FROM facts GROUP BY a' AS further_in \gset
+SELECT whose(q), same_answer(q), whose(q) FROM unnest(ARRAY[:'beside', :'further_in']) AS q;
+SET client_min_messages = debug2;
+EXPLAIN (COSTS OFF) :beside;
+EXPLAIN (COSTS OFF) :further_in;
 -- A table that was changed is looked at anew, and so is the statement with another setting.
 ALTER TABLE facts ALTER v SET STATISTICS 50;
 EXPLAIN (COSTS OFF) :along;

@@ -231,8 +231,11 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	GcPlan	   *plan = gc_builder_finish(tr, &tags);
 
 	note_path_taken(root, rel, path);
-	if (gc_planning && root->parent_root == NULL)
-		gc_planning->outermost = scan;
+	if (gc_planning)
+	{
+		gc_planning->nodes = lappend(gc_planning->nodes, scan);
+		gc_planning->depths = lappend_int(gc_planning->depths, path->depth);
+	}
 	plan->key = gc_planning ? gc_planning->key : 0;
 	note_order(root, tr, plan);
 	plan->chooses_all = path->having != NIL && path->having == tr->having_tested;
@@ -263,6 +266,7 @@ gc_make_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target)
 	GcPath	   *path = palloc0(sizeof(GcPath));
 
 	path->tr = tr;
+	path->depth = gc_from_depth(tr->root);
 	path->cpath.path.type = T_CustomPath;
 	path->cpath.path.pathtype = T_CustomScan;
 	path->cpath.path.parent = rel;
