@@ -91,6 +91,7 @@ typedef struct GcArm
 typedef struct GcUnion
 {
 	List	   *arms;			/* GcArm; the union's pipeline begins with the first one's */
+	List	   *empty;			/* PlannerInfo: levels of SELECTs without a row, which are no arms */
 	bool		filtered;		/* the arms apply all conditions on the union's columns */
 	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcUnion;

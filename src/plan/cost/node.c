@@ -187,7 +187,10 @@ note_levels(List *leaves)
 			gc_planning->won = lappend(gc_planning->won, leaf->groups->root);
 			note_levels(leaf->groups->leaves);
 		}
-		foreach(la, leaf->arms ? leaf->arms->arms : NIL)
+		if (leaf->arms == NULL)
+			continue;
+		gc_planning->won = list_concat(gc_planning->won, leaf->arms->empty);
+		foreach(la, leaf->arms->arms)
 		{
 			const GcArm *arm = lfirst(la);
 
