@@ -361,10 +361,10 @@ plan_rewritten(Query *parse, Run *run, GcCteChoice *ctes, bool *rewritten)
 	List	   *lost;
 	PlannedStmt *stmt;
 
-	*rewritten = query && gc_rewriting_is_permitted(parse, query);
+	*rewritten = query && gc_rewriting_is_permitted(parse, query, &lost);
 	if (!*rewritten)
 		return NULL;
-	lost = gc_rewriting_depends_on(parse, query);
+	lost = gc_rewriting_depends_on(lost);
 	run->required = gc_rewriting_forced();
 	run->timed = true;
 	/* Its levels are others than the original's; so are those of a query with another choice. */
