@@ -159,7 +159,7 @@ strip_locations(char *text)
  * and most of that is to write the expression.  So they are found by the expression.
  */
 #define KEPT_HASHES		64
-#define MOST_KEPT_TEXT	8192
+#define MOST_KEPT_TEXT	32768
 
 typedef struct KeptHash
 {
