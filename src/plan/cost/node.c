@@ -185,6 +185,9 @@ note_levels(List *leaves)
 		if (leaf->groups)
 		{
 			gc_planning->won = lappend(gc_planning->won, leaf->groups->root);
+			/* Its groups may be another subquery's. */
+			if (leaf->rel && leaf->rel->subroot)
+				gc_planning->won = lappend(gc_planning->won, leaf->rel->subroot);
 			note_levels(leaf->groups->leaves);
 		}
 		if (leaf->arms == NULL)
