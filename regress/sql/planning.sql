@@ -223,6 +223,20 @@ EXPLAIN (COSTS OFF) :along;
 SET enable_material = off;
 EXPLAIN (COSTS OFF) :along;
 RESET enable_material;
+SET client_min_messages = warning;
+-- Subqueries of FROM go along, too, where nodes stand in an expression, too, or in a subquery of FROM themselves: none further in is offered alone.
+SELECT 'SELECT count(*), sum(f), (SELECT max(s) FROM (SELECT a, sum(v) AS s FROM facts GROUP BY a) t) FROM (SELECT e.b, max(x.v) AS f FROM facts e, (SELECT b, max(v) AS v FROM facts GROUP BY b) x WHERE x.b = e.b GROUP BY e.b) q' AS beside \gset
+SELECT 'SELECT b, max(s) FROM (SELECT a, b, sum(v) AS s FROM facts GROUP BY a, b) t GROUP BY b EXCEPT SELECT a, max(v) FROM facts GROUP BY a' AS further_in \gset
+-- SELECTs of UNION ALL that have no row, as a condition is false, are joined in a known order like the others.
+SELECT 'WITH y AS (SELECT 1 AS k, da.g, sum(v) AS s FROM facts, da WHERE a = da.id GROUP BY da.g UNION ALL SELECT 2, db.u, sum(v) FROM facts, db WHERE b = db.id GROUP BY db.u) SELECT p.g, p.s, q.s AS t FROM y p, y q WHERE p.k = 1 AND q.k = 2 AND p.g = q.g AND p.g = 1' AS empty_arms \gset
+-- So is a subquery that reads another one's groups, at another depth.
+SELECT 'SELECT x.g, x.s, y.n FROM (SELECT da.g, sum(v) AS s FROM facts, da WHERE a = da.id GROUP BY da.g) x, (SELECT s, count(*) AS n FROM (SELECT da.g, sum(v) AS s FROM facts, da WHERE a = da.id GROUP BY da.g) t GROUP BY s) y WHERE x.s = y.s' AS at_two_depths \gset
+SELECT whose(q), same_answer(q), whose(q) FROM unnest(ARRAY[:'beside', :'further_in', :'empty_arms', :'at_two_depths']) AS q;
+SET client_min_messages = debug2;
+SELECT whose(:'beside');
+SELECT whose(:'further_in');
+SELECT whose(:'empty_arms');
+SELECT whose(:'at_two_depths');
 RESET client_min_messages;
 -- Outer and semi joins.
 SELECT whose(q), same_answer(q) FROM unnest(ARRAY[

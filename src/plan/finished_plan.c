@@ -125,14 +125,6 @@ gc_is_fully_offloaded(PlannedStmt *stmt)
 	return found.node && !found.table;
 }
 
-const CustomScan *
-gc_only_node(PlannedStmt *stmt)
-{
-	Found		found = look_everywhere(stmt);
-
-	return list_length(found.nodes) == 1 ? linitial(found.nodes) : NULL;
-}
-
 Cost
 gc_fallback_cost(PlannedStmt *stmt)
 {

@@ -23,9 +23,6 @@ extern bool gc_has_node(PlannedStmt *stmt);
 /* Is there one, and does PostgreSQL itself read no table unless a node falls back? */
 extern bool gc_is_fully_offloaded(PlannedStmt *stmt);
 
-/* The node of ours, if there is one only; else NULL. */
-extern const CustomScan *gc_only_node(PlannedStmt *stmt);
-
 /* Cost of PostgreSQL's own plans of the nodes, together. */
 extern Cost gc_fallback_cost(PlannedStmt *stmt);
 

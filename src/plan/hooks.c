@@ -162,6 +162,23 @@ tell_refusal(const char *reason)
 			(errmsg_internal("gpuconc does not offload a statement: %s", reason)));
 }
 
+/* In how many subqueries of FROM the plan's nodes stand, at most. */
+static int
+depth_of_nodes(const GcPlanning *mine, PlannedStmt *stmt)
+{
+	const List *nodes = gc_scans_of(stmt);
+	int			depth = 0;
+	ListCell   *lc,
+			   *ld;
+
+	forboth(lc, mine->nodes, ld, mine->depths)
+	{
+		if (list_member_ptr(nodes, lfirst(lc)))
+			depth = Max(depth, lfirst_int(ld));
+	}
+	return depth;
+}
+
 /* Was all of the statement offloaded, as the cheaper plan by far?  Is it once more? */
 static void
 note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
@@ -174,7 +191,7 @@ note_whole(const Run *run, const GcPlanning *mine, PlannedStmt *stmt)
 			gc_cached_plans_later();
 	}
 	else if (!mine->whole && run->key != 0 && run->has_node && !mine->narrow && gc_is_fully_offloaded(stmt))
-		gc_plan_memory_note_whole(run->key, run->summary, mine->outermost && gc_only_node(stmt) == mine->outermost);
+		gc_plan_memory_note_whole(run->key, run->summary, depth_of_nodes(mine, stmt));
 }
 
 /* One run of the planner, with a state of its own. */
@@ -197,7 +214,7 @@ run_planner(Query *parse, Run *run)
 	mine.timed = run->timed;
 	mine.key = run->key;
 	mine.whole = run->ceiling <= 0 && may_pass_over() && gc_plan_memory_is_whole(run->key);
-	mine.alone = mine.whole && gc_plan_memory_is_alone(run->key);
+	mine.deepest = mine.whole ? gc_plan_memory_depth(run->key) : 0;
 	gc_planning = &mine;
 	PG_TRY();
 	{
@@ -344,10 +361,10 @@ plan_rewritten(Query *parse, Run *run, GcCteChoice *ctes, bool *rewritten)
 	List	   *lost;
 	PlannedStmt *stmt;
 
-	*rewritten = query && gc_rewriting_is_permitted(parse, query);
+	*rewritten = query && gc_rewriting_is_permitted(parse, query, &lost);
 	if (!*rewritten)
 		return NULL;
-	lost = gc_rewriting_depends_on(parse, query);
+	lost = gc_rewriting_depends_on(lost);
 	run->required = gc_rewriting_forced();
 	run->timed = true;
 	/* Its levels are others than the original's; so are those of a query with another choice. */

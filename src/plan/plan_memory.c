@@ -71,7 +71,7 @@ typedef struct PlanMemory
 	int			ntables;
 	Oid			tables[GC_SUMMARY_TABLES];
 	bool		whole;			/* all of it was offloaded, and cheaper by far */
-	bool		alone;			/* and by one node, of the outermost level */
+	int			depth;			/* in how many subqueries of FROM its nodes stood, at most */
 	bool		left;			/* to PostgreSQL */
 	Cost		ceiling;		/* up to this cost */
 	char		refusal[GC_REFUSAL_SIZE];
@@ -303,23 +303,23 @@ gc_plan_memory_is_whole(uint64 key)
 	return memory && memory->whole && usable(memory);
 }
 
-bool
-gc_plan_memory_is_alone(uint64 key)
+int
+gc_plan_memory_depth(uint64 key)
 {
 	const PlanMemory *memory = find(key);
 
-	return memory && memory->alone;
+	return memory ? memory->depth : INT_MAX;
 }
 
 void
-gc_plan_memory_note_whole(uint64 key, const GcQuerySummary *query, bool alone)
+gc_plan_memory_note_whole(uint64 key, const GcQuerySummary *query, int depth)
 {
 	PlanMemory *memory = enter(key, query);
 
 	if (memory == NULL)
 		return;
 	memory->whole = true;
-	memory->alone = alone;
+	memory->depth = depth;
 	memory->uses = 0;
 }
 

@@ -38,10 +38,10 @@ extern void gc_plan_memory_unsettle(uint64 key);
 
 /* Was all of the statement offloaded, as the cheaper plan by far?  Then no part of it need be offered alone. */
 extern bool gc_plan_memory_is_whole(uint64 key);
-extern void gc_plan_memory_note_whole(uint64 key, const GcQuerySummary *summary, bool alone);
+extern void gc_plan_memory_note_whole(uint64 key, const GcQuerySummary *summary, int depth);
 
-/* Was it by one node, of the outermost level?  Then subqueries of FROM need not be offered alone either. */
-extern bool gc_plan_memory_is_alone(uint64 key);
+/* In how many subqueries of FROM its nodes stood, at most.  None further in need be offered alone either. */
+extern int	gc_plan_memory_depth(uint64 key);
 
 /* Was the original much cheaper than the rewritten query, which need not be planned? */
 extern bool gc_plan_memory_rewriting_lost(uint64 key);

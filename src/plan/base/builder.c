@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 
 #include "make.h"
+#include "query_summary.h"
 #include "source.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
@@ -71,6 +72,8 @@ gc_builder_init(GcTranslation *tr)
 	tr->column_leaf = palloc0(FIRST_ROOM * sizeof(GcLeaf *));
 	tr->pexprs = palloc0(FIRST_ROOM * sizeof(GcExpr));
 	tr->space = palloc0(FIRST_ROOM * sizeof(uint16));
+	tr->exprs_before = palloc0(FIRST_ROOM * sizeof(uint16));
+	memset(tr->last_exprs, 0xFF, sizeof(tr->last_exprs));
 	tr->payloads = palloc0(FIRST_ROOM * sizeof(GcBuildPayload));
 	tr->aggs = palloc0(FIRST_ROOM * sizeof(GcPAgg));
 	tr->pipelines = palloc0((GC_MAX_PIPELINES + 1) * sizeof(GcPPipeline));
@@ -114,11 +117,27 @@ gc_sink_pipeline(const GcTranslation *tr, int n)
 	return n;
 }
 
+/* Where the last expression is noted whose hash falls there, too. */
+static uint16 *
+last_expr(GcTranslation *tr, const GcExpr *e)
+{
+	uint64		words[sizeof(GcExpr) / sizeof(uint64)];
+	uint64		hash = 0;
+
+	StaticAssertStmt(sizeof(words) == sizeof(GcExpr), "an expression is not made of words");
+	memcpy(words, e, sizeof(words));
+	for (int i = 0; i < lengthof(words); i++)
+		hash = gc_summary_mix(hash, words[i]);
+	return &tr->last_exprs[hash % lengthof(tr->last_exprs)];
+}
+
 /* Number of expression e; the same computation again is the same expression. */
 static int
 add_expr(GcTranslation *tr, const GcExpr *e)
 {
-	for (int i = tr->nexprs - 1; i >= 0; i--)
+	uint16	   *last = last_expr(tr, e);
+
+	for (uint16 i = *last; i != GC_NONE; i = tr->exprs_before[i])
 	{
 		if (memcmp(&tr->pexprs[i], e, sizeof(*e)) == 0)
 			return i;
@@ -127,9 +146,22 @@ add_expr(GcTranslation *tr, const GcExpr *e)
 		return gc_refuse(tr, "the query has too many expressions");
 	tr->pexprs = room(tr->pexprs, tr->nexprs, sizeof(GcExpr));
 	tr->space = room(tr->space, tr->nexprs, sizeof(uint16));
+	tr->exprs_before = room(tr->exprs_before, tr->nexprs, sizeof(uint16));
 	tr->pexprs[tr->nexprs] = *e;
 	tr->space[tr->nexprs] = GC_SPACE_NONE;
+	tr->exprs_before[tr->nexprs] = *last;
+	*last = tr->nexprs;
 	return tr->nexprs++;
+}
+
+void
+gc_builder_drop_exprs(GcTranslation *tr, int n)
+{
+	while (tr->nexprs > n)
+	{
+		tr->nexprs--;
+		*last_expr(tr, &tr->pexprs[tr->nexprs]) = tr->exprs_before[tr->nexprs];
+	}
 }
 
 int
@@ -634,6 +666,7 @@ copy_arrays(GcTranslation *to, const GcTranslation *from)
 	COPY_ARRAY(column_leaf, from->ncolumns, 0);
 	COPY_ARRAY(pexprs, from->nexprs, 0);
 	COPY_ARRAY(space, from->nexprs, 0);
+	COPY_ARRAY(exprs_before, from->nexprs, 0);
 	COPY_ARRAY(payloads, from->npayloads, 0);
 	COPY_ARRAY(aggs, from->naggs, 0);
 	COPY_ARRAY(pipelines, from->npipelines, GC_MAX_PIPELINES + 1);

@@ -68,6 +68,9 @@ extern GcLevel gc_level_over(GcTranslation *tr, GcGroups *groups);
 extern GcLevel gc_level_below(GcTranslation *tr, const GcGroups *groups);
 extern void gc_level_leave(GcTranslation *tr, const GcLevel *level);
 
+/* Have no more than the first n expressions. */
+extern void gc_builder_drop_exprs(GcTranslation *tr, int n);
+
 /* A copy to go on with, or to go back to; entries appended to one do not show in the other. */
 extern GcTranslation *gc_builder_save(const GcTranslation *tr);
 extern void gc_builder_restore(GcTranslation *tr, const GcTranslation *saved);

@@ -123,51 +123,33 @@ gc_are_permitted(const List *functions)
 	return true;
 }
 
-/* Is it sure that the user may call all that a query calls, which is not planned yet? */
-static bool
-query_is_permitted(Query *query)
-{
-	List	   *functions = NIL;
-
-	(void) note_functions((Node *) query, &functions);
-	return gc_are_permitted(functions);
-}
-
-/* Functions that a query calls and its rewritten form does not. */
-static List *
-functions_lost(Query *query, Query *rewritten)
-{
-	List	   *functions = NIL;
-	List	   *others = NIL;
-
-	(void) note_functions((Node *) query, &functions);
-	(void) note_functions((Node *) rewritten, &others);
-	return list_difference_oid(functions, others);
-}
-
 bool
-gc_rewriting_is_permitted(Query *query, Query *rewritten)
+gc_rewriting_is_permitted(Query *query, Query *rewritten, List **lost)
 {
-	const List *lost = functions_lost(query, rewritten);
+	List	   *before = NIL;
+	List	   *functions = NIL;
 	ListCell   *lc;
 
-	if (gc_others_watch_objects() && (lost || functions_lost(rewritten, query)))
+	(void) note_functions((Node *) query, &before);
+	(void) note_functions((Node *) rewritten, &functions);
+	*lost = list_difference_oid(before, functions);
+	if (gc_others_watch_objects() && (*lost || list_difference_oid(functions, before)))
 		return false;
-	foreach(lc, lost)
+	foreach(lc, *lost)
 	{
 		if (!GC_MAY_CALL(lfirst_oid(lc), ACL_ID_PUBLIC))
 			return false;
 	}
-	return query_is_permitted(rewritten);
+	return gc_are_permitted(functions);
 }
 
 List *
-gc_rewriting_depends_on(Query *query, Query *rewritten)
+gc_rewriting_depends_on(const List *lost)
 {
 	List	   *items = NIL;
 	ListCell   *lc;
 
-	foreach(lc, functions_lost(query, rewritten))
+	foreach(lc, lost)
 	{
 		PlanInvalItem *item = makeNode(PlanInvalItem);
 

@@ -25,12 +25,12 @@ extern bool gc_are_permitted(const List *functions);
 
 /*
  * May a query be planned as the rewritten one, neither of which is planned yet?  The user must be permitted to call all
- * functions of this one, and everybody those that it calls no more.  PostgreSQL asks of no plan for whom it was made.
- * Where another extension is told of calls, both call the same.
+ * functions of this one, and everybody those that it calls no more, *lost.  PostgreSQL asks of no plan for whom it was
+ * made.  Where another extension is told of calls, both call the same.
  */
-extern bool gc_rewriting_is_permitted(Query *query, Query *rewritten);
+extern bool gc_rewriting_is_permitted(Query *query, Query *rewritten, List **lost);
 
 /* PlanInvalItems of the functions that such a plan does not call any more: their changes end its validity. */
-extern List *gc_rewriting_depends_on(Query *query, Query *rewritten);
+extern List *gc_rewriting_depends_on(const List *lost);
 
 #endif							/* GC_PERMITTED_H */

@@ -95,6 +95,16 @@ gc_note_offer(void)
 	gc_planning->offered = true;
 }
 
+int
+gc_from_depth(const PlannerInfo *root)
+{
+	int			depth = 0;
+
+	while ((root = root->parent_root) != NULL && root->simple_rel_array != NULL)
+		depth++;
+	return depth;
+}
+
 bool
 gc_storage_seen(PlannerInfo *root)
 {

@@ -72,9 +72,10 @@ typedef struct GcPlanning
 	bool		parameters;		/* it has some, $1 and so on */
 	uint64		key;			/* of the statement, for the plan memory; 0: nothing is remembered */
 	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
-	bool		alone;			/* and by one node, of the outermost level */
+	int			deepest;		/* by nodes that stood in as many subqueries of FROM, at most */
 	bool		went_along;		/* so that a subquery of FROM was not offered */
-	const CustomScan *outermost;	/* the node that was made last for that level */
+	List	   *nodes;			/* CustomScan: those that were made, and ... */
+	List	   *depths;			/* int: in how many subqueries of FROM each stands */
 	bool		narrow;			/* a node of the plan is not cheaper by far */
 	bool		replaying;		/* joins are made in the order of before */
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (cost/join_order.c) */
@@ -109,6 +110,12 @@ extern void gc_note_refusal(const char *what, const char *reason);
 
 /* A path of ours was given to the planner. */
 extern void gc_note_offer(void);
+
+/*
+ * In how many subqueries of FROM, or arms of set operations, this level is that is being planned.  Not counted are those
+ * around a subquery in an expression, or a CTE, which is planned before its outer level has relations.
+ */
+extern int	gc_from_depth(const PlannerInfo *root);
 
 /* Does the statement, or this query level of it, look at how a value is stored? */
 extern bool gc_storage_seen(PlannerInfo *root);

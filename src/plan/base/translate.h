@@ -91,6 +91,7 @@ typedef struct GcArm
 typedef struct GcUnion
 {
 	List	   *arms;			/* GcArm; the union's pipeline begins with the first one's */
+	List	   *empty;			/* PlannerInfo: levels of SELECTs without a row, which are no arms */
 	bool		filtered;		/* the arms apply all conditions on the union's columns */
 	int			(*column) (struct GcTranslation *tr, struct GcLeaf *leaf, Var *var);
 } GcUnion;
@@ -215,6 +216,8 @@ typedef struct GcTranslation
 	GcPColumn  *columns;
 	GcExpr	   *pexprs;
 	uint16	   *space;			/* of each text expression */
+	uint16		last_exprs[256];	/* by hash: the last expression, or GC_NONE */
+	uint16	   *exprs_before;	/* of each expression: the one before it of that hash */
 	GcPPipeline *pipelines;
 	List	   *steps[GC_MAX_PIPELINES];	/* GcPStep *, per pipeline */
 	List	   *step_keys[GC_MAX_PIPELINES];	/* IntList of key exprs per step */

@@ -36,6 +36,7 @@
 #include "../../compat.h"
 #include "../base/query_summary.h"
 #include "../base/planning.h"
+#include "../relations/pipelines.h"
 #include "../relations/relinfo.h"
 
 /* By how much the rows of a relation, and the cost of the joins, may differ from what they were. */
@@ -259,14 +260,16 @@ gc_join_order_found(PlannerInfo *root, List *initial_rels, RelOptInfo *rel)
  *-------------------------------------------------------------------------
  */
 
-/* Are as many rows joined as before? */
+/* Are as many rows joined as before?  Where no row is, as a condition is false, all orders are alike. */
 static bool
-fits(const GcJoinSearch *search, List *initial_rels)
+fits(const GcJoinSearch *search, const Query *query, List *initial_rels)
 {
 	ListCell   *lc;
 
 	if (search->nrels != list_length(initial_rels))
 		return false;
+	if (gc_is_false(query))
+		return true;
 	foreach(lc, initial_rels)
 	{
 		const double rows = ((RelOptInfo *) lfirst(lc))->rows;
@@ -380,7 +383,7 @@ is_as_before(PlannerInfo *root, RelOptInfo *rel, const GcJoinSearch *search)
 {
 	const Path *own = rel ? gc_cheapest_own_path(rel) : NULL;
 
-	return own != NULL && own->total_cost * COST_DRIFT >= search->own &&
+	return own != NULL && (IS_DUMMY_REL(rel) || own->total_cost * COST_DRIFT >= search->own) &&
 		(gc_joins_plainly(root) || gc_rel_desc(root, rel)->ok);
 }
 
@@ -394,7 +397,7 @@ gc_join_order_replay(PlannerInfo *root, List *initial_rels)
 	GcJoinSearch search;
 	RelOptInfo *rel;
 
-	if (known == NULL || !fits(known, initial_rels))
+	if (known == NULL || !fits(known, root->parse, initial_rels))
 		return NULL;
 	/* The entry may be removed while functions are called that plan queries. */
 	search = *known;

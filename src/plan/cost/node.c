@@ -185,9 +185,15 @@ note_levels(List *leaves)
 		if (leaf->groups)
 		{
 			gc_planning->won = lappend(gc_planning->won, leaf->groups->root);
+			/* Its groups may be another subquery's. */
+			if (leaf->rel && leaf->rel->subroot)
+				gc_planning->won = lappend(gc_planning->won, leaf->rel->subroot);
 			note_levels(leaf->groups->leaves);
 		}
-		foreach(la, leaf->arms ? leaf->arms->arms : NIL)
+		if (leaf->arms == NULL)
+			continue;
+		gc_planning->won = list_concat(gc_planning->won, leaf->arms->empty);
+		foreach(la, leaf->arms->arms)
 		{
 			const GcArm *arm = lfirst(la);
 
@@ -231,8 +237,11 @@ plan_gc_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	GcPlan	   *plan = gc_builder_finish(tr, &tags);
 
 	note_path_taken(root, rel, path);
-	if (gc_planning && root->parent_root == NULL)
-		gc_planning->outermost = scan;
+	if (gc_planning)
+	{
+		gc_planning->nodes = lappend(gc_planning->nodes, scan);
+		gc_planning->depths = lappend_int(gc_planning->depths, path->depth);
+	}
 	plan->key = gc_planning ? gc_planning->key : 0;
 	note_order(root, tr, plan);
 	plan->chooses_all = path->having != NIL && path->having == tr->having_tested;
@@ -263,6 +272,7 @@ gc_make_path(GcTranslation *tr, RelOptInfo *rel, PathTarget *target)
 	GcPath	   *path = palloc0(sizeof(GcPath));
 
 	path->tr = tr;
+	path->depth = gc_from_depth(tr->root);
 	path->cpath.path.type = T_CustomPath;
 	path->cpath.path.pathtype = T_CustomScan;
 	path->cpath.path.parent = rel;

@@ -19,6 +19,7 @@ typedef struct GcPath
 	CustomPath	cpath;
 	GcTranslation *tr;			/* it alone has this one; packed if the path is taken */
 	List	   *having;
+	int			depth;			/* as gc_from_depth() */
 	Path	   *own;
 	GcCosts		costs;
 } GcPath;

@@ -33,14 +33,11 @@ static set_join_pathlist_hook_type prev_join_hook = NULL;
 static join_search_hook_type prev_search_hook = NULL;
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 
-/*
- * Is this a subquery of FROM, in a statement of which one node of the outermost level took all along before?
- * Subqueries in expressions and CTEs are planned before their outer level has relations.
- */
+/* Is this a subquery of FROM, in a statement of which nodes further out took all along before? */
 static bool
 goes_along(PlannerInfo *root)
 {
-	if (!gc_planning->alone || root->parent_root == NULL || root->parent_root->simple_rel_array == NULL)
+	if (!gc_planning->whole || gc_from_depth(root) <= gc_planning->deepest)
 		return false;
 	if (!gc_planning->went_along)
 		ereport(DEBUG2,

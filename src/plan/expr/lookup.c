@@ -159,7 +159,7 @@ strip_locations(char *text)
  * and most of that is to write the expression.  So they are found by the expression.
  */
 #define KEPT_HASHES		64
-#define MOST_KEPT_TEXT	8192
+#define MOST_KEPT_TEXT	32768
 
 typedef struct KeptHash
 {
@@ -370,7 +370,7 @@ gc_lookup_codes(GcTranslation *tr, int arg, int nluts)
 	if (e->ref >= nluts && e->ref == tr->nluts - 1 && arg == tr->nexprs - 1)
 	{
 		tr->nluts--;
-		tr->nexprs--;
+		gc_builder_drop_exprs(tr, arg);
 	}
 	return column;
 }

@@ -29,6 +29,12 @@ extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
 extern bool gc_union_embed(GcTranslation *tr, GcLeaf *leaf);
 
 /*
+ * Is one of a level's conditions false?  Those that PostgreSQL moved here from HAVING were not
+ * simplified with the others.
+ */
+extern bool gc_is_false(const Query *query);
+
+/*
  * Have the rows of the node's own level kept, with its window functions over them.  The level's results are
  * translated for a pipeline that scans them.  conditions: on these, which the rows meet.  False, with a reason, if
  * that cannot be.

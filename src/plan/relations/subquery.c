@@ -555,6 +555,7 @@ gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf)
 typedef struct ArmWalk
 {
 	List	   *arms;			/* GcArm */
+	List	   *empty;			/* as GcUnion's */
 	bool		filtered;		/* as GcUnion's */
 	const char *reason;
 } ArmWalk;
@@ -578,12 +579,8 @@ strip_placeholders(Node *node, void *context)
 	return expression_tree_mutator(node, strip_placeholders, context);
 }
 
-/*
- * Is one of a level's conditions false?  Those that PostgreSQL moved here from HAVING were not
- * simplified with the others.
- */
-static bool
-is_false(const Query *query)
+bool
+gc_is_false(const Query *query)
 {
 	ListCell   *lc;
 
@@ -603,7 +600,7 @@ is_empty_grouping(PlannerInfo *subroot)
 {
 	RelOptInfo *rel = subroot->parse->setOperations ? NULL : joined_rel(subroot);
 
-	return rel && (IS_DUMMY_REL(rel) || is_false(subroot->parse)) && subroot->parse->groupingSets == NIL &&
+	return rel && (IS_DUMMY_REL(rel) || gc_is_false(subroot->parse)) && subroot->parse->groupingSets == NIL &&
 		(subroot->parse->groupClause != NIL || subroot->parse->distinctClause != NIL);
 }
 
@@ -663,7 +660,10 @@ add_arm(ArmWalk *w, PlannerInfo *root, Index relid, List *exprs)
 		Subquery	s = {relid, rel->subroot->processed_tlist};
 
 		if (is_empty_grouping(rel->subroot))
+		{
+			w->empty = lappend(w->empty, rel->subroot);
 			return true;
+		}
 		arm->exprs = (List *) constants_mutator((Node *) arm->exprs, &s);
 	}
 	if (arm->rel == NULL)
@@ -981,7 +981,7 @@ gc_union_embed(GcTranslation *tr, GcLeaf *leaf)
 	}
 	before = gc_builder_save(tr);
 	leaf->arms = palloc0(sizeof(GcUnion));
-	*leaf->arms = (GcUnion) {w.arms, w.filtered, union_column};
+	*leaf->arms = (GcUnion) {w.arms, w.empty, w.filtered, union_column};
 	leaf->tuples = 0;
 	if (translate_union(tr, leaf))
 		return true;

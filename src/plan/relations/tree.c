@@ -405,7 +405,7 @@ is_translatable(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 
 	leaf->input = 0;
 	ok = gc_translate_expr(tr, leaf, expr) >= 0;
-	tr->nexprs = nexprs;
+	gc_builder_drop_exprs(tr, nexprs);
 	tr->ncolumns = ncolumns;
 	tr->nparams = nparams;
 	tr->nluts = nluts;
