@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """fuzz.py: random queries, answered by gpuconc and by PostgreSQL alone.
 
-Makes tables in a schema of its own, then asks two kinds of queries:
+Makes tables in a schema of its own, then asks three kinds of queries:
 
 - Queries within and a little outside of what can be offloaded (queries.py), over tables
   of all types with NULLs, skew, duplicates and extremes.  Answers are compared byte for
@@ -10,6 +10,7 @@ Makes tables in a schema of its own, then asks two kinds of queries:
   with tame values (world.py): sub-selects everywhere, CTEs, set operations, grouping sets,
   windows, outer joins, partitions, cursors, prepared statements, and functions whose calls
   are counted.  Answers are compared byte for byte, and errors by SQLSTATE and message.
+- Statements about extreme values, compared in the same way (extremes.py).
 
 Answers are multisets of rows, unless ORDER BY is total.  PostgreSQL's own plan says what
 is right.  An answer or error that some other plan of PostgreSQL's gives, too, depends on
@@ -29,7 +30,7 @@ turns (gpuconc.debug_hold_requests, gpuconc.debug_force_shared_scan; the setting
 changed for the whole server, by a superuser, and reset at the end).
 
     fuzz.py [--seconds N] [--queries N] [--seed S] [--tables N] [--rows N] [--together K] [--beside] [--rounds N]
-            [--verbose] [--shapes SHARE] [--construct TEXT] [--only N] [--max-mismatches N] [--no-reduce]
+            [--verbose] [--shapes SHARE] [--extremes SHARE] [--construct TEXT] [--only N] [--max-mismatches N] [--no-reduce]
 
 Connects as psql does (PG* environment); the server must have gpuconc preloaded.
 Exit status: 0 all right; 1 a mismatch, a lost connection, or fewer than 40 % of the
@@ -49,6 +50,7 @@ from beside import LAYOUTS, Beside
 from cases import make_case
 from compare import rows_differ
 from diagnosis import Diagnosis
+from extremes import make_case as make_extreme, make_extremes
 from queries import Generator
 from session import FIELD, PATIENCE, Lost, Session
 from statements import MODES, Statements
@@ -262,7 +264,7 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
                 self.off.must(statement)
         rels, statements = make_world(random.Random("%s/world" % seed))
         if not self.options.together:
-            for statement in statements:
+            for statement in statements + list(make_extremes(random.Random("%s/extremes" % seed))):
                 self.off.must(statement)
         return tables, rels
 
@@ -279,8 +281,9 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
             if self.options.only is not None and n != self.options.only:
                 continue
             rng = random.Random("%s/%d" % (seed, n))
-            if rng.random() < self.options.shapes:
-                case = make_case(rng, rels)
+            roll = rng.random()
+            if roll < self.options.extremes + self.options.shapes * (1 - self.options.extremes):
+                case = make_extreme(rng) if roll < self.options.extremes else make_case(rng, rels)
                 if not any(self.options.construct in tag for tag in case.tags):
                     continue
                 case.mode = "prefer" if rng.random() < 0.75 else "allow"
@@ -372,6 +375,7 @@ def main():
     parser.add_argument("--beside", action="store_true", help="queries beside a writer, of tables and of several tables as one")
     parser.add_argument("--rounds", type=int, default=2, help="transactions of the writer beside each query, with other constants each time")
     parser.add_argument("--shapes", type=float, default=0.6, metavar="SHARE", help="share of statements of many shapes")
+    parser.add_argument("--extremes", type=float, default=0.1, metavar="SHARE", help="share of statements about extreme values")
     parser.add_argument("--construct", default="", metavar="TEXT", help="only statements with a construct whose name contains this")
     parser.add_argument("--reduce-seconds", type=float, default=30)
     parser.add_argument("--no-reduce", action="store_true")

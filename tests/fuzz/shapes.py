@@ -215,6 +215,8 @@ class Maker(Sources, Subqueries):
         form = rng.choice(["ROLLUP (%s)", "CUBE (%s)", "GROUPING SETS ((%s), ())", "SETS", "GROUPING SETS ((%s))"])
         self.tags.add("grouping sets")
         self.sets = True
+        if not all(any(name in key for name, _ in scope) for key in names):
+            self.tags.add("constant in grouping sets")
         if not kinds and rng.random() < 0.6:
             self.tags.add("grouping()")
             outputs.append(("GROUPING(%s)" % ", ".join(rng.sample(names, rng.randint(1, len(names)))), Col("c%d" % len(outputs), "int", [0, 1])))

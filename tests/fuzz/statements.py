@@ -24,7 +24,7 @@ AS_WRITTEN = ["join_collapse_limit", "from_collapse_limit"]
 ALTERNATIVES = [(["enable_" + m for m in methods], []) for methods in METHODS] + \
     [(["enable_" + m for m in methods], AS_WRITTEN) for methods in [()] + METHODS[:5]]
 MODES = {
-    "prefer": "SET gpuconc.debug_offload = prefer; SET gpuconc.debug_rewrite = always; SET gpuconc.offload_cost = 50; SET gpuconc.debug_tuple_cost = -1; SET gpuconc.debug_build_cost = -1;",
+    "prefer": "SET gpuconc.debug_offload = prefer; SET gpuconc.debug_rewrite = always; SET gpuconc.offload_cost = 50; RESET gpuconc.debug_tuple_cost; RESET gpuconc.debug_build_cost;",
     "allow": "SET gpuconc.debug_offload = allow; RESET gpuconc.debug_rewrite; SET gpuconc.offload_cost = 0; SET gpuconc.debug_tuple_cost = 0; SET gpuconc.debug_build_cost = 0;",
     "reset": "RESET gpuconc.debug_rewrite; RESET gpuconc.offload_cost; RESET gpuconc.debug_tuple_cost; RESET gpuconc.debug_build_cost; SET statement_timeout = '1h';",
     "reset_timeout": "SET statement_timeout = '50s';",

@@ -114,7 +114,10 @@ class Subqueries:
             return "%s %s %s" % (plain.simple("int"), rng.choice(["<", ">", "<>"]), self.guarded(scope))
         if roll < 0.75:
             return "((%s) IS NOT TRUE OR %s > %s)" % (self.guard(scope), plain.simple("int"), self.hazard(scope))
-        return "(%s AND %s > %s)" % (self.guard(scope), plain.simple("int"), self.hazard(scope))
+        # a condition of one source of rows is no guard of one of another source
+        source = rng.choice(scope)[0].split(".")[0]
+        scope = [(n, c) for n, c in scope if n.split(".")[0] == source]
+        return "(%s AND %s > %s)" % (self.guard(scope), Leaves(self, scope).simple("int"), self.hazard(scope))
 
     def exists(self, outer, depth):
         rng = self.rng

@@ -70,12 +70,12 @@ constants_refusal(PlannerInfo *root)
 
 		if (contain_var_clause((Node *) tle->expr))
 			continue;
+		if (!IsA(tle->expr, Const))
+			return "a grouping set has an expression without columns";
 		if (!tle->resjunk)
 			return "a grouping set has a constant that is returned";
 		if (get_sortgroupref_clause_noerr(tle->ressortgroupref, root->parse->sortClause))
 			return "a grouping set has a constant that is sorted by";
-		if (contain_volatile_functions((Node *) tle->expr))
-			return "a grouping set has a volatile function";
 		n++;
 	}
 	return n > FIRST_CONSTANT - GC_MAX_KEYS ? "grouping sets have too many constants" : NULL;

@@ -79,8 +79,11 @@ constant_output(Query *query, const SortGroupClause *clause)
 
 	if (!is_constant(tle) || is_used_again(query, clause->tleSortGroupRef))
 		return NULL;
-	/* GROUPING() of an equal constant is equal, whichever it is of. */
 	expr = eval_const_expressions(NULL, copyObject(expr));
+	/* Of an expression that is computed at execution, PostgreSQL finds all places by equal(), too. */
+	if (!IsA(expr, Const))
+		return NULL;
+	/* GROUPING() of an equal constant is equal, whichever it is of. */
 	foreach(lc, query->groupClause)
 	{
 		const SortGroupClause *other = lfirst_node(SortGroupClause, lc);
