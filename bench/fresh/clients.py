@@ -68,8 +68,8 @@ REASONS = """select coalesce(refusals, '{}') from gpuconc_advise() where relatio
 
 class Watch:
     """
-    What limits readers of lineorder, from here to the end of a with statement: why PostgreSQL's own plan answered, what
-    sessions wait for, sampled once a second, and what each device has done.
+    What limits readers of lineorder while a with statement is executed: why PostgreSQL's own plan answered, and what
+    each device has done.  What sessions wait for is sampled once a second.
     """
 
     HEAD = ('', 'left to PostgreSQL', 'reasons', 'sessions that wait, on average', *COUNTERS[1:],
