@@ -62,7 +62,9 @@ EVENTS = """select string_agg(format('%s %s', coalesce(event, 'none'), n), ',') 
             and (leader_pid is not null or query !~ 'update lineorder') group by 1) x (event, n)"""
 DEVICES = """select string_agg(concat_ws(' ', coalesce(requests, 0), memory_used >> 20, memory_limit >> 20), ',' order by number)
              from gpuconc_devices"""
-REASONS = """select coalesce(refusals, '{}') from gpuconc_advise() where relation = 'lineorder'::regclass
+# Without those of writers.
+REASONS = """select coalesce(refusals - 'scan: it is part of a data-modifying statement', '{}')
+             from gpuconc_advise() where relation = 'lineorder'::regclass
              union all select coalesce(fallback_reasons, '{}') from gpuconc_stat"""
 
 
