@@ -103,14 +103,11 @@ class Watch:
                 name, n = event.rsplit(' ', 1)
                 self.events[name] += int(n)
 
-    def left(self, queries):
-        """Of these queries, how many no device has answered, and why."""
-        return max(queries - (self.after[0][0] - self.before[0][0]), 0), self.after[1] - self.before[1]
-
     def cells(self, queries):
-        left, reasons = self.left(queries)
-        counted = [now - then for now, then in zip(self.after[0], self.before[0])][1:]
+        """Of so many queries."""
+        offloaded, *counted = [now - then for now, then in zip(self.after[0], self.before[0])]
+        reasons = self.after[1] - self.before[1]
         devices = [f'{now[0] - then[0]}; {now[1]} of {now[2]}' for now, then in zip(self.after[2], self.before[2])]
-        return [str(left), ', '.join(f'{reason}: {n}' for reason, n in reasons.most_common()),
+        return [str(max(queries - offloaded, 0)), ', '.join(f'{reason}: {n}' for reason, n in reasons.most_common()),
                 ', '.join(f'{event}: {n / self.samples:.1f}' for event, n in self.events.most_common(5)),
                 *map(str, counted), ' / '.join(devices)]
