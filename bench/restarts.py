@@ -17,8 +17,8 @@ files     SSB, with a host cache for a quarter of the columns that its queries u
               --device-share 10   device memory, in percent of these columns, so that they are read again
               --file-megabytes 1024   of the file whose reading is timed
               --workers 16        PostgreSQL's parallel workers
-devices   Clients of random queries by lists of devices, as statements and as texts; the same queries beside updates.  With
-          --tpch: the 22 queries one at a time (tpch/power), and streams (tpch/throughput).
+devices   Clients of random queries by lists of devices, as statements and as texts; the same queries beside updates; what
+          limits each.  With --tpch: the 22 queries one at a time (tpch/power), and streams (tpch/throughput).
               --devices '0;0,1'   gpuconc.devices, one start for each
               --clients 32        for each device
               --seconds 5         for each figure

@@ -456,7 +456,7 @@ $node->append_conf('postgresql.conf', 'max_worker_processes = 24');
 $node->safe_psql('postgres', "DROP DATABASE few$_") foreach 1 .. 8;
 
 # A load in the background leaves between two chunks when a session drops the database.  It is held up in a chunk by
-# a file that is a pipe, and would be in a later one; the planner asks for neither.
+# a file that is a pipe, and would be in a later one.  The planner asks for neither.
 $node->safe_psql('postgres', 'CREATE DATABASE dropped');
 $node->safe_psql('dropped', 'CREATE EXTENSION gpuconc; CREATE TABLE pipes AS SELECT i, -i AS j FROM generate_series(1, 200000) i');
 $node->safe_psql('dropped', 'VACUUM (FREEZE, ANALYZE) pipes');

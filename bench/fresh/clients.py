@@ -62,14 +62,16 @@ EVENTS = """select string_agg(format('%s %s', coalesce(event, 'none'), n), ',') 
             and (leader_pid is not null or query !~ 'update lineorder') group by 1) x (event, n)"""
 DEVICES = """select string_agg(concat_ws(' ', coalesce(requests, 0), memory_used >> 20, memory_limit >> 20), ',' order by number)
              from gpuconc_devices"""
-REASONS = """select coalesce(refusals, '{}') from gpuconc_advise() where relation = 'lineorder'::regclass
+# Without those of writers.
+REASONS = """select coalesce(refusals - 'scan: it is part of a data-modifying statement', '{}')
+             from gpuconc_advise() where relation = 'lineorder'::regclass
              union all select coalesce(fallback_reasons, '{}') from gpuconc_stat"""
 
 
 class Watch:
     """
-    What limits readers of lineorder, from here to the end of a with statement: why PostgreSQL's own plan answered, what
-    sessions wait for, sampled once a second, and what each device has done.
+    What limits readers of lineorder while a with statement is executed: why PostgreSQL's own plan answered, and what
+    each device has done.  What sessions wait for is sampled once a second.
     """
 
     HEAD = ('', 'left to PostgreSQL', 'reasons', 'sessions that wait, on average', *COUNTERS[1:],
@@ -101,14 +103,11 @@ class Watch:
                 name, n = event.rsplit(' ', 1)
                 self.events[name] += int(n)
 
-    def left(self, queries):
-        """Of these queries, how many no device has answered, and why."""
-        return max(queries - (self.after[0][0] - self.before[0][0]), 0), self.after[1] - self.before[1]
-
     def cells(self, queries):
-        left, reasons = self.left(queries)
-        counted = [now - then for now, then in zip(self.after[0], self.before[0])][1:]
+        """Of so many queries."""
+        offloaded, *counted = [now - then for now, then in zip(self.after[0], self.before[0])]
+        reasons = self.after[1] - self.before[1]
         devices = [f'{now[0] - then[0]}; {now[1]} of {now[2]}' for now, then in zip(self.after[2], self.before[2])]
-        return [str(left), ', '.join(f'{reason}: {n}' for reason, n in reasons.most_common()),
+        return [str(max(queries - offloaded, 0)), ', '.join(f'{reason}: {n}' for reason, n in reasons.most_common()),
                 ', '.join(f'{event}: {n / self.samples:.1f}' for event, n in self.events.most_common(5)),
                 *map(str, counted), ' / '.join(devices)]

@@ -224,7 +224,7 @@ SET enable_material = off;
 EXPLAIN (COSTS OFF) :along;
 RESET enable_material;
 SET client_min_messages = warning;
--- Subqueries of FROM go along, too, where nodes stand in an expression, too, or in a subquery of FROM themselves: none further in is offered alone.
+-- Nodes may stand in an expression, too, or in a subquery of FROM themselves: no subquery further in is offered alone.
 SELECT 'SELECT count(*), sum(f), (SELECT max(s) FROM (SELECT a, sum(v) AS s FROM facts GROUP BY a) t) FROM (SELECT e.b, max(x.v) AS f FROM facts e, (SELECT b, max(v) AS v FROM facts GROUP BY b) x WHERE x.b = e.b GROUP BY e.b) q' AS beside \gset
 SELECT 'SELECT b, max(s) FROM (SELECT a, b, sum(v) AS s FROM facts GROUP BY a, b) t GROUP BY b EXCEPT SELECT a, max(v) FROM facts GROUP BY a' AS further_in \gset
 -- SELECTs of UNION ALL that have no row, as a condition is false, are joined in a known order like the others.

@@ -57,7 +57,7 @@ typedef struct GcFramePart
 	uint32		to;
 } GcFramePart;
 
-/* Frames are in so many parts: EXCLUDE leaves rows before what it leaves out, maybe the row itself, and those behind. */
+/* Parts of a frame: with EXCLUDE the rows before those that it leaves out, maybe the row itself, and rows behind. */
 static inline int
 gc_window_parts(const GcWindowing *w)
 {

@@ -258,9 +258,8 @@ replaces(const GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, ui
 }
 
 /*
- * Put the place of the best value in a part of each place's frame, if any, where that of an earlier part is not to be
- * kept.  The queue has places whose values are better than all that come behind them, or equal to some if the first of
- * these is wanted.
+ * best[]: of each place's frame, the place of the best value in this part or an earlier one.  The queue has places
+ * whose values are better than all that come behind them, or equal to some if the first of these is wanted.
  */
 static void
 find_best_of_part(GcWindowing *w, const GcPlanWindowFn *fn, const Comparison *c, int part, uint32 *queue, uint32 *best)
@@ -524,7 +523,7 @@ sum_of_frame(GcWindowing *w, const GcPlanWindowFn *fn, const Sums *s, uint32 n, 
 	return fits;
 }
 
-/* count(), sum(), avg(), variances.  Places with one whole frame share their result. */
+/* count(), sum(), avg(), variances.  Without EXCLUDE, places with the same frame share their result. */
 static void
 add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 {
@@ -540,7 +539,8 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 	}
 	for (uint32 n = 0; n < w->count; n++)
 	{
-		const bool	again = gc_window_parts(w) == 1 && n > 0 && w->from[n] == w->from[n - 1] && w->to[n] == w->to[n - 1];
+		const bool	again = gc_window_parts(w) == 1 && n > 0 && w->from[n] == w->from[n - 1] &&
+			w->to[n] == w->to[n - 1];
 		int64		count = 0;
 
 		for (int part = 0; part < gc_window_parts(w); part++)

@@ -1,10 +1,12 @@
 """extremes.py: tables of extreme values, and statements about them that other parts of the fuzzer lack.
 
-Numerics of many scales and of more than thirty digits, int8 at both ends, infinite dates, mostly empty keys, texts in
-collations of ICU and in one that is not deterministic.  What is asked of them: windows of every frame, of several orders
-and over each other, standard deviations that joins and conditions read, grouping sets under windows, LATERAL, CTEs that
-are read twice, set operations, DISTINCT ON and ordered-set aggregates.  It is asked alone, with parameters of all types,
-in PL/pgSQL, by a cursor, and in a transaction that has changed the tables and taken some of it back.
+Values are numerics of many scales and of more than thirty digits, int8 at both ends and infinite dates.  Keys are
+mostly NULL, and texts in collations of ICU, one of which is not deterministic.
+
+Windows have every frame and several orders, and stand over each other and over grouping sets.  Joins and conditions
+read standard deviations.  Others are LATERAL, CTEs that are read twice, set operations, DISTINCT ON and ordered-set
+aggregates.  Each is asked alone, with parameters of all types, in PL/pgSQL, by a cursor, or in a transaction.  That has
+changed the tables, and taken some of it back.
 
 Values that are equal and not the same (0.5 and 0.50, 'a' and 'A') are given as one of them.
 """

@@ -20,7 +20,7 @@ A mismatch is printed with what tells its cause (diagnosis.py), made smaller whi
 and printed with what makes it again.  So is a kernel that cannot be compiled.  After a crash the
 fuzzer waits until the server is back, and goes on.
 
-With --beside, both kinds are asked about tables, partitioned ones, inheritance trees and unions that a
+With --beside, the first two kinds are asked about tables, partitioned ones, inheritance trees and unions that a
 writer changes: while its transaction is in progress and after it, by new snapshots, and those of the first
 kind by one that is older.
 
@@ -263,8 +263,10 @@ class Fuzzer(Statements, Together, Beside, Diagnosis):
             for statement in table.statements(rng, layouts):
                 self.off.must(statement)
         rels, statements = make_world(random.Random("%s/world" % seed))
+        if not self.options.beside:
+            statements += make_extremes(random.Random("%s/extremes" % seed))
         if not self.options.together:
-            for statement in statements + list(make_extremes(random.Random("%s/extremes" % seed))):
+            for statement in statements:
                 self.off.must(statement)
         return tables, rels
 
@@ -374,7 +376,7 @@ def main():
     parser.add_argument("--together", type=int, default=0, metavar="K", help="so many queries at the same time, by shared scans of both kinds")
     parser.add_argument("--beside", action="store_true", help="queries beside a writer, of tables and of several tables as one")
     parser.add_argument("--rounds", type=int, default=2, help="transactions of the writer beside each query, with other constants each time")
-    parser.add_argument("--shapes", type=float, default=0.6, metavar="SHARE", help="share of statements of many shapes")
+    parser.add_argument("--shapes", type=float, default=0.6, metavar="SHARE", help="share of statements of many shapes, of the others")
     parser.add_argument("--extremes", type=float, default=0.1, metavar="SHARE", help="share of statements about extreme values")
     parser.add_argument("--construct", default="", metavar="TEXT", help="only statements with a construct whose name contains this")
     parser.add_argument("--reduce-seconds", type=float, default=30)

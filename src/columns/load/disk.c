@@ -528,7 +528,7 @@ cell_of(const GcDiskColumn *kept)
 	return cell;
 }
 
-/* Is there this part, of the dictionary that *last is of, if any, and is there room up to it?  Then *last is its head. */
+/* Is there this part, of *last's dictionary if that has one, and is there room up to it?  Then *last is its head. */
 static bool
 find_part(GcDiskHead *last, const GcRelKey *key, const GcColSpec *spec, uint32 number)
 {
@@ -538,7 +538,8 @@ find_part(GcDiskHead *last, const GcRelKey *key, const GcColSpec *spec, uint32 n
 	file_name(path, key, number, -spec->attnum);
 	if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, key, number, spec) ||
 		(last->dict_id != 0 && head.dict_id != last->dict_id) ||
-		gc_dict_attached_size(number * PART_VALUES + head.nvalues, head.first_byte + head.value_bytes) > gc_arena_capacity() / 2)
+		gc_dict_attached_size(number * PART_VALUES + head.nvalues,
+							  head.first_byte + head.value_bytes) > gc_arena_capacity() / 2)
 		return false;
 	*last = head;
 	return true;
@@ -559,7 +560,8 @@ gc_disk_dictionary(Relation rel, const GcColSpec *spec)
 		step *= 2;
 	while ((step /= 2) > 0)
 		(void) find_part(&last, &key, spec, last.chunkno + step);
-	return (GcKeptDict) {last.dict_id, last.chunkno * PART_VALUES + last.nvalues, last.chunkno + 1, last.first_byte + last.value_bytes};
+	return (GcKeptDict) {last.dict_id, last.chunkno * PART_VALUES + last.nvalues, last.chunkno + 1,
+						 last.first_byte + last.value_bytes};
 }
 
 bool

@@ -218,7 +218,9 @@ leave_wanted_database(void)
 {
 	if (MyBackendType != B_BG_WORKER || !gc_database_is_wanted())
 		return;
-	ereport(LOG, (errmsg("gpuconc loads no more tables of database %u, which another session wants to itself", MyDatabaseId)));
+	ereport(LOG,
+			(errmsg("gpuconc loads no more tables of database %u, which another session wants to itself",
+					MyDatabaseId)));
 	proc_exit(0);
 }
 
@@ -231,7 +233,8 @@ wait_for_loaders(GcWarming *w, int n)
 	/* The postmaster tells of each start and end. */
 	while (count_loaders(w) > n)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS, GC_WAIT_EVENT(wait_event, "GpuconcLoad"));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
+						 GC_WAIT_EVENT(wait_event, "GpuconcLoad"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		leave_wanted_database();

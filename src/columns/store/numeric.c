@@ -133,7 +133,7 @@ magnitude(const GcPacked *n, u128 *value)
 			return false;
 		*value = *value * base + digit;
 	}
-	/* Below 0: decimals behind the scale that are not zeros, which PostgreSQL makes none of. */
+	/* The exponent is below 0 where decimals behind the scale are not zeros: PostgreSQL makes no such numeric. */
 	return exponent >= 0 && scale_up(value, exponent) && *value < (u128) 1 << 127;
 }
 

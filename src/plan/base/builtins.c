@@ -291,8 +291,8 @@ gc_builtin(Oid function)
 }
 
 /*
- * Where the frame of EXCLUDE TIES has peers of the row without the row itself, the row takes their place in
- * PostgreSQL's first_value() and its like, which find NULL then.  Or they raise an error.
+ * PostgreSQL's first_value() and its like take the row for its peers that EXCLUDE TIES leaves out of a frame.  Where
+ * that frame does not have the row itself, they find NULL, or raise an error.
  */
 GcOver
 gc_window_over(const Query *query, const WindowFunc *func)

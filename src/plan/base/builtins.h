@@ -150,7 +150,7 @@ typedef struct GcBuiltin
 /* Never NULL. */
 extern const GcBuiltin *gc_builtin(Oid function);
 
-/* How the values of a query's window function come about; GC_OVER_NONE: not known, or not as one would expect. */
+/* How the values of a query's window function come about; GC_OVER_NONE: not known, or not by the frame alone. */
 extern GcOver gc_window_over(const Query *query, const WindowFunc *func);
 
 /* gc_builtin() of the function that a node calls, and its arguments; of other nodes nothing is known. */

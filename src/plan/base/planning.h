@@ -112,8 +112,8 @@ extern void gc_note_refusal(const char *what, const char *reason);
 extern void gc_note_offer(void);
 
 /*
- * In how many subqueries of FROM, or arms of set operations, this level is that is being planned.  Not counted are those
- * around a subquery in an expression, or a CTE, which is planned before its outer level has relations.
+ * In how many subqueries of FROM, or arms of set operations, the level stands that is being planned.  A subquery in an
+ * expression, or a CTE, begins at 0: it is planned before its outer level has relations.
  */
 extern int	gc_from_depth(const PlannerInfo *root);
 

@@ -408,7 +408,8 @@ stddev_column(GcTranslation *tr, int flags, int arg, int sum, int window)
 	squares = value_column(tr, GC_OVER_SUM, GC_NUMERIC, squares, -1, window);
 	return gc_build_expr(tr, GC_OP_STDDEV, GC_NUMERIC, sum, squares,
 						 value_column(tr, GC_OVER_COUNT, GC_INT8, arg, -1, window),
-						 (flags & GC_IS_OF_SAMPLE ? GC_VARIANCE_OF_SAMPLE : 0) | (flags & GC_IS_ROOT ? GC_VARIANCE_ROOT : 0));
+						 (flags & GC_IS_OF_SAMPLE ? GC_VARIANCE_OF_SAMPLE : 0) |
+						 (flags & GC_IS_ROOT ? GC_VARIANCE_ROOT : 0));
 }
 
 static int
