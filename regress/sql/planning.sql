@@ -232,6 +232,11 @@ SELECT 'WITH y AS (SELECT 1 AS k, da.g, sum(v) AS s FROM facts, da WHERE a = da.
 -- So is a subquery that reads another one's groups, at another depth.
 SELECT 'SELECT x.g, x.s, y.n FROM (SELECT da.g, sum(v) AS s FROM facts, da WHERE a = da.id GROUP BY da.g) x, (SELECT s, count(*) AS n FROM (SELECT da.g, sum(v) AS s FROM facts, da WHERE a = da.id GROUP BY da.g) t GROUP BY s) y WHERE x.s = y.s' AS at_two_depths \gset
 SELECT whose(q), same_answer(q), whose(q) FROM unnest(ARRAY[:'beside', :'further_in', :'empty_arms', :'at_two_depths']) AS q;
+-- A node of a part of what a level joins is offered again, though PostgreSQL itself reads no table.
+SELECT whose(q), same_answer(q), whose(q) FROM unnest(ARRAY[
+	'SELECT g.k, x.s FROM (SELECT k, count(*) AS n FROM generate_series(0, 9) AS k GROUP BY k) AS g LEFT JOIN (SELECT i, sum(v) AS s FROM facts GROUP BY i) AS x ON x.i = g.k',
+	'SELECT g.k, x.s, (SELECT max(v) FROM facts) FROM (SELECT k, count(*) AS n FROM generate_series(0, 9) AS k GROUP BY k) AS g LEFT JOIN (SELECT i, sum(v) AS s FROM facts GROUP BY i) AS x ON x.i = g.k'
+]) AS q;
 SET client_min_messages = debug2;
 SELECT whose(:'beside');
 SELECT whose(:'further_in');

@@ -76,7 +76,7 @@ typedef struct GcPlanning
 	bool		went_along;		/* so that a subquery of FROM was not offered */
 	List	   *nodes;			/* CustomScan: those that were made, and ... */
 	List	   *depths;			/* int: in how many subqueries of FROM each stands */
-	bool		narrow;			/* a node of the plan is not cheaper by far */
+	bool		narrow;			/* a node of the plan is not cheaper by far, or takes a part of its level's joins */
 	bool		replaying;		/* joins are made in the order of before */
 	List	   *searches;		/* GcJoinSearch: of levels that are joined (cost/join_order.c) */
 	List	   *won;			/* PlannerInfo: levels all of which a node takes along, and is cheaper by far */

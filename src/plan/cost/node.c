@@ -220,6 +220,8 @@ note_path_taken(PlannerInfo *root, RelOptInfo *rel, GcPath *path)
 	}
 	if (IS_UPPER_REL(rel) || bms_equal(rel->relids, GC_ALL_RELIDS(root)))
 		gc_planning->won = lappend(gc_planning->won, root);
+	else
+		gc_planning->narrow = true;
 	note_levels(path->tr->leaves);
 }
 
