@@ -463,6 +463,30 @@ $node->safe_psql('dropped', 'VACUUM (FREEZE, ANALYZE) pipes');
 unlink files();
 $node->safe_psql('dropped', "SELECT gpuconc_prewarm('pipes')");
 wait_for_files(2 * 28);
+$node->append_conf('postgresql.conf', 'gpuconc.loader_workers = 0');
+$node->reload;
+my $pipe;
+
+# A loader that takes part in the load of a session, and wants more, leaves for good when another one wants the table.
+my ($first_part) = grep { /\.1\.1$/ } files();
+unlink $first_part;
+mkfifo($first_part, 0700) or die "$first_part: $!";
+chown((stat $files)[4, 5], $first_part);
+my ($loading, $locking) = map { $node->background_psql('dropped') } 1 .. 2;
+$node->safe_psql('dropped', q{SELECT gpuconc_evict('pipes')});
+$loading->query_until(qr/loading/, "\\echo loading\nSELECT sum(i) FROM pipes;\n");
+again_until(sub { sysopen($pipe, $first_part, O_WRONLY | O_NONBLOCK) });
+$node->safe_psql('dropped', 'SET gpuconc.cold = fallback; SELECT sum(j) FROM pipes');
+my $helps = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'gpuconc loader' AND datname = 'dropped'};
+wait_until($node, "SELECT ($helps AND wait_event_type = 'Extension') = 1");
+$locking->query_until(qr/locking/, "\\echo locking\nBEGIN; LOCK TABLE pipes;\n");
+wait_until($node, "SELECT ($helps) = 0");
+pass('a loader that helps a session leaves it when another one wants the table');
+close($pipe);
+$_->quit foreach $loading, $locking;
+$node->safe_psql('dropped', "SELECT gpuconc_prewarm('pipes')");
+wait_for_files(2 * 28);
+
 my @pipes = grep { /\.[12]\.1$/ } files();
 foreach (@pipes)
 {
@@ -470,10 +494,7 @@ foreach (@pipes)
 	mkfifo($_, 0700) or die "$_: $!";
 	chown((stat $files)[4, 5], $_);
 }
-$node->append_conf('postgresql.conf', 'gpuconc.loader_workers = 0');
-$node->reload;
 $node->safe_psql('dropped', "SET gpuconc.cold = fallback; SELECT gpuconc_evict('pipes'); SELECT sum(i) FROM pipes");
-my $pipe;
 again_until(sub { sysopen($pipe, $pipes[0], O_WRONLY | O_NONBLOCK) });
 my $dropping = $node->background_psql('postgres', on_error_stop => 0);
 $dropping->query_until(qr/dropping/, "\\echo dropping\nDROP DATABASE dropped;\n");

@@ -56,6 +56,15 @@ my ($loaded, $looked_at) = after_vacuum('id % 33000 = 8', 'UPDATE dim SET name =
 cmp_ok($loaded, '<', $pages / 8, 'few pages of a chunk: it is not loaded anew');
 cmp_ok($looked_at, '<', $pages / 8, 'few pages of a chunk: the others are not looked at');
 
+# Nor does a loader begin for them, time and again.  With these settings it would be the only one.
+$node->append_conf('postgresql.conf', "gpuconc.loader_workers = 0\nlog_min_messages = debug1");
+$node->restart;
+is_offloaded($node, $query, 'loaded by a session');
+after_vacuum('id % 33000 = 10', 'UPDATE dim SET name = name WHERE k = 1');
+is_offloaded($node, 'SELECT sum(k) FROM t', 'one more column, and so all pages are judged anew');
+unlike(slurp_file($node->logfile), qr/registering background worker "gpuconc loader/, 'few pages: no loader begins');
+$node->append_conf('postgresql.conf', "gpuconc.loader_workers = 2\nlog_min_messages = warning");
+
 # Chunks that are loaded anew in the background are a few at a time, since hot pages wait for that.
 $node->append_conf('postgresql.conf', 'gpuconc.debug_chunk_pages = 32');
 $node->restart;

@@ -378,7 +378,7 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 		return gc_fail(err, GC_RETRY_LOAD, "Chunks are out of date.");
 	if (worth_versions(node, in))
 		return gc_fail(err, GC_RETRY_LOAD, "Pages have been written to.");
-	if (in->served.pages_reloadable > 0 && !in->served.worth_reload)
+	if (in->served.worth_refresh && !in->served.worth_reload)
 		gc_load_in_background(in->rel);
 	node->stats.pages_served += in->served.pages_served;
 	node->stats.pages_versioned += in->served.pages_versioned;

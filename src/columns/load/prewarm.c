@@ -45,7 +45,7 @@
 PG_FUNCTION_INFO_V1(gpuconc_prewarm);
 PG_FUNCTION_INFO_V1(gpuconc_prewarm_tables);
 
-/* How often a background worker looks whether another session wants the database to itself. */
+/* How often the worker of warm.c looks whether another session wants the database to itself. */
 #define LOOK_MS		1000
 
 /* Specs of all columns that can be cached; palloc'd. */
@@ -212,11 +212,11 @@ kept_helpers(void)
 	return Max(gc_loader_workers, Min(gc_count_cpus() / 4, most));
 }
 
-/* A background worker ends where another session wants the database to itself, as loaders do. */
+/* The worker of warm.c ends where another session wants the database to itself, as loaders do. */
 static void
-leave_wanted_database(void)
+leave_wanted_database(const GcWarming *w)
 {
-	if (MyBackendType != B_BG_WORKER || !gc_database_is_wanted())
+	if (!w->at_start || !gc_database_is_wanted())
 		return;
 	ereport(LOG,
 			(errmsg("gpuconc loads no more tables of database %u, which another session wants to itself",
@@ -237,7 +237,7 @@ wait_for_loaders(GcWarming *w, int n)
 						 GC_WAIT_EVENT(wait_event, "GpuconcLoad"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-		leave_wanted_database();
+		leave_wanted_database(w);
 	}
 }
 
@@ -282,7 +282,7 @@ gc_warming_start(GcWarming *w, Oid relid, bool wait)
 	GcRelKey	key;
 	int			nspecs;
 
-	leave_wanted_database();
+	leave_wanted_database(w);
 	/* Columns that the first loader has loaded stay, however large the last table is. */
 	(void) gc_reserve(0, PG_INT64_MAX);
 	if (!wait && !ConditionalLockRelationOid(relid, AccessShareLock))

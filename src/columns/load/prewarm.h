@@ -20,6 +20,7 @@
 typedef struct GcWarming
 {
 	int			ntables;		/* that it is about to load; a loader with few beside it may have helpers */
+	bool		at_start;		/* by the worker of warm.c */
 	bool		kept;			/* only columns that have files, one table after another */
 	int			nloaders;
 	BackgroundWorkerHandle *loaders[GC_MOST_LOADER_WORKERS];

@@ -137,7 +137,7 @@ find_tables(GcWarmTable *tables, int n)
 static void
 load_tables(const GcWarmTable *tables, int n, bool kept)
 {
-	GcWarming	w = {.ntables = n,.kept = kept};
+	GcWarming	w = {.ntables = n,.at_start = true,.kept = kept};
 
 	StartTransactionCommand();
 	for (int i = 0; i < n; i++)

@@ -478,6 +478,7 @@ judge_chunk(GcServing *serving, GcProof *proof, uint32 chunkno,
 	serving->served->pages_served += judged->served;
 	serving->served->pages_reloadable += judged->reloadable;
 	serving->served->worth_reload |= GC_WORTH_RELOAD(judged);
+	serving->served->worth_refresh |= GC_WORTH_REFRESH(judged);
 }
 
 /*

@@ -85,6 +85,7 @@ typedef struct GcServed
 	bool		amended;		/* a base that was noted was served, with changes since */
 	bool		worth_reload;	/* enough reloadable pages that waiting for a
 								 * reload beats reading them as delta */
+	bool		worth_refresh;	/* or a reload in the background */
 } GcServed;
 
 /* Is there anything that is not served from chunks? */
