@@ -292,7 +292,7 @@ for my $damage ('end', 'part', 'head')
 	unlink $last if $damage eq 'end';
 	truncate($middle, (-s $middle) - 8) if $damage eq 'part';
 	# GcDiskHead's value_bytes
-	flip_bit($middle, 232 + 3, 0) if $damage eq 'head';
+	flip_bit($middle, 216 + 3, 0) if $damage eq 'head';
 	start();
 	cmp_ok(texts_pages("without a dictionary's $damage"), '>', 0, 'pages are read');
 	cmp_ok($node->safe_psql('postgres', $held_by_t), '<', 2 * $bytes, 'and the dictionary is no larger than before');
@@ -351,7 +351,7 @@ for my $file (@files)
 {
 	my $size = -s $file;
 
-	flip_bit($file, $damaged % 4 < 3 ? $damaged * 3 % 264 : $damaged * 7919 % $size, $damaged % 8);
+	flip_bit($file, $damaged % 4 < 3 ? $damaged * 3 % 240 : $damaged * 7919 % $size, $damaged % 8);
 	$damaged++;
 	truncate($file, int($size / 2)) if $damaged % 10 == 0;
 }
