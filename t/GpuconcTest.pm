@@ -18,7 +18,7 @@ use Test::More;
 
 our @EXPORT = qw(answered_together new_server start_server wait_for_worker wait_for_kept create_tables @queries
   answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
-  wait_until again_until end_worker kill_process suspend_workers log_has nothing_held note_memory kernels_directory write_program
+  wait_until again_until end_worker kill_process wait_for_restart suspend_workers log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
   scans_after keep_session query_server stop_server create_transfer);
 
@@ -204,7 +204,17 @@ sub kill_process
 
 	kill('KILL', $pid) == 1 or die 'the process has ended';
 	$meanwhile->() if $meanwhile;
-	$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
+	wait_for_restart($node, $offset);
+	return;
+}
+
+# Wait until the server has started all over, after a process of it was killed.  A psql that is not let in may end before it is
+# told what to ask, which ends the test.
+sub wait_for_restart
+{
+	my ($node, $offset) = @_;
+
+	$node->wait_for_log(qr/all server processes terminated; reinitializing.*ready to accept/s, $offset);
 	wait_for_worker($node);
 	return;
 }
