@@ -16,9 +16,9 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(answered_together new_server start_server wait_for_worker wait_for_kept create_tables @queries
+our @EXPORT = qw(answered_together new_server start_server wait_for_worker wait_for_kept wait_for_all_loaders create_tables @queries
   answer_of is_offloaded is_answered falls_back pages_of stat_of session start_query wait_until_waiting
-  wait_until again_until end_worker kill_process suspend_workers log_has nothing_held note_memory kernels_directory write_program
+  wait_until again_until end_worker kill_process wait_for_restart suspend_workers log_has nothing_held note_memory kernels_directory write_program
   may_mount start_mounted configure ask rows_of together own_answer last_batch
   scans_after keep_session query_server stop_server create_transfer);
 
@@ -101,6 +101,19 @@ sub wait_for_kept
 
 	$node->wait_for_log(qr/has looked for files of \d+ tables' columns/, $offset)
 	  if grep { !/clean_end/ } glob $node->data_dir . '/pgsql_tmp_gpuconc/*';
+	return;
+}
+
+# Wait until no loader is there, and none that was asked for will come, as only the log of this start, from an offset on, tells.
+# The postmaster has seen what was asked for before it lets a session in.
+sub wait_for_all_loaders
+{
+	my ($node, $offset) = @_;
+
+	again_until(sub {
+		$node->safe_psql('postgres', 'SELECT');
+		return log_has($node, qr/ registering background worker "gpuconc (loader|warming)/, $offset) ==
+		  log_has($node, qr/ unregistering background worker "gpuconc (loader|warming)/, $offset) }) or die 'loaders do not end';
 	return;
 }
 
@@ -204,7 +217,17 @@ sub kill_process
 
 	kill('KILL', $pid) == 1 or die 'the process has ended';
 	$meanwhile->() if $meanwhile;
-	$node->wait_for_log(qr/all server processes terminated; reinitializing/, $offset);
+	wait_for_restart($node, $offset);
+	return;
+}
+
+# Wait until the server has started all over, after a process of it was killed.  A psql that is not let in may end before it is
+# told what to ask, which ends the test.
+sub wait_for_restart
+{
+	my ($node, $offset) = @_;
+
+	$node->wait_for_log(qr/all server processes terminated; reinitializing.*ready to accept/s, $offset);
 	wait_for_worker($node);
 	return;
 }

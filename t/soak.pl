@@ -17,6 +17,7 @@ plan skip_all => 'there is no python3' if system('python3 -c "" 2>/dev/null') !=
 my $node = new_server('soak', q{
 max_prepared_transactions = 20
 gpuconc.debug_hot_pages = 1
+gpuconc.disk_cache_size = 64MB
 log_statement = none
 restart_after_crash = on
 }, allows_streaming => 'logical');
@@ -49,6 +50,7 @@ again_until(sub {
 cmp_ok($count{$_} // 0, '>', 0, $_) foreach ('rows versioned', 'pages loaded', 'most hot pages kept', grep { /, transactions$/ } keys %count);
 cmp_ok(scalar(grep { /, transactions$/ } keys %count), '==', 21, 'writers and readers of all kinds');
 cmp_ok($count{offloaded}, '>', 10 * $count{fallbacks}, 'nearly all is offloaded');
+cmp_ok(scalar(() = glob($node->data_dir . '/pgsql_tmp_gpuconc/[0-9]*')), '>', 0, 'columns have files');
 nothing_held($node, 'at last');
 is(log_has($node, qr/PANIC|TRAP|was terminated by signal|could not access status/), 0, 'nothing bad in the log');
 

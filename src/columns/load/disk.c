@@ -31,7 +31,6 @@
 
 #include "../../settings.h"
 #include "../encode/encode.h"
-#include "../serve/wal_changes.h"
 #include "../store/arena.h"
 #include "../store/epoch.h"
 #include "../store/store.h"
@@ -44,7 +43,7 @@
 #define CLEAN_END	DIRECTORY "/clean_end"
 
 /* Changes whenever GcDiskHead, or the layout behind it, does. */
-#define FORMAT		UINT64CONST(0x6770756b65707403)
+#define FORMAT		UINT64CONST(0x6770756b65707404)
 
 /* Values of a dictionary in one file. */
 #define PART_VALUES	((uint32) 1 << 16)
@@ -55,14 +54,18 @@
 /* Larger files are not written. */
 #define MOST_BYTES	MaxAllocSize
 
+/* Files are kept over so many starts of the server. */
+#define MOST_STARTS	512
+
 /* The server's end, as CLEAN_END has it. */
 typedef struct GcCleanEnd
 {
 	uint64		format;
-	uint64		chain;
 	int64		library_size;	/* of the library: another build may encode otherwise */
 	int64		library_time;
 	ControlFileData control;
+	uint64		nstarts;
+	uint64		starts[MOST_STARTS];
 	pg_crc32c	crc;
 } GcCleanEnd;
 
@@ -71,9 +74,7 @@ typedef struct GcDiskHead
 {
 	uint64		format;
 	uint64		bytes;			/* of the file */
-	uint64		chain;
 	uint64		start;			/* the server's, that wrote it */
-	XLogRecPtr	written_at;
 	GcRelKey	key;
 	GcColSpec	spec;
 	uint32		chunkno;		/* or number of the part */
@@ -113,10 +114,9 @@ typedef struct GcDiskColumn
 	char	   *bytes;			/* from first_byte on */
 } GcDiskColumn;
 
-/* Set by the postmaster. */
-static uint64 chain = 0;		/* 0: nothing is kept */
-static uint64 this_start = 0;
-static XLogRecPtr began_at = InvalidXLogRecPtr; /* the checkpoint that ended the server before */
+/* Starts of the server, this one last: each went on from the clean end of the one before.  Set by the postmaster. */
+static uint64 starts[MOST_STARTS];
+static uint64 nstarts = 0;		/* 0: nothing is kept */
 
 /* Parts of dictionaries have the column's number with a minus. */
 static void
@@ -188,9 +188,10 @@ note_end(int code, Datum arg)
 	GcCleanEnd	end;
 	int			fd;
 
-	if (IsUnderPostmaster || chain == 0 || !describe_end(&end))
+	if (IsUnderPostmaster || nstarts == 0 || !describe_end(&end))
 		return;
-	end.chain = chain;
+	end.nstarts = nstarts;
+	memcpy(end.starts, starts, sizeof(starts));
 	end.crc = crc_of(&end, offsetof(GcCleanEnd, crc));
 	fd = open(CLEAN_END, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY, pg_file_create_mode);
 	if (fd < 0)
@@ -208,22 +209,29 @@ continues_chain(void)
 	GcCleanEnd	now;
 
 	if (!describe_end(&now) || !read_whole(CLEAN_END, &noted, sizeof(noted)) ||
-		noted.crc != crc_of(&noted, offsetof(GcCleanEnd, crc)))
+		noted.crc != crc_of(&noted, offsetof(GcCleanEnd, crc)) ||
+		memcmp(&now, &noted, offsetof(GcCleanEnd, nstarts)) != 0)
 		return false;
-	now.chain = noted.chain;
-	if (memcmp(&now, &noted, offsetof(GcCleanEnd, crc)) != 0)
-		return false;
-	chain = noted.chain;
-	began_at = now.control.checkPoint;
+	nstarts = noted.nstarts;
+	memcpy(starts, noted.starts, sizeof(starts));
 	return true;
 }
 
-/*
- * Remove files that were written behind the checkpoint that this start begins with.  The directory was put back over a
- * later one, whose WAL is not this server's.  At the next start, that could no longer be told.
- */
+/* Was the file written by this server, in this start or in one of those before? */
 static bool
-remove_later(void)
+is_of_chain(const GcDiskHead *head)
+{
+	for (uint64 i = nstarts; i > 0; i--)
+	{
+		if (head->start == starts[i - 1])
+			return true;
+	}
+	return false;
+}
+
+/* Remove files of other starts: the directory was put back over a later one, or over a copy that went another way. */
+static bool
+remove_others(void)
 {
 	DIR		   *dir = opendir(DIRECTORY);
 	struct dirent *de;
@@ -238,12 +246,24 @@ remove_later(void)
 		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
 			continue;
 		snprintf(path, sizeof(path), DIRECTORY "/%s", de->d_name);
-		if (!parse_name(de->d_name, &key) || !read_whole(path, &head, sizeof(head)) || head.written_at > began_at)
+		if (!parse_name(de->d_name, &key) || !read_whole(path, &head, sizeof(head)) || !is_of_chain(&head))
 			ok = unlink(path) == 0;
 	}
 	if (dir)
 		closedir(dir);
 	return ok;
+}
+
+/* This start is the last one of the chain, and may push out the first one. */
+static void
+add_start(void)
+{
+	if (nstarts == MOST_STARTS)
+		memmove(starts, starts + 1, --nstarts * sizeof(uint64));
+	if (pg_strong_random(&starts[nstarts], sizeof(uint64)))
+		nstarts++;
+	else
+		nstarts = 0;
 }
 
 void
@@ -252,25 +272,22 @@ gc_disk_start(void)
 	static bool registered = false;
 	struct stat st;
 
-	chain = 0;
-	if (gc_disk_cache_size_mb == 0 || !continues_chain() || unlink(CLEAN_END) != 0 || !remove_later())
+	nstarts = 0;
+	if (gc_disk_cache_size_mb == 0 || !continues_chain() || unlink(CLEAN_END) != 0 || !remove_others())
 	{
-		chain = 0;
+		nstarts = 0;
 		/* Files of a time before this was off go, too. */
 		if (stat(DIRECTORY, &st) == 0)
 			(void) rmtree(DIRECTORY, true);
 		if (gc_disk_cache_size_mb == 0)
 			return;
-		began_at = InvalidXLogRecPtr;
-		if ((MakePGDirectory(DIRECTORY) != 0 && errno != EEXIST) || !pg_strong_random(&chain, sizeof(chain)))
+		if (MakePGDirectory(DIRECTORY) != 0 && errno != EEXIST)
 		{
 			ereport(LOG, (errmsg("gpuconc keeps no columns: could not create directory \"%s\": %m", DIRECTORY)));
-			chain = 0;
 			return;
 		}
 	}
-	if (!pg_strong_random(&this_start, sizeof(this_start)))
-		chain = 0;
+	add_start();
 	if (!registered)
 		on_proc_exit(note_end, 0);
 	registered = true;
@@ -279,7 +296,7 @@ gc_disk_start(void)
 bool
 gc_disk_usable(Relation rel)
 {
-	return chain != 0 && rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT && !RecoveryInProgress();
+	return nstarts != 0 && rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT && !RecoveryInProgress();
 }
 
 /*-------------------------------------------------------------------------
@@ -334,12 +351,11 @@ crc_of_head(const GcDiskHead *head)
 
 /* Is it a file of this place that is believed?  Its contents are checked later. */
 static bool
-is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const GcColSpec *spec)
+is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const GcColSpec *spec, bool is_part)
 {
-	return head->format == FORMAT && head->head_crc == crc_of_head(head) && head->chain == chain &&
-		(head->start == this_start || head->written_at <= began_at) &&
+	return head->format == FORMAT && head->head_crc == crc_of_head(head) && is_of_chain(head) &&
 		memcmp(&head->key, key, sizeof(GcRelKey)) == 0 && memcmp(&head->spec, spec, sizeof(GcColSpec)) == 0 &&
-		head->chunkno == chunkno && head->chunk_pages == (uint32) gc_chunk_pages;
+		head->chunkno == chunkno && (head->nvalues > 0) == is_part && head->chunk_pages == (uint32) gc_chunk_pages;
 }
 
 /* The path of the file that has this head. */
@@ -353,7 +369,7 @@ name_file(char *path, const GcDiskHead *head)
 static uint64
 own_id(const GcColState *state)
 {
-	return this_start + state->dict_id;
+	return starts[nstarts - 1] + state->dict_id;
 }
 
 /* Read so many bytes, in pieces that a cancel can come between; false: there are fewer. */
@@ -388,7 +404,7 @@ read_file(GcDiskColumn *kept, const GcRelKey *key, uint32 chunkno, const GcColSp
 	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 		return false;
-	ok = read_bytes(fd, (char *) &head, sizeof(head)) && is_believed(&head, key, chunkno, spec);
+	ok = read_bytes(fd, (char *) &head, sizeof(head)) && is_believed(&head, key, chunkno, spec, is_part);
 	spoilt = ok;
 	ok = ok && fstat(fd, &st) == 0 && head.bytes == (uint64) st.st_size && head.bytes <= MOST_BYTES &&
 		head.bytes >= MAXALIGN(sizeof(GcDiskHead));
@@ -441,7 +457,7 @@ gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks)
 		GcDiskHead	head;
 
 		file_name(path, &key, chunkno, spec->attnum);
-		found += read_whole(path, &head, sizeof(head)) && is_believed(&head, &key, chunkno, spec) &&
+		found += read_whole(path, &head, sizeof(head)) && is_believed(&head, &key, chunkno, spec, false) &&
 			has_codes(&head, dict.id, dict.nvalues);
 	}
 	return (double) found / nprobes;
@@ -536,7 +552,7 @@ find_part(GcDiskHead *last, const GcRelKey *key, const GcColSpec *spec, uint32 n
 	GcDiskHead	head;
 
 	file_name(path, key, number, -spec->attnum);
-	if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, key, number, spec) ||
+	if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, key, number, spec, true) ||
 		(last->dict_id != 0 && head.dict_id != last->dict_id) ||
 		gc_dict_attached_size(number * PART_VALUES + head.nvalues,
 							  head.first_byte + head.value_bytes) > gc_arena_capacity() / 2)
@@ -639,8 +655,7 @@ begin_head(GcDiskHead *head, const GcDirectory *dir, int col, uint32 number)
 
 	memset(head, 0, sizeof(GcDiskHead));
 	head->format = FORMAT;
-	head->chain = chain;
-	head->start = this_start;
+	head->start = starts[nstarts - 1];
 	head->key = dir->key;
 	head->spec = column->spec;
 	head->chunkno = number;
@@ -711,7 +726,8 @@ is_written(const GcDiskHead *head)
 	GcDiskHead	old;
 
 	name_file(path, head);
-	return read_whole(path, &old, sizeof(old)) && is_believed(&old, &head->key, head->chunkno, &head->spec) &&
+	return read_whole(path, &old, sizeof(old)) &&
+		is_believed(&old, &head->key, head->chunkno, &head->spec, head->nvalues > 0) &&
 		old.map_lsn == head->map_lsn && old.rows_crc == head->rows_crc && old.dict_id == head->dict_id &&
 		old.nvalues == head->nvalues;
 }
@@ -891,7 +907,6 @@ write_file(GcDiskColumn *kept, GcDiskSpace *space)
 	if (!make_room(space, head->bytes))
 		return false;
 	space->total += head->bytes;
-	head->written_at = gc_wal_now();
 	head->crc = crc_behind(head);
 	head->head_crc = crc_of_head(head);
 	snprintf(temporary, sizeof(temporary), "%s.%d", path, MyProcPid);

@@ -12,9 +12,9 @@
  * Proof.  Files are believed after a clean end only.  The postmaster's last act is to note the control file as the
  * shutdown checkpoint left it.  A server that starts from the very same control file goes on where that one ended.  So
  * all WAL before is flushed, all pages are written, and no other server has written to them in between, nor other WAL.
- * Each such start continues the chain of the one before; any other start begins a new one, and removes all files.  A
- * file names its chain and the server's start that wrote it.  It may be of an earlier start only if it was written
- * before the checkpoint that this one began with.  Else the data directory was restored around it.
+ * Each such start is added to the chain of those before, which the note has; any other start begins a new chain, and
+ * removes all files.  A file names the server's start that wrote it, and is of the chain, or removed.  So it is no file
+ * of a later time around which the directory was restored, of a copy that went another way, or of another server.
  *
  * With that, an LSN that has not moved is a proof as it is while a server runs (serve/fresh.h).  The page has changed
  * since if its LSN is another one, or if it has none: such chunks are not written.  A bit of the map is cleared without
