@@ -169,7 +169,7 @@ sub start
 	return;
 }
 
-# The device's answer after a start is PostgreSQL's; so many pages were read since.
+# The device's answer after a start is PostgreSQL's; $pages pages were read since.
 sub reads
 {
 	my ($pages, $message) = @_;
@@ -201,7 +201,7 @@ sub write_files
 
 sub contents { return map { [ $_, slurp_file($_), (stat $_)[9] ] } files() }
 
-# Only these files, with their times.
+# Files as contents() returned them, and no others, with their times.
 sub put
 {
 	unlink files();

@@ -62,7 +62,7 @@ EVENTS = """select string_agg(format('%s %s', coalesce(event, 'none'), n), ',') 
             and (leader_pid is not null or query !~ 'update lineorder') group by 1) x (event, n)"""
 DEVICES = """select string_agg(concat_ws(' ', coalesce(requests, 0), memory_used >> 20, memory_limit >> 20), ',' order by number)
              from gpuconc_devices"""
-# Without those of writers.
+# Reasons of readers' statements: writers' updates have one of their own.
 REASONS = """select coalesce(refusals - 'scan: it is part of a data-modifying statement', '{}')
              from gpuconc_advise() where relation = 'lineorder'::regclass
              union all select coalesce(fallback_reasons, '{}') from gpuconc_stat"""
@@ -104,7 +104,7 @@ class Watch:
                 self.events[name] += int(n)
 
     def cells(self, queries):
-        """Of so many queries."""
+        """Cells of HEAD, but for the first one; queries: how many readers have asked."""
         offloaded, *counted = [now - then for now, then in zip(self.after[0], self.before[0])]
         reasons = self.after[1] - self.before[1]
         devices = [f'{now[0] - then[0]}; {now[1]} of {now[2]}' for now, then in zip(self.after[2], self.before[2])]

@@ -54,7 +54,7 @@
 /* Larger files are not written. */
 #define MOST_BYTES	MaxAllocSize
 
-/* Files are kept over so many starts of the server. */
+/* Starts in a chain: a file is kept until as many came behind the one that wrote it. */
 #define MOST_STARTS	512
 
 /* The server's end, as CLEAN_END has it. */
@@ -254,7 +254,7 @@ remove_others(void)
 	return ok;
 }
 
-/* This start is the last one of the chain, and may push out the first one. */
+/* The chain ends with this start.  Where it is full, its first start is dropped. */
 static void
 add_start(void)
 {

@@ -706,7 +706,7 @@ load_once(Load *load, GcNext *next, GcError *err)
 		code = gc_job_participate(load->rel, true, 0, &load->stats, err);
 		if (code == GC_CANCELLED)
 			*next = GC_LOAD_FORGOTTEN;
-		/* What had no room for all may have some for less.  A loader that is in the way does not come back. */
+		/* A load of fewer columns may find room.  A loader that is in the way does not come back. */
 		else if ((!covers || (load->refresh && !load->background) || (code == GC_CACHE_FULL && others > 0)) &&
 				 !gc_loader_in_the_way(load->rel))
 			*next = GC_LOAD_PLAN_AGAIN;

@@ -74,7 +74,7 @@ typedef struct GcPlanning
 	bool		whole;			/* the statement was offloaded as a whole before, as the cheaper plan by far */
 	int			deepest;		/* by nodes that stood in as many subqueries of FROM, at most */
 	bool		went_along;		/* so that a subquery of FROM was not offered */
-	List	   *nodes;			/* CustomScan: those that were made, and ... */
+	List	   *nodes;			/* CustomScan: all that were made, and ... */
 	List	   *depths;			/* int: in how many subqueries of FROM each stands */
 	bool		narrow;			/* a node of the plan is not cheaper by far, or takes a part of its level's joins */
 	bool		replaying;		/* joins are made in the order of before */

@@ -29,8 +29,8 @@ extern bool gc_subquery_embed(GcTranslation *tr, GcLeaf *leaf);
 extern bool gc_union_embed(GcTranslation *tr, GcLeaf *leaf);
 
 /*
- * Is one of a level's conditions false?  Those that PostgreSQL moved here from HAVING were not
- * simplified with the others.
+ * Is one of a level's conditions false?  Conditions that PostgreSQL moved here from HAVING were not simplified with
+ * the others.
  */
 extern bool gc_is_false(const Query *query);
 

@@ -41,7 +41,7 @@ like($stderr, qr/ERROR:  could not cache "large": cache full\n.*DETAIL:  Table "
 	'error of gpuconc_prewarm');
 nothing_in_use($node, 'after a table that does not fit');
 
-# Who wants less of a table has that, though the load that it takes part in finds no room for all.
+# A session that wants one column has that, though the load of all that it takes part in finds no room.
 create_blockable_table($node, 'l');
 $node->safe_psql('postgres', 'ALTER TABLE l ' . join(', ', map { "ADD f$_ float8 DEFAULT random()" } (0 .. 9)));
 vacuum_whole($node, 'l');
@@ -58,7 +58,7 @@ foreach my $load ([ $all, '' ], [ $some, ", '{n}'" ])
 }
 $blocker->query_safe('COMMIT;');
 like($all->query_until(qr/code/, "\n"), qr/code cache full/, 'a load of all columns finds no room');
-like($some->query_until(qr/code/, "\n"), qr/code ok/, 'who takes part for one of them has that');
+like($some->query_until(qr/code/, "\n"), qr/code ok/, 'a session that takes part for one of them has that');
 is_exact($node, 'l', 'exact after that', ", '{n}', false");
 $_->quit for $blocker, $all, $some;
 nothing_in_use($node, 'after a load that others took part in');
