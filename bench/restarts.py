@@ -17,6 +17,8 @@ files     SSB, with a host cache for a quarter of the columns that its queries u
               --device-share 10   device memory, in percent of these columns, so that they are read again
               --file-megabytes 1024   of the file whose reading is timed
               --workers 16        PostgreSQL's parallel workers
+writing   What it costs to write files: loads of lineorder's columns without and with them, in turns, and a query meanwhile.
+              --rounds 10         of either
 devices   Clients of random queries by lists of devices, as statements and as texts; the same queries beside updates; what
           limits each.  With --tpch: the 22 queries one at a time (tpch/power), and streams (tpch/throughput).
               --devices '0;0,1'   gpuconc.devices, one start for each
@@ -265,6 +267,68 @@ def part_files(report, args, server):
 
 
 # ---------------------------------------------------------------------------------------------------------
+# Writing files of columns
+# ---------------------------------------------------------------------------------------------------------
+
+def seconds_of_cpu(server):
+    """What the server's processes took that have ended."""
+    with open(os.path.join(server.data, 'postmaster.pid')) as f:
+        stat = f'/proc/{f.readline().strip()}/stat'
+    time.sleep(0.3)         # until they are reaped
+    with open(stat) as f:
+        return sum(map(int, f.read().rsplit(')', 1)[1].split()[13:15])) / os.sysconf('SC_CLK_TCK')
+
+
+def one_load(server):
+    """Seconds of the load, of writing behind it, and of CPU for both; ms of a query meanwhile and afterwards."""
+    watch, loading = Session(), Session()
+    queries = [], []
+
+    def watched(found):
+        found.append(ask(watch, SSB['q1.1'])[0])
+        return int(watch.ask("select count(*) from pg_stat_activity where backend_type in ('gpuconc loader', 'gpuconc warming');")[0])
+
+    loading.ask('select gpuconc_prewarm(\'date\');\nset gpuconc.enabled = off;\nselect count(*) from lineorder;')
+    while watched([]):
+        pass
+    loading.ask("select gpuconc_evict('lineorder');")
+    for entry in glob.glob(os.path.join(server.data, 'pgsql_tmp_gpuconc', '*')):
+        os.unlink(entry)
+    before = seconds_of_cpu(server)
+    load = ask(loading, "select gpuconc_prewarm('lineorder')")[0] / 1000
+    begin = time.perf_counter()
+    loading.close()
+    watched([])             # columns come to the device
+    while watched(queries[0]):
+        pass
+    writing = time.perf_counter() - begin
+    cpu = seconds_of_cpu(server) - before
+    for _ in queries[0]:
+        watched(queries[1])
+    watch.close()
+    return load, writing, cpu, queries[0], queries[1]
+
+
+def part_writing(report, args, server):
+    sizes, lines = {'none': '0', 'written': args.disk_cache}, []
+    found = {files: [] for files in sizes}
+    for _ in range(args.rounds):
+        for files, size in sizes.items():
+            server.start(f'gpuconc.disk_cache_size={size}')
+            found[files].append(one_load(server))
+    size = bytes_of_files(os.path.join(server.data, 'pgsql_tmp_gpuconc'))
+    for files, loads in found.items():
+        load, writing, cpu, meanwhile, alone = zip(*loads)
+        lines.append([files, f'{median(load):.2f}', f'{min(load):.2f} to {max(load):.2f}', f'{median(cpu):.2f}', f'{min(cpu):.2f} to {max(cpu):.2f}',
+                      f'{median(writing):.2f}'] + [f'{median(sum(ms, [])):.2f}' for ms in (meanwhile, alone)])
+    report.section('Writing files of columns',
+                   f'gpuconc_prewarm() of lineorder, whose pages were read before, after {args.rounds} starts with gpuconc.disk_cache_size 0 and as '
+                   f'many with {args.disk_cache}, in turns; files take {size / MB:,.0f} MB. CPU: of the session and all loaders. Loaders: until the '
+                   'last one has ended, behind the load. Query: q1.1 meanwhile, and as often afterwards.')
+    report.table(['files', 'load, s', 'from, to', 'CPU, s', 'from, to', 'loaders, s', 'query meanwhile, ms', 'afterwards, ms'], lines)
+
+
+# ---------------------------------------------------------------------------------------------------------
 # Several devices
 # ---------------------------------------------------------------------------------------------------------
 
@@ -352,12 +416,13 @@ def part_devices_tpch(report, args, server):
 
 
 PARTS = {('restart', False): part_restart, ('restart', True): part_restart, ('files', False): part_files,
+         ('writing', False): part_writing,
          ('devices', False): part_devices, ('devices', True): part_devices_tpch}
 
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument('part', choices=('restart', 'files', 'devices'))
+    ap.add_argument('part', choices=('restart', 'files', 'writing', 'devices'))
     ap.add_argument('--log', default=os.devnull)
     ap.add_argument('--set', action='append', default=[])
     ap.add_argument('--tpch', action='store_true')
@@ -365,6 +430,7 @@ def main():
     ap.add_argument('--patience', type=float, default=60)
     ap.add_argument('--device-share', type=int, default=10)
     ap.add_argument('--file-megabytes', type=int, default=1024)
+    ap.add_argument('--rounds', type=int, default=10)
     ap.add_argument('--workers', type=int, default=min(16, os.cpu_count()))
     ap.add_argument('--devices', default='0;0,1')
     ap.add_argument('--clients', type=int, default=32)
@@ -372,7 +438,7 @@ def main():
     ap.add_argument('--updates', type=int, default=1000)
     ap.add_argument('--streams', default='1,8')
     args = parse_reported(ap)
-    part = PARTS.get((args.part, args.tpch)) or ap.error('files are for SSB alone')
+    part = PARTS.get((args.part, args.tpch)) or ap.error('files and writing are for SSB alone')
     with Restarts(args.log, args.set) as server:
         name, table = ('TPC-H', 'lineitem') if args.tpch else ('Star Schema Benchmark', 'lineorder')
         report = Report(args.out, args.commit, args.command, title=f'{name}: {args.part}', table=table)

@@ -12,6 +12,7 @@
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/ipc.h"
 #include "storage/lmgr.h"
 
 #include "../encode/spec.h"
@@ -104,6 +105,15 @@ gc_database_is_wanted(void)
 		return true;
 	(void) LockRelease(&tag, RowExclusiveLock, false);
 	return false;
+}
+
+void
+gc_leave_wanted_database(void)
+{
+	if (!gc_database_is_wanted())
+		return;
+	ereport(LOG, (errmsg("a worker of gpuconc leaves database %u, which another session wants to itself", MyDatabaseId)));
+	proc_exit(0);
 }
 
 bool

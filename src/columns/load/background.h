@@ -63,6 +63,14 @@ extern void gc_loader_start_keeper(const GcRelKey *key);
 extern bool gc_loader_in_the_way(Relation rel);
 extern bool gc_database_is_wanted(void);
 
+/*
+ * End this worker if a session wants its database to itself.  A worker that waits looks every GC_LOOK_MS: DROP DATABASE
+ * waits for five seconds.
+ */
+extern void gc_leave_wanted_database(void);
+
+#define GC_LOOK_MS		1000
+
 /* Entry point of loader workers (bgw_function_name). */
 extern PGDLLEXPORT void gc_loader_main(Datum main_arg);
 

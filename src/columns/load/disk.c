@@ -439,13 +439,16 @@ has_codes(const GcDiskHead *head, uint64 id, uint64 n)
 #define PROBES			8
 
 double
-gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks)
+gc_disk_part(Relation rel, const GcColSpec *spec, BlockNumber npages, double *bytes)
 {
+	const uint32 nchunks = gc_chunk_count(npages);
 	const uint32 nprobes = Min(nchunks, PROBES);
 	GcKeptDict	dict;
 	GcRelKey	key;
 	int			found = 0;
+	double		pages = 0;
 
+	*bytes = 0;
 	if (nprobes == 0 || !gc_disk_usable(rel))
 		return 0;
 	dict = gc_disk_dictionary(rel, spec);
@@ -457,9 +460,17 @@ gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks)
 		GcDiskHead	head;
 
 		file_name(path, &key, chunkno, spec->attnum);
-		found += read_whole(path, &head, sizeof(head)) && is_believed(&head, &key, chunkno, spec, false) &&
-			has_codes(&head, dict.id, dict.nvalues);
+		if (!read_whole(path, &head, sizeof(head)) || !is_believed(&head, &key, chunkno, spec, false) ||
+			!has_codes(&head, dict.id, dict.nvalues))
+			continue;
+		found++;
+		pages += head.npages;
+		*bytes += gc_arena_bytes(sizeof(GcChunkColumn) + head.data_bytes + head.null_bytes);
 	}
+	if (found == nprobes)
+		*bytes = *bytes / pages * npages + (dict.nvalues > 0 ? gc_dict_attached_size(dict.nvalues, dict.bytes) : 0);
+	else
+		*bytes = 0;
 	return (double) found / nprobes;
 }
 

@@ -44,9 +44,9 @@ extern bool gc_disk_usable(Relation rel);
 
 /*
  * The part of a column's chunks that have files, from 0 to 1.  An estimate: heads of some of these files, and of some
- * of its dictionary's, are looked at.
+ * of its dictionary's, are looked at.  *bytes: of memory that the column takes; 0 if some chunk has no file.
  */
-extern double gc_disk_part(Relation rel, const GcColSpec *spec, uint32 nchunks);
+extern double gc_disk_part(Relation rel, const GcColSpec *spec, BlockNumber npages, double *bytes);
 
 /* Tables of a database that have files, whether they are believed or not; InvalidOid: databases. */
 extern List *gc_disk_list(Oid dbid);

@@ -30,12 +30,14 @@
 
 #include "../encode/spec.h"
 #include "../store/columns.h"
+#include "../store/epoch.h"
 #include "../store/store.h"
 #include "background.h"
 #include "cold_plans.h"
 #include "job.h"
 #include "disk.h"
 #include "load.h"
+#include "missing.h"
 #include "prewarm.h"
 #include "table_loader.h"
 
@@ -46,6 +48,9 @@
 #define LOAD_EVERY_MS	10
 #define NO_ROOM_MS		1000
 #define PUT_OFF_FACTOR	10
+
+/* The part of the room that columns of files take at most. */
+#define MOST_OF_ROOM	0.9
 
 /* Settings of the database or the role that would get in the way. */
 static void
@@ -102,21 +107,39 @@ load_columns(Relation rel, const GcTask *task)
 	return false;
 }
 
+/* Is there room for these columns, and more?  Pieces of memory stay free that no chunk's column fits into. */
+static bool
+fits_well(GcMissing missing)
+{
+	missing.known = missing.bytes /= MOST_OF_ROOM;
+	return gc_missing_fits(&missing);
+}
+
 /* Load the columns that files have of all the table, as far as there is room. */
 static void
 load_kept(Relation rel)
 {
 	AttrNumber	attnums[MaxHeapAttributeNumber];
 	GcTask		task = {.attnums = attnums};
-	const uint32 nchunks = gc_chunk_count(RelationGetNumberOfBlocks(rel));
+	const BlockNumber npages = RelationGetNumberOfBlocks(rel);
+	GcMissing	taken = {0};
 
 	for (AttrNumber a = 1; a <= RelationGetNumberOfAttributes(rel); a++)
 	{
 		GcColSpec	spec;
+		GcMissing	more = taken;
 		const char *reason;
+		double		bytes;
 
-		if (gc_col_spec(rel, a, &spec, &reason) && gc_disk_part(rel, &spec, nchunks) == 1)
-			attnums[task.ncols++] = a;
+		if (!gc_col_spec(rel, a, &spec, &reason) || gc_disk_part(rel, &spec, npages, &bytes) < 1)
+			continue;
+		gc_guard_enter();
+		(void) gc_missing_add(rel, 1, &spec, &more);
+		gc_guard_leave();
+		if (!fits_well(more))
+			continue;
+		taken = more;
+		attnums[task.ncols++] = a;
 	}
 	(void) load_columns(rel, &task);
 }

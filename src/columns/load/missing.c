@@ -171,6 +171,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 		const int	have = dir && specs[c].attnum > 0 ? gc_directory_column(dir, &specs[c]) : -1;
 		GcGhost		ghost;
 		double		filed;
+		double		known;
 
 		if (specs[c].attnum > 0 && !count_once(missing, RelationGetRelid(rel), specs[c].attnum))
 		{
@@ -183,7 +184,7 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 		if (specs[c].attnum <= 0 || have >= 0)
 			continue;
 		lacking = true;
-		filed = gc_disk_part(rel, &specs[c], gc_chunk_count(npages));
+		filed = gc_disk_part(rel, &specs[c], npages, &known);
 		all_filed = all_filed < 0 ? filed : Min(all_filed, filed);
 		us += column_us(rel, &specs[c], rows, filed);
 		if (gc_job_loads(&key, &specs[c]))
@@ -192,8 +193,10 @@ gc_missing_add(Relation rel, int ncols, const GcColSpec *specs, GcMissing *missi
 			continue;
 		}
 		ghost = gc_ghost_ask(&key, specs[c].attnum, npages);
-		missing->bytes += ghost.bytes > 0 ? ghost.bytes : usual_bytes(&specs[c], rows, npages);
-		missing->known += ghost.bytes;
+		if (ghost.bytes > 0)
+			known = ghost.bytes;
+		missing->bytes += known > 0 ? known : usual_bytes(&specs[c], rows, npages);
+		missing->known += known;
 		missing->in_vain = Max(missing->in_vain, ghost.in_vain);
 		missing->failed_at = Max(missing->failed_at, ghost.failed_at);
 	}

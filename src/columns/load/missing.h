@@ -30,7 +30,7 @@ typedef struct GcMissing
 {
 	double		ms;				/* to load missing columns */
 	double		bytes;			/* that missing columns will take, but for those that are being loaded already */
-	double		known;			/* the part of these that earlier loads have told */
+	double		known;			/* the part of these that earlier loads or files have told */
 	int			in_vain;		/* how often lately a column of it was loaded in vain (store/ghosts.h) */
 	TimestampTz failed_at;		/* when its last load failed; 0: it did not */
 	double		present_bytes;	/* of its columns that are there */

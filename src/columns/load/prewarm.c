@@ -45,9 +45,6 @@
 PG_FUNCTION_INFO_V1(gpuconc_prewarm);
 PG_FUNCTION_INFO_V1(gpuconc_prewarm_tables);
 
-/* How often the worker of warm.c looks whether another session wants the database to itself. */
-#define LOOK_MS		1000
-
 /* Specs of all columns that can be cached; palloc'd. */
 static GcColSpec *
 supported_columns(Relation rel, int *n)
@@ -212,18 +209,6 @@ kept_helpers(void)
 	return Max(gc_loader_workers, Min(gc_count_cpus() / 4, most));
 }
 
-/* The worker of warm.c ends where another session wants the database to itself, as loaders do. */
-static void
-leave_wanted_database(const GcWarming *w)
-{
-	if (!w->at_start || !gc_database_is_wanted())
-		return;
-	ereport(LOG,
-			(errmsg("gpuconc loads no more tables of database %u, which another session wants to itself",
-					MyDatabaseId)));
-	proc_exit(0);
-}
-
 /* Wait until at most n are left. */
 static void
 wait_for_loaders(GcWarming *w, int n)
@@ -233,11 +218,12 @@ wait_for_loaders(GcWarming *w, int n)
 	/* The postmaster tells of each start and end. */
 	while (count_loaders(w) > n)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, GC_LOOK_MS,
 						 GC_WAIT_EVENT(wait_event, "GpuconcLoad"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-		leave_wanted_database(w);
+		if (w->at_start)
+			gc_leave_wanted_database();
 	}
 }
 
@@ -282,7 +268,8 @@ gc_warming_start(GcWarming *w, Oid relid, bool wait)
 	GcRelKey	key;
 	int			nspecs;
 
-	leave_wanted_database(w);
+	if (w->at_start)
+		gc_leave_wanted_database();
 	/* Columns that the first loader has loaded stay, however large the last table is. */
 	(void) gc_reserve(0, PG_INT64_MAX);
 	if (!wait && !ConditionalLockRelationOid(relid, AccessShareLock))

@@ -368,7 +368,10 @@ pause_for(double ms)
 	long		left;
 
 	while ((left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until)) > 0)
-		wait_for(left);
+	{
+		wait_for(Min(left, GC_LOOK_MS));
+		gc_leave_wanted_database();
+	}
 }
 
 void

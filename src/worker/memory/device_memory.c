@@ -24,6 +24,9 @@
 /* The arena is page-locked in windows of this size, when first copied from.  Columns in a file are not. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 
+/* Of a larger range, the operating system may read this much ahead, and pass over the rest. */
+#define READ_AHEAD	(128 * 1024)
+
 /*
  * gc_device_alloc_spare() leaves one part in this many of the pool free, beside what requests took at their peak; but
  * not more than half.
@@ -97,14 +100,22 @@ within_window(const void *ptr, Size size)
 	return gc_worker.dev->info.host_memory || gc_arena_is_filed(ptr) ? size : Min(size, PIN_WINDOW - at);
 }
 
-/* The copy would else fault for a few pages of the file at a time. */
+/* The copy would else fault for a few pages of the file at a time.  Pages that are in memory are not asked for. */
 static void
 read_ahead(const void *ptr, Size size)
 {
-	char	   *from = (char *) TYPEALIGN_DOWN(FPM_PAGE_SIZE, ptr);
+	const char *end = (const char *) ptr + size;
+	unsigned char there[READ_AHEAD / FPM_PAGE_SIZE];
 
-	if (gc_arena_is_filed(ptr))
-		(void) posix_madvise(from, (const char *) ptr + size - from, POSIX_MADV_WILLNEED);
+	if (!gc_arena_is_filed(ptr))
+		return;
+	for (char *from = (char *) TYPEALIGN_DOWN(FPM_PAGE_SIZE, ptr); from < end; from += READ_AHEAD)
+	{
+		const Size	n = Min(READ_AHEAD, end - from);
+
+		if (mincore(from, n, there) != 0 || memchr(there, 0, fpm_size_to_pages(n)))
+			(void) posix_madvise(from, n, POSIX_MADV_WILLNEED);
+	}
 }
 
 /*
