@@ -76,6 +76,9 @@ SELECT whose('SELECT count(*) FROM few WHERE v < (SELECT count(*) FROM priced WH
 SET gpuconc.debug_tuple_cost = 0.000001; SET gpuconc.debug_build_cost = 0.00001;
 SELECT whose('SELECT count(*) FROM few WHERE v < (SELECT count(*) FROM priced WHERE k = few.k)');
 SELECT whose('SELECT count(*) FROM priced a WHERE n < (SELECT avg(n) FROM priced b WHERE b.g = a.g)');
+-- The same where PostgreSQL reads the table of an InitPlan itself, by an index: sooner by far all the same.
+\set beside 'SELECT count(*), sum(n) FROM priced a WHERE i < (SELECT avg(i) FROM priced b WHERE b.k = a.k) AND g <> (SELECT g FROM priced WHERE i = 77)'
+SELECT whose(:'beside'), whose(:'beside', 'Index Scan'), whose(:'beside', 'SubPlan'), check_here(:'beside');
 SET gpuconc.debug_tuple_cost = 0.0003; SET gpuconc.debug_build_cost = 0.002;
 SELECT whose('SELECT * FROM priced WHERE i = 77');
 SELECT whose('SELECT max(i) FROM priced');

@@ -3,8 +3,8 @@
  * hooks.c
  *	  Planning a statement: once, twice, or with our hooks idle.
  *
- * A query that can be rewritten is copied, and the copy planned first.  Its plan is taken if PostgreSQL itself reads no
- * table in it (finished_plan.c), and it takes less time than the original's (cost/execution_time.c).
+ * A query that can be rewritten is copied, and the copy planned first.  Its plan is taken if it has a node, and takes
+ * less time than the original's (cost/execution_time.c); by far less, if PostgreSQL itself reads a table in it.
  * PostgreSQL's costs do not say that: an index in memory takes a small part of what it costs.  plan_memory.c
  * remembers which of the two won.
  *
@@ -264,13 +264,6 @@ count_refusal(const GcQuerySummary *summary, const char *refusal)
 		(void) gc_reason_count(summary->tables[i], false, refusal);
 }
 
-/* Is the plan of the rewritten query one to keep, if it is cheaper than the original's? */
-static bool
-worth_comparing(PlannedStmt *rewritten)
-{
-	return gc_offload_forced() ? gc_has_node(rewritten) : gc_is_fully_offloaded(rewritten);
-}
-
 /* A statement that no node of ours may be part of, though others that are planned meanwhile may have some. */
 static PlannedStmt *
 leave_alone(Query *parse, const char *query_string, int options, ParamListInfo params)
@@ -353,7 +346,10 @@ plan_meanwhile(Query *query, Run *run, PlannedStmt *cold, Cost cold_time, Planne
 	return other;
 }
 
-/* The plan of the rewritten query, if it is one to keep.  *rewritten becomes whether there is such a query. */
+/* PostgreSQL's estimates of a rewritten query, of which it reads tables itself, may be too low by this factor. */
+#define MIXED_DOUBT		10
+
+/* The plan of the rewritten query, if it has a node.  *rewritten becomes whether there is such a query. */
 static PlannedStmt *
 plan_rewritten(Query *parse, Run *run, GcCteChoice *ctes, bool *rewritten)
 {
@@ -371,7 +367,9 @@ plan_rewritten(Query *parse, Run *run, GcCteChoice *ctes, bool *rewritten)
 	run->key = run->key != 0 && !ctes->narrow ? ~run->key : 0;
 	stmt = run_planner(query, run);
 	stmt->invalItems = list_concat(stmt->invalItems, lost);
-	return gc_rewriting_forced() || worth_comparing(stmt) ? stmt : NULL;
+	if (!gc_is_fully_offloaded(stmt))
+		run->time *= MIXED_DOUBT;
+	return gc_rewriting_forced() || gc_has_node(stmt) ? stmt : NULL;
 }
 
 /* Likewise, the sooner one where a CTE may be inlined, or stay one of fewer rows. */
@@ -395,10 +393,9 @@ plan_either_rewritten(Query *parse, Run *run, bool *rewritten)
 }
 
 /*
- * A query that can be rewritten has two plans.  The rewritten one is taken if it is
- * offloaded as a whole and takes less time: PostgreSQL itself would often be slower with it.  Where it is known
- * from before which is, the other is not planned (plan_memory.c).  The planner scribbles on its input, so the rewritten
- * query is a copy.  copy: another one, where nodes may lack columns or kernels.
+ * A query that can be rewritten has two plans.  The rewritten one is taken if it is offloaded and takes less time.
+ * Where it is known from before which does, the other is not planned (plan_memory.c).  The planner scribbles on its
+ * input, so the rewritten query is a copy.  copy: another one, where nodes may lack columns or kernels.
  */
 static PlannedStmt *
 plan_both(Query *parse, Run *run, Query *copy)
