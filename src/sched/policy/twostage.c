@@ -57,9 +57,6 @@
  */
 #define GANG_LONGEST_US	250
 
-/* Steps of the kernel model in one decision; policy kernel has more, but asks no batch model. */
-#define GC_CORESIDENT_STEPS	1500
-
 typedef struct Stage
 {
 	const GcSchedule *s;
@@ -602,7 +599,6 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
 	Stage		st = {.s = s,.work = work,.d = d};
 
-	work->steps = GC_CORESIDENT_STEPS;
 	if (coresident_active(&st))
 		return;
 	for (int i = 0; i < s->ncandidates; i++)
