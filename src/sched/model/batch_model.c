@@ -7,9 +7,7 @@
  * - first-fit decreasing;
  * - column generation (Li, Tu, Zeng 2019, algorithm 2), until no pattern prices out or the
  *	 bound, rounded up, cannot change any more;
- * - rounding down the patterns of the LP, and packing anew the items that they leave;
- * - rounds of packing in which items of badly filled batches gain value (the sequential
- *	 value correction of cutting-stock practice).
+ * - rounding down the patterns of the LP, and packing anew the items that they leave.
  *
  * All steps take their effort from one account, so that a call ends in a bounded time.  If
  * the effort ends before a plan is known to be the best, `proven` is false.
@@ -28,8 +26,6 @@
 #define EPS_BATCH		1e-5	/* bounds this little above a whole number are that number */
 #define PATIENCE		10		/* steps to improve a pattern that prices out */
 #define FILL_STEPS		60		/* steps to fill one batch in rounding */
-#define MAX_ROUNDS		12		/* of corrected values */
-#define CORRECTION		0.4		/* how much of an item's value a round replaces */
 
 /* Least whole number of batches that a bound allows. */
 static int
@@ -371,80 +367,14 @@ trial_floors(GcBatchWork *work, GcBatchTrial *trial)
 	}
 }
 
-/* Then use the patterns with the largest fractions once more, while that can help. */
+/* Make whole batches of the linear program's solution. */
 static void
-trial_round_up(GcBatchWork *work, GcBatchTrial *trial)
-{
-	double		fraction[GC_BATCH_MAX_TYPES];
-
-	for (int r = 0; r < work->lp.rows; r++)
-		fraction[r] = work->lp.basic[r] < 0 ? 0 : work->lp.x[r] - floor(work->lp.x[r] + EPS_BATCH);
-	for (;;)
-	{
-		int			most = 0;
-
-		for (int r = 1; r < work->lp.rows; r++)
-			most = fraction[r] > fraction[most] ? r : most;
-		if (fraction[most] < 0.5 || trial->types_left == 0)
-			return;
-		if (!trial_trimmed(work, trial, &work->lp.column[work->lp.basic[most]], 1))
-			return;
-		fraction[most] = 0;
-	}
-}
-
-/* Make whole batches of the linear program's solution, in two ways.  True if the best plan so far is proven. */
-static bool
 round_master(GcBatchWork *work)
 {
-	GcBatchTrial *trial = &work->trial;
-
-	trial_start(work, trial);
-	trial_floors(work, trial);
-	trial_by_value(work, trial);
-	if (keep(work))
-		return true;
-	trial_start(work, trial);
-	trial_floors(work, trial);
-	trial_round_up(work, trial);
-	trial_by_value(work, trial);
-	return keep(work);
-}
-
-/* An item is worth its part of a batch, and more if its batch was badly filled. */
-static void
-correct_values(GcBatchWork *work, const GcBatchTrial *trial)
-{
-	const double *weight = work->knapsack.weight;
-
-	for (int j = 0; j < trial->npatterns; j++)
-	{
-		double		fill = 0;
-
-		for (int i = 0; i < work->n; i++)
-			fill += weight[i] * trial->count[j][i];
-		for (int i = 0; i < work->n; i++)
-		{
-			if (trial->count[j][i] > 0)
-				work->value[i] += CORRECTION * (weight[i] / fill - work->value[i]);
-		}
-	}
-}
-
-/* Pack repeatedly with corrected values, alternately with and without the LP's whole patterns. */
-static void
-improve(GcBatchWork *work)
-{
-	for (int round = 0; round < MAX_ROUNDS && work->effort > 0; round++)
-	{
-		correct_values(work, &work->trial);
-		trial_start(work, &work->trial);
-		if (round % 2 == 1)
-			trial_floors(work, &work->trial);
-		trial_by_value(work, &work->trial);
-		if (keep(work))
-			return;
-	}
+	trial_start(work, &work->trial);
+	trial_floors(work, &work->trial);
+	trial_by_value(work, &work->trial);
+	(void) keep(work);
 }
 
 /*
@@ -609,8 +539,8 @@ gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work, GcBatchPlan *pla
 		plan->lp_solved = generate(work, problem->full_lp);
 		plan->columns = work->lp.ncolumns;
 		plan->pivots = work->lp.pivots;
-		if (work->best.batches > work->target && !round_master(work))
-			improve(work);
+		if (work->best.batches > work->target)
+			round_master(work);
 	}
 	plan->steps -= work->effort;
 	plan->lp_bound = work->bound;
