@@ -335,7 +335,7 @@ planned_batches(const Mix *m, int *pick, int n, int *batch)
 {
 	GcItemType	types[POOL_KERNELS];
 	int			limit[GC_NEEDS];
-	GcBatchProblem problem = {.ntypes = m->npool,.types = types,.max_items = MAX_BATCH,.max_group = 1};
+	GcBatchProblem problem = {.ntypes = m->npool,.types = types,.max_items = MAX_BATCH};
 	int			number = 0;
 	int			at = 0;
 

@@ -385,18 +385,17 @@ round_master(GcBatchWork *work)
 static GcBatchStatus
 check(const GcBatchProblem *problem, GcBatchPlan *plan)
 {
-	static const int64_t most[GC_NRES] = {
-		[GC_RES_WARPS] = GC_ROOM_MAX_WARPS / GC_BATCH_MAX_GROUP,
-		[GC_RES_REGISTERS] = GC_ROOM_MAX_REGISTERS / GC_BATCH_MAX_GROUP,
-		[GC_RES_SHARED] = GC_ROOM_MAX_SHARED / GC_BATCH_MAX_GROUP,
-		[GC_RES_BLOCKS] = GC_ROOM_MAX_BLOCKS / GC_BATCH_MAX_GROUP,
+	static const int64_t most[GC_NEEDS] = {
+		[GC_NEED_WARPS] = GC_ROOM_MAX_WARPS,
+		[GC_NEED_REGISTERS] = GC_ROOM_MAX_REGISTERS,
+		[GC_NEED_SHARED] = GC_ROOM_MAX_SHARED,
+		[GC_NEED_BLOCKS] = GC_ROOM_MAX_BLOCKS,
 	};
 
 	if (problem->ntypes < 0 || problem->ntypes > GC_BATCH_MAX_TYPES ||
-		problem->max_items < 0 || problem->max_group < 0 ||
-		problem->max_group > GC_BATCH_MAX_GROUP || problem->effort < 0)
+		problem->max_items < 0 || problem->effort < 0)
 		return GC_BATCH_BAD_PROBLEM;
-	for (int r = 0; r < GC_NRES; r++)
+	for (int r = 0; r < GC_NEEDS; r++)
 	{
 		if (problem->capacity[r] < 0 || problem->capacity[r] > most[r])
 			return GC_BATCH_BAD_PROBLEM;
@@ -409,7 +408,7 @@ check(const GcBatchProblem *problem, GcBatchPlan *plan)
 		plan->offender = i;
 		if (type->demand < 0 || type->demand > GC_BATCH_MAX_DEMAND)
 			return GC_BATCH_BAD_TYPE;
-		for (int r = 0; r < GC_NRES; r++)
+		for (int r = 0; r < GC_NEEDS; r++)
 		{
 			if (type->need[r] < 0)
 				return GC_BATCH_BAD_TYPE;
@@ -418,49 +417,25 @@ check(const GcBatchProblem *problem, GcBatchPlan *plan)
 		if (!some && type->demand > 0)
 			return GC_BATCH_BAD_TYPE;
 	}
+	for (int i = 0; i < problem->ntypes; i++)
+	{
+		plan->offender = i;
+		if (problem->types[i].demand > 0 && !gc_needs_fit(problem->types[i].need, problem->capacity))
+			return GC_BATCH_TOO_LARGE;
+	}
 	plan->offender = -1;
 	return GC_BATCH_OK;
 }
 
-/* The smallest group of SMs that holds one item of every type. */
-static GcBatchStatus
-choose_group(const GcBatchProblem *problem, GcBatchPlan *plan)
-{
-	int			largest = problem->max_group > 0 ? problem->max_group : GC_BATCH_MAX_GROUP;
-
-	for (int i = 0; i < problem->ntypes; i++)
-	{
-		for (int r = 0; r < GC_NRES && problem->types[i].demand > 0; r++)
-		{
-			while (problem->types[i].need[r] > (int64_t) problem->capacity[r] * plan->group)
-			{
-				if (plan->group * 2 > largest)
-				{
-					plan->offender = i;
-					return GC_BATCH_TOO_LARGE;
-				}
-				plan->group *= 2;
-			}
-		}
-	}
-	return GC_BATCH_OK;
-}
-
-/* Set up the types with demand, and their needs of a unit. */
+/* Set up the types with demand. */
 static void
-set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
+set_up(const GcBatchProblem *problem, GcBatchWork *work)
 {
 	int64_t		capacity[GC_NROOM];
 	int64_t		need[GC_BATCH_MAX_TYPES][GC_NROOM];
-	static const int room[GC_NRES] = {
-		[GC_RES_WARPS] = GC_ROOM_WARPS,
-		[GC_RES_REGISTERS] = GC_ROOM_REGISTERS,
-		[GC_RES_SHARED] = GC_ROOM_SHARED,
-		[GC_RES_BLOCKS] = GC_ROOM_BLOCKS,
-	};
 
-	for (int r = 0; r < GC_NRES; r++)
-		capacity[room[r]] = (int64_t) problem->capacity[r] * group;
+	for (int r = 0; r < GC_NEEDS; r++)
+		capacity[r] = problem->capacity[r];
 	capacity[GC_ROOM_ITEMS] = problem->max_items > 0 && problem->max_items < GC_BATCH_MAX_ITEMS ?
 		problem->max_items : GC_BATCH_MAX_ITEMS;
 	work->n = 0;
@@ -468,8 +443,8 @@ set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
 	{
 		if (problem->types[i].demand == 0)
 			continue;
-		for (int r = 0; r < GC_NRES; r++)
-			need[work->n][room[r]] = problem->types[i].need[r];
+		for (int r = 0; r < GC_NEEDS; r++)
+			need[work->n][r] = problem->types[i].need[r];
 		need[work->n][GC_ROOM_ITEMS] = 1;
 		work->demand[work->n] = problem->types[i].demand;
 		work->type[work->n++] = i;
@@ -518,14 +493,11 @@ gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work, GcBatchPlan *pla
 	GcBatchStatus status;
 
 	memset(plan, 0, offsetof(GcBatchPlan, pattern));
-	plan->group = 1;
 	plan->offender = -1;
 	status = check(problem, plan);
-	if (status == GC_BATCH_OK)
-		status = choose_group(problem, plan);
 	if (status != GC_BATCH_OK)
 		return status;
-	set_up(problem, plan->group, work);
+	set_up(problem, work);
 	if (work->n == 0)
 	{
 		plan->proven = true;

@@ -38,10 +38,10 @@ pack(const int64_t *amount)
 {
 	GcKnapsackRoom room;
 
-	room.a = (uint64_t) amount[GC_ROOM_REGISTERS] |
-		(uint64_t) amount[GC_ROOM_BLOCKS] << SHIFT_BLOCKS |
-		(uint64_t) amount[GC_ROOM_WARPS] << SHIFT_WARPS;
-	room.b = (uint64_t) amount[GC_ROOM_SHARED] |
+	room.a = (uint64_t) amount[GC_NEED_REGISTERS] |
+		(uint64_t) amount[GC_NEED_BLOCKS] << SHIFT_BLOCKS |
+		(uint64_t) amount[GC_NEED_WARPS] << SHIFT_WARPS;
+	room.b = (uint64_t) amount[GC_NEED_SHARED] |
 		(uint64_t) amount[GC_ROOM_ITEMS] << SHIFT_ITEMS;
 	return room;
 }

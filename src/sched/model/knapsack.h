@@ -24,16 +24,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "occupancy.h"
+
 #define GC_KNAPSACK_MAX		64	/* types of items */
 
-/* The resources of a unit that a batch shares, in the order in which the functions below take them. */
+/* A batch has room for so much of each resource (GC_NEED_WARPS and so on), and for so many items. */
 enum
 {
-	GC_ROOM_WARPS,
-	GC_ROOM_REGISTERS,
-	GC_ROOM_SHARED,
-	GC_ROOM_BLOCKS,
-	GC_ROOM_ITEMS,
+	GC_ROOM_ITEMS = GC_NEEDS,
 	GC_NROOM
 };
 

@@ -502,7 +502,7 @@ static void
 start_batches(Stage *st, const int *pick, int n)
 {
 	GcBatchPlan *plan = &st->work->plan;
-	GcBatchProblem problem = {.types = st->work->type,.max_items = GC_KERNEL_MAX,.max_group = 1};
+	GcBatchProblem problem = {.types = st->work->type,.max_items = GC_KERNEL_MAX};
 	int			room[GC_NEEDS];
 	int			of[GC_MAX_CANDIDATES];
 	int			batch[GC_MAX_CANDIDATES];
