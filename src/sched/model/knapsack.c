@@ -26,11 +26,8 @@
 
 #define EPS_VALUE	1e-12		/* an item worth less than this is left out */
 
-/* A relaxation that ignored a resource would let items be free. */
-#define LEAST_MULTIPLIER	0.02
-
-/* How far a multiplier follows the use of its resource. */
-#define ADJUST				1.0
+/* The least part of a resource in the weights.  A relaxation that ignored a resource would let items be free. */
+#define LEAST_PART	0.02
 
 /* Amounts in two words, so that a comparison of all is two subtractions. */
 static GcKnapsackRoom
@@ -60,36 +57,19 @@ take(GcKnapsackRoom *room, GcKnapsackRoom need)
 	return true;
 }
 
-/* Multipliers of sum 1, none of them near 0. */
+/* The items' weights: shares of all resources, with more of those that all items use most. */
 static void
-normalise(double *multiplier)
+weigh(GcKnapsack *ks, const double use[GC_NROOM])
 {
 	double		sum = 0;
 
 	for (int r = 0; r < GC_NROOM; r++)
-		sum += multiplier[r];
-	if (!(sum > 0))
-	{
-		for (int r = 0; r < GC_NROOM; r++)
-			multiplier[r] = 1.0 / GC_NROOM;
-		return;
-	}
-	for (int r = 0; r < GC_NROOM; r++)
-		multiplier[r] = LEAST_MULTIPLIER +
-			(1.0 - GC_NROOM * LEAST_MULTIPLIER) * multiplier[r] / sum;
-}
-
-/* The items' weights under the present multipliers. */
-static void
-weigh(GcKnapsack *ks)
-{
+		sum += use[r] * use[r];
 	for (int i = 0; i < ks->n; i++)
 	{
-		double		weight = 0;
-
+		ks->weight[i] = 0;
 		for (int r = 0; r < GC_NROOM; r++)
-			weight += ks->multiplier[r] * ks->share[i][r];
-		ks->weight[i] = weight;
+			ks->weight[i] += ks->share[i][r] * (LEAST_PART + (1.0 - GC_NROOM * LEAST_PART) * use[r] * use[r] / sum);
 	}
 }
 
@@ -121,10 +101,7 @@ gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
 		}
 		ks->fit[i] = (int) fit;
 	}
-	for (int r = 0; r < GC_NROOM; r++)
-		ks->multiplier[r] = use[r] * use[r];
-	normalise(ks->multiplier);
-	weigh(ks);
+	weigh(ks, use);
 }
 
 /*
@@ -234,38 +211,6 @@ most_valuable(const GcKnapsack *ks, uint64_t fits, double left, bool *last)
 	return which;
 }
 
-/*
- * Raise the multipliers of resources of which the relaxation would take too much, and lower the
- * others.  Returns the relaxation's value.
- */
-static double
-adjust(GcKnapsack *ks)
-{
-	double		use[GC_NROOM] = {0};
-	double		left = 1.0;
-	double		value = 0;
-
-	for (int k = 0; k < ks->nactive && left > 0; k++)
-	{
-		double		part = ks->all_load[k] <= left ? ks->limit[k] : left / ks->load[k];
-		const double *share = ks->share[ks->order[k]];
-
-		for (int r = 0; r < GC_NROOM; r++)
-			use[r] += part * share[r];
-		value += part * ks->value[k];
-		left -= part * ks->load[k];
-	}
-	for (int r = 0; r < GC_NROOM; r++)
-	{
-		double		factor = 1.0 + ADJUST * (use[r] - 1.0);
-
-		ks->multiplier[r] *= factor < 2.0 ? factor : 2.0;
-	}
-	normalise(ks->multiplier);
-	weigh(ks);
-	return value;
-}
-
 /* Keep the pattern of the present branch, with one more item (-1: none). */
 static void
 record(const GcKnapsack *ks, int depth, int more, GcKnapsackResult *result)
@@ -351,10 +296,8 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 				   int patience, int max_steps, GcKnapsackResult *result)
 {
 	KnapsackSearch s = {.room = ks->capacity,.best = threshold,.left = 1.0 + 1e-9};
-	double		bound;
 
 	arrange(ks, value, limit);
-	bound = threshold > 0 ? adjust(ks) * (1.0 + 1e-9) : INFINITY;
 	s.candidates = ks->nactive < 64 ? (UINT64_C(1) << ks->nactive) - 1 : ~UINT64_C(0);
 	result->found = false;
 	result->complete = true;
@@ -372,7 +315,7 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 	}
 	result->value = s.best;
 	result->steps = s.steps;
-	result->upper = result->complete || bound < s.best ? s.best : bound;
+	result->upper = result->complete ? s.best : INFINITY;
 }
 
 void

@@ -10,9 +10,8 @@
  *
  * The paper solves it by dynamic programming in O(n W R S).  Here it is a depth-first
  * branch and bound: a batch holds few items, so that a good bound leaves little to search.
- * The bound comes from a relaxation to one resource, in which the resources are added up
- * with multipliers.  The multipliers are adjusted from search to search, since successive
- * prices are much alike.
+ * The bound comes from a relaxation to one resource, in which the resources are added up,
+ * scarce ones with more weight.
  *
  * Pure C, like all of sched/.  Everything is in the caller's GcKnapsack.
  *
@@ -63,8 +62,7 @@ typedef struct GcKnapsack
 	GcKnapsackRoom need[GC_KNAPSACK_MAX];
 	int			fit[GC_KNAPSACK_MAX];	/* most of one type in a batch, at most 65535 */
 	double		share[GC_KNAPSACK_MAX][GC_NROOM];	/* need / capacity, 0 .. 1 */
-	double		multiplier[GC_NROOM];	/* of the relaxation; they add up to 1 */
-	double		weight[GC_KNAPSACK_MAX];	/* sum of multiplier * share */
+	double		weight[GC_KNAPSACK_MAX];	/* weighted sum of shares */
 
 	/* The items of the search under way, best value per weight first. */
 	int			nactive;
@@ -101,8 +99,7 @@ extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int64_t (*need)
 /*
  * The pattern worth most at value[i], with at most limit[i] of type i, if it is worth more
  * than threshold.  Types of value 0 or less are left out.  Once a pattern is found, the
- * search may end after `patience` steps; it always ends after max_steps.  With a threshold
- * of 0, multipliers are not adjusted, and an incomplete search proves no upper value.
+ * search may end after `patience` steps; it always ends after max_steps, and then proves no upper value.
  */
 extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const int *limit,
 							   double threshold, int patience, int max_steps,
