@@ -214,41 +214,20 @@ keep(GcBatchWork *work)
  * First-fit decreasing and the bound of single resources
  */
 
-/* Types in falling order of key. */
-static void
-sort_order(GcBatchWork *work, const double *key)
+/* First-fit decreasing, by the types' weights. */
+static bool
+first_fit(GcBatchWork *work)
 {
+	const double *weight = work->knapsack.weight;
+
 	for (int i = 0; i < work->n; i++)
 	{
 		int			at = i;
 
-		for (; at > 0 && key[work->order[at - 1]] < key[i]; at--)
+		for (; at > 0 && weight[work->order[at - 1]] < weight[i]; at--)
 			work->order[at] = work->order[at - 1];
 		work->order[at] = i;
 	}
-}
-
-/*
- * First-fit decreasing in two orders: by each type's largest share of a resource, and by its shares
- * weighted with the scarcity of the resources.
- */
-static bool
-first_fit(GcBatchWork *work)
-{
-	double		key[GC_BATCH_MAX_TYPES];
-
-	for (int i = 0; i < work->n; i++)
-	{
-		key[i] = 0;
-		for (int r = 0; r < GC_NROOM; r++)
-			key[i] = work->knapsack.share[i][r] > key[i] ? work->knapsack.share[i][r] : key[i];
-	}
-	sort_order(work, key);
-	trial_start(work, &work->trial);
-	trial_first_fit(work, &work->trial);
-	if (keep(work))
-		return true;
-	sort_order(work, work->knapsack.weight);
 	trial_start(work, &work->trial);
 	trial_first_fit(work, &work->trial);
 	return keep(work);

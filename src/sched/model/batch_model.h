@@ -97,7 +97,7 @@ typedef struct GcBatchTrial
 	uint16_t	count[GC_BATCH_MAX_PATTERNS][GC_BATCH_MAX_TYPES];
 } GcBatchTrial;
 
-/* The work space of a call (about 150 kB, aligned as its type says); nothing in it matters between calls. */
+/* The work space of a call (about 150 kB); nothing in it matters between calls. */
 typedef struct GcBatchWork
 {
 	int			n;				/* types with demand */
