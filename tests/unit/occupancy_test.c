@@ -243,10 +243,10 @@ test_paper(void)
 	is(gc_occupancy(p, kernels[A].registers, 1024, 0), 2, "two blocks of A");
 	is(gc_occupancy(p, kernels[B].registers, 1024, 0), 1, "one block of B");
 
-	gc_block_needs(p, kernels[A].registers, 1024, 0, need);
+	gc_blocks_need(p, kernels[A].registers, 1024, 0, 1, need);
 	is(need[GC_NEED_REGISTERS], 16384, "A takes 16384 registers");
 	is(need[GC_NEED_WARPS], 32, "A takes 32 warps");
-	gc_block_needs(p, kernels[B].registers, 1024, 0, need);
+	gc_blocks_need(p, kernels[B].registers, 1024, 0, 1, need);
 	is(need[GC_NEED_REGISTERS], 40960, "B takes 40960 registers");
 	gc_blocks_need(p, kernels[D].registers, 256, 0, 5, need);
 	is(need[GC_NEED_REGISTERS], 61440, "five blocks of D take 61440 registers");
@@ -273,7 +273,7 @@ test_bad(void)
 	const GcProfile *h = gc_profile_known("H200");
 
 	is(gc_occupancy(&none, 32, 32, 0), 0, "a device without anything holds nothing");
-	ok(!gc_block_needs(&none, 32, 32, 0, need) && need[GC_NEED_WARPS] == INT_MAX, "and needs do not fit");
+	ok(!gc_blocks_need(&none, 32, 32, 0, 1, need) && need[GC_NEED_WARPS] == INT_MAX, "and needs do not fit");
 	gc_sm_limits(&none, limit);
 	ok(limit[GC_NEED_WARPS] == 0 && limit[GC_NEED_SHARED] == 0, "it has nothing to give");
 

@@ -115,13 +115,6 @@ gc_blocks_need(const GcProfile *p, int registers, int threads, int64_t shared_by
 }
 
 bool
-gc_block_needs(const GcProfile *p, int registers, int threads, int64_t shared_bytes,
-			   int need[GC_NEEDS])
-{
-	return gc_blocks_need(p, registers, threads, shared_bytes, 1, need);
-}
-
-bool
 gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS])
 {
 	for (int i = 0; i < GC_NEEDS; i++)
@@ -142,7 +135,7 @@ gc_occupancy(const GcProfile *p, int registers, int threads, int64_t shared_byte
 	int64_t		blocks;
 	int64_t		n;
 
-	if (!gc_block_needs(p, registers, threads, shared_bytes, need))
+	if (!gc_blocks_need(p, registers, threads, shared_bytes, 1, need))
 		return 0;
 	if (p->serial_blocks)
 		return 1;

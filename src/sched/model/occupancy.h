@@ -58,10 +58,6 @@ extern void gc_sm_limits(const GcProfile *profile, int limit[GC_NEEDS]);
 extern bool gc_blocks_need(const GcProfile *profile, int registers, int threads,
 						   int64_t shared_bytes, int blocks, int need[GC_NEEDS]);
 
-/* Resources of one block of a kernel. */
-extern bool gc_block_needs(const GcProfile *profile, int registers, int threads,
-						   int64_t shared_bytes, int need[GC_NEEDS]);
-
 /* Are all needs at most the resources that are free? */
 extern bool gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS]);
 
