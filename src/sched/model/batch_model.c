@@ -364,19 +364,12 @@ round_master(GcBatchWork *work)
 static GcBatchStatus
 check(const GcBatchProblem *problem, GcBatchPlan *plan)
 {
-	static const int64_t most[GC_NEEDS] = {
-		[GC_NEED_WARPS] = GC_ROOM_MAX_WARPS,
-		[GC_NEED_REGISTERS] = GC_ROOM_MAX_REGISTERS,
-		[GC_NEED_SHARED] = GC_ROOM_MAX_SHARED,
-		[GC_NEED_BLOCKS] = GC_ROOM_MAX_BLOCKS,
-	};
-
 	if (problem->ntypes < 0 || problem->ntypes > GC_BATCH_MAX_TYPES ||
 		problem->max_items < 0 || problem->effort < 0)
 		return GC_BATCH_BAD_PROBLEM;
 	for (int r = 0; r < GC_NEEDS; r++)
 	{
-		if (problem->capacity[r] < 0 || problem->capacity[r] > most[r])
+		if (problem->capacity[r] < 0)
 			return GC_BATCH_BAD_PROBLEM;
 	}
 	for (int i = 0; i < problem->ntypes; i++)
@@ -410,8 +403,8 @@ check(const GcBatchProblem *problem, GcBatchPlan *plan)
 static void
 set_up(const GcBatchProblem *problem, GcBatchWork *work)
 {
-	int64_t		capacity[GC_NROOM];
-	int64_t		need[GC_BATCH_MAX_TYPES][GC_NROOM];
+	int			capacity[GC_NROOM];
+	int			need[GC_BATCH_MAX_TYPES][GC_NROOM];
 
 	for (int r = 0; r < GC_NEEDS; r++)
 		capacity[r] = problem->capacity[r];

@@ -3,10 +3,6 @@
  * knapsack.c
  *	  Pricing by branch and bound: see knapsack.h.
  *
- * The most frequent question is whether an item still fits.  So the rest of all
- * resources is in two words.  Each resource has a field below a guard bit that is set.  To
- * take an item is two subtractions; an item that does not fit borrows a guard bit.
- *
  * Pure functions; the work space is the caller's.
  *
  *-------------------------------------------------------------------------
@@ -16,44 +12,37 @@
 #include <math.h>
 #include <string.h>
 
-#define SHIFT_BLOCKS	27		/* registers are below */
-#define SHIFT_WARPS		44
-#define SHIFT_ITEMS		32		/* shared memory is below */
-
-#define GUARD_A \
-	((UINT64_C(1) << 26) | (UINT64_C(1) << (SHIFT_BLOCKS + 16)) | (UINT64_C(1) << (SHIFT_WARPS + 16)))
-#define GUARD_B		((UINT64_C(1) << 31) | (UINT64_C(1) << (SHIFT_ITEMS + 16)))
-
 #define EPS_VALUE	1e-12		/* an item worth less than this is left out */
 
 /* The least part of a resource in the weights.  A relaxation that ignored a resource would let items be free. */
 #define LEAST_PART	0.02
 
-/* Amounts in two words, so that a comparison of all is two subtractions. */
-static GcKnapsackRoom
-pack(const int64_t *amount)
+/* Add an item's needs to the room `times` times (-1: subtract them). */
+static inline void
+give_back(GcKnapsackRoom *room, const GcKnapsackRoom *need, int times)
 {
-	GcKnapsackRoom room;
+	for (int r = 0; r < GC_NROOM; r++)
+		room->amount[r] += times * need->amount[r];
+}
 
-	room.a = (uint64_t) amount[GC_NEED_REGISTERS] |
-		(uint64_t) amount[GC_NEED_BLOCKS] << SHIFT_BLOCKS |
-		(uint64_t) amount[GC_NEED_WARPS] << SHIFT_WARPS;
-	room.b = (uint64_t) amount[GC_NEED_SHARED] |
-		(uint64_t) amount[GC_ROOM_ITEMS] << SHIFT_ITEMS;
-	return room;
+/* Does an item fit into the room? */
+static inline bool
+fits_into(const GcKnapsackRoom *need, const GcKnapsackRoom *room)
+{
+	bool		fits = true;
+
+	for (int r = 0; r < GC_NROOM; r++)
+		fits &= need->amount[r] <= room->amount[r];
+	return fits;
 }
 
 /* Take one item out of the room; false, and nothing done, if it does not fit. */
 static inline bool
-take(GcKnapsackRoom *room, GcKnapsackRoom need)
+take(GcKnapsackRoom *room, const GcKnapsackRoom *need)
 {
-	uint64_t	a = room->a - need.a;
-	uint64_t	b = room->b - need.b;
-
-	if ((a & GUARD_A) != GUARD_A || (b & GUARD_B) != GUARD_B)
+	if (!fits_into(need, room))
 		return false;
-	room->a = a;
-	room->b = b;
+	give_back(room, need, -1);
 	return true;
 }
 
@@ -74,20 +63,18 @@ weigh(GcKnapsack *ks, const double use[GC_NROOM])
 }
 
 void
-gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
-				  const int64_t *capacity, const int *demand)
+gc_knapsack_start(GcKnapsack *ks, int n, const int (*need)[GC_NROOM],
+				  const int *capacity, const int *demand)
 {
 	double		use[GC_NROOM] = {0};
 
 	ks->n = n;
-	ks->capacity = pack(capacity);
-	ks->capacity.a |= GUARD_A;
-	ks->capacity.b |= GUARD_B;
+	memcpy(ks->capacity.amount, capacity, sizeof(ks->capacity.amount));
 	for (int i = 0; i < n; i++)
 	{
-		int64_t		fit = UINT16_MAX;
+		int			fit = UINT16_MAX;
 
-		ks->need[i] = pack(need[i]);
+		memcpy(ks->need[i].amount, need[i], sizeof(ks->need[i].amount));
 		ks->order[i] = i;
 		for (int r = 0; r < GC_NROOM; r++)
 		{
@@ -99,7 +86,7 @@ gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
 			if (capacity[r] / need[i][r] < fit)
 				fit = capacity[r] / need[i][r];
 		}
-		ks->fit[i] = (int) fit;
+		ks->fit[i] = fit;
 	}
 	weigh(ks, use);
 }
@@ -150,19 +137,17 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 	}
 }
 
-/* The candidates that fit the room.  Without a branch, since none could be predicted. */
+/* The candidates that fit the room. */
 static inline uint64_t
-fitting(const GcKnapsack *ks, uint64_t candidates, GcKnapsackRoom room)
+fitting(const GcKnapsack *ks, uint64_t candidates, const GcKnapsackRoom *room)
 {
 	uint64_t	fits = 0;
 
 	for (; candidates != 0; candidates &= candidates - 1)
 	{
 		int			k = __builtin_ctzll(candidates);
-		uint64_t	a = ~(room.a - ks->room[k].a) & GUARD_A;
-		uint64_t	b = ~(room.b - ks->room[k].b) & GUARD_B;
 
-		fits |= (uint64_t) ((a | b) == 0) << k;
+		fits |= (uint64_t) fits_into(&ks->room[k], room) << k;
 	}
 	return fits;
 }
@@ -247,7 +232,7 @@ descend(GcKnapsack *ks, KnapsackSearch *s, GcKnapsackResult *result)
 		int			most;
 		bool		last;
 
-		s->candidates = fitting(ks, s->candidates, s->room);
+		s->candidates = fitting(ks, s->candidates, &s->room);
 		if (s->worth + bound_of(ks, s->candidates, s->left) <= s->best)
 			return;
 		most = most_valuable(ks, s->candidates, s->left, &last);
@@ -263,7 +248,7 @@ descend(GcKnapsack *ks, KnapsackSearch *s, GcKnapsackResult *result)
 			return;
 		}
 		k = __builtin_ctzll(s->candidates);
-		while (n < ks->limit[k] && take(&s->room, ks->room[k]))
+		while (n < ks->limit[k] && take(&s->room, &ks->room[k]))
 			n++;
 		s->candidates &= s->candidates - 1;
 		b = &ks->branch[s->depth++];
@@ -282,8 +267,7 @@ climb(GcKnapsack *ks, KnapsackSearch *s)
 {
 	GcKnapsackBranch *b = &ks->branch[s->depth - 1];
 
-	s->room.a += ks->room[b->item].a;
-	s->room.b += ks->room[b->item].b;
+	give_back(&s->room, &ks->room[b->item], 1);
 	s->worth -= ks->value[b->item];
 	s->left += ks->load[b->item];
 	s->candidates = b->candidates;
@@ -327,16 +311,13 @@ gc_knapsack_fill(const GcKnapsack *ks, const int *order, int norder, const int *
 	for (int i = 0; i < ks->n; i++)
 	{
 		if (count[i] > 0)
-		{
-			room.a -= count[i] * ks->need[i].a;
-			room.b -= count[i] * ks->need[i].b;
-		}
+			give_back(&room, &ks->need[i], -count[i]);
 	}
 	for (int k = 0; k < norder; k++)
 	{
 		int			i = order[k];
 
-		while (count[i] < limit[i] && take(&room, ks->need[i]))
+		while (count[i] < limit[i] && take(&room, &ks->need[i]))
 			count[i]++;
 	}
 }

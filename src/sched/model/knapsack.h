@@ -34,17 +34,10 @@ enum
 	GC_NROOM
 };
 
-/* Largest capacities that fit the packed words below. */
-#define GC_ROOM_MAX_WARPS		65535
-#define GC_ROOM_MAX_BLOCKS		65535
-#define GC_ROOM_MAX_REGISTERS	((1 << 26) - 1)
-#define GC_ROOM_MAX_SHARED		((1u << 31) - 1)
-
-/* All resources of an item or of a batch in two words; a guard bit above each. */
+/* All resources of an item or of a batch. */
 typedef struct GcKnapsackRoom
 {
-	uint64_t	a;				/* registers, blocks, warps */
-	uint64_t	b;				/* shared memory, items */
+	int			amount[GC_NROOM];
 } GcKnapsackRoom;
 
 /* One level of the search: `taken` items of one type, and the types that may come after it. */
@@ -89,12 +82,12 @@ typedef struct GcKnapsackResult
 } GcKnapsackResult;
 
 /*
- * need[i][r] and capacity[r], in any units, 0 <= need[i][r] <= capacity[r] <= the
- * limits above, some need of every item above 0.  demand[i]: the number of items of type i,
+ * need[i][r] and capacity[r], in any units, 0 <= need[i][r] <= capacity[r], some need of every
+ * item above 0.  demand[i]: the number of items of type i,
  * for a first guess at which resource is scarce.
  */
-extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int64_t (*need)[GC_NROOM],
-							  const int64_t *capacity, const int *demand);
+extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int (*need)[GC_NROOM],
+							  const int *capacity, const int *demand);
 
 /*
  * The pattern worth most at value[i], with at most limit[i] of type i, if it is worth more
