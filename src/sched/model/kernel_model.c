@@ -191,62 +191,24 @@ least_needs(const GcKernelOptions *options, int least[GC_NEEDS])
 	}
 }
 
-/*
- * Remove options that leave too little for the other items, until no such option is left.  False if
- * the items cannot fit.
- */
+/* Can the items fit, as far as the least that each takes of each resource says? */
 static bool
-remove_hopeless(GcKernelWork *work, int n, const int free[GC_NEEDS])
+may_fit(const GcKernelWork *work, int n, const int free[GC_NEEDS])
 {
-	int			least[GC_KERNEL_MAX][GC_NEEDS];
 	int64_t		sum[GC_NEEDS] = {0};
-	bool		again = true;
 
 	for (int i = 0; i < n; i++)
 	{
+		int			least[GC_NEEDS];
+
 		if (work->options[i].n == 0)
 			return false;
-		least_needs(&work->options[i], least[i]);
-		for (int k = 0; k < GC_NEEDS; k++)
-			sum[k] += least[i][k];
-	}
-	while (again)
-	{
-		again = false;
+		least_needs(&work->options[i], least);
 		for (int k = 0; k < GC_NEEDS; k++)
 		{
+			sum[k] += least[k];
 			if (sum[k] > free[k])
 				return false;
-		}
-		for (int i = 0; i < n; i++)
-		{
-			GcKernelOptions *options = &work->options[i];
-			int			room[GC_NEEDS];
-			int			left = 0;
-
-			if (options->n == 1)
-				continue;
-			for (int k = 0; k < GC_NEEDS; k++)
-				room[k] = (int) (free[k] - (sum[k] - least[i][k]));
-			for (int j = 0; j < options->n; j++)
-			{
-				if (!gc_needs_fit(options->option[j].need, room))
-					continue;
-				if (left < j)
-					options->option[left] = options->option[j];
-				left++;
-			}
-			if (left == options->n)
-				continue;
-			if (left == 0)
-				return false;
-			options->n = left;
-			for (int k = 0; k < GC_NEEDS; k++)
-				sum[k] -= least[i][k];
-			least_needs(options, least[i]);
-			for (int k = 0; k < GC_NEEDS; k++)
-				sum[k] += least[i][k];
-			again = true;
 		}
 	}
 	return true;
@@ -389,7 +351,7 @@ plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *ite
 		return GC_KERNEL_INFEASIBLE;
 	for (int i = 0; i < n; i++)
 		item_options(profile, &items[i], free, &work->options[i]);
-	if (!remove_hopeless(work, n, free))
+	if (!may_fit(work, n, free))
 		return GC_KERNEL_INFEASIBLE;
 	open_items(work, n, free);
 	return cheapest_fit(work, n, free) ? GC_KERNEL_OPTIMAL : search(work);
