@@ -286,9 +286,8 @@ enough(double objective, double worth)
 
 /*
  * Column generation (Li, Tu, Zeng 2019, algorithm 2).  Any prices, divided by the value of the best
- * pattern, are feasible duals, so that every pricing proves a bound (Farley's).  A pricing that was
- * cut short proves one by the value that no pattern can exceed.  Returns whether the LP was solved to
- * its end; work->value then has its prices.
+ * pattern, are feasible duals.  So every pricing that is not cut short proves a bound (Farley's).
+ * Returns whether the LP was solved to its end; work->value then has its prices.
  */
 static bool
 generate(GcBatchWork *work, bool full)
