@@ -156,20 +156,10 @@ static bool
 place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
 			   GcDecideWork *work)
 {
-	int			fits = LEAST_PART;
-	int			fails = -1;
-
 	if (!place(s, pick, n, LEAST_PART, room, work))
 		return false;
-	while (fits - fails > 1)
-	{
-		int			part = (fits + fails) / 2;
-
-		if (place(s, pick, n, part, room, work))
-			fits = part;
-		else
-			fails = part;
-	}
+	for (int part = 0; part < LEAST_PART && !place(s, pick, n, part, room, work); part++)
+		;
 	return true;
 }
 
