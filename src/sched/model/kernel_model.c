@@ -272,8 +272,8 @@ write_plan(const GcProfile *p, int n, const GcKernelWork *work, GcKernelChoice *
 }
 
 /*
- * The least cost of items up to this one within so many blocks and warps, by the costs of those before it.  *which: this
- * item's option then.
+ * The least cost of items up to this one within so many blocks and warps, by the costs of those before it.  *which:
+ * this item's option then.
  */
 static int32_t
 cheapest_within(const GcKernelOptions *options, const int least[GC_NEEDS], const int32_t *before, int width,

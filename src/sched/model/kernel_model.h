@@ -74,7 +74,7 @@ typedef enum GcKernelStatus
 #define GC_KERNEL_OPTIONS		16		/* of one item */
 
 /*
- * Cells of all layers: (m + 1) (B - m + 1) (W - m + 1) for m items.  Each of these takes one block and one warp at least.
+ * Cells of all layers: (m + 1) (B - m + 1) (W - m + 1) for m items, each of which takes one block and warp at least.
  * At most 14,560, for m = 13.
  */
 #define GC_KERNEL_CELLS			14592
