@@ -475,17 +475,13 @@ gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work, GcBatchPlan *pla
 		plan->lp_solved = true;
 		return GC_BATCH_OK;
 	}
-	plan->steps = work->effort;
 	volume_bound(work);
 	if (!first_fit(work) || problem->full_lp)
 	{
 		plan->lp_solved = generate(work, problem->full_lp);
-		plan->columns = work->lp.ncolumns;
-		plan->pivots = work->lp.pivots;
 		if (work->best.batches > work->target)
 			round_master(work);
 	}
-	plan->steps -= work->effort;
 	plan->lp_bound = work->bound;
 	plan->proven = work->best.batches <= work->target;
 	emit(problem, work, plan);

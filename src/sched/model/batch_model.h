@@ -71,9 +71,6 @@ typedef struct GcBatchPlan
 	bool		proven;			/* batches == ceil(lp_bound): no plan has fewer */
 	bool		lp_solved;		/* lp_bound is the LP's own optimum */
 	double		lp_bound;		/* proven: no plan has fewer batches than this */
-	int			columns;		/* patterns that the master knew at the end */
-	int			pivots;
-	int			steps;			/* effort spent */
 	int			offender;		/* type that the status is about, else -1 */
 	GcBatchPattern pattern[GC_BATCH_MAX_PATTERNS];
 } GcBatchPlan;
