@@ -123,7 +123,7 @@ plan_part(const Mix *m, const int *pick, const int *slot, int n, int batch, Benc
 		return false;
 	for (int i = 0; i < n; i++)
 		candidates[i] = item_of(m, pick[slot[i]]);
-	if (gc_kernel_plan(&bench_profile, NULL, candidates, n, &kernel_work, choice, NULL) > GC_KERNEL_FEASIBLE)
+	if (gc_kernel_plan(&bench_profile, NULL, candidates, n, &kernel_work, choice, NULL) != GC_KERNEL_OPTIMAL)
 		return false;
 	for (int i = 0; i < n; i++)
 	{
@@ -335,7 +335,7 @@ planned_batches(const Mix *m, int *pick, int n, int *batch)
 {
 	GcItemType	types[POOL_KERNELS];
 	int			limit[GC_NEEDS];
-	GcBatchProblem problem = {.ntypes = m->npool,.types = types,.max_items = MAX_BATCH,.max_group = 1};
+	GcBatchProblem problem = {.ntypes = m->npool,.types = types,.max_items = MAX_BATCH};
 	int			number = 0;
 	int			at = 0;
 

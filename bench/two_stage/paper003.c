@@ -500,8 +500,8 @@ choose_kernels(void)
 	{
 		snprintf(body, sizeof(body), "#define LIVE %d\n%s", lives[i], timed_body);
 		kernel_b = bench_kernel("timed B", 8, body);
-		fit = gc_block_needs(&bench_profile, kernel_a.info.registers, 1024, kernel_a.info.shared_static, one) &&
-			gc_block_needs(&bench_profile, kernel_b.info.registers, 1024, kernel_b.info.shared_static, other) &&
+		fit = gc_blocks_need(&bench_profile, kernel_a.info.registers, 1024, kernel_a.info.shared_static, 1, one) &&
+			gc_blocks_need(&bench_profile, kernel_b.info.registers, 1024, kernel_b.info.shared_static, 1, other) &&
 			gc_occupancy(&bench_profile, kernel_b.info.registers, 1024, kernel_b.info.shared_static) == 1;
 		for (int r = 0; r < GC_NEEDS && fit; r++)
 			fit = one[r] + other[r] <= limit[r];

@@ -132,16 +132,14 @@ measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 	for (int threads = 32; threads <= 1024 && !bench_late(from, budget); threads += 32)
 	{
 		u32			dynamic = (u32) (r->shared_fixed + r->shared_per_thread * threads);
-		GcDemand	demand = {.registers = k.info.registers,.max_threads = 1024,
-		.shared_bytes = dynamic + (u32) k.info.shared_static};
 		u64			blocks = (total + (u64) threads - 1) / (u64) threads;
-		int			coresident = gc_occupancy(&bench_profile, demand.registers, threads, (int64_t) demand.shared_bytes);
+		int			coresident = gc_occupancy(&bench_profile, k.info.registers, threads, dynamic + (int64_t) k.info.shared_static);
 		BenchLaunch l = {&k, &args, {(u32) blocks, (u32) threads, dynamic, 0}, 0};
 
 		if (coresident < 1)
 			continue;
-		load[n] = gc_running_load(&bench_profile, &demand, threads, (int64_t) blocks);
-		rounds[n] = (double) gc_running_rounds(&bench_profile, &demand, threads, (int64_t) blocks);
+		load[n] = (double) blocks / (coresident * bench_profile.sms);
+		rounds[n] = ceil(load[n]);
 		us[n] = bench_median_us(&l, 1, BENCH_ONE_STREAM, ROUND_RUNS);
 		bench_say("| %d | %llu | %d | %.2f | %.0f | %.0f |\n", threads, blocks, coresident, load[n], rounds[n], us[n]);
 		n++;

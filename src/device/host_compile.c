@@ -42,6 +42,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "write_all.h"
 
 /*-------------------------------------------------------------------------
  * The compiler
@@ -595,28 +596,13 @@ gc_host_compiler_free(HostCompiler *compiler)
 }
 
 /*-------------------------------------------------------------------------
- * Device "host": loading a compiled kernel's shared object from memory
+ * Loading a compiled kernel's shared object from memory
  *
  * dlopen wants a path.  A memfd has one, in /proc/self/fd.  It needs no room
  * on any disk and no directory where execution is allowed.  A temporary file
  * is used where memfds cannot be had or executed.
  *-------------------------------------------------------------------------
  */
-
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "write_all.h"
 
 /*
  * A path to the descriptor that was not used before.  dlopen compares paths

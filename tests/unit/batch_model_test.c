@@ -40,25 +40,18 @@ whole(double bound)
 	return (int) ceil(bound - 1e-5);
 }
 
-/* Amount of a resource for one batch. */
-static long
-capacity(const GcBatchProblem *problem, int resource)
-{
-	return (long) problem->capacity[resource] * plan.group;
-}
-
 static bool
 pattern_fits(const GcBatchProblem *problem, const uint16_t *count)
 {
 	long		items = 0;
 
-	for (int r = 0; r < GC_NRES; r++)
+	for (int r = 0; r < GC_NEEDS; r++)
 	{
 		long		need = 0;
 
 		for (int i = 0; i < problem->ntypes; i++)
 			need += (long) count[i] * problem->types[i].need[r];
-		if (need > capacity(problem, r))
+		if (need > problem->capacity[r])
 			return false;
 	}
 	for (int i = 0; i < problem->ntypes; i++)
@@ -148,33 +141,33 @@ exact(const GcBatchProblem *problem)
 
 /*
  * A random problem with at most max_items items.  Kinds: small whole numbers; shares of
- * an H200; one resource; items that need a group; few items to a batch.
+ * an H200; one resource; few items to a batch.
  */
 static GcBatchProblem
 random_problem(int max_types, int items)
 {
-	static const int h200[GC_NRES] = {64, 65536, 233472, 32};
+	static const int h200[GC_NEEDS] = {64, 65536, 233472, 32};
 	GcBatchProblem problem = {.ntypes = 1 + random_below(max_types),.types = types};
-	int			kind = random_below(5);
+	int			kind = random_below(4);
 
-	for (int r = 0; r < GC_NRES; r++)
+	for (int r = 0; r < GC_NEEDS; r++)
 		problem.capacity[r] = kind == 0 ? 5 + random_below(20) : h200[r];
 	for (int i = 0; i < problem.ntypes; i++)
 	{
-		int			size = 2 + random_below(kind == 4 ? 20 : 5);
+		int			size = 2 + random_below(kind == 3 ? 20 : 5);
 
-		for (int r = 0; r < GC_NRES; r++)
+		for (int r = 0; r < GC_NEEDS; r++)
 		{
-			int			need = random_below(problem.capacity[r] * (kind == 3 ? 2 : 1));
-			bool		large = random_below(GC_NRES) == r;
+			int			need = random_below(problem.capacity[r]);
+			bool		large = random_below(GC_NEEDS) == r;
 
-			types[i].need[r] = kind == 2 && r != GC_RES_SHARED ? 0 : 1 + need / (large ? 1 : size);
+			types[i].need[r] = kind == 2 && r != GC_NEED_SHARED ? 0 : 1 + need / (large ? 1 : size);
 		}
 		types[i].demand = 0;
 	}
 	for (int k = 0; k < items; k++)
 		types[random_below(problem.ntypes)].demand++;
-	if (kind == 4)
+	if (kind == 3)
 		problem.max_items = 1 + random_below(5);
 	return problem;
 }
@@ -188,7 +181,6 @@ exact_test(int instances)
 	int			far = 0;
 	int			optimal = 0;
 	int			false_proofs = 0;
-	int			groups = 0;
 	int			proven = 0;
 	const char *first = NULL;
 
@@ -211,7 +203,6 @@ exact_test(int instances)
 			first = first == NULL ? wrong : first;
 		}
 		least = exact(&problem);
-		groups += plan.group > 1;
 		impossible += plan.batches < least || plan.lp_bound > least + 1e-6;
 		far += plan.batches > least + 1;
 		optimal += plan.batches == least;
@@ -224,7 +215,6 @@ exact_test(int instances)
 	is(impossible, 0, "no plan is better than the optimum, no bound is above it");
 	is(far, 0, "no plan is more than one batch above the optimum");
 	is(false_proofs, 0, "what is called proven is the optimum");
-	ok(groups > instances / 20, "groups of SMs were met (%d times)", groups);
 	tap_note("%d of %d plans have the fewest batches (%.2f%%); %d are proven", optimal, instances,
 			 100.0 * optimal / instances, proven);
 	ok(optimal * 1000.0 >= instances * 999.0, "99.9%% of the plans have the fewest batches");
@@ -367,12 +357,12 @@ effort_test(int instances)
 static GcBatchProblem
 cutting(int length, int n, const int *item, const int *demand)
 {
-	GcBatchProblem problem = {.capacity = {0, 0, length, 0},.ntypes = n,.types = types,.max_group = 1};
+	GcBatchProblem problem = {.capacity = {0, 0, length, 0},.ntypes = n,.types = types};
 
 	memset(types, 0, sizeof(types));
 	for (int i = 0; i < n; i++)
 	{
-		types[i].need[GC_RES_SHARED] = item[i];
+		types[i].need[GC_NEED_SHARED] = item[i];
 		types[i].demand = demand[i];
 	}
 	return problem;
@@ -403,7 +393,7 @@ classic_test(void)
 	ok(plan.proven && plan_problem(&problem) == NULL, "so that this is proven");
 
 	/* No round-up property: the LP needs 4 batches, whole ones are 5. */
-	problem = (GcBatchProblem){.capacity = {64, 65536, 233472, 32},.ntypes = 5,.types = types,
+	problem = (GcBatchProblem){.capacity = {128, 131072, 466944, 64},.ntypes = 5,.types = types,
 	.full_lp = true};
 	types[0] = (GcItemType){{21, 22905, 409430, 3}, 2};
 	types[1] = (GcItemType){{14, 17356, 16697, 4}, 4};
@@ -465,11 +455,10 @@ classic_test(void)
 		int			pairs = 2 + random_below(7);
 		int			times = 1 + random_below(6);
 
-		problem = (GcBatchProblem){.capacity = {64, 65536, 233472, 32},.types = types,.ntypes = 2 * pairs,
-		.max_group = 1};
+		problem = (GcBatchProblem){.capacity = {64, 65536, 233472, 32},.types = types,.ntypes = 2 * pairs};
 		for (int k = 0; k < pairs; k++)
 		{
-			for (int r = 0; r < GC_NRES; r++)
+			for (int r = 0; r < GC_NEEDS; r++)
 			{
 				types[2 * k].need[r] = 1 + random_below(problem.capacity[r] - 1);
 				types[2 * k + 1].need[r] = problem.capacity[r] - types[2 * k].need[r];
@@ -510,24 +499,17 @@ bad_input_test(void)
 
 	problem.ntypes = 5;
 	many[0] = good;
-	for (int r = 0; r < GC_NRES; r++)
+	for (int r = 0; r < GC_NEEDS; r++)
 	{
 		many[3] = good;
-		many[3].need[r] = problem.capacity[r] * GC_BATCH_MAX_GROUP + 1;
-		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_TOO_LARGE && plan.offender == 3 &&
-		   plan.npatterns == 0, "type 3 fits no group, by resource %d", r);
-		many[3].need[r]--;
-		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_OK &&
-		   plan.group == GC_BATCH_MAX_GROUP && plan_problem(&problem) == NULL, "but just fits 8 SMs");
 		many[3].need[r] = problem.capacity[r] + 1;
-		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_OK && plan.group == 2,
-		   "or two, where that is enough");
-		problem.max_group = 1;
-		is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_TOO_LARGE, "unless groups are not allowed");
-		problem.max_group = 0;
+		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_TOO_LARGE && plan.offender == 3 &&
+		   plan.npatterns == 0, "type 3 does not fit, by resource %d", r);
 		many[3].demand = 0;
-		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_OK && plan.group == 1,
-		   "what is not wanted needs no group");
+		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_OK, "what is not wanted need not fit");
+		many[3] = good;
+		many[3].need[r] = problem.capacity[r];
+		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_OK && plan_problem(&problem) == NULL, "one that just fits");
 		many[3] = good;
 		many[3].need[r] = -1;
 		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_BAD_TYPE && plan.offender == 3,
@@ -541,14 +523,14 @@ bad_input_test(void)
 	many[3].demand = INT32_MAX;
 	is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_BAD_TYPE, "a demand beyond measure");
 	many[3] = good;
-	for (int r = 0; r < GC_NRES; r++)
+	for (int r = 0; r < GC_NEEDS; r++)
 	{
 		int			keep = problem.capacity[r];
 
 		problem.capacity[r] = -1;
 		is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_BAD_PROBLEM, "a capacity below 0");
 		problem.capacity[r] = INT32_MAX;
-		is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_BAD_PROBLEM, "a capacity beyond measure");
+		ok(gc_batch_plan(&problem, &work, &plan) == GC_BATCH_OK && plan_problem(&problem) == NULL, "a capacity beyond measure");
 		problem.capacity[r] = 0;
 		is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_TOO_LARGE, "a capacity of 0");
 		problem.capacity[r] = keep;
@@ -556,9 +538,6 @@ bad_input_test(void)
 	problem.max_items = -1;
 	is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_BAD_PROBLEM, "fewer than no items");
 	problem.max_items = 0;
-	problem.max_group = 9;
-	is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_BAD_PROBLEM, "too large a group");
-	problem.max_group = 0;
 	problem.effort = -1;
 	is(gc_batch_plan(&problem, &work, &plan), GC_BATCH_BAD_PROBLEM, "an effort below 0");
 	problem.effort = 0;
@@ -571,7 +550,7 @@ bad_input_test(void)
 	   "tiny items without number (%d batches)", plan.batches);
 	for (int i = 0; i < problem.ntypes; i++)
 	{
-		for (int r = 0; r < GC_NRES; r++)
+		for (int r = 0; r < GC_NEEDS; r++)
 		{
 			int			need = random_below(problem.capacity[r]);
 

@@ -39,7 +39,6 @@ chain(double rows, double one_in, int n, double table_bytes, double pass)
 	p.rows = rows;
 	p.vec = 16;
 	p.warps = 32;
-	p.cluster = 1;
 	p.nvector = 1;
 	p.vector[0] = (GcEdgeVectorStep) {.pass = 1 / one_in,.column_bytes = 4,.columns = 1};
 	p.nstages = n + 1;

@@ -290,7 +290,7 @@ check(const GcProfile *p, const int room[GC_NEEDS], const GcKernelItem *items, i
 	}
 
 	instances++;
-	if (status == GC_KERNEL_FEASIBLE || status == GC_KERNEL_UNKNOWN)
+	if (status == GC_KERNEL_UNKNOWN)
 		undecided++;
 	else if (isinf(best))
 		wrong = status != GC_KERNEL_INFEASIBLE;
@@ -305,6 +305,7 @@ check(const GcProfile *p, const int room[GC_NEEDS], const GcKernelItem *items, i
 	infeasible += isinf(best);
 	ignore[GC_NEED_REGISTERS] = true;
 	brute_force(p, room, items, n);
+	errors += status == GC_KERNEL_UNKNOWN && !(brute_best < best);
 	register_bound += isinf(best) && !isinf(brute_best);
 	register_dearer += !isinf(best) && brute_best < best - 1e-6;
 	ignore[GC_NEED_REGISTERS] = false;
@@ -321,7 +322,7 @@ report(const char *what, long least)
 	ok(errors == 0, "%s: the plan is brute force's in %ld instances", what, instances);
 	ok(theorem_errors == 0 && theorem_checks >= least,
 	   "%s: more warps than theorem 1 says gain nothing in %ld instances", what, theorem_checks);
-	is(undecided, 0, "none was too large to decide");
+	ok(undecided * 10 <= instances, "%ld were given up, whose cheapest plan has too many registers", undecided);
 	ok(feasible >= least && infeasible >= least, "%ld were feasible, %ld not", feasible, infeasible);
 	ok(register_bound >= least && shared_bound >= least,
 	   "%ld infeasible for their registers, %ld for their shared memory alone",
@@ -424,83 +425,27 @@ test_heavy(void)
 		}
 		status = gc_kernel_plan(p, NULL, items, n, &work, a, &t);
 		count[status]++;
-		if (status != GC_KERNEL_OPTIMAL && status != GC_KERNEL_FEASIBLE)
+		if (status != GC_KERNEL_OPTIMAL)
 			continue;
 		wrong += !plan_holds(p, room, items, n, a, &t);
 		memset(&work, 0x5a, sizeof(work));
 		wrong += gc_kernel_plan(p, NULL, items, n, &work, b, &u) != status ||
 			memcmp(a, b, sizeof(a[0]) * n) != 0;
-		if (status == GC_KERNEL_OPTIMAL)
-		{
-			status = gc_kernel_plan(p, NULL, items, n - 1, &work, b, &u);
-			wrong += status != GC_KERNEL_OPTIMAL && status != GC_KERNEL_FEASIBLE;
-			wrong += status == GC_KERNEL_OPTIMAL && u.need[GC_NEED_SHARED] > t.need[GC_NEED_SHARED];
-		}
+		status = gc_kernel_plan(p, NULL, items, n - 1, &work, b, &u);
+		wrong += status == GC_KERNEL_INFEASIBLE ||
+			(status == GC_KERNEL_OPTIMAL && u.need[GC_NEED_SHARED] > t.need[GC_NEED_SHARED]);
 	}
 	is(wrong, 0, "plans of large batches hold, and come again");
 	ok(count[GC_KERNEL_OPTIMAL] >= 100 && count[GC_KERNEL_INFEASIBLE] >= 100,
 	   "%ld large batches have an optimal plan, %ld none", count[GC_KERNEL_OPTIMAL],
 	   count[GC_KERNEL_INFEASIBLE]);
-	tap_note("%ld were given up with a plan, %ld without one", count[GC_KERNEL_FEASIBLE],
-			 count[GC_KERNEL_UNKNOWN]);
-}
-
-/*
- * Searches within a number of steps, drawn from next to none to more than enough: they never
- * take more, what they call a plan is one, and what they call optimal or infeasible is.
- */
-static void
-test_within(void)
-{
-	const GcProfile *p = gc_profile_known("H200");
-	long		count[GC_KERNEL_BAD_INPUT + 1] = {0};
-	long		wrong = 0;
-	long		over = 0;
-	int			room[GC_NEEDS];
-
-	gc_sm_limits(p, room);
-	for (int i = 0; i < 4000; i++)
-	{
-		GcKernelItem items[32];
-		GcKernelChoice c[32];
-		GcKernelTotals t;
-		GcKernelTotals best;
-		GcKernelStatus status;
-		GcKernelStatus exact;
-		int64_t		given = random_below(4) ? random_in(GC_KERNEL_LEAST_STEPS, 1500) : random_below(300);
-		int64_t		steps = given;
-		int			n = random_below(4) ? random_in(2, 6) : random_in(1, 32);
-
-		for (int j = 0; j < n; j++)
-			random_small(&items[j], p->max_warps * 3 / 4 / n);
-		gc_sm_limits(p, room);
-		room[GC_NEED_REGISTERS] = scarce_registers(p, items, n, room[GC_NEED_REGISTERS]);
-		exact = gc_kernel_plan(p, room, items, n, &work, c, &best);
-		memset(&work, 0x5a, sizeof(work));
-		status = gc_kernel_plan_within(p, room, items, n, &steps, &work, c, &t);
-		count[status]++;
-		over += steps < 0 || steps > given || (status == GC_KERNEL_UNKNOWN && steps == given && steps >= GC_KERNEL_LEAST_STEPS);
-		if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
-			wrong += !plan_holds(p, room, items, n, c, &t);
-		if (exact == GC_KERNEL_OPTIMAL)
-			wrong += status == GC_KERNEL_INFEASIBLE || (status == GC_KERNEL_OPTIMAL && t.need[GC_NEED_SHARED] != best.need[GC_NEED_SHARED]) ||
-				(status == GC_KERNEL_FEASIBLE && t.need[GC_NEED_SHARED] < best.need[GC_NEED_SHARED]);
-		else if (exact == GC_KERNEL_INFEASIBLE)
-			wrong += status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE;
-	}
-	is(wrong, 0, "within some steps, plans hold, and the best is the best");
-	is(over, 0, "and no more steps are taken");
-	ok(count[GC_KERNEL_OPTIMAL] > 100 &&
-	   count[GC_KERNEL_INFEASIBLE] > 100 && count[GC_KERNEL_UNKNOWN] > 100,
-	   "%ld are optimal, %ld plans, %ld infeasible, %ld unknown", count[GC_KERNEL_OPTIMAL],
-	   count[GC_KERNEL_FEASIBLE], count[GC_KERNEL_INFEASIBLE], count[GC_KERNEL_UNKNOWN]);
+	tap_note("%ld were given up", count[GC_KERNEL_UNKNOWN]);
 }
 
 int
 main(void)
 {
 	tap_start();
-	test_within();
 	test_heavy();
 	test_small();
 	test_real();

@@ -231,8 +231,8 @@ test_paper(void)
 	is(gc_warp_registers(p, 44), 48 * 32, "44 registers count as 48");
 	for (int i = 0; i < 4; i++)
 	{
-		double		got = 100 * gc_occupancy_fraction(p, kernels[i].registers,
-													  kernels[i].threads, kernels[i].shared);
+		double		got = 100.0 * gc_occupancy(p, kernels[i].registers, kernels[i].threads, kernels[i].shared) *
+			kernels[i].threads / (p->warp_size * p->max_warps);
 
 		ok(got > kernels[i].occupancy - 1 && got < kernels[i].occupancy + 1,
 		   "kernel %c: %.1f %% of the threads, the paper has %.0f %%", 'A' + i, got,
@@ -243,10 +243,10 @@ test_paper(void)
 	is(gc_occupancy(p, kernels[A].registers, 1024, 0), 2, "two blocks of A");
 	is(gc_occupancy(p, kernels[B].registers, 1024, 0), 1, "one block of B");
 
-	gc_block_needs(p, kernels[A].registers, 1024, 0, need);
+	gc_blocks_need(p, kernels[A].registers, 1024, 0, 1, need);
 	is(need[GC_NEED_REGISTERS], 16384, "A takes 16384 registers");
 	is(need[GC_NEED_WARPS], 32, "A takes 32 warps");
-	gc_block_needs(p, kernels[B].registers, 1024, 0, need);
+	gc_blocks_need(p, kernels[B].registers, 1024, 0, 1, need);
 	is(need[GC_NEED_REGISTERS], 40960, "B takes 40960 registers");
 	gc_blocks_need(p, kernels[D].registers, 256, 0, 5, need);
 	is(need[GC_NEED_REGISTERS], 61440, "five blocks of D take 61440 registers");
@@ -264,162 +264,18 @@ test_paper(void)
 }
 
 static void
-test_rounds(void)
-{
-	const GcProfile *p = gc_profile_known("GTX 680");
-	const GcProfile *h = gc_profile_known("H200");
-	GcDemand	d = {.registers = 11,.max_threads = 1024};
-	GcDemand	host = {.registers = 0,.max_threads = 1};
-	GcProfile	cpu = {.serial_blocks = true,.scalar = true,.shares_cpu = true,.sms = 4};
-	long		wrong = 0;
-
-	is(gc_running_rounds(p, &d, 1024, 16), 1, "two blocks on each of eight multiprocessors");
-	is(gc_running_rounds(p, &d, 1024, 17), 2, "one block more takes a second round");
-	ok(gc_running_load(p, &d, 1024, 24) == 1.5, "24 blocks are one round and a half");
-	is(gc_running_rounds(p, &d, 1024, 0), 0, "no blocks, no rounds");
-	is(gc_running_rounds(p, &d, 1024, -5), 0, "less than no blocks, no rounds");
-	is(gc_running_rounds(p, &d, 1025, 5), 0, "no rounds for too large a block");
-	is(gc_running_rounds(p, &d, 1024, INT64_MAX), INT64_MAX / 16 + 1, "any number of blocks");
-	d.max_threads = 512;
-	is(gc_running_rounds(p, &d, 1024, 5), 0, "nor for one larger than its kernel allows");
-	d.shared_bytes = UINT64_MAX;
-	is(gc_running_rounds(p, &d, 256, 5), 0, "nor with absurd shared memory");
-	is(gc_running_rounds(&cpu, &host, 1, 9), 3, "a CPU thread runs one block at a time");
-
-	/* The rounds never fall as blocks, registers or shared memory rise. */
-	d = (GcDemand) {.registers = 24,.max_threads = 1024};
-	for (int threads = 32; threads <= 1024; threads += 32)
-	{
-		int64_t		last = 0;
-
-		for (int blocks = 1; blocks < 20000; blocks += 61)
-		{
-			int64_t		n = gc_running_rounds(h, &d, threads, blocks);
-			double		load = gc_running_load(h, &d, threads, blocks);
-
-			wrong += n < last || n < load || n >= load + 1;
-			last = n;
-		}
-	}
-	is(wrong, 0, "rounds rise with blocks, and are the load rounded up");
-	wrong = 0;
-	for (int threads = 32; threads <= 1024; threads += 32)
-	{
-		int64_t		last = 0;
-
-		for (d.registers = 1; d.registers <= 64; d.registers++)
-		{
-			int64_t		n = gc_running_rounds(h, &d, threads, 5000);
-
-			wrong += n < last;
-			last = n;
-		}
-		d.registers = 24;
-		last = 0;
-		for (d.shared_bytes = 0; d.shared_bytes < 232448; d.shared_bytes += 999)
-		{
-			int64_t		n = gc_running_rounds(h, &d, threads, 5000);
-
-			wrong += n < last;
-			last = n;
-		}
-		d.shared_bytes = 0;
-	}
-	is(wrong, 0, "rounds rise with registers and with shared memory");
-}
-
-/* gc_best_block() against a look at every block size. */
-static void
-test_best(void)
-{
-	static const char *const names[] = {"GTX 680", "TITAN X", "H200"};
-	static const int64_t totals[] = {1, 31, 33, 1000, 4096, 65536, 100003, 1 << 20, 123456789};
-	long		tried = 0;
-	long		wrong = 0;
-	long		found = 0;
-	GcBlockChoice c;
-	GcDemand	d = {.registers = 32,.max_threads = 1024};
-	const GcProfile *h = gc_profile_known("H200");
-	GcProfile	cpu = {.serial_blocks = true,.scalar = true,.shares_cpu = true,.sms = 4};
-
-	for (int i = 0; i < 3; i++)
-	{
-		const GcProfile *p = gc_profile_known(names[i]);
-
-		for (int registers = 8; registers <= 72; registers += 8)
-		{
-			for (int shared = 0; shared < 60000; shared += 7000)
-			{
-				for (size_t t = 0; t < sizeof(totals) / sizeof(totals[0]); t++)
-				{
-					int64_t		best = INT64_MAX;
-					bool		got;
-
-					d = (GcDemand) {.registers = registers,.max_threads = 1024,
-						.shared_bytes = shared};
-					for (int threads = 32; threads <= 1024; threads += 32)
-					{
-						int64_t		n = gc_running_rounds(p, &d, threads,
-														  (totals[t] + threads - 1) / threads);
-
-						if (n > 0 && n < best)
-							best = n;
-					}
-					got = gc_best_block(p, &d, totals[t], &c);
-					tried++;
-					found += got;
-					if (got != (best != INT64_MAX))
-						wrong++;
-					else if (got)
-						wrong += c.rounds != best || c.threads % 32 != 0 ||
-							c.threads * c.blocks < totals[t] ||
-							c.threads * (c.blocks - 1) >= totals[t] ||
-							gc_running_rounds(p, &d, c.threads, c.blocks) != best ||
-							gc_occupancy(p, registers, c.threads, shared) != c.occupancy;
-				}
-			}
-		}
-	}
-	ok(wrong == 0 && found > 1000 && found < tried, "best of %ld grids, of which %ld can run",
-	   tried, found);
-
-	/* Ties. */
-	d = (GcDemand) {.registers = 32,.max_threads = 1024};
-	ok(gc_best_block(h, &d, 132 * 64, &c) && c.threads == 64 && c.blocks == 132,
-	   "a short grid spreads over all multiprocessors");
-	ok(gc_best_block(h, &d, 132 * 2048, &c) && c.threads == 1024 && c.rounds == 1,
-	   "of equal sizes the largest");
-	d.max_threads = 100;
-	ok(gc_best_block(h, &d, 1 << 20, &c) && c.threads <= 96, "the kernel's largest block");
-	d.max_threads = 31;
-	ok(!gc_best_block(h, &d, 1 << 20, &c), "no block of less than a warp");
-	d = (GcDemand) {.registers = 32,.max_threads = 1024};
-	ok(!gc_best_block(h, &d, 0, &c) && !gc_best_block(h, &d, -1, &c) &&
-	   !gc_best_block(h, &d, INT64_MAX, &c), "absurd numbers of threads");
-	d.registers = 256;
-	ok(!gc_best_block(h, &d, 1000, &c), "too many registers");
-	d.registers = 32;
-	ok(gc_best_block(&cpu, &d, 9, &c) && c.threads == 1 && c.rounds == 3, "on CPU threads");
-}
-
-static void
 test_bad(void)
 {
 	GcProfile	none = {0};
 	GcProfile	odd = *gc_profile_known("H200");
-	GcDemand	d = {.registers = 32,.max_threads = 1024};
-	GcBlockChoice c;
 	int			need[GC_NEEDS];
 	int			limit[GC_NEEDS];
 	const GcProfile *h = gc_profile_known("H200");
 
 	is(gc_occupancy(&none, 32, 32, 0), 0, "a device without anything holds nothing");
-	ok(!gc_block_needs(&none, 32, 32, 0, need) && need[GC_NEED_WARPS] == INT_MAX, "and needs do not fit");
+	ok(!gc_blocks_need(&none, 32, 32, 0, 1, need) && need[GC_NEED_WARPS] == INT_MAX, "and needs do not fit");
 	gc_sm_limits(&none, limit);
 	ok(limit[GC_NEED_WARPS] == 0 && limit[GC_NEED_SHARED] == 0, "it has nothing to give");
-	is(gc_running_rounds(&none, &d, 32, 1), 0, "nothing runs on it");
-	ok(!gc_best_block(&none, &d, 1000, &c), "at any block size");
-	ok(gc_occupancy_fraction(&none, 32, 32, 0) == 0, "its occupancy is 0");
 
 	odd.register_unit = odd.shared_unit = odd.shared_reserved = INT_MAX;
 	is(gc_occupancy(&odd, 32, 32, 0), 0, "granules larger than the device hold nothing");
@@ -445,8 +301,6 @@ main(void)
 	for (int i = 0; i < NDEVICES; i++)
 		sweep(i);
 	test_paper();
-	test_rounds();
-	test_best();
 	test_bad();
 	return tap_done();
 }

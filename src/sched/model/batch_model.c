@@ -7,9 +7,7 @@
  * - first-fit decreasing;
  * - column generation (Li, Tu, Zeng 2019, algorithm 2), until no pattern prices out or the
  *	 bound, rounded up, cannot change any more;
- * - rounding down the patterns of the LP, and packing anew the items that they leave;
- * - rounds of packing in which items of badly filled batches gain value (the sequential
- *	 value correction of cutting-stock practice).
+ * - rounding down the patterns of the LP, and packing anew the items that they leave.
  *
  * All steps take their effort from one account, so that a call ends in a bounded time.  If
  * the effort ends before a plan is known to be the best, `proven` is false.
@@ -28,8 +26,6 @@
 #define EPS_BATCH		1e-5	/* bounds this little above a whole number are that number */
 #define PATIENCE		10		/* steps to improve a pattern that prices out */
 #define FILL_STEPS		60		/* steps to fill one batch in rounding */
-#define MAX_ROUNDS		12		/* of corrected values */
-#define CORRECTION		0.4		/* how much of an item's value a round replaces */
 
 /* Least whole number of batches that a bound allows. */
 static int
@@ -218,41 +214,20 @@ keep(GcBatchWork *work)
  * First-fit decreasing and the bound of single resources
  */
 
-/* Types in falling order of key. */
-static void
-sort_order(GcBatchWork *work, const double *key)
+/* First-fit decreasing, by the types' weights. */
+static bool
+first_fit(GcBatchWork *work)
 {
+	const double *weight = work->knapsack.weight;
+
 	for (int i = 0; i < work->n; i++)
 	{
 		int			at = i;
 
-		for (; at > 0 && key[work->order[at - 1]] < key[i]; at--)
+		for (; at > 0 && weight[work->order[at - 1]] < weight[i]; at--)
 			work->order[at] = work->order[at - 1];
 		work->order[at] = i;
 	}
-}
-
-/*
- * First-fit decreasing in two orders: by each type's largest share of a resource, and by its shares
- * weighted with the scarcity of the resources.
- */
-static bool
-first_fit(GcBatchWork *work)
-{
-	double		key[GC_BATCH_MAX_TYPES];
-
-	for (int i = 0; i < work->n; i++)
-	{
-		key[i] = 0;
-		for (int r = 0; r < GC_NROOM; r++)
-			key[i] = work->knapsack.share[i][r] > key[i] ? work->knapsack.share[i][r] : key[i];
-	}
-	sort_order(work, key);
-	trial_start(work, &work->trial);
-	trial_first_fit(work, &work->trial);
-	if (keep(work))
-		return true;
-	sort_order(work, work->knapsack.weight);
 	trial_start(work, &work->trial);
 	trial_first_fit(work, &work->trial);
 	return keep(work);
@@ -311,9 +286,8 @@ enough(double objective, double worth)
 
 /*
  * Column generation (Li, Tu, Zeng 2019, algorithm 2).  Any prices, divided by the value of the best
- * pattern, are feasible duals, so that every pricing proves a bound (Farley's).  A pricing that was
- * cut short proves one by the value that no pattern can exceed.  Returns whether the LP was solved to
- * its end; work->value then has its prices.
+ * pattern, are feasible duals.  So every pricing that is not cut short proves a bound (Farley's).
+ * Returns whether the LP was solved to its end; work->value then has its prices.
  */
 static bool
 generate(GcBatchWork *work, bool full)
@@ -371,80 +345,14 @@ trial_floors(GcBatchWork *work, GcBatchTrial *trial)
 	}
 }
 
-/* Then use the patterns with the largest fractions once more, while that can help. */
+/* Make whole batches of the linear program's solution. */
 static void
-trial_round_up(GcBatchWork *work, GcBatchTrial *trial)
-{
-	double		fraction[GC_BATCH_MAX_TYPES];
-
-	for (int r = 0; r < work->lp.rows; r++)
-		fraction[r] = work->lp.basic[r] < 0 ? 0 : work->lp.x[r] - floor(work->lp.x[r] + EPS_BATCH);
-	for (;;)
-	{
-		int			most = 0;
-
-		for (int r = 1; r < work->lp.rows; r++)
-			most = fraction[r] > fraction[most] ? r : most;
-		if (fraction[most] < 0.5 || trial->types_left == 0)
-			return;
-		if (!trial_trimmed(work, trial, &work->lp.column[work->lp.basic[most]], 1))
-			return;
-		fraction[most] = 0;
-	}
-}
-
-/* Make whole batches of the linear program's solution, in two ways.  True if the best plan so far is proven. */
-static bool
 round_master(GcBatchWork *work)
 {
-	GcBatchTrial *trial = &work->trial;
-
-	trial_start(work, trial);
-	trial_floors(work, trial);
-	trial_by_value(work, trial);
-	if (keep(work))
-		return true;
-	trial_start(work, trial);
-	trial_floors(work, trial);
-	trial_round_up(work, trial);
-	trial_by_value(work, trial);
-	return keep(work);
-}
-
-/* An item is worth its part of a batch, and more if its batch was badly filled. */
-static void
-correct_values(GcBatchWork *work, const GcBatchTrial *trial)
-{
-	const double *weight = work->knapsack.weight;
-
-	for (int j = 0; j < trial->npatterns; j++)
-	{
-		double		fill = 0;
-
-		for (int i = 0; i < work->n; i++)
-			fill += weight[i] * trial->count[j][i];
-		for (int i = 0; i < work->n; i++)
-		{
-			if (trial->count[j][i] > 0)
-				work->value[i] += CORRECTION * (weight[i] / fill - work->value[i]);
-		}
-	}
-}
-
-/* Pack repeatedly with corrected values, alternately with and without the LP's whole patterns. */
-static void
-improve(GcBatchWork *work)
-{
-	for (int round = 0; round < MAX_ROUNDS && work->effort > 0; round++)
-	{
-		correct_values(work, &work->trial);
-		trial_start(work, &work->trial);
-		if (round % 2 == 1)
-			trial_floors(work, &work->trial);
-		trial_by_value(work, &work->trial);
-		if (keep(work))
-			return;
-	}
+	trial_start(work, &work->trial);
+	trial_floors(work, &work->trial);
+	trial_by_value(work, &work->trial);
+	(void) keep(work);
 }
 
 /*
@@ -455,20 +363,12 @@ improve(GcBatchWork *work)
 static GcBatchStatus
 check(const GcBatchProblem *problem, GcBatchPlan *plan)
 {
-	static const int64_t most[GC_NRES] = {
-		[GC_RES_WARPS] = GC_ROOM_MAX_WARPS / GC_BATCH_MAX_GROUP,
-		[GC_RES_REGISTERS] = GC_ROOM_MAX_REGISTERS / GC_BATCH_MAX_GROUP,
-		[GC_RES_SHARED] = GC_ROOM_MAX_SHARED / GC_BATCH_MAX_GROUP,
-		[GC_RES_BLOCKS] = GC_ROOM_MAX_BLOCKS / GC_BATCH_MAX_GROUP,
-	};
-
 	if (problem->ntypes < 0 || problem->ntypes > GC_BATCH_MAX_TYPES ||
-		problem->max_items < 0 || problem->max_group < 0 ||
-		problem->max_group > GC_BATCH_MAX_GROUP || problem->effort < 0)
+		problem->max_items < 0 || problem->effort < 0)
 		return GC_BATCH_BAD_PROBLEM;
-	for (int r = 0; r < GC_NRES; r++)
+	for (int r = 0; r < GC_NEEDS; r++)
 	{
-		if (problem->capacity[r] < 0 || problem->capacity[r] > most[r])
+		if (problem->capacity[r] < 0)
 			return GC_BATCH_BAD_PROBLEM;
 	}
 	for (int i = 0; i < problem->ntypes; i++)
@@ -479,7 +379,7 @@ check(const GcBatchProblem *problem, GcBatchPlan *plan)
 		plan->offender = i;
 		if (type->demand < 0 || type->demand > GC_BATCH_MAX_DEMAND)
 			return GC_BATCH_BAD_TYPE;
-		for (int r = 0; r < GC_NRES; r++)
+		for (int r = 0; r < GC_NEEDS; r++)
 		{
 			if (type->need[r] < 0)
 				return GC_BATCH_BAD_TYPE;
@@ -488,49 +388,25 @@ check(const GcBatchProblem *problem, GcBatchPlan *plan)
 		if (!some && type->demand > 0)
 			return GC_BATCH_BAD_TYPE;
 	}
+	for (int i = 0; i < problem->ntypes; i++)
+	{
+		plan->offender = i;
+		if (problem->types[i].demand > 0 && !gc_needs_fit(problem->types[i].need, problem->capacity))
+			return GC_BATCH_TOO_LARGE;
+	}
 	plan->offender = -1;
 	return GC_BATCH_OK;
 }
 
-/* The smallest group of SMs that holds one item of every type. */
-static GcBatchStatus
-choose_group(const GcBatchProblem *problem, GcBatchPlan *plan)
-{
-	int			largest = problem->max_group > 0 ? problem->max_group : GC_BATCH_MAX_GROUP;
-
-	for (int i = 0; i < problem->ntypes; i++)
-	{
-		for (int r = 0; r < GC_NRES && problem->types[i].demand > 0; r++)
-		{
-			while (problem->types[i].need[r] > (int64_t) problem->capacity[r] * plan->group)
-			{
-				if (plan->group * 2 > largest)
-				{
-					plan->offender = i;
-					return GC_BATCH_TOO_LARGE;
-				}
-				plan->group *= 2;
-			}
-		}
-	}
-	return GC_BATCH_OK;
-}
-
-/* Set up the types with demand, and their needs of a unit. */
+/* Set up the types with demand. */
 static void
-set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
+set_up(const GcBatchProblem *problem, GcBatchWork *work)
 {
-	int64_t		capacity[GC_NROOM];
-	int64_t		need[GC_BATCH_MAX_TYPES][GC_NROOM];
-	static const int room[GC_NRES] = {
-		[GC_RES_WARPS] = GC_ROOM_WARPS,
-		[GC_RES_REGISTERS] = GC_ROOM_REGISTERS,
-		[GC_RES_SHARED] = GC_ROOM_SHARED,
-		[GC_RES_BLOCKS] = GC_ROOM_BLOCKS,
-	};
+	int			capacity[GC_NROOM];
+	int			need[GC_BATCH_MAX_TYPES][GC_NROOM];
 
-	for (int r = 0; r < GC_NRES; r++)
-		capacity[room[r]] = (int64_t) problem->capacity[r] * group;
+	for (int r = 0; r < GC_NEEDS; r++)
+		capacity[r] = problem->capacity[r];
 	capacity[GC_ROOM_ITEMS] = problem->max_items > 0 && problem->max_items < GC_BATCH_MAX_ITEMS ?
 		problem->max_items : GC_BATCH_MAX_ITEMS;
 	work->n = 0;
@@ -538,8 +414,8 @@ set_up(const GcBatchProblem *problem, int group, GcBatchWork *work)
 	{
 		if (problem->types[i].demand == 0)
 			continue;
-		for (int r = 0; r < GC_NRES; r++)
-			need[work->n][room[r]] = problem->types[i].need[r];
+		for (int r = 0; r < GC_NEEDS; r++)
+			need[work->n][r] = problem->types[i].need[r];
 		need[work->n][GC_ROOM_ITEMS] = 1;
 		work->demand[work->n] = problem->types[i].demand;
 		work->type[work->n++] = i;
@@ -588,31 +464,24 @@ gc_batch_plan(const GcBatchProblem *problem, GcBatchWork *work, GcBatchPlan *pla
 	GcBatchStatus status;
 
 	memset(plan, 0, offsetof(GcBatchPlan, pattern));
-	plan->group = 1;
 	plan->offender = -1;
 	status = check(problem, plan);
-	if (status == GC_BATCH_OK)
-		status = choose_group(problem, plan);
 	if (status != GC_BATCH_OK)
 		return status;
-	set_up(problem, plan->group, work);
+	set_up(problem, work);
 	if (work->n == 0)
 	{
 		plan->proven = true;
 		plan->lp_solved = true;
 		return GC_BATCH_OK;
 	}
-	plan->steps = work->effort;
 	volume_bound(work);
 	if (!first_fit(work) || problem->full_lp)
 	{
 		plan->lp_solved = generate(work, problem->full_lp);
-		plan->columns = work->lp.ncolumns;
-		plan->pivots = work->lp.pivots;
-		if (work->best.batches > work->target && !round_master(work))
-			improve(work);
+		if (work->best.batches > work->target)
+			round_master(work);
 	}
-	plan->steps -= work->effort;
 	plan->lp_bound = work->bound;
 	plan->proven = work->best.batches <= work->target;
 	emit(problem, work, plan);

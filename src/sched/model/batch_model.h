@@ -33,38 +33,20 @@
 #define GC_BATCH_MAX_PATTERNS	192
 #define GC_BATCH_MAX_DEMAND		65535	/* of one type */
 #define GC_BATCH_MAX_ITEMS		1024	/* of one batch */
-#define GC_BATCH_MAX_GROUP		8	/* SMs to a unit */
 
-enum
-{
-	GC_RES_WARPS,
-	GC_RES_REGISTERS,			/* of all threads together */
-	GC_RES_SHARED,				/* bytes */
-	GC_RES_BLOCKS,
-	GC_NRES
-};
-
-/*
- * need: the resources of one unit that an item takes, granules and reserved bytes included.  A unit is one SM, or,
- * where some item does not fit one, `group` SMs, whose resources are taken together.  (Li, Tu, Zeng 2019, section "CUDA
- * streams": two MPs as a unit.)  The needs do not depend on the group.  A device of n SMs has n / group units, each of
- * which gets the share that `need` describes.  A caller may divide kernels over units, so that a share doubles as the
- * units halve.  It has to give needs for that group, and capacities multiplied by it.  A pooled capacity does not
- * promise that blocks can be placed, since they cannot straddle SMs; the kernel model checks that.
- */
+/* need: the resources of one SM that an item takes, granules and reserved bytes included. */
 typedef struct GcItemType
 {
-	int			need[GC_NRES];
+	int			need[GC_NEEDS];
 	int			demand;			/* number of such items; 0: in no pattern */
 } GcItemType;
 
 typedef struct GcBatchProblem
 {
-	int			capacity[GC_NRES];	/* of one SM */
+	int			capacity[GC_NEEDS];	/* of one SM */
 	int			ntypes;
 	const GcItemType *types;
 	int			max_items;		/* in one batch; 0: GC_BATCH_MAX_ITEMS */
-	int			max_group;		/* 1, 2, 4, 8; 0: GC_BATCH_MAX_GROUP */
 	int			effort;			/* search steps that may be made, about; 0: GC_BATCH_EFFORT */
 	bool		full_lp;		/* solve the LP to its end, even if the number of batches is
 								 * known to be least before that */
@@ -86,13 +68,9 @@ typedef struct GcBatchPlan
 {
 	int			npatterns;		/* all different */
 	int			batches;		/* sum of times */
-	int			group;			/* SMs to a unit */
 	bool		proven;			/* batches == ceil(lp_bound): no plan has fewer */
 	bool		lp_solved;		/* lp_bound is the LP's own optimum */
 	double		lp_bound;		/* proven: no plan has fewer batches than this */
-	int			columns;		/* patterns that the master knew at the end */
-	int			pivots;
-	int			steps;			/* effort spent */
 	int			offender;		/* type that the status is about, else -1 */
 	GcBatchPattern pattern[GC_BATCH_MAX_PATTERNS];
 } GcBatchPlan;
@@ -102,7 +80,7 @@ typedef enum GcBatchStatus
 	GC_BATCH_OK,
 	GC_BATCH_BAD_PROBLEM,		/* capacities, limits or number of types out of range */
 	GC_BATCH_BAD_TYPE,			/* needs or demand of plan->offender make no sense */
-	GC_BATCH_TOO_LARGE			/* plan->offender fits no allowed group of SMs */
+	GC_BATCH_TOO_LARGE			/* plan->offender fits no SM */
 } GcBatchStatus;
 
 /* A plan under construction, over types with demand only. */
@@ -116,7 +94,7 @@ typedef struct GcBatchTrial
 	uint16_t	count[GC_BATCH_MAX_PATTERNS][GC_BATCH_MAX_TYPES];
 } GcBatchTrial;
 
-/* The work space of a call (about 150 kB, aligned as its type says); nothing in it matters between calls. */
+/* The work space of a call (about 150 kB); nothing in it matters between calls. */
 typedef struct GcBatchWork
 {
 	int			n;				/* types with demand */

@@ -83,7 +83,6 @@ typedef struct Needs
 	double		issue;
 	double		serial;
 	double		latency;
-	double		lone;			/* latency of a warp that has rows */
 } Needs;
 
 /* Rows on their way through the stages. */
@@ -130,14 +129,14 @@ static double
 longest(const GcProfile *profile, const GcEdgePipeline *p, const Needs *n)
 {
 	return fmax(fmax(n->memory, n->cache), fmax(n->issue, n->serial)) +
-		fmax(n->latency, n->lone) * (profile->scalar ? 1 : LATENCY_PART) * imbalance(profile, p);
+		n->latency * (profile->scalar ? 1 : LATENCY_PART) * imbalance(profile, p);
 }
 
 /* Probability that any of n rows side by side is left, of which each is with this one. */
 static double
-any_of(double left, double n, double cluster)
+any_of(double left, double n)
 {
-	return left >= 1 ? 1 : 1 - pow(1 - left, fmax(n / cluster, 1));
+	return left >= 1 ? 1 : 1 - pow(1 - left, fmax(n, 1));
 }
 
 /* Rows of the lane that has the most, of `lanes`: each has n rows, of which each is left with this probability. */
@@ -209,7 +208,7 @@ column_bytes(const GcEdgePipeline *p, double left, double bytes, int columns, do
 {
 	const double width = bytes / fmax(columns, 1);
 
-	return p->rows * bytes * any_of(left, fmax(least_rows, GRANULE / fmax(width, 1)), p->cluster);
+	return p->rows * bytes * any_of(left, fmax(least_rows, GRANULE / fmax(width, 1)));
 }
 
 /* A step on whole vectors, to which the part `left` of the rows comes. */
@@ -218,7 +217,7 @@ add_vector_step(Needs *n, const GcProfile *profile, const GcCalibration *c, cons
 				const GcEdgeVectorStep *s, double left, bool first)
 {
 	const double lanes = lanes_of(profile);
-	const double warp = any_of(left, p->vec * lanes, p->cluster) * p->rows;	/* rows of warps that take part */
+	const double warp = any_of(left, p->vec * lanes) * p->rows;	/* rows of warps that take part */
 	const double rounds = warp / (p->vec * lanes) / warps_of(profile, p);
 	const double l1 = fmin(1, (p->gathered ? L1_BYTES_GATHERED : L1_BYTES) / fmax(s->table_bytes, 1));
 
@@ -289,14 +288,13 @@ add_scan(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdg
 	else if (p->gathered)
 		f.rounds = f.rows / thinned / (lanes * LANE_ROWS) * most_rows(LANE_ROWS, thinned, lanes);
 	else
-		f.rounds = p->rows / (p->vec * lanes) * p->cluster * most_rows(p->vec / p->cluster, left, lanes);
+		f.rounds = p->rows / (p->vec * lanes) * most_rows(p->vec, left, lanes);
 	return f;
 }
 
 /* Accesses of the stage's rows to its table; returns how long a round waits for them. */
 static double
-add_accesses(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgePipeline *p, const GcEdgeStage *s,
-			 const Flow *f)
+add_accesses(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEdgeStage *s, const Flow *f)
 {
 	const double hit = hit_ratio(profile, s->table_bytes);
 	const double chain = s->chain > 0 ? s->chain : fmin(s->accesses, 2);
@@ -305,19 +303,8 @@ add_accesses(Needs *n, const GcProfile *profile, const GcCalibration *c, const G
 	if (s->table_bytes <= 0)
 		return 0;
 	n->cache += lines_us(profile, f->rows * s->accesses);
-	if (s->ordered && p->rows > 0)
-	{
-		/* The rows' keys are in the table's order: so much of it is met as lies next to some row that is left. */
-		const double part = any_of(f->rows / p->rows, fmax(p->rows * GRANULE / s->table_bytes, p->cluster), 1);
-
-		n->memory += s->table_bytes * (1 - hit) * part / c->read_bandwidth;
-		n->cache += s->table_bytes * part / c->l2_bandwidth;
-	}
-	else
-	{
-		n->cache += f->rows * (s->accesses + s->atomics) * SECTOR / c->l2_bandwidth;
-		n->memory += far_us(c, f->rows * (s->accesses + s->atomics / 2) * (1 - hit));
-	}
+	n->cache += f->rows * (s->accesses + s->atomics) * SECTOR / c->l2_bandwidth;
+	n->memory += far_us(c, f->rows * (s->accesses + s->atomics / 2) * (1 - hit));
 	return chain * (hit * c->l2_latency_us + (1 - hit) * c->memory_latency_us);
 }
 
@@ -331,17 +318,17 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 	const double lanes = lanes_of(profile);
 	const double left = p->rows > 0 ? f->rows / p->rows : 0;
 	const double width = s->column_bytes / fmax(s->columns, 1);
-	double		wait = add_accesses(n, profile, c, p, s, f);
+	double		wait = add_accesses(n, profile, c, s, f);
 
 	if (s->columns > 0 && left > 0)
 	{
 		/* The next row of a lane's vector lies in the same sector, mostly. */
 		const double sectors = f->spread ? 1
-			: fmin(1, width / SECTOR * any_of(left, SECTOR / fmax(width, 1), p->cluster) / left);
+			: fmin(1, width / SECTOR * any_of(left, SECTOR / fmax(width, 1)) / left);
 		const double lines = f->spread ? f->rows * s->columns :
 			fmin(f->rows * s->columns, f->rounds * p->vec * lanes * s->column_bytes / LINE);
 
-		n->memory += column_bytes(p, left, s->column_bytes, s->columns, p->cluster) / c->read_bandwidth;
+		n->memory += column_bytes(p, left, s->column_bytes, s->columns, 1) / c->read_bandwidth;
 		n->cache += lines_us(profile, lines);
 		wait += c->memory_latency_us * sectors;
 	}
@@ -352,7 +339,6 @@ add_stage(Needs *n, const GcProfile *profile, const GcCalibration *c, const GcEd
 	}
 	n->issue += issue_us(profile, f->rounds * STAGE_INSTRUCTIONS);
 	n->latency += f->rounds * wait / warps_of(profile, p);
-	n->lone += lanes > 1 ? wait * fmin(f->rounds, p->cluster) : 0;
 	f->rows *= s->pass;
 	f->rounds = rounds_left(f->rounds, f->rows, lanes);
 }
@@ -398,7 +384,7 @@ static Needs
 sum_of(const Needs *a, const Needs *b)
 {
 	return (Needs) {a->memory + b->memory, a->cache + b->cache, a->issue + b->issue, a->serial + b->serial,
-		a->latency + b->latency, a->lone + b->lone};
+		a->latency + b->latency};
 }
 
 /* Times of both sides with an edge before this stage. */

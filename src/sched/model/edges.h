@@ -50,7 +50,6 @@ typedef struct GcEdgeStage
 	double		chain;			/* of these, one behind the other */
 	double		atomics;		/* accesses that add to memory */
 	double		table_bytes;	/* of that table */
-	bool		ordered;		/* as above */
 	double		new_groups;		/* groups that are not there yet */
 	double		column_bytes;	/* of the row's own columns that only this stage reads */
 	int			columns;		/* how many these are */
@@ -63,7 +62,6 @@ typedef struct GcEdgePipeline
 	int			vec;			/* rows of a thread's vector */
 	bool		gathered;		/* warps gather the rows that come to the first stage */
 	double		warps;			/* on a multiprocessor at the same time */
-	double		cluster;		/* rows side by side that pass or fail together */
 	int			nvector;
 	GcEdgeVectorStep vector[GC_EDGE_STAGES];	/* those on gathered rows come last */
 	int			nstages;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * kernel_model.c
- *	  The kernel model: the options of each kernel of a batch, and plans that need no search.
+ *	  The kernel model: the options of each kernel of a batch, and the cheapest that fit together.
  *
- * Most batches end here: either every item can have its cheapest option, or the items
- * cannot fit with any options.
+ * Nearly all batches are decided by the options alone: either every item can have its cheapest one, or the items
+ * cannot fit with any.  Else dynamic programming over blocks and warps decides (Li, Tu, Zeng 2019, algorithm 1).
  *
  * Pure functions; the work space is the caller's.
  *
@@ -14,6 +14,9 @@
 
 #include <stddef.h>
 #include <string.h>
+
+/* More than the cost of any plan; to add an option's cost to it does not overflow. */
+#define NEVER		(1 << 30)
 
 /* A profile within the limits that the workspace and the arithmetic are made for. */
 static bool
@@ -116,7 +119,7 @@ item_least(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS
  * not fit end here, before their options are listed.
  */
 static bool
-hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC_NEEDS], GcKernelWork *work)
+hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC_NEEDS])
 {
 	int64_t		sum[GC_NEEDS] = {0};
 
@@ -124,7 +127,6 @@ hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC
 	{
 		int64_t		least[GC_NEEDS];
 
-		work->steps--;
 		if (!item_least(p, &items[i], free, least))
 			return true;
 		for (int k = 0; k < GC_NEEDS; k++)
@@ -139,20 +141,19 @@ hopeless(const GcProfile *p, const GcKernelItem *items, int n, const int free[GC
 
 /*
  * List the item's options: for each number of warps per block, the fewest blocks.  (More blocks of as
- * many warps take more of everything.)  Returns the number of options looked at.
+ * many warps take more of everything.)
  */
-static int
+static void
 item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEEDS],
 			 GcKernelOptions *options)
 {
 	int			most = largest_block(p, item, free);
-	int			tried = 0;
 	int			blocks;
 	int			warps;
 
 	options->n = 0;
 	if (item->warps > free[GC_NEED_WARPS] || most < 1)
-		return 0;
+		return;
 	blocks = (item->warps + most - 1) / most;
 	while (blocks <= free[GC_NEED_BLOCKS])
 	{
@@ -160,7 +161,6 @@ item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEE
 
 		warps = (item->warps + blocks - 1) / blocks;	/* theorem 1 */
 		o.warps = warps;
-		tried++;
 		if (gc_blocks_need(p, item->registers, warps * p->warp_size,
 						   item->shared_fixed + (int64_t) item->shared_per_warp * warps,
 						   blocks, o.need) &&
@@ -174,7 +174,6 @@ item_options(const GcProfile *p, const GcKernelItem *item, const int free[GC_NEE
 		/* The fewest blocks that make do with fewer warps each. */
 		blocks = (item->warps + warps - 2) / (warps - 1);
 	}
-	return tried;
 }
 
 /* The least that an item takes of each resource with any option. */
@@ -192,62 +191,24 @@ least_needs(const GcKernelOptions *options, int least[GC_NEEDS])
 	}
 }
 
-/*
- * Remove options that leave too little for the other items, until no such option is left.  False if
- * the items cannot fit.
- */
+/* Can the items fit, as far as the least that each takes of each resource says? */
 static bool
-remove_hopeless(GcKernelWork *work, int n, const int free[GC_NEEDS])
+may_fit(const GcKernelWork *work, int n, const int free[GC_NEEDS])
 {
-	int			least[GC_KERNEL_MAX][GC_NEEDS];
 	int64_t		sum[GC_NEEDS] = {0};
-	bool		again = true;
 
 	for (int i = 0; i < n; i++)
 	{
+		int			least[GC_NEEDS];
+
 		if (work->options[i].n == 0)
 			return false;
-		least_needs(&work->options[i], least[i]);
-		for (int k = 0; k < GC_NEEDS; k++)
-			sum[k] += least[i][k];
-	}
-	while (again)
-	{
-		again = false;
+		least_needs(&work->options[i], least);
 		for (int k = 0; k < GC_NEEDS; k++)
 		{
+			sum[k] += least[k];
 			if (sum[k] > free[k])
 				return false;
-		}
-		for (int i = 0; i < n; i++)
-		{
-			GcKernelOptions *options = &work->options[i];
-			int			room[GC_NEEDS];
-			int			left = 0;
-
-			if (options->n == 1)
-				continue;
-			for (int k = 0; k < GC_NEEDS; k++)
-				room[k] = (int) (free[k] - (sum[k] - least[i][k]));
-			for (int j = 0; j < options->n; j++)
-			{
-				if (!gc_needs_fit(options->option[j].need, room))
-					continue;
-				if (left < j)
-					options->option[left] = options->option[j];
-				left++;
-			}
-			if (left == options->n)
-				continue;
-			if (left == 0)
-				return false;
-			options->n = left;
-			for (int k = 0; k < GC_NEEDS; k++)
-				sum[k] -= least[i][k];
-			least_needs(options, least[i]);
-			for (int k = 0; k < GC_NEEDS; k++)
-				sum[k] += least[i][k];
-			again = true;
 		}
 	}
 	return true;
@@ -310,17 +271,75 @@ write_plan(const GcProfile *p, int n, const GcKernelWork *work, GcKernelChoice *
 		*totals = t;
 }
 
-/* Search with at most half of the steps that are left: see gc_kernel_plan_within(). */
+/*
+ * The least cost of items up to this one within so many blocks and warps, by the costs of those before it.  *which:
+ * this item's option then.
+ */
+static int32_t
+cheapest_within(const GcKernelOptions *options, const int least[GC_NEEDS], const int32_t *before, int width,
+				int blocks, int warps, int *which)
+{
+	int32_t		best = NEVER;
+
+	for (int j = 0; j < options->n; j++)
+	{
+		const GcKernelOption *o = &options->option[j];
+		int			b = blocks - (o->need[GC_NEED_BLOCKS] - least[GC_NEED_BLOCKS]);
+		int			w = warps - (o->need[GC_NEED_WARPS] - least[GC_NEED_WARPS]);
+
+		if (b < 0 || w < 0 || before[b * width + w] + o->cost >= best)
+			continue;
+		best = before[b * width + w] + o->cost;
+		*which = j;
+	}
+	return best;
+}
+
+/*
+ * Algorithm 1.  With V[0, *, *] = 0,
+ *		V[i, b, w] = min over the options of item i of V[i - 1, b - blocks, w - warps] + cost,
+ * where an option's warps are those of all its blocks.  (The paper's pseudo-code has B and W in places of b and w.)
+ * Blocks and warps are counted beyond the least that each item takes, so there are few cells.  All layers are kept: the
+ * plan is read off them.  As in the paper, it may then turn out to have too many registers.
+ */
 static GcKernelStatus
 search(GcKernelWork *work)
 {
-	int64_t		kept = work->steps / 2;
-	GcKernelStatus status;
+	int			least[GC_KERNEL_MAX_BLOCKS][GC_NEEDS];
+	int			blocks = work->free[GC_NEED_BLOCKS];
+	int			warps = work->free[GC_NEED_WARPS];
+	int32_t    *cells = work->cells;
+	int			layer;
+	int			which;
 
-	work->steps -= kept;
-	status = gc_kernel_search(work);
-	work->steps += kept;
-	return status;
+	for (int i = 0; i < work->nopen; i++)
+	{
+		least_needs(&work->options[work->open[i]], least[i]);
+		blocks -= least[i][GC_NEED_BLOCKS];
+		warps -= least[i][GC_NEED_WARPS];
+	}
+	layer = (blocks + 1) * (warps + 1);
+	memset(cells, 0, layer * sizeof(int32_t));
+	for (int i = 0; i < work->nopen; i++, cells += layer)
+	{
+		for (int at = 0; at < layer; at++)
+			cells[layer + at] = cheapest_within(&work->options[work->open[i]], least[i], cells, warps + 1,
+												at / (warps + 1), at % (warps + 1), &which);
+	}
+	if (cells[layer - 1] > work->free[GC_NEED_SHARED])
+		return GC_KERNEL_INFEASIBLE;
+	for (int i = work->nopen - 1, width = warps + 1; i >= 0; i--)
+	{
+		const GcKernelOptions *options = &work->options[work->open[i]];
+
+		cells -= layer;
+		(void) cheapest_within(options, least[i], cells, width, blocks, warps, &which);
+		work->pick[work->open[i]] = which;
+		blocks -= options->option[which].need[GC_NEED_BLOCKS] - least[i][GC_NEED_BLOCKS];
+		warps -= options->option[which].need[GC_NEED_WARPS] - least[i][GC_NEED_WARPS];
+		work->free[GC_NEED_REGISTERS] -= options->option[which].need[GC_NEED_REGISTERS];
+	}
+	return work->free[GC_NEED_REGISTERS] < 0 ? GC_KERNEL_UNKNOWN : GC_KERNEL_OPTIMAL;
 }
 
 /* Options of each item first, then the cases without a search, and then the search. */
@@ -328,17 +347,11 @@ static GcKernelStatus
 plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *items, int n,
 	 GcKernelWork *work)
 {
-	if (work->steps < GC_KERNEL_LEAST_STEPS)
-		return GC_KERNEL_UNKNOWN;
-	if (hopeless(profile, items, n, free, work))
+	if (hopeless(profile, items, n, free))
 		return GC_KERNEL_INFEASIBLE;
 	for (int i = 0; i < n; i++)
-	{
-		if (work->steps < GC_KERNEL_OPTION_STEPS)
-			return GC_KERNEL_UNKNOWN;
-		work->steps -= item_options(profile, &items[i], free, &work->options[i]);
-	}
-	if (!remove_hopeless(work, n, free))
+		item_options(profile, &items[i], free, &work->options[i]);
+	if (!may_fit(work, n, free))
 		return GC_KERNEL_INFEASIBLE;
 	open_items(work, n, free);
 	return cheapest_fit(work, n, free) ? GC_KERNEL_OPTIMAL : search(work);
@@ -346,9 +359,8 @@ plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *ite
 
 /* Checks all input first; totals may be NULL. */
 GcKernelStatus
-gc_kernel_plan_within(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
-					  int n, int64_t *steps, GcKernelWork *work, GcKernelChoice *choice,
-					  GcKernelTotals *totals)
+gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
+			   int n, GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
 {
 	GcKernelStatus status = GC_KERNEL_OPTIMAL;
 	int			free[GC_NEEDS];
@@ -366,23 +378,10 @@ gc_kernel_plan_within(const GcProfile *profile, const int given[GC_NEEDS], const
 
 	/* No items always fit, even if `free` is negative. */
 	if (n > 0)
-	{
-		work->steps = *steps;
 		status = plan(profile, free, items, n, work);
-		*steps = work->steps;
-	}
-	if (status == GC_KERNEL_OPTIMAL || status == GC_KERNEL_FEASIBLE)
+	if (status == GC_KERNEL_OPTIMAL)
 		write_plan(profile, n, work, choice, totals);
 	return status;
-}
-
-GcKernelStatus
-gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
-			   int n, GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
-{
-	int64_t		steps = GC_KERNEL_UNBOUNDED;
-
-	return gc_kernel_plan_within(profile, given, items, n, &steps, work, choice, totals);
 }
 
 bool
@@ -395,7 +394,7 @@ gc_kernel_fits(const GcProfile *profile, const int given[GC_NEEDS], const GcKern
 	if (!profile_ok(profile) || !item_ok(item))
 		return false;
 	free_of(profile, given, free);
-	(void) item_options(profile, item, free, &options);
+	item_options(profile, item, free, &options);
 	if (options.n == 0)
 		return false;
 	if (choice != NULL)

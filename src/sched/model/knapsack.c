@@ -3,10 +3,6 @@
  * knapsack.c
  *	  Pricing by branch and bound: see knapsack.h.
  *
- * The most frequent question is whether an item still fits.  So the rest of all
- * resources is in two words.  Each resource has a field below a guard bit that is set.  To
- * take an item is two subtractions; an item that does not fit borrows a guard bit.
- *
  * Pure functions; the work space is the caller's.
  *
  *-------------------------------------------------------------------------
@@ -16,98 +12,69 @@
 #include <math.h>
 #include <string.h>
 
-#define SHIFT_BLOCKS	27		/* registers are below */
-#define SHIFT_WARPS		44
-#define SHIFT_ITEMS		32		/* shared memory is below */
-
-#define GUARD_A \
-	((UINT64_C(1) << 26) | (UINT64_C(1) << (SHIFT_BLOCKS + 16)) | (UINT64_C(1) << (SHIFT_WARPS + 16)))
-#define GUARD_B		((UINT64_C(1) << 31) | (UINT64_C(1) << (SHIFT_ITEMS + 16)))
-
 #define EPS_VALUE	1e-12		/* an item worth less than this is left out */
 
-/* A relaxation that ignored a resource would let items be free. */
-#define LEAST_MULTIPLIER	0.02
+/* The least part of a resource in the weights.  A relaxation that ignored a resource would let items be free. */
+#define LEAST_PART	0.02
 
-/* How far a multiplier follows the use of its resource. */
-#define ADJUST				1.0
-
-/* Amounts in two words, so that a comparison of all is two subtractions. */
-static GcKnapsackRoom
-pack(const int64_t *amount)
+/* Add an item's needs to the room `times` times (-1: subtract them). */
+static inline void
+give_back(GcKnapsackRoom *room, const GcKnapsackRoom *need, int times)
 {
-	GcKnapsackRoom room;
+	for (int r = 0; r < GC_NROOM; r++)
+		room->amount[r] += times * need->amount[r];
+}
 
-	room.a = (uint64_t) amount[GC_ROOM_REGISTERS] |
-		(uint64_t) amount[GC_ROOM_BLOCKS] << SHIFT_BLOCKS |
-		(uint64_t) amount[GC_ROOM_WARPS] << SHIFT_WARPS;
-	room.b = (uint64_t) amount[GC_ROOM_SHARED] |
-		(uint64_t) amount[GC_ROOM_ITEMS] << SHIFT_ITEMS;
-	return room;
+/* Does an item fit into the room? */
+static inline bool
+fits_into(const GcKnapsackRoom *need, const GcKnapsackRoom *room)
+{
+	bool		fits = true;
+
+	for (int r = 0; r < GC_NROOM; r++)
+		fits &= need->amount[r] <= room->amount[r];
+	return fits;
 }
 
 /* Take one item out of the room; false, and nothing done, if it does not fit. */
 static inline bool
-take(GcKnapsackRoom *room, GcKnapsackRoom need)
+take(GcKnapsackRoom *room, const GcKnapsackRoom *need)
 {
-	uint64_t	a = room->a - need.a;
-	uint64_t	b = room->b - need.b;
-
-	if ((a & GUARD_A) != GUARD_A || (b & GUARD_B) != GUARD_B)
+	if (!fits_into(need, room))
 		return false;
-	room->a = a;
-	room->b = b;
+	give_back(room, need, -1);
 	return true;
 }
 
-/* Multipliers of sum 1, none of them near 0. */
+/* The items' weights: shares of all resources, with more of those that all items use most. */
 static void
-normalise(double *multiplier)
+weigh(GcKnapsack *ks, const double use[GC_NROOM])
 {
 	double		sum = 0;
 
 	for (int r = 0; r < GC_NROOM; r++)
-		sum += multiplier[r];
-	if (!(sum > 0))
-	{
-		for (int r = 0; r < GC_NROOM; r++)
-			multiplier[r] = 1.0 / GC_NROOM;
-		return;
-	}
-	for (int r = 0; r < GC_NROOM; r++)
-		multiplier[r] = LEAST_MULTIPLIER +
-			(1.0 - GC_NROOM * LEAST_MULTIPLIER) * multiplier[r] / sum;
-}
-
-/* The items' weights under the present multipliers. */
-static void
-weigh(GcKnapsack *ks)
-{
+		sum += use[r] * use[r];
 	for (int i = 0; i < ks->n; i++)
 	{
-		double		weight = 0;
-
+		ks->weight[i] = 0;
 		for (int r = 0; r < GC_NROOM; r++)
-			weight += ks->multiplier[r] * ks->share[i][r];
-		ks->weight[i] = weight;
+			ks->weight[i] += ks->share[i][r] * (LEAST_PART + (1.0 - GC_NROOM * LEAST_PART) * use[r] * use[r] / sum);
 	}
 }
 
 void
-gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
-				  const int64_t *capacity, const int *demand)
+gc_knapsack_start(GcKnapsack *ks, int n, const int (*need)[GC_NROOM],
+				  const int *capacity, const int *demand)
 {
 	double		use[GC_NROOM] = {0};
 
 	ks->n = n;
-	ks->capacity = pack(capacity);
-	ks->capacity.a |= GUARD_A;
-	ks->capacity.b |= GUARD_B;
+	memcpy(ks->capacity.amount, capacity, sizeof(ks->capacity.amount));
 	for (int i = 0; i < n; i++)
 	{
-		int64_t		fit = UINT16_MAX;
+		int			fit = UINT16_MAX;
 
-		ks->need[i] = pack(need[i]);
+		memcpy(ks->need[i].amount, need[i], sizeof(ks->need[i].amount));
 		ks->order[i] = i;
 		for (int r = 0; r < GC_NROOM; r++)
 		{
@@ -119,12 +86,9 @@ gc_knapsack_start(GcKnapsack *ks, int n, const int64_t (*need)[GC_NROOM],
 			if (capacity[r] / need[i][r] < fit)
 				fit = capacity[r] / need[i][r];
 		}
-		ks->fit[i] = (int) fit;
+		ks->fit[i] = fit;
 	}
-	for (int r = 0; r < GC_NROOM; r++)
-		ks->multiplier[r] = use[r] * use[r];
-	normalise(ks->multiplier);
-	weigh(ks);
+	weigh(ks, use);
 }
 
 /*
@@ -173,19 +137,17 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 	}
 }
 
-/* The candidates that fit the room.  Without a branch, since none could be predicted. */
+/* The candidates that fit the room. */
 static inline uint64_t
-fitting(const GcKnapsack *ks, uint64_t candidates, GcKnapsackRoom room)
+fitting(const GcKnapsack *ks, uint64_t candidates, const GcKnapsackRoom *room)
 {
 	uint64_t	fits = 0;
 
 	for (; candidates != 0; candidates &= candidates - 1)
 	{
 		int			k = __builtin_ctzll(candidates);
-		uint64_t	a = ~(room.a - ks->room[k].a) & GUARD_A;
-		uint64_t	b = ~(room.b - ks->room[k].b) & GUARD_B;
 
-		fits |= (uint64_t) ((a | b) == 0) << k;
+		fits |= (uint64_t) fits_into(&ks->room[k], room) << k;
 	}
 	return fits;
 }
@@ -234,38 +196,6 @@ most_valuable(const GcKnapsack *ks, uint64_t fits, double left, bool *last)
 	return which;
 }
 
-/*
- * Raise the multipliers of resources of which the relaxation would take too much, and lower the
- * others.  Returns the relaxation's value.
- */
-static double
-adjust(GcKnapsack *ks)
-{
-	double		use[GC_NROOM] = {0};
-	double		left = 1.0;
-	double		value = 0;
-
-	for (int k = 0; k < ks->nactive && left > 0; k++)
-	{
-		double		part = ks->all_load[k] <= left ? ks->limit[k] : left / ks->load[k];
-		const double *share = ks->share[ks->order[k]];
-
-		for (int r = 0; r < GC_NROOM; r++)
-			use[r] += part * share[r];
-		value += part * ks->value[k];
-		left -= part * ks->load[k];
-	}
-	for (int r = 0; r < GC_NROOM; r++)
-	{
-		double		factor = 1.0 + ADJUST * (use[r] - 1.0);
-
-		ks->multiplier[r] *= factor < 2.0 ? factor : 2.0;
-	}
-	normalise(ks->multiplier);
-	weigh(ks);
-	return value;
-}
-
 /* Keep the pattern of the present branch, with one more item (-1: none). */
 static void
 record(const GcKnapsack *ks, int depth, int more, GcKnapsackResult *result)
@@ -302,7 +232,7 @@ descend(GcKnapsack *ks, KnapsackSearch *s, GcKnapsackResult *result)
 		int			most;
 		bool		last;
 
-		s->candidates = fitting(ks, s->candidates, s->room);
+		s->candidates = fitting(ks, s->candidates, &s->room);
 		if (s->worth + bound_of(ks, s->candidates, s->left) <= s->best)
 			return;
 		most = most_valuable(ks, s->candidates, s->left, &last);
@@ -318,7 +248,7 @@ descend(GcKnapsack *ks, KnapsackSearch *s, GcKnapsackResult *result)
 			return;
 		}
 		k = __builtin_ctzll(s->candidates);
-		while (n < ks->limit[k] && take(&s->room, ks->room[k]))
+		while (n < ks->limit[k] && take(&s->room, &ks->room[k]))
 			n++;
 		s->candidates &= s->candidates - 1;
 		b = &ks->branch[s->depth++];
@@ -337,8 +267,7 @@ climb(GcKnapsack *ks, KnapsackSearch *s)
 {
 	GcKnapsackBranch *b = &ks->branch[s->depth - 1];
 
-	s->room.a += ks->room[b->item].a;
-	s->room.b += ks->room[b->item].b;
+	give_back(&s->room, &ks->room[b->item], 1);
 	s->worth -= ks->value[b->item];
 	s->left += ks->load[b->item];
 	s->candidates = b->candidates;
@@ -351,10 +280,8 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 				   int patience, int max_steps, GcKnapsackResult *result)
 {
 	KnapsackSearch s = {.room = ks->capacity,.best = threshold,.left = 1.0 + 1e-9};
-	double		bound;
 
 	arrange(ks, value, limit);
-	bound = threshold > 0 ? adjust(ks) * (1.0 + 1e-9) : INFINITY;
 	s.candidates = ks->nactive < 64 ? (UINT64_C(1) << ks->nactive) - 1 : ~UINT64_C(0);
 	result->found = false;
 	result->complete = true;
@@ -372,7 +299,7 @@ gc_knapsack_search(GcKnapsack *ks, const double *value, const int *limit, double
 	}
 	result->value = s.best;
 	result->steps = s.steps;
-	result->upper = result->complete || bound < s.best ? s.best : bound;
+	result->upper = result->complete ? s.best : INFINITY;
 }
 
 void
@@ -384,16 +311,13 @@ gc_knapsack_fill(const GcKnapsack *ks, const int *order, int norder, const int *
 	for (int i = 0; i < ks->n; i++)
 	{
 		if (count[i] > 0)
-		{
-			room.a -= count[i] * ks->need[i].a;
-			room.b -= count[i] * ks->need[i].b;
-		}
+			give_back(&room, &ks->need[i], -count[i]);
 	}
 	for (int k = 0; k < norder; k++)
 	{
 		int			i = order[k];
 
-		while (count[i] < limit[i] && take(&room, ks->need[i]))
+		while (count[i] < limit[i] && take(&room, &ks->need[i]))
 			count[i]++;
 	}
 }

@@ -10,9 +10,8 @@
  *
  * The paper solves it by dynamic programming in O(n W R S).  Here it is a depth-first
  * branch and bound: a batch holds few items, so that a good bound leaves little to search.
- * The bound comes from a relaxation to one resource, in which the resources are added up
- * with multipliers.  The multipliers are adjusted from search to search, since successive
- * prices are much alike.
+ * The bound comes from a relaxation to one resource, in which the resources are added up,
+ * scarce ones with more weight.
  *
  * Pure C, like all of sched/.  Everything is in the caller's GcKnapsack.
  *
@@ -24,30 +23,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "occupancy.h"
+
 #define GC_KNAPSACK_MAX		64	/* types of items */
 
-/* The resources of a unit that a batch shares, in the order in which the functions below take them. */
+/* A batch has room for so much of each resource (GC_NEED_WARPS and so on), and for so many items. */
 enum
 {
-	GC_ROOM_WARPS,
-	GC_ROOM_REGISTERS,
-	GC_ROOM_SHARED,
-	GC_ROOM_BLOCKS,
-	GC_ROOM_ITEMS,
+	GC_ROOM_ITEMS = GC_NEEDS,
 	GC_NROOM
 };
 
-/* Largest capacities that fit the packed words below. */
-#define GC_ROOM_MAX_WARPS		65535
-#define GC_ROOM_MAX_BLOCKS		65535
-#define GC_ROOM_MAX_REGISTERS	((1 << 26) - 1)
-#define GC_ROOM_MAX_SHARED		((1u << 31) - 1)
-
-/* All resources of an item or of a batch in two words; a guard bit above each. */
+/* All resources of an item or of a batch. */
 typedef struct GcKnapsackRoom
 {
-	uint64_t	a;				/* registers, blocks, warps */
-	uint64_t	b;				/* shared memory, items */
+	int			amount[GC_NROOM];
 } GcKnapsackRoom;
 
 /* One level of the search: `taken` items of one type, and the types that may come after it. */
@@ -65,8 +55,7 @@ typedef struct GcKnapsack
 	GcKnapsackRoom need[GC_KNAPSACK_MAX];
 	int			fit[GC_KNAPSACK_MAX];	/* most of one type in a batch, at most 65535 */
 	double		share[GC_KNAPSACK_MAX][GC_NROOM];	/* need / capacity, 0 .. 1 */
-	double		multiplier[GC_NROOM];	/* of the relaxation; they add up to 1 */
-	double		weight[GC_KNAPSACK_MAX];	/* sum of multiplier * share */
+	double		weight[GC_KNAPSACK_MAX];	/* weighted sum of shares */
 
 	/* The items of the search under way, best value per weight first. */
 	int			nactive;
@@ -93,18 +82,17 @@ typedef struct GcKnapsackResult
 } GcKnapsackResult;
 
 /*
- * need[i][r] and capacity[r], in any units, 0 <= need[i][r] <= capacity[r] <= the
- * limits above, some need of every item above 0.  demand[i]: the number of items of type i,
+ * need[i][r] and capacity[r], in any units, 0 <= need[i][r] <= capacity[r], some need of every
+ * item above 0.  demand[i]: the number of items of type i,
  * for a first guess at which resource is scarce.
  */
-extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int64_t (*need)[GC_NROOM],
-							  const int64_t *capacity, const int *demand);
+extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int (*need)[GC_NROOM],
+							  const int *capacity, const int *demand);
 
 /*
  * The pattern worth most at value[i], with at most limit[i] of type i, if it is worth more
  * than threshold.  Types of value 0 or less are left out.  Once a pattern is found, the
- * search may end after `patience` steps; it always ends after max_steps.  With a threshold
- * of 0, multipliers are not adjusted, and an incomplete search proves no upper value.
+ * search may end after `patience` steps; it always ends after max_steps, and then proves no upper value.
  */
 extern void gc_knapsack_search(GcKnapsack *knapsack, const double *value, const int *limit,
 							   double threshold, int patience, int max_steps,

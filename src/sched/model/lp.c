@@ -19,12 +19,6 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Two numbers at a time: every machine can do this, but the compiler at -O2 would not use it.
- * Columns of the inverse are padded with zeros to multiples of 4.
- */
-typedef double Pair __attribute__((vector_size(16)));
-
 #define EPS_PRICE	1e-9		/* a reduced cost below -this is worth a pivot */
 #define EPS_PIVOT	1e-9		/* smaller elements are taken for zero */
 #define EPS_GAIN	1e-10		/* an objective that falls by less has stalled */
@@ -33,13 +27,12 @@ void
 gc_lp_start(GcLp *lp, int rows, const int *demand, const uint16_t *single)
 {
 	lp->rows = rows;
-	lp->stride = (rows + 3) & ~3;
 	lp->ncolumns = rows;
 	lp->pivots = 0;
 	lp->stalled = 0;
 	lp->added = -1;
 	lp->objective = 0;
-	memset(lp->inverse, 0, sizeof(double) * (size_t) rows * (size_t) lp->stride);
+	memset(lp->inverse, 0, sizeof(double) * (size_t) rows * (size_t) rows);
 	memset(lp->step, 0, sizeof(lp->step));
 	memset(lp->x, 0, sizeof(lp->x));
 	for (int i = 0; i < rows; i++)
@@ -52,7 +45,7 @@ gc_lp_start(GcLp *lp, int rows, const int *demand, const uint16_t *single)
 		lp->basic[i] = i;
 		lp->x[i] = (double) demand[i] / single[i];
 		lp->price[i] = 1.0 / single[i];
-		lp->inverse[i * lp->stride + i] = 1.0 / single[i];
+		lp->inverse[i * lp->rows + i] = 1.0 / single[i];
 		lp->objective += lp->x[i];
 	}
 }
@@ -157,19 +150,12 @@ entering(GcLp *lp, double *reduced)
 	return enter;
 }
 
-/* to += factor * from, over n numbers, a multiple of 4. */
+/* to += factor * from, over n numbers. */
 static inline void
 add_multiple(double *restrict to, double factor, const double *restrict from, int n)
 {
-	Pair	   *t = (Pair *) to;
-	const Pair *f = (const Pair *) from;
-	Pair		both = {factor, factor};
-
-	for (int r = 0; r < n / 2; r += 2)
-	{
-		t[r] += both * f[r];
-		t[r + 1] += both * f[r + 1];
-	}
+	for (int r = 0; r < n; r++)
+		to[r] += factor * from[r];
 }
 
 /* step = inverse of the basis times the entering column. */
@@ -177,7 +163,7 @@ static void
 translate(GcLp *lp, int enter)
 {
 	double	   *step = lp->step;
-	int			n = lp->stride;
+	int			n = lp->rows;
 
 	memset(step, 0, sizeof(double) * (size_t) n);
 	if (enter < 0)
@@ -229,7 +215,7 @@ static void
 pivot(GcLp *lp, int enter, int row, double reduced)
 {
 	double	   *step = lp->step;
-	int			n = lp->stride;
+	int			n = lp->rows;
 	double		element = step[row];
 	double		theta = lp->x[row] / element;
 

@@ -49,7 +49,6 @@ typedef enum GcLpStatus
 typedef struct GcLp
 {
 	int			rows;
-	int			stride;			/* of `inverse`: rows, rounded up to 4 */
 	int			ncolumns;
 	int			pivots;			/* made since gc_lp_start */
 	int			stalled;		/* of them, the last ones that gained nothing */
@@ -60,9 +59,9 @@ typedef struct GcLp
 	double		x[GC_LP_MAX_ROWS];	/* value of basic[r] */
 	double		price[GC_LP_MAX_ROWS];	/* dual value pi_i of row i */
 	/* entering column in terms of the basis */
-	double		step[GC_LP_MAX_ROWS] __attribute__((aligned(16)));
+	double		step[GC_LP_MAX_ROWS];
 	/* inverse of the basis, by column */
-	double		inverse[GC_LP_MAX_ROWS * GC_LP_MAX_ROWS] __attribute__((aligned(16)));
+	double		inverse[GC_LP_MAX_ROWS * GC_LP_MAX_ROWS];
 	GcLpColumn	column[GC_LP_MAX_COLUMNS];
 } GcLp;
 

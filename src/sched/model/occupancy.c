@@ -14,9 +14,6 @@
 #include <limits.h>
 #include <stddef.h>
 
-/* Most threads that gc_best_block() takes, so that no product overflows. */
-#define MOST_THREADS	(INT64_C(1) << 40)
-
 /* The quotient, rounded up; neither is negative. */
 static int64_t
 divide_up(int64_t a, int64_t b)
@@ -118,13 +115,6 @@ gc_blocks_need(const GcProfile *p, int registers, int threads, int64_t shared_by
 }
 
 bool
-gc_block_needs(const GcProfile *p, int registers, int threads, int64_t shared_bytes,
-			   int need[GC_NEEDS])
-{
-	return gc_blocks_need(p, registers, threads, shared_bytes, 1, need);
-}
-
-bool
 gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS])
 {
 	for (int i = 0; i < GC_NEEDS; i++)
@@ -145,7 +135,7 @@ gc_occupancy(const GcProfile *p, int registers, int threads, int64_t shared_byte
 	int64_t		blocks;
 	int64_t		n;
 
-	if (!gc_block_needs(p, registers, threads, shared_bytes, need))
+	if (!gc_blocks_need(p, registers, threads, shared_bytes, 1, need))
 		return 0;
 	if (p->serial_blocks)
 		return 1;
@@ -168,90 +158,4 @@ gc_occupancy(const GcProfile *p, int registers, int threads, int64_t shared_byte
 	if (shared > 0 && p->shared_per_sm / shared < blocks)
 		blocks = p->shared_per_sm / shared;
 	return (int) blocks;
-}
-
-double
-gc_occupancy_fraction(const GcProfile *p, int registers, int threads, int64_t shared_bytes)
-{
-	int			blocks = gc_occupancy(p, registers, threads, shared_bytes);
-
-	if (blocks == 0)
-		return 0;
-	return p->serial_blocks ? 1 : (double) blocks * threads / ((double) p->warp_size * p->max_warps);
-}
-
-/* Resident blocks of the whole device; 0: the kernel cannot run in blocks of this size. */
-static int64_t
-device_blocks(const GcProfile *p, const GcDemand *demand, int threads)
-{
-	if (threads > demand->max_threads || demand->shared_bytes > INT_MAX)
-		return 0;
-	return (int64_t) gc_occupancy(p, demand->registers, threads,
-								  (int64_t) demand->shared_bytes) * p->sms;
-}
-
-int64_t
-gc_running_rounds(const GcProfile *p, const GcDemand *demand, int threads, int64_t blocks)
-{
-	int64_t		resident = device_blocks(p, demand, threads);
-
-	if (resident == 0 || blocks < 1)
-		return 0;
-	return (blocks - 1) / resident + 1;
-}
-
-double
-gc_running_load(const GcProfile *p, const GcDemand *demand, int threads, int64_t blocks)
-{
-	int64_t		resident = device_blocks(p, demand, threads);
-
-	if (resident == 0 || blocks < 1)
-		return 0;
-	return (double) blocks / (double) resident;
-}
-
-bool
-gc_best_block(const GcProfile *p, const GcDemand *demand, int64_t total, GcBlockChoice *choice)
-{
-	int64_t		best_full = 0;
-	int64_t		best_excess = 0;
-	bool		found = false;
-	int			step;
-	int			last;
-
-	if (gc_profile_problem(p) != NULL || total < 1 || total > MOST_THREADS)
-		return false;
-	step = p->serial_blocks ? 1 : p->warp_size;
-	last = p->serial_blocks ? 1 : p->max_threads;
-	if (last > demand->max_threads)
-		last = demand->max_threads;
-	/* More warps than a multiprocessor has would not run anyway. */
-	if (!p->serial_blocks && last / step > p->max_warps)
-		last = p->max_warps * step;
-
-	/* From the largest on, so that among equals the fewest blocks win. */
-	for (int threads = last / step * step; threads >= step; threads -= step)
-	{
-		int64_t		blocks = divide_up(total, threads);
-		int64_t		rounds = gc_running_rounds(p, demand, threads, blocks);
-		int64_t		full = divide_up(blocks, p->sms) * threads;
-		int64_t		excess = blocks * threads - total;
-
-		if (rounds == 0)
-			continue;
-		if (!found || rounds < choice->rounds ||
-			(rounds == choice->rounds &&
-			 (full < best_full || (full == best_full && excess < best_excess))))
-		{
-			found = true;
-			best_full = full;
-			best_excess = excess;
-			choice->threads = threads;
-			choice->blocks = blocks;
-			choice->rounds = rounds;
-			choice->occupancy = gc_occupancy(p, demand->registers, threads,
-											 (int64_t) demand->shared_bytes);
-		}
-	}
-	return found;
 }

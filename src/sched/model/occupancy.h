@@ -3,7 +3,7 @@
  * occupancy.h
  *	  Occupancy: the resources of a multiprocessor that blocks take, and how many of them it can hold.
  *
- * The model of Li, Yu, Kumar, Tu 2014, section III (eqs. 1-13), with the granules of a
+ * The model of Li, Yu, Kumar, Tu 2014, section III (eqs. 2-8), with the granules of a
  * GcProfile in the place of the paper's constants.  For one kernel alone the result is that
  * of NVIDIA's occupancy calculator.  Shared memory is taken to have the largest part of the
  * L1 cache that it can have (launch_order.h says when that is not so).
@@ -18,16 +18,6 @@
 #define GC_OCCUPANCY_H
 
 #include "profile.h"
-
-/* A kernel's demands. */
-typedef struct GcDemand
-{
-	int			registers;		/* per thread */
-	int			max_threads;	/* per block */
-	uint64_t	shared_bytes;	/* per block */
-	uint64_t	tiles;			/* work to hand out to blocks */
-	uint64_t	rows;
-} GcDemand;
 
 /* The four things that blocks take of a multiprocessor. */
 enum
@@ -68,10 +58,6 @@ extern void gc_sm_limits(const GcProfile *profile, int limit[GC_NEEDS]);
 extern bool gc_blocks_need(const GcProfile *profile, int registers, int threads,
 						   int64_t shared_bytes, int blocks, int need[GC_NEEDS]);
 
-/* Resources of one block of a kernel. */
-extern bool gc_block_needs(const GcProfile *profile, int registers, int threads,
-						   int64_t shared_bytes, int need[GC_NEEDS]);
-
 /* Are all needs at most the resources that are free? */
 extern bool gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS]);
 
@@ -81,41 +67,5 @@ extern bool gc_needs_fit(const int need[GC_NEEDS], const int free[GC_NEEDS]);
  */
 extern int	gc_occupancy(const GcProfile *profile, int registers, int threads,
 						 int64_t shared_bytes);
-
-/* Resident threads as a part of the threads that a multiprocessor can hold (eq. 9), 0 to 1. */
-extern double gc_occupancy_fraction(const GcProfile *profile, int registers, int threads,
-									int64_t shared_bytes);
-
-/*
- * Rounds in which the device runs a grid of `blocks` blocks of `threads` threads
- * (eq. 1), when nothing else runs on it.  0: the grid cannot run, or has no blocks.
- * gc_running_load() is the same without the ceiling, to be correlated with measured times.
- */
-extern int64_t gc_running_rounds(const GcProfile *profile, const GcDemand *demand,
-								 int threads, int64_t blocks);
-extern double gc_running_load(const GcProfile *profile, const GcDemand *demand,
-							  int threads, int64_t blocks);
-
-typedef struct GcBlockChoice
-{
-	int			threads;		/* per block, a multiple of the warp size */
-	int			occupancy;		/* resident blocks per multiprocessor */
-	int64_t		blocks;			/* of the whole grid */
-	int64_t		rounds;
-} GcBlockChoice;
-
-/*
- * The block size that runs `total` threads in the fewest rounds (eqs. 10 and 13).  Where blocks do
- * not divide `total`, the grid has a few threads more.  Constraints (11) and (12), by which warps
- * alone should limit occupancy, are not applied.  They exclude kernels that registers or shared
- * memory limit at every block size; for other kernels the fewest rounds need no help from them.
- *
- * Among sizes with equal rounds, the best leaves the fullest multiprocessor the fewest threads (a
- * short grid spreads over all multiprocessors).  Then come the fewest threads in excess of `total`,
- * and then the fewest blocks.  False if no block size can run, or total is less than 1 or more than
- * 2^40.
- */
-extern bool gc_best_block(const GcProfile *profile, const GcDemand *demand, int64_t total,
-						  GcBlockChoice *choice);
 
 #endif							/* GC_OCCUPANCY_H */

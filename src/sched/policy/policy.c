@@ -129,7 +129,7 @@ static const double parts[] = {1, 0.85, 0.7, 0.55};
 
 /*
  * Place the candidates pick[0 .. n - 1] together in `room` with this part of their fair shares, in
- * work->choice.  False, and work->choice is unchanged: the kernel model found no plan in its steps.
+ * work->choice.  False, and work->choice is unchanged: the kernel model found no plan.
  */
 static bool
 place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_NEEDS],
@@ -142,8 +142,7 @@ place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_N
 
 		gc_describe_candidate(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 	}
-	if (gc_kernel_plan_within(s->profile, room, work->kitem, n, &work->steps, &work->kernel,
-							  work->trial, NULL) > GC_KERNEL_FEASIBLE)
+	if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->trial, NULL) != GC_KERNEL_OPTIMAL)
 		return false;
 	memcpy(work->choice, work->trial, n * sizeof(GcKernelChoice));
 	return true;
@@ -157,32 +156,21 @@ static bool
 place_together(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
 			   GcDecideWork *work)
 {
-	int			fits = LEAST_PART;
-	int			fails = -1;
-
 	if (!place(s, pick, n, LEAST_PART, room, work))
 		return false;
-	while (fits - fails > 1)
-	{
-		int			part = (fits + fails) / 2;
-
-		if (place(s, pick, n, part, room, work))
-			fits = part;
-		else
-			fails = part;
-	}
+	for (int part = 0; part < LEAST_PART && !place(s, pick, n, part, room, work); part++)
+		;
 	return true;
 }
 
 /*
  * Start as many of the picked candidates, from the first on, as the kernel model can place.  No
  * bisection: fewer candidates want more warps each, so that they may fit worse.  To see that a
- * number cannot fit mostly takes less than a microsecond.  Where the steps end before any number is
- * found to fit, all candidates start with their least shares, in which they fit.
+ * number cannot fit mostly takes less than a microsecond.
  */
 static void
 start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEEDS],
-			  const GcKernelChoice *least, GcDecideWork *work, GcDecision *d)
+			  GcDecideWork *work, GcDecision *d)
 {
 	for (int m = n; m > 0; m--)
 	{
@@ -191,24 +179,18 @@ start_fitting(const GcSchedule *s, const int *pick, int n, const int room[GC_NEE
 			(void) gc_start_placed(s, pick, m, work->choice, 0, d);
 			return;
 		}
-		if (work->steps < GC_KERNEL_LEAST_STEPS)
-			break;
 	}
-	if (work->steps < GC_KERNEL_LEAST_STEPS)
-		(void) gc_start_placed(s, pick, n, least, 0, d);
 }
 
 /* Start candidates in order of arrival, as many as fit with their least shares. */
-void
-gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d)
+static void
+decide_kernel(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
-	GcKernelChoice least[GC_KERNEL_MAX];
 	int			room[GC_NEEDS];
 	int			left[GC_NEEDS];
 	int			pick[GC_KERNEL_MAX];
 	int			n = 0;
 
-	work->steps = steps;
 	free_room(s, room);
 	memcpy(left, room, sizeof(left));
 	while (n < s->ncandidates && n < GC_KERNEL_MAX)
@@ -217,7 +199,7 @@ gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecis
 		int			need[GC_NEEDS];
 
 		gc_least_share(s, n, &k);
-		if (!gc_kernel_fits(s->profile, left, &k, &least[n], need))
+		if (!gc_kernel_fits(s->profile, left, &k, NULL, need))
 			break;
 		for (int r = 0; r < GC_NEEDS; r++)
 			left[r] -= need[r];
@@ -227,7 +209,7 @@ gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecis
 	if (n == 1 && s->nactive == 0)
 		gc_start_alone(s, 0, d);
 	else
-		start_fitting(s, pick, n, room, least, work, d);
+		start_fitting(s, pick, n, room, work, d);
 }
 
 void
@@ -248,7 +230,7 @@ gc_decide(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 	if (s->policy == GC_POLICY_RANDOM)
 		decide_random(s, d);
 	else if (s->policy == GC_POLICY_KERNEL)
-		gc_decide_kernel(s, GC_DECIDE_STEPS, work, d);
+		decide_kernel(s, work, d);
 	else if (s->policy == GC_POLICY_TWOSTAGE)
 		gc_decide_twostage(s, work, d);
 	if (d->nstarts == 0 && s->nactive == 0)

@@ -20,21 +20,10 @@ struct GcDecideWork
 	GcKernelItem kitem[GC_KERNEL_MAX];
 	GcKernelChoice choice[GC_KERNEL_MAX];
 	GcKernelChoice trial[GC_KERNEL_MAX];
-	int64_t		steps;			/* left to the kernel model in this decision */
 	GcBatchWork batch;
 	GcBatchPlan plan;
 	GcItemType	type[GC_BATCH_MAX_TYPES];
 };
-
-/*
- * Steps of the kernel model (kernel_model.h) that one decision may take, so that the model is done
- * in 100 microseconds.  The rest of a decision takes a few.  With 1,500 steps, a few hard sets
- * start fewer kernels than they could; 4,000 steps gain nothing that matters.
- */
-#define GC_DECIDE_STEPS	3000
-
-/* Policy kernel within a number of steps; work->steps: the steps left.  For tests and benchmarks. */
-extern void gc_decide_kernel(const GcSchedule *s, int64_t steps, GcDecideWork *work, GcDecision *d);
 
 extern void gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d);
 

@@ -57,9 +57,6 @@
  */
 #define GANG_LONGEST_US	250
 
-/* Steps of the kernel model in one decision; policy kernel has more, but asks no batch model. */
-#define GC_CORESIDENT_STEPS	1500
-
 typedef struct Stage
 {
 	const GcSchedule *s;
@@ -140,65 +137,9 @@ most_members(const GcFusedKernel *f)
 	return f->most < GC_MAX_MEMBERS ? f->most : GC_MAX_MEMBERS;
 }
 
-/* How much longer candidate i would take by its own kernel. */
-static double
-gain_us(const Stage *st, int i)
-{
-	return st->s->candidate[i].needs.alone_us - st->s->candidate[i].fused_us;
-}
-
 /*
- * A selection scan serves `most` of these n candidates, oldest first; returns how many it serves.
- * Where the rest is too small for another scan, it mostly takes its own kernels.  Then the rest is
- * made of the candidates in the younger half that lose least by this.  The older half is always
- * served now, so that no candidate is left out again and again.  (An H200: of 65 candidates one is
- * left out, and its own kernel ends last.)
- */
-static int
-leave_least(const Stage *st, int *member, int n, int most)
-{
-	if (n - most >= SCAN_ENOUGH)
-		return most;
-	for (; n > most; n--)
-	{
-		int			least = most / 2;
-
-		for (int m = least; m < n; m++)
-		{
-			if (gain_us(st, member[m]) < gain_us(st, member[least]))
-				least = m;
-		}
-		memmove(&member[least], &member[least + 1], (n - least - 1) * sizeof(int));
-	}
-	return n;
-}
-
-/* Candidates not taken yet that selection kernel f can serve, and that gain by sharing. */
-static int
-collect_selection(const Stage *st, int f, uint32_t scan, int *member, int *member_no)
-{
-	const int	most = most_members(&st->s->fused[f]);
-	int			all[GC_MAX_CANDIDATES];
-	int			n = 0;
-
-	for (int i = 0; i < st->s->ncandidates; i++)
-	{
-		if (!st->taken[i] && st->s->candidate[i].fused == f && st->s->candidate[i].scan == scan &&
-			gains_by_sharing(st, i))
-			all[n++] = i;
-	}
-	n = leave_least(st, all, n, most);
-	for (int m = 0; m < n; m++)
-	{
-		member[m] = all[m];
-		member_no[m] = m;
-	}
-	return n;
-}
-
-/*
- * Candidates not taken yet that fused kernel f has members for, and that gain by sharing, oldest
- * first.  Each gets a member of its own.
+ * Candidates not taken yet that kernel f can serve, and that gain by sharing, oldest first.  Each gets a member of its
+ * own; of a selection kernel, all members are alike.
  */
 static int
 collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_no)
@@ -206,12 +147,10 @@ collect_members(const Stage *st, int f, uint32_t scan, int *member, int *member_
 	uint32_t	used = 0;
 	int			n = 0;
 
-	if (st->s->fused[f].selection)
-		return collect_selection(st, f, scan, member, member_no);
 	for (int i = 0; i < st->s->ncandidates && n < most_members(&st->s->fused[f]); i++)
 	{
 		const GcCandidate *candidate = &st->s->candidate[i];
-		uint32_t	left = candidate->member_mask & ~used;
+		uint32_t	left = st->s->fused[f].selection ? UINT32_C(1) << n : candidate->member_mask & ~used;
 
 		if (st->taken[i] || candidate->fused != f || candidate->scan != scan || left == 0 ||
 			!gains_by_sharing(st, i))
@@ -505,7 +444,7 @@ static void
 start_batches(Stage *st, const int *pick, int n)
 {
 	GcBatchPlan *plan = &st->work->plan;
-	GcBatchProblem problem = {.types = st->work->type,.max_items = GC_KERNEL_MAX,.max_group = 1};
+	GcBatchProblem problem = {.types = st->work->type,.max_items = GC_KERNEL_MAX};
 	int			room[GC_NEEDS];
 	int			of[GC_MAX_CANDIDATES];
 	int			batch[GC_MAX_CANDIDATES];
@@ -602,7 +541,6 @@ gc_decide_twostage(const GcSchedule *s, GcDecideWork *work, GcDecision *d)
 {
 	Stage		st = {.s = s,.work = work,.d = d};
 
-	work->steps = GC_CORESIDENT_STEPS;
 	if (coresident_active(&st))
 		return;
 	for (int i = 0; i < s->ncandidates; i++)

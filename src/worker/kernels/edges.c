@@ -211,7 +211,6 @@ describe_probe(const GcRequest *request, const GcPStep *step, GcEdgeStage *stage
 	else
 		stage->accesses = 1 + (b->npayloads > 0);
 	stage->table_bytes = bytes_of_keys(request, step->build) + bytes_of_payloads(request, step->build);
-	stage->ordered = in_order(request, step);
 }
 
 /*
@@ -255,37 +254,18 @@ static void
 describe_payloads(const GcRequest *request, const GcPStep *step, GcEdgeStage *stage)
 {
 	const GcPBuild *b = &gc_builds(request->program)[step->build];
-	const double bytes = bytes_of_payloads(request, step->build);
 
 	if (b->npayloads == 0)
 		return;
-	if (bytes > stage->table_bytes)
-	{
-		stage->table_bytes = bytes;
-		stage->ordered = in_order(request, step);
-	}
+	stage->table_bytes = Max(stage->table_bytes, bytes_of_payloads(request, step->build));
 	stage->accesses += b->npayloads;
 	stage->chain = 1;
 }
 
-/* Rows of the scan that have the same key: where they come in order, they pass the first step together, or fail. */
-static double
-cluster_of(const GcRequest *request, int pipeline, int first, const GcEdgePipeline *p)
-{
-	const GcProgram *program = request->program;
-	const GcPStep *step = &gc_steps(program)[gc_pipelines(program)[pipeline].first_step + first];
-	double		rows;
-
-	if (p->nvector == 0 || !p->vector[0].ordered)
-		return 1;
-	rows = request->inputs[gc_pipelines(program)[gc_builds(program)[step->build].pipeline].input].rows;
-	return rows > 0 ? Min(Max(p->rows / rows, 1), p->vec) : 1;
-}
-
-/* The steps before the first stage, in the order in which they are tested; *first: the number of the first of them. */
+/* The steps before the first stage, in the order in which they are tested. */
 static void
 describe_vector_steps(const GcRequest *request, int pipeline, const GcPipelineEdges *edges, const GcVariant *v,
-					  GcEdgePipeline *p, GcEdgeStage *payloads, int *first, ColumnsRead *columns)
+					  GcEdgePipeline *p, GcEdgeStage *payloads, ColumnsRead *columns)
 {
 	const GcPPipeline *pl = &gc_pipelines(request->program)[pipeline];
 
@@ -297,7 +277,6 @@ describe_vector_steps(const GcRequest *request, int pipeline, const GcPipelineEd
 
 			if (edges->phase[s] != phase)
 				continue;
-			*first = p->nvector == 0 ? s : *first;
 			p->vector[p->nvector++] = describe_vector_step(request, step, v, phase == GC_PHASE_GATHERED, columns);
 			if (step->type == GC_STEP_PROBE)
 				describe_payloads(request, step, payloads);
@@ -342,7 +321,6 @@ describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *ed
 	GcEdgeStage payloads = {.step = pl->nsteps + 1,.pass = 1};
 	GcEdgeStage *stage;
 	int			before;
-	int			first = 0;
 
 	if (edges->phase == NULL || pl->nsteps > GC_MODEL_STEPS)
 		return false;
@@ -351,8 +329,7 @@ describe_edges(const GcRequest *request, int pipeline, const GcPipelineEdges *ed
 	p->vec = input->groups_of || input->unmatched_of ? 1 : v->vec > 0 ? v->vec : HOST_VECTOR;
 	p->gathered = edges->gathers;
 	p->warps = gc_worker.profile.max_warps > 0 ? gc_worker.profile.max_warps / 2.0 : 1;
-	describe_vector_steps(request, pipeline, edges, v, p, &payloads, &first, &columns);
-	p->cluster = cluster_of(request, pipeline, first, p);
+	describe_vector_steps(request, pipeline, edges, v, p, &payloads, &columns);
 	for (int s = 0; s < pl->nsteps; s++)
 	{
 		const GcPStep *step = &gc_steps(program)[pl->first_step + s];
