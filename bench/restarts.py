@@ -388,10 +388,10 @@ def part_devices(report, args, server):
             limits += [[f'{devices}, {what}', *limit[1:]] for what, (limit, _) in of.items()]
             alone, kept = (figures for _, figures in of.values())
             beside.append([devices, n, alone[1], alone[4], kept[1], kept[4], kept[2], kept[6]])
+            psql('vacuum lineorder')            # else the next list has versioned rows to read
     report.section('Random queries by devices', f'pgbench, {args.seconds} s each; x: against the first line.')
     report.table(['devices', 'clients', 'prepared q/s', 'x', 'p99 ms', 'texts q/s', 'x', 'p99 ms'], lines)
     if beside:
-        psql('vacuum lineorder')
         report.section(f'Beside {args.updates} updates a second', 'The 13 as they are, prepared (`bench/fresh/written --only beside`).')
         report.table(['devices', 'clients', 'q/s alone', 'p99 ms', 'q/s beside', 'p99 ms', 'kept', 'updates/s'], beside)
     report.section('What limits them', 'Counts of each phase, of gpuconc_stat, gpuconc_advise() and gpuconc_devices. Waits: what sessions that execute '
