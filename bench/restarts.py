@@ -361,12 +361,12 @@ def random_clients(texts, n, seconds, protocol):
 
 
 def settle(texts, n, protocol):
-    """Until such clients need no new kernel, for 20 s at most: sessions that meet otherwise have others."""
+    """Until such clients need no new kernel and no column is copied, for 20 s at most: sessions that meet otherwise have others."""
     before, now, ends = None, '', time.monotonic() + 20
     while before != now and time.monotonic() < ends:
         random_clients(texts, n, 2, protocol)
         wait_for_compilers()
-        before, now = now, value('select kernels_compiled from gpuconc_stat')
+        before, now = now, value('select kernels_compiled, region_misses from gpuconc_stat, gpuconc_stat_memory')
 
 
 def part_devices(report, args, server):
@@ -405,13 +405,13 @@ def part_devices_tpch(report, args, server):
         got = lines_of('tpch/power', '--changing', '--runs', '5', '--warm', '0.4')
         (total,), (mean,) = ([line for line in got if line[0] == what] for what in ('sum', 'geometric mean'))
         alone.append([devices] + [cell for i in (2, 3) for cell in (total[i], mean[i])])
-        for line in lines_of('tpch/throughput', args.streams, '--passes', '4'):
+        for line in lines_of('tpch/throughput', args.streams, '--seconds', str(args.seconds)):
             if line[0] == 'on':
                 x = float(line[4]) / first.setdefault(line[1], float(line[4]))
                 streams.append([devices, line[1], line[4], f'{x:.2f}'])
     report.section('One at a time by devices', 'ms of the 22 queries (`bench/tpch/power --changing --runs 5 --warm 0.4`).')
     report.table(['devices', 'texts: sum', 'geometric mean', 'prepared: sum', 'geometric mean'], alone)
-    report.section('Streams by devices', '`bench/tpch/throughput`, 4 passes; x: against the first list of devices.')
+    report.section('Streams by devices', f'`bench/tpch/throughput --seconds {args.seconds}`; x: against the first list of devices.')
     report.table(['devices', 'streams', 'queries/s', 'x'], streams)
 
 
