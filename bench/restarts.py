@@ -341,8 +341,10 @@ def lines_of(program, *args):
 
 def each_list(args, server):
     """Starts the server with each list; yields it with its number of clients."""
+    # Files have the chunks of before the updates, so pages that were written and vacuumed would be apart from these.
+    settings = () if args.tpch else ('gpuconc.disk_cache_size=0',)
     for devices in args.devices.split(';'):
-        server.start(f'gpuconc.devices={devices}')
+        server.start(f'gpuconc.devices={devices}', *settings)
         wait_for_devices()
         session = Session()
         for sql in texts_of(args).values():     # columns are loaded
