@@ -363,12 +363,14 @@ def random_clients(texts, n, seconds, protocol):
 
 
 def settle(texts, n, protocol):
-    """Until such clients need no new kernel and no column is copied, for 20 s at most: sessions that meet otherwise have others."""
-    before, now, ends = None, '', time.monotonic() + 20
-    while before != now and time.monotonic() < ends:
-        random_clients(texts, n, 2, protocol)
+    """Until such clients need no new kernel, copy no column, and are no faster than before, for 30 s at most: shared scans come late."""
+    made, best, same, ends = '', 0, 0, time.monotonic() + 30
+    while same < 2 and time.monotonic() < ends:
+        rate, before = random_clients(texts, n, 2, protocol)[0], made
         wait_for_compilers()
-        before, now = now, value('select kernels_compiled, region_misses from gpuconc_stat, gpuconc_stat_memory')
+        made = value('select kernels_compiled, region_misses from gpuconc_stat, gpuconc_stat_memory')
+        same = same + 1 if made == before and rate < 1.03 * best else 0
+        best = max(best, rate)
 
 
 def part_devices(report, args, server):
