@@ -233,9 +233,13 @@ wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[0] FROM gpucon
 #-------------------------------------------------------------------------
 $node->safe_psql('postgres', 'CREATE TABLE big AS SELECT ' . join(', ', map { "hashint8extended(i, $_) AS c$_" } (0 .. 7))
 	  . ' FROM generate_series(1, 100000) AS i; VACUUM ANALYZE big');
+# Copying takes longer than the request.
+$_->quit foreach (@sessions);
 configure($node, 'gpuconc.device_memory_limit' => '4MB');
-kill 'TERM', @pids;
-wait_until($node, "SELECT bool_and(state = 'ready' AND memory_limit <= 4 * 1024 * 1024 AND worker_pid NOT IN ($pids[0], $pids[1])) FROM gpuconc_devices");
+$node->append_conf('postgresql.conf', 'gpuconc.debug_pretend_link = 4MB');
+$node->restart;
+wait_until($node, "SELECT bool_and(state = 'ready' AND memory_limit <= 4 * 1024 * 1024) FROM gpuconc_devices");
+@sessions = map { session($node, "devices$_", 'SET gpuconc.debug_route = predicted') } (0 .. 5);
 @pids = figures('worker_pid');
 $home = device_of($queries[0], 'affinity');
 $away = 1 - $home;

@@ -55,7 +55,7 @@ def table(title, head, rows):
     return '\n'.join(lines + ['| ' + ' | '.join(row) + ' |' for row in rows]) + '\n\n'
 
 
-COUNTERS = ('offloaded', 'pages_delta', 'pages_looked_at', 'pages_loaded', 'evictions')
+COUNTERS = ('offloaded', 'rows_versioned', 'pages_delta', 'pages_looked_at', 'pages_loaded', 'evictions')
 EVENTS = """select string_agg(format('%s %s', coalesce(event, 'none'), n), ',') from (
             select case when backend_type = 'client backend' then wait_event_type || ':' || wait_event else backend_type end,
                    count(*) from pg_stat_activity where application_name = 'pgbench' and state = 'active'

@@ -16,7 +16,7 @@
 #   WARM         seconds of executions before what is timed (1)
 #   TIMEOUT      seconds after which a query is stopped (60)
 #   STREAMS      numbers of streams (1,8)
-#   PASSES       how often each stream asks its queries (5)
+#   STREAM_SECONDS   of throughput, for each number of streams (3)
 #   WHEELS       folder with Python wheels, for a machine without a network: tpchgen-cli, and duckdb of the
 #                version that PYTHON takes
 #
@@ -27,7 +27,7 @@ set -Eeuo pipefail
 
 TPCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_PROGRAM=bench/tpch/device.sh
-MORE_NAMES=(INDEXES ONLY POSTGRES WARM TIMEOUT STREAMS PASSES)
+MORE_NAMES=(INDEXES ONLY POSTGRES WARM TIMEOUT STREAMS STREAM_SECONDS)
 DEFAULT_PARTS=answers,power,throughput,explain
 BUFFERS_EACH=2400
 CACHE_EACH=4800
@@ -39,7 +39,7 @@ prepare() {
 	MORE_CONF="max_parallel_workers_per_gather = $WORKERS
 wal_level = replica"
 	[[ ${INDEXES:=no} != yes ]] || WHAT='TPC-H with indexes'
-	: "${POSTGRES:=yes}" "${WARM:=1}" "${TIMEOUT:=60}" "${STREAMS:=1,8}" "${PASSES:=5}" "${ONLY:=}"
+	: "${POSTGRES:=yes}" "${WARM:=1}" "${TIMEOUT:=60}" "${STREAMS:=1,8}" "${STREAM_SECONDS:=3}" "${ONLY:=}"
 	[ -z "${WHEELS:-}" ] || {
 		WHEELS=$(cd "$WHEELS" && pwd)
 		export TPCHGEN_WHEELS=$WHEELS
@@ -79,7 +79,7 @@ run_part() {
 				"${only[@]}" "${told[@]}" "${others[@]}"
 			;;
 		throughput)
-			"$PYTHON" "$TPCH/throughput" "$STREAMS" --out "$OUT/throughput.md" --passes "$PASSES" "${told[@]}"
+			"$PYTHON" "$TPCH/throughput" "$STREAMS" --out "$OUT/throughput.md" --seconds "$STREAM_SECONDS" "${told[@]}"
 			;;
 		explain) "$PYTHON" "$TPCH/explain" --timeout "$TIMEOUT" "${only[@]}" >"$OUT/explain.txt" ;;
 		*) die "there is no part \"$1\"" ;;

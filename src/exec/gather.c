@@ -358,6 +358,19 @@ worth_versions(GcScanState *node, GcInputState *in)
 	return in->for_versions;
 }
 
+/* Has VACUUM made all hot pages all-visible, and have so many requests read them that a refresh pays? */
+static bool
+refresh_pays(GcInputState *in)
+{
+	const GcServed *served = &in->served;
+
+	if (in->dir == NULL || served->pages_reloadable == 0 ||
+		served->pages_reloadable < served->pages_versioned + served->pages_delta)
+		return false;
+	pg_atomic_fetch_add_u32(&in->dir->read_apart, 1);
+	return GC_REFRESH_PAYS(in->dir, gc_chunk_length(0, served->nblocks));
+}
+
 /* Find out which pages of a table are served. */
 static GcCode
 judge_table(GcScanState *node, GcInputState *in, GcError *err)
@@ -378,7 +391,7 @@ judge_table(GcScanState *node, GcInputState *in, GcError *err)
 		return gc_fail(err, GC_RETRY_LOAD, "Chunks are out of date.");
 	if (worth_versions(node, in))
 		return gc_fail(err, GC_RETRY_LOAD, "Pages have been written to.");
-	if (in->served.worth_refresh && !in->served.worth_reload)
+	if ((in->served.worth_refresh && !in->served.worth_reload) || refresh_pays(in))
 		gc_load_in_background(in->rel);
 	node->stats.pages_served += in->served.pages_served;
 	node->stats.pages_versioned += in->served.pages_versioned;

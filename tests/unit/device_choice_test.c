@@ -25,7 +25,8 @@ test_choice(void)
 	is(CHOOSE(600, GC_ROUTE_PREDICTED, idle, home), 1, "where its columns are, if what is before it is shorter");
 	is(CHOOSE(100, GC_ROUTE_PREDICTED, idle, home), 0, "where backlog and copies are shortest, if that is longer");
 	is(CHOOSE(100, GC_ROUTE_PREDICTED, far, home), 1, "home, if the copies take longer");
-	is(CHOOSE(100, GC_ROUTE_PREDICTED, is_short, home), 1, "not where memory is short");
+	is(CHOOSE(99, GC_ROUTE_PREDICTED, is_short, home), 1, "not where memory is short");
+	is(CHOOSE(100, GC_ROUTE_PREDICTED, is_short, home), 0, "but if the copies take no longer than the request");
 	is(CHOOSE(100, GC_ROUTE_PREDICTED, is_short), 0, "but if there is no other");
 	is(CHOOSE(100, GC_ROUTE_PREDICTED, is_short, busy), 1, "nor is it home to what is nowhere");
 	is(CHOOSE(1, GC_ROUTE_AFFINITY, idle, home, far), 1, "affinity: where least is missing");

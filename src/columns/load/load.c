@@ -421,7 +421,8 @@ chunk_work(const Load *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudg
 {
 	bool		there = plan->base && i < plan->base->nheap && plan->base->chunks[i];
 
-	if (GC_WORTH_RELOAD(j) || (load->refresh && GC_WORTH_REFRESH(j)))
+	if (GC_WORTH_RELOAD(j) || (load->refresh && GC_WORTH_REFRESH(j)) ||
+		(load->refresh && there && j->reloadable > 0 && GC_REFRESH_PAYS(plan->base, j->pages)))
 		return GC_WORK_FULL;
 	if (there)
 		return plan->nnew > 0 ? GC_WORK_ADD : GC_WORK_NONE;

@@ -253,4 +253,10 @@ extern void gc_serve_judged(GcProof *proof, GcServed *served, GcChunkJudgement *
 #define GC_WORTH_RELOAD(j)	(GC_MENDS_SMALL(j) || (j)->reloadable > (j)->pages / 8)
 #define GC_WORTH_REFRESH(j) (GC_MENDS_SMALL(j) || (j)->reloadable > (j)->pages / 64)
 
+/*
+ * However few pages there are, each request has a launch of its own for them, of some 30 us.  Once as many have read
+ * them as a chunk has pages, these launches have taken longer than to load it anew would, at 10 us for a page.
+ */
+#define GC_REFRESH_PAYS(dir, npages) (pg_atomic_read_u32(&(dir)->read_apart) >= (npages))
+
 #endif							/* GC_VISIBILITY_H */

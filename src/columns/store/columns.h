@@ -234,6 +234,7 @@ typedef struct GcDirectory
 	pg_atomic_uint64 whole_at;
 
 	pg_atomic_uint32 pages_alone;	/* hot pages that sessions have read each for itself */
+	pg_atomic_uint32 read_apart;	/* requests whose only hot pages a refresh would put into the heap's chunks */
 	pg_atomic_uint64 hot_asked_at;	/* when a load of them was asked for (load/table_loader.h) */
 } GcDirectory;
 

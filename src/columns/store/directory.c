@@ -69,6 +69,7 @@ gc_directory_init(GcDirectory *dir, Size size, uint64 id, const GcRelKey *key,
 	pg_atomic_init_u64(&dir->whole_for, 0);
 	pg_atomic_init_u64(&dir->whole_at, 0);
 	pg_atomic_init_u32(&dir->pages_alone, 0);
+	pg_atomic_init_u32(&dir->read_apart, 0);
 	pg_atomic_init_u64(&dir->hot_asked_at, 0);
 }
 

@@ -45,15 +45,20 @@ is_better(const GcDeviceOffer *a, const GcDeviceOffer *b, GcRoute policy)
 	return a->memory_used < b->memory_used;
 }
 
-/* The candidate that costs least.  home: one that may be short of memory; -1: any may. */
+/*
+ * The candidate that costs least.  home: one that may be short of memory; the others only if they copy for at most `us`
+ * microseconds.  -1: any may.
+ */
 static int
-best_of(const GcDeviceOffer *offers, int n, GcRoute policy, int home)
+best_of(const GcDeviceOffer *offers, int n, GcRoute policy, int home, double us)
 {
 	int			best = -1;
 
 	for (int d = 0; d < n; d++)
 	{
-		if (!offers[d].candidate || (home >= 0 && d != home && offers[d].is_short))
+		const bool	may_be_short = home < 0 || d == home || offers[d].missing / offers[d].link <= us;
+
+		if (!offers[d].candidate || (offers[d].is_short && !may_be_short))
 			continue;
 		if (best < 0 || is_better(&offers[d], &offers[best], policy))
 			best = d;
@@ -87,9 +92,9 @@ gc_choose_device(const GcDeviceOffer *offers, int n, double us, uint32_t turn, G
 	if (policy == GC_ROUTE_ROUND_ROBIN)
 		return in_turn(offers, n, turn);
 	if (policy != GC_ROUTE_PREDICTED)
-		return best_of(offers, n, policy, -1);
-	home = best_of(offers, n, GC_ROUTE_AFFINITY, -1);
-	return home < 0 || offers[home].backlog <= us ? home : best_of(offers, n, GC_ROUTE_PREDICTED, home);
+		return best_of(offers, n, policy, -1, us);
+	home = best_of(offers, n, GC_ROUTE_AFFINITY, -1, us);
+	return home < 0 || offers[home].backlog <= us ? home : best_of(offers, n, GC_ROUTE_PREDICTED, home, us);
 }
 
 bool
