@@ -352,16 +352,6 @@ value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int second, i
 	return n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
 }
 
-/* A scan has the extremes of what begins with a partition. */
-static bool
-begins_with_partition(const GcTranslation *tr, const WindowFunc *func)
-{
-	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
-
-	return (clause->frameOptions & (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_EXCLUSION)) ==
-		FRAMEOPTION_START_UNBOUNDED_PRECEDING;
-}
-
 /* The distance or number that a function has beside its argument: the number of its expression. */
 static int
 second_argument(GcTranslation *tr, const WindowFunc *func)
@@ -430,9 +420,6 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 	if ((over >= GC_OVER_COUNT && (arg = argument(tr, func, over)) < 0) ||
 		(gc_over_has_second(over) && (second = second_argument(tr, func)) < 0) || (window = window_of(tr, func)) < 0)
 		return GC_NO_EXPR;
-	if ((over == GC_OVER_MIN || over == GC_OVER_MAX) && !begins_with_partition(tr, func))
-		return gc_refuse(tr, "%s() is of a frame that begins within a partition, or leaves out rows",
-						 get_func_name(func->winfnoid));
 	kind = over == GC_OVER_PERCENT_RANK || over == GC_OVER_CUME_DIST ? GC_FLOAT8 : over <= GC_OVER_COUNT ? GC_INT8
 		: tr->pexprs[arg].kind;
 	if (over != GC_OVER_SUM)
