@@ -267,7 +267,7 @@ enum
 	GC_FRAME_ROWS,
 	GC_FRAME_BETWEEN,
 	GC_FRAME_GROUPS,
-	GC_FRAME_RANGE,				/* of the first key behind PARTITION BY, which is no float */
+	GC_FRAME_RANGE,				/* of the first key behind PARTITION BY */
 	GC_NFRAMES
 };
 

@@ -135,6 +135,13 @@ gc_window_image(const GcWindow *x, u64 key, u32 row)
 	return GC_WINDOW_HIGH_WORD(key) == GC_WINDOW_NO_WORD ? GC_ORDER_I64(low) : low;
 }
 
+/* A value, or of a float an integer that sorts as it does. */
+GC_FN i128
+gc_window_number_of(const GcWindow *x, u64 column, u32 row)
+{
+	return GC_WINDOW_FLOAT(column) ? (i128) gc_window_image(x, column, row) : gc_window_value(x, column, row);
+}
+
 /* Below 0, 0, or above it: does row a come before b, by this key? */
 GC_FN int
 gc_window_compare_key(const GcWindow *x, u64 key, u32 a, u32 b)
@@ -491,7 +498,7 @@ gc_window_bound(const GcWindow *x, u64 first, u64 end, i128 bound, int is_end)
 	{
 		const u64	m = (first + end) / 2;
 		const u32	row = x->order[m];
-		const i128	value = gc_window_value(x, x->by, row);
+		const i128	value = gc_window_number_of(x, x->by, row);
 		const int	before = gc_window_is_null(x, x->by, row) ? (key & GC_WINDOW_NULLS_FIRST) != 0 :
 			(is_end && value == bound) || (key & GC_WINDOW_DESCENDING ? value > bound : value < bound);
 
@@ -513,10 +520,10 @@ gc_window_range(const GcWindow *x, u64 n, GcWindowSpan partition)
 
 	if (GC_WINDOW_WORD(x->start) != GC_WINDOW_NO_WORD)
 		s.begin = isnull ? x->first_peer[x->peers[n]] :
-			gc_window_bound(x, partition.begin, partition.behind, gc_window_value(x, x->start, row), 0);
+			gc_window_bound(x, partition.begin, partition.behind, gc_window_number_of(x, x->start, row), 0);
 	if (GC_WINDOW_WORD(x->end) != GC_WINDOW_NO_WORD)
 		s.behind = isnull ? x->first_peer[x->peers[n] + 1] :
-			gc_window_bound(x, partition.begin, partition.behind, gc_window_value(x, x->end, row), 1);
+			gc_window_bound(x, partition.begin, partition.behind, gc_window_number_of(x, x->end, row), 1);
 	return s;
 }
 

@@ -48,7 +48,11 @@ FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
 SELECT c, check_kept(format('SELECT x.*, r_name FROM (SELECT id, sum(%1$I) OVER (ORDER BY id) AS s, avg(%1$I) OVER (ORDER BY id), min(%1$I) OVER (ORDER BY id), max(%1$I) OVER () FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
 
 SELECT c, o, check_kept(format('SELECT x.*, r_name FROM (SELECT id, count(*) OVER (ORDER BY %1$I RANGE BETWEEN %2$s PRECEDING AND CURRENT ROW) AS n, sum(id) OVER (PARTITION BY id %% 2 ORDER BY %1$I DESC RANGE BETWEEN %2$s PRECEDING AND %2$s FOLLOWING), percent_rank() OVER (ORDER BY %1$I DESC) FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c, o)) AS verdict
-FROM (VALUES ('i2', '3::int2'), ('i4', '2147483647'), ('i8', '1'), ('i8', '9223372036854775807'), ('n', '1.5'), ('nw', '100'), ('d', 'interval ''10 days'''), ('ts', 'interval ''3 days''')) AS x (c, o);
+FROM (VALUES ('i2', '3::int2'), ('i4', '2147483647'), ('i8', '1'), ('i8', '9223372036854775807'), ('n', '1.5'), ('nw', '100'), ('d', 'interval ''10 days'''), ('ts', 'interval ''3 days'''), ('d', 'interval ''1 month 2 days'''), ('tz', 'interval ''30 hours'''), ('f8', '1.5::float8'), ('f4', '0.1::float8')) AS x (c, o);
+SELECT c, a, b, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(*) OVER (PARTITION BY bc ORDER BY %1$s RANGE BETWEEN %2$s PRECEDING AND %3$s FOLLOWING), max(id) OVER (ORDER BY %1$s DESC NULLS LAST RANGE BETWEEN %2$s PRECEDING AND %3$s PRECEDING) FROM types) AS x JOIN region ON r_id = x.nn', c, a, b)) AS verdict
+FROM (VALUES ('f8', '100::float8', '0::float8'), ('CASE id % 7 WHEN 0 THEN ''NaN'' WHEN 1 THEN ''-Infinity'' WHEN 2 THEN ''Infinity'' WHEN 3 THEN -0.0::float8 ELSE f8 END', '3.5::float8', '0.25::float8'), ('f4', '100.1::float8', '1e300::float8'),
+	('date ''2019-12-28'' + id % 800', 'interval ''1 month''', 'interval ''0'''), ('date ''2020-01-28'' + nn', 'interval ''1 year 1 month 1 day 36 hours''', 'interval ''1 month'''), ('CASE id % 9 WHEN 0 THEN ''infinity'' WHEN 1 THEN ''-infinity'' ELSE d END', 'interval ''2 months''', 'interval ''3 hours'''),
+	('tz', 'interval ''1000 hours''', 'interval ''1 second'''), ('CASE id % 9 WHEN 0 THEN ''infinity'' WHEN 1 THEN ''-infinity'' ELSE tz END', 'interval ''5000 hours''', 'interval ''0''')) AS x (c, a, b);
 
 -- groups, HAVING, conditions above, joins with itself, expressions of functions, several sorts
 SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
@@ -111,7 +115,7 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
-	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY f8 RANGE 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY ts RANGE interval ''1 month'' PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
 -- functions and concatenations of windows' values and of columns
 SELECT e, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x JOIN region ON r_id = nn', e)) AS joined,
 	check_kept(format('SELECT count(*), max(v::text) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x WHERE nn < 5 AND v IS NOT NULL', e)) AS filtered,
