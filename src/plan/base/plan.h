@@ -246,7 +246,8 @@ typedef struct GcPlanWindow
 
 typedef struct GcPlanWindowFn
 {
-	uint8		over;			/* GcOver; GC_OVER_NONE: the first value by `operator`, or an aggregate of `transition` */
+	uint8		over;			/* GcOver; GC_OVER_NONE: the first value by `operator`, or what
+								 * `transition` and `final` make */
 	uint8		window;
 	uint16		flags;			/* what is made of GC_OVER_SUM: GC_MADE_OF_SUMS of builtins.h */
 	uint16		output;

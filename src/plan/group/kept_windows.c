@@ -151,8 +151,8 @@ moves_values(const Interval *interval, Oid type)
 }
 
 /*
- * The amount by which a constant offset moves values; NULL where it is none, or may be an error.  A number is rounded to
- * the values' scale: up where the frame leaves out what is nearer than it (up), else down.
+ * The amount by which a constant offset moves values; NULL where it is none, or may be an error.  A number is rounded
+ * to the values' scale: up where the frame leaves out what is nearer than it (up), else down.
  */
 static Expr *
 range_offset(Node *offset, Oid type, int scale, bool up)
@@ -220,12 +220,14 @@ describe_range(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid,
 									COERCE_EXPLICIT_CAST);
 	by = gc_rows_output(tr, tr->groups, key);
-	start = by < 0 ? -1 : bound_output(tr, key, t->type, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
-									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
-									   ? t->minus : t->plus, (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
-	end = start < 0 ? -1 : bound_output(tr, key, t->type, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
-										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
-										? t->minus : t->plus, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
+	start = by < 0 ? -1
+		: bound_output(tr, key, t->type, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
+					   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
+					   (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
+	end = start < 0 ? -1
+		: bound_output(tr, key, t->type, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
+					   ((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
+					   (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
 	w->frame = GC_FRAME_RANGE;
 	w->by = by;
 	w->start = start;
