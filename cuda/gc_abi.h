@@ -267,7 +267,7 @@ enum
 	GC_FRAME_ROWS,
 	GC_FRAME_BETWEEN,
 	GC_FRAME_GROUPS,
-	GC_FRAME_RANGE,				/* of the first key behind PARTITION BY, which is no float */
+	GC_FRAME_RANGE,				/* of the first key behind PARTITION BY */
 	GC_NFRAMES
 };
 
@@ -281,6 +281,10 @@ enum
 	GC_NEXCLUSIONS
 };
 
+/* Is a function an extreme of frames that begin anywhere, or leave out rows?  It has a tree instead of a scan. */
+#define GC_WINDOW_HAS_TREE(fn, frame, exclude) \
+	(((fn) == GC_OVER_MIN || (fn) == GC_OVER_MAX) && ((frame) >= GC_FRAME_BETWEEN || (exclude) != GC_EXCLUDE_NONE))
+
 /* Kinds of a step of a launch. */
 enum
 {
@@ -293,6 +297,7 @@ enum
 	GC_WINDOW_TOTALS,			/* a chunk of places */
 	GC_WINDOW_CARRY,			/* all chunks, by the first block */
 	GC_WINDOW_STATES,			/* a chunk of places */
+	GC_WINDOW_TREE,				/* every place whose number, from 1 on, is a multiple of a power of 2 */
 	GC_WINDOW_NUMBER,			/* a place */
 	GC_WINDOW_VALUES			/* a place */
 };
@@ -326,7 +331,8 @@ enum
 
 /*
  * A step of a launch is two words.  The first says what it does, which array of row numbers is read, and the width of
- * runs that are merged, the places of a chunk, or the number of chunks.  The second is the number of its units.
+ * runs that are merged, the places of a chunk, the number of chunks, or the power of 2.  The second is the number of its
+ * units.
  */
 #define GC_WINDOW_STEP(phase, order, width)	((u64) (phase) | (u64) (order) << 8 | (u64) (width) << 16)
 #define GC_WINDOW_PHASE(step)	((u32) (step) & 0xff)

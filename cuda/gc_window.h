@@ -17,6 +17,9 @@
  * function's value.  Else the state before it is taken from that, of sums and counts.  A frame that leaves out rows is
  * in up to three spans, which are added up.  The first scan numbers partitions and peers.
  *
+ * Extremes of other frames have a tree in the place of states (Fenwick 1994).  The state at a place is of as many
+ * places up to it as the largest power of 2 that divides its number, from 1 on.  A span is made of a few of them.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_WINDOW_H
@@ -130,6 +133,13 @@ gc_window_image(const GcWindow *x, u64 key, u32 row)
 	if (GC_WINDOW_FLOAT(key) == 2)
 		return gc_order_f64((double) GC_BITS_F32((i32) low) + 0.0);
 	return GC_WINDOW_HIGH_WORD(key) == GC_WINDOW_NO_WORD ? GC_ORDER_I64(low) : low;
+}
+
+/* A value, or of a float an integer that sorts as it does. */
+GC_FN i128
+gc_window_number_of(const GcWindow *x, u64 column, u32 row)
+{
+	return GC_WINDOW_FLOAT(column) ? (i128) gc_window_image(x, column, row) : gc_window_value(x, column, row);
 }
 
 /* Below 0, 0, or above it: does row a come before b, by this key? */
@@ -444,6 +454,17 @@ gc_window_carry(const GcWindow *x, GcWindowState *parts, u64 chunks, u32 thread,
 	(void) gc_window_before(x->fn, parts[thread], x->before + from, n);
 }
 
+/* Have a state of the tree cover `width` places, where two states cover a half each. */
+GC_FN void
+gc_window_cover(const GcWindow *x, u64 unit, u64 width)
+{
+	const u64	n = (unit + 1) * width - 1;
+
+	if (n < x->count)
+		x->states[n] = width == 1 ? gc_window_place(x, n) :
+			gc_window_add(x->fn, x->states[n - width / 2], x->states[n]);
+}
+
 /*-------------------------------------------------------------------------
  * Frames
  *-------------------------------------------------------------------------
@@ -477,7 +498,7 @@ gc_window_bound(const GcWindow *x, u64 first, u64 end, i128 bound, int is_end)
 	{
 		const u64	m = (first + end) / 2;
 		const u32	row = x->order[m];
-		const i128	value = gc_window_value(x, x->by, row);
+		const i128	value = gc_window_number_of(x, x->by, row);
 		const int	before = gc_window_is_null(x, x->by, row) ? (key & GC_WINDOW_NULLS_FIRST) != 0 :
 			(is_end && value == bound) || (key & GC_WINDOW_DESCENDING ? value > bound : value < bound);
 
@@ -499,10 +520,10 @@ gc_window_range(const GcWindow *x, u64 n, GcWindowSpan partition)
 
 	if (GC_WINDOW_WORD(x->start) != GC_WINDOW_NO_WORD)
 		s.begin = isnull ? x->first_peer[x->peers[n]] :
-			gc_window_bound(x, partition.begin, partition.behind, gc_window_value(x, x->start, row), 0);
+			gc_window_bound(x, partition.begin, partition.behind, gc_window_number_of(x, x->start, row), 0);
 	if (GC_WINDOW_WORD(x->end) != GC_WINDOW_NO_WORD)
 		s.behind = isnull ? x->first_peer[x->peers[n] + 1] :
-			gc_window_bound(x, partition.begin, partition.behind, gc_window_value(x, x->end, row), 1);
+			gc_window_bound(x, partition.begin, partition.behind, gc_window_number_of(x, x->end, row), 1);
 	return s;
 }
 
@@ -593,6 +614,24 @@ gc_window_between(const GcWindow *x, u64 first, GcWindowSpan span)
 	s.low = (u64) sum;
 	s.high = (u64) (sum >> 64);
 	s.n -= x->states[span.begin - 1].n & ~GC_WINDOW_BEGINS;
+	return s;
+}
+
+/* The extreme of the places of a span, by the tree. */
+GC_FN GcWindowState
+gc_window_extreme(const GcWindow *x, GcWindowSpan span)
+{
+	GcWindowState s = {0, 0, 0};
+
+	while (span.behind > span.begin)
+	{
+		const u64	covered = span.behind & (0 - span.behind);
+		const int	within = covered <= span.behind - span.begin;
+
+		s = gc_window_add(x->fn, within ? x->states[span.behind - 1] : gc_window_place(x, span.behind - 1), s);
+		span.behind -= within ? covered : 1;
+	}
+	s.n &= ~GC_WINDOW_BEGINS;
 	return s;
 }
 
@@ -694,8 +733,8 @@ gc_window_total(const GcWindow *x, u32 row, u64 first, const GcWindowSpan *spans
 		rows += spans[i].behind - spans[i].begin;
 		if (x->fn == GC_OVER_ROWS)
 			continue;
-		/* An extreme's frame is one span. */
-		s = i == 0 ? gc_window_between(x, first, spans[i]) : gc_window_add(GC_OVER_SUM, s, gc_window_between(x, first, spans[i]));
+		s = gc_window_add(x->fn, s, GC_WINDOW_HAS_TREE(x->fn, x->frame, x->exclude) ? gc_window_extreme(x, spans[i])
+						  : gc_window_between(x, first, spans[i]));
 	}
 	if (x->fn == GC_OVER_ROWS || x->fn == GC_OVER_COUNT)
 		gc_window_write(x, row, (i128) (x->fn == GC_OVER_ROWS ? rows : s.n), 0);
@@ -761,6 +800,9 @@ gc_window_unit(const GcWindow *x, u32 phase, u64 unit, u64 width, u32 npacked)
 		case GC_WINDOW_TOTALS:
 		case GC_WINDOW_STATES:
 			gc_window_scan(x, unit, width, phase == GC_WINDOW_STATES);
+			break;
+		case GC_WINDOW_TREE:
+			gc_window_cover(x, unit, width);
 			break;
 		default:
 			if (unit >= x->count)

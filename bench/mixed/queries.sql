@@ -98,6 +98,14 @@ select * from (select id, kind, amount, rank() over (partition by kind order by 
 where r = 1 order by kind;
 -- name: m_window_groups
 select kind, sum(amount), sum(sum(amount)) over (order by kind) from events group by kind order by kind;
+-- name: m_window_least
+select kind, count(*), max(least) from (select kind, amount, min(amount) over (partition by kind order by id rows 100 preceding) as least
+	from events) x where amount > 2 * least group by kind order by kind;
+-- name: m_window_range
+select kind, max(n) from (select kind, count(*) over (partition by kind order by amount::float8 range 0.25 preceding) as n from events) x
+group by kind order by kind;
+-- name: m_window_floats
+select id, avg(amount::float8) over (partition by kind order by id rows 20 preceding) from events where user_id < 500 order by id;
 -- name: m_in_long
 select count(*) from events where user_id = any (array(select i * 3 from generate_series(1, 2000) i));
 -- name: m_in_values

@@ -30,6 +30,11 @@ SELECT frame, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(*
 	check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(i4) OVER w, sum(n) OVER w, avg(i2) OVER w, max(n0) OVER w FROM types WINDOW w AS (ORDER BY nn %s)) AS x JOIN region ON r_id = x.nn WHERE x.id < 0 OR x.nn IS NOT NULL', CASE WHEN frame ~ 'ROWS.*CURRENT|ROWS.*PREC.*$' AND frame !~ 'FOLLOWING' THEN '' ELSE frame END)) AS one
 FROM unnest(ARRAY['', 'ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'GROUPS UNBOUNDED PRECEDING', 'RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW', 'RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING']) AS frame;
 
+-- extremes of frames that begin anywhere, or leave out rows
+SELECT frame, ex, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, min(i4) OVER w, max(n) OVER w, min(d) FILTER (WHERE b) OVER w, max(i8) OVER w, min(ts) OVER w, max(i2) FILTER (WHERE id < 0) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %1$s %2$s)) AS x JOIN region ON r_id = x.nn', frame, ex)) AS partitions,
+	check_kept(format('SELECT x.*, r_name FROM (SELECT nn, min(nn) OVER w, max(nn) OVER w, min(nn * 0.5) OVER w FROM types WINDOW w AS (ORDER BY nn %s %s)) AS x JOIN region ON r_id = x.nn', replace(frame, 'ROWS', 'GROUPS'), ex)) AS peers
+FROM unnest(ARRAY['ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS 40 PRECEDING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN 3 FOLLOWING AND 9 FOLLOWING', 'RANGE BETWEEN 9 PRECEDING AND 3 FOLLOWING', 'RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING']) AS frame, unnest(ARRAY['', 'EXCLUDE CURRENT ROW', 'EXCLUDE GROUP', 'EXCLUDE TIES']) AS ex;
+
 -- variances and standard deviations
 SELECT frame, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, stddev(i2) OVER w, stddev_pop(i4) OVER w, stddev_samp(n) OVER w, stddev(nn) FILTER (WHERE b) OVER w, stddev_pop(nn) FILTER (WHERE id < 0) OVER w, variance(i2) OVER w, var_pop(n0) OVER w, var_samp(n) OVER w, var_pop(nn) FILTER (WHERE b) OVER w, variance(nn) FILTER (WHERE id < 0) OVER w FROM types WINDOW w AS (PARTITION BY b ORDER BY id %s)) AS x JOIN region ON r_id = x.nn', frame)) AS partitions,
 	check_kept(format('SELECT count(*), sum(s), sum(t), sum(v) FROM (SELECT id, nn, stddev(i2) OVER w AS s, stddev_pop(n0) OVER w AS t, variance(i2) OVER w AS v FROM types WINDOW w AS (ORDER BY id %s)) AS x WHERE s > 10 OR t IS NULL OR s IS NULL', frame)) AS one
@@ -43,7 +48,11 @@ FROM unnest('{i2,i4,i8,f4,f8,n,nw,d,ts,tz,tx,bc}'::text[]) AS c;
 SELECT c, check_kept(format('SELECT x.*, r_name FROM (SELECT id, sum(%1$I) OVER (ORDER BY id) AS s, avg(%1$I) OVER (ORDER BY id), min(%1$I) OVER (ORDER BY id), max(%1$I) OVER () FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c)) AS verdict FROM unnest('{i2,i4,i8,n,nw}'::text[]) AS c;
 
 SELECT c, o, check_kept(format('SELECT x.*, r_name FROM (SELECT id, count(*) OVER (ORDER BY %1$I RANGE BETWEEN %2$s PRECEDING AND CURRENT ROW) AS n, sum(id) OVER (PARTITION BY id %% 2 ORDER BY %1$I DESC RANGE BETWEEN %2$s PRECEDING AND %2$s FOLLOWING), percent_rank() OVER (ORDER BY %1$I DESC) FROM extremes) AS x LEFT JOIN region ON r_id = x.id', c, o)) AS verdict
-FROM (VALUES ('i2', '3::int2'), ('i4', '2147483647'), ('i8', '1'), ('i8', '9223372036854775807'), ('n', '1.5'), ('nw', '100'), ('d', 'interval ''10 days'''), ('ts', 'interval ''3 days''')) AS x (c, o);
+FROM (VALUES ('i2', '3::int2'), ('i4', '2147483647'), ('i8', '1'), ('i8', '9223372036854775807'), ('n', '1.5'), ('nw', '100'), ('d', 'interval ''10 days'''), ('ts', 'interval ''3 days'''), ('d', 'interval ''1 month 2 days'''), ('tz', 'interval ''30 hours'''), ('f8', '1.5::float8'), ('f4', '0.1::float8')) AS x (c, o);
+SELECT c, a, b, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, count(*) OVER (PARTITION BY bc ORDER BY %1$s RANGE BETWEEN %2$s PRECEDING AND %3$s FOLLOWING), max(id) OVER (ORDER BY %1$s DESC NULLS LAST RANGE BETWEEN %2$s PRECEDING AND %3$s PRECEDING) FROM types) AS x JOIN region ON r_id = x.nn', c, a, b)) AS verdict
+FROM (VALUES ('f8', '100::float8', '0::float8'), ('CASE id % 7 WHEN 0 THEN ''NaN'' WHEN 1 THEN ''-Infinity'' WHEN 2 THEN ''Infinity'' WHEN 3 THEN -0.0::float8 ELSE f8 END', '3.5::float8', '0.25::float8'), ('f4', '100.1::float8', '1e300::float8'),
+	('date ''2019-12-28'' + id % 800', 'interval ''1 month''', 'interval ''0'''), ('date ''2020-01-28'' + nn', 'interval ''1 year 1 month 1 day 36 hours''', 'interval ''1 month'''), ('CASE id % 9 WHEN 0 THEN ''infinity'' WHEN 1 THEN ''-infinity'' ELSE d END', 'interval ''2 months''', 'interval ''3 hours'''),
+	('tz', 'interval ''1000 hours''', 'interval ''1 second'''), ('CASE id % 9 WHEN 0 THEN ''infinity'' WHEN 1 THEN ''-infinity'' ELSE tz END', 'interval ''5000 hours''', 'interval ''0''')) AS x (c, a, b);
 
 -- groups, HAVING, conditions above, joins with itself, expressions of functions, several sorts
 SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
@@ -92,7 +101,7 @@ BEGIN
 	verdict := CASE differ WHEN 0 THEN 'same' ELSE differ || ' rows differ' END;
 END $$;
 SELECT w, same_many(format('SELECT x.id, r, d, s, c, lo, hi, before FROM (SELECT id, rank() OVER w AS r, dense_rank() OVER w AS d, sum(n) OVER w AS s, count(wide) OVER w AS c, min(wide) OVER w AS lo, max(k) OVER w AS hi, lag(id) OVER (ORDER BY id) AS before FROM many WINDOW w AS (%s)) AS x JOIN region ON r_id = x.id %% 6', w)) AS verdict
-FROM unnest(ARRAY['ORDER BY k', 'ORDER BY n', 'PARTITION BY p ORDER BY k DESC', 'PARTITION BY id', 'ORDER BY id ROWS UNBOUNDED PRECEDING', 'PARTITION BY p ORDER BY wide NULLS FIRST, k, id', 'ORDER BY p', '']) AS w;
+FROM unnest(ARRAY['ORDER BY k', 'ORDER BY n', 'PARTITION BY p ORDER BY k DESC', 'PARTITION BY id', 'ORDER BY id ROWS UNBOUNDED PRECEDING', 'PARTITION BY p ORDER BY wide NULLS FIRST, k, id', 'ORDER BY p', '', 'PARTITION BY p ORDER BY id ROWS BETWEEN 700 PRECEDING AND 40 FOLLOWING', 'ORDER BY k RANGE BETWEEN 5000 PRECEDING AND 1 PRECEDING', 'PARTITION BY p ORDER BY id ROWS 3 PRECEDING EXCLUDE CURRENT ROW']) AS w;
 RESET gpuconc.debug_offload;
 -- the session sees the flag of rows that found no room, and asks again
 SELECT same_many('SELECT x.id, x.r, y.p FROM (SELECT id + k - k AS id, rank() OVER (ORDER BY id) AS r FROM many WHERE k % 10 < 9 AND n * 2 + p > -1) AS x JOIN many AS y ON y.id = x.r') AS verdict;
@@ -106,7 +115,7 @@ SELECT q, check_kept(q) AS verdict FROM unnest(ARRAY[
 	'SELECT x.*, r_name FROM (SELECT id, nn, lag(tx) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types) AS x JOIN region ON r_id = nn',
 	'SELECT x.*, r_name FROM (SELECT id, nn, max(tx) FILTER (WHERE b) OVER (ORDER BY id) FROM types) AS x JOIN region ON r_id = nn',
-	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY f8 RANGE 2 PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
+	'SELECT x.*, r_name FROM (SELECT id, nn, sum(i4) OVER (ORDER BY ts RANGE interval ''1 month'' PRECEDING) FROM types) AS x JOIN region ON r_id = nn']) AS q;
 -- functions and concatenations of windows' values and of columns
 SELECT e, check_kept(format('SELECT x.*, r_name FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x JOIN region ON r_id = nn', e)) AS joined,
 	check_kept(format('SELECT count(*), max(v::text) FROM (SELECT id, nn, %s AS v FROM types WINDOW w AS (PARTITION BY nn ORDER BY id)) AS x WHERE nn < 5 AND v IS NOT NULL', e)) AS filtered,

@@ -138,6 +138,34 @@ FROM unnest(ARRAY['f8', 'f4', 'd', 'ts', 'tx', 'tx COLLATE "en-x-icu"', 'tx COLL
 SELECT c, size, check_window(format('SELECT id, count(*) OVER w, sum(n) OVER w, avg(n) OVER w, sum(id) OVER w, avg(id::int8) OVER w FROM public.odd WINDOW w AS (PARTITION BY b ORDER BY %s RANGE BETWEEN %s PRECEDING AND %2$s FOLLOWING)', c, size)) AS verdict
 FROM (VALUES ('f8', '1.5'), ('f8 DESC', '''Infinity'''), ('f4 NULLS FIRST', '0'), ('d DESC NULLS LAST', 'interval ''1 month'''), ('ts', 'interval ''0'''), ('n', '0.5'), ('n DESC', '''Infinity'''), ('iv', 'interval ''1 day''')) AS q (c, size);
 
+-- floats are added up in PostgreSQL's order, to the same digits where that order is total; -0, NaN, infinite values
+SELECT frame, ex, check_window(format($$SELECT id, (sum(f8) OVER w)::text, (avg(f8) OVER w)::text, (sum(f4) OVER w)::text, (avg(f4) OVER w)::text, (var_pop(f8) OVER w)::text, (stddev(f4) OVER w)::text, (variance(f8) FILTER (WHERE nn > 3) OVER w)::text, (sum(f8) FILTER (WHERE id < 0) OVER w)::text, bit_and(i4) OVER w, bit_or(i2) OVER w
+	FROM types WHERE id < 500 WINDOW w AS (PARTITION BY b ORDER BY id %1$s %2$s)$$, frame, ex)) AS types,
+	check_window(format('SELECT id, (sum(f8) OVER w)::text, (sum(f4) OVER w)::text, (avg(f8) OVER w)::text, (var_samp(f4) OVER w)::text, (sum(f8) OVER (ORDER BY id DESC ROWS 4 PRECEDING))::text FROM public.odd WINDOW w AS (PARTITION BY bc ORDER BY id %s %s)', frame, ex)) AS odd
+FROM unnest(ARRAY['', 'ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING', 'ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING', 'ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING', 'ROWS BETWEEN 2 FOLLOWING AND 9 FOLLOWING', 'RANGE BETWEEN 40 PRECEDING AND 17 FOLLOWING', 'GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING']) AS frame,
+	unnest(ARRAY['', 'EXCLUDE CURRENT ROW', 'EXCLUDE TIES']) AS ex WHERE frame <> '' OR ex = '';
+SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT nn, sum(nn::float8 / 8) OVER w, avg(nn::float4) OVER w, stddev_pop(nn::float8) OVER (PARTITION BY nn) FROM types WINDOW w AS (PARTITION BY b ORDER BY nn GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING)', 'SELECT shop, sum(sum(price)::float8) OVER (ORDER BY shop ROWS 2 PRECEDING), sum(bit_or(quantity)) OVER (), bit_or(bit_or(quantity)) OVER (ORDER BY shop) FROM sales GROUP BY shop',
+	'SELECT s, q.* FROM generate_series(1, 3) AS s, LATERAL (SELECT id, (sum(f8 + 0.1) OVER (ORDER BY id ROWS 2 PRECEDING))::text FROM public.odd WHERE id % 3 = s - 1) AS q', 'SELECT id, (sum(f8 * 0.3) OVER (ORDER BY id))::text FROM public.odd WHERE f8 > 0 AND id < 0', 'SELECT id, (sum(1.1::float8 * id) OVER (ORDER BY id))::text, (avg(id::float4) OVER (PARTITION BY g ORDER BY id DESC))::text FROM public.many']) AS q;
+-- from 17 on, the state of a sum of intervals is not shown
+SELECT check_window('SELECT id, sum(iv) OVER (ORDER BY id ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING), sum(id::money) OVER (PARTITION BY b ORDER BY id) FROM public.odd') ~ 'WindowAgg' = (current_setting('server_version_num')::int >= 170000) AS intervals;
+PREPARE f (int8) AS SELECT id, (sum(f8 / 3) OVER (ORDER BY id ROWS $1 PRECEDING))::text, (avg(f4 * 0.7) OVER (PARTITION BY b ORDER BY id ROWS BETWEEN CURRENT ROW AND $1 FOLLOWING))::text FROM public.odd WHERE id < 9;
+SET plan_cache_mode = force_generic_plan;
+SET gpuconc.debug_offload = require;
+EXECUTE f(1);
+EXECUTE f(4);
+SELECT id, sum(f8) OVER (ORDER BY id) FROM extremes;
+SELECT sum(f4 * 0 + 1.7e308::float8) OVER (ORDER BY id ROWS 1 PRECEDING) FROM types WHERE f4 = 0 OR f4 > 1;
+RESET gpuconc.debug_offload;
+SET gpuconc.enabled = off;
+EXECUTE f(1);
+EXECUTE f(4);
+SET gpuconc.enabled = on;
+RESET plan_cache_mode;
+DEALLOCATE f;
+SET gpuconc.enable_float_aggs = off;
+SELECT check_window('SELECT id, sum(f8) OVER (ORDER BY id) FROM types') AS no_floats, check_window('SELECT id, bit_or(i4) OVER (ORDER BY id), max(f8) OVER (ORDER BY id) FROM types') AS others;
+RESET gpuconc.enable_float_aggs;
+
 -- offsets that are not compared with anything, or with all
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT id, sum(n) OVER (ORDER BY f8 RANGE BETWEEN -1 PRECEDING AND CURRENT ROW) FROM public.odd WHERE f8 IS NULL', 'SELECT id, count(*) OVER (ORDER BY id RANGE BETWEEN 2147483647 PRECEDING AND 2147483647 FOLLOWING) FROM public.odd',
 	'SELECT id, lag(n) OVER (ORDER BY id RANGE BETWEEN 9 PRECEDING AND 0 FOLLOWING), first_value(id) OVER (ORDER BY id GROUPS 0 PRECEDING) FROM public.odd']) AS q;
@@ -176,11 +204,11 @@ DEALLOCATE q;
 -- what could not be computed is not tried again: the second time it is a data condition, before the device is asked; other windows are computed
 SELECT coalesce(sum(count) FILTER (WHERE reason = 'unsupported value'), 0) AS unsupported, coalesce(sum(count) FILTER (WHERE reason = 'data condition'), 0) AS data FROM gpuconc_stat_get_fallbacks() \gset before_
 SET gpuconc.debug_tuple_cost = 0;
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id::float8 RANGE 1 PRECEDING) AS s FROM public.many) AS q;
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id::float8 RANGE 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) + lag(g, k, 0) OVER (ORDER BY id) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6e38 ELSE -1.6e38 END) OVER (ORDER BY id ROWS 1 PRECEDING) + lag(g, k, 0) OVER (ORDER BY id) AS s FROM public.many) AS q;
 SELECT sum(count) FILTER (WHERE reason = 'unsupported value') - :before_unsupported AS unsupported, sum(count) FILTER (WHERE reason = 'data condition') - :before_data AS data FROM gpuconc_stat_get_fallbacks();
 SELECT offloaded FROM gpuconc_stat_get() \gset before_
-SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6 ELSE -1.6 END) OVER (ORDER BY id::float8 RANGE 1 PRECEDING) AS s FROM public.many) AS q;
+SELECT sum(s) FROM (SELECT sum(k * CASE id WHEN 1 THEN 1.6 ELSE -1.6 END) OVER (ORDER BY id ROWS 1 PRECEDING) + lag(g, k, 0) OVER (ORDER BY id) AS s FROM public.many) AS q;
 SELECT offloaded - :before_offloaded AS offloaded FROM gpuconc_stat_get();
 RESET gpuconc.debug_tuple_cost;
 
@@ -188,7 +216,7 @@ RESET gpuconc.debug_tuple_cost;
 SET gpuconc.debug_offload = prefer;
 SELECT line FROM plan_of('SELECT lag(a.k, a.id, 0) OVER (ORDER BY a.k) FROM public.many AS a JOIN public.many AS b USING (k) WHERE b.id <= 1000') AS line WHERE line ~ 'WindowAgg|GpuconcWindow';
 SELECT coalesce(sum(count) FILTER (WHERE reason = 'unsupported value'), 0) AS unsupported FROM gpuconc_stat_get_fallbacks() \gset before_
-SELECT max(c), max(d), max(e) FROM (SELECT count(*) OVER () AS c, max(a.id) OVER () AS d, max(a.k) OVER (ROWS 1 PRECEDING) AS e FROM public.many AS a, public.many AS b WHERE a.id % 7 = a.g AND b.id <= 20) AS q;
+SELECT max(c), max(d), max(e) FROM (SELECT count(*) OVER () AS c, max(a.id) OVER () AS d, lag(a.k, a.g, 0) OVER () AS e FROM public.many AS a, public.many AS b WHERE a.id % 7 = a.g AND b.id <= 20) AS q;
 SELECT sum(count) FILTER (WHERE reason = 'unsupported value') - :before_unsupported AS unsupported FROM gpuconc_stat_get_fallbacks();
 RESET gpuconc.debug_offload;
 -- EXPLAIN shows FILTER, which 18 can show of its own nodes alone
@@ -198,7 +226,7 @@ DROP COLLATION public.no_accent;
 
 -- what is PostgreSQL's, with the reason
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
-	'SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types', 'SELECT id, sum(f8) OVER (ORDER BY id) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, stddev(nn::float8) OVER (PARTITION BY nn) FROM types',
+	'SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, regr_count(f4, f8) OVER (PARTITION BY nn) FROM types',
 	'SELECT count(*) OVER (PARTITION BY random() < 2) FROM types', 'SELECT id, ntile((SELECT 3)) OVER (ORDER BY id) FROM types'
 ]) AS q;
 SET gpuconc.debug_offload = require;

@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "utils/datum.h"
+#include "utils/memutils.h"
 
 #include "order.h"
 #include "quotient.h"
@@ -567,6 +568,113 @@ add_up(GcWindowing *w, const GcPlanWindowFn *fn)
 }
 
 /*-------------------------------------------------------------------------
+ * States of PostgreSQL's functions
+ *-------------------------------------------------------------------------
+ */
+
+/* A state while values are added to it, and the functions that do that and make a result of it. */
+typedef struct State
+{
+	FmgrInfo	transition;
+	FmgrInfo	final;
+	MemoryContext memory;
+	Datum		value;
+	bool		isnull;
+	uint64		calls;
+} State;
+
+/* Begin with the state before any value. */
+static void
+begin_state(const GcWindowing *w, const GcPlanWindowFn *fn, State *s)
+{
+	MemoryContextReset(s->memory);
+	s->isnull = w->isnull[fn->initial][0];
+	s->value = w->values[fn->initial][0];
+	if (!s->isnull && fn->state_length != 0)
+		s->value = datumCopy(s->value, false, fn->state_length);
+}
+
+/* Add the value at a place.  Where there is no state, the first value is it, as the function is strict. */
+static void
+add_to_state(const GcWindowing *w, const GcPlanWindowFn *fn, State *s, uint32 place)
+{
+	const Datum added = w->values[fn->args[0]][w->order[place]];
+	const Datum before = s->value;
+
+	gc_window_interrupts(s->calls++);
+	if (!counts(w, fn, place))
+		return;
+	if (s->isnull)
+		s->value = datumCopy(added, fn->state_length == 0, fn->state_length);
+	else
+		s->value = FunctionCall2Coll(&s->transition, fn->collation, before, added);
+	if (!s->isnull && fn->state_length != 0 && s->value != before)
+		pfree(DatumGetPointer(before));
+	s->isnull = false;
+}
+
+/* The result of a state, copied to where rows are. */
+static Datum
+result_of_state(const GcWindowing *w, const GcPlanWindowFn *fn, State *s, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	Datum		value = s->value;
+	MemoryContext old;
+
+	*isnull = s->isnull;
+	if (!*isnull && OidIsValid(fn->final))
+	{
+		InitFunctionCallInfoData(*fcinfo, &s->final, 1, fn->collation, NULL, NULL);
+		fcinfo->args[0] = (NullableDatum) {value, false};
+		value = FunctionCallInvoke(fcinfo);
+		*isnull = fcinfo->isnull;
+	}
+	if (*isnull || fn->result_length == 0)
+		return value;
+	old = MemoryContextSwitchTo(w->kept);
+	value = datumCopy(value, false, fn->result_length);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+/*
+ * Floats are added up in PostgreSQL's order and by its functions, as their sums depend on the order.  So a frame that
+ * does not begin where the last one began, or leaves out rows, is added up anew, as PostgreSQL does it.
+ */
+static void
+add_to_states(GcWindowing *w, const GcPlanWindowFn *fn)
+{
+	State		s = {.memory = AllocSetContextCreate(CurrentMemoryContext, "gpuconc state", ALLOCSET_SMALL_SIZES)};
+	MemoryContext old = MemoryContextSwitchTo(s.memory);
+	Datum		value = (Datum) 0;
+	bool		isnull = true;
+	uint32		next = 0;
+
+	fmgr_info_cxt(fn->transition, &s.transition, old);
+	if (OidIsValid(fn->final))
+		fmgr_info_cxt(fn->final, &s.final, old);
+	for (uint32 n = 0; n < w->count; n++)
+	{
+		const bool	anew = n == w->partition[n] || gc_window_parts(w) > 1 || w->from[n] != w->from[n - 1];
+
+		if (anew)
+			begin_state(w, fn, &s);
+		for (int part = 0; part < gc_window_parts(w); part++)
+		{
+			const GcFramePart span = gc_window_part(w, n, part);
+
+			for (next = anew ? span.from : next; next < span.to; next++)
+				add_to_state(w, fn, &s, next);
+		}
+		if (anew || w->to[n] != w->to[n - 1])
+			value = result_of_state(w, fn, &s, &isnull);
+		put(w, fn, n, value, isnull);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(s.memory);
+}
+
+/*-------------------------------------------------------------------------
  * All of them
  *-------------------------------------------------------------------------
  */
@@ -593,7 +701,10 @@ gc_window_function(GcWindowing *w, const GcPlanWindowFn *fn)
 			add_up(w, fn);
 			break;
 		case GC_OVER_NONE:
-			find_extremes(w, fn);
+			if (OidIsValid(fn->operator))
+				find_extremes(w, fn);
+			else
+				add_to_states(w, fn);
 			break;
 		default:
 			number_rows(w, fn);

@@ -329,7 +329,8 @@ class Maker(Sources, Subqueries):
         condition = " FILTER (WHERE %s)" % leaves.condition(0) if rng.random() < 0.2 else ""
         forms = [("count(*)", "int"), ("count(%s)" % argument, "int"), ("min(%s)" % argument, kind), ("max(%s)" % argument, kind),
                  ("sum(%s)" % leaves.small(), "int"), ("avg(%s)" % leaves.small(), "ratio"), ("percent_rank()", "ratio"), ("cume_dist()", "ratio"),
-                 ("%s(%s)" % (rng.choice(["var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev"]), leaves.small()), "ratio")]
+                 ("%s(%s)" % (rng.choice(["var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev"]), leaves.small()), "ratio"),
+                 ("%s((%s)::float8)" % (rng.choice(["sum", "avg"]), leaves.small()), "ratio")]
         form, result = rng.choice(forms)
         return "%s%s OVER %s" % (form, condition if result != "ratio" else "", over), Col("w", result)
 

@@ -193,18 +193,17 @@ draw_number(void)
 	}
 }
 
-/* Distances of a frame's bounds.  There is a scan of extremes from the partition's first row on alone. */
+/* Distances of a frame's bounds. */
 static void
-draw_distances(u32 fn)
+draw_distances(void)
 {
-	const bool	extreme = fn == GC_OVER_MIN || fn == GC_OVER_MAX;
-	const i64	start = extreme || draw(4) == 0 ? -((i64) 1 << 40) : (i64) draw(20) - 10;
+	const i64	start = draw(4) == 0 ? -((i64) 1 << 40) : (i64) draw(20) - 10;
 	const i64	end = draw(4) == 0 ? (i64) 1 << 40 : (i64) draw(20) - 10;
 	const i64	low = (i64) draw(9) - 6;
 	const i64	high = (i64) draw(9) - 3;
 
-	exclude = extreme ? GC_EXCLUDE_NONE : draw(GC_NEXCLUSIONS);
-	unbounded[0] = extreme || draw(4) == 0;
+	exclude = draw(GC_NEXCLUSIONS);
+	unbounded[0] = draw(4) == 0;
 	unbounded[1] = draw(4) == 0;
 
 	for (u32 i = 0; i < count + SLACK_ROWS; i++)
@@ -541,7 +540,12 @@ compute(Run *r, u32 fn, u32 frame)
 	step(r, GC_WINDOW_NUMBER, which, 0, cap);
 	launch_steps(r);
 	r->args.w[GC_WINDOW_FN] = fn;
-	if (fn >= GC_OVER_COUNT && fn <= GC_OVER_MAX)
+	if (GC_WINDOW_HAS_TREE(fn, frame, exclude))
+	{
+		for (u64 width = 1; width <= cap; width *= 2)
+			step(r, GC_WINDOW_TREE, which, width, cap / width);
+	}
+	else if (fn >= GC_OVER_COUNT && fn <= GC_OVER_MAX)
 		scan(r, which, cap);
 	step(r, GC_WINDOW_VALUES, which, 0, cap);
 	launch_steps(r);
@@ -569,7 +573,7 @@ test_function(Run *r, u32 fn)
 			draw_buckets();
 		if (fn == GC_OVER_NTH)
 			draw_number();
-		draw_distances(fn);
+		draw_distances();
 		draw_window(total || frame == GC_FRAME_ROWS || frame == GC_FRAME_BETWEEN || draw(2) == 0, frame == GC_FRAME_RANGE);
 		compute(r, fn, frame);
 		bad += count_wrong(fn, frame) > 0;

@@ -246,7 +246,8 @@ typedef struct GcPlanWindow
 
 typedef struct GcPlanWindowFn
 {
-	uint8		over;			/* GcOver; GC_OVER_NONE: the first value by `operator` */
+	uint8		over;			/* GcOver; GC_OVER_NONE: the first value by `operator`, or what
+								 * `transition` and `final` make */
 	uint8		window;
 	uint16		flags;			/* what is made of GC_OVER_SUM: GC_MADE_OF_SUMS of builtins.h */
 	uint16		output;
@@ -254,6 +255,11 @@ typedef struct GcPlanWindowFn
 	int16		filter;
 	Oid			argtype;		/* of the first */
 	Oid			operator;
+	Oid			transition;		/* PostgreSQL's functions of an aggregate's state, which are strict, */
+	Oid			final;			/* which may be none, */
+	int16		initial;		/* the expression of the state before any value; */
+	int16		state_length;	/* lengths of the state and the result; 0: passed by value */
+	int16		result_length;
 	Oid			collation;
 } GcPlanWindowFn;
 

@@ -30,6 +30,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
@@ -40,6 +41,7 @@
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../../force.h"
+#include "../../settings.h"
 #include "execution_time.h"
 #include "node.h"
 
@@ -249,31 +251,85 @@ arrange_windows(GcPlanWindows *windows, uint8 *place, int *sorts)
  *-------------------------------------------------------------------------
  */
 
-/* The operator by which the result of a built-in min(), max() and their like comes first; none for other functions. */
-static Oid
-sort_operator(Oid function)
+/* The length of a type whose values are copied; 0: they are passed by value. */
+static int16
+copied_length(Oid type)
 {
-	HeapTuple	tuple = function < FirstUnpinnedObjectId ? SearchSysCache1(AGGFNOID, ObjectIdGetDatum(function)) : NULL;
-	Oid			operator;
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(type, &length, &by_value);
+	return by_value ? 0 : length;
+}
+
+/* The state before any value, as a constant. */
+static Node *
+initial_state(HeapTuple aggregate, Oid state)
+{
+	bool		isnull;
+	const Datum value = SysCacheGetAttr(AGGFNOID, aggregate, Anum_pg_aggregate_agginitval, &isnull);
+	Oid			input;
+	Oid			param;
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(state, &length, &by_value);
+	if (isnull)
+		return (Node *) makeNullConst(state, -1, InvalidOid);
+	getTypeInputInfo(state, &input, &param);
+	return (Node *) makeConst(state, -1, InvalidOid, length,
+							  OidInputFunctionCall(input, TextDatumGetCString(value), param, -1), false, by_value);
+}
+
+/*
+ * Describe an aggregate whose values PostgreSQL's functions add to a state, one after another; false if it is none that
+ * the session can do that for.  Each call leaves behind its state alone, which is of a fixed length or made of floats.
+ */
+static bool
+describe_state(GcTranslation *tr, const WindowFunc *func, HeapTuple tuple, GcPlanWindowFn *fn)
+{
+	const Form_pg_aggregate agg = (Form_pg_aggregate) GETSTRUCT(tuple);
+	const Oid	state = agg->aggtranstype;
+	const bool	floats = state == FLOAT4OID || state == FLOAT8OID || state == FLOAT8ARRAYOID;
+
+	if (state == INTERNALOID || IsPolymorphicType(state) || (get_typlen(state) < 0 && !floats) ||
+		!func_strict(agg->aggtransfn) || (OidIsValid(agg->aggfinalfn) && !func_strict(agg->aggfinalfn)))
+		return false;
+	fn->transition = agg->aggtransfn;
+	fn->final = agg->aggfinalfn;
+	fn->initial = expression(tr, initial_state(tuple, state));
+	fn->state_length = copied_length(state);
+	fn->result_length = copied_length(func->wintype);
+	tr->float_aggs |= floats;
+	return true;
+}
+
+/* Is it a built-in min() or max() or one of their like, whose result comes first by an operator, or has it a state? */
+static bool
+classify_aggregate(GcTranslation *tr, const WindowFunc *func, GcPlanWindowFn *fn)
+{
+	HeapTuple	tuple = func->winfnoid < FirstUnpinnedObjectId && list_length(func->args) == 1
+		? SearchSysCache1(AGGFNOID, ObjectIdGetDatum(func->winfnoid)) : NULL;
+	bool		known;
 
 	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	operator = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggsortop;
+		return false;
+	fn->operator = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggsortop;
+	known = OidIsValid(fn->operator) || describe_state(tr, func, tuple, fn);
 	ReleaseSysCache(tuple);
-	return operator;
+	return known;
 }
 
 /* Find out which function it is; false if it is none of ours. */
 static bool
-classify(const GcTranslation *tr, const WindowFunc *func, GcPlanWindowFn *fn)
+classify(GcTranslation *tr, const WindowFunc *func, GcPlanWindowFn *fn)
 {
 	fn->over = gc_window_over(tr->root->parse, func);
 	fn->flags = gc_builtin(func->winfnoid)->flags & GC_MADE_OF_SUMS;
 	if (fn->over != GC_OVER_NONE && fn->over != GC_OVER_MIN && fn->over != GC_OVER_MAX)
 		return true;
 	fn->over = GC_OVER_NONE;
-	fn->operator = sort_operator(func->winfnoid);
-	return func->winagg && OidIsValid(fn->operator) && list_length(func->args) == 1;
+	return func->winagg && classify_aggregate(tr, func, fn);
 }
 
 /* One window function as the session computes it.  False: refused. */
@@ -288,6 +344,8 @@ describe_function(GcTranslation *tr, WindowFunc *func, GcPlanWindowFn *fn)
 	*fn = (GcPlanWindowFn) {.args = {-1, -1, -1},.filter = -1};
 	if (!classify(tr, func, fn) || list_length(func->args) > GC_WINDOW_FN_ARGS)
 		return gc_refuse(tr, "window function %s() is not known", get_func_name(func->winfnoid)) >= 0;
+	if (tr->float_aggs && !gc_enable_float_aggs)
+		return gc_refuse(tr, "float aggregates are disabled by gpuconc.enable_float_aggs") >= 0;
 	if (GC_IGNORES_NULLS(func))
 		return gc_refuse(tr, "window function %s() says what becomes of NULLs", get_func_name(func->winfnoid)) >= 0;
 	fn->collation = func->inputcollid;

@@ -19,6 +19,8 @@
  */
 #include "groups.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -38,7 +40,6 @@
 #include "../base/make.h"
 #include "../base/quotient.h"
 #include "../expr/expr.h"
-#include "../../columns/encode/interval.h"
 #include "../../columns/store/numeric.h"
 #include "../../compat.h"
 
@@ -47,6 +48,10 @@
 #define NUMERIC_MINUS	1759
 #define TIMESTAMP_PLUS	2066
 #define TIMESTAMP_MINUS	2068
+#define TIMESTAMPTZ_PLUS	1327
+#define TIMESTAMPTZ_MINUS	1329
+#define FLOAT8_PLUS		591
+#define FLOAT8_MINUS	592
 
 /*-------------------------------------------------------------------------
  * Windows
@@ -129,32 +134,39 @@ static const RangeType range_types[] = {
 	{NUMERICOID, InvalidOid, NUMERICOID, NUMERIC_PLUS, NUMERIC_MINUS},
 	{DATEOID, F_TIMESTAMP_DATE, TIMESTAMPOID, TIMESTAMP_PLUS, TIMESTAMP_MINUS},
 	{TIMESTAMPOID, InvalidOid, TIMESTAMPOID, TIMESTAMP_PLUS, TIMESTAMP_MINUS},
+	{TIMESTAMPTZOID, InvalidOid, TIMESTAMPTZOID, TIMESTAMPTZ_PLUS, TIMESTAMPTZ_MINUS},
+	{FLOAT4OID, F_FLOAT8_FLOAT4, FLOAT8OID, FLOAT8_PLUS, FLOAT8_MINUS},
+	{FLOAT8OID, InvalidOid, FLOAT8OID, FLOAT8_PLUS, FLOAT8_MINUS},
 };
 
 /*
- * The amount by which a constant offset moves values; NULL where it is none, has months, or may be an error.  A number
- * is rounded to the values' scale: up where the frame leaves out what is nearer than it (up), else down.  A day has 24
- * hours.
+ * May an interval move a window's values?  Later values have to be moved to later ones.  That is not so of times of day
+ * with months.  Days and months of a timestamptz are a time zone's.
+ */
+static bool
+moves_values(const Interval *interval, Oid type)
+{
+	return interval->month >= 0 && interval->day >= 0 && interval->time >= 0 &&
+		(type == DATEOID || interval->month == 0) && (type != TIMESTAMPTZOID || interval->day == 0);
+}
+
+/*
+ * The amount by which a constant offset moves values; NULL where it is none, or may be an error.  A number is rounded
+ * to the values' scale: up where the frame leaves out what is nearer than it (up), else down.
  */
 static Expr *
-range_offset(Node *offset, int scale, bool up)
+range_offset(Node *offset, Oid type, int scale, bool up)
 {
 	const Const *c = (const Const *) offset;
-	const Interval *interval;
 	Datum		number;
 	Datum		rounded;
-	int64		us;
 
 	if (!IsA(c, Const) || c->constisnull)
 		return NULL;
 	if (c->consttype == INTERVALOID)
-	{
-		interval = DatumGetIntervalP(c->constvalue);
-		if (interval->month != 0 || interval->day < 0 || interval->time < 0 || !gc_interval_compared(interval, &us))
-			return NULL;
-		return (Expr *) makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval),
-								  IntervalPGetDatum(gc_int64_to_interval(us)), false, false);
-	}
+		return moves_values(DatumGetIntervalP(c->constvalue), type) ? (Expr *) offset : NULL;
+	if (c->consttype == FLOAT8OID)
+		return DatumGetFloat8(c->constvalue) >= 0 && isfinite(DatumGetFloat8(c->constvalue)) ? (Expr *) offset : NULL;
 	number = c->consttype == NUMERICOID ? c->constvalue :
 		NumericGetDatum(int64_to_numeric(c->consttype == INT2OID ? DatumGetInt16(c->constvalue) :
 										 c->consttype == INT4OID ? DatumGetInt32(c->constvalue) : DatumGetInt64(c->constvalue)));
@@ -170,9 +182,12 @@ range_offset(Node *offset, int scale, bool up)
 	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, number, false, false);
 }
 
-/* The number of an output that is a bound's value; GC_NO_BOUND if there is none; -1, with a reason, if it cannot be. */
+/*
+ * The number of an output that is a bound's value; GC_NO_BOUND if there is none; -1, with a reason, if it cannot be.
+ * type: of the column, which the key may be cast from.
+ */
 static int
-bound_output(GcTranslation *tr, Expr *key, Node *offset, bool unbounded, Oid operator, bool up)
+bound_output(GcTranslation *tr, Expr *key, Oid type, Node *offset, bool unbounded, Oid operator, bool up)
 {
 	Expr	   *moved_by;
 
@@ -180,9 +195,9 @@ bound_output(GcTranslation *tr, Expr *key, Node *offset, bool unbounded, Oid ope
 		return GC_NO_BOUND;
 	if (offset == NULL)
 		return gc_rows_output(tr, tr->groups, key);
-	moved_by = range_offset(offset, gc_typmod_scale(exprTypmod((Node *) key), -1), up);
+	moved_by = range_offset(offset, type, gc_typmod_scale(exprTypmod((Node *) key), -1), up);
 	if (moved_by == NULL)
-		return gc_refuse(tr, "the offset of a window's range is not a constant number, or one of days and hours");
+		return gc_refuse(tr, "the offset of a window's range is no constant, or does not move all values alike");
 	return gc_rows_output(tr, tr->groups, gc_make_operation(operator, exprType((Node *) key), key, moved_by));
 }
 
@@ -205,12 +220,14 @@ describe_range(GcTranslation *tr, const WindowClause *clause, GcPWindow *w)
 		key = (Expr *) makeFuncExpr(t->cast, t->compared, list_make1(key), InvalidOid, InvalidOid,
 									COERCE_EXPLICIT_CAST);
 	by = gc_rows_output(tr, tr->groups, key);
-	start = by < 0 ? -1 : bound_output(tr, key, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
-									   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
-									   ? t->minus : t->plus, (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
-	end = start < 0 ? -1 : bound_output(tr, key, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
-										((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc
-										? t->minus : t->plus, (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
+	start = by < 0 ? -1
+		: bound_output(tr, key, t->type, clause->startOffset, (frame & FRAMEOPTION_START_UNBOUNDED_PRECEDING) != 0,
+					   ((frame & FRAMEOPTION_START_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
+					   (frame & FRAMEOPTION_START_OFFSET_FOLLOWING) != 0);
+	end = start < 0 ? -1
+		: bound_output(tr, key, t->type, clause->endOffset, (frame & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) != 0,
+					   ((frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0) == clause->inRangeAsc ? t->minus : t->plus,
+					   (frame & FRAMEOPTION_END_OFFSET_PRECEDING) != 0);
 	w->frame = GC_FRAME_RANGE;
 	w->by = by;
 	w->start = start;
@@ -352,16 +369,6 @@ value_column(GcTranslation *tr, GcOver over, GcKind kind, int arg, int second, i
 	return n < 0 ? GC_NO_EXPR : gc_groups_key(tr, n);
 }
 
-/* A scan has the extremes of what begins with a partition. */
-static bool
-begins_with_partition(const GcTranslation *tr, const WindowFunc *func)
-{
-	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
-
-	return (clause->frameOptions & (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_EXCLUSION)) ==
-		FRAMEOPTION_START_UNBOUNDED_PRECEDING;
-}
-
 /* The distance or number that a function has beside its argument: the number of its expression. */
 static int
 second_argument(GcTranslation *tr, const WindowFunc *func)
@@ -430,9 +437,6 @@ function_column(GcTranslation *tr, const WindowFunc *func)
 	if ((over >= GC_OVER_COUNT && (arg = argument(tr, func, over)) < 0) ||
 		(gc_over_has_second(over) && (second = second_argument(tr, func)) < 0) || (window = window_of(tr, func)) < 0)
 		return GC_NO_EXPR;
-	if ((over == GC_OVER_MIN || over == GC_OVER_MAX) && !begins_with_partition(tr, func))
-		return gc_refuse(tr, "%s() is of a frame that begins within a partition, or leaves out rows",
-						 get_func_name(func->winfnoid));
 	kind = over == GC_OVER_PERCENT_RANK || over == GC_OVER_CUME_DIST ? GC_FLOAT8 : over <= GC_OVER_COUNT ? GC_INT8
 		: tr->pexprs[arg].kind;
 	if (over != GC_OVER_SUM)

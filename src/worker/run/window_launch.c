@@ -144,6 +144,18 @@ scan(Windowing *w)
 	return step(w, GC_WINDOW_STATES, places, chunks, places);
 }
 
+/* Have the tree of the function that the arguments name. */
+static GcCode
+build_tree(Windowing *w)
+{
+	const u64	cap = w->args.w[GC_WINDOW_CAP];
+	GcCode		code = GC_OK;
+
+	for (u64 width = 1; width <= cap && code == GC_OK; width *= 2)
+		code = step(w, GC_WINDOW_TREE, width, cap / width, 1);
+	return code;
+}
+
 /* Compute one function for all rows. */
 static GcCode
 compute(Windowing *w, const GcExpr *e, int output)
@@ -157,7 +169,8 @@ compute(Windowing *w, const GcExpr *e, int output)
 	if (e->cast_scale == GC_OVER_COUNT && GC_WINDOW_NULL_WORD(w->args.w[GC_WINDOW_ARG]) == GC_WINDOW_NO_WORD)
 		w->args.w[GC_WINDOW_FN] = GC_OVER_ROWS;
 	else if (code == GC_OK && e->cast_scale >= GC_OVER_COUNT && e->cast_scale <= GC_OVER_MAX)
-		code = scan(w);
+		code = GC_WINDOW_HAS_TREE(e->cast_scale, w->args.w[GC_WINDOW_FRAME], w->args.w[GC_WINDOW_EXCLUDE]) ?
+			build_tree(w) : scan(w);
 	return code == GC_OK ? step(w, GC_WINDOW_VALUES, 0, w->args.w[GC_WINDOW_CAP], 1) : code;
 }
 
