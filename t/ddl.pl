@@ -144,6 +144,16 @@ all_offloaded('committed');
 $node->safe_psql('postgres', q{BEGIN; DROP TABLE dim CASCADE; PREPARE TRANSACTION 'p'});
 $node->safe_psql('postgres', q{ROLLBACK PREPARED 'p'});
 all_offloaded('not dropped');
+
+# Drops that a subtransaction has undone are forgotten with the transaction: the next one notes its own in memory of its own.
+foreach my $undone (3, 10, 20)
+{
+	$node->safe_psql('postgres', join '', map {
+		'BEGIN;' . 'SAVEPOINT s;' x $undone . 'DROP TABLE t CASCADE; ROLLBACK TO s; COMMIT;'
+		. 'BEGIN;' . 'SAVEPOINT s;' x (10 * $_) . 'DROP TABLE t CASCADE;' . 'SAVEPOINT s;' x 20 . 'ROLLBACK;'
+	} 1 .. 4);
+}
+all_offloaded('dropped and undone');
 nothing_held($node, 'after DDL');
 $node->safe_psql('postgres', 'SELECT gpuconc_prewarm(\'t\')');
 $node->safe_psql('postgres', 'DROP TABLE t CASCADE');

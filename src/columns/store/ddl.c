@@ -91,7 +91,8 @@ forget_drops(void)
 static void
 at_xact_end(XactEvent event, void *arg)
 {
-	if (ndrops == 0)
+	/* The array is there without a drop, too, if subtransactions have aborted all. */
+	if (drops == NULL)
 		return;
 
 	switch (event)
