@@ -288,7 +288,8 @@ def one_load(server):
         found.append(ask(watch, SSB['q1.1'])[0])
         return int(watch.ask("select count(*) from pg_stat_activity where backend_type in ('gpuconc loader', 'gpuconc warming');")[0])
 
-    loading.ask('select gpuconc_prewarm(\'date\');\nset gpuconc.enabled = off;\nselect count(*) from lineorder;')
+    # In a session that has ended before CPU is counted.
+    psql("select gpuconc_prewarm('date'); set gpuconc.enabled = off; select count(*) from lineorder;")
     while watched([]):
         pass
     loading.ask("select gpuconc_evict('lineorder');")

@@ -65,17 +65,28 @@ is_offloaded($node, 'SELECT sum(k) FROM t', 'one more column, and so all pages a
 unlike(slurp_file($node->logfile), qr/registering background worker "gpuconc loader/, 'few pages: no loader begins');
 $node->append_conf('postgresql.conf', "gpuconc.loader_workers = 2\nlog_min_messages = warning");
 
+sub are_mended
+{
+	$node->safe_psql('postgres', q{SELECT count(told('Versioned Pages')) FROM generate_series(1, 400)});
+	return $node->safe_psql('postgres', q{SELECT told('Versioned Pages') + told('Delta Pages')}) == 0;
+}
+
 # Once as many requests have read them as a chunk has pages, it is.
 $node->restart;
 is_offloaded($node, $query, 'loaded, without hot pages');
 ($loaded) = after_vacuum('id % 33000 = 12', 'UPDATE dim SET name = name WHERE k = 1');
 is($loaded, 0, 'few pages, few requests: no chunk is loaded anew');
 cmp_ok($node->safe_psql('postgres', q{SELECT told('Versioned Pages')}), '>', 0, 'few pages, few requests: they are hot');
-ok(again_until(sub {
-	$node->safe_psql('postgres', q{SELECT count(told('Versioned Pages')) FROM generate_series(1, 400)});
-	return $node->safe_psql('postgres', q{SELECT told('Versioned Pages') + told('Delta Pages')}) == 0 }),
-	'few pages, many requests: they are in the chunks of the heap');
+ok(again_until(\&are_mended), 'few pages, many requests: they are in the chunks of the heap');
 is_offloaded($node, $query, 'few pages, many requests');
+
+# Snapshots that are the same as before VACUUM do not hide that.
+$node->safe_psql('postgres', 'UPDATE t SET n = n + 1 WHERE id % 33000 = 14');
+wait_until($node, q{SELECT told('Delta Pages') = 0 AND told('Versioned Pages') > 0});
+$node->safe_psql('postgres', q{SELECT count(told('Versioned Pages')) FROM generate_series(1, 10)});
+$node->safe_psql('postgres', 'VACUUM t');
+ok(again_until(\&are_mended), 'no transaction since VACUUM: they are in the chunks of the heap');
+is_offloaded($node, $query, 'no transaction since VACUUM');
 
 # Chunks that are loaded anew in the background are a few at a time, since hot pages wait for that.
 $node->append_conf('postgresql.conf', 'gpuconc.debug_chunk_pages = 32');

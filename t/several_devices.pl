@@ -228,6 +228,16 @@ kill 'TERM', $pids[0];
 wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[0] FROM gpuconc_devices WHERE number = 0");
 @pids = figures('worker_pid');
 
+# What a worker had on its device has gone with it: home is where the columns still are.
+foreach my $ended (0, 1)
+{
+	device_in($_, $queries[0]) foreach (@sessions[ 0, 0, 1, 1 ]);
+	kill 'TERM', $pids[$ended];
+	wait_until($node, "SELECT state = 'ready' AND worker_pid <> $pids[$ended] FROM gpuconc_devices WHERE number = $ended");
+	is(device_of($queries[0], 'affinity'), 1 - $ended, "worker $ended has ended: the other device has the columns");
+	@pids = figures('worker_pid');
+}
+
 #-------------------------------------------------------------------------
 # A device that is short of memory gets no copies of what another one has
 #-------------------------------------------------------------------------

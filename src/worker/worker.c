@@ -12,7 +12,7 @@
  * Exit: the device is closed first, so that nothing writes to shared memory any more.  Then requests that are left in
  * the queue are finished with GC_WORKER_GONE.  Exit code 1 makes the postmaster start the worker again.
  *
- * The worker's main thread, apart from wake_worker.  It takes no lock.  `runs` lists all
+ * The worker's main thread, apart from wake_worker.  It takes no lock, but the store's as it starts.  `runs` lists all
  * requests that it has taken and not finished.
  *
  *-------------------------------------------------------------------------
@@ -675,8 +675,9 @@ gc_worker_main(Datum arg)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	before_shmem_exit(worker_exit, (Datum) 0);
 	pg_atomic_write_u32(&gc_device_status()->worker_pid, MyProcPid);
-	/* Also where there is no device: nothing is compiled for it. */
+	/* Also where there is no device: nothing is compiled for it, and no column is there. */
 	gc_compilations_restart();
+	gc_device_cache_restart();
 
 	ok = start_device(&err);
 	connect_to_server();

@@ -29,9 +29,8 @@
 #define MOST_AMENDED		8192
 #define MOST_AMENDED_PART	8
 
-/* If VACUUM has made this part of all pages all-visible, or fewer in so long, there is to be a new base. */
+/* If VACUUM has made this part of all pages all-visible, or fewer in GC_VACUUMED_MS, there is to be a new base. */
 #define VACUUMED_PART		64
-#define VACUUMED_MS			1000
 
 /* A new note is made for so many pages, and this part of those that are noted.  Fewer are less work than a note. */
 #define LEAST_READ		8
@@ -378,7 +377,18 @@ is_worth_loading(const GcBase *base, BlockNumber set)
 {
 	return set > base->served.pages_reloadable &&
 		(set - base->served.pages_reloadable > base->served.nblocks / VACUUMED_PART ||
-		 TimestampDifferenceExceeds(base->made_at, GetCurrentTimestamp(), VACUUMED_MS));
+		 TimestampDifferenceExceeds(base->made_at, GetCurrentTimestamp(), GC_VACUUMED_MS));
+}
+
+bool
+gc_base_is_old(GcProof *proof, const GcBase *base)
+{
+	GcMapChanges changes;
+
+	if (!gc_maps_changes(proof, &base->kept.maps, &changes))
+		return true;
+	pfree(changes.cleared);
+	return is_worth_loading(base, changes.set);
 }
 
 /* Pages of chunks of the heap. */

@@ -30,6 +30,9 @@
 /* Ids of a snapshot that is noted. */
 #define GC_SERVING_MAX_IDS	128
 
+/* VACUUM is noticed after so long. */
+#define GC_VACUUMED_MS			1000
+
 /* All that a snapshot says of which transactions it sees. */
 typedef struct GcSnapshotKey
 {
@@ -77,6 +80,9 @@ typedef struct GcAmendment
 	uint32		from_heap;		/* of these: those that chunks of the heap have */
 	uint32		own;			/* and those with this session's changes */
 } GcAmendment;
+
+/* Has VACUUM made so many pages all-visible, or so long ago, that there is to be a new base? */
+extern bool gc_base_is_old(GcProof *proof, const GcBase *base);
 
 /*
  * Find the changes for a snapshot that is later than the base's; false if there are too many, or nothing is proven.

@@ -42,6 +42,7 @@ typedef struct GcAmendmentNote
 	GcNote		note;
 	uint64		base;
 	GcSnapshotKey key;
+	pg_atomic_uint64 checked_at;	/* when the visibility map was last compared with the base's */
 	GcAmendment amendment;
 } GcAmendmentNote;
 
@@ -441,14 +442,30 @@ has_tuples(const GcDirectory *dir, const GcAmendment *a)
 	return a->read_id == 0 || (read && read->id == a->read_id);
 }
 
+/*
+ * Has VACUUM made pages all-visible since the note's base was made?  It takes no transaction id, so snapshots stay the
+ * same.  One session looks, now and then.
+ */
+static bool
+is_vacuumed(GcProof *proof, const GcBase *base, GcAmendmentNote *note)
+{
+	const TimestampTz now = GetCurrentTimestamp();
+
+	if (!TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&note->checked_at), now, GC_VACUUMED_MS))
+		return false;
+	pg_atomic_write_u64(&note->checked_at, (uint64) now);
+	return gc_base_is_old(proof, base);
+}
+
 /* Serve the pages that a session with the same snapshot was served of the base. */
 static bool
-serve_noted(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *key, GcServed *served)
+serve_noted(GcProof *proof, const GcBase *base, const GcSnapshotKey *key, GcServed *served)
 {
-	const GcAmendmentNote *note = (const GcAmendmentNote *) gc_note_of(dir, GC_NOTE_AMENDMENT);
+	const GcDirectory *dir = proof->dir;
+	GcAmendmentNote *note = (GcAmendmentNote *) gc_note_of(dir, GC_NOTE_AMENDMENT);
 
 	if (note == NULL || note->base != base->id || memcmp(key, &note->key, sizeof(GcSnapshotKey)) != 0 ||
-		!has_tuples(dir, &note->amendment))
+		!has_tuples(dir, &note->amendment) || is_vacuumed(proof, base, note))
 		return false;
 	gc_amend(dir, base, &note->amendment, served);
 	return true;
@@ -475,6 +492,7 @@ note_amendment(const GcDirectory *dir, const GcBase *base, const GcSnapshotKey *
 	note->note.obj.size = size;
 	note->base = base->id;
 	note->key = *key;
+	pg_atomic_init_u64(&note->checked_at, (uint64) GetCurrentTimestamp());
 	note->amendment = *a;
 	note->amendment.holes = put(&room, a->holes, holes);
 	note->amendment.blocks = put(&room, a->blocks, blocks);
@@ -511,7 +529,7 @@ serve_hot(GcProof *proof, Snapshot snapshot, GcServed *served)
 	const bool	later = base == NULL || is_later(snapshot, &base->key);
 	const bool	may_amend = base && later && gc_rel_servable(proof->rel, &reason);
 
-	if (may_amend && keyed && serve_noted(proof->dir, base, &key, served))
+	if (may_amend && keyed && serve_noted(proof, base, &key, served))
 		return;
 	gc_prove_hot(proof);
 	if (may_amend && serve_amended(proof, base, snapshot, keyed ? &key : NULL, served))

@@ -18,8 +18,8 @@
  * not have all.  Those that do not take no part.
  *
  * Two snapshots that say the same see the same rows.  So an amendment is noted, too, and does for sessions with the
- * same snapshot: they look at nothing.  Pages that were left out are read by each session, under its own
- * snapshot.
+ * same snapshot: they look at nothing.  VACUUM takes no transaction id, so one of them compares the visibility map once
+ * a second.  Pages that were left out are read by each session, under its own snapshot.
  *
  * A session with an id makes no notes, as its snapshot does not say that its own transaction is in progress.
  * It may use a base: for that, its transaction had not ended, so all that it did is open.

@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 
 #include "../../columns/store/epoch.h"
+#include "../../columns/store/store.h"
 #include "../../queue/queue.h"
 #include "device_memory.h"
 #include "eviction.h"
@@ -627,6 +628,26 @@ void
 gc_regions_watch(void (*watcher) (u64 id))
 {
 	region_watcher = watcher;
+}
+
+void
+gc_device_cache_restart(void)
+{
+	GcDirectory **dirs;
+	int			n;
+
+	gc_guard_enter();
+	dirs = gc_store_list(&n);
+	for (int i = 0; i < n; i++)
+	{
+		for (uint32 c = 0; c < dirs[i]->ncolumns; c++)
+		{
+			if (dirs[i]->columns[c].state)
+				note_bytes(dirs[i]->columns[c].state);
+		}
+	}
+	gc_guard_leave();
+	pfree(dirs);
 }
 
 void

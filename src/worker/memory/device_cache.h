@@ -63,4 +63,7 @@ extern void gc_drop_regions(void);
 extern void gc_regions_watch(void (*watcher) (u64 id));
 extern void gc_device_cache_init(void);
 
+/* A worker begins without any table: columns' states no longer tell of bytes that the one before it had. */
+extern void gc_device_cache_restart(void);
+
 #endif							/* GC_DEVICE_CACHE_H */
