@@ -70,10 +70,12 @@ $node->restart;
 is_offloaded($node, $query, 'loaded, without hot pages');
 ($loaded) = after_vacuum('id % 33000 = 12', 'UPDATE dim SET name = name WHERE k = 1');
 is($loaded, 0, 'few pages, few requests: no chunk is loaded anew');
-cmp_ok($node->safe_psql('postgres', q{SELECT told('Versioned Pages')}), '>', 0, 'few pages, few requests: they are hot');
+# With checksums, VACUUM moves the LSNs of the pages that it marks, so that they are not served by version at once.
+my $hot = q{SELECT told('Versioned Pages') + told('Delta Pages')};
+cmp_ok($node->safe_psql('postgres', $hot), '>', 0, 'few pages, few requests: they are hot');
 ok(again_until(sub {
 	$node->safe_psql('postgres', q{SELECT count(told('Versioned Pages')) FROM generate_series(1, 400)});
-	return $node->safe_psql('postgres', q{SELECT told('Versioned Pages') + told('Delta Pages')}) == 0 }),
+	return $node->safe_psql('postgres', $hot) == 0 }),
 	'few pages, many requests: they are in the chunks of the heap');
 is_offloaded($node, $query, 'few pages, many requests');
 
