@@ -330,9 +330,9 @@ enum
 #define GC_WINDOW_MOST_STEPS	32
 
 /*
- * A step of a launch is two words.  The first says what it does, which array of row numbers is read, and the width of
- * runs that are merged, the places of a chunk, the number of chunks, or the power of 2.  The second is the number of its
- * units.
+ * A step of a launch is two words.  The first says what it does, which array of row numbers is read, and a width.  That
+ * is of the runs that are merged, the places or the number of chunks, or the power of 2.  The second word is the number
+ * of its units.
  */
 #define GC_WINDOW_STEP(phase, order, width)	((u64) (phase) | (u64) (order) << 8 | (u64) (width) << 16)
 #define GC_WINDOW_PHASE(step)	((u32) (step) & 0xff)

@@ -17,8 +17,9 @@
  * function's value.  Else the state before it is taken from that, of sums and counts.  A frame that leaves out rows is
  * in up to three spans, which are added up.  The first scan numbers partitions and peers.
  *
- * Extremes of other frames have a tree in the place of states (Fenwick 1994).  The state at a place is of as many
- * places up to it as the largest power of 2 that divides its number, from 1 on.  A span is made of a few of them.
+ * Extremes of other frames have a tree in the place of states (Fenwick 1994).  Places are numbered from 1 on.  The
+ * state at one is of as many places up to it as the largest power of 2 that divides its number.  A span is made of a
+ * few states.
  *
  *-------------------------------------------------------------------------
  */

@@ -76,7 +76,8 @@ $node->restart;
 is_offloaded($node, $query, 'loaded, without hot pages');
 ($loaded) = after_vacuum('id % 33000 = 12', 'UPDATE dim SET name = name WHERE k = 1');
 is($loaded, 0, 'few pages, few requests: no chunk is loaded anew');
-cmp_ok($node->safe_psql('postgres', q{SELECT told('Versioned Pages')}), '>', 0, 'few pages, few requests: they are hot');
+# With checksums, VACUUM moves the LSNs of the pages that it marks, so that they are not served by version at once.
+cmp_ok($node->safe_psql('postgres', q{SELECT told('Versioned Pages') + told('Delta Pages')}), '>', 0, 'few pages, few requests: they are hot');
 ok(again_until(\&are_mended), 'few pages, many requests: they are in the chunks of the heap');
 is_offloaded($node, $query, 'few pages, many requests');
 

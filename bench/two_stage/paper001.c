@@ -123,7 +123,7 @@ plan_part(const Mix *m, const int *pick, const int *slot, int n, int batch, Benc
 		return false;
 	for (int i = 0; i < n; i++)
 		candidates[i] = item_of(m, pick[slot[i]]);
-	if (gc_kernel_plan(&bench_profile, NULL, candidates, n, &kernel_work, choice, NULL) != GC_KERNEL_OPTIMAL)
+	if (gc_kernel_plan(&bench_profile, NULL, candidates, n, &kernel_work, choice) != GC_KERNEL_OPTIMAL)
 		return false;
 	for (int i = 0; i < n; i++)
 	{

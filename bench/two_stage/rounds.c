@@ -133,7 +133,8 @@ measure_rounds(const RoundKernel *r, GcAddr out, double budget)
 	{
 		u32			dynamic = (u32) (r->shared_fixed + r->shared_per_thread * threads);
 		u64			blocks = (total + (u64) threads - 1) / (u64) threads;
-		int			coresident = gc_occupancy(&bench_profile, k.info.registers, threads, dynamic + (int64_t) k.info.shared_static);
+		int			coresident = gc_occupancy(&bench_profile, k.info.registers, threads,
+											  dynamic + (int64_t) k.info.shared_static);
 		BenchLaunch l = {&k, &args, {(u32) blocks, (u32) threads, dynamic, 0}, 0};
 
 		if (coresident < 1)

@@ -4,7 +4,7 @@
  *	  Window functions over the rows that the device returned: each function, for all rows of a window.
  *
  * Sums of frames are differences of sums from the first place on, exact in 128 bits.  Extremes are found by a queue of
- * candidates, as frames never go back.
+ * candidates, as frames never go back.  Floats, and what else has a state of PostgreSQL's, are added to that state.
  *
  * Runs in backends, without a request slot.
  *

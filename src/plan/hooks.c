@@ -4,8 +4,8 @@
  *	  Planning a statement: once, twice, or with our hooks idle.
  *
  * A query that can be rewritten is copied, and the copy planned first.  Its plan is taken if it has a node, and takes
- * less time than the original's (cost/execution_time.c); by far less, if PostgreSQL itself reads a table in it.
- * PostgreSQL's costs do not say that: an index in memory takes a small part of what it costs.  plan_memory.c
+ * less time than the original's (cost/execution_time.c).  It has to be far less if PostgreSQL itself reads a table in
+ * it.  PostgreSQL's costs do not say that: an index in memory takes a small part of what it costs.  plan_memory.c
  * remembers which of the two won.
  *
  * A statement whose nodes lack columns or kernels is planned once more with our hooks idle (cold_choice.c).  The
@@ -393,7 +393,7 @@ plan_either_rewritten(Query *parse, Run *run, bool *rewritten)
 }
 
 /*
- * A query that can be rewritten has two plans.  The rewritten one is taken if it is offloaded and takes less time.
+ * A query that can be rewritten has two plans.  The rewritten one is taken as the head of this file says.
  * Where it is known from before which does, the other is not planned (plan_memory.c).  The planner scribbles on its
  * input, so the rewritten query is a copy.  copy: another one, where nodes may lack columns or kernels.
  */

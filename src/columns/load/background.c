@@ -112,7 +112,8 @@ gc_leave_wanted_database(void)
 {
 	if (!gc_database_is_wanted())
 		return;
-	ereport(LOG, (errmsg("a worker of gpuconc leaves database %u, which another session wants to itself", MyDatabaseId)));
+	ereport(LOG,
+			(errmsg("a worker of gpuconc leaves database %u, which another session wants to itself", MyDatabaseId)));
 	proc_exit(0);
 }
 

@@ -254,8 +254,8 @@ extern void gc_serve_judged(GcProof *proof, GcServed *served, GcChunkJudgement *
 #define GC_WORTH_REFRESH(j) (GC_MENDS_SMALL(j) || (j)->reloadable > (j)->pages / 64)
 
 /*
- * However few pages there are, each request has a launch of its own for them, of some 30 us.  Once as many have read
- * them as a chunk has pages, these launches have taken longer than to load it anew would, at 10 us for a page.
+ * However few pages there are, each request has a launch of its own for them, of some 30 us.  A load takes 10 us for a
+ * page.  So once as many requests have read them as a chunk has pages, to load it anew would have taken less.
  */
 #define GC_REFRESH_PAYS(dir, npages) (pg_atomic_read_u32(&(dir)->read_apart) >= (npages))
 

@@ -282,8 +282,8 @@ initial_state(HeapTuple aggregate, Oid state)
 }
 
 /*
- * Describe an aggregate whose values PostgreSQL's functions add to a state, one after another; false if it is none that
- * the session can do that for.  Each call leaves behind its state alone, which is of a fixed length or made of floats.
+ * Describe an aggregate whose values PostgreSQL's functions add to a state, one after another.  False: the session cannot
+ * do that.  Each call leaves behind its state alone, which is of a fixed length or made of floats.
  */
 static bool
 describe_state(GcTranslation *tr, const WindowFunc *func, HeapTuple tuple, GcPlanWindowFn *fn)

@@ -140,8 +140,8 @@ static const RangeType range_types[] = {
 };
 
 /*
- * May an interval move a window's values?  Later values have to be moved to later ones.  That is not so of times of day
- * with months.  Days and months of a timestamptz are a time zone's.
+ * May an interval move a window's values?  A later value must not become an earlier one.  Times of day may, by months:
+ * 23:00 on the 30th of January and 1:00 on the 31st.  Days and months of a timestamptz are a time zone's.
  */
 static bool
 moves_values(const Interval *interval, Oid type)
@@ -197,7 +197,7 @@ bound_output(GcTranslation *tr, Expr *key, Oid type, Node *offset, bool unbounde
 		return gc_rows_output(tr, tr->groups, key);
 	moved_by = range_offset(offset, type, gc_typmod_scale(exprTypmod((Node *) key), -1), up);
 	if (moved_by == NULL)
-		return gc_refuse(tr, "the offset of a window's range is no constant, or does not move all values alike");
+		return gc_refuse(tr, "the offset of a window's range is no constant that the device can add");
 	return gc_rows_output(tr, tr->groups, gc_make_operation(operator, exprType((Node *) key), key, moved_by));
 }
 

@@ -252,25 +252,6 @@ open_items(GcKernelWork *work, int n, const int free[GC_NEEDS])
 	}
 }
 
-/* The picked options as choices, and their needs together. */
-static void
-write_plan(const GcProfile *p, int n, const GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
-{
-	GcKernelTotals t = {{0}, 0};
-
-	for (int i = 0; i < n; i++)
-	{
-		const GcKernelOption *o = &work->options[i].option[work->pick[i]];
-
-		choice[i] = (GcKernelChoice) {o->blocks, o->warps};
-		for (int k = 0; k < GC_NEEDS; k++)
-			t.need[k] += o->need[k];
-	}
-	t.threads = t.need[GC_NEED_WARPS] * p->warp_size;
-	if (totals != NULL)
-		*totals = t;
-}
-
 /*
  * The least cost of items up to this one within so many blocks and warps, by the costs of those before it.  *which:
  * this item's option then.
@@ -357,10 +338,10 @@ plan(const GcProfile *profile, const int free[GC_NEEDS], const GcKernelItem *ite
 	return cheapest_fit(work, n, free) ? GC_KERNEL_OPTIMAL : search(work);
 }
 
-/* Checks all input first; totals may be NULL. */
+/* Checks all input first. */
 GcKernelStatus
 gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKernelItem *items,
-			   int n, GcKernelWork *work, GcKernelChoice *choice, GcKernelTotals *totals)
+			   int n, GcKernelWork *work, GcKernelChoice *choice)
 {
 	GcKernelStatus status = GC_KERNEL_OPTIMAL;
 	int			free[GC_NEEDS];
@@ -379,8 +360,12 @@ gc_kernel_plan(const GcProfile *profile, const int given[GC_NEEDS], const GcKern
 	/* No items always fit, even if `free` is negative. */
 	if (n > 0)
 		status = plan(profile, free, items, n, work);
-	if (status == GC_KERNEL_OPTIMAL)
-		write_plan(profile, n, work, choice, totals);
+	for (int i = 0; i < n && status == GC_KERNEL_OPTIMAL; i++)
+	{
+		const GcKernelOption *o = &work->options[i].option[work->pick[i]];
+
+		choice[i] = (GcKernelChoice) {o->blocks, o->warps};
+	}
 	return status;
 }
 

@@ -10,8 +10,8 @@
  * nothing.)  Every kernel gets all threads that it wants, so concurrency is the greatest
  * possible.  The model then minimises the shared memory that the kernels take together.
  *
- * Beyond the paper, all four resources are counted in the granules of the device (occupancy.h), shared memory with the
- * bytes that the system reserves for each block.  So fewer blocks may save shared memory where the paper sees no
+ * Beyond the paper, all four resources are counted in the granules of the device (occupancy.h).  Shared memory includes
+ * the bytes that the system reserves for each block.  So fewer blocks may save shared memory where the paper sees no
  * difference.
  *
  * Each item has few options that no other option of it dominates.  Where every item can
@@ -51,13 +51,6 @@ typedef struct GcKernelChoice
 	int			blocks;			/* on each multiprocessor */
 	int			warps;			/* of each block */
 } GcKernelChoice;
-
-typedef struct GcKernelTotals
-{
-	int			need[GC_NEEDS]; /* of one multiprocessor, of all kernels together; the
-								 * objective is need[GC_NEED_SHARED] */
-	int			threads;		/* on one multiprocessor */
-} GcKernelTotals;
 
 typedef enum GcKernelStatus
 {
@@ -110,12 +103,12 @@ typedef struct GcKernelWork
 
 /*
  * Plan n items (0 to GC_KERNEL_MAX) for a multiprocessor of which `free` is free, in
- * the terms of gc_sm_limits(); NULL: all of it.  choice (n of them) and totals are set
- * if the status is OPTIMAL; totals may be NULL.
+ * the terms of gc_sm_limits(); NULL: all of it.  choice (n of them) is set if the
+ * status is OPTIMAL.
  */
 extern GcKernelStatus gc_kernel_plan(const GcProfile *profile, const int free[GC_NEEDS],
 									 const GcKernelItem *items, int n, GcKernelWork *work,
-									 GcKernelChoice *choice, GcKernelTotals *totals);
+									 GcKernelChoice *choice);
 
 /*
  * Does one more item fit into the free resources (NULL: an empty multiprocessor)?  If so, choice and need

@@ -82,9 +82,8 @@ typedef struct GcKnapsackResult
 } GcKnapsackResult;
 
 /*
- * need[i][r] and capacity[r], in any units, 0 <= need[i][r] <= capacity[r], some need of every
- * item above 0.  demand[i]: the number of items of type i,
- * for a first guess at which resource is scarce.
+ * need[i][r] and capacity[r] are in any units, 0 <= need[i][r] <= capacity[r], some need of every item above 0.
+ * demand[i] is the number of items of type i, for a first guess at which resource is scarce.
  */
 extern void gc_knapsack_start(GcKnapsack *knapsack, int n, const int (*need)[GC_NROOM],
 							  const int *capacity, const int *demand);

@@ -357,7 +357,7 @@ fit_within(const GcSchedule *s, const int *pick, int n, double latency_us, GcDec
 		gc_describe_candidate(s, pick[k], warps, &work->kitem[k]);
 		work->kitem[k].max_threads = block * s->profile->warp_size;
 	}
-	if (gc_kernel_plan(s->profile, NULL, work->kitem, n, &work->kernel, work->trial, NULL) != GC_KERNEL_OPTIMAL)
+	if (gc_kernel_plan(s->profile, NULL, work->kitem, n, &work->kernel, work->trial) != GC_KERNEL_OPTIMAL)
 		return false;
 	memcpy(work->choice, work->trial, n * sizeof(GcKernelChoice));
 	return true;

@@ -46,8 +46,8 @@ is_better(const GcDeviceOffer *a, const GcDeviceOffer *b, GcRoute policy)
 }
 
 /*
- * The candidate that costs least.  home: one that may be short of memory; the others only if they copy for at most `us`
- * microseconds.  -1: any may.
+ * The candidate that costs least.  home may be short of memory, others only if they copy for at most `us` microseconds.
+ * -1: any may.
  */
 static int
 best_of(const GcDeviceOffer *offers, int n, GcRoute policy, int home, double us)

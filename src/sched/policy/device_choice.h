@@ -4,9 +4,9 @@
  *	  Which of several devices a request goes to.
  *
  * A table stays on its device, since requests over it share scans, builds and results there.  Another one gets a
- * request when those before it take longer than its own scan.  The cost of its columns and builds there counts.  A
- * device that is short of memory gets no request that copies for longer than it scans: a copy there drives out columns
- * of others, which are then copied again and again.
+ * request when those before it take longer than its own scan.  The cost of its columns and builds there counts.  Another
+ * device that is short of memory gets no request that would copy for longer than it scans.  A copy there drives out
+ * columns of others, which are then copied again and again.
  *
  * Pure functions, for sessions (queue/route.c) and the simulator.
  *

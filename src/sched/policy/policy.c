@@ -142,7 +142,7 @@ place(const GcSchedule *s, const int *pick, int n, int part, const int room[GC_N
 
 		gc_describe_candidate(s, pick[k], warps > GC_LEAST_WARPS ? warps : GC_LEAST_WARPS, &work->kitem[k]);
 	}
-	if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->trial, NULL) != GC_KERNEL_OPTIMAL)
+	if (gc_kernel_plan(s->profile, room, work->kitem, n, &work->kernel, work->trial) != GC_KERNEL_OPTIMAL)
 		return false;
 	memcpy(work->choice, work->trial, n * sizeof(GcKernelChoice));
 	return true;
