@@ -148,7 +148,7 @@ SELECT q, check_window(q) AS verdict FROM unnest(ARRAY['SELECT nn, sum(nn::float
 	'SELECT s, q.* FROM generate_series(1, 3) AS s, LATERAL (SELECT id, (sum(f8 + 0.1) OVER (ORDER BY id ROWS 2 PRECEDING))::text FROM public.odd WHERE id % 3 = s - 1) AS q', 'SELECT id, (sum(f8 * 0.3) OVER (ORDER BY id))::text FROM public.odd WHERE f8 > 0 AND id < 0', 'SELECT id, (sum(1.1::float8 * id) OVER (ORDER BY id))::text, (avg(id::float4) OVER (PARTITION BY g ORDER BY id DESC))::text FROM public.many']) AS q;
 -- from 17 on, the state of a sum of intervals is not shown
 SELECT replace(verdict, CASE WHEN current_setting('server_version_num')::int >= 170000 THEN ', WindowAgg' ELSE '' END, '') AS intervals
-FROM check_window('SELECT id, sum(iv) OVER (ORDER BY id ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING), sum(id::money) OVER (PARTITION BY b ORDER BY id) FROM public.odd') AS verdict;
+FROM check_window('SELECT id, sum(iv) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING), sum(id::money) OVER (PARTITION BY b ORDER BY id) FROM public.odd') AS verdict;
 PREPARE f (int8) AS SELECT id, (sum(f8 / 3) OVER (ORDER BY id ROWS $1 PRECEDING))::text, (avg(f4 * 0.7) OVER (PARTITION BY b ORDER BY id ROWS BETWEEN CURRENT ROW AND $1 FOLLOWING))::text FROM public.odd WHERE id < 9;
 SET plan_cache_mode = force_generic_plan;
 SET gpuconc.debug_offload = require;
@@ -227,7 +227,7 @@ DROP COLLATION public.no_accent;
 
 -- what is PostgreSQL's, with the reason
 SELECT q, check_window(q) AS verdict FROM unnest(ARRAY[
-	'SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, regr_count(f4, f8) OVER (PARTITION BY nn) FROM types',
+	'SELECT nn, last_value(nn) OVER (PARTITION BY b ORDER BY nn ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING EXCLUDE TIES) FROM types', 'SELECT id, string_agg(nt, '','') OVER (ORDER BY id) FROM types', 'SELECT id, regr_count(f4, f8) OVER (PARTITION BY nn) FROM types', 'SELECT id, sum(id::money) OVER (ORDER BY id ROWS 3 PRECEDING) FROM types', 'SELECT id, sum(id * interval ''1 day'') OVER (ORDER BY id RANGE 3 PRECEDING) FROM types',
 	'SELECT count(*) OVER (PARTITION BY random() < 2) FROM types', 'SELECT id, ntile((SELECT 3)) OVER (ORDER BY id) FROM types'
 ]) AS q;
 SET gpuconc.debug_offload = require;

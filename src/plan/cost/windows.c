@@ -284,16 +284,20 @@ initial_state(HeapTuple aggregate, Oid state)
 /*
  * Describe an aggregate whose values PostgreSQL's functions add to a state, one after another.  False: the session cannot
  * do that.  Each call leaves behind its state alone, which is of a fixed length or made of floats.
+ * An aggregate that has an inverse is PostgreSQL's in a moving frame, which it need not add up anew.
  */
 static bool
 describe_state(GcTranslation *tr, const WindowFunc *func, HeapTuple tuple, GcPlanWindowFn *fn)
 {
 	const Form_pg_aggregate agg = (Form_pg_aggregate) GETSTRUCT(tuple);
+	const WindowClause *clause = list_nth_node(WindowClause, tr->root->parse->windowClause, func->winref - 1);
+	const bool	moving = (clause->frameOptions & FRAMEOPTION_START_UNBOUNDED_PRECEDING) == 0;
 	const Oid	state = agg->aggtranstype;
 	const bool	floats = state == FLOAT4OID || state == FLOAT8OID || state == FLOAT8ARRAYOID;
 
 	if (state == INTERNALOID || IsPolymorphicType(state) || (get_typlen(state) < 0 && !floats) ||
-		!func_strict(agg->aggtransfn) || (OidIsValid(agg->aggfinalfn) && !func_strict(agg->aggfinalfn)))
+		(moving && OidIsValid(agg->aggminvtransfn)) || !func_strict(agg->aggtransfn) ||
+		(OidIsValid(agg->aggfinalfn) && !func_strict(agg->aggfinalfn)))
 		return false;
 	fn->transition = agg->aggtransfn;
 	fn->final = agg->aggfinalfn;
