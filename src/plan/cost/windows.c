@@ -282,9 +282,9 @@ initial_state(HeapTuple aggregate, Oid state)
 }
 
 /*
- * Describe an aggregate whose values PostgreSQL's functions add to a state, one after another.  False: the session cannot
- * do that.  Each call leaves behind its state alone, which is of a fixed length or made of floats.
- * An aggregate that has an inverse is PostgreSQL's in a moving frame, which it need not add up anew.
+ * Describe an aggregate whose values PostgreSQL's functions add to a state, one after another.  False: the session
+ * cannot do that.  Each call leaves behind its state alone, which is of a fixed length or made of floats.  An aggregate
+ * that has an inverse is PostgreSQL's in a moving frame, which it need not add up anew.
  */
 static bool
 describe_state(GcTranslation *tr, const WindowFunc *func, HeapTuple tuple, GcPlanWindowFn *fn)
