@@ -358,7 +358,7 @@ worth_versions(GcScanState *node, GcInputState *in)
 	return in->for_versions;
 }
 
-/* Has VACUUM made all hot pages all-visible, and have so many requests read them that a refresh pays? */
+/* Has VACUUM made all hot pages all-visible, and have enough requests read them that a refresh pays? */
 static bool
 refresh_pays(GcInputState *in)
 {

@@ -30,7 +30,6 @@
 
 #include "../encode/spec.h"
 #include "../store/columns.h"
-#include "../store/epoch.h"
 #include "../store/store.h"
 #include "background.h"
 #include "cold_plans.h"
@@ -107,11 +106,12 @@ load_columns(Relation rel, const GcTask *task)
 	return false;
 }
 
-/* Is there room for these columns, and more?  Pieces of memory stay free that no chunk's column fits into. */
+/* Is there room for these bytes of columns, and more?  Pieces stay free that no chunk's column fits into. */
 static bool
-fits_well(GcMissing missing)
+fits_well(double bytes)
 {
-	missing.known = missing.bytes /= MOST_OF_ROOM;
+	const GcMissing missing = {.bytes = bytes / MOST_OF_ROOM,.known = bytes / MOST_OF_ROOM};
+
 	return gc_missing_fits(&missing);
 }
 
@@ -122,23 +122,18 @@ load_kept(Relation rel)
 	AttrNumber	attnums[MaxHeapAttributeNumber];
 	GcTask		task = {.attnums = attnums};
 	const BlockNumber npages = RelationGetNumberOfBlocks(rel);
-	GcMissing	taken = {0};
+	double		taken = 0;
 
 	for (AttrNumber a = 1; a <= RelationGetNumberOfAttributes(rel); a++)
 	{
 		GcColSpec	spec;
-		GcMissing	more = taken;
 		const char *reason;
 		double		bytes;
 
-		if (!gc_col_spec(rel, a, &spec, &reason) || gc_disk_part(rel, &spec, npages, &bytes) < 1)
+		if (!gc_col_spec(rel, a, &spec, &reason) || gc_disk_part(rel, &spec, npages, &bytes) < 1 ||
+			!fits_well(taken + bytes))
 			continue;
-		gc_guard_enter();
-		(void) gc_missing_add(rel, 1, &spec, &more);
-		gc_guard_leave();
-		if (!fits_well(more))
-			continue;
-		taken = more;
+		taken += bytes;
 		attnums[task.ncols++] = a;
 	}
 	(void) load_columns(rel, &task);

@@ -30,7 +30,7 @@
 /* Ids of a snapshot that is noted. */
 #define GC_SERVING_MAX_IDS	128
 
-/* VACUUM is noticed after so long. */
+/* VACUUM is noticed after at most these milliseconds. */
 #define GC_VACUUMED_MS			1000
 
 /* All that a snapshot says of which transactions it sees. */
@@ -81,7 +81,7 @@ typedef struct GcAmendment
 	uint32		own;			/* and those with this session's changes */
 } GcAmendment;
 
-/* Has VACUUM made so many pages all-visible, or so long ago, that there is to be a new base? */
+/* Has VACUUM made more than a 64th of all pages all-visible, or any and GC_VACUUMED_MS ago?  Then a base is made. */
 extern bool gc_base_is_old(GcProof *proof, const GcBase *base);
 
 /*

@@ -253,7 +253,7 @@ open_items(GcKernelWork *work, int n, const int free[GC_NEEDS])
 }
 
 /*
- * The least cost of items up to this one within so many blocks and warps, by the costs of those before it.  *which:
+ * The least cost of items up to this one within these blocks and warps, by the costs of the items before it.  *which:
  * this item's option then.
  */
 static int32_t

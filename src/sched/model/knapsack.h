@@ -27,7 +27,7 @@
 
 #define GC_KNAPSACK_MAX		64	/* types of items */
 
-/* A batch has room for so much of each resource (GC_NEED_WARPS and so on), and for so many items. */
+/* Room of a batch: amounts of each resource (GC_NEED_WARPS and so on), and a number of items. */
 enum
 {
 	GC_ROOM_ITEMS = GC_NEEDS,

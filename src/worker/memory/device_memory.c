@@ -24,7 +24,7 @@
 /* The arena is page-locked in windows of this size, when first copied from.  Columns in a file are not. */
 #define PIN_WINDOW	(64 * 1024 * 1024)
 
-/* Of a larger range, the operating system may read this much ahead, and pass over the rest. */
+/* The operating system may read only this much ahead of a larger range: 128 kB of 8 MB, for example. */
 #define READ_AHEAD	(128 * 1024)
 
 /*
