@@ -99,5 +99,20 @@ SELECT settle();
 VACUUM (FREEZE) public.stamps;
 SELECT public.gpuconc_evict('public.stamps') > 0 AND public.gpuconc_prewarm('public.stamps') > 0 AS loaded;
 SELECT refusal('SELECT max(extract(hour FROM z)) FROM stamps');
+-- what a name says is the session's: its abbreviations
+CREATE TABLE public.named AS SELECT (ARRAY['EST', 'CST', 'UTC', 'Europe/Berlin'])[i % 4 + 1] AS name, date '2020-01-01' + i % 50 AS d FROM generate_series(1, 1000) AS i;
+VACUUM ANALYZE public.named;
+CREATE FUNCTION public.by_name() RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT check_same(q, '{public}') FROM unnest(ARRAY[
+		'SELECT timestamp ''2020-07-01'' AT TIME ZONE name, count(*) FROM named GROUP BY 1',
+		'SELECT timestamptz ''2020-07-01'' AT TIME ZONE name, count(*) FROM named GROUP BY 1',
+		'SELECT to_char(d AT TIME ZONE ''EST'', ''YYYY-MM-DD''), count(*) FROM named GROUP BY 1']) AS q
+$$;
+SELECT public.by_name();
+SET timezone_abbreviations = 'Australia';
+SELECT public.by_name();
+RESET timezone_abbreviations;
+DROP FUNCTION public.by_name();
+DROP TABLE public.named;
 DROP TABLE public.stamps;
 DROP FUNCTION public.each_instant_in(text), public.no_count(text);

@@ -195,6 +195,21 @@ gc_without_stable(Expr *expr, bool *zoned)
 	return without_stable((Node *) expr, zoned);
 }
 
+/* Is one of the function's arguments the name of a zone? */
+static bool
+is_named_zone(Oid funcid, void *context)
+{
+	return gc_builtin(funcid)->zone > GC_ZONE_OF_SESSION;
+}
+
+bool
+gc_names_zone(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, is_named_zone, NULL) || expression_tree_walker(node, gc_names_zone, NULL);
+}
+
 /*-------------------------------------------------------------------------
  * Fields of timestamps, by name
  *-------------------------------------------------------------------------
