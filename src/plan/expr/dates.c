@@ -195,19 +195,19 @@ gc_without_stable(Expr *expr, bool *zoned)
 	return without_stable((Node *) expr, zoned);
 }
 
-/* Is one of the function's arguments the name of a zone? */
+/* Is it a call that sees a zone although it is said to be immutable? */
 static bool
-is_named_zone(Oid funcid, void *context)
+is_seeing_zone(Oid funcid, void *context)
 {
-	return gc_builtin(funcid)->zone > GC_ZONE_OF_SESSION;
+	return (gc_builtin(funcid)->flags & GC_SEES_ZONE) != 0;
 }
 
 bool
-gc_names_zone(Node *node, void *context)
+gc_sees_zone(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return check_functions_in_node(node, is_named_zone, NULL) || expression_tree_walker(node, gc_names_zone, NULL);
+	return check_functions_in_node(node, is_seeing_zone, NULL) || expression_tree_walker(node, gc_sees_zone, NULL);
 }
 
 /*-------------------------------------------------------------------------
