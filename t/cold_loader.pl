@@ -106,6 +106,22 @@ is($node->safe_psql('postgres', q{SELECT count(DISTINCT relation) FROM gpuconc_c
 	scalar @tables, 'all tables are loaded at last');
 cmp_ok((sort { $b <=> $a } @most)[0], '<=', 4, 'few loaders at a time');
 
+# A limit to sessions' transactions does not end loaders.
+if ($node->pg_version >= 17)
+{
+	local $ENV{PGOPTIONS} = '-c transaction_timeout=0';
+
+	$node->safe_psql('postgres', q{
+CREATE TABLE limited AS SELECT i, 'text ' || i AS t FROM generate_series(1, 60000) i;
+VACUUM ANALYZE limited;
+ALTER DATABASE postgres SET transaction_timeout = '1ms'});
+	$query = 'SELECT max(t), sum(i) FROM limited';
+	$node->safe_psql('postgres', $query);
+	wait_for_columns('limited', 2);
+	$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET transaction_timeout');
+	is(started('limited'), 1, 'a loader goes on for longer than transaction_timeout');
+}
+
 # A loader that cannot go on: the table's TOAST index is held.
 $node->safe_psql('postgres', q{
 CREATE TABLE toasted (i int, t text);
