@@ -164,6 +164,20 @@ $node->safe_psql('postgres', 'SELECT max(t), sum(i) FROM gone; TRUNCATE gone; IN
 is($node->safe_psql('postgres', 'SELECT max(t), sum(i) FROM gone'), '2|1', 'a table that was truncated while it was loaded');
 wait_for_loaders();
 
+# No worker is free: PostgreSQL's plan answers at once, and no session loads anything itself.
+$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0");
+$node->restart;
+wait_for_worker($node);
+$query = 'SELECT count(*), sum(n), min(s), max(d) FROM t';
+is($node->safe_psql('postgres', $query), answer_of($node, $query, 'forbid'), 'no worker is free: an answer');
+foreach my $cold ('debug_offload = prefer', 'debug_offload = allow; SET gpuconc.cold = auto')
+{
+	like($node->safe_psql('postgres', "SET gpuconc.$cold; EXPLAIN (ANALYZE, VERBOSE) $query"),
+		qr/[Nn]o background worker is free to load columns/, "$cold: says so");
+}
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_cache'), '0', 'nothing was loaded');
+is_offloaded($node, "SET gpuconc.cold = wait; $query", 'who waits loads it');
+
 is(log_has($node, qr/terminating any other active server processes/), 0, 'the server was never restarted');
 $node->stop;
 done_testing();
