@@ -30,6 +30,7 @@
 #include "utils/builtins.h"
 #include "utils/bytea.h"
 #include "utils/float.h"
+#include "utils/guc.h"
 #include "utils/xml.h"
 
 #include "compute.h"
@@ -432,10 +433,11 @@ use_shared(const GcLookupWork *w, const GcSharedLookup *t)
 static GcHash
 session_hash(void)
 {
+	const char *zones = GetConfigOption("timezone_abbreviations", false, false);
 	int			state[] = {quote_all_identifiers, bytea_output, IntervalStyle, extra_float_digits,
 	DateStyle, DateOrder, xmlbinary, xmloption};
 
-	return gc_hash_bytes(state, sizeof(state), 0);
+	return gc_hash_bytes(state, sizeof(state), gc_hash_bytes(zones, strlen(zones), 0).h[0]);
 }
 
 /* False: it is for this request alone. */

@@ -54,6 +54,9 @@ is_users_type(Oid type, bool is_read, Walk *w)
 	if (base != type && !is_read)
 		return true;
 	w->json = w->json || base == JSONOID || base == JSONBOID;
+	/* A text search configuration or dictionary is read at each call, and may be altered; so may a partition. */
+	if (base == REGCONFIGOID || base == REGDICTIONARYOID || base == REGCLASSOID)
+		return w->or_leakproof;
 	if (base < FirstNormalObjectId)
 		return false;
 	if (type_is_enum(base))
