@@ -74,6 +74,12 @@ SELECT whose(q), whose(replace(q, 'dear', 'length')), check_here(q) FROM unnest(
 -- But where all rows are evaluated, the table is as good.
 SELECT whose('SELECT count(*), sum(i) FROM priced WHERE dear(t) > 3 AND i > 0');
 DROP FUNCTION dear;
+-- So it is for each integer of a column's range.
+CREATE TABLE sparse AS SELECT i, i % 2 * 120000 AS wide, i % 2 * 12 AS narrow FROM generate_series(1, 20000) i;
+VACUUM (ANALYZE) sparse;
+SELECT gpuconc_prewarm('sparse') > 0 AS loaded;
+SELECT whose(format('SELECT to_char(%s, ''999''), count(*) FROM sparse GROUP BY 1', c)) FROM unnest('{wide,narrow}'::text[]) AS c;
+DROP TABLE sparse;
 -- A request for each outer row, and a scan where an index finds a few rows.
 SELECT whose('SELECT count(*) FROM generate_series(1, 50) s LEFT JOIN priced ON k = s');
 SELECT whose('SELECT s, (SELECT sum(n) FROM priced WHERE k = s) FROM generate_series(1, 50) s');

@@ -386,6 +386,7 @@ executed_expr(GcTranslation *tr, Expr *expr)
 int
 gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values)
 {
+	GcSeenColumn seen;
 	QualCost	cost;
 	int			e;
 
@@ -399,6 +400,9 @@ gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int a
 		!contain_mutable_functions(gc_without_concat(gc_without_stable(expr, &lut->zoned))) &&
 		!gc_contains_param((Node *) expr, NULL) && !gc_runs_users_code((Node *) expr, true);
 	lut->expr = gc_exec_expr(tr, executed);
+	/* An entry for each integer or date of the column's range, unless only those of rows are wanted. */
+	if (!lut->of_rows && !GC_KIND_IS_CODE(tr->pexprs[arg].kind) && gc_seen(tr, arg, &seen) && seen.any)
+		values = (double) seen.max - (double) seen.min + 1;
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);
 	if (e >= 0)
 	{
