@@ -173,6 +173,15 @@ CREATE TABLE ic (v int, kt text COLLATE nodet, kc text COLLATE "POSIX");
 INSERT INTO oc SELECT id, kt, kt FROM o;
 INSERT INTO ic SELECT id, kt, kt FROM i;
 SELECT q, rewritten('SELECT id FROM oc WHERE id < (SELECT avg(v) FROM ic WHERE ' || q || ')') FROM unnest(ARRAY['ic.kt = oc.kt', 'ic.kc = oc.kc', 'ic.kc = oc.kc COLLATE "C"']) AS q;
+-- ... one row by a key: what differs in the index may be equal in the comparison
+CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE spelled (t text COLLATE caseless, k int, v int);
+CREATE UNIQUE INDEX ON spelled (t COLLATE "C", k);
+INSERT INTO spelled SELECT (ARRAY['a', 'A', 'b'])[i % 3 + 1], i / 3, i FROM generate_series(0, 59) i;
+CREATE TABLE named (t text COLLATE caseless, c text COLLATE "C", k int, v int, UNIQUE (t, k));
+CREATE UNIQUE INDEX ON named (c COLLATE caseless, k);
+INSERT INTO named SELECT t, t, k, v FROM (SELECT (ARRAY['A', 'b'])[i % 2 + 1] AS t, i / 2 AS k, i AS v FROM generate_series(0, 59) i) s;
+SELECT q, rewritten('SELECT id, (SELECT v FROM ' || q || ' AND y.k = o.n) FROM o') FROM unnest(ARRAY['spelled y WHERE t = ''a''', 'named y WHERE t = ''a''', 'named y WHERE c = ''A''']) AS q;
 
 -- statements, parameters, cursors
 CREATE TABLE target (id int, c bigint);
