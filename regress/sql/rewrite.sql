@@ -259,6 +259,23 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 5) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT generate_series(1, 3) AS n) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT k, sum(v) AS s FROM i WHERE k > 0 GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s AND a.k = b.k WHERE 1 / a.k >= 0', 'WITH w AS (SELECT k, q FROM i WHERE q > 0) SELECT count(*) FROM w AS a JOIN w AS b USING (k) WHERE 1 / b.q > 0', 'WITH w AS (SELECT k, v FROM i FOR UPDATE) SELECT count(*) FROM w AS a JOIN w AS b USING (k)'
 ]) AS q;
 
+-- ... which read each other twice: up to so many tables, of groups more than of joins
+CREATE FUNCTION scans(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	result bigint;
+BEGIN
+	PERFORM set_config('gpuconc.offload_cost', '1e9', true), set_config('gpuconc.debug_rewrite', 'always', true);
+	result := count(*) FROM regexp_matches(explained(query), ' on divisors\M', 'g');
+	PERFORM set_config('gpuconc.offload_cost', '0', true), set_config('gpuconc.debug_rewrite', 'auto', true);
+	RETURN result;
+END $$;
+SELECT name, ctes, rewritten(q), scans(q)
+FROM (VALUES ('join', 'SELECT id, x AS n FROM divisors WHERE x < 2', 'SELECT a.id, greatest(a.n, b.n) AS n FROM %2$s AS a JOIN %2$s AS b USING (id)'),
+	('group', 'SELECT x AS k, max(id) AS n FROM divisors GROUP BY x', 'SELECT k, max(greatest(a.n, b.n)) AS n FROM %2$s AS a JOIN %2$s AS b USING (k) GROUP BY k'),
+	('in', 'SELECT id, x AS n FROM divisors WHERE x < 2', 'SELECT id, n FROM %2$s WHERE n IN (SELECT n FROM %2$s)')) AS c (name, first, next),
+	unnest(ARRAY[3, 4, 5, 6, 7]) AS ctes,
+	LATERAL (SELECT 'WITH w0 AS (' || first || ')' || string_agg(format(', w%1$s AS (' || next || ')', i, 'w' || i - 1), '' ORDER BY i) || ' SELECT sum(n), count(*) FROM w' || max(i) AS q FROM generate_series(1, ctes) i) AS s;
+
 -- ... whose outputs may fail, beside conditions that keep them from it: where readers ask for keys of what it groups alone
 SELECT q, rewritten(q) FROM (SELECT 'WITH w AS (SELECT k, q, s / c AS r, c FROM (SELECT k, q, sum(v) AS s, sum(nullif(k, 3)) AS c FROM i GROUP BY k, q) g WHERE c <> 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE ' AS w) AS s,
 	unnest(ARRAY['a.q = 1 AND b.q = 2', 'a.q = 1 AND b.q = 2 AND a.r > 3', 'a.q = 1 AND a.r < b.r', 'a.c > 3', '1 / a.q > 0', 'k > 3', 'b.q <> 5 AND a.r IS NOT NULL', 'a IS NOT NULL']) AS condition, concat(w, condition) AS q;
