@@ -8,6 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,6 +19,7 @@
 #include "../src/device/write_all.h"
 
 #define STACK	((rlim_t) 16 << 20)
+#define KEPT	(32 << 20)
 
 static GcCode
 compile(const GcCompileOrder *order, const char *source, GcImage *image, GcError *err)
@@ -50,6 +52,16 @@ raise_stack_limit(void)
 	(void) setrlimit(RLIMIT_STACK, &stack);
 }
 
+/* Memory that a compilation frees serves the next one.  Mapping it anew took a fifteenth of the time to compile. */
+static void
+keep_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void) mallopt(M_MMAP_THRESHOLD, KEPT);
+	(void) mallopt(M_TRIM_THRESHOLD, KEPT);
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
@@ -60,6 +72,7 @@ main(int argc, char **argv)
 	if (argc != 2 || strcmp(argv[1], GC_VERSION) != 0)
 		return 1;
 	raise_stack_limit();
+	keep_memory();
 
 	while (more && gc_read_all(STDIN_FILENO, &order, sizeof(order)))
 	{
