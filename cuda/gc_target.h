@@ -128,8 +128,12 @@ GC_REDUCE_OR(u32 mask, u32 x)
 #else
 #define GC_VECTOR_BITS(bits, row)	((u32) (((const u8 *) (bits))[(row) >> 3] >> ((row) & 7)))
 #endif
+#if GC_VEC == 1
+#define GC_VECTOR_ROWS(row, nrows)	const u32 gc_rows_here = 1;
+#else
 #define GC_VECTOR_ROWS(row, nrows) \
 	const u32 gc_rows_here = (row) + GC_VEC <= (nrows) ? (1u << GC_VEC) - 1 : (1u << ((nrows) - (row))) - 1;
+#endif
 #define GC_VECTOR_LIVE(valid, row) \
 	u32 gc_m = gc_rows_here; \
 	if (valid) \
@@ -163,13 +167,34 @@ GC_OPAQUE(u32 x)
 	return y;
 }
 
+#if GC_VEC == 1
+#define GC_IS_LIVE(j)			(gc_m != 0)
+#define GC_KEEP_IF(j, cond)		gc_m = (cond) ? gc_m : 0
+#else
 #define GC_IS_LIVE(j)			((gc_m & GC_OPAQUE(1u << (j))) != 0)
 #define GC_KEEP_IF(j, cond)		gc_m = (cond) ? gc_m : gc_m & GC_OPAQUE(~(1u << (j)))
+#endif
 #define GC_SETTLE				if (!gc_m) continue;
 #define GC_EACH_LIVE(j)			GC_UNROLL for (int j = 0; j < GC_VEC; j++) if (GC_IS_LIVE(j)) {
 #define GC_EACH_CHEAP(j)		GC_EACH(j) {
 #define GC_KEEP_LIVE_IF(j, cond)	GC_KEEP_IF(j, cond)
 #define GC_END_LIVE				} if (!gc_m) continue;
+
+#if GC_VEC == 1
+
+/* The one row.  A loop takes longer to compile.  `continue` drops the row here, too. */
+#define GC_ROWS_ALL(j, row) \
+	do { const u32 j = 0, gc_pass = gc_m; const u32 row = gc_row; (void) j; (void) row; {
+#define GC_END_ROWS_ALL			}} while (0);
+#define GC_ROWS_SPARSE(j, row)	if (gc_m) GC_ROWS_ALL(j, row) (void) gc_pass;
+#define GC_END_ROWS_SPARSE		GC_END_ROWS_ALL
+#define GC_ROWS_DENSE(j, row)	GC_ROWS_SPARSE(j, row)
+#define GC_END_ROWS_DENSE		GC_END_ROWS_ALL
+#define GC_FILTER_AGGREGATE(j)				do { const u32 j = 0; bool gc_pass = gc_m;
+#define GC_FILTER_AGGREGATE_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row; (void) j; (void) row; {
+#define GC_END_FILTER_AGGREGATE				}} while (0);
+
+#else
 
 /* Rows one at a time, from memory: for sinks that few rows reach. */
 #define GC_ROWS_SPARSE(j, row) \
@@ -187,6 +212,8 @@ GC_OPAQUE(u32 x)
 #define GC_FILTER_AGGREGATE(j)				GC_EACH(j) { bool gc_pass = GC_IS_LIVE(j);
 #define GC_FILTER_AGGREGATE_KEPT(j, row)	if (!gc_pass) continue; const u32 row = gc_row + j; (void) row; {
 #define GC_END_FILTER_AGGREGATE				}}
+
+#endif							/* GC_VEC */
 
 /*
  * GC_PART: sum over one vector of values of which GC_PART_ROWS add up within 32 bits; added to

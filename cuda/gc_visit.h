@@ -335,6 +335,22 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 #define GC_KEEP_VISITED_IF(j, cond)	gc_m &= ~((u32) !(cond) << j)
 #define GC_END_VISITED			} if (!gc_m) continue;
 #define GC_SELECTED_ARRAY(type, name)	type name[GC_LANE_ROWS]
+#ifdef GC_QUICK
+
+/*
+ * Here the one row is left: stages without a live row have ended.  Asking again before each column is gathered took long
+ * to compile.
+ */
+#define GC_GATHER(W, SUFFIX, v, d)	v[0] = GC_AT(W, SUFFIX, d, gc_visited[0])
+#define GC_TAG_GATHERED(v, d)	v[0] = GC_WITH_SCALE(v[0], d);
+#define GC_GATHER_NULLS(n, d)	const u32 n = GC_NULL_AT(d, gc_visited[0])
+#define GC_SELECTED_ROWS(j, row) \
+			if (gc_m) do { \
+				const u32 j = 0; const u32 row = gc_visited[0]; (void) j; (void) row; {
+#define GC_END_SELECTED_ROWS	}} while (0);
+
+#else
+
 #define GC_GATHER(W, SUFFIX, v, d) \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
 		if (gc_m >> gc_v & 1) v[gc_v] = GC_AT(W, SUFFIX, d, gc_visited[gc_v])
@@ -345,13 +361,16 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 	u32 n = 0; \
 	GC_UNROLL for (int gc_v = 0; gc_v < GC_LANE_ROWS; gc_v++) \
 		if (gc_m >> gc_v & 1) n |= GC_NULL_AT(d, gc_visited[gc_v]) << gc_v
-#define GC_LOOK_UP(j)			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) if (gc_m >> j & 1) {
-#define GC_END_LOOK_UP			}
 #define GC_SELECTED_ROWS(j, row) \
 			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) { \
 				if (!(gc_m >> j & 1)) continue; \
 				const u32 row = gc_visited[j]; (void) row; {
 #define GC_END_SELECTED_ROWS	}}
+
+#endif							/* GC_QUICK */
+
+#define GC_LOOK_UP(j)			GC_UNROLL for (int j = 0; j < GC_LANE_ROWS; j++) if (gc_m >> j & 1) {
+#define GC_END_LOOK_UP			}
 /* Rows left in the queue are fewer than 32, and behind those taken. */
 #define GC_END_QUEUED_VECTORS \
 			} \
