@@ -3,8 +3,6 @@
  * ahead.h
  *	  What PostgreSQL computes before the request; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_AHEAD_H

@@ -3,8 +3,6 @@
  * cold.h
  *	  Queries over columns that are not loaded; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_COLD_H

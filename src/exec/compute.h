@@ -3,8 +3,6 @@
  * compute.h
  *	  Computing the entries of a lookup table, and the dictionaries that texts are codes of; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_COMPUTE_H

@@ -3,8 +3,6 @@
  * fetch.h
  *	  Columns that are only carried along, fetched by row id; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_FETCH_H

@@ -3,8 +3,6 @@
  * gather.h
  *	  Inputs of one execution: tables, loads, the delta; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_GATHER_H

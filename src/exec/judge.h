@@ -3,8 +3,6 @@
  * judge.h
  *	  Whether the device or PostgreSQL's own plan is sooner, for the values that parameters have; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_JUDGE_H

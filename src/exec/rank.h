@@ -3,8 +3,6 @@
  * rank.h
  *	  Rankings of a dictionary's values; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_RANK_H

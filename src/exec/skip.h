@@ -3,8 +3,6 @@
  * skip.h
  *	  Which served chunks no row of which can match; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SKIP_H

@@ -4,8 +4,6 @@
  *	  Expressions of one text as text programs, without PostgreSQL's evaluation of expressions;
  *	  private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_TEXT_PROGRAM_H

@@ -3,8 +3,6 @@
  * zone.h
  *	  What a time zone does on each day; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_ZONE_H

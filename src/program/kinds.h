@@ -8,8 +8,6 @@
  * columns/encode/pgkinds.c.  A kind with a form of its own needs a case in each switch over
  * GcForm, too.
  *
- * Pure C; runs everywhere.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_KINDS_H

@@ -3,8 +3,6 @@
  * missing.h
  *	  How long it takes to load columns that are not in the cache, and whether they fit beside those in use.
  *
- * Runs in backends, in the planner and at execution, and in loader workers.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_MISSING_H

@@ -5,8 +5,6 @@
  *
  * It may have changed when the plan is executed.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SEEN_H

@@ -3,8 +3,6 @@
  * attach.h
  *	  Cores that left, semi and anti joins attach to a core; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_ATTACH_H

@@ -3,8 +3,6 @@
  * leaf.h
  *	  Leaves of the join tree, and values on their way between pipelines; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_LEAF_H

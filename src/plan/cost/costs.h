@@ -3,8 +3,6 @@
  * costs.h
  *	  What paths of ours cost; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_COSTS_H

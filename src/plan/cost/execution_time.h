@@ -3,8 +3,6 @@
  * execution_time.h
  *	  How long PostgreSQL's own path takes; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXECUTION_TIME_H

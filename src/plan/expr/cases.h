@@ -3,8 +3,6 @@
  * cases.h
  *	  CASE, COALESCE, GREATEST and LEAST; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_CASES_H

@@ -3,8 +3,6 @@
  * comparisons.h
  *	  Comparisons of two values, of one with a list, and of rows; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_COMPARISONS_H

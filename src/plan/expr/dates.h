@@ -3,8 +3,6 @@
  * dates.h
  *	  Expressions of a timestamp that depend on its date alone; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DATES_H

@@ -3,8 +3,6 @@
  * expr.h
  *	  Scalar expressions; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXPR_H

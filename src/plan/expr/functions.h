@@ -3,8 +3,6 @@
  * functions.h
  *	  SQL functions that kernels compute, beside operators and casts; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SQL_FUNCTIONS_H

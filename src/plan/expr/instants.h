@@ -3,8 +3,6 @@
  * instants.h
  *	  Differences of timestamps, intervals, ages, and time zones; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_INSTANTS_H

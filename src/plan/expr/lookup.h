@@ -3,8 +3,6 @@
  * lookup.h
  *	  Expressions of one Var as lookup tables, which PostgreSQL fills; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_LOOKUP_H

@@ -3,8 +3,6 @@
  * operators.h
  *	  Which comparisons, operators and casts kernels know, and of which kinds; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_OPERATORS_H

@@ -3,8 +3,6 @@
  * origin.h
  *	  Which column an expression's values come from, and what is known of that column's values; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_ORIGIN_H

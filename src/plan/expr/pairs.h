@@ -3,8 +3,6 @@
  * pairs.h
  *	  Expressions of two columns of few values as lookup tables, with an entry for each pair of texts; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_PAIRS_H

@@ -3,8 +3,6 @@
  * parameters.h
  *	  Expressions without Vars; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PARAMETERS_H

@@ -3,8 +3,6 @@
  * raises.h
  *	  Does anything in an expression raise an error?  Private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RAISES_H

@@ -3,8 +3,6 @@
  * text_calls.h
  *	  Calls of functions of texts: which raise no error, and which no setting has an influence on; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_TEXT_CALLS_H

@@ -3,8 +3,6 @@
  * users_code.h
  *	  Which expressions run code that came with no server: a user's, or an extension's; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_USERS_CODE_H

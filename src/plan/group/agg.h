@@ -3,8 +3,6 @@
  * agg.h
  *	  Group keys, aggregates and plain outputs; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_AGG_H

@@ -4,8 +4,6 @@
  *	  Which groups or rows of a node are returned: HAVING, and the first few in an order;
  *	  private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_CHOICE_H

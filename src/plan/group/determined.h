@@ -3,8 +3,6 @@
  * determined.h
  *	  Columns that the columns of GROUP BY determine; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_DETERMINED_H

@@ -3,8 +3,6 @@
  * few_values.h
  *	  How many groups there can be at most, by the statistics of columns; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_FEW_VALUES_H

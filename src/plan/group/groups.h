@@ -4,8 +4,6 @@
  *	  Aggregations of a query level, and what later pipelines read of their groups;
  *	  private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_GROUPS_H

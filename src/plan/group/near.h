@@ -3,8 +3,6 @@
  * near.h
  *	  Conditions on groups by near values of numerics; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_NEAR_H

@@ -3,8 +3,6 @@
  * pipelines.h
  *	  From the tree of leaves to the steps of pipelines; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PIPELINES_H

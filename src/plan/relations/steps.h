@@ -3,8 +3,6 @@
  * steps.h
  *	  In which order a pipeline filters and probes; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_STEPS_H

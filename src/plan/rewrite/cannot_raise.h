@@ -3,8 +3,6 @@
  * cannot_raise.h
  *	  Which expressions and queries cannot raise an error; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_CANNOT_RAISE_H

@@ -3,8 +3,6 @@
  * rewrite_tree.h
  *	  Query trees before planning: levels, expressions behind Vars, conjuncts; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_REWRITE_TREE_H

@@ -3,8 +3,6 @@
  * unique_key.h
  *	  Queries that select a row by its key; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_UNIQUE_KEY_H

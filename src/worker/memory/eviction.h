@@ -3,8 +3,6 @@
  * eviction.h
  *	  Data that leaves device memory when it is short: which is offered, and how often it was used.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EVICTION_H

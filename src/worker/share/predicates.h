@@ -3,8 +3,6 @@
  * predicates.h
  *	  A request's predicates for selection scans.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PREDICATES_H

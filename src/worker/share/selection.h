@@ -3,8 +3,6 @@
  * selection.h
  *	  Kernels of selection scans: which kernels a table's requests need, and when they are made.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SHARE_SELECTION_H
