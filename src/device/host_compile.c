@@ -135,21 +135,11 @@ static int
 text_file(const char *text)
 {
 	int			fd = memfd_create("gpuconc compiler", MFD_CLOEXEC);
-	size_t		size = strlen(text);
 
-	while (fd >= 0 && size > 0)
+	if (fd >= 0 && !gc_write_all(fd, text, strlen(text)))
 	{
-		ssize_t		n = write(fd, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-		{
-			close(fd);
-			return -1;
-		}
-		text += n;
-		size -= (size_t) n;
+		close(fd);
+		return -1;
 	}
 	if (fd >= 0)
 		lseek(fd, 0, SEEK_SET);
@@ -161,29 +151,19 @@ static char *
 read_file(int fd, size_t max, size_t *size)
 {
 	struct stat st;
-	size_t		done = 0;
 	char	   *bytes;
 
-	if (fstat(fd, &st) != 0)
+	if (fstat(fd, &st) != 0 || lseek(fd, 0, SEEK_SET) != 0)
 		return NULL;
 	*size = (size_t) st.st_size < max ? (size_t) st.st_size : max;
 	bytes = malloc(*size + 1);
-	if (bytes == NULL)
-		return NULL;
-	while (done < *size)
+	if (bytes != NULL && !gc_read_all(fd, bytes, *size))
 	{
-		ssize_t		n = pread(fd, bytes + done, *size - done, (off_t) done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-		{
-			free(bytes);
-			return NULL;
-		}
-		done += (size_t) n;
+		free(bytes);
+		return NULL;
 	}
-	bytes[*size] = '\0';
+	if (bytes != NULL)
+		bytes[*size] = '\0';
 	return bytes;
 }
 
@@ -599,8 +579,7 @@ gc_host_compiler_free(HostCompiler *compiler)
  * Loading a compiled kernel's shared object from memory
  *
  * dlopen wants a path.  A memfd has one, in /proc/self/fd.  It needs no room
- * on any disk and no directory where execution is allowed.  A temporary file
- * is used where memfds cannot be had or executed.
+ * on any disk and no directory where execution is allowed.
  *-------------------------------------------------------------------------
  */
 
@@ -627,53 +606,23 @@ unique_path(int fd, char *path, size_t size)
 	snprintf(path, size, "/proc/self/fd%s/%d", digits, fd);
 }
 
-/* Load a library from memory.  NULL: not possible here. */
-static void *
-open_memfd(const GcImage *image)
-{
-	int			fd = memfd_create("gpuconc kernel", MFD_CLOEXEC);
-	char		path[128];
-	void	   *handle = NULL;
-
-	if (fd < 0)
-		return NULL;
-	if (gc_write_all(fd, image->bytes, image->size))
-	{
-		unique_path(fd, path, sizeof(path));
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	close(fd);
-	return handle;
-}
-
-/* Load a library from a file that is deleted at once.  NULL: not possible here. */
-static void *
-open_file(const GcImage *image)
-{
-	char		path[] = "/tmp/gpuconc-XXXXXX";
-	int			fd = mkstemp(path);
-	void	   *handle = NULL;
-
-	if (fd < 0)
-		return NULL;
-	if (gc_write_all(fd, image->bytes, image->size))
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	unlink(path);
-	close(fd);
-	return handle;
-}
-
 GcCode
 gc_host_dlopen(const GcImage *image, void **handle, GcError *err)
 {
-	const char *why;
+	int			fd = memfd_create("gpuconc kernel", MFD_CLOEXEC);
+	char		path[128];
 
-	*handle = open_memfd(image);
-	if (*handle != NULL)
-		return GC_OK;
-	why = dlerror();
-	gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel could not be loaded: %s.",
-			why != NULL ? why : "it could not be written to memory");
-	*handle = open_file(image);
+	*handle = NULL;
+	if (fd < 0 || !gc_write_all(fd, image->bytes, image->size))
+		gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel could not be loaded: %m.");
+	else
+	{
+		unique_path(fd, path, sizeof(path));
+		*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (*handle == NULL)
+			gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel could not be loaded: %s.", dlerror());
+	}
+	if (fd >= 0)
+		close(fd);
 	return *handle != NULL ? GC_OK : GC_COMPILE_FAILED;
 }
