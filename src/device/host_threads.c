@@ -366,7 +366,6 @@ run_units(HostThread *thread, HostOp *op)
 	return code;
 }
 
-/* Has the thread worked at one unit for long? */
 static bool
 in_long_unit(const HostThread *thread, u64 now)
 {

@@ -460,7 +460,6 @@ first_room(const GcBinding *b, int n, uint64 rows, double bytes, double *expecte
 	return Min(Min((uint64) room, rows), ROWS_MAX);
 }
 
-/* Bytes of a row in a hash build, with its slots. */
 static double
 build_row_bytes(const GcProgram *p, const GcPBuild *build)
 {

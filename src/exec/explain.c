@@ -150,7 +150,6 @@ clauses(Printer *printer, int tag)
 	return texts;
 }
 
-/* The texts with the separator between them. */
 static char *
 joined(List *texts, const char *separator)
 {

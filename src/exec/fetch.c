@@ -41,7 +41,6 @@ gc_row_ids(const GcInputState *in)
 	return ids;
 }
 
-/* The value of a row of a cell. */
 static i128
 cell_value(const GcCol *col, bool is_float, uint32 row)
 {

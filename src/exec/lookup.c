@@ -556,7 +556,6 @@ suffices(const GcLookupWork *w, const GcSharedLookup *t)
  *-------------------------------------------------------------------------
  */
 
-/* Write the entries of a computed table. */
 static void
 write_entries(GcSharedLookup *t, const GcLookup *l)
 {

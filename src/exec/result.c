@@ -148,7 +148,6 @@ raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	return *isnull ? 0 : row_value(d, n, out->ref);
 }
 
-/* The accumulators of group n. */
 static const u64 *
 accumulators(const GcDecoder *d, uint64 n)
 {
@@ -203,7 +202,6 @@ numeric_output(GcDecoder *d, uint64 row, u16 ref, int16 *scale)
 	return gc_is_varying(e) ? GC_TAG_DIGITS(raw) : raw;
 }
 
-/* A quotient of two outputs of the row. */
 static Datum
 quotient_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {

@@ -181,7 +181,6 @@ evaluate(GcWindowing *w)
  *-------------------------------------------------------------------------
  */
 
-/* The words of a column's values. */
 static void
 fill_words(GcOrderColumn *column, GcKind kind, uint64 count)
 {

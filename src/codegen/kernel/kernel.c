@@ -106,7 +106,6 @@ define_lane_rows(Text *t, int rows)
 	text_addf(t, "#undef GC_LANE_ROWS\n#define GC_LANE_ROWS GC_GATHERED_TOGETHER(%d)\n", rows);
 }
 
-/* The text before the loops of a producer. */
 static void
 begin_producer(const Cg *cg, Text *t)
 {

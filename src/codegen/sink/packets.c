@@ -35,7 +35,6 @@ cg_edge_constants(const Cg *cg, Text *t)
 			  w + GC_EDGE_WORD_NSLOTS, cg_packet_bytes(cg->p, cg->passed));
 }
 
-/* The type in which a match in that build stands in a packet. */
 static const char *
 match_type(const Cg *cg, u16 build)
 {

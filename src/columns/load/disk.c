@@ -358,7 +358,6 @@ is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const G
 		head->chunkno == chunkno && (head->nvalues > 0) == is_part && head->chunk_pages == (uint32) gc_chunk_pages;
 }
 
-/* The path of the file that has this head. */
 static void
 name_file(char *path, const GcDiskHead *head)
 {

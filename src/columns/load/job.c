@@ -116,7 +116,6 @@ leave_at_exit(int code, Datum arg)
 	gc_job_leave();
 }
 
-/* Free a job's data, and the results that were not published. */
 static void
 free_data(GcJobData *data)
 {
@@ -652,7 +651,6 @@ gc_job_let_go_in_hand(void)
 	}
 }
 
-/* Bytes in hand. */
 static Size
 in_hand_bytes(void)
 {

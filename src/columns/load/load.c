@@ -415,7 +415,6 @@ plan_columns(const Load *load, GcLoadPlan *plan)
 	}
 }
 
-/* Work to be done about one chunk. */
 static GcChunkWork
 chunk_work(const Load *load, const GcLoadPlan *plan, uint32 i, const GcChunkJudgement *j)
 {
@@ -753,7 +752,6 @@ run_load(Load *load, GcError *err)
 	return code;
 }
 
-/* A load of a table that may be cached, with its time. */
 static GcCode
 load_timed(Load *load, GcLoadStats *stats, GcError *err)
 {

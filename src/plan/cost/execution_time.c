@@ -481,7 +481,6 @@ sort_excess(const Path *path, const Path *child)
 	return cost - Min(cost, comparison * (rows + kept * log(rows / kept) * levels));
 }
 
-/* The time of a node with one child. */
 static Cost
 upper_time(PlannerInfo *root, Path *path, Path *child, Once *once)
 {

@@ -265,7 +265,6 @@ root_below(PlannerInfo *root, const Path *path)
 	return IsA(path, SubqueryScanPath) && path->parent->subroot ? path->parent->subroot : root;
 }
 
-/* Is it PostgreSQL's scan of a table? */
 static bool
 scans_table(const Path *path)
 {

@@ -527,7 +527,6 @@ possible_groups(GcTranslation *tr, double estimate)
 	return groups;
 }
 
-/* The rows that grouping sets are over. */
 static double
 sets_rows(const GcTranslation *tr)
 {

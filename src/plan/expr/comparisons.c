@@ -70,7 +70,6 @@ translate_span(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	return b < 0 ? b : gc_build_expr(tr, what, GC_INTERVAL, a, b, -1, -1);
 }
 
-/* One side of a comparison. */
 static int
 translate_side(GcTranslation *tr, GcLeaf *leaf, Expr *side)
 {

@@ -313,7 +313,6 @@ gc_aggregates_refused(PlannerInfo *root)
 		has_unknown_aggregate(root->parse->havingQual, NULL);
 }
 
-/* Any aggregate of an argument. */
 static bool
 add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int arg)
 {

@@ -432,7 +432,6 @@ clauses_may_raise(List *clauses, List *tlist)
 	return false;
 }
 
-/* May reading this entry of the range table raise an error? */
 static bool
 relation_may_raise(RangeTblEntry *rte, Context *context)
 {
@@ -521,7 +520,6 @@ gc_query_cannot_raise(Query *query, const GcQueryLevel *parent)
 	return !query_may_raise(query, parent, &queries);
 }
 
-/* May a condition of these relations be one of a join? */
 static bool
 is_of_join(Bitmapset *relations, const Query *query)
 {

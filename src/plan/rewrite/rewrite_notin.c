@@ -303,7 +303,6 @@ is_null(Node *arg)
 	return (Node *) test;
 }
 
-/* arg IS NOT FALSE. */
 static Node *
 is_not_false(Node *arg)
 {

@@ -124,7 +124,6 @@ is_of_groups(const SetOperationStmt *op, Node *tree, int *selects)
 	return compares_as(op, set) && is_of_groups(op, set->larg, selects) && is_of_groups(op, set->rarg, selects);
 }
 
-/* Is there an EXCEPT ALL? */
 static bool
 has_except_all(Node *tree)
 {
@@ -199,7 +198,6 @@ is_flat(const SetOperationStmt *op)
 		(IsA(left, RangeTblRef) || (left->op == op->op && is_flat(left)));
 }
 
-/* Is there such an operation? */
 static bool
 has_operation(Node *tree, SetOperation which)
 {

@@ -390,7 +390,6 @@ begin_whole(GcRun *run)
 {
 }
 
-/* One launch is the whole scan. */
 static GcScanStep
 next_whole(GcRun *run, const GcScanLaunch *launch, bool last)
 {
