@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "append.h"
+#include "exec.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"

@@ -16,10 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "fetch.h"
-#include "gather.h"
 #include "lookup.h"
-#include "skip.h"
 #include "../columns/encode/interval.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"

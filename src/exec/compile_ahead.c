@@ -20,7 +20,6 @@
 #include "storage/lmgr.h"
 #include "utils/snapmgr.h"
 
-#include "ahead.h"
 #include "exec.h"
 #include "../columns/store/ddl.h"
 #include "../plan/base/permitted.h"

@@ -18,7 +18,6 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "judge.h"
 #include "../compat.h"
 #include "../program/edge.h"
 #include "../settings.h"

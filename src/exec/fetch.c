@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fetch.h"
+#include "exec.h"
 
 /* Bits of a row's number in its chunk, in a row id: more where a chunk has more rows. */
 #define LEAST_ROW_BITS			20

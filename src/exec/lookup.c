@@ -33,9 +33,7 @@
 #include "utils/xml.h"
 
 #include "compute.h"
-#include "rank.h"
 #include "text_program.h"
-#include "zone.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/store.h"
 

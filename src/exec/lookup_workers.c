@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "lookup_workers.h"
+#include "compute.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"

@@ -13,9 +13,7 @@
  */
 #include "exec.h"
 
-#include "append.h"
 #include "lookup.h"
-#include "skip.h"
 #include "text_program.h"
 #include "window.h"
 #include "../columns/serve/rows_key.h"

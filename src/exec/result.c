@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 
 #include "decoder.h"
-#include "fetch.h"
 #include "lookup.h"
 #include "quotient.h"
 #include "../columns/encode/pgkinds.h"

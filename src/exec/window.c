@@ -22,7 +22,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "ahead.h"
 #include "order.h"
 #include "../columns/encode/pgkinds.h"
 
