@@ -17,7 +17,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-
 #include "../columns/encode/problem.h"
 #include "../columns/encode/spec.h"
 #include "../columns/load/background.h"

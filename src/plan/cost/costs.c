@@ -33,7 +33,7 @@
 #include "../../force.h"
 #include "../../queue/queue.h"
 #include "../../settings.h"
-#include "../../columns/load/seen.h"
+#include "../../columns/load/missing.h"
 
 /*-------------------------------------------------------------------------
  * Costs of a translation's lookup tables

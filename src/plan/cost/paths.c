@@ -25,7 +25,7 @@
 #include "../group/choice.h"
 #include "costs.h"
 #include "../expr/expr.h"
-#include "../group/few_values.h"
+#include "../group/groups.h"
 #include "node.h"
 #include "execution_time.h"
 #include "../../compat.h"

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "comparisons.h"
+#include "expr.h"
 
 #include "access/stratnum.h"
 #include "access/transam.h"

@@ -33,7 +33,6 @@
 #include "../base/builder.h"
 #include "../base/builtins.h"
 #include "cases.h"
-#include "comparisons.h"
 #include "functions.h"
 #include "instants.h"
 #include "../base/leaf.h"

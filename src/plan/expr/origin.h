@@ -9,7 +9,7 @@
 #define GC_PLAN_ORIGIN_H
 
 #include "../base/translate.h"
-#include "../../columns/load/seen.h"
+#include "../../columns/load/missing.h"
 
 /* Is it known at execution what values the Var's translation can have? */
 extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);

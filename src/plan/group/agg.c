@@ -26,7 +26,6 @@
 #include "../expr/expr.h"
 #include "../expr/origin.h"
 #include "aggregates.h"
-#include "determined.h"
 #include "groups.h"
 #include "sets.h"
 

@@ -141,4 +141,10 @@ extern GcGroups *gc_windowed_open(GcTranslation *tr);
  */
 extern List *gc_run_conditions(PlannerInfo *root);
 
+/* Do the grouping columns, in every grouping set, have the primary key of this column's table among them? */
+extern bool gc_groups_determine(PlannerInfo *root, List *group_exprs, Node *node);
+
+/* The groups of a pipeline, by its keys; infinite if that is not known. */
+extern double gc_most_groups(const GcTranslation *tr, int pipeline);
+
 #endif							/* GC_PLAN_GROUPS_H */

@@ -63,7 +63,6 @@
 #include "../base/source.h"
 #include "../expr/expr.h"
 #include "../group/agg.h"
-#include "../group/few_values.h"
 #include "../group/groups.h"
 #include "../group/sets.h"
 #include "../base/quotient.h"

@@ -30,7 +30,7 @@
 
 #include "../base/source.h"
 #include "../expr/raises.h"
-#include "unique_key.h"
+#include "rewrite_tree.h"
 #include "../../columns/store/numeric.h"
 #include "../../compat.h"
 

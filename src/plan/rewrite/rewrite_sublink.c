@@ -33,7 +33,7 @@
 
 #include "cannot_raise.h"
 #include "../base/builtins.h"
-#include "unique_key.h"
+#include "rewrite_tree.h"
 #include "../../compat.h"
 
 /* A subquery that was turned into a join, and the expression in its place. */

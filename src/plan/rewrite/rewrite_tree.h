@@ -108,4 +108,10 @@ extern WindowFunc *gc_make_window_function(const WindowClause *window, Oid funct
 /* number = 1, of bigint. */
 extern Expr *gc_make_is_one(Expr *number);
 
+/*
+ * Does this query, for one row of the query around it, select at most one row of a
+ * table?  So it does if its conditions give each column of a unique index one value.
+ */
+extern bool gc_returns_one_row(Query *query);
+
 #endif							/* GC_REWRITE_TREE_H */

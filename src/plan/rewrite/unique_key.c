@@ -7,7 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "unique_key.h"
+
+#include "rewrite_tree.h"
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -20,7 +21,6 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
-#include "rewrite_tree.h"
 
 /* Is this index's column compared by one of the operators, in the index's own sense of equality? */
 static bool
