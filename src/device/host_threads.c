@@ -38,7 +38,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "host_threads.h"
+#include "host_internal.h"
 
 #include <signal.h>
 #include <stdio.h>

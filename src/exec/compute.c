@@ -20,7 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "text_program.h"
 #include "../columns/encode/pgkinds.h"
 
 #define INTERRUPT_MASK	0x3ff

@@ -92,4 +92,24 @@ extern bool gc_compute_by_workers(const GcLookupWork *w, uint32 from, uint32 end
 /* Entry point of the workers. */
 extern PGDLLEXPORT void gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc);
 
+/* A text program; see cuda/gc_text.h. */
+typedef struct GcTextProgram
+{
+	uint32		nops;
+	bool		utf8;
+	uint32		bytes;			/* operations and constants */
+	uint8	   *data;			/* palloc'd, aligned for either */
+	int64		most;			/* no result that is a number is larger */
+	uint32		pattern;		/* length of what each value is searched for; 0: nothing */
+} GcTextProgram;
+
+/*
+ * Is table w an expression whose rules in this encoding and collation are known here, and which
+ * cannot raise an error?
+ */
+extern bool gc_text_compile(const GcLookupWork *w, GcTextProgram *program);
+
+/* Set entries from l->first on.  False: a result is too long, or there are too many. */
+extern bool gc_text_fill(const GcLookupWork *w, const GcTextProgram *program, GcLookup *l);
+
 #endif							/* GC_EXEC_COMPUTE_H */

@@ -33,7 +33,6 @@
 #include "utils/xml.h"
 
 #include "compute.h"
-#include "text_program.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/store.h"
 

@@ -14,7 +14,7 @@
 #include "exec.h"
 
 #include "lookup.h"
-#include "text_program.h"
+#include "compute.h"
 #include "window.h"
 #include "../columns/serve/rows_key.h"
 #include "../columns/store/epoch.h"

@@ -14,7 +14,7 @@
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
 #include "../expr/group_scan.h"
-#include "../sink/packets.h"
+#include "../sink/sinks.h"
 #include "../sink/sink.h"
 #include "../step/pairs.h"
 #include "pipeline.h"

@@ -7,10 +7,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "packets.h"
+#include "sinks.h"
+
 #include "../expr/emit.h"
 #include "../step/steps.h"
-#include "sinks.h"
 
 #include <stdio.h>
 

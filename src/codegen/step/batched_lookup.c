@@ -26,7 +26,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "batched_lookup.h"
+#include "probe.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
 #include "../expr/values.h"

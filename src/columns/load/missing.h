@@ -93,7 +93,7 @@ typedef struct GcSeenColumn
 	double		values;			/* texts: entries of the dictionary; by ANALYZE if it is not cached */
 } GcSeenColumn;
 
-/* Is a column cached, of a table that is locked by this statement?  Takes a guard. */
+/* Is a column cached, of a table that is locked by this statement?  It may change until execution.  Takes a guard. */
 extern bool gc_column_seen(Oid relid, int16 attnum, GcSeenColumn *seen);
 
 #endif							/* GC_MISSING_H */

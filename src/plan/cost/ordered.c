@@ -42,7 +42,6 @@
 #include "../expr/expr.h"
 #include "../group/choice.h"
 #include "../group/late.h"
-#include "../group/near.h"
 #include "node.h"
 #include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"

@@ -28,7 +28,6 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "dates.h"
 #include "instants.h"
 #include "origin.h"
 #include "../../columns/encode/interval.h"

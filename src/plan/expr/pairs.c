@@ -21,7 +21,7 @@
 #include "lookup.h"
 #include "origin.h"
 #include "parameters.h"
-#include "text_calls.h"
+#include "functions.h"
 #include "../../columns/encode/pgkinds.h"
 
 /* Does a Var have texts, or with or_integers integers that can be spelled and read again? */

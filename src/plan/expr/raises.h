@@ -35,4 +35,10 @@ extern bool gc_may_raise(Node *node, GcRaisesOf of, void *context);
  */
 extern bool gc_are_harmless(const GcBuiltin *b, const List *args);
 
+/*
+ * May evaluating an expression run a user's or an extension's code: a function, a domain's constraint, or what
+ * belongs to a type?  Leakproof functions, of which nothing shows but their results, count only with or_leakproof.
+ */
+extern bool gc_runs_users_code(Node *node, bool or_leakproof);
+
 #endif							/* GC_RAISES_H */

@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "near.h"
+#include "choice.h"
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"

@@ -30,7 +30,7 @@
 #include "../expr/expr.h"
 #include "../expr/lookup.h"
 #include "../expr/operators.h"
-#include "../group/near.h"
+#include "../group/choice.h"
 #include "steps.h"
 
 #include "../../columns/encode/pgkinds.h"

@@ -18,7 +18,7 @@
 
 #include "../../sched/policy/sched.h"
 #include "../run/run.h"
-#include "predicates.h"
+#include "selection.h"
 
 /*
  * Called before the first request.  Fills the hooks of shared scans: begins, waits, arg_word,
