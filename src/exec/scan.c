@@ -27,7 +27,7 @@
 #include "window.h"
 #include "../columns/encode/spec.h"
 #include "../columns/store/arena.h"
-#include "../columns/store/ddl.h"
+#include "../columns/store/store.h"
 #include "../columns/store/epoch.h"
 #include "../columns/store/reserve.h"
 #include "../compat.h"

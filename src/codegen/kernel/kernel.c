@@ -13,7 +13,7 @@
 #include "../codegen.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
-#include "../expr/group_scan.h"
+#include "../expr/values.h"
 #include "../sink/sinks.h"
 #include "../sink/sink.h"
 #include "../step/pairs.h"

@@ -22,7 +22,6 @@
 #include "pipeline.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
-#include "../expr/group_scan.h"
 #include "../expr/values.h"
 #include "../sink/sinks.h"
 #include "../sink/sink.h"
@@ -34,7 +33,7 @@
 
 #include <string.h>
 
-#include "../sink/cells.h"
+#include "../sink/aggregates.h"
 
 /*-------------------------------------------------------------------------
  * The rest of a full or right join: the build's rows that nothing matched

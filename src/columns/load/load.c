@@ -24,7 +24,6 @@
 #include "chunk.h"
 #include "table_loader.h"
 #include "../store/columns.h"
-#include "../store/ddl.h"
 #include "../store/directory.h"
 #include "../store/epoch.h"
 #include "job.h"

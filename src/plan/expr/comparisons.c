@@ -22,11 +22,9 @@
 #include "utils/lsyscache.h"
 
 #include "../base/builder.h"
-#include "cases.h"
 #include "instants.h"
 #include "lookup.h"
-#include "operators.h"
-#include "parameters.h"
+#include "functions.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 

@@ -35,4 +35,24 @@ extern int	gc_age_of_times(GcTranslation *tr, GcLeaf *leaf, const FuncExpr *f);
  */
 extern Expr *gc_row_comparison(RowCompareExpr *row);
 
+extern int	gc_translate_case(GcTranslation *tr, GcLeaf *leaf, CaseExpr *c);
+
+/* CASE with an operand as CASE with conditions: the operand in the place of each CaseTestExpr. */
+extern CaseExpr *gc_case_by_conditions(CaseExpr *c);
+
+/* GREATEST or LEAST of texts. */
+extern int	gc_translate_text_extreme(GcTranslation *tr, GcLeaf *leaf, MinMaxExpr *m);
+
+/* COALESCE, or GREATEST or LEAST of anything else: the operator that is applied to two of the arguments. */
+extern int	gc_translate_choice(GcTranslation *tr, GcLeaf *leaf, Expr *expr, List *args, GcOp op);
+
+/* Which of two arms' dictionaries is to have the values of both. */
+extern uint16 gc_common_space(uint16 a, uint16 b);
+
+/* Is an expression of rows or groups?  Aggregates stand for values of groups. */
+extern bool gc_has_vars(Node *node);
+
+/* An expression without Vars.  space: where a text value will be looked up, or GC_SPACE_NONE. */
+extern int	gc_translate_param(GcTranslation *tr, Expr *expr, uint16 space);
+
 #endif							/* GC_EXPR_H */

@@ -20,7 +20,7 @@
 #include "../base/builder.h"
 #include "lookup.h"
 #include "origin.h"
-#include "parameters.h"
+#include "expr.h"
 #include "functions.h"
 #include "../../columns/encode/pgkinds.h"
 
