@@ -21,6 +21,38 @@ gc_power_of_10(int n)
 	return p;
 }
 
+/*
+ * a / b, and the remainder; b is 2^127 at most.  The compiler makes 200 instructions of each division of 128 bits,
+ * which took longer to compile than the rest of a kernel.  Quick kernels have one for all, bit by bit.
+ */
+#ifdef GC_QUICK
+GC_FN_ONCE u128
+gc_divide(u128 a, u128 b, u128 *rest)
+{
+	u128		r = 0;
+
+	GC_NO_UNROLL for (int i = 0; i < 128; i++)
+	{
+		r = r << 1 | a >> 127;
+		a <<= 1;
+		if (r >= b)
+		{
+			r -= b;
+			a |= 1;
+		}
+	}
+	*rest = r;
+	return a;
+}
+#else
+GC_FN u128
+gc_divide(u128 a, u128 b, u128 *rest)
+{
+	*rest = a % b;
+	return a / b;
+}
+#endif
+
 /* The integer of a tagged value, at the scale that all of them have. */
 #define GC_DEFINE_UNTAG(name, T, U) \
 GC_FN T \
@@ -44,16 +76,22 @@ GC_DEFINE_UNTAG(gc_untag, i64, u64)
 GC_DEFINE_UNTAG(gc_untag_wide, i128, u128)
 
 /* The opposite, of a value that has no digits behind the display scale `shown`. */
-#define GC_DEFINE_TAG(name, T) \
-GC_FN T \
-name(T value, int scale, int shown) \
-{ \
-	GC_NO_UNROLL for (; scale > shown; scale--) \
-		value /= 10; \
-	return GC_TAGGED(value, shown); \
+GC_FN i64
+gc_tag(i64 value, int scale, int shown)
+{
+	GC_NO_UNROLL for (; scale > shown; scale--)
+		value /= 10;
+	return GC_TAGGED(value, shown);
 }
-GC_DEFINE_TAG(gc_tag, i64)
-GC_DEFINE_TAG(gc_tag_wide, i128)
+
+GC_FN_ONCE i128
+gc_tag_wide(i128 value, int scale, int shown)
+{
+	u128		rest;
+	const u128	x = gc_divide(value < 0 ? -(u128) value : (u128) value, (u128) gc_power_of_10(scale - shown), &rest);
+
+	return GC_TAGGED(value < 0 ? -(i128) x : (i128) x, shown);
+}
 
 /* cmp_numerics() of x * 10^digits and y, as -1, 0 or 1.  The product, which may leave 128 bits, is not made. */
 GC_FN_ONCE i32
@@ -63,7 +101,7 @@ gc_compare_scaled(i128 x, int digits, i128 y)
 	const u128	b = y < 0 ? -(u128) y : (u128) y;
 	const i32	sign = (x > 0) - (x < 0);
 	const i32	other = (y > 0) - (y < 0);
-	u128		power;
+	u128		rest;
 	u128		q;
 
 	if (sign != other || sign == 0)
@@ -71,11 +109,10 @@ gc_compare_scaled(i128 x, int digits, i128 y)
 	/* 10^39 is above 2^127. */
 	if (digits > 38)
 		return sign;
-	power = (u128) gc_power_of_10(digits);
-	q = b / power;
+	q = gc_divide(b, (u128) gc_power_of_10(digits), &rest);
 	if (a != q)
 		return a > q ? sign : -sign;
-	return q * power == b ? 0 : -sign;
+	return rest == 0 ? 0 : -sign;
 }
 
 /*
@@ -86,19 +123,19 @@ GC_FN_ONCE int
 gc_numeric_weight(u128 x, int scale, u32 *first)
 {
 	const int	below = (scale + 3) / 4;
-	int			digits = 0;
+	int			after = 0;		/* digits after the first one */
+	u128		power = 1;		/* 10000^after, 10^36 at most */
+	u128		rest;
 
 	*first = 0;
 	if (x == 0)
 		return 0;
 	/* Let the point stand between two digits of four decimals: at most 999 times as large. */
 	x *= (u128) gc_power_of_10(4 * below - scale);
-	GC_NO_UNROLL for (; x != 0; x /= 10000)
-	{
-		*first = (u32) (x % 10000);
-		digits++;
-	}
-	return digits - 1 - below;
+	GC_NO_UNROLL for (; after < 9 && x >= power * 10000; after++)
+		power *= 10000;
+	*first = (u32) gc_divide(x, power, &rest);
+	return after - below;
 }
 
 /*
@@ -129,65 +166,51 @@ gc_numeric_div_scale(i128 x, int x_scale, i128 y, int y_scale, int shown)
 GC_FN_ONCE int
 gc_strip_zeros(u128 *x, int scale)
 {
-	GC_NO_UNROLL for (; scale > 0 && *x % 10 == 0; scale--)
-		*x /= 10;
+	GC_NO_UNROLL for (; scale > 0; scale--)
+	{
+		u128		rest;
+		const u128	q = gc_divide(*x, 10, &rest);
+
+		if (rest != 0)
+			break;
+		*x = q;
+	}
 	return scale;
-}
-
-/* a * p / b, of which the remainder is kept, too; false if 128 bits do not hold that.  b is below 2^127. */
-GC_FN_ONCE i32
-gc_mul_div(u128 a, u128 p, u128 b, u128 *quotient, u128 *remainder)
-{
-	const u128	a0 = (u64) a,
-				a1 = a >> 64,
-				p0 = (u64) p,
-				p1 = p >> 64;
-	const u128	middle = (a0 * p0 >> 64) + (u64) (a1 * p0) + (u64) (a0 * p1);
-	u128		high = a1 * p1 + (a1 * p0 >> 64) + (a0 * p1 >> 64) + (middle >> 64);
-	u128		low = a * p;
-	u128		q = 0;
-
-	if (high >= b)
-		return 0;
-	if (high == 0)
-	{
-		*quotient = low / b;
-		*remainder = low % b;
-		return 1;
-	}
-	GC_NO_UNROLL for (int i = 0; i < 128; i++)
-	{
-		high = high << 1 | low >> 127;
-		low <<= 1;
-		q <<= 1;
-		if (high >= b)
-		{
-			high -= b;
-			q |= 1;
-		}
-	}
-	*quotient = q;
-	*remainder = high;
-	return 1;
 }
 
 /*
  * a / b, rounded to `digits` behind the point, half away from zero.  The dividend has no digits behind its display
- * scale.  False if 128 bits do not hold the quotient.
+ * scale, and b is below 2^117.  False if 128 bits do not hold the quotient.
  */
 GC_FN_ONCE i32
 gc_numeric_divide(u128 a, int a_scale, u128 b, int b_scale, int digits, u128 *quotient)
 {
 	int			shift = digits - a_scale + b_scale;
 	u128		rest;
+	u128		q;
 
 	GC_NO_UNROLL for (; shift < 0; shift++)
-		a /= 10;
-	/* 10^39 is above 2^127. */
-	if (shift > 38 || !gc_mul_div(a, (u128) gc_power_of_10(shift), b, quotient, &rest) || *quotient >> 127)
+		a = gc_divide(a, 10, &rest);
+	/* 10^39 is above 2^127, and 0 divides nothing. */
+	if (shift > 38 || b == 0)
 		return 0;
-	*quotient += rest >= b - rest;
-	return 1;
+	/* All digits at once, where 128 bits surely hold the dividend; otherwise one by one. */
+	if (shift <= 19 && a >> 64 == 0)
+	{
+		a *= (u128) gc_power_of_10(shift);
+		shift = 0;
+	}
+	q = gc_divide(a, b, &rest);
+	GC_NO_UNROLL for (; shift > 0; shift--)
+	{
+		if (q > (((u128) 1 << 127) - 1) / 10)
+			return 0;
+		q *= 10;
+		GC_NO_UNROLL for (rest *= 10; rest >= b; rest -= b)
+			q++;
+	}
+	*quotient = q + (rest >= b - rest);
+	return q >> 127 == 0;
 }
 
 /* A positive number of `digits` behind the point, at scale GC_AVG_SCALE; notes gc_bad where that is `most` or more. */
@@ -195,11 +218,12 @@ GC_FN_ONCE i128
 gc_at_avg_scale(u128 q, int digits, u128 most, i32 *bad)
 {
 	u128		power;
+	u128		rest;
 
 	if (digits <= GC_AVG_SCALE)
 	{
 		power = (u128) gc_power_of_10(GC_AVG_SCALE - digits);
-		if (q < most / power)
+		if (q < gc_divide(most, power, &rest))
 			return (i128) (q * power);
 	}
 	*bad = 1;
@@ -293,9 +317,10 @@ GC_FN_ONCE i32
 gc_numeric_spread(i128 sum, i128 squares, i64 n, i128 *spread)
 {
 	const u128	s = sum < 0 ? -(u128) sum : (u128) sum;
+	u128		rest;
 
 	*spread = 0;
-	if (n <= 0 || squares < 0 || s >> 63 || (u128) squares >= ((u128) 1 << 126) / (u64) n)
+	if (n <= 0 || squares < 0 || s >> 63 || (u128) squares >= gc_divide((u128) 1 << 126, (u64) n, &rest))
 		return 0;
 	*spread = (i128) n * squares - (i128) (s * s);
 	return 1;

@@ -369,4 +369,11 @@ typedef int16 GcDirection;
 #define GC_TRANSAM_VARIABLES	ShmemVariableCache
 #endif
 
+/* From 17 on a setting ends long transactions, those of background workers as well.  Users include guc.h. */
+#if PG_VERSION_NUM >= 170000
+#define GC_NO_TRANSACTION_TIMEOUT()	SetConfigOption("transaction_timeout", "0", PGC_USERSET, PGC_S_SESSION)
+#else
+#define GC_NO_TRANSACTION_TIMEOUT() ((void) 0)
+#endif
+
 #endif							/* GC_COMPAT_H */

@@ -106,6 +106,22 @@ is($node->safe_psql('postgres', q{SELECT count(DISTINCT relation) FROM gpuconc_c
 	scalar @tables, 'all tables are loaded at last');
 cmp_ok((sort { $b <=> $a } @most)[0], '<=', 4, 'few loaders at a time');
 
+# A limit to sessions' transactions does not end loaders.
+if ($node->pg_version >= 17)
+{
+	local $ENV{PGOPTIONS} = '-c transaction_timeout=0';
+
+	$node->safe_psql('postgres', q{
+CREATE TABLE limited AS SELECT i, 'text ' || i AS t FROM generate_series(1, 60000) i;
+VACUUM ANALYZE limited;
+ALTER DATABASE postgres SET transaction_timeout = '1ms'});
+	$query = 'SELECT max(t), sum(i) FROM limited';
+	$node->safe_psql('postgres', $query);
+	wait_for_columns('limited', 2);
+	$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET transaction_timeout');
+	is(started('limited'), 1, 'a loader goes on for longer than transaction_timeout');
+}
+
 # A loader that cannot go on: the table's TOAST index is held.
 $node->safe_psql('postgres', q{
 CREATE TABLE toasted (i int, t text);
@@ -147,6 +163,20 @@ $node->safe_psql('postgres', "CREATE TABLE gone AS SELECT i, 'text ' || i AS t F
 $node->safe_psql('postgres', 'SELECT max(t), sum(i) FROM gone; TRUNCATE gone; INSERT INTO gone VALUES (1, 2)');
 is($node->safe_psql('postgres', 'SELECT max(t), sum(i) FROM gone'), '2|1', 'a table that was truncated while it was loaded');
 wait_for_loaders();
+
+# No worker is free: PostgreSQL's plan answers at once, and no session loads anything itself.
+$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0");
+$node->restart;
+wait_for_worker($node);
+$query = 'SELECT count(*), sum(n), min(s), max(d) FROM t';
+is($node->safe_psql('postgres', $query), answer_of($node, $query, 'forbid'), 'no worker is free: an answer');
+foreach my $cold ('debug_offload = prefer', 'debug_offload = allow; SET gpuconc.cold = auto')
+{
+	like($node->safe_psql('postgres', "SET gpuconc.$cold; EXPLAIN (ANALYZE, VERBOSE) $query"),
+		qr/[Nn]o background worker is free to load columns/, "$cold: says so");
+}
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gpuconc_cache'), '0', 'nothing was loaded');
+is_offloaded($node, "SET gpuconc.cold = wait; $query", 'who waits loads it');
 
 is(log_has($node, qr/terminating any other active server processes/), 0, 'the server was never restarted');
 $node->stop;

@@ -92,13 +92,37 @@ restart_with(sub { });
 run_all('after trimming');
 is(compiled(), '0', 'nothing is compiled after trimming');
 
-# more kernels than may stay loaded: an idle worker forgets them
+# more kernels than may stay loaded: the worker forgets those that no request has
 configure($node, 'gpuconc.debug_most_kernels' => 1);
 run_all('few may stay');
 unlink kernel_files();
 my $compiled = compiled();
 run_all('forgotten');
 cmp_ok(compiled(), '>', $compiled, 'kernels that were forgotten, in memory and on disk, are compiled anew');
+
+# where a request is always under way, too: others' kernels are forgotten once those that began beside them are over
+$node->safe_psql('postgres', q{CREATE TABLE many AS SELECT 1 AS k, i AS v FROM generate_series(1, 400000) AS i; VACUUM ANALYZE many});
+my $long_of = sub { "SELECT sum((a.v * $_[0] + b.v) % 7) FROM many AS a JOIN many AS b ON a.k = b.k" };
+my @sessions = map { session($node, "long $_") } (0 .. 6);
+start_query($sessions[0], $long_of->(1));
+wait_until_waiting($node, '^long', 1);
+run_all('beside a long request');
+foreach my $n (1 .. $#sessions)
+{
+	start_query($sessions[$n], $long_of->($n + 1));
+	wait_until_waiting($node, '^long', 2);
+	is_offloaded($node, $queries[1], "beside two long requests, $n");
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'long " . ($n - 1) . "'");
+	wait_until_waiting($node, '^long', 1);
+	wait_until($node, 'SELECT running < 2 FROM gpuconc_devices');
+}
+unlink kernel_files();
+$compiled = compiled();
+run_all('forgotten beside long requests');
+cmp_ok(compiled(), '>', $compiled, 'kernels are forgotten though a request is always under way');
+wait_until_waiting($node, '^long', 1);
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'long %' AND state = 'active'});
+$_->quit foreach (@sessions);
 configure($node, 'gpuconc.debug_most_kernels' => 3000);
 
 # damaged files: each is compiled anew, and replaced

@@ -48,6 +48,24 @@ foreach my $change (
 	follows($change);
 }
 
+# A database that was copied by files, and has the number of one of which the standby has chunks.
+my $sum = 'SELECT count(*), sum(k), max(s) FROM t';
+
+$standby->append_conf('postgresql.conf', 'gpuconc.debug_wal_bytes = 100000000');
+$standby->reload;
+$primary->safe_psql('postgres', 'CREATE DATABASE original');
+create_tables($primary, 20000, 'original');
+$primary->safe_psql('postgres', 'CREATE DATABASE one TEMPLATE original STRATEGY file_copy OID 200000');
+$primary->safe_psql('one', q{UPDATE t SET k = k + 1, s = 'z' WHERE id % 1000 = 0});
+$primary->safe_psql('one', 'VACUUM t');
+$primary->wait_for_catchup($standby, 'replay');
+is_offloaded($standby, $sum, 'a database on the standby', 'one');
+$primary->safe_psql('postgres', 'DROP DATABASE one');
+$primary->safe_psql('postgres', 'CREATE DATABASE two TEMPLATE original STRATEGY file_copy OID 200000');
+$primary->wait_for_catchup($standby, 'replay');
+is_offloaded($standby, $sum, 'another one of its number', 'two');
+$primary->safe_psql('postgres', "DROP DATABASE $_") foreach ('two', 'original');
+
 # While changes are replayed, each snapshot is one.
 $primary->safe_psql('postgres', q{
 CREATE TABLE accounts AS SELECT i AS id, 100 AS balance FROM generate_series(1, 5000) AS i;

@@ -168,6 +168,22 @@ SELECT caller(s), count(*) FROM t GROUP BY 1 ORDER BY 1;
 SET ROLE regress_gpuconc_two;
 SELECT caller(s), count(*) FROM t GROUP BY 1 ORDER BY 1;
 RESET ROLE;
+-- Functions of text search call what a configuration names, which may be replaced.
+CREATE TEXT SEARCH CONFIGURATION words (COPY = pg_catalog.simple);
+CREATE TABLE texts AS SELECT 'word' || i % 5 || ' of a text' AS s FROM generate_series(1, 1000) AS i;
+VACUUM ANALYZE texts;
+CREATE FUNCTION by_words() RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT check_same(q, '{seen}') FROM unnest(ARRAY[
+		'SELECT count(*) FROM texts WHERE to_tsvector(''seen.words'', s) @@ ''text''',
+		'SELECT plainto_tsquery(''seen.words'', s)::text, count(*) FROM texts GROUP BY 1',
+		'SELECT ts_headline(''seen.words'', s, ''text''), count(*) FROM texts GROUP BY 1',
+		'SELECT ts_lexize(''seen.lexemes'', s)::text, count(*) FROM texts GROUP BY 1']) AS q
+$$;
+CREATE TEXT SEARCH DICTIONARY lexemes (TEMPLATE = pg_catalog.simple);
+SELECT by_words();
+ALTER TEXT SEARCH CONFIGURATION words DROP MAPPING FOR asciiword;
+ALTER TEXT SEARCH DICTIONARY lexemes (ACCEPT = false);
+SELECT by_words();
 -- A cancel ends it behind the call that it comes in, however long calls take.  Any other value would raise a warning.
 CREATE FUNCTION cancels(int) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'pg_cancel_backend';
 CREATE TABLE pids WITH (autovacuum_enabled = off) AS

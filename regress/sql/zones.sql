@@ -99,5 +99,24 @@ SELECT settle();
 VACUUM (FREEZE) public.stamps;
 SELECT public.gpuconc_evict('public.stamps') > 0 AND public.gpuconc_prewarm('public.stamps') > 0 AS loaded;
 SELECT refusal('SELECT max(extract(hour FROM z)) FROM stamps');
+-- what is called immutable, and sees the session's zone or abbreviations
+CREATE TABLE public.named AS SELECT (ARRAY['EST', 'CST', 'UTC', 'Europe/Berlin'])[i % 4 + 1] AS name, date '2020-01-01' + i % 100 AS d FROM generate_series(1, 1000) AS i;
+VACUUM ANALYZE public.named;
+CREATE FUNCTION public.by_name() RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT check_same(q, '{public}') FROM unnest(ARRAY[
+		'SELECT timestamp ''2020-07-01'' AT TIME ZONE name, count(*) FROM named GROUP BY 1',
+		'SELECT timestamptz ''2020-07-01'' AT TIME ZONE name, count(*) FROM named GROUP BY 1',
+		'SELECT to_char(d AT TIME ZONE ''EST'', ''YYYY-MM-DD''), count(*) FROM named GROUP BY 1',
+		'SELECT left(repeat(''x'', 40), extract(day FROM age(d::timestamp AT TIME ZONE interval ''0'', timestamptz ''2019-10-31 03:00+00''))::int), count(*) FROM named GROUP BY 1']) AS q
+$$;
+SELECT public.by_name();
+SET timezone_abbreviations = 'Australia';
+SELECT public.by_name();
+RESET timezone_abbreviations;
+SET timezone = 'America/New_York';
+SELECT public.by_name();
+SET timezone = 'Europe/Berlin';
+DROP FUNCTION public.by_name();
+DROP TABLE public.named;
 DROP TABLE public.stamps;
 DROP FUNCTION public.each_instant_in(text), public.no_count(text);

@@ -107,13 +107,16 @@ gc_compilers_start(const char *program, const char *version, int n)
 	}
 }
 
-/* Wait for a compiling process: it has ended, or does so now that nobody listens. */
-static void
+/* Wait for a compiling process: it has ended, or does so now that nobody listens.  The signal that ended it, or 0. */
+static int
 end(int fd, pid_t pid)
 {
+	int			status = 0;
+
 	close(fd);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 void
@@ -122,7 +125,7 @@ gc_compilers_stop(void)
 	for (int i = 0; i < ncompilers; i++)
 	{
 		if (compilers[i].fd >= 0)
-			end(compilers[i].fd, compilers[i].pid);
+			(void) end(compilers[i].fd, compilers[i].pid);
 	}
 	ncompilers = 0;
 }
@@ -158,7 +161,8 @@ take_one(void)
 	return found;
 }
 
-static void
+/* The signal that has ended a broken one, or 0. */
+static int
 give_back(CompileProcess *c, bool broken)
 {
 	const int	fd = c->fd;
@@ -168,8 +172,7 @@ give_back(CompileProcess *c, bool broken)
 		c->fd = -1;
 	c->busy = false;
 	pthread_mutex_unlock(&lock);
-	if (broken)
-		end(fd, c->pid);
+	return broken ? end(fd, c->pid) : 0;
 }
 
 static bool
@@ -213,14 +216,21 @@ gc_compilers_compile(const GcNvrtc *nvrtc, int prefer_major, int arch, const cha
 {
 	CompileProcess   *c = take_one();
 	GcCode		code = GC_OK;
+	bool		ordered;
 	bool		answered;
+	int			signo;
 
 	if (c)
 	{
-		answered = order(c, prefer_major, arch, source, effort) && receive(c, image, &code, err);
-		give_back(c, !answered);
+		ordered = order(c, prefer_major, arch, source, effort);
+		answered = ordered && receive(c, image, &code, err);
+		signo = give_back(c, !answered);
 		if (answered && code != GC_NO_COMPILER)
 			return code;
+		/* Here the text might end the worker likewise, and with it all sessions. */
+		if (ordered && signo != 0)
+			return gc_fail(err, signo == SIGKILL ? GC_COMPILE_INTERRUPTED : GC_COMPILE_FAILED,
+						   "A process that compiled was ended by signal %d.", signo);
 	}
 	return gc_nvrtc_compile(nvrtc, arch, source, effort, image, NULL, err);
 }
@@ -244,6 +254,6 @@ gc_compilers_warm_up(int prefer_major, int arch, const char *source)
 		const bool	answered = ordered[i] && receive(taken[i], &image, &code, NULL);
 
 		free(image.bytes);
-		give_back(taken[i], !answered);
+		(void) give_back(taken[i], !answered);
 	}
 }

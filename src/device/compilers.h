@@ -7,7 +7,8 @@
  * of a full one (NVRTC 13.0, sm_90, 30 kernels of TPC-H).  Of two threads 1.96 were at work on average, of four 3.7,
  * of eight 5.3, of 16 5.2.  Of processes, 1.98, 3.9, 7.2 and 11.7 were.  Eight threads of an idle machine of 16
  * cores compiled 2.4 times as much as one.  So each compile thread has a process, the program gpuconc_compiler,
- * which is another NVRTC.  Where there is none, or it ended, NVRTC compiles in the worker.
+ * which is another NVRTC.  Where there is none, or it ended, NVRTC compiles in the worker.  But a text fails that was
+ * being compiled when a signal ended the process: the text might end the worker in the same way.
  *
  * Start and stop: the worker's main thread, with no compile thread there.  Start comes before the CUDA driver is
  * initialized, as nothing is forked from then on.  The rest: any thread, several at once.

@@ -56,6 +56,7 @@ struct GcCachedKernel
 	char	   *source;
 	bool		ahead;			/* no request waits for it */
 	u32			keepers;		/* with one, it is not forgotten */
+	u32			round;			/* of the cache, when it was asked for last */
 	int			requests;		/* that wanted it since it failed */
 	int			patience;		/* requests before it is tried again, less one */
 	GcModule   *module;			/* NULL until loaded */
@@ -91,6 +92,7 @@ struct GcKernelCache
 	void	   *wake_arg;
 	GcCachedKernel *buckets[NBUCKETS];
 	u32			forgettable;	/* entries, those that are being compiled included */
+	u32			round;			/* see gc_kcache_next_round */
 	pthread_t  *threads;
 	int			nthreads;
 
@@ -459,6 +461,7 @@ new_entry(GcKernelCache *cache, const GcKernelKey *key, const char *source)
 	if (entry == NULL)
 		return NULL;
 	entry->cache = cache;
+	entry->round = cache->round;
 	entry->key = *key;
 	entry->source = strdup(source);
 	if (entry->source == NULL)
@@ -541,6 +544,7 @@ get_entry(GcKernelCache *cache, const char *source, bool ahead)
 			gc_kcache_keep(entry);
 		else
 			want_now(entry);
+		entry->round = cache->round;
 		if (!gc_kcache_retry(entry) && entry->module != NULL)
 			entry->origin = GC_ORIGIN_MEMORY;	/* loaded, so no compile thread sets it any more */
 		return entry;
@@ -600,6 +604,12 @@ gc_kcache_exceeds(GcKernelCache *cache, u32 most)
 }
 
 void
+gc_kcache_next_round(GcKernelCache *cache)
+{
+	cache->round++;
+}
+
+void
 gc_kcache_forget(GcKernelCache *cache)
 {
 	for (int i = 0; i < NBUCKETS; i++)
@@ -610,7 +620,7 @@ gc_kcache_forget(GcKernelCache *cache)
 		{
 			GcCachedKernel *entry = *link;
 
-			if (entry->keepers > 0 || is_being_compiled(entry))
+			if (entry->keepers > 0 || entry->round == cache->round || is_being_compiled(entry))
 			{
 				link = &entry->next;
 				continue;

@@ -101,7 +101,13 @@ extern void gc_kcache_let_go(GcCachedKernel *entry);
 /* Are there more entries than `most` that may be forgotten, and are not being compiled? */
 extern bool gc_kcache_exceeds(GcKernelCache *cache, u32 most);
 
-/* Forget these.  The caller sees to it that nobody has one of them, or its kernel. */
+/* Entries that are asked for from now on outlive the next gc_kcache_forget. */
+extern void gc_kcache_next_round(GcKernelCache *cache);
+
+/*
+ * Forget those that were not asked for in this round.  The caller sees to it that nobody has one of them, or its
+ * kernel.
+ */
 extern void gc_kcache_forget(GcKernelCache *cache);
 
 /* Compilations that requests have waited for or do, and how many of these have ended.  Both go round. */

@@ -148,6 +148,8 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 		case GC_COLD_RESTS:
 			return gc_fail(err, GC_LOADING,
 						   "Columns of table \"%s\" could not be loaded in the background a moment ago.", name);
+		case GC_COLD_NO_WORKER:
+			return gc_fail(err, GC_LOADING, "No background worker is free to load columns of table \"%s\"%s.", name, others);
 		default:
 			return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s are loaded in the background.", name, others);
 	}
@@ -199,7 +201,7 @@ gc_look_if_cold(GcScanState *node, GcError *err)
 	{
 		GcColdLoad	load = load_meanwhile(cold.tables[i]);
 
-		if (load == GC_COLD_NO_WORKER)
+		if (load == GC_COLD_NOT_TRIED)
 			return GC_OK;
 		if (load > worst)
 		{

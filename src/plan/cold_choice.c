@@ -205,7 +205,7 @@ may_be_loaded(List *tables)
 	return true;
 }
 
-/* Have them loaded; false if no worker is free for that, so that a query has to load them itself. */
+/* Have them loaded; false if no worker is free for that. */
 static bool
 load_meanwhile(List *tables)
 {
@@ -316,7 +316,7 @@ beats_loads(const Lack *lack, double ms, double original_ms)
 /*
  * Why the other plan is to answer, which is sooner.  Loads begin, if the executor would let the user read the tables.
  * Columns that cannot be loaded, or would push out columns in use, are left alone: then nodes would fall back each
- * time.  NULL: no loader is free, so the plan is to load them itself.
+ * time.
  */
 static const char *
 begin_loads(const Lack *lack, PlannedStmt *stmt, PlannedStmt *other)
@@ -333,9 +333,7 @@ begin_loads(const Lack *lack, PlannedStmt *stmt, PlannedStmt *other)
 		return GC_COLD_NOT_PERMITTED;
 	foreach(lc, gc_scans_of(stmt))
 		gc_cold_plan_leave(lfirst(lc));
-	if (load_meanwhile(lack->cold))
-		return GC_COLD_LOADS;
-	return lack->problem ? lack->problem : lack->compiles ? GC_COLD_COMPILES : NULL;
+	return load_meanwhile(lack->cold) ? GC_COLD_LOADS : GC_COLD_NO_LOADER;
 }
 
 const char *

@@ -14,6 +14,7 @@
 
 /* Why a plan of PostgreSQL's is taken for now. */
 #define GC_COLD_LOADS	"columns are loaded in the background"
+#define GC_COLD_NO_LOADER	"no background worker is free to load columns"
 #define GC_COLD_COMPILES	"kernels are compiled in the background"
 #define GC_COLD_NO_ROOM	"columns that it would read do not fit beside columns that are in use"
 #define GC_COLD_NOT_PERMITTED	"columns that it would read are not loaded"

@@ -529,6 +529,8 @@ gc_slot_release(int slot)
 				break;
 			case SLOT_FILLING:
 			case SLOT_DONE:
+				/* What a result that nobody has waited for takes is given back, too. */
+				pg_read_barrier();
 				slot_free(slot);
 				return;
 			default:

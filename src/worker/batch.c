@@ -45,6 +45,7 @@ struct GcBatch
 	/* Co-resident kernels, undisturbed so far, whose issue parts are learned from the batch. */
 	int			nresident;
 	GcLearned  *issue_part[GC_CORESIDENT_MAX];
+	GcKernelSet *set[GC_CORESIDENT_MAX];	/* of these, held */
 	double		share[GC_CORESIDENT_MAX]; /* as gc_coresident_learn wants it */
 	double		shared_us;		/* as GcStart's */
 };
@@ -145,11 +146,12 @@ gc_batch_add(GcBatch *batch, GcRun *run, const GcStart *start)
 
 /* A kernel of a co-resident batch is done. */
 static void
-note_coresident(GcBatch *batch, const GcMainLaunch *l, GcPipelineKernel *k)
+note_coresident(GcBatch *batch, const GcRun *run, const GcMainLaunch *l, GcPipelineKernel *k)
 {
 	if (l->shared_us == 0 || l->alone_us <= 0 || batch->nresident == GC_CORESIDENT_MAX)
 		return;
 	batch->issue_part[batch->nresident] = &k->issue_part;
+	batch->set[batch->nresident] = gc_kernels_hold(run->kernels.set);
 	batch->share[batch->nresident++] = l->issue_share / l->alone_us;
 	batch->shared_us = l->shared_us;
 }
@@ -193,6 +195,8 @@ gc_batch_release(GcBatch *batch)
 	if (batch->nresident > 1 && batch->nresident == batch->record.nkernels)
 		gc_coresident_learn(batch->issue_part, batch->share, batch->nresident, batch->record.actual_us,
 							batch->shared_us);
+	for (int i = 0; i < batch->nresident; i++)
+		gc_kernels_let_go(batch->set[i]);
 	batch->record.nkept = batch->entries;
 	gc_batchlog_add(&batch->record);
 	pfree(batch);
@@ -302,7 +306,7 @@ learn(GcRun *run, GcBatch *batch, float time_us)
 	else if (l->alone)
 		gc_kernel_ran(k, l->effort, time_us, l->ntiles);
 	else if (l->issue_share > 0)
-		note_coresident(batch, l, k);
+		note_coresident(batch, run, l, k);
 	/* The members of a gang overlap otherwise than launches do. */
 	else if (batch->record.policy == GC_POLICY_TWOSTAGE && k->alone_us.samples > 0 && l->gang == NULL)
 	{

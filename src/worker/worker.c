@@ -571,8 +571,7 @@ serve(void)
 			else
 				wait_for_work(gc_us_since(last_moved));
 		}
-		if (runs == NIL)
-			gc_kernels_trim();
+		gc_kernels_trim();
 	}
 }
 

@@ -7,6 +7,8 @@
  * rounding half away from zero.  Sums and counts have any number of digits.  Some quotients end
  * in a half, or next to one, or at a power of 10000.  A few results are PostgreSQL's own.
  *
+ * With GC_QUICK, as in quick kernels: divisions bit by bit (numeric_quick_test.c).
+ *
  * Floats become numerics by the digits that printf() prints.  Tagged values are integers at any larger scale, and back.
  *
  *-------------------------------------------------------------------------
@@ -33,7 +35,9 @@ bits_of(double x)
 #define GC_SQRT(x)		__builtin_sqrt(x)
 #include "../../cuda/gc_numeric.h"
 
+#ifndef NRANDOM
 #define NRANDOM			2000000
+#endif
 #define MOST_DIGITS		80
 
 /* A quotient as decimal digits: 1000 before the point would do, so do fewer. */
@@ -479,9 +483,9 @@ draw_taggable(int more)
 	return draw() % 2 ? -value : value;
 }
 
-/* Products of up to 244 bits. */
+/* Dividends of up to 243 bits, whose quotients are rounded half away from zero. */
 static void
-test_mul_div(void)
+test_divide(void)
 {
 	u64			wrong = 0;
 	u64			large = 0;
@@ -489,19 +493,50 @@ test_mul_div(void)
 	for (int i = 0; i < NRANDOM / 10; i++)
 	{
 		const u128	a = ((u128) draw() << 64 | draw()) >> (11 + draw() % 110);
-		const u128	b = (((u128) draw() << 64 | draw()) >> (11 + draw() % 110)) + 1;
-		const u128	p = (u128) power_of_10((int) (draw() % 39));
+		const u128	b = (((u128) draw() << 64 | draw()) >> (12 + draw() % 110)) + 1;
+		const int	digits = (int) (draw() % 39);
+		const u128	p = (u128) power_of_10(digits);
 		const double about = (double) a * (double) p / (double) b;
-		u128		q = 0,
-					r = 0;
+		u128		q = 0;
+		i128		above;
 
-		if (!gc_mul_div(a, p, b, &q, &r))
-			wrong += about < 3.4e38;
+		if (!gc_numeric_divide(a, 0, b, 0, digits, &q))
+			wrong += about < 1.7e38;
 		else
-			wrong += r >= b || q * b + r != a * p || (double) q > about * (1 + 1e-9) || (double) q < about * (1 - 1e-9) - 1;
-		large += about < 3.4e38 && (double) a * (double) p > 3.5e38;
+		{
+			above = (i128) (q * b - a * p);
+			wrong += 2 * above <= -(i128) b || 2 * above > (i128) b || about > 1.71e38 ||
+				(double) q > about * (1 + 1e-9) + 1 || (double) q < about * (1 - 1e-9) - 1;
+		}
+		large += about < 1.7e38 && (double) a * (double) p > 3.5e38;
 	}
-	ok(wrong == 0 && large > 0, "products of more than 128 bits are divided");
+	ok(wrong == 0 && large > 0, "dividends of more than 128 bits are divided");
+	{
+		u128		q;
+
+		ok(!gc_numeric_divide(1, 0, 0, 0, 2, &q), "nothing is divided by zero");
+	}
+}
+
+/* Dividends and divisors of any number of bits, and next to a product of the divisor. */
+static void
+test_long_division(void)
+{
+	u64			wrong = 0;
+
+	for (int i = 0; i < NRANDOM; i++)
+	{
+		const u128	bits = ((u128) draw() << 64 | draw()) >> (1 + draw() % 126);
+		const u128	b = i % 7 == 0 ? (u128) 1 << draw() % 128 : bits;
+		const u128	by = b == 0 ? 1 : b;
+		const u128	any = ((u128) draw() << 64 | draw()) >> draw() % 128;
+		const u128	a = i % 5 == 0 ? any / by * by - (i % 2) : any;
+		u128		rest;
+		const u128	q = gc_divide(a, by, &rest);
+
+		wrong += q != a / by || rest != a % by;
+	}
+	ok(wrong == 0, "quotients and remainders of 128 bits");
 }
 
 static void
@@ -692,7 +727,8 @@ main(void)
 	test_quotients();
 	test_shown();
 	test_compared();
-	test_mul_div();
+	test_long_division();
+	test_divide();
 	test_tags();
 	test_stddev();
 	float_test();

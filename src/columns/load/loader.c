@@ -39,6 +39,7 @@
 #include "missing.h"
 #include "prewarm.h"
 #include "table_loader.h"
+#include "../../compat.h"
 
 /*
  * Least time between two loads of hot pages; after one that found no room.  And, as a multiple of its time, after one
@@ -57,6 +58,7 @@ prepare_settings(const GcLoaderArgs *args)
 {
 	SetConfigOption("application_name", "gpuconc loader", PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("lock_timeout", "1s", PGC_USERSET, PGC_S_SESSION);
+	GC_NO_TRANSACTION_TIMEOUT();
 	SetConfigOption("default_transaction_isolation", "read committed",
 					PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("default_transaction_deferrable", "off", PGC_USERSET, PGC_S_SESSION);

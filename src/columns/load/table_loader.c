@@ -205,7 +205,7 @@ gc_load_columns_in_background(Relation rel, int ncols, const GcColSpec *specs)
 	AskedPlace	a;
 
 	if (!gc_may_load_in_background(rel))
-		return GC_COLD_NO_WORKER;
+		return GC_COLD_NOT_TRIED;
 	gc_rel_key(rel, &key);
 	a = ask(GC_LOADER_COLD, &key, ncols, specs, now);
 	if (!a.start)

@@ -32,7 +32,8 @@ typedef enum GcColdLoad
 	GC_COLD_LOADING,			/* the table's loader has been told */
 	GC_COLD_BUSY,				/* as many other tables are being loaded as may be */
 	GC_COLD_RESTS,				/* it could not be loaded a moment ago */
-	GC_COLD_NO_WORKER			/* no worker is free, or a load may not be tried (gc_may_load_in_background()) */
+	GC_COLD_NO_WORKER,			/* no worker is free */
+	GC_COLD_NOT_TRIED			/* a load may not be tried (gc_may_load_in_background()) */
 } GcColdLoad;
 
 /* May a load be tried: is the table not changed by this transaction, say? */

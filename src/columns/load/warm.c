@@ -19,11 +19,13 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "tcop/tcopprot.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "disk.h"
+#include "../../compat.h"
 #include "../../settings.h"
 #include "../../warm_list.h"
 
@@ -138,6 +140,7 @@ load_tables(const GcWarmTable *tables, int n, bool kept)
 {
 	GcWarming	w = {.ntables = n,.at_start = true,.kept = kept};
 
+	GC_NO_TRANSACTION_TIMEOUT();
 	StartTransactionCommand();
 	for (int i = 0; i < n; i++)
 	{

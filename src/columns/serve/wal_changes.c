@@ -305,17 +305,23 @@ behind_header(XLogRecPtr lsn)
 	return lsn + (XLogSegmentOffset(lsn, wal_segment_size) == 0 ? SizeOfXLogLongPHD : SizeOfXLogShortPHD);
 }
 
+/* Changes up to there are not known any more. */
+static void
+raise_floor(XLogRecPtr to)
+{
+	if (to <= pg_atomic_read_u64(&shared->floor))
+		return;
+	pg_atomic_write_u64(&shared->floor, to);
+	pg_memory_barrier();
+}
+
 /* Append to the ring.  The floor is raised before a place is overwritten, above which all changes are known. */
 static void
 append_place(uint64 *head, const GcRingPlace *place)
 {
 	GcRingPlace *to = &shared->ring[(*head)++ % RING_LENGTH];
 
-	if (to->end > pg_atomic_read_u64(&shared->floor))
-	{
-		pg_atomic_write_u64(&shared->floor, to->end);
-		pg_memory_barrier();
-	}
+	raise_floor(to->end);
 	*to = *place;
 }
 
@@ -344,6 +350,9 @@ append_record(uint64 *head)
 {
 	if (is_of_index(XLogRecGetRmid(reader)))
 		return;
+	/* The number of a database may now be another one's, of which no page is named. */
+	if (XLogRecGetRmid(reader) == RM_DBASE_ID)
+		raise_floor(reader->EndRecPtr);
 	for (int i = 0; i <= XLogRecMaxBlockId(reader); i++)
 	{
 		GcRelFile	file;

@@ -31,6 +31,9 @@
  * Before a page in the ring is overwritten, floor is raised to its record's end.  Who copies pages out of the ring asks
  * for floor last.
  *
+ * A record that drops a database, or copies one by files, names no pages.  So floor is raised to its end.  The
+ * database's number may have been another one's, of which a standby still has chunks: it is told of no drop.
+ *
  * Where records cannot be read any more, both begin anew at the end of the WAL.  Another timeline has the WAL of the
  * one before, up to where it was replayed, in the file in which it begins.
  *

@@ -99,6 +99,7 @@ typedef enum GcBuiltinText
 /* Others. */
 #define GC_IS_TOLD_CODE		0x08	/* its arguments' values say which code it runs: a type's input, a view's query */
 #define GC_SEES_STORAGE		0x10	/* it looks at how a value is stored */
+#define GC_SEES_ZONE		0x200	/* called immutable, it sees the session's zone, or one by its name */
 #define GC_IS_AVERAGE		0x20	/* avg() */
 #define GC_IS_VARIANCE		0x40	/* of integers or numerics; or, with the next two, */
 #define GC_IS_OF_SAMPLE		0x80	/* of a sample */

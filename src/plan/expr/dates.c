@@ -195,6 +195,21 @@ gc_without_stable(Expr *expr, bool *zoned)
 	return without_stable((Node *) expr, zoned);
 }
 
+/* Is it a call that sees a zone although it is said to be immutable? */
+static bool
+is_seeing_zone(Oid funcid, void *context)
+{
+	return (gc_builtin(funcid)->flags & GC_SEES_ZONE) != 0;
+}
+
+bool
+gc_sees_zone(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, is_seeing_zone, NULL) || expression_tree_walker(node, gc_sees_zone, NULL);
+}
+
 /*-------------------------------------------------------------------------
  * Fields of timestamps, by name
  *-------------------------------------------------------------------------

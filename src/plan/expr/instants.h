@@ -84,6 +84,12 @@ extern bool gc_depends_on_date(Expr *expr);
  */
 extern Node *gc_without_stable(Expr *expr, bool *zoned);
 
+/*
+ * Has a time zone an influence on it that PostgreSQL does not tell?  That is the session's, or one that it names: a
+ * session has abbreviations of its own, and keeps what it has read of a zone.
+ */
+extern bool gc_sees_zone(Node *node, void *context);
+
 /* The field (DTK_...) that a text names, as timestamp_part_common() finds it; -1: none. */
 extern int	gc_field_named(const Const *name);
 

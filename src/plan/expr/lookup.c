@@ -394,7 +394,8 @@ gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int a
 	lut->to_space = GC_SPACE_NONE;
 	lut->cacheable = hash_expression(expr, second, &lut->hash) &&
 		!contain_mutable_functions(gc_without_concat(gc_without_stable(expr, &lut->zoned))) &&
-		!gc_contains_param((Node *) expr, NULL) && !gc_runs_users_code((Node *) expr, true);
+		!gc_sees_zone((Node *) expr, NULL) && !gc_contains_param((Node *) expr, NULL) &&
+		!gc_runs_users_code((Node *) expr, true);
 	lut->expr = gc_exec_expr(tr, executed);
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);
 	if (e >= 0)

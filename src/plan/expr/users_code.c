@@ -53,6 +53,9 @@ is_users_type(Oid type, bool is_read, Walk *w)
 
 	if (base != type && !is_read)
 		return true;
+	/* A configuration of text search names dictionaries, which may be a user's. */
+	if (base == REGCONFIGOID || base == REGDICTIONARYOID)
+		return true;
 	w->json = w->json || base == JSONOID || base == JSONBOID;
 	if (base < FirstNormalObjectId)
 		return false;

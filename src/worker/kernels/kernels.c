@@ -7,8 +7,8 @@
  * pipelines has a list of variants.  The kernel cache below knows kernels by their text.  So
  * pipelines that two signatures have in common are compiled once.
  *
- * The worker's main thread.  Signatures and their kernels live in a context that is reset as a
- * whole, only while no request is running.
+ * The worker's main thread.  Signatures and their kernels are forgotten in sets.  Where there are too many, a new set
+ * takes their place, and the former one is freed once no request holds it.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,7 @@
 #include "edges.h"
 #include "pairs.h"
 
-/* Signatures kept; beyond that all are forgotten, and with them their kernels, but for gangs' and shared scans'. */
+/* Signatures kept; beyond that all are forgotten, and with them their kernels, but for shared scans'. */
 #define MAX_SIGNATURES	4096
 
 typedef struct SignatureKernels
@@ -39,10 +39,17 @@ typedef struct SignatureKernels
 	GcPipelineEdges *edges;		/* one per pipeline */
 } SignatureKernels;
 
-static HTAB *shapes = NULL;
+struct GcKernelSet
+{
+	MemoryContext cxt;			/* of all that belongs to it */
+	HTAB	   *shapes;			/* of SignatureKernels */
+	int			users;			/* requests, and batches that learn of its kernels */
+};
+
+static GcKernelSet *newest = NULL;
+static GcKernelSet *former = NULL;	/* NULL: nobody holds an older one */
 static GcPipelineKernel fixed[GC_NFIXED];
-static MemoryContext kernels_cxt = NULL;
-static GcGangKernel *pending_gangs = NULL;	/* gangs' kernels that are being compiled */
+static GcGangKernel *pending_gangs = NULL;	/* gangs' kernels that are being compiled, for the newest set */
 
 /*
  * Under gpuconc.debug_gpu_kernels: write a text that a GPU's worker would compile, for tests
@@ -172,21 +179,33 @@ gc_kernel_ready(GcPipelineKernel *k, bool *failed)
 	return k->final;
 }
 
-/* Forget all programs' kernels, of which none is loaded any more, and ask for those that no program needs. */
+/* Begin a set without signatures, and ask for the kernels that no program needs. */
 void
 gc_kernels_init(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(GcHash),.entrysize = sizeof(SignatureKernels)};
+	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc shapes", ALLOCSET_DEFAULT_SIZES);
+	HASHCTL		ctl = {.keysize = sizeof(GcHash),.entrysize = sizeof(SignatureKernels),.hcxt = cxt};
 
-	if (kernels_cxt == NULL)
-		kernels_cxt = AllocSetContextCreate(TopMemoryContext, "gpuconc shapes", ALLOCSET_DEFAULT_SIZES);
-	else
-		MemoryContextReset(kernels_cxt);
-	pending_gangs = NULL;
-	ctl.hcxt = kernels_cxt;
-	shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	newest = MemoryContextAllocZero(cxt, sizeof(GcKernelSet));
+	newest->cxt = cxt;
+	newest->shapes = hash_create("gpuconc shapes", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 
 	ask_fixed();
+}
+
+GcKernelSet *
+gc_kernels_hold(GcKernelSet *set)
+{
+	if (set == NULL)
+		set = newest;
+	set->users++;
+	return set;
+}
+
+void
+gc_kernels_let_go(GcKernelSet *set)
+{
+	set->users--;
 }
 
 const GcPipelineKernel *
@@ -227,14 +246,14 @@ gang_kernel_forget(GcGangKernel *gang)
 	*gang = (GcGangKernel) {.next = gang->next};
 }
 
-/* Let go the kernels of all signatures' gangs. */
+/* Let go the kernels of the gangs of a set's signatures. */
 static void
-forget_gangs(void)
+forget_gangs(GcKernelSet *set)
 {
 	HASH_SEQ_STATUS scan;
 	const SignatureKernels *s;
 
-	hash_seq_init(&scan, shapes);
+	hash_seq_init(&scan, set->shapes);
 	while ((s = hash_seq_search(&scan)) != NULL)
 	{
 		for (int i = 0; i < s->program->npipelines; i++)
@@ -248,15 +267,39 @@ forget_gangs(void)
 	}
 }
 
-/* Called while no request is running, when no pointer into the signatures is held. */
+/* Have a new set take the newest one's place, whose gangs go on with the kernels that they have. */
+static void
+replace_set(void)
+{
+	for (GcGangKernel *gang = pending_gangs; gang; gang = gang->next)
+	{
+		gang_kernel_forget(gang);
+		gang->given_up = true;
+	}
+	pending_gangs = NULL;
+	former = newest;
+	gc_kcache_next_round(gc_worker.kernels);
+	gc_kernels_init();
+}
+
+/* Kernels that the newest set has, too, stay loaded. */
+static void
+forget_former(void)
+{
+	forget_gangs(former);
+	MemoryContextDelete(former->cxt);
+	former = NULL;
+	gc_kcache_forget(gc_worker.kernels);
+}
+
 void
 gc_kernels_trim(void)
 {
-	if (hash_get_num_entries(shapes) <= MAX_SIGNATURES && !gc_kcache_exceeds(gc_worker.kernels, gc_debug_most_kernels))
-		return;
-	forget_gangs();
-	gc_kernels_init();
-	gc_kcache_forget(gc_worker.kernels);
+	if (former == NULL && (hash_get_num_entries(newest->shapes) > MAX_SIGNATURES ||
+						   gc_kcache_exceeds(gc_worker.kernels, gc_debug_most_kernels)))
+		replace_set();
+	if (former && former->users == 0)
+		forget_former();
 }
 
 /* Note where the pipeline may have an edge, and how large packets are there. */
@@ -267,12 +310,12 @@ find_edges(const GcProgram *p, int pipeline, const GcPipelineTraits *traits, GcP
 
 	edges->gathers = traits->gathers;
 	if (nsteps <= GC_MODEL_STEPS)
-		edges->phase = MemoryContextAllocZero(kernels_cxt, nsteps + 1);
+		edges->phase = MemoryContextAllocZero(newest->cxt, nsteps + 1);
 	if (edges->phase && !gc_step_phases(p, pipeline, edges->phase))
 		edges->phase = NULL;
 	if (!gc_pipeline_edges(p, pipeline, &edges->steps) || nsteps > GC_MODEL_STEPS)
 		return;
-	edges->shape = MemoryContextAllocZero(kernels_cxt, (nsteps + 1) * sizeof(GcEdgeShape));
+	edges->shape = MemoryContextAllocZero(newest->cxt, (nsteps + 1) * sizeof(GcEdgeShape));
 	for (int s = 0; s <= nsteps; s++)
 	{
 		if (edges->steps >> s & 1)
@@ -290,20 +333,20 @@ find_shape(const GcRequest *request, GcError *err)
 	SignatureKernels *s;
 	bool		found;
 
-	s = hash_search(shapes, &request->program_hash, HASH_ENTER, &found);
+	s = hash_search(newest->shapes, &request->program_hash, HASH_ENTER, &found);
 	if (found && s->program->size == p->size && memcmp(s->program, p, p->size) == 0)
 		return s;
 	if (gc_program_check(p, p->size, err) != GC_OK)
 	{
 		if (!found)
-			hash_search(shapes, &request->program_hash, HASH_REMOVE, NULL);
+			hash_search(newest->shapes, &request->program_hash, HASH_REMOVE, NULL);
 		return NULL;
 	}
-	s->program = MemoryContextAlloc(kernels_cxt, p->size);
+	s->program = MemoryContextAlloc(newest->cxt, p->size);
 	memcpy(s->program, p, p->size);
-	s->pipelines = MemoryContextAllocZero(kernels_cxt, p->npipelines * sizeof(GcPipelineKernel *));
-	s->traits = MemoryContextAlloc(kernels_cxt, p->npipelines * sizeof(GcPipelineTraits));
-	s->edges = MemoryContextAllocZero(kernels_cxt, p->npipelines * sizeof(GcPipelineEdges));
+	s->pipelines = MemoryContextAllocZero(newest->cxt, p->npipelines * sizeof(GcPipelineKernel *));
+	s->traits = MemoryContextAlloc(newest->cxt, p->npipelines * sizeof(GcPipelineTraits));
+	s->edges = MemoryContextAllocZero(newest->cxt, p->npipelines * sizeof(GcPipelineEdges));
 	for (int i = 0; i < p->npipelines; i++)
 	{
 		s->traits[i] = gc_pipeline_traits(p, i);
@@ -496,7 +539,7 @@ gang_kernel_poll(GcGangKernel *gang)
 void
 gc_kernel_ask_gang(GcPipelineKernel *k, const GcProgram *p, int pipeline)
 {
-	GcGangKernel *gang = k->gang = MemoryContextAllocZero(kernels_cxt, sizeof(GcGangKernel));
+	GcGangKernel *gang = k->gang = MemoryContextAllocZero(newest->cxt, sizeof(GcGangKernel));
 	GcKernelSource source;
 	GcError		err;
 	char	   *text = NULL;
@@ -557,7 +600,7 @@ make_kernel(const GcRequest *request, int pipeline, const GcVariant *v, GcError 
 
 	if (gc_generate(request->program, pipeline, v, &source, err) != GC_OK)
 		return NULL;
-	k = MemoryContextAllocZero(kernels_cxt, sizeof(GcPipelineKernel));
+	k = MemoryContextAllocZero(newest->cxt, sizeof(GcPipelineKernel));
 	if (!gc_kernel_ask(k, v, &source))
 	{
 		gc_fail(err, GC_HOST_MEMORY, "Out of memory in the kernel cache.");

@@ -130,6 +130,15 @@ extern bool gc_kernel_reads_column(const GcPipelineKernel *k, int column);
 extern void gc_kernel_ran(GcPipelineKernel *k, GcEffort effort, double us, u32 tiles);
 
 extern void gc_kernels_init(void);
+
+/* Signatures, and their kernels, that are forgotten together. */
+typedef struct GcKernelSet GcKernelSet;
+
+/* Kernels that are had from now on stay until the set is let go. */
+extern GcKernelSet *gc_kernels_hold(GcKernelSet *set);
+extern void gc_kernels_let_go(GcKernelSet *set);
+
+/* To be called often: forget kernels if there are too many, those that nobody holds. */
 extern void gc_kernels_trim(void);
 
 /*

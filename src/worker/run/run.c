@@ -239,6 +239,7 @@ gc_run_start(int slot)
 	run->schedule.taken = GetCurrentTimestamp();
 	gc_slot_run_info(slot)->queue_ms = (run->schedule.taken - gc_slot_submitted(slot)) / 1000.0;
 	run->main = &gc_pipelines(p)[p->npipelines - 1];
+	run->kernels.set = gc_kernels_hold(NULL);
 	run->kernels.of = MemoryContextAllocZero(cxt, p->npipelines * sizeof(GcPipelineKernel *));
 	run->kernels.fresh = MemoryContextAllocZero(cxt, p->npipelines * sizeof(bool));
 	run->memory.tables = MemoryContextAllocZero(cxt, (p->ncolumns + 1) * sizeof(GcTable *));
@@ -871,5 +872,6 @@ gc_run_free(GcRun *run)
 	if (code != GC_OK)
 		gc_run_drop_result(run);
 	gc_slot_finish(run->slot, &run->err, run->result.block);
+	gc_kernels_let_go(run->kernels.set);
 	MemoryContextDelete(run->cxt);
 }

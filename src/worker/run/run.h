@@ -34,6 +34,7 @@ typedef enum RunState
 /* Its kernels. */
 typedef struct GcRunKernels
 {
+	GcKernelSet *set;			/* held, so that these stay */
 	GcPipelineKernel **of;		/* per pipeline */
 	bool	   *fresh;			/* per pipeline: kernel was asked for by this request */
 	u8		   *timed;			/* per pipeline before the main one: 1 + GcEffort of the kernel that alone made its
