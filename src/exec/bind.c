@@ -17,7 +17,6 @@
 #include "utils/timestamp.h"
 
 #include "lookup.h"
-#include "../columns/encode/interval.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
 

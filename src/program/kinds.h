@@ -36,7 +36,7 @@ typedef enum GcKind
 	GC_UUID,					/* code into a dictionary of 16 bytes each */
 	GC_ENUM,					/* code into a dictionary of the labels' OIDs */
 	GC_DOCUMENT,				/* code into a dictionary: jsonb, json, arrays, ranges and the like */
-	GC_INTERVAL,				/* microseconds (columns/encode/interval.h) */
+	GC_INTERVAL,				/* microseconds (columns/encode/interval.c) */
 	GC_BYTES,					/* code into a dictionary: bytea, inet, cidr */
 	GC_NAME,					/* code into a dictionary */
 	GC_MONEY,					/* of the smallest unit, as Cash */
@@ -45,7 +45,7 @@ typedef enum GcKind
 	GC_MACADDR8,
 	GC_LSN,
 	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days
-								 * (columns/encode/interval.h) */
+								 * (columns/encode/interval.c) */
 	GC_NKINDS
 } GcKind;
 

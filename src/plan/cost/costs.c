@@ -28,7 +28,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
-#include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../force.h"
 #include "../../queue/queue.h"

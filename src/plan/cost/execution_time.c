@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "execution_time.h"
+#include "costs.h"
 
 #include <math.h>
 

@@ -31,7 +31,6 @@
 #include "utils/selfuncs.h"
 
 #include "node.h"
-#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../base/planning.h"

@@ -43,7 +43,7 @@
 #include "../group/choice.h"
 #include "../group/late.h"
 #include "node.h"
-#include "execution_time.h"
+#include "costs.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../../force.h"

@@ -21,13 +21,11 @@
 #include "utils/selfuncs.h"
 
 #include "../base/builder.h"
-#include "../group/agg.h"
 #include "../group/choice.h"
 #include "costs.h"
 #include "../expr/expr.h"
 #include "../group/groups.h"
 #include "node.h"
-#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../../queue/queue.h"

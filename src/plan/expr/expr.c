@@ -36,7 +36,6 @@
 #include "../base/leaf.h"
 #include "lookup.h"
 #include "origin.h"
-#include "pairs.h"
 #include "../../columns/encode/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);

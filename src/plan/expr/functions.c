@@ -30,7 +30,7 @@
 #include "../base/builtins.h"
 #include "instants.h"
 #include "origin.h"
-#include "../../columns/encode/interval.h"
+#include "../../columns/encode/pgkinds.h"
 #include "../../columns/store/numeric.h"
 #include "../../program/functions.h"
 

@@ -11,14 +11,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs.h"
+
+#include "lookup.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 
 #include "../base/builder.h"
-#include "lookup.h"
 #include "origin.h"
 #include "expr.h"
 #include "functions.h"

@@ -12,7 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "agg.h"
+
+#include "groups.h"
 
 #include "access/transam.h"
 #include "datatype/timestamp.h"
@@ -26,7 +27,6 @@
 #include "../expr/expr.h"
 #include "../expr/origin.h"
 #include "aggregates.h"
-#include "groups.h"
 #include "sets.h"
 
 /*

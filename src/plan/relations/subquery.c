@@ -62,7 +62,6 @@
 #include "../base/display.h"
 #include "../base/source.h"
 #include "../expr/expr.h"
-#include "../group/agg.h"
 #include "../group/groups.h"
 #include "../group/sets.h"
 #include "../base/quotient.h"

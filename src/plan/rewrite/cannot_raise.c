@@ -12,7 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cannot_raise.h"
+
+#include "rewrite_tree.h"
 
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
@@ -30,7 +31,6 @@
 
 #include "../base/source.h"
 #include "../expr/raises.h"
-#include "rewrite_tree.h"
 #include "../../columns/store/numeric.h"
 #include "../../compat.h"
 

@@ -34,7 +34,7 @@
 #include "parser/parsetree.h"
 
 #include "../base/source.h"
-#include "cannot_raise.h"
+#include "rewrite_tree.h"
 
 typedef struct Readers
 {

@@ -21,7 +21,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
-#include "cannot_raise.h"
+#include "rewrite_tree.h"
 #include "../../compat.h"
 
 /* Conjuncts that speak of this relation alone, and can be evaluated elsewhere. */

@@ -35,7 +35,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "cannot_raise.h"
+#include "rewrite_tree.h"
 #include "../base/builtins.h"
 #include "../../compat.h"
 

@@ -31,7 +31,6 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
-#include "cannot_raise.h"
 #include "../base/builtins.h"
 #include "rewrite_tree.h"
 #include "../../compat.h"

@@ -114,4 +114,16 @@ extern Expr *gc_make_is_one(Expr *number);
  */
 extern bool gc_returns_one_row(Query *query);
 
+/*
+ * Can this expression of a query level be evaluated over any rows, in any order and any
+ * number of times, without an error?  False: this is not known.
+ */
+extern bool gc_cannot_raise(Node *node, const GcQueryLevel *level);
+
+/* Can a query that stands in that level raise none, if its rows repeat, too? */
+extern bool gc_query_cannot_raise(Query *query, const GcQueryLevel *parent);
+
+/* Can those conditions of a level raise none that other joins may cause to be evaluated for more rows? */
+extern bool gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level);
+
 #endif							/* GC_REWRITE_TREE_H */
