@@ -322,11 +322,13 @@ gc_ts_infinite(i64 ts)
  * age(): timestamp_age().  The fields' differences, of which a negative one takes from the next; days take
  * those of the month that the earlier timestamp is in.  As microseconds, with months of 31 days, since there
  * are at most 30 beside them; so each age is a number of its own.  Notes bad if it has no room.
+ *
+ * back: is a before b?  As instants are, whose local times may have the other order where clocks are put back.  The
+ * age's parts differ in sign then: bad.
  */
 GC_FN_ONCE i64
-gc_ts_age(i64 a, i64 b, i32 *bad)
+gc_ts_age(i64 a, i64 b, i32 back, i32 *bad)
 {
-	const i32	back = a < b;
 	const i64	from = back ? a : b;
 	const i64	to = back ? b : a;
 	const GcCivil x = gc_civil(gc_ts_day(from));
@@ -345,7 +347,7 @@ gc_ts_age(i64 a, i64 b, i32 *bad)
 		days += gc_month_days(x);
 		months--;
 	}
-	*bad |= gc_ts_infinite(a) | gc_ts_infinite(b) | (months > 3440000);
+	*bad |= gc_ts_infinite(a) | gc_ts_infinite(b) | (months > 3440000) | (from > to);
 	if (months > 3440000)
 		return 0;
 	time += (months * 31 + days) * GC_USECS_PER_DAY;

@@ -39,6 +39,12 @@ SELECT refusal('SELECT count(*) FROM lives WHERE age(zd, zb) > ''1 day''');
 SELECT check_same('SELECT count(*), sum(extract(month FROM age(died, born))) FROM lives WHERE age(born, died) > ''1 day''', '{public}');
 SET timezone = '<+0530>-05:30';
 SELECT check_same('SELECT id, age(zd, zb), extract(day FROM age(zb, zd)) FROM lives', '{public}');
+-- clocks are put back: local times may have another order than the instants
+CREATE TABLE public.put_back WITH (autovacuum_enabled = off) AS SELECT a * 100 + b AS id, '2023-10-28 22:00+00'::timestamptz + a * interval '20 min' AS a, '2023-10-28 22:00+00'::timestamptz + b * interval '20 min' AS b FROM generate_series(0, 12) AS a, generate_series(0, 12) AS b;
+VACUUM (FREEZE, ANALYZE) public.put_back;
+SET timezone = 'Europe/Berlin';
+SELECT check_same(q, '{public}') FROM unnest(ARRAY['SELECT count(*) FROM put_back WHERE age(a, b) > ''25 min''', 'SELECT a, sum(extract(month FROM age(a, b))), min(extract(day FROM age(b, a))) FROM put_back GROUP BY a', 'SELECT a, sum(extract(hour FROM age(a, b))) FROM put_back WHERE id % 100 < 6 AND id < 600 GROUP BY a']) AS q;
+DROP TABLE public.put_back;
 SET timezone = 'UTC';
 
 -- bins

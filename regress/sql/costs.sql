@@ -68,6 +68,18 @@ UPDATE places SET g = g + 1 WHERE i % 2 = 0;
 SELECT whose(:'whole'), check_here(:'whole');
 SET gpuconc.debug_build_cost = 0.002;
 DROP TABLE placed, places;
+-- A dear function is evaluated for the rows that other conditions leave, and for an output's rows; a lookup table for all texts.
+CREATE FUNCTION dear(text) RETURNS int IMMUTABLE COST 10000 LANGUAGE plpgsql AS 'BEGIN RETURN length($1); END';
+SELECT whose(q), whose(replace(q, 'dear', 'length')), check_here(q) FROM unnest(ARRAY['SELECT count(*) FROM priced WHERE g = 7 AND n > 3 AND dear(t) > 3', 'SELECT dear(t), count(*), sum(i) FROM priced WHERE g = 7 GROUP BY 1']) AS q;
+-- But where all rows are evaluated, the table is as good.
+SELECT whose('SELECT count(*), sum(i) FROM priced WHERE dear(t) > 3 AND i > 0');
+DROP FUNCTION dear;
+-- So it is for each integer of a column's range.
+CREATE TABLE sparse AS SELECT i, i % 2 * 120000 AS wide, i % 2 * 12 AS narrow FROM generate_series(1, 20000) i;
+VACUUM (ANALYZE) sparse;
+SELECT gpuconc_prewarm('sparse') > 0 AS loaded;
+SELECT whose(format('SELECT to_char(%s, ''999''), count(*) FROM sparse GROUP BY 1', c)) FROM unnest('{wide,narrow}'::text[]) AS c;
+DROP TABLE sparse;
 -- A request for each outer row, and a scan where an index finds a few rows.
 SELECT whose('SELECT count(*) FROM generate_series(1, 50) s LEFT JOIN priced ON k = s');
 SELECT whose('SELECT s, (SELECT sum(n) FROM priced WHERE k = s) FROM generate_series(1, 50) s');

@@ -85,6 +85,21 @@ SELECT thrice_with('bytea_output', 'escape', 'SELECT ''\x0102''::bytea::text AS 
 SELECT thrice_with('quote_all_identifiers', 'on', 'SELECT count(*) FROM facts WHERE t <> quote_ident(''t5'')');
 SELECT thrice_with('IntervalStyle', 'iso_8601', 'SELECT count(*), max(t || (interval ''1 day'')::text) FROM facts');
 SELECT thrice_with('DateStyle', 'German', 'SELECT count(*), max(t || (date ''2020-01-31'')::text) FROM facts');
+SELECT thrice_with('timezone_abbreviations', 'Australia', 'SELECT count(*) FROM facts WHERE timestamp_larger(make_timestamp(2020, 1, 1, c, 0, 0) AT TIME ZONE ''CST'' AT TIME ZONE ''UTC'', ''2020-01-01'') > ''2020-01-01''');
+-- What the server's own functions read of the catalogs.
+CREATE TEXT SEARCH CONFIGURATION words (COPY = simple);
+\set found 'SELECT count(*) FROM facts WHERE to_tsvector(''words'', t) @@ ''t7'''
+SELECT thrice(:'found');
+ALTER TEXT SEARCH CONFIGURATION words DROP MAPPING FOR numword;
+SELECT thrice(:'found');
+CREATE TABLE whole (a int) PARTITION BY LIST (a);
+CREATE TABLE part (a int);
+CREATE FUNCTION parts() RETURNS text LANGUAGE sql AS $$
+	SELECT thrice(format('SELECT count(*) FROM facts WHERE pg_partition_root((c * 0 + %s)::oid::regclass) IS NOT NULL', 'part'::regclass::oid))
+$$;
+SELECT parts();
+ALTER TABLE whole ATTACH PARTITION part DEFAULT;
+SELECT parts();
 
 -- Stored and named things change: rows, columns, tables and views.
 \set grouped 'SELECT g, sum(v), count(*) FROM facts, dims WHERE tenant = id AND t <> ''t7'' AND c IN (1, 2, 3, 15) GROUP BY g ORDER BY g'

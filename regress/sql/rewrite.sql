@@ -173,6 +173,15 @@ CREATE TABLE ic (v int, kt text COLLATE nodet, kc text COLLATE "POSIX");
 INSERT INTO oc SELECT id, kt, kt FROM o;
 INSERT INTO ic SELECT id, kt, kt FROM i;
 SELECT q, rewritten('SELECT id FROM oc WHERE id < (SELECT avg(v) FROM ic WHERE ' || q || ')') FROM unnest(ARRAY['ic.kt = oc.kt', 'ic.kc = oc.kc', 'ic.kc = oc.kc COLLATE "C"']) AS q;
+-- ... one row by a key: what differs in the index may be equal in the comparison
+CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE spelled (t text COLLATE caseless, k int, v int);
+CREATE UNIQUE INDEX ON spelled (t COLLATE "C", k);
+INSERT INTO spelled SELECT (ARRAY['a', 'A', 'b'])[i % 3 + 1], i / 3, i FROM generate_series(0, 59) i;
+CREATE TABLE named (t text COLLATE caseless, c text COLLATE "C", k int, v int, UNIQUE (t, k));
+CREATE UNIQUE INDEX ON named (c COLLATE caseless, k);
+INSERT INTO named SELECT t, t, k, v FROM (SELECT (ARRAY['A', 'b'])[i % 2 + 1] AS t, i / 2 AS k, i AS v FROM generate_series(0, 59) i) s;
+SELECT q, rewritten('SELECT id, (SELECT v FROM ' || q || ' AND y.k = o.n) FROM o') FROM unnest(ARRAY['spelled y WHERE t = ''a''', 'named y WHERE t = ''a''', 'named y WHERE c = ''A''']) AS q;
 
 -- statements, parameters, cursors
 CREATE TABLE target (id int, c bigint);
@@ -249,6 +258,23 @@ SELECT q, rewritten(q) FROM unnest(ARRAY[
 	'WITH w AS MATERIALIZED (SELECT k, sum(v) AS s FROM i GROUP BY k) SELECT k FROM w WHERE s = (SELECT max(s) FROM w)', 'WITH w AS (SELECT k FROM i LIMIT 5) SELECT count(*) FROM w AS a, w AS b', 'WITH v AS (SELECT k FROM i LIMIT 5), w AS (SELECT k, count(*) AS c FROM v GROUP BY k) SELECT count(*) FROM w AS a JOIN w AS b USING (k)', 'WITH w AS (SELECT row_number() OVER () AS r, k FROM i) SELECT count(*) FROM w AS a JOIN w AS b USING (r)', 'WITH w AS (SELECT k, sum(f) AS s FROM i GROUP BY k) SELECT k FROM w WHERE s = (SELECT max(s) FROM w)', 'WITH w AS (SELECT k, max(vol(q)) AS s FROM i GROUP BY k) SELECT k FROM w WHERE s = (SELECT max(s) FROM w)', 'WITH w AS (SELECT k, array_agg(q) AS s FROM i GROUP BY k) SELECT count(*) FROM w AS a JOIN w AS b USING (s)',
 	'WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 5) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT generate_series(1, 3) AS n) SELECT count(*) FROM w AS a, w AS b', 'WITH w AS (SELECT k, sum(v) AS s FROM i WHERE k > 0 GROUP BY k) SELECT a.k FROM w AS a JOIN w AS b ON a.s = b.s AND a.k = b.k WHERE 1 / a.k >= 0', 'WITH w AS (SELECT k, q FROM i WHERE q > 0) SELECT count(*) FROM w AS a JOIN w AS b USING (k) WHERE 1 / b.q > 0', 'WITH w AS (SELECT k, v FROM i FOR UPDATE) SELECT count(*) FROM w AS a JOIN w AS b USING (k)'
 ]) AS q;
+
+-- ... which read each other twice: up to so many tables, of groups more than of joins
+CREATE FUNCTION scans(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	result bigint;
+BEGIN
+	PERFORM set_config('gpuconc.offload_cost', '1e9', true), set_config('gpuconc.debug_rewrite', 'always', true);
+	result := count(*) FROM regexp_matches(explained(query), ' on divisors\M', 'g');
+	PERFORM set_config('gpuconc.offload_cost', '0', true), set_config('gpuconc.debug_rewrite', 'auto', true);
+	RETURN result;
+END $$;
+SELECT name, ctes, rewritten(q), scans(q)
+FROM (VALUES ('join', 'SELECT id, x AS n FROM divisors WHERE x < 2', 'SELECT a.id, greatest(a.n, b.n) AS n FROM %2$s AS a JOIN %2$s AS b USING (id)'),
+	('group', 'SELECT x AS k, max(id) AS n FROM divisors GROUP BY x', 'SELECT k, max(greatest(a.n, b.n)) AS n FROM %2$s AS a JOIN %2$s AS b USING (k) GROUP BY k'),
+	('in', 'SELECT id, x AS n FROM divisors WHERE x < 2', 'SELECT id, n FROM %2$s WHERE n IN (SELECT n FROM %2$s)')) AS c (name, first, next),
+	unnest(ARRAY[3, 4, 5, 6, 7]) AS ctes,
+	LATERAL (SELECT 'WITH w0 AS (' || first || ')' || string_agg(format(', w%1$s AS (' || next || ')', i, 'w' || i - 1), '' ORDER BY i) || ' SELECT sum(n), count(*) FROM w' || max(i) AS q FROM generate_series(1, ctes) i) AS s;
 
 -- ... whose outputs may fail, beside conditions that keep them from it: where readers ask for keys of what it groups alone
 SELECT q, rewritten(q) FROM (SELECT 'WITH w AS (SELECT k, q, s / c AS r, c FROM (SELECT k, q, sum(v) AS s, sum(nullif(k, 3)) AS c FROM i GROUP BY k, q) g WHERE c <> 0) SELECT a.k, a.r, b.r FROM w AS a JOIN w AS b USING (k) WHERE ' AS w) AS s,

@@ -434,7 +434,7 @@ write_constants(StringInfo to, text **t, int n)
 		appendBinaryStringInfo(to, VARDATA_ANY(t[i]), VARSIZE_ANY_EXHDR(t[i]));
 }
 
-/* IN and NOT IN.  A list with NULL may yield NULL, and is left to PostgreSQL. */
+/* IN and NOT IN.  A list with NULL may yield NULL, and an empty one does not even of NULL: both are PostgreSQL's. */
 static bool
 compile_in(Compiler *c, ScalarArrayOpExpr *s)
 {
@@ -452,7 +452,7 @@ compile_in(Compiler *c, ScalarArrayOpExpr *s)
 		!compile_text(c, linitial(s->args), padded) || !constant(lsecond(s->args), &value))
 		return false;
 	array = DatumGetArrayTypeP(value);
-	if (array_contains_nulls(array))
+	if (array_contains_nulls(array) || ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
 		return false;
 	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &elems, NULL, &n);
 	for (int i = 0; i < n; i++)

@@ -61,7 +61,7 @@ const GcFunctionTraits gc_functions[GC_NCALLS] = {
 	[GC_CALL_TRUNC_SECOND] = TRUNC(gc_ts_trunc_second),
 	[GC_CALL_TRUNC_MILLISECOND] = TRUNC(gc_ts_trunc_millisecond),
 	[GC_CALL_ADD_MONTHS] = {.name = "gc_ts_add_months",.nargs = 2,.of_time = true,.infinite = GC_INFINITE_SELF},
-	[GC_CALL_AGE] = {.name = "gc_ts_age",.nargs = 2,.notes = true},
+	[GC_CALL_AGE] = {.name = "gc_ts_age",.nargs = 3,.notes = true},
 	[GC_CALL_BIN] = {.name = "gc_ts_bin",.nargs = 3,.notes = true},
 	[GC_CALL_FLOOR] = {.name = "GC_FLOOR",.nargs = 1},
 	[GC_CALL_CEIL] = {.name = "GC_CEIL",.nargs = 1},

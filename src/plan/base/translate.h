@@ -224,6 +224,7 @@ typedef struct GcTranslation
 	GcPBuild   *builds;
 	List	   *build_keys[GC_MAX_BUILDS];	/* int expr */
 	double		lut_values[GC_MAX_LUTS];	/* that each is computed for, by estimate */
+	double		lut_operators[GC_MAX_LUTS]; /* that each value takes, by estimate */
 	double		kept_bytes;		/* of rows that are expected to be kept */
 	double		fewer;			/* the part of PostgreSQL's estimate of rows that groups of subqueries leave */
 	GcBuildPayload *payloads;

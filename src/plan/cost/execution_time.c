@@ -175,6 +175,9 @@ merge_share(PlannerInfo *root, const MergePath *join, bool inner)
 #define ROW_OPERATORS		8
 #define GROUP_OPERATORS		56
 
+/* A condition that takes more than these is evaluated after the others, for rows that they leave. */
+#define DEAR_OPERATORS		20
+
 /* The rows that pages are read for cost this, and the rest is pages. */
 static Cost
 scan_time(const Path *path, double tuples, Cost per_tuple, double page)
@@ -184,13 +187,17 @@ scan_time(const Path *path, double tuples, Cost per_tuple, double page)
 	return Min(cpu, path->total_cost) + page * Max(path->total_cost - cpu, 0);
 }
 
-/* Rows for which a scan's conditions are evaluated. */
+/* Rows for which a scan's conditions are evaluated; of a parallel scan, by one process. */
 static double
 scanned_rows(const Path *path)
 {
+	const RelOptInfo *rel = path->parent;
+
 	if (IsA(path, IndexPath))
-		return ((const IndexPath *) path)->indexselectivity * path->parent->tuples;
-	return path->pathtype == T_SeqScan || path->pathtype == T_CteScan ? path->parent->tuples : path->rows;
+		return ((const IndexPath *) path)->indexselectivity * rel->tuples;
+	if (path->pathtype == T_SeqScan && path->parallel_workers > 0)
+		return rel->tuples * path->rows / Max(rel->rows, 1);
+	return path->pathtype == T_SeqScan || path->pathtype == T_CteScan ? rel->tuples : path->rows;
 }
 
 /*
@@ -324,25 +331,39 @@ subplan_walker(Node *node, Subplans *found)
 	return false;
 }
 
-/* By how much conditions take less than they cost, for `rows` rows.  Conditions with subqueries are evaluated last. */
+/*
+ * By how much conditions take less than they cost, for `rows` rows.  Conditions with subqueries are evaluated last, and
+ * others in the order of their costs, of which PostgreSQL counts each for all rows.
+ */
 static Cost
 conditions_excess(PlannerInfo *root, const Path *path, double rows, Once *once)
 {
 	/* Before conditions have left out rows, setrefs.c takes them to be twice as many. */
 	Subplans	found = {.glob = root->glob,.evaluations = 2 * path->rows,.once = once};
 	double		share = 1;
+	double		cheap_share = 1;
+	Cost		dear = 0;
 	ListCell   *lc;
 
 	foreach(lc, path->parent->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		const bool	is_dear = rinfo->eval_cost.per_tuple > DEAR_OPERATORS * cpu_operator_cost;
+		const double part = rinfo->norm_selec >= 0 && rinfo->norm_selec <= 1 ? rinfo->norm_selec : 1;
 
-		if (contain_subplans((Node *) rinfo->clause))
+		if (root->glob->subplans != NIL && contain_subplans((Node *) rinfo->clause))
+		{
 			(void) subplan_walker((Node *) rinfo->clause, &found);
-		else if (rinfo->norm_selec >= 0 && rinfo->norm_selec <= 1)
-			share *= rinfo->norm_selec;
+			continue;
+		}
+		share *= part;
+		if (!is_dear)
+			cheap_share *= part;
+		/* An index's conditions are not counted. */
+		else if (path->pathtype == T_SeqScan)
+			dear += rinfo->eval_cost.per_tuple;
 	}
-	return found.startup + rows * (found.cost - share * found.time);
+	return found.startup + rows * (found.cost - share * found.time + (1 - cheap_share) * dear);
 }
 
 /* By how much what a path computes for each of its rows takes less than it costs. */
@@ -361,9 +382,11 @@ leaf_time(PlannerInfo *root, const Path *path, Once *once)
 {
 	Cost		excess = 0;
 
-	/* A scan evaluates conditions for each row that it reads, and its target for the rows that are left. */
-	if (root->glob->subplans != NIL && IS_SIMPLE_REL(path->parent))
-		excess = conditions_excess(root, path, scanned_rows(path), once) + target_excess(root, path, once);
+	/* A scan evaluates conditions for rows that it reads, and its target for the rows that are left. */
+	if (IS_SIMPLE_REL(path->parent))
+		excess = conditions_excess(root, path, scanned_rows(path), once);
+	if (IS_SIMPLE_REL(path->parent) && root->glob->subplans != NIL)
+		excess += target_excess(root, path, once);
 	return Max(scan_leaf_time(path, once->repeated) - excess, 0);
 }
 

@@ -394,15 +394,18 @@ gc_is_age(const Expr *expr)
 int
 gc_translate_age(GcTranslation *tr, const FuncExpr *f, int a, int b)
 {
+	int			back;
+
 	if (gc_may_be_infinite(tr, a) || gc_may_be_infinite(tr, b))
 		return gc_refuse(tr, "ages of infinite timestamps are wanted");
+	back = gc_build_expr(tr, GC_OP_LT, GC_BOOL, a, b, -1, -1);
 	/* timestamptz_age() takes the fields of local times. */
 	if (f->funcid == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ)
 	{
 		a = gc_build_local(tr, a, NULL);
 		b = gc_build_local(tr, b, NULL);
 	}
-	return a < 0 || b < 0 ? GC_NO_EXPR : gc_build_expr(tr, GC_OP_CALL, GC_AGE, a, b, -1, GC_CALL_AGE);
+	return a < 0 || b < 0 ? GC_NO_EXPR : gc_build_expr(tr, GC_OP_CALL, GC_AGE, a, b, back, GC_CALL_AGE);
 }
 
 /* interval_cmp_value(): a day of each month less. */

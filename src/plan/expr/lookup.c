@@ -20,6 +20,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/selfuncs.h"
@@ -384,6 +385,8 @@ executed_expr(GcTranslation *tr, Expr *expr)
 int
 gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int arg, GcPlanLut *lut, double values)
 {
+	GcSeenColumn seen;
+	QualCost	cost;
 	int			e;
 
 	lut->type = GC_LUT_EXPR;
@@ -397,9 +400,16 @@ gc_build_table(GcTranslation *tr, Expr *expr, Var *second, Expr *executed, int a
 		!gc_sees_zone((Node *) expr, NULL) && !gc_contains_param((Node *) expr, NULL) &&
 		!gc_runs_users_code((Node *) expr, true);
 	lut->expr = gc_exec_expr(tr, executed);
+	/* An entry for each integer or date of the column's range, unless only those of rows are wanted. */
+	if (!lut->of_rows && !GC_KIND_IS_CODE(tr->pexprs[arg].kind) && gc_seen(tr, arg, &seen) && seen.any)
+		values = (double) seen.max - (double) seen.min + 1;
 	e = gc_build_lut(tr, arg, gc_type_kind(exprType((Node *) expr)), lut);
 	if (e >= 0)
+	{
+		cost_qual_eval_node(&cost, (Node *) executed, tr->root);
 		tr->lut_values[tr->pexprs[e].ref] = values;
+		tr->lut_operators[tr->pexprs[e].ref] = cpu_operator_cost > 0 ? cost.per_tuple / cpu_operator_cost : 0;
+	}
 	return e;
 }
 

@@ -63,12 +63,7 @@ text_values(GcTranslation *tr, Expr *text, int code)
 	GcSeenColumn seen;
 
 	if (e->op == GC_OP_LUT && tr->plan->luts[e->ref].type == GC_LUT_EXPR)
-	{
-		/* A table of integers has an entry for all of a column's range. */
-		if (GC_KIND_IS_INT(tr->pexprs[e->arg[0]].kind) && gc_seen(tr, e->arg[0], &seen) && seen.any)
-			return (double) seen.max - (double) seen.min + 1;
 		return tr->lut_values[e->ref];
-	}
 	return gc_seen(tr, code, &seen) ? seen.values : gc_var_values(tr, (Var *) text);
 }
 

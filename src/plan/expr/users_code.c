@@ -57,6 +57,9 @@ is_users_type(Oid type, bool is_read, Walk *w)
 	if (base == REGCONFIGOID || base == REGDICTIONARYOID)
 		return true;
 	w->json = w->json || base == JSONOID || base == JSONBOID;
+	/* A table's place among partitions may be altered. */
+	if (base == REGCLASSOID)
+		return w->or_leakproof;
 	if (base < FirstNormalObjectId)
 		return false;
 	if (type_is_enum(base))

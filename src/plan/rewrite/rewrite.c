@@ -145,7 +145,10 @@ rewrite_level(const GcQueryLevel *level, GcCteChoice *ctes, bool *changed)
 	gc_turn_distinct_on(query, changed);
 }
 
-/* Rewrite the levels below first. */
+/*
+ * Rewrite the levels below first.  A level that locks rows stays as it is.  It tests its conditions again for rows that
+ * another transaction has changed, and that finds no other match for one in an anti join.
+ */
 static bool
 rewrite_walker(Node *node, Rewriting *rewriting)
 {
@@ -156,7 +159,7 @@ rewrite_walker(Node *node, Rewriting *rewriting)
 		return false;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, rewrite_walker, rewriting);
-	if (gc_shows_constant_sets((Query *) node))
+	if (gc_shows_constant_sets((Query *) node) || ((Query *) node)->rowMarks)
 		return false;
 	gc_expand_grouping((Query *) node);
 	level = (GcQueryLevel) {(Query *) node, outer, rewriting->params};

@@ -27,6 +27,7 @@
 #include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -54,6 +55,20 @@ typedef struct Readers
 	Bitmapset  *read;			/* outputs that readers compute something of in any case: for a condition,
 								 * or for a column of the statement */
 } Readers;
+
+/* Relations that inlined CTEs may bring along, counted for each reader; TPC-DS has up to 54. */
+#define MOST_COPIES	64
+
+/* One that comes to the joins of a reader, rather than to groups of its own, makes the search for their order longer. */
+#define JOINED_COPY	3
+
+/* A walk over the relations that PostgreSQL is to plan. */
+typedef struct Copying
+{
+	const GcQueryLevel *level;	/* of the query that is looked at */
+	int			weight;			/* of its relations; 0: they are of no CTE that several readers have inlined */
+	int			room;			/* for relations by their weights */
+} Copying;
 
 bool
 gc_may_inline(const CommonTableExpr *cte)
@@ -539,6 +554,105 @@ keep_cte(const Readers *readers)
 	return true;
 }
 
+/*-------------------------------------------------------------------------
+ * How often inlined CTEs are planned
+ *-------------------------------------------------------------------------
+ */
+
+/* Does PostgreSQL plan the CTE in the place of each of its readers? */
+static bool
+is_inlined(const CommonTableExpr *cte)
+{
+	return !cte->cterecursive && (cte->ctematerialized == CTEMaterializeNever ||
+								  (cte->ctematerialized == CTEMaterializeDefault && cte->cterefcount == 1));
+}
+
+static bool copies_walker(Node *node, Copying *copying);
+
+static bool
+is_beyond(Copying *copying)
+{
+	copying->room -= copying->weight;
+	return copying->room < 0;
+}
+
+/* A reader of a CTE: the relations of that, if it is inlined; else it is a relation itself. */
+static bool
+copies_of_cte(const RangeTblEntry *rte, Copying *copying)
+{
+	const Copying outer = *copying;
+	const GcQueryLevel *of;
+	const CommonTableExpr *cte = gc_level_cte(copying->level, rte, &of);
+	bool		many;
+
+	if (cte == NULL || !is_inlined(cte))
+		return is_beyond(copying);
+	copying->level = of;
+	if (cte->cterefcount > 1)
+		copying->weight = JOINED_COPY;
+	many = copies_walker(cte->ctequery, copying);
+	copying->level = outer.level;
+	copying->weight = outer.weight;
+	return many;
+}
+
+/* A query, with those of its CTEs that are planned apart. */
+static bool
+copies_of_query(Query *query, Copying *copying)
+{
+	const GcQueryLevel here = {query, copying->level, NULL};
+	const int	weight = copying->weight;
+	bool		many;
+	ListCell   *lc;
+
+	copying->level = &here;
+	if (weight > 0 && is_grouped(query))
+		copying->weight = 1;
+	many = query_tree_walker(query, copies_walker, copying, QTW_EXAMINE_RTES_BEFORE | QTW_IGNORE_CTE_SUBQUERIES);
+	foreach(lc, query->cteList)
+	{
+		const CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+
+		many = many || (!is_inlined(cte) && copies_walker(cte->ctequery, copying));
+	}
+	copying->level = here.parent;
+	copying->weight = weight;
+	return many;
+}
+
+/* Is there room for fewer relations than are copied? */
+static bool
+copies_walker(Node *node, Copying *copying)
+{
+	const RangeTblEntry *rte = (const RangeTblEntry *) node;
+
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	if (IsA(node, Query))
+		return copies_of_query((Query *) node, copying);
+	if (!IsA(node, RangeTblEntry))
+		return expression_tree_walker(node, copies_walker, copying);
+	if (rte->rtekind == RTE_CTE)
+		return copies_of_cte(rte, copying);
+	/* A view was expanded; such an entry only names it. */
+	return rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_VIEW && is_beyond(copying);
+}
+
+/* CTEs that read others twice, which read others twice, would be planned very often. */
+static bool
+copies_too_many(CommonTableExpr *cte, const GcQueryLevel *level)
+{
+	const CTEMaterialize was = cte->ctematerialized;
+	Copying		copying = {level->parent, 0, MOST_COPIES};
+	bool		many;
+
+	cte->ctematerialized = CTEMaterializeNever;
+	many = copies_walker((Node *) level->query, &copying);
+	cte->ctematerialized = was;
+	return many;
+}
+
 /* Let it be inlined, if the CTE's rows and its readers' results are the same then. */
 static bool
 inline_cte(CommonTableExpr *cte, const GcQueryLevel *level, GcCteChoice *ctes)
@@ -549,7 +663,8 @@ inline_cte(CommonTableExpr *cte, const GcQueryLevel *level, GcCteChoice *ctes)
 	bool		apart = cte->ctematerialized == CTEMaterializeAlways;
 
 	if (!reads_tables(query) || gc_locks_rows((Node *) query) || gc_repeats_differ((Node *) query) ||
-		contain_volatile_functions((Node *) query) || reads_differing((Node *) query, &(Behind) {level, 0}))
+		contain_volatile_functions((Node *) query) || reads_differing((Node *) query, &(Behind) {level, 0}) ||
+		copies_too_many(cte, level))
 		return false;
 	if (!apart && !readers.grouped && !gc_query_cannot_raise(query, level))
 	{

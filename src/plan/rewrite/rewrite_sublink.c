@@ -574,7 +574,7 @@ may_join(const GcQueryLevel *level, List *conjuncts)
 {
 	ListCell   *lc;
 
-	if (level->query->rowMarks || level->query->jointree->fromlist == NIL)
+	if (level->query->jointree->fromlist == NIL)
 		return false;
 	foreach(lc, level->query->rtable)
 	{

@@ -22,25 +22,35 @@
 #include "utils/relcache.h"
 
 
-/* Is this index's column compared by one of the operators, in the index's own sense of equality? */
+/* Does a comparison tell values apart that are equal in the index?  One by bytes does so in any index. */
 static bool
-is_compared(Relation index, int column, List *attnos, List *opnos)
+compares_alike(Oid collation, Oid index_collation)
+{
+	return collation == index_collation || !OidIsValid(collation) || get_collation_isdeterministic(collation);
+}
+
+/* Is this index's column compared by one of the comparisons, in the index's own sense of equality? */
+static bool
+is_compared(Relation index, int column, List *attnos, List *ops)
 {
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	forboth(lc, attnos, lc2, opnos)
+	forboth(lc, attnos, lc2, ops)
 	{
+		const OpExpr *op = lfirst_node(OpExpr, lc2);
+
 		if (lfirst_int(lc) == index->rd_index->indkey.values[column] &&
-			list_member_oid(get_mergejoin_opfamilies(lfirst_oid(lc2)), index->rd_opfamily[column]))
+			list_member_oid(get_mergejoin_opfamilies(op->opno), index->rd_opfamily[column]) &&
+			compares_alike(op->inputcollid, index->rd_indcollation[column]))
 			return true;
 	}
 	return false;
 }
 
-/* Does the index ensure, without delay, that rows differ in these columns by these operators? */
+/* Does the index ensure, without delay, that rows differ in these columns by these comparisons? */
 static bool
-is_unique_index(Relation index, List *attnos, List *opnos)
+is_unique_index(Relation index, List *attnos, List *ops)
 {
 	const FormData_pg_index *form = index->rd_index;
 
@@ -49,15 +59,15 @@ is_unique_index(Relation index, List *attnos, List *opnos)
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		if (!is_compared(index, i, attnos, opnos))
+		if (!is_compared(index, i, attnos, ops))
 			return false;
 	}
 	return true;
 }
 
-/* Do these columns, compared by these operators, cover a unique index of the table? */
+/* Do these columns, by these comparisons, cover a unique index of the table? */
 static bool
-cover_unique_index(const RangeTblEntry *rte, List *attnos, List *opnos)
+cover_unique_index(const RangeTblEntry *rte, List *attnos, List *ops)
 {
 	Relation	relation;
 	List	   *indexes;
@@ -74,7 +84,7 @@ cover_unique_index(const RangeTblEntry *rte, List *attnos, List *opnos)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		result |= is_unique_index(index, attnos, opnos);
+		result |= is_unique_index(index, attnos, ops);
 		index_close(index, NoLock);
 	}
 	table_close(relation, NoLock);
@@ -107,7 +117,7 @@ bool
 gc_returns_one_row(Query *query)
 {
 	List	   *attnos = NIL;
-	List	   *opnos = NIL;
+	List	   *ops = NIL;
 	List	   *from = query->jointree->fromlist;
 	ListCell   *lc;
 
@@ -121,9 +131,9 @@ gc_returns_one_row(Query *query)
 		if (attno > 0)
 		{
 			attnos = lappend_int(attnos, attno);
-			opnos = lappend_oid(opnos, ((OpExpr *) lfirst(lc))->opno);
+			ops = lappend(ops, lfirst(lc));
 		}
 	}
 	return attnos && cover_unique_index(rt_fetch(((RangeTblRef *) linitial(from))->rtindex, query->rtable),
-										attnos, opnos);
+										attnos, ops);
 }
