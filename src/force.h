@@ -144,11 +144,4 @@ gc_pretended_link(void)
 	return gc_debug_pretend_gpu ? gc_debug_pretend_link * 1024.0 : 0;
 }
 
-/* Is the trace of requests and the columns that they read wanted? */
-static inline bool
-gc_memory_trace_wanted(void)
-{
-	return gc_debug_trace_memory;
-}
-
 #endif							/* GC_FORCE_H */

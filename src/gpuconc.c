@@ -22,7 +22,6 @@
 #include "columns/load/table_loader.h"
 #include "columns/serve/wal_changes.h"
 #include "columns/store/arena.h"
-#include "columns/store/ddl.h"
 #include "columns/store/epoch.h"
 #include "columns/store/lock.h"
 #include "columns/store/lookups.h"

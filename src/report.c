@@ -9,7 +9,6 @@
  */
 #include "report.h"
 
-/* The SQLSTATE that describes a code best. */
 static int
 code_sqlstate(GcCode code)
 {

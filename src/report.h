@@ -3,8 +3,6 @@
  * report.h
  *	  Where the status world ends: a GcError becomes an ereport.
  *
- * Backends and main threads of workers only.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_REPORT_H

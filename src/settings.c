@@ -76,7 +76,6 @@ int			gc_debug_split = GC_SPLIT_PREDICTED;
 int			gc_replacement = GC_REPLACE_VALUE;
 int			gc_admission = GC_ADMIT_WEIGHT;
 int			gc_debug_link_reads = GC_LINK_READS_AUTO;
-bool		gc_debug_trace_memory = false;
 
 static char *version = NULL;
 
@@ -535,11 +534,6 @@ define_debug_device_settings(void)
 							 "Lets kernels read columns that are not in device memory where they are, over the link.",
 							 "Columns that are read for few rows; on: for any rows that passed a filter or join.",
 							 &gc_debug_link_reads, GC_LINK_READS_AUTO, link_choices,
-							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuconc.debug_trace_memory",
-							 "Writes down which columns each request reads.",
-							 "To gpuconc_memory.trace in the data directory, for bench/memory.",
-							 &gc_debug_trace_memory, false,
 							 PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 

@@ -80,7 +80,6 @@ extern bool gc_debug_force_coresident;
 extern int	gc_replacement;		/* GcReplacement */
 extern int	gc_admission;		/* GcAdmissionPolicy */
 extern int	gc_debug_link_reads;		/* GcLinkReads */
-extern bool gc_debug_trace_memory;
 
 /* gpuconc.debug_force_shared_scan */
 typedef enum GcForce

@@ -1,4 +1,4 @@
-# Kernels that are being compiled: a session waits for them once (src/exec/cold.h), and then takes the original's plan
+# Kernels that are being compiled: a session waits for them once (src/exec/exec.h), and then takes the original's plan
 # instead of a rewritten query's, until they are there (src/plan/cold_choice.h).  The compiler waits for a file.
 
 use strict;

@@ -144,11 +144,6 @@ foreach my $damage (
 	is(compiled(), '0', "files $damage->[0]: replaced") unless $damage->[0] =~ /^a /;
 }
 
-# a text that is not the one the image was made of
-restart_with(sub { append_to_file($_, "\n") foreach (glob "$directory/*.src") });
-run_all('other texts');
-cmp_ok(compiled(), '>', 0, 'other texts: compiled anew');
-
 # files and directories that others could have written: not used, one line says so
 my $image = "$PostgreSQL::Test::Utils::tmp_check/elsewhere";
 foreach my $case (

@@ -27,7 +27,6 @@
 #include "load/job.h"
 #include "serve/serving.h"
 #include "store/columns.h"
-#include "store/ddl.h"
 #include "store/epoch.h"
 #include "store/store.h"
 #include "../compat.h"

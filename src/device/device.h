@@ -41,8 +41,7 @@ typedef struct GcDeviceOptions
 	const char *uuid;			/* device cuda: which GPU, whatever its ordinal; NULL or "": by that */
 	bool		(*claim) (const char *card);	/* asked before anything is taken; false: another worker has
 												 * the card.  NULL: there is no other */
-	const char *temp_directory; /* device host: where compilers work, if it has room;
-								 * NULL: in the system's */
+	const char *temp_directory; /* device host: where compilers work; NULL: in /tmp */
 	const GcDeviceInfo *pretend;	/* device host: report this GPU's multiprocessors, cache,
 									 * architecture and kernel needs, so that decisions for it
 									 * are tested; launches stay the host's.  NULL: do not */

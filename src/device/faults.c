@@ -59,118 +59,47 @@ queues(GcError *err)
 	return GC_OK;
 }
 
-/* This and its like below: count the call, and fail if its turn has come; else have the device do it. */
-static GcStream *
-faulty_stream_get(GcDevice *dev, GcError *err)
-{
-	return queues(err) == GC_OK ? inner->stream_get(dev, err) : NULL;
-}
+/*
+ * A call of this name: count it, and fail if its turn has come; else have the device do it.  counted: asks or queues;
+ * then the parameters, and what is passed on.
+ */
+#define CALL(call, counted, parameters, ...) \
+	static GcCode \
+	faulty_##call parameters \
+	{ \
+		const GcCode code = counted(err); \
+		\
+		return code == GC_OK ? inner->call(__VA_ARGS__) : code; \
+	}
 
-static GcCode
-faulty_copy_in(GcStream *stream, GcAddr dst, const void *src, size_t size, GcError *err)
-{
-	const GcCode code = queues(err);
+/* The same of calls that give something, or NULL. */
+#define CALL_FOR(type, call, parameters, ...) \
+	static type * \
+	faulty_##call parameters \
+	{ \
+		return queues(err) == GC_OK ? inner->call(__VA_ARGS__) : NULL; \
+	}
 
-	return code == GC_OK ? inner->copy_in(stream, dst, src, size, err) : code;
-}
-
-static GcCode
-faulty_copy_out(GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err)
-{
-	const GcCode code = queues(err);
-
-	return code == GC_OK ? inner->copy_out(stream, dst, src, size, err) : code;
-}
-
-static GcCode
-faulty_copy(GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err)
-{
-	const GcCode code = queues(err);
-
-	return code == GC_OK ? inner->copy(stream, dst, src, size, err) : code;
-}
-
-static GcCode
-faulty_fill(GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err)
-{
-	const GcCode code = queues(err);
-
-	return code == GC_OK ? inner->fill(stream, dst, byte, size, err) : code;
-}
-
-static GcCode
-faulty_launch(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcArgs *args, int args_words,
-			  GcError *err)
-{
-	const GcCode code = queues(err);
-
-	return code == GC_OK ? inner->launch(stream, kernel, launch, args, args_words, err) : code;
-}
-
-static GcCode
-faulty_launch_gang(GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcGangMember *members, int n,
-				   int args_words, GcError *err)
-{
-	const GcCode code = queues(err);
-
-	return code == GC_OK ? inner->launch_gang(stream, kernel, launch, members, n, args_words, err) : code;
-}
-
-static GcEvent *
-faulty_event(GcStream *stream, GcError *err)
-{
-	return queues(err) == GC_OK ? inner->event(stream, err) : NULL;
-}
-
-static GcEvent *
-faulty_event_timed(GcStream *stream, GcError *err)
-{
-	return queues(err) == GC_OK ? inner->event_timed(stream, err) : NULL;
-}
-
-static GcEvent *
-faulty_event_word(GcStream *stream, u32 *word, GcError *err)
-{
-	return queues(err) == GC_OK ? inner->event_word(stream, word, err) : NULL;
-}
-
-static GcEvent *
-faulty_event_written(GcStream *stream, const u32 *word, GcError *err)
-{
-	return queues(err) == GC_OK ? inner->event_written(stream, word, err) : NULL;
-}
-
-static GcCode
-faulty_event_done(GcEvent *event, bool *done, GcError *err)
-{
-	const GcCode code = asks(err);
-
-	return code == GC_OK ? inner->event_done(event, done, err) : code;
-}
-
-static GcCode
-faulty_event_wait(GcEvent *event, GcError *err)
-{
-	const GcCode code = asks(err);
-
-	return code == GC_OK ? inner->event_wait(event, err) : code;
-}
-
-static GcCode
-faulty_stream_wait(GcStream *stream, GcEvent *event, GcError *err)
-{
-	const GcCode code = queues(err);
-
-	return code == GC_OK ? inner->stream_wait(stream, event, err) : code;
-}
-
-static GcCode
-faulty_module_load(GcDevice *dev, const GcImage *image, GcModule **module, GcError *err)
-{
-	const GcCode code = queues(err);
-
-	return code == GC_OK ? inner->module_load(dev, image, module, err) : code;
-}
+CALL_FOR(GcStream, stream_get, (GcDevice *dev, GcError *err), dev, err)
+CALL_FOR(GcEvent, event, (GcStream *stream, GcError *err), stream, err)
+CALL_FOR(GcEvent, event_timed, (GcStream *stream, GcError *err), stream, err)
+CALL_FOR(GcEvent, event_word, (GcStream *stream, u32 *word, GcError *err), stream, word, err)
+CALL_FOR(GcEvent, event_written, (GcStream *stream, const u32 *word, GcError *err), stream, word, err)
+CALL(copy_in, queues, (GcStream *stream, GcAddr dst, const void *src, size_t size, GcError *err),
+	 stream, dst, src, size, err)
+CALL(copy_out, queues, (GcStream *stream, void *dst, GcAddr src, size_t size, GcError *err),
+	 stream, dst, src, size, err)
+CALL(copy, queues, (GcStream *stream, GcAddr dst, GcAddr src, size_t size, GcError *err), stream, dst, src, size, err)
+CALL(fill, queues, (GcStream *stream, GcAddr dst, int byte, size_t size, GcError *err), stream, dst, byte, size, err)
+CALL(launch, queues, (GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcArgs *args, int args_words,
+	 GcError *err), stream, kernel, launch, args, args_words, err)
+CALL(launch_gang, queues, (GcStream *stream, GcKernel *kernel, const GcLaunch *launch, const GcGangMember *members,
+	 int n, int args_words, GcError *err), stream, kernel, launch, members, n, args_words, err)
+CALL(stream_wait, queues, (GcStream *stream, GcEvent *event, GcError *err), stream, event, err)
+CALL(module_load, queues, (GcDevice *dev, const GcImage *image, GcModule **module, GcError *err),
+	 dev, image, module, err)
+CALL(event_done, asks, (GcEvent *event, bool *done, GcError *err), event, done, err)
+CALL(event_wait, asks, (GcEvent *event, GcError *err), event, err)
 
 /* Draining never fails by count, and is done even where the device counts as lost. */
 static GcCode

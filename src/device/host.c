@@ -38,7 +38,6 @@
 
 #include "../cpus.h"
 #include "host_compile.h"
-#include "host_threads.h"
 #include "physical_memory.h"
 
 #define MEGABYTE			((u64) 1 << 20)

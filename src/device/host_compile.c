@@ -135,21 +135,11 @@ static int
 text_file(const char *text)
 {
 	int			fd = memfd_create("gpuconc compiler", MFD_CLOEXEC);
-	size_t		size = strlen(text);
 
-	while (fd >= 0 && size > 0)
+	if (fd >= 0 && !gc_write_all(fd, text, strlen(text)))
 	{
-		ssize_t		n = write(fd, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-		{
-			close(fd);
-			return -1;
-		}
-		text += n;
-		size -= (size_t) n;
+		close(fd);
+		return -1;
 	}
 	if (fd >= 0)
 		lseek(fd, 0, SEEK_SET);
@@ -161,29 +151,19 @@ static char *
 read_file(int fd, size_t max, size_t *size)
 {
 	struct stat st;
-	size_t		done = 0;
 	char	   *bytes;
 
-	if (fstat(fd, &st) != 0)
+	if (fstat(fd, &st) != 0 || lseek(fd, 0, SEEK_SET) != 0)
 		return NULL;
 	*size = (size_t) st.st_size < max ? (size_t) st.st_size : max;
 	bytes = malloc(*size + 1);
-	if (bytes == NULL)
-		return NULL;
-	while (done < *size)
+	if (bytes != NULL && !gc_read_all(fd, bytes, *size))
 	{
-		ssize_t		n = pread(fd, bytes + done, *size - done, (off_t) done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-		{
-			free(bytes);
-			return NULL;
-		}
-		done += (size_t) n;
+		free(bytes);
+		return NULL;
 	}
-	bytes[*size] = '\0';
+	if (bytes != NULL)
+		bytes[*size] = '\0';
 	return bytes;
 }
 
@@ -206,34 +186,29 @@ first_message(char *log)
 }
 
 /*
- * Was a program that it runs killed, or short of memory?  These are the words of gcc,
- * of its linker, and of clang.  A crash of the compiler looks the same, and is tried
- * again in vain.
+ * Was a program that it runs killed, or short of memory or of room on the disk?  These are the words of gcc, of its
+ * linker, and of clang.  A linker that maps its output gets a bus error on a full disk.  A crash of the compiler looks
+ * the same, and is tried again in vain.
  */
 static bool
 says_interrupted(const char *log)
 {
-	return strstr(log, "signal terminated program") != NULL ||
-		strstr(log, "terminated with signal") != NULL ||
-		strstr(log, "unable to execute command") != NULL ||
-		strstr(log, "out of memory") != NULL || strstr(log, "memory exhausted") != NULL ||
-		strstr(log, "Cannot allocate memory") != NULL;
+	static const char *const words[] = {
+		"signal terminated program", "terminated with signal", "unable to execute command", "out of memory",
+		"memory exhausted", "Cannot allocate memory", "No space left on device", "Disk quota exceeded", "Bus error",
+	};
+
+	for (int i = 0; i < LENGTH(words); i++)
+	{
+		if (strstr(log, words[i]) != NULL)
+			return true;
+	}
+	return false;
 }
 
-/*
- * Did it fail for want of room on the disk?  (A linker that maps its output gets
- * a bus error then.)
- */
-static bool
-says_full(const char *log)
-{
-	return strstr(log, "No space left on device") != NULL ||
-		strstr(log, "Disk quota exceeded") != NULL || strstr(log, "Bus error") != NULL;
-}
-
-/* Tell a kernel that cannot be compiled from a compiler that was disturbed, and from a full disk. */
+/* Tell a kernel that cannot be compiled from a compiler that was disturbed. */
 static GcCode
-report_failure(const HostCompiler *compiler, int status, int out, bool *full, GcError *err)
+report_failure(const HostCompiler *compiler, int status, int out, GcError *err)
 {
 	size_t		size;
 	char	   *log = read_file(out, MAX_LOG, &size);
@@ -241,8 +216,7 @@ report_failure(const HostCompiler *compiler, int status, int out, bool *full, Gc
 
 	if (log != NULL && log[0] != '\0')
 	{
-		*full = says_full(log);
-		code = *full || WIFSIGNALED(status) || says_interrupted(log) ? GC_COMPILE_INTERRUPTED : GC_COMPILE_FAILED;
+		code = WIFSIGNALED(status) || says_interrupted(log) ? GC_COMPILE_INTERRUPTED : GC_COMPILE_FAILED;
 		gc_fail(err, code, "%s", first_message(log));
 	}
 	else if (WIFSIGNALED(status))
@@ -257,7 +231,7 @@ report_failure(const HostCompiler *compiler, int status, int out, bool *full, Gc
 
 /* Read the compiler's output, in memory that the caller frees. */
 static GcCode
-read_image(const char *path, GcImage *image, bool *full, GcError *err)
+read_image(const char *path, GcImage *image, GcError *err)
 {
 	int			fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
@@ -268,14 +242,12 @@ read_image(const char *path, GcImage *image, bool *full, GcError *err)
 		return GC_OK;
 	free(image->bytes);
 	image->bytes = NULL;
-	*full = true;
 	return gc_fail(err, GC_COMPILE_INTERRUPTED, "The compiler's output \"%s\" could not be read.", path);
 }
 
 /* Compile into `dir`, which is ours alone. */
 static GcCode
-compile_into(const HostCompiler *compiler, const char *dir, int in, int out, GcImage *image,
-			 bool *full, GcError *err)
+compile_into(const HostCompiler *compiler, const char *dir, int in, int out, GcImage *image, GcError *err)
 {
 	const char *args[MAX_ARGS];
 	char		output[PATH_MAX + 16];
@@ -309,8 +281,8 @@ compile_into(const HostCompiler *compiler, const char *dir, int in, int out, GcI
 	if (code != GC_OK)
 		return code;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return report_failure(compiler, status, out, full, err);
-	return read_image(output, image, full, err);
+		return report_failure(compiler, status, out, err);
+	return read_image(output, image, err);
 }
 
 /* Remove the directory with whatever a compiler that was killed has left in it. */
@@ -330,43 +302,29 @@ remove_directory(const char *path)
 	rmdir(path);
 }
 
-/* One try under one of the directories for temporary files. */
-static GcCode
-compile_under(const HostCompiler *compiler, const char *base, const char *source,
-			  GcImage *image, bool *full, GcError *err)
+GcCode
+gc_host_compile(const HostCompiler *compiler, const char *source, GcImage *image, GcError *err)
 {
 	char		dir[PATH_MAX];
-	int			n = snprintf(dir, sizeof(dir), "%s/gpuconc-XXXXXX", base);
+	int			n = snprintf(dir, sizeof(dir), "%s/gpuconc-XXXXXX", compiler->tmpdir);
 	int			in;
 	int			out;
 	GcCode		code;
 
-	*full = n >= (int) sizeof(dir) || mkdtemp(dir) == NULL;
-	if (*full)
+	if (n >= (int) sizeof(dir) || mkdtemp(dir) == NULL)
 		return gc_fail(err, GC_COMPILE_INTERRUPTED,
-					   "A temporary directory in \"%s\" could not be created: %m.", base);
+					   "A temporary directory in \"%s\" could not be created: %m.", compiler->tmpdir);
 	in = text_file(source);
 	out = text_file("");
 	if (in < 0 || out < 0)
 		code = gc_fail(err, GC_HOST_MEMORY, "memfd_create could not make a file in memory: %m.");
 	else
-		code = compile_into(compiler, dir, in, out, image, full, err);
+		code = compile_into(compiler, dir, in, out, image, err);
 	if (in >= 0)
 		close(in);
 	if (out >= 0)
 		close(out);
 	remove_directory(dir);
-	return code;
-}
-
-GcCode
-gc_host_compile(const HostCompiler *compiler, const char *source, GcImage *image, GcError *err)
-{
-	GcCode		code = GC_COMPILE_FAILED;
-	bool		full = true;
-
-	for (int i = 0; i < compiler->ntmpdirs && full; i++)
-		code = compile_under(compiler, compiler->tmpdirs[i], source, image, &full, err);
 	return code;
 }
 
@@ -415,20 +373,6 @@ copy_environment(HostCompiler *compiler)
 			return false;
 	}
 	return (compiler->env[compiler->nenv++] = strdup("LC_ALL=C")) != NULL;
-}
-
-/* A folder for the compiler's files, if it is not among them yet. */
-static void
-add_tmpdir(HostCompiler *compiler, const char *dir)
-{
-	if (dir == NULL || dir[0] != '/' || strlen(dir) >= PATH_MAX)
-		return;
-	for (int i = 0; i < compiler->ntmpdirs; i++)
-	{
-		if (strcmp(compiler->tmpdirs[i], dir) == 0)
-			return;
-	}
-	strcpy(compiler->tmpdirs[compiler->ntmpdirs++], dir);
 }
 
 /* The program of this name on the PATH, into compiler->path. */
@@ -572,10 +516,7 @@ gc_host_compiler_find(HostCompiler *compiler, const char *temp_directory, char *
 		gc_host_compiler_free(compiler);
 		return gc_fail(err, GC_HOST_MEMORY, "Out of memory for the environment of the C compiler.");
 	}
-	add_tmpdir(compiler, temp_directory);
-	add_tmpdir(compiler, getenv("TMPDIR"));
-	add_tmpdir(compiler, "/tmp");
-	add_tmpdir(compiler, "/dev/shm");
+	snprintf(compiler->tmpdir, sizeof(compiler->tmpdir), "%s", temp_directory != NULL ? temp_directory : "/tmp");
 	for (int i = 0; i < LENGTH(names); i++)
 	{
 		if (find_on_path(compiler, names[i]) &&
@@ -599,8 +540,7 @@ gc_host_compiler_free(HostCompiler *compiler)
  * Loading a compiled kernel's shared object from memory
  *
  * dlopen wants a path.  A memfd has one, in /proc/self/fd.  It needs no room
- * on any disk and no directory where execution is allowed.  A temporary file
- * is used where memfds cannot be had or executed.
+ * on any disk and no directory where execution is allowed.
  *-------------------------------------------------------------------------
  */
 
@@ -627,53 +567,23 @@ unique_path(int fd, char *path, size_t size)
 	snprintf(path, size, "/proc/self/fd%s/%d", digits, fd);
 }
 
-/* Load a library from memory.  NULL: not possible here. */
-static void *
-open_memfd(const GcImage *image)
-{
-	int			fd = memfd_create("gpuconc kernel", MFD_CLOEXEC);
-	char		path[128];
-	void	   *handle = NULL;
-
-	if (fd < 0)
-		return NULL;
-	if (gc_write_all(fd, image->bytes, image->size))
-	{
-		unique_path(fd, path, sizeof(path));
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	close(fd);
-	return handle;
-}
-
-/* Load a library from a file that is deleted at once.  NULL: not possible here. */
-static void *
-open_file(const GcImage *image)
-{
-	char		path[] = "/tmp/gpuconc-XXXXXX";
-	int			fd = mkstemp(path);
-	void	   *handle = NULL;
-
-	if (fd < 0)
-		return NULL;
-	if (gc_write_all(fd, image->bytes, image->size))
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	unlink(path);
-	close(fd);
-	return handle;
-}
-
 GcCode
 gc_host_dlopen(const GcImage *image, void **handle, GcError *err)
 {
-	const char *why;
+	int			fd = memfd_create("gpuconc kernel", MFD_CLOEXEC);
+	char		path[128];
 
-	*handle = open_memfd(image);
-	if (*handle != NULL)
-		return GC_OK;
-	why = dlerror();
-	gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel could not be loaded: %s.",
-			why != NULL ? why : "it could not be written to memory");
-	*handle = open_file(image);
+	*handle = NULL;
+	if (fd < 0 || !gc_write_all(fd, image->bytes, image->size))
+		gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel could not be loaded: %m.");
+	else
+	{
+		unique_path(fd, path, sizeof(path));
+		*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (*handle == NULL)
+			gc_fail(err, GC_COMPILE_FAILED, "A compiled kernel could not be loaded: %s.", dlerror());
+	}
+	if (fd >= 0)
+		close(fd);
 	return *handle != NULL ? GC_OK : GC_COMPILE_FAILED;
 }

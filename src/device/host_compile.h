@@ -14,16 +14,13 @@
 
 #include <limits.h>
 
-#define HOST_TMPDIRS 4
-
 typedef struct HostCompiler
 {
 	char		path[PATH_MAX];
 	bool		native;			/* the compiler knows -march=native */
 	char	  **env;			/* its environment, without TMPDIR; NULL ends it */
 	int			nenv;
-	int			ntmpdirs;
-	char		tmpdirs[HOST_TMPDIRS][PATH_MAX];	/* where to try, in order */
+	char		tmpdir[PATH_MAX];	/* for its files */
 } HostCompiler;
 
 /*

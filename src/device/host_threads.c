@@ -38,7 +38,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "host_threads.h"
+#include "host_internal.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -366,7 +366,6 @@ run_units(HostThread *thread, HostOp *op)
 	return code;
 }
 
-/* Has the thread worked at one unit for long? */
 static bool
 in_long_unit(const HostThread *thread, u64 now)
 {

@@ -577,7 +577,6 @@ gc_kcache_let_go(GcCachedKernel *entry)
 	entry->cache->forgettable += --entry->keepers == 0;
 }
 
-/* May a compile thread look at the entry? */
 static bool
 is_being_compiled(const GcCachedKernel *entry)
 {

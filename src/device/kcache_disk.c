@@ -28,7 +28,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +39,9 @@
 #include "write_all.h"
 
 #define BIN_MAGIC		"gpuconc\n"
-#define BIN_VERSION		1
+#define BIN_VERSION		2
 #define MAX_FILE		((off_t) 1 << 30)
+#define SUFFIX			".bin"
 #define TMP_PREFIX		"tmp."
 #define NAME_SIZE		64
 #define MAX_WRITE_SECONDS	3600
@@ -57,7 +57,7 @@ typedef struct BinHeader
 	u64			checksum[2];
 } BinHeader;
 
-/* The header by which a file is known to be whole, and of this key. */
+/* The header by which a file is known to be whole, and of this key.  Behind it come the text and the image. */
 static void
 fill_header(BinHeader *header, const GcKernelKey *key, const char *source,
 			const void *image, size_t image_size)
@@ -73,11 +73,11 @@ fill_header(BinHeader *header, const GcKernelKey *key, const char *source,
 	header->checksum[1] = gc_hash64(image, image_size, 2);
 }
 
-/* A file's name: its key in hexadecimal, with a suffix by its contents. */
+/* A file's name: its key in hexadecimal. */
 static void
-file_name(char *name, const GcKernelKey *key, const char *suffix)
+file_name(char *name, const GcKernelKey *key)
 {
-	snprintf(name, NAME_SIZE, "%016llx%016llx.%s", key->word[0], key->word[1], suffix);
+	snprintf(name, NAME_SIZE, "%016llx%016llx" SUFFIX, key->word[0], key->word[1]);
 }
 
 /* ---------- trust ---------- */
@@ -122,30 +122,18 @@ open_listing(int dir)
 	return listing;
 }
 
-/*
- * Is it being written?  Its name begins with the process that does so; after a while, another one may have the number.
- */
-static bool
-has_writer(int dir, const char *name)
-{
-	const long	pid = strtol(name + strlen(TMP_PREFIX), NULL, 10);
-	struct stat st;
-
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && time(NULL) - st.st_mtime > MAX_WRITE_SECONDS)
-		return false;
-	return pid > 0 && pid != getpid() && (kill((pid_t) pid, 0) == 0 || errno == EPERM);
-}
-
-/* Remove files that a server that was killed has left half written, and no other process's. */
+/* Remove files that a server that was killed has left half written: those that nobody can be writing any more. */
 static void
 remove_leftovers(int dir)
 {
 	DIR		   *listing = open_listing(dir);
 	struct dirent *entry;
+	struct stat st;
 
 	while (listing != NULL && (entry = readdir(listing)) != NULL)
 	{
-		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0 && !has_writer(dir, entry->d_name))
+		if (strncmp(entry->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0 &&
+			fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && time(NULL) - st.st_mtime > MAX_WRITE_SECONDS)
 			unlinkat(dir, entry->d_name, 0);
 	}
 	if (listing != NULL)
@@ -199,18 +187,6 @@ gc_kdisk_close(GcKernelDisk *disk)
 
 /* ---------- reading ---------- */
 
-/* Make it the kernel used last. */
-static void
-touch(const GcKernelDisk *disk, const GcKernelKey *key)
-{
-	char		name[NAME_SIZE];
-
-	file_name(name, key, "src");
-	(void) utimensat(disk->dir, name, NULL, AT_SYMLINK_NOFOLLOW);
-	file_name(name, key, "bin");
-	(void) utimensat(disk->dir, name, NULL, AT_SYMLINK_NOFOLLOW);
-}
-
 /* The whole of a file that we trust, malloc'd; NULL if there is none. */
 static char *
 read_trusted(GcKernelDisk *disk, const char *name, size_t *size)
@@ -249,75 +225,36 @@ read_trusted(GcKernelDisk *disk, const char *name, size_t *size)
 	return bytes;
 }
 
-/* Does the file of texts beside the code have just this one?  Hashes may collide. */
-static bool
-same_source(GcKernelDisk *disk, const GcKernelKey *key, const char *source)
-{
-	char		name[NAME_SIZE];
-	size_t		size;
-	char	   *bytes;
-	bool		same;
-
-	file_name(name, key, "src");
-	bytes = read_trusted(disk, name, &size);
-	same = bytes != NULL && size == strlen(source) && memcmp(bytes, source, size) == 0;
-	free(bytes);
-	return same;
-}
-
 bool
 gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char *source, GcImage *image)
 {
+	const size_t head = sizeof(BinHeader) + strlen(source);
 	BinHeader	wanted;
 	char		name[NAME_SIZE];
 	size_t		size;
-	size_t		image_size;
 	char	   *bytes;
 
-	if (!atomic_load(&disk->usable) || !same_source(disk, key, source))
+	file_name(name, key);
+	if (!atomic_load(&disk->usable) || (bytes = read_trusted(disk, name, &size)) == NULL)
 		return false;
-	file_name(name, key, "bin");
-	bytes = read_trusted(disk, name, &size);
-	if (bytes == NULL)
-		return false;
-	image_size = size > sizeof(wanted) ? size - sizeof(wanted) : 0;
-	fill_header(&wanted, key, source, bytes + size - image_size, image_size);
-	if (image_size == 0 || memcmp(bytes, &wanted, sizeof(wanted)) != 0)
+	if (size > head)
+		fill_header(&wanted, key, source, bytes + head, size - head);
+	/* Hashes may collide, so the text counts, too. */
+	if (size <= head || memcmp(bytes, &wanted, sizeof(wanted)) != 0 ||
+		memcmp(bytes + sizeof(wanted), source, head - sizeof(wanted)) != 0)
 	{
 		free(bytes);
 		return false;
 	}
-	touch(disk, key);
-	memmove(bytes, bytes + sizeof(wanted), image_size);
+	/* It is the kernel used last. */
+	(void) utimensat(disk->dir, name, NULL, AT_SYMLINK_NOFOLLOW);
+	memmove(bytes, bytes + head, size - head);
 	image->bytes = bytes;
-	image->size = image_size;
+	image->size = size - head;
 	return true;
 }
 
 /* ---------- writing ---------- */
-
-/* Make a file, whole or not at all, from a head, which may be empty, and a body. */
-static bool
-write_file(const GcKernelDisk *disk, const char *name, const void *head, size_t head_size,
-		   const void *body, size_t body_size)
-{
-	char		tmp[NAME_SIZE + 32];
-	bool		good;
-	int			fd;
-
-	snprintf(tmp, sizeof(tmp), TMP_PREFIX "%d.%s", (int) getpid(), name);
-	unlinkat(disk->dir, tmp, 0);
-	fd = openat(disk->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				S_IRUSR | S_IWUSR);
-	if (fd < 0)
-		return false;
-	good = gc_write_all(fd, head, head_size) && gc_write_all(fd, body, body_size);
-	good = close(fd) == 0 && good;
-	good = good && renameat(disk->dir, tmp, disk->dir, name) == 0;
-	if (!good)
-		unlinkat(disk->dir, tmp, 0);
-	return good;
-}
 
 void
 gc_kdisk_store(GcKernelDisk *disk, const GcKernelKey *key, const char *source,
@@ -325,35 +262,52 @@ gc_kdisk_store(GcKernelDisk *disk, const GcKernelKey *key, const char *source,
 {
 	BinHeader	header;
 	char		name[NAME_SIZE];
+	char		tmp[NAME_SIZE + 32];
+	bool		good;
+	int			fd;
 
 	if (!atomic_load(&disk->usable))
 		return;
-	file_name(name, key, "src");
-	if (!write_file(disk, name, NULL, 0, source, strlen(source)))
+	file_name(name, key);
+	snprintf(tmp, sizeof(tmp), TMP_PREFIX "%d.%s", (int) getpid(), name);
+	unlinkat(disk->dir, tmp, 0);
+	fd = openat(disk->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				S_IRUSR | S_IWUSR);
+	if (fd < 0)
 		return;
-	file_name(name, key, "bin");
 	fill_header(&header, key, source, image->bytes, image->size);
-	if (write_file(disk, name, &header, sizeof(header), image->bytes, image->size))
-		atomic_fetch_add(&disk->bytes, strlen(source) + sizeof(header) + image->size);
+	good = gc_write_all(fd, &header, sizeof(header)) && gc_write_all(fd, source, strlen(source)) &&
+		gc_write_all(fd, image->bytes, image->size);
+	good = close(fd) == 0 && good;
+	if (good && renameat(disk->dir, tmp, disk->dir, name) == 0)
+		atomic_fetch_add(&disk->bytes, sizeof(header) + strlen(source) + image->size);
+	else
+		unlinkat(disk->dir, tmp, 0);
+}
+
+void
+gc_kdisk_forget(GcKernelDisk *disk, const GcKernelKey *key)
+{
+	char		name[NAME_SIZE];
+
+	/* Another server may have removed the file already, which is as good. */
+	file_name(name, key);
+	if (atomic_load(&disk->usable))
+		(void) unlinkat(disk->dir, name, 0);
 }
 
 /* ---------- trimming ---------- */
 
-/* In this order they are removed: an image without its text is of no use. */
-static const char *const suffixes[] = {"bin", "src"};
-
-/* A kernel's files: one, or both. */
-typedef struct Files
+typedef struct File
 {
 	GcKernelKey key;
-	unsigned	which;			/* bits: of these suffixes */
 	u64			bytes;
-	struct timespec used;		/* the later one's time */
-} Files;
+	struct timespec used;
+} File;
 
 typedef struct Listing
 {
-	Files	   *files;
+	File	   *files;
 	size_t		n;
 	size_t		room;
 	u64			bytes;
@@ -361,30 +315,24 @@ typedef struct Listing
 
 /* False: not the name of such a file. */
 static bool
-parse_name(const char *name, Files *files)
+parse_name(const char *name, GcKernelKey *key)
 {
 	char		again[NAME_SIZE];
 
-	files->which = 0;
-	if (sscanf(name, "%16llx%16llx", &files->key.word[0], &files->key.word[1]) != 2)
+	if (sscanf(name, "%16llx%16llx", &key->word[0], &key->word[1]) != 2)
 		return false;
-	for (int i = 0; i < 2; i++)
-	{
-		file_name(again, &files->key, suffixes[i]);
-		if (strcmp(again, name) == 0)
-			files->which = 1u << i;
-	}
-	return files->which != 0;
+	file_name(again, key);
+	return strcmp(again, name) == 0;
 }
 
 /* Add a file to the listing.  False: no memory. */
 static bool
-add_file(Listing *listing, const Files *file)
+add_file(Listing *listing, const File *file)
 {
 	if (listing->n == listing->room)
 	{
 		size_t		room = listing->room > 0 ? 2 * listing->room : 1024;
-		Files	   *files = realloc(listing->files, room * sizeof(Files));
+		File	   *files = realloc(listing->files, room * sizeof(File));
 
 		if (files == NULL)
 			return false;
@@ -406,10 +354,10 @@ list_files(const GcKernelDisk *disk, Listing *listing)
 
 	while (good && (entry = readdir(dir)) != NULL)
 	{
-		Files		file;
+		File		file;
 		struct stat st;
 
-		if (!parse_name(entry->d_name, &file) ||
+		if (!parse_name(entry->d_name, &file.key) ||
 			fstatat(disk->dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 			!S_ISREG(st.st_mode) || distrust(&st) != NULL)
 			continue;
@@ -422,77 +370,16 @@ list_files(const GcKernelDisk *disk, Listing *listing)
 	return good;
 }
 
-/* Order of two times: below 0, 0 or above 0. */
-static int
-compare_times(const struct timespec *a, const struct timespec *b)
-{
-	if (a->tv_sec != b->tv_sec)
-		return a->tv_sec < b->tv_sec ? -1 : 1;
-	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
-}
-
-/* Order for qsort(): files of one key side by side. */
-static int
-by_key(const void *a, const void *b)
-{
-	return memcmp(&((const Files *) a)->key, &((const Files *) b)->key, sizeof(GcKernelKey));
-}
-
 /* Order for qsort(): the least recently used first. */
 static int
 by_time(const void *a, const void *b)
 {
-	int			order = compare_times(&((const Files *) a)->used, &((const Files *) b)->used);
+	const struct timespec *x = &((const File *) a)->used;
+	const struct timespec *y = &((const File *) b)->used;
 
-	return order != 0 ? order : by_key(a, b);
-}
-
-/* Make one entry of the two files of each kernel. */
-static void
-join_files(Listing *listing)
-{
-	size_t		n = 0;
-
-	qsort(listing->files, listing->n, sizeof(Files), by_key);
-	for (size_t i = 0; i < listing->n; i++)
-	{
-		Files	   *last = n > 0 ? &listing->files[n - 1] : NULL;
-		const Files *next = &listing->files[i];
-
-		if (last == NULL || by_key(last, next) != 0)
-		{
-			listing->files[n++] = *next;
-			continue;
-		}
-		last->which |= next->which;
-		last->bytes += next->bytes;
-		if (compare_times(&last->used, &next->used) < 0)
-			last->used = next->used;
-	}
-	listing->n = n;
-}
-
-/* Another server may have removed the files already, which is as good. */
-static void
-remove_files(const GcKernelDisk *disk, const Files *files)
-{
-	char		name[NAME_SIZE];
-
-	for (int i = 0; i < 2; i++)
-	{
-		file_name(name, &files->key, suffixes[i]);
-		if (files->which & 1u << i)
-			(void) unlinkat(disk->dir, name, 0);
-	}
-}
-
-void
-gc_kdisk_forget(GcKernelDisk *disk, const GcKernelKey *key)
-{
-	const Files files = {.key = *key,.which = 3};
-
-	if (atomic_load(&disk->usable))
-		remove_files(disk, &files);
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec < y->tv_sec ? -1 : 1;
+	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
 bool
@@ -517,12 +404,11 @@ gc_kdisk_trim(GcKernelDisk *disk)
 	whole = list_files(disk, &listing);
 	if (whole && listing.bytes > limit)
 	{
-		join_files(&listing);
-		qsort(listing.files, listing.n, sizeof(Files), by_time);
+		qsort(listing.files, listing.n, sizeof(File), by_time);
 		/* An eighth more, so that not every kernel from now on lists the directory. */
 		for (i = 0; i < listing.n && listing.bytes > limit - limit / 8; i++)
 		{
-			remove_files(disk, &listing.files[i]);
+			gc_kdisk_forget(disk, &listing.files[i].key);
 			listing.bytes -= listing.files[i].bytes;
 		}
 	}

@@ -42,7 +42,7 @@ extern bool gc_kdisk_load(GcKernelDisk *disk, const GcKernelKey *key, const char
 extern void gc_kdisk_store(GcKernelDisk *disk, const GcKernelKey *key,
 						   const char *source, const GcImage *image);
 
-/* Remove a text's files, if there are any.  Failure is not reported. */
+/* Remove a text's file, if there is one.  Failure is not reported. */
 extern void gc_kdisk_forget(GcKernelDisk *disk, const GcKernelKey *key);
 
 /* Any thread: is there more than the limit allows? */

@@ -3,8 +3,6 @@
  * physical_memory.h
  *	  The memory that this machine, or the container, has.
  *
- * Any process and thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PHYSICAL_MEMORY_H

@@ -91,7 +91,6 @@ divide(PreciseSum a, double n)
 	return r;
 }
 
-/* The sum of products of differences to the means. */
 static double
 differences(PreciseSum products, PreciseSum x, PreciseSum y, double n)
 {

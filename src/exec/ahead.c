@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "ahead.h"
+#include "exec.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"

@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "append.h"
+#include "exec.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"
@@ -109,7 +109,6 @@ concatenate(GcInputState *in, int column, int stride, const int *columns, bool r
 	return GC_OK;
 }
 
-/* Choose the columns, and find them in the program. */
 static GcCode
 choose_columns(GcScanState *node, GcInputState *in, const GcPlanInput *pin, GcCombination *c, int *columns,
 			   uint32 *first_codes, int16 *attnos, GcError *err)

@@ -16,11 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "fetch.h"
-#include "gather.h"
 #include "lookup.h"
-#include "skip.h"
-#include "../columns/encode/interval.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/numeric.h"
 
@@ -460,7 +456,6 @@ first_room(const GcBinding *b, int n, uint64 rows, double bytes, double *expecte
 	return Min(Min((uint64) room, rows), ROWS_MAX);
 }
 
-/* Bytes of a row in a hash build, with its slots. */
 static double
 build_row_bytes(const GcProgram *p, const GcPBuild *build)
 {

@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cold.h"
+#include "exec.h"
 
 #include "miscadmin.h"
 #include "storage/latch.h"

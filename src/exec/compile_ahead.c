@@ -20,9 +20,8 @@
 #include "storage/lmgr.h"
 #include "utils/snapmgr.h"
 
-#include "ahead.h"
 #include "exec.h"
-#include "../columns/store/ddl.h"
+#include "../columns/store/store.h"
 #include "../plan/base/permitted.h"
 #include "../plan/expr/cold_plan.h"
 #include "../plan/finished_plan.h"

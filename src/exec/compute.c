@@ -20,11 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "ahead.h"
-#include "lookup_workers.h"
-#include "rank.h"
-#include "text_program.h"
-#include "zone.h"
 #include "../columns/encode/pgkinds.h"
 
 #define INTERRUPT_MASK	0x3ff

@@ -3,12 +3,15 @@
  * compute.h
  *	  Computing the entries of a lookup table, and the dictionaries that texts are codes of; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_COMPUTE_H
 #define GC_EXEC_COMPUTE_H
+
+#include "postgres.h"
+
+#include "storage/dsm.h"
+#include "storage/shm_toc.h"
 
 #include "exec.h"
 
@@ -49,5 +52,64 @@ typedef struct GcLookupWork
  * are left to the caller.
  */
 extern GcCode gc_compute_lookup(GcLookupWork *w, const GcSharedLookup *t, GcLookup **result);
+
+/* Fill an empty table with ranks.  t: a table that has ranked the first values, or NULL. */
+extern void gc_compute_rank(const GcLookupWork *w, const GcSharedLookup *t, GcLookup *l);
+
+/* The function by which a ranking compares values. */
+extern Oid	gc_rank_function(const GcPlanLut *lut);
+
+/*
+ * The hash by which a table's time zone is known in all sessions; an expression's is the session's.  False: not to be
+ * had.
+ */
+extern bool gc_zone_hash(const GcBinding *b, const GcPlanLut *lut, GcHash *hash);
+
+/*
+ * Fill a table of dates, from `first` on, with a part of what the zone does on them.
+ * GC_UNSUPPORTED: it does more on one.
+ */
+extern GcCode gc_compute_zone(const GcLookupWork *w, GcLookup *l);
+
+/* May workers compute entries of this table? */
+extern bool gc_may_use_workers(const GcLookupWork *w);
+
+/* The session's own part: compute entries [from, end), and take the result of entry i.  False: no more is wanted. */
+typedef struct GcEntries
+{
+	bool		(*compute) (void *arg, uint32 from, uint32 end);
+	bool		(*take) (void *arg, uint32 i, Datum value, bool isnull);
+	void	   *arg;
+	int			padded;			/* blank-padded length, in characters, of the texts; or 0 */
+} GcEntries;
+
+/*
+ * Have entries [from, end) computed by workers and this process, and taken in their order.  What a worker raises is
+ * raised here.  False: none could be launched, and this process has done all.
+ */
+extern bool gc_compute_by_workers(const GcLookupWork *w, uint32 from, uint32 end, const GcEntries *entries);
+
+/* Entry point of the workers. */
+extern PGDLLEXPORT void gc_lookup_worker_main(dsm_segment *seg, shm_toc *toc);
+
+/* A text program; see cuda/gc_text.h. */
+typedef struct GcTextProgram
+{
+	uint32		nops;
+	bool		utf8;
+	uint32		bytes;			/* operations and constants */
+	uint8	   *data;			/* palloc'd, aligned for either */
+	int64		most;			/* no result that is a number is larger */
+	uint32		pattern;		/* length of what each value is searched for; 0: nothing */
+} GcTextProgram;
+
+/*
+ * Is table w an expression whose rules in this encoding and collation are known here, and which
+ * cannot raise an error?
+ */
+extern bool gc_text_compile(const GcLookupWork *w, GcTextProgram *program);
+
+/* Set entries from l->first on.  False: a result is too long, or there are too many. */
+extern bool gc_text_fill(const GcLookupWork *w, const GcTextProgram *program, GcLookup *l);
 
 #endif							/* GC_EXEC_COMPUTE_H */

@@ -257,4 +257,75 @@ extern void gc_limit_own_plan_ended(GcScanState *node);
 /* A CustomExecMethods' ExplainCustomScan. */
 extern void gc_explain(CustomScanState *css, List *ancestors, struct ExplainState *es);
 
+extern void gc_find_init_params(GcScanState *node);
+extern GcCode gc_compute_ahead(GcScanState *node, GcError *err);
+
+/* Run callback in a subtransaction of its own; false if it raised an error, which is then in err. */
+extern bool gc_guarded(void (*callback) (void *arg), void *arg, GcError *err);
+
+/* GC_OK, or the reason for the fallback. */
+extern GcCode gc_open_inputs(GcScanState *node, GcError *err);
+extern void gc_close_inputs(GcScanState *node);
+extern GcCode gc_load_inputs(GcScanState *node, GcError *err);
+extern GcCode gc_serve_inputs(GcBinding *b);
+
+/*
+ * Is PostgreSQL's own plan estimated to be sooner?  Where the planner guessed, own_ms and ms of the node's plan become
+ * what the values make of them.  False where nothing was guessed, or is known better.
+ */
+extern bool gc_own_plan_is_sooner(GcScanState *node);
+
+/* Mark the served chunks that cannot contribute to the pipeline reading them; wants the parameters' facts. */
+extern void gc_skip_chunks(GcBinding *b);
+
+/* Mark chunks that have no key of a build that rows must match, where its keys are known; wants the builds' hashes. */
+extern void gc_skip_by_builds(GcBinding *b);
+
+/* Rows of all that an input is read from, without those of skipped chunks. */
+extern uint64 gc_input_rows(const GcInputState *in);
+
+/*
+ * Put the tables of an append input together, once their pages are judged: its directory, what is
+ * served of it, and its dictionaries.
+ */
+extern GcCode gc_append_combine(GcScanState *node, int input, GcError *err);
+
+/* Bytes of its directory in a request; and write it there. */
+extern Size gc_append_size(const GcInputState *in);
+extern const GcDirectory *gc_append_write(const GcInputState *in, void *memory);
+
+/* The row ids that an input can have: of rows of its served chunks, and of its private chunk. */
+extern GcRowIds gc_row_ids(const GcInputState *in);
+
+/*
+ * Raw value of a column of the program in the row with an id (gc_tile.h, GC_ROW_ID); false if it is
+ * NULL.  The request's slot and guard are held.
+ */
+extern bool gc_fetch_value(const GcBinding *b, u16 column, int64 id, i128 *value);
+
+/*
+ * GC_LOADING if PostgreSQL's plan is to answer while columns are loaded in the background, which this
+ * starts; GC_CACHE_FULL if they do not fit.  The node's tables are open, and no guard is held.
+ */
+extern GcCode gc_look_if_cold(GcScanState *node, GcError *err);
+
+/*
+ * Reserve room for all that the node's tables lack, before the first of them is loaded (columns/store/reserve.h).
+ * GC_CACHE_FULL if there is none, unless offloading is forced.  gc_reserve_end() once the node has its columns, or
+ * gives up.  No guard is held.
+ */
+extern GcCode gc_reserve_inputs(GcScanState *node, GcError *err);
+
+/* Are columns missing?  The node's tables are open, and no guard is held. */
+extern bool gc_lacks_columns(GcScanState *node);
+
+/* Did a request fail for want of columns or kernels that the planner would find lacking, too? */
+extern bool gc_was_cold(GcCode code);
+
+/*
+ * Milliseconds to wait for kernels to be compiled or for a device that starts, before PostgreSQL's plan is to answer;
+ * -1: for ever.  waited: the session has waited for them before.
+ */
+extern double gc_compile_patience(const GcScanState *node, bool waited);
+
 #endif							/* GC_EXEC_H */

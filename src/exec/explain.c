@@ -18,7 +18,6 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "judge.h"
 #include "../compat.h"
 #include "../program/edge.h"
 #include "../settings.h"
@@ -150,7 +149,6 @@ clauses(Printer *printer, int tag)
 	return texts;
 }
 
-/* The texts with the separator between them. */
 static char *
 joined(List *texts, const char *separator)
 {

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fetch.h"
+#include "exec.h"
 
 /* Bits of a row's number in its chunk, in a row id: more where a chunk has more rows. */
 #define LEAST_ROW_BITS			20
@@ -41,7 +41,6 @@ gc_row_ids(const GcInputState *in)
 	return ids;
 }
 
-/* The value of a row of a cell. */
 static i128
 cell_value(const GcCol *col, bool is_float, uint32 row)
 {

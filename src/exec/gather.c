@@ -11,14 +11,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "gather.h"
+#include "exec.h"
 
 #include "access/table.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-
-#include "append.h"
-#include "cold.h"
 
 #include "../columns/encode/problem.h"
 #include "../columns/encode/spec.h"

@@ -15,7 +15,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "judge.h"
+
+#include "exec.h"
 
 #include "nodes/makefuncs.h"
 #include "nodes/pathnodes.h"
@@ -24,7 +25,6 @@
 #include "partitioning/partdesc.h"
 #include "utils/memutils.h"
 
-#include "ahead.h"
 #include "../compat.h"
 #include "../force.h"
 

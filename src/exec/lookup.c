@@ -33,9 +33,6 @@
 #include "utils/xml.h"
 
 #include "compute.h"
-#include "rank.h"
-#include "text_program.h"
-#include "zone.h"
 #include "../columns/encode/pgkinds.h"
 #include "../columns/store/store.h"
 
@@ -556,7 +553,6 @@ suffices(const GcLookupWork *w, const GcSharedLookup *t)
  *-------------------------------------------------------------------------
  */
 
-/* Write the entries of a computed table. */
 static void
 write_entries(GcSharedLookup *t, const GcLookup *l)
 {

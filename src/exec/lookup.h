@@ -3,8 +3,6 @@
  * lookup.h
  *	  Contents of lookup tables: which there are, and where they come from; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EXEC_LOOKUP_H

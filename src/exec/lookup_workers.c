@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "lookup_workers.h"
+#include "compute.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"
@@ -102,14 +102,12 @@ gc_may_use_workers(const GcLookupWork *w)
  *-------------------------------------------------------------------------
  */
 
-/* The Var of the expression. */
 static Var *
 only_var(Expr *expr)
 {
 	return linitial_node(Var, pull_var_clause((Node *) expr, 0));
 }
 
-/* A slot in which the Var is found. */
 static TupleTableSlot *
 slot_of(const Var *var)
 {
@@ -123,7 +121,6 @@ slot_of(const Var *var)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* The text of entry i. */
 static Datum
 text_of(const Task *t, uint32 i)
 {
@@ -134,7 +131,6 @@ text_of(const Task *t, uint32 i)
 	return gc_bytes_datum(t->kind, t->texts.bytes + start, len, Max(blanks, 0));
 }
 
-/* Write the result of an entry behind those of the block. */
 static void
 put_result(StringInfo block, Datum value, bool isnull, bool byval, int16 len)
 {
@@ -146,7 +142,6 @@ put_result(StringInfo block, Datum value, bool isnull, bool byval, int16 len)
 	block->len = to - block->data;
 }
 
-/* Compute a block's entries. */
 static void
 compute_block(const Task *t, uint32 from, ExprState *expr, ExprContext *econtext, int attno, StringInfo block)
 {

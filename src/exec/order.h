@@ -3,8 +3,6 @@
  * order.h
  *	  Columns by which the rows of a result, or of a window, are sorted; private to exec/.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_ORDER_H

@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "rank.h"
+#include "compute.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"

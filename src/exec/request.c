@@ -13,10 +13,8 @@
  */
 #include "exec.h"
 
-#include "append.h"
 #include "lookup.h"
-#include "skip.h"
-#include "text_program.h"
+#include "compute.h"
 #include "window.h"
 #include "../columns/serve/rows_key.h"
 #include "../columns/store/epoch.h"

@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 
 #include "decoder.h"
-#include "fetch.h"
 #include "lookup.h"
 #include "quotient.h"
 #include "../columns/encode/pgkinds.h"
@@ -148,7 +147,6 @@ raw_value(GcDecoder *d, uint64 n, const GcPlanOutput *out, bool *isnull)
 	return *isnull ? 0 : row_value(d, n, out->ref);
 }
 
-/* The accumulators of group n. */
 static const u64 *
 accumulators(const GcDecoder *d, uint64 n)
 {
@@ -203,7 +201,6 @@ numeric_output(GcDecoder *d, uint64 row, u16 ref, int16 *scale)
 	return gc_is_varying(e) ? GC_TAG_DIGITS(raw) : raw;
 }
 
-/* A quotient of two outputs of the row. */
 static Datum
 quotient_datum(GcDecoder *d, uint64 row, const GcPlanOutput *out, bool *isnull)
 {

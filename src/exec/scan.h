@@ -3,8 +3,6 @@
  * scan.h
  *	  The custom scan node.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SCAN_H

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "text_program.h"
+#include "compute.h"
 
 #include "catalog/pg_type.h"
 #include "common/int.h"

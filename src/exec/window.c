@@ -22,7 +22,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "ahead.h"
 #include "order.h"
 #include "../columns/encode/pgkinds.h"
 
@@ -181,7 +180,6 @@ evaluate(GcWindowing *w)
  *-------------------------------------------------------------------------
  */
 
-/* The words of a column's values. */
 static void
 fill_words(GcOrderColumn *column, GcKind kind, uint64 count)
 {

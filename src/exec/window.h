@@ -3,8 +3,6 @@
  * window.h
  *	  Window functions over the rows that the device returned.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_WINDOW_H

@@ -465,7 +465,6 @@ fill_sums(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 	return run_up(w, s->sum);
 }
 
-/* Running counts of the values that count. */
 static void
 fill_counts(GcWindowing *w, const GcPlanWindowFn *fn, Sums *s)
 {

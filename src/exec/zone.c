@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "zone.h"
+#include "compute.h"
 
 #include "common/cryptohash.h"
 #include "common/sha2.h"

@@ -79,7 +79,6 @@ open_table(const GcProgram *p, int input, Oid relid, const int16 *attnums)
 	return table;
 }
 
-/* The tables of a node, opened. */
 static List *
 open_tables(const GcPlan *plan)
 {

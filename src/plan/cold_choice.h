@@ -3,8 +3,6 @@
  * cold_choice.h
  *	  Whether a plan is to wait for its nodes' columns and kernels; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_COLD_CHOICE_H

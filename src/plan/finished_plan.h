@@ -3,8 +3,6 @@
  * finished_plan.h
  *	  What of a finished plan is offloaded; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_FINISHED_PLAN_H

@@ -33,7 +33,7 @@
 #include "cached_plans.h"
 #include "base/permitted.h"
 #include "base/planning.h"
-#include "cost/execution_time.h"
+#include "cost/costs.h"
 #include "cost/paths.h"
 #include "rewrite/rewrite.h"
 #include "plan_memory.h"

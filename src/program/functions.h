@@ -6,8 +6,6 @@
  * To add one: an entry in GcFunction, its line in functions.c, and the function itself in
  * cuda/, with the semantics of PostgreSQL's.  plan/base/builtins.c says which SQL function needs it.
  *
- * Pure C; runs in backends and on the worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_FUNCTIONS_H

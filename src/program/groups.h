@@ -3,8 +3,6 @@
  * groups.h
  *	  Groups of an earlier pipeline as the input of another one: keys and accumulators as columns; private to program/.
  *
- * Pure C; runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_GROUPS_H

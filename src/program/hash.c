@@ -53,7 +53,6 @@ gc_hash_mix(GcHash *hash, const void *bytes, size_t size)
 	hash->h[1] = x.h[1] + hash->h[0];
 }
 
-/* The sum of words' hashes. */
 static GcHash
 sum_of(const char *words, size_t n)
 {

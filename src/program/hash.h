@@ -3,8 +3,6 @@
  * hash.h
  *	  Hashes of programs, kernel texts and all else that is looked up by its bytes.
  *
- * Pure C; runs anywhere.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PROGRAM_HASH_H

@@ -8,8 +8,6 @@
  * columns/encode/pgkinds.c.  A kind with a form of its own needs a case in each switch over
  * GcForm, too.
  *
- * Pure C; runs everywhere.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_KINDS_H
@@ -38,7 +36,7 @@ typedef enum GcKind
 	GC_UUID,					/* code into a dictionary of 16 bytes each */
 	GC_ENUM,					/* code into a dictionary of the labels' OIDs */
 	GC_DOCUMENT,				/* code into a dictionary: jsonb, json, arrays, ranges and the like */
-	GC_INTERVAL,				/* microseconds (columns/encode/interval.h) */
+	GC_INTERVAL,				/* microseconds (columns/encode/interval.c) */
 	GC_BYTES,					/* code into a dictionary: bytea, inet, cidr */
 	GC_NAME,					/* code into a dictionary */
 	GC_MONEY,					/* of the smallest unit, as Cash */
@@ -47,7 +45,7 @@ typedef enum GcKind
 	GC_MACADDR8,
 	GC_LSN,
 	GC_AGE,						/* interval of age(): microseconds, of months that have 31 days
-								 * (columns/encode/interval.h) */
+								 * (columns/encode/interval.c) */
 	GC_NKINDS
 } GcKind;
 

@@ -648,7 +648,6 @@ can_read_step(Reader *r, const GcPStep *step)
 	return true;
 }
 
-/* Does a sink read nothing else? */
 static bool
 can_read_sink(Reader *r, const GcPPipeline *pl)
 {
@@ -752,7 +751,6 @@ is_read(const GcPPipeline *pl)
 	return pl->rest_of == 0 && (pl->sink == GC_SINK_AGGREGATE || pl->sink == GC_SINK_ROWS);
 }
 
-/* Inputs, and the columns of each. */
 static GcCode
 check_inputs(const GcProgram *p, GcError *err)
 {

@@ -3,8 +3,6 @@
  * range.h
  *	  Ranges of values, and their arithmetic.
  *
- * Pure C; runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RANGE_H

@@ -8,8 +8,6 @@
  * occur (GcExpr.min_scale to scale), and kernels compute a row's (codegen/expr/expr.c).  The scale of a quotient
  * depends on its value, too: cuda/gc_numeric.h has that rule.  An expression without a rule has a scale of its own.
  *
- * Pure C, for all processes.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SCALES_H

@@ -3,8 +3,6 @@
  * typer.h
  *	  The common part of the files that type a program; private to program/.
  *
- * Pure C; runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_TYPER_H

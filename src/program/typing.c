@@ -243,7 +243,6 @@ type_comparison(GcTyper *t, GcExpr *e)
 	}
 }
 
-/* The range and register of arithmetic, by its operator. */
 static GcCode
 type_arithmetic(GcTyper *t, GcExpr *e, GcRange *r)
 {

@@ -3,8 +3,6 @@
  * typing.h
  *	  From a logical program and facts of its values to a bound one.
  *
- * Pure C; runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_TYPING_H

@@ -7,8 +7,6 @@
  * that gives up keeps the former.  They begin in the order in which they are asked for, so its kernels are probably
  * there once as many have ended.  Nobody tells it, and it need not ask the worker meanwhile.
  *
- * Runs in backends, apart from the worker's functions.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_COMPILING_H

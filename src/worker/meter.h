@@ -3,8 +3,6 @@
  * meter.h
  *	  Times of the device and of the worker's thread, learned over many launches.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_METER_H

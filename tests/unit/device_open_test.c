@@ -97,37 +97,32 @@ count_names(const char *path)
 	return count;
 }
 
-/* Where $TMPDIR is missing or full, the compiler works elsewhere. */
+/* The compiler leaves no files, and is interrupted where they have no room. */
 static void
-test_tmpdir(void)
+test_temporary_files(void)
 {
 	char		path[] = "/tmp/device_test-XXXXXX";
-	Loaded		loaded;
+	GcDeviceOptions options = {.host_threads = 1,.memory_limit = 64 * MEGABYTE,.temp_directory = "/nonexistent"};
+	GcImage		image = {NULL, 0};
+	GcError		err;
+	char	   *text = kernel_text(kernel_count);
 
-	setenv("TMPDIR", "/nonexistent", 1);
-	open_device();
-	ok(true, "a TMPDIR that does not exist is no obstacle");
-	ops->close(dev);
-
-	setenv("TMPDIR", mkdtemp(path), 1);
-	open_device();
-	loaded = load(kernel_count);
-	is(count_names(path), 2, "compiling leaves nothing in TMPDIR");
-	unload(&loaded);
-	ops->close(dev);
-
+	is(ops->open(&dev, &options, &err), GC_NO_COMPILER, "without a folder for temporary files, no device host");
+	options.temp_directory = mkdtemp(path);
+	is(ops->open(&dev, &options, &err), GC_OK, "with one");
+	is(count_names(path), 2, "compiling leaves nothing in it");
 	if (geteuid() == 0 && mount("none", path, "tmpfs", 0, "size=8k,mode=0700") == 0)
 	{
-		open_device();
-		loaded = load(kernel_count);
-		is(count_names(path), 2, "a TMPDIR without room is no obstacle");
-		unload(&loaded);
-		ops->close(dev);
+		is(ops->compile(dev, text, GC_COMPILE_FULL, &image, &err), GC_COMPILE_INTERRUPTED, "no room in it");
+		is(count_names(path), 2, "leaves nothing, either");
 		umount(path);
 	}
 	else
 		tap_skip("no tmpfs can be mounted to be filled");
-	unsetenv("TMPDIR");
+	is(ops->compile(dev, text, GC_COMPILE_FULL, &image, &err), GC_OK, "there is room again");
+	free(image.bytes);
+	free(text);
+	ops->close(dev);
 	rmdir(path);
 }
 
@@ -240,7 +235,7 @@ main(int argc, char **argv)
 	test_bad_options();
 	if (on_host)
 	{
-		test_tmpdir();
+		test_temporary_files();
 		test_close_busy();
 		test_pretending();
 	}

@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "group_scan.h"
+#include "values.h"
 
 #include "analysis.h"
 #include "emit.h"

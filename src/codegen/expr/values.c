@@ -17,7 +17,6 @@
 #include "emit.h"
 #include "expr.h"
 #include "fusion.h"
-#include "group_scan.h"
 
 #include <stdio.h>
 

@@ -62,4 +62,13 @@ extern bool cg_is_direct(const Cg *cg, const GcPStep *step);
 /* Lowest bit of a payload's code in the entries of its build. */
 extern int	cg_payload_shift(const GcProgram *p, u16 payload);
 
+/* Declare vK, and vnK if it may be NULL: the value of column `column` (local number k) for this group. */
+extern void cg_group_column(Cg *cg, u16 column, int k);
+
+/* Declare, at the kernel's scope, where the groups are. */
+extern void cg_declare_groups(Cg *cg);
+
+/* Emit the loop over groups around the kernel's body. */
+extern void cg_emit_group_scan(Cg *cg, Text *t);
+
 #endif							/* GC_CODEGEN_VALUES_H */

@@ -107,7 +107,6 @@ generate_member(const GcFusedMember *from, int number, Fusion *f, Member *m, GcE
  *-------------------------------------------------------------------------
  */
 
-/* Descriptions of the columns. */
 static void
 emit_columns(Fusion *f, const int *word, Text *t)
 {

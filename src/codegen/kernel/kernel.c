@@ -13,8 +13,8 @@
 #include "../codegen.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
-#include "../expr/group_scan.h"
-#include "../sink/packets.h"
+#include "../expr/values.h"
+#include "../sink/sinks.h"
 #include "../sink/sink.h"
 #include "../step/pairs.h"
 #include "pipeline.h"
@@ -106,7 +106,6 @@ define_lane_rows(Text *t, int rows)
 	text_addf(t, "#undef GC_LANE_ROWS\n#define GC_LANE_ROWS GC_GATHERED_TOGETHER(%d)\n", rows);
 }
 
-/* The text before the loops of a producer. */
 static void
 begin_producer(const Cg *cg, Text *t)
 {

@@ -22,11 +22,9 @@
 #include "pipeline.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
-#include "../expr/group_scan.h"
 #include "../expr/values.h"
-#include "../sink/packets.h"
+#include "../sink/sinks.h"
 #include "../sink/sink.h"
-#include "../step/batched_lookup.h"
 #include "../step/packed.h"
 #include "../step/pairs.h"
 #include "../step/probe.h"
@@ -35,7 +33,7 @@
 
 #include <string.h>
 
-#include "../sink/cells.h"
+#include "../sink/aggregates.h"
 
 /*-------------------------------------------------------------------------
  * The rest of a full or right join: the build's rows that nothing matched

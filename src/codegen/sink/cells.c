@@ -10,10 +10,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cells.h"
+
+#include "aggregates.h"
 
 #include "../expr/analysis.h"
-#include "aggregates.h"
 
 #include <stdio.h>
 

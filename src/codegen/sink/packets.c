@@ -7,10 +7,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "packets.h"
+#include "sinks.h"
+
 #include "../expr/emit.h"
 #include "../step/steps.h"
-#include "sinks.h"
 
 #include <stdio.h>
 
@@ -35,7 +35,6 @@ cg_edge_constants(const Cg *cg, Text *t)
 			  w + GC_EDGE_WORD_NSLOTS, cg_packet_bytes(cg->p, cg->passed));
 }
 
-/* The type in which a match in that build stands in a packet. */
 static const char *
 match_type(const Cg *cg, u16 build)
 {

@@ -17,7 +17,6 @@
 #include "../expr/operand.h"
 #include "../expr/values.h"
 #include "aggregates.h"
-#include "cells.h"
 #include "sinks.h"
 
 /* Does a block have a table of all groups? */

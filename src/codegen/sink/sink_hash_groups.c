@@ -18,7 +18,6 @@
 #include "../expr/values.h"
 #include "../step/split.h"
 #include "aggregates.h"
-#include "cells.h"
 #include "sinks.h"
 
 /* Declare the hash table's slots and keys. */

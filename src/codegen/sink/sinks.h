@@ -39,4 +39,13 @@ extern const Sink sink_hash_groups;
 extern const Sink sink_select;
 extern const Sink sink_packets;
 
+/* Add the argument words of the edge. */
+extern void cg_edge_words(Cg *cg);
+
+/* Constants of the edge, at kernel scope. */
+extern void cg_edge_constants(const Cg *cg, Text *t);
+
+/* Behind an edge, for the current row: declare xN of each build whose match its packet has. */
+extern void cg_declare_matches(Cg *cg);
+
 #endif							/* GC_SINKS_H */

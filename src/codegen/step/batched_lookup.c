@@ -26,7 +26,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "batched_lookup.h"
+#include "probe.h"
 #include "../expr/analysis.h"
 #include "../expr/emit.h"
 #include "../expr/values.h"
@@ -102,7 +102,6 @@ look_up_payload(Cg *cg, u16 payload)
 	cg->gathered += pay->width > 4 ? pay->width / 4 : 1;
 }
 
-/* Is it one of these steps? */
 static bool
 is_among(const GcPStep *step, const GcPStep **steps, int n)
 {

@@ -185,7 +185,6 @@ cg_divide_own(const GcProgram *p, const GcPPipeline *pl, StepLists *lists, bool 
 		cg_divide_steps(p, pl, NULL, lists);
 }
 
-/* The number of a step in its pipeline. */
 static int
 step_number(const GcProgram *p, const GcPPipeline *pl, const GcPStep *step)
 {

@@ -280,7 +280,6 @@ fixed_code(GcStaged *col, Datum datum, int32 *result)
 	return put_code(col, gc_dict_intern(col->dict, b.bytes, b.len), result);
 }
 
-/* A staged number. */
 static inline i128
 staged(const GcStaged *col, uint32 row)
 {
@@ -604,7 +603,6 @@ add_cell_scales(GcEncoder *encoder, GcStaged *col, uint32 at, uint32 n, const Gc
 		set_problem(col, GC_COL_NUMERIC_SCALE);
 }
 
-/* Stage n rows of a chunk's column, decoded, with their NULLs. */
 static void
 add_cell(GcEncoder *encoder, GcStaged *col, uint32 n, const GcChunkColumn *cell, uint32 first)
 {
@@ -700,7 +698,6 @@ gc_encoder_value(const GcEncoder *encoder, int i, uint32 row, i128 *value)
  *-------------------------------------------------------------------------
  */
 
-/* The column has NULLs. */
 static inline bool
 row_is_null(const GcStaged *col, uint32 row)
 {
@@ -823,7 +820,6 @@ drop_tags(GcEncoder *encoder, GcStaged *col, uint32 nrows)
 	col->tagged = false;
 }
 
-/* The encoding that a cell has. */
 static void
 take_encoding(const GcChunkColumn *cell, GcEncodedColumn *out)
 {

@@ -1,11 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * interval.c
- *	  Intervals as 64-bit integers: microseconds.  See interval.h.
+ *	  Intervals as 64-bit integers: microseconds.
+ *
+ * PostgreSQL keeps months, days and a time apart, and compares their total: a month is 30 days, a day 24 hours.  So
+ * equal intervals can differ.  Intervals that have a form here do not.  They have no months, less than a day of time,
+ * and days and time of one sign, as the difference of two timestamps.
+ *
+ * Runs in backends and loaders.
  *
  *-------------------------------------------------------------------------
  */
-#include "interval.h"
+#include "pgkinds.h"
 
 #include "common/int.h"
 

@@ -21,7 +21,6 @@
 #include "utils/uuid.h"
 
 #include "../store/numeric.h"
-#include "interval.h"
 #include "pgkinds.h"
 
 /*-------------------------------------------------------------------------

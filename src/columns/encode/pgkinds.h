@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "datatype/timestamp.h"
 #include "utils/lsyscache.h"
 
 #include "../../program/kinds.h"
@@ -34,7 +35,7 @@ extern bool gc_collation_deterministic(Oid collation);
 /*
  * Raw form of a non-NULL value: integers, dates, times, timestamps sign-extended; oid, "char" zero-extended; bool 0/1.
  * Floats are their bits (float4 in the low half), numerics times 10^dscale.  Not for codes.  False if the value
- * has none.  (A numeric is NaN, infinite or beyond 64 bits, an interval not as interval.h says, a timetz of a
+ * has none.  (A numeric is NaN, infinite or beyond 64 bits, an interval not as interval.c says, a timetz of a
  * zone of more than 18 hours.)
  */
 extern bool gc_datum_to_raw(GcKind kind, Datum value, int64 *raw, int16 *dscale);
@@ -55,5 +56,20 @@ extern void gc_datum_bytes(GcKind kind, Datum value, GcValueBytes *b);
 
 /* The opposite, in CurrentMemoryContext; a text with so many blanks behind it. */
 extern Datum gc_bytes_datum(GcKind kind, const char *bytes, uint32 len, uint32 blanks);
+
+/* A month of an age. */
+#define GC_AGE_MONTH	(31 * USECS_PER_DAY)
+
+/* False: it has not this form. */
+extern bool gc_interval_to_int64(const Interval *interval, int64 *us);
+
+/* The interval's value in comparisons, whatever its form; false: beyond 64 bits. */
+extern bool gc_interval_compared(const Interval *interval, int64 *us);
+
+/* In CurrentMemoryContext. */
+extern Interval *gc_int64_to_interval(int64 us);
+
+/* A result of age(): it has at most 30 days beside its months, and all of its parts have one sign. */
+extern Interval *gc_age_to_interval(int64 age);
 
 #endif							/* GC_PGKINDS_H */

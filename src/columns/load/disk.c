@@ -358,7 +358,6 @@ is_believed(const GcDiskHead *head, const GcRelKey *key, uint32 chunkno, const G
 		head->chunkno == chunkno && (head->nvalues > 0) == is_part && head->chunk_pages == (uint32) gc_chunk_pages;
 }
 
-/* The path of the file that has this head. */
 static void
 name_file(char *path, const GcDiskHead *head)
 {
@@ -638,7 +637,6 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
 	}
 	else if (!has_rows_of(first, reading, data->base->chunks[reading->chunkno]))
 		return false;
-	reading->problem_page = palloc0(Max(set->ncols, 1) * sizeof(uint32));
 	gc_encoder_take_cells(encoder, first->head->desc.nrows, cells);
 	return true;
 }

@@ -116,7 +116,6 @@ leave_at_exit(int code, Datum arg)
 	gc_job_leave();
 }
 
-/* Free a job's data, and the results that were not published. */
 static void
 free_data(GcJobData *data)
 {
@@ -323,7 +322,7 @@ make_data(const GcLoadPlan *plan)
 		data->cols[c].base_col = plan->base_cols[c];
 		data->cols[c].state = plan->states[c];
 		pg_atomic_init_u32(&data->cols[c].problem, plan->problems[c]);
-		data->cols[c].evidence = plan->evidence[c];
+		data->cols[c].retry = plan->retries[c];
 		data->cols[c].again = plan->again[c];
 		data->cols[c].kept = plan->kept[c];
 	}
@@ -652,7 +651,6 @@ gc_job_let_go_in_hand(void)
 	}
 }
 
-/* Bytes in hand. */
 static Size
 in_hand_bytes(void)
 {

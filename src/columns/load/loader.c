@@ -87,7 +87,6 @@ typedef struct GcTask
 	bool		failed;
 } GcTask;
 
-/* Load the task's columns that the table still has. */
 static bool
 load_columns(Relation rel, const GcTask *task)
 {

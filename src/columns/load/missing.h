@@ -3,8 +3,6 @@
  * missing.h
  *	  How long it takes to load columns that are not in the cache, and whether they fit beside those in use.
  *
- * Runs in backends, in the planner and at execution, and in loader workers.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_MISSING_H
@@ -86,5 +84,16 @@ extern void gc_missing_reserve_anyway(const GcMissing *missing);
 
 /* May a load begin in the background now?  GC_ROOM_FITS only. */
 #define gc_missing_fits(missing)	(gc_missing_room(missing, false) == GC_ROOM_FITS)
+
+typedef struct GcSeenColumn
+{
+	bool		any;			/* it is cached and has values, so that the range holds */
+	int64		min;			/* raw values; of texts, codes */
+	int64		max;
+	double		values;			/* texts: entries of the dictionary; by ANALYZE if it is not cached */
+} GcSeenColumn;
+
+/* Is a column cached, of a table that is locked by this statement?  It may change until execution.  Takes a guard. */
+extern bool gc_column_seen(Oid relid, int16 attnum, GcSeenColumn *seen);
 
 #endif							/* GC_MISSING_H */

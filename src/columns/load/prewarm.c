@@ -90,7 +90,6 @@ check_prewarm(Relation rel)
 				 errmsg("cannot cache \"%s\": %s", RelationGetRelationName(rel), reason)));
 }
 
-/* Pages of the table that are in the cache. */
 static int64
 cached_pages(Relation rel)
 {

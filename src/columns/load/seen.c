@@ -7,7 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "seen.h"
+
+#include "missing.h"
 
 #include "access/table.h"
 #include "storage/lockdefs.h"
@@ -18,7 +19,6 @@
 #include "../store/directory.h"
 #include "../store/epoch.h"
 #include "../store/store.h"
-#include "missing.h"
 
 /* The facts that the cache knows of a column.  False: it is not there. */
 static bool

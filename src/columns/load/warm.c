@@ -41,7 +41,6 @@ is_registered(const GcWarmTable *tables, int i)
 	return false;
 }
 
-/* A worker that runs this function. */
 static BackgroundWorker
 describe_worker(const char *function, const char *name)
 {

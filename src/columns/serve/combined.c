@@ -61,7 +61,6 @@ gc_combined_size(const GcCombination *c)
 		copied_cells(c) * MAXALIGN(sizeof(GcChunkColumn));
 }
 
-/* The span of values whose codes are moved. */
 static GcSpan
 moved_span(GcSpan span, uint32 first_code)
 {

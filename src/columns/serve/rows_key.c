@@ -11,7 +11,6 @@
 
 StaticAssertDecl(sizeof(GcHole) == sizeof(uint64), "a hole must be a word of a set");
 
-/* The hash of a chunk's holes. */
 static GcHash
 hash_holes(const GcServedChunk *chunk)
 {

@@ -433,7 +433,6 @@ serve_alone(GcProof *proof, Snapshot snapshot, GcServed *served)
  *-------------------------------------------------------------------------
  */
 
-/* Are the tuples still there that an amendment points to? */
 static bool
 has_tuples(const GcDirectory *dir, const GcAmendment *a)
 {

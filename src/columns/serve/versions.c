@@ -341,7 +341,6 @@ add_unseen(const GcSeer *seer, const GcChunk *chunk, uint32 chunkno, uint32 page
 	}
 }
 
-/* Can this page of a hot chunk be served? */
 static bool
 page_served(const GcSeer *seer, const GcDirectory *dir, const GcChunk *chunk, uint32 page, GcServed *served)
 {

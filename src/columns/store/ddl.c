@@ -23,7 +23,6 @@
 #include "utils/syscache.h"
 
 #include "columns.h"
-#include "ddl.h"
 #include "epoch.h"
 #include "store.h"
 

@@ -8,8 +8,6 @@
  * So a load that cannot fit is not begun, and one whose columns were brought in vain asks for more than the last one
  * did.
  *
- * Runs in any process that has a PGPROC.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_GHOSTS_H

@@ -122,4 +122,13 @@ extern void *gc_object_alloc(Size size, Size header, TimestampTz since);
 /* For an object that no one else has seen. */
 extern void gc_object_free(void *object);
 
+/* Forget the cached columns of databases, and of tables of this one, that are gone.  In a transaction. */
+extern void gc_forget_dropped(void);
+
+/* Forget dropped tables and databases once their transaction has committed. */
+extern void gc_columns_install_hooks(void);
+
+/* Has another extension such a hook? */
+extern bool gc_others_watch_objects(void);
+
 #endif							/* GC_STORE_H */

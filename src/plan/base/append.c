@@ -211,7 +211,6 @@ add_subquery(AppendWalk *w, const Step *s)
 	return planner_rt_fetch(below.relid, subroot)->inh ? add_children(w, &below) : add_table(w, &below);
 }
 
-/* Add the children of a relation. */
 static bool
 add_children(AppendWalk *w, const Step *parent)
 {

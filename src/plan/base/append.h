@@ -3,8 +3,6 @@
  * append.h
  *	  Partitioned tables, inheritance trees and UNION ALL of tables as leaves; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_APPEND_H

@@ -24,7 +24,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "attach.h"
+
+#include "leaf.h"
 
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -33,7 +34,6 @@
 
 #include "builder.h"
 #include "equalities.h"
-#include "leaf.h"
 
 /*-------------------------------------------------------------------------
  * Cores

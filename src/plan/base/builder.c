@@ -674,7 +674,6 @@ copy_arrays(GcTranslation *to, const GcTranslation *from)
 	COPY_ARRAY(kept_windows, from->nkept_windows, GC_MAX_WINDOWS_KEPT);
 }
 
-/* Copy the lists that a translation may append to. */
 static void
 copy_lists(GcTranslation *to, const GcTranslation *from)
 {

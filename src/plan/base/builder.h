@@ -3,8 +3,6 @@
  * builder.h
  *	  Growing a program piece by piece, and packing it with its GcPlan; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_BUILDER_H

@@ -6,8 +6,6 @@
  * Who decides by an Oid has a column of it here, and asks gc_builtin().  Of a function that is not in the table nothing
  * is known: all its columns are 0.
  *
- * Planner and executor, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_BUILTINS_H

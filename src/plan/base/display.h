@@ -3,8 +3,6 @@
  * display.h
  *	  Clauses that EXPLAIN prints; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_DISPLAY_H

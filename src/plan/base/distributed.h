@@ -3,8 +3,6 @@
  * distributed.h
  *	  Tables and functions that Citus has distributed, by its catalogs alone; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DISTRIBUTED_H

@@ -3,8 +3,6 @@
  * equalities.h
  *	  Expressions known to be equal, in classes; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EQUALITIES_H

@@ -27,7 +27,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "../../columns/store/ddl.h"
+#include "../../columns/store/store.h"
 #include "../../compat.h"
 
 /*-------------------------------------------------------------------------

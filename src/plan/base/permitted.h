@@ -3,8 +3,6 @@
  * permitted.h
  *	  Functions that the user must be permitted to call, as the device computes them.
  *
- * Runs in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PERMITTED_H

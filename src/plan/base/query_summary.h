@@ -3,8 +3,6 @@
  * query_summary.h
  *	  A summary of a query, by one walk over it before it is planned; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_QUERY_SUMMARY_H

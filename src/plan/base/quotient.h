@@ -3,8 +3,6 @@
  * quotient.h
  *	  Quotients of numerics, which have digits of their own in each row; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_QUOTIENT_H

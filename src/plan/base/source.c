@@ -58,7 +58,6 @@ static bool query_refused(Query *query, SourceContext *context);
  *-------------------------------------------------------------------------
  */
 
-/* Is the name in the list? */
 static bool
 is_one_of(const char *name, const char *const *names, int n)
 {

@@ -3,8 +3,6 @@
  * source.h
  *	  Plans below a node that must not be computed ahead of the request; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SOURCE_H

@@ -28,12 +28,11 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
-#include "execution_time.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../force.h"
 #include "../../queue/queue.h"
 #include "../../settings.h"
-#include "../../columns/load/seen.h"
+#include "../../columns/load/missing.h"
 
 /*-------------------------------------------------------------------------
  * Costs of a translation's lookup tables

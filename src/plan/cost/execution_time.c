@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "execution_time.h"
+#include "costs.h"
 
 #include <math.h>
 
@@ -504,7 +504,6 @@ sort_excess(const Path *path, const Path *child)
 	return cost - Min(cost, comparison * (rows + kept * log(rows / kept) * levels));
 }
 
-/* The time of a node with one child. */
 static Cost
 upper_time(PlannerInfo *root, Path *path, Path *child, Once *once)
 {

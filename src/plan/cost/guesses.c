@@ -31,7 +31,6 @@
 #include "utils/selfuncs.h"
 
 #include "node.h"
-#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../base/planning.h"
@@ -265,7 +264,6 @@ root_below(PlannerInfo *root, const Path *path)
 	return IsA(path, SubqueryScanPath) && path->parent->subroot ? path->parent->subroot : root;
 }
 
-/* Is it PostgreSQL's scan of a table? */
 static bool
 scans_table(const Path *path)
 {

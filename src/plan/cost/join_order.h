@@ -3,8 +3,6 @@
  * join_order.h
  *	  PostgreSQL's join orders, where a node of ours won by far; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_JOIN_ORDER_H

@@ -3,8 +3,6 @@
  * node.h
  *	  Paths of ours, the plan nodes that are made of them, and PostgreSQL's own paths in their place; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_NODE_H

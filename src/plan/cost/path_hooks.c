@@ -17,10 +17,10 @@
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
-#include "../group/agg.h"
+#include "../group/groups.h"
 #include "node.h"
 #include "join_order.h"
-#include "execution_time.h"
+#include "costs.h"
 #include "paths.h"
 #include "../../compat.h"
 #include "../../force.h"

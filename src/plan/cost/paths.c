@@ -21,13 +21,11 @@
 #include "utils/selfuncs.h"
 
 #include "../base/builder.h"
-#include "../group/agg.h"
 #include "../group/choice.h"
 #include "costs.h"
 #include "../expr/expr.h"
-#include "../group/few_values.h"
+#include "../group/groups.h"
 #include "node.h"
-#include "execution_time.h"
 #include "../../compat.h"
 #include "../../force.h"
 #include "../../queue/queue.h"
@@ -527,7 +525,6 @@ possible_groups(GcTranslation *tr, double estimate)
 	return groups;
 }
 
-/* The rows that grouping sets are over. */
 static double
 sets_rows(const GcTranslation *tr)
 {

@@ -3,8 +3,6 @@
  * paths.h
  *	  Offering custom paths; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PATHS_H

@@ -42,7 +42,7 @@
 #include "../../compat.h"
 #include "../../force.h"
 #include "../../settings.h"
-#include "execution_time.h"
+#include "costs.h"
 #include "node.h"
 
 /* Costs in operators: a comparison while rows are sorted, the columns of a row, a function, a numeric result. */

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cases.h"
+#include "expr.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
@@ -15,7 +15,6 @@
 
 #include "../base/builder.h"
 #include "lookup.h"
-#include "parameters.h"
 #include "../../columns/encode/pgkinds.h"
 
 /* A choice among values, whose arms are brought together one by one. */

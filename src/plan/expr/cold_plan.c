@@ -13,7 +13,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "users_code.h"
+#include "raises.h"
 #include "../base/plan.h"
 #include "../../columns/load/cold_plans.h"
 

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "comparisons.h"
+#include "expr.h"
 
 #include "access/stratnum.h"
 #include "access/transam.h"
@@ -22,11 +22,9 @@
 #include "utils/lsyscache.h"
 
 #include "../base/builder.h"
-#include "cases.h"
 #include "instants.h"
 #include "lookup.h"
-#include "operators.h"
-#include "parameters.h"
+#include "functions.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 
@@ -70,7 +68,6 @@ translate_span(GcTranslation *tr, GcLeaf *leaf, Expr *expr)
 	return b < 0 ? b : gc_build_expr(tr, what, GC_INTERVAL, a, b, -1, -1);
 }
 
-/* One side of a comparison. */
 static int
 translate_side(GcTranslation *tr, GcLeaf *leaf, Expr *side)
 {

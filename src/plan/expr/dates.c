@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "dates.h"
+#include "instants.h"
 
 #include "nodes/nodeFuncs.h"
 #include "parser/scansup.h"

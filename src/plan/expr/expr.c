@@ -29,19 +29,13 @@
 #include "utils/lsyscache.h"
 
 #include "../base/append.h"
-#include "../base/attach.h"
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "cases.h"
-#include "comparisons.h"
 #include "functions.h"
 #include "instants.h"
 #include "../base/leaf.h"
 #include "lookup.h"
 #include "origin.h"
-#include "operators.h"
-#include "pairs.h"
-#include "parameters.h"
 #include "../../columns/encode/pgkinds.h"
 
 static int	translate_any(GcTranslation *tr, GcLeaf *leaf, Expr *expr);

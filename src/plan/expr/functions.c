@@ -28,10 +28,9 @@
 
 #include "../base/builder.h"
 #include "../base/builtins.h"
-#include "dates.h"
 #include "instants.h"
 #include "origin.h"
-#include "../../columns/encode/interval.h"
+#include "../../columns/encode/pgkinds.h"
 #include "../../columns/store/numeric.h"
 #include "../../program/functions.h"
 

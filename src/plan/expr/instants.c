@@ -31,7 +31,7 @@
 #include "../base/builder.h"
 #include "../base/builtins.h"
 #include "origin.h"
-#include "../../columns/encode/interval.h"
+#include "../../columns/encode/pgkinds.h"
 #include "../../program/functions.h"
 
 /* A day has less than 2^53 microseconds when multiplied by it. */

@@ -3,8 +3,6 @@
  * instants.h
  *	  Differences of timestamps, intervals, ages, and time zones; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_INSTANTS_H
@@ -75,5 +73,32 @@ extern Expr *gc_comparable_instant(Expr *expr, Oid other);
 extern int	gc_build_local(GcTranslation *tr, int e, Expr *zone);
 extern int	gc_build_instant(GcTranslation *tr, int e, Expr *zone);
 extern int	gc_build_offset(GcTranslation *tr, int e, Expr *zone);
+
+/* Is an expression, of one Var of type timestamp or timestamptz, the same for all values of a day? */
+extern bool gc_depends_on_date(Expr *expr);
+
+/*
+ * A copy to ask for mutable functions, and for nothing else.  PostgreSQL calls functions stable that are less than that
+ * here.  Calls of to_char(timestamp, text) that no setting has an influence on are left out.  Where only
+ * the session's time zone has, an immutable function is in the place of the called one, and *zoned is set.
+ */
+extern Node *gc_without_stable(Expr *expr, bool *zoned);
+
+/*
+ * Has a time zone an influence on it that PostgreSQL does not tell?  That is the session's, or one that it names: a
+ * session has abbreviations of its own, and keeps what it has read of a zone.
+ */
+extern bool gc_sees_zone(Node *node, void *context);
+
+/* The field (DTK_...) that a text names, as timestamp_part_common() finds it; -1: none. */
+extern int	gc_field_named(const Const *name);
+
+/* The device's function for a field, where it is a whole number; and for truncation to it; -1: none. */
+extern int	gc_field_call(int field);
+extern int	gc_trunc_call(int field);
+
+/* Is it a field of the date alone, other than the epoch?  Does truncation to it leave a date? */
+extern bool gc_is_date_field(int field);
+extern bool gc_truncates_to_date(int field);
 
 #endif							/* GC_INSTANTS_H */

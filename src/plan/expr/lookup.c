@@ -28,13 +28,12 @@
 #include "utils/memutils.h"
 
 #include "../base/builder.h"
-#include "dates.h"
 #include "../base/query_summary.h"
 #include "instants.h"
 #include "origin.h"
 #include "../base/source.h"
-#include "text_calls.h"
-#include "users_code.h"
+#include "functions.h"
+#include "raises.h"
 #include "../../columns/encode/pgkinds.h"
 
 /* No query level has as many relations. */

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "operators.h"
+#include "functions.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"

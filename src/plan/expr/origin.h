@@ -3,15 +3,13 @@
  * origin.h
  *	  Which column an expression's values come from, and what is known of that column's values; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_ORIGIN_H
 #define GC_PLAN_ORIGIN_H
 
 #include "../base/translate.h"
-#include "../../columns/load/seen.h"
+#include "../../columns/load/missing.h"
 
 /* Is it known at execution what values the Var's translation can have? */
 extern bool gc_lookup_enumerable(const GcTranslation *tr, int arg);

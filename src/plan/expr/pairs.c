@@ -11,17 +11,17 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs.h"
+
+#include "lookup.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 
 #include "../base/builder.h"
-#include "lookup.h"
 #include "origin.h"
-#include "parameters.h"
-#include "text_calls.h"
+#include "expr.h"
+#include "functions.h"
 #include "../../columns/encode/pgkinds.h"
 
 /* Does a Var have texts, or with or_integers integers that can be spelled and read again? */

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "parameters.h"
+#include "expr.h"
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"

@@ -3,8 +3,6 @@
  * raises.h
  *	  Does anything in an expression raise an error?  Private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RAISES_H
@@ -36,5 +34,11 @@ extern bool gc_may_raise(Node *node, GcRaisesOf of, void *context);
  * there are no conditions.
  */
 extern bool gc_are_harmless(const GcBuiltin *b, const List *args);
+
+/*
+ * May evaluating an expression run a user's or an extension's code: a function, a domain's constraint, or what
+ * belongs to a type?  Leakproof functions, of which nothing shows but their results, count only with or_leakproof.
+ */
+extern bool gc_runs_users_code(Node *node, bool or_leakproof);
 
 #endif							/* GC_RAISES_H */

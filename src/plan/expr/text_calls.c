@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "text_calls.h"
+#include "functions.h"
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"

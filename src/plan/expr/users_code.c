@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "users_code.h"
+#include "raises.h"
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"

@@ -12,7 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "agg.h"
+
+#include "groups.h"
 
 #include "access/transam.h"
 #include "datatype/timestamp.h"
@@ -26,8 +27,6 @@
 #include "../expr/expr.h"
 #include "../expr/origin.h"
 #include "aggregates.h"
-#include "determined.h"
-#include "groups.h"
 #include "sets.h"
 
 /*
@@ -313,7 +312,6 @@ gc_aggregates_refused(PlannerInfo *root)
 		has_unknown_aggregate(root->parse->havingQual, NULL);
 }
 
-/* Any aggregate of an argument. */
 static bool
 add_over_argument(GcTranslation *tr, Aggref *agg, const GcSqlAggregate *sql, int arg)
 {

@@ -3,8 +3,6 @@
  * aggregates.h
  *	  SQL's aggregates: which can be computed, and of what; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_AGGREGATES_H

@@ -22,7 +22,6 @@
 
 #include "../base/builder.h"
 #include "groups.h"
-#include "near.h"
 #include "../../columns/encode/pgkinds.h"
 #include "../../compat.h"
 #include "../expr/expr.h"

@@ -4,14 +4,14 @@
  *	  Which groups or rows of a node are returned: HAVING, and the first few in an order;
  *	  private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_CHOICE_H
 #define GC_CHOICE_H
 
 #include "../base/translate.h"
+#include "../expr/raises.h"
+#include "groups.h"
 
 /* The conditions of HAVING in the order in which PostgreSQL tests them. */
 extern List *gc_order_having(PlannerInfo *root, List *having);
@@ -31,5 +31,23 @@ extern bool gc_choose_first(GcTranslation *tr, List *pathkeys, List *exprs, doub
 
 /* Have the device choose any `wanted` groups that pass HAVING.  False if it cannot. */
 extern bool gc_choose_any(GcTranslation *tr, double wanted);
+
+/* May a call itself raise an error, of whatever a node returns?  GC_RAISES_UNKNOWN: it is none, or not known. */
+extern GcRaises gc_call_raises(const Node *node);
+
+/* Is a class, which rows are sorted by, of that expression alone? */
+extern bool gc_is_sorted_by(const EquivalenceClass *ec, const Node *expr);
+
+/*
+ * May an expression of a pipeline's groups raise an error?  PostgreSQL computes it of all groups, and we of the chosen
+ * ones only.  order: what the device computes of each group, or NULL.
+ */
+extern bool gc_groups_may_raise(GcTranslation *tr, int pipeline, Node *node, EquivalenceClass *order);
+
+/*
+ * A condition that is true wherever a clause over the groups may be, and where it may raise an error.  GC_NO_EXPR, with
+ * a reason, if there is none.
+ */
+extern int	gc_groups_maybe(GcTranslation *tr, GcGroups *groups, Expr *clause);
 
 #endif							/* GC_CHOICE_H */

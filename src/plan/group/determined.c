@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "determined.h"
+#include "groups.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"

@@ -40,7 +40,6 @@
 #include "utils/selfuncs.h"
 
 #include "aggregates.h"
-#include "determined.h"
 #include "../base/builder.h"
 #include "../base/display.h"
 #include "../../columns/encode/pgkinds.h"

@@ -4,8 +4,6 @@
  *	  Aggregations of a query level, and what later pipelines read of their groups;
  *	  private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PLAN_GROUPS_H
@@ -142,5 +140,29 @@ extern GcGroups *gc_windowed_open(GcTranslation *tr);
  * them; they are of the level.
  */
 extern List *gc_run_conditions(PlannerInfo *root);
+
+/* Do the grouping columns, in every grouping set, have the primary key of this column's table among them? */
+extern bool gc_groups_determine(PlannerInfo *root, List *group_exprs, Node *node);
+
+/* The groups of a pipeline, by its keys; infinite if that is not known. */
+extern double gc_most_groups(const GcTranslation *tr, int pipeline);
+
+/* Has the query aggregates, or grouping, that are never offloaded? */
+extern bool gc_aggregates_refused(PlannerInfo *root);
+
+/*
+ * Have what the level's groups are made of, if that is not its rows.  It is finer groups, for grouping sets and for
+ * aggregates that take each value once.  With sets, their number is the level's first key.  False, with a reason, if
+ * that cannot be.
+ */
+extern bool gc_open_finer_groups(GcTranslation *tr, List *group_exprs);
+
+/* The sink of the main pipeline; false, with tr->reason, if it cannot be. */
+extern bool gc_translate_aggregate(GcTranslation *tr, PathTarget *target, List *having);
+extern bool gc_translate_distinct(GcTranslation *tr, PathTarget *target);
+extern bool gc_translate_rows(GcTranslation *tr, List *exprs);
+
+/* Translate the parts of expressions above windows: window functions, aggregates, grouping columns, columns. */
+extern bool gc_translate_parts(GcTranslation *tr, List *exprs);
 
 #endif							/* GC_PLAN_GROUPS_H */

@@ -21,7 +21,7 @@
 #include "optimizer/optimizer.h"
 
 #include "../base/builder.h"
-#include "determined.h"
+#include "groups.h"
 
 /* An output that may be fetched late. */
 typedef struct Carried

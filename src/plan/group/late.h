@@ -4,8 +4,6 @@
  *	  Columns that are only carried along: fetched by row id for the rows that are returned; private
  *	  to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_LATE_H

@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "near.h"
+#include "choice.h"
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
@@ -33,9 +33,8 @@
 #include "../base/builder.h"
 #include "../base/quotient.h"
 #include "../../columns/encode/pgkinds.h"
-#include "../expr/cases.h"
-#include "../expr/operators.h"
-#include "../expr/parameters.h"
+#include "../expr/expr.h"
+#include "../expr/functions.h"
 #include "../expr/raises.h"
 #include "../../program/functions.h"
 

@@ -27,58 +27,12 @@
 #include "groups.h"
 #include "../../compat.h"
 
-/* Constants have bits of their own among what a set leaves out, from here down. */
-#define FIRST_CONSTANT	30
-
-/*
- * The bit that a tleSortGroupRef stands for: the number of its key, or of its constant.  -1 with a reason if
- * it has none.
- */
+/* The number of the key that a tleSortGroupRef stands for; -1 with a reason if it has none. */
 static int
 key_of(GcTranslation *tr, Index ref)
 {
-	int			bit = FIRST_CONSTANT;
-	ListCell   *lc;
-
-	foreach(lc, tr->root->parse->groupClause)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
-		const bool	constant = !contain_var_clause(expr);
-
-		if (clause->tleSortGroupRef == ref)
-			return constant ? bit : gc_group_key(tr, expr);
-		bit -= constant;
-	}
-	return gc_refuse(tr, "a grouping set has an unknown expression");
-}
-
-/*
- * A constant that is an output must be NULL for some sets, which projection does not know (rewrite/rewrite_sets.c).
- * Keys have the other bits.
- */
-static const char *
-constants_refusal(PlannerInfo *root)
-{
-	int			n = 0;
-	ListCell   *lc;
-
-	foreach(lc, root->parse->groupClause)
-	{
-		TargetEntry *tle = get_sortgroupref_tle(lfirst_node(SortGroupClause, lc)->tleSortGroupRef,
-												root->processed_tlist);
-
-		if (contain_var_clause((Node *) tle->expr))
-			continue;
-		if (!IsA(tle->expr, Const))
-			return "a grouping set has an expression without columns";
-		if (!tle->resjunk)
-			return "a grouping set has a constant that is returned";
-		if (get_sortgroupref_clause_noerr(tle->ressortgroupref, root->parse->sortClause))
-			return "a grouping set has a constant that is sorted by";
-		n++;
-	}
-	return n > FIRST_CONSTANT - GC_MAX_KEYS ? "grouping sets have too many constants" : NULL;
+	return gc_group_key(tr, get_sortgroupclause_expr(get_sortgroupref_clause(ref, tr->root->parse->groupClause),
+													 tr->root->processed_tlist));
 }
 
 /* PostgreSQL sorts for what stands between the groups and ORDER BY, by its own keys. */
@@ -102,7 +56,10 @@ merges_keys_above(PlannerInfo *root)
 		gc_keys_are_merged(root, query->sortClause, root->processed_tlist);
 }
 
-/* An expression twice is two columns, one of which may be left out alone; one without Vars is no key. */
+/*
+ * An expression twice is two columns, one of which may be left out alone.  One without Vars is no key, and must be NULL
+ * for some sets, which projection does not know.
+ */
 const char *
 gc_sets_refusal(PlannerInfo *root)
 {
@@ -114,7 +71,9 @@ gc_sets_refusal(PlannerInfo *root)
 	exprs = get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist);
 	foreach(lc, exprs)
 	{
-		for (int i = 0; contain_var_clause(lfirst(lc)) && i < foreach_current_index(lc); i++)
+		if (!contain_var_clause(lfirst(lc)))
+			return "a grouping set has an expression without columns";
+		for (int i = 0; i < foreach_current_index(lc); i++)
 		{
 			if (equal(list_nth(exprs, i), lfirst(lc)))
 				return "grouping sets have an expression twice";
@@ -122,7 +81,7 @@ gc_sets_refusal(PlannerInfo *root)
 	}
 	if (merges_keys_above(root))
 		return "columns that are equal below grouping sets are sorted by above them, for a window or DISTINCT";
-	return constants_refusal(root);
+	return NULL;
 }
 
 /*
@@ -171,8 +130,6 @@ gc_sets_group(GcTranslation *tr)
 		Node	   *expr = get_sortgroupclause_expr(clause, tr->root->processed_tlist);
 		int			e;
 
-		if (!contain_var_clause(expr))
-			continue;
 		/* Over groups, it is a key of theirs. */
 		e = gc_translate_expr(tr, tr->streamed, (Expr *) (tr->groups ? expr : GC_BELOW_GROUPING(tr->root, expr)));
 		if (e < 0 || (e = kept_value(tr, e, clause->tleSortGroupRef)) < 0 || gc_group_key_expr(tr, e, expr) < 0)

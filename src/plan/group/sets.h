@@ -3,8 +3,6 @@
  * sets.h
  *	  Grouping sets: GROUPING SETS, ROLLUP, CUBE.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SETS_H

@@ -273,7 +273,6 @@ count_steps(const GcTranslation *tr)
 	return n;
 }
 
-/* Members of n lists together. */
 static int
 count_list_members(List **lists, int n)
 {

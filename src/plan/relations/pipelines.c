@@ -29,9 +29,8 @@
 #include "../base/quotient.h"
 #include "../expr/expr.h"
 #include "../expr/lookup.h"
-#include "../expr/operators.h"
-#include "../group/near.h"
-#include "steps.h"
+#include "../expr/functions.h"
+#include "../group/choice.h"
 
 #include "../../columns/encode/pgkinds.h"
 

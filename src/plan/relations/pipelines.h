@@ -3,8 +3,6 @@
  * pipelines.h
  *	  From the tree of leaves to the steps of pipelines; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PIPELINES_H
@@ -40,5 +38,25 @@ extern bool gc_is_false(const Query *query);
  * that cannot be.
  */
 extern bool gc_windows_stream(GcTranslation *tr, List *conditions);
+
+/* One step of a pipeline before it is translated: a probe, or filters on one set of columns. */
+typedef struct GcStepPlan
+{
+	List	   *filters;		/* RestrictInfo, on the same columns ... */
+	List	   *vars;			/* ... namely these; or: */
+	GcLeaf	   *probe;
+	double		share;			/* of the rows that pass */
+	double		bytes;			/* cost per row */
+} GcStepPlan;
+
+/*
+ * Share of rows that pass clauses, together, since two on one column are often a range;
+ * and of those that pass a leaf's filters.
+ */
+extern double gc_clauses_share(GcTranslation *tr, List *clauses);
+extern double gc_filters_share(GcTranslation *tr, GcLeaf *leaf);
+
+/* Filters and probes of one pipeline, as they are to be tested: GcStepPlan. */
+extern List *gc_order_steps(GcTranslation *tr, GcLeaf *leaf);
 
 #endif							/* GC_PIPELINES_H */

@@ -3,8 +3,6 @@
  * relinfo.h
  *	  Descriptions of join relations, built bottom-up while the planner works; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RELINFO_H

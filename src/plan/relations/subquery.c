@@ -62,8 +62,6 @@
 #include "../base/display.h"
 #include "../base/source.h"
 #include "../expr/expr.h"
-#include "../group/agg.h"
-#include "../group/few_values.h"
 #include "../group/groups.h"
 #include "../group/sets.h"
 #include "../base/quotient.h"
@@ -347,14 +345,12 @@ gc_windows_stream(GcTranslation *tr, List *conditions)
 	return true;
 }
 
-/* Is it a division of numerics? */
 static bool
 is_division(const GcExpr *e)
 {
 	return e->op == GC_OP_DIV && gc_is_quotient(e);
 }
 
-/* A column of the subquery, in the pipeline of its leaf. */
 static int
 subquery_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 {
@@ -807,7 +803,6 @@ choose_arm(GcTranslation *tr, const GcArm *arm, int e, int others)
 	return result;
 }
 
-/* A column of the union, in the pipeline of its leaf. */
 static int
 union_column(GcTranslation *tr, GcLeaf *leaf, Var *var)
 {

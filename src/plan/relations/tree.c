@@ -22,12 +22,11 @@
 #include "utils/lsyscache.h"
 
 #include "../base/append.h"
-#include "../base/attach.h"
 #include "../base/builder.h"
 #include "../base/equalities.h"
 #include "../base/leaf.h"
 #include "../expr/expr.h"
-#include "steps.h"
+#include "pipelines.h"
 
 #include "../../columns/encode/pgkinds.h"
 

@@ -3,8 +3,6 @@
  * tree.h
  *	  From the set of joined relations to a tree of leaves; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_TREE_H

@@ -12,7 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cannot_raise.h"
+
+#include "rewrite_tree.h"
 
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
@@ -30,7 +31,6 @@
 
 #include "../base/source.h"
 #include "../expr/raises.h"
-#include "unique_key.h"
 #include "../../columns/store/numeric.h"
 #include "../../compat.h"
 
@@ -432,7 +432,6 @@ clauses_may_raise(List *clauses, List *tlist)
 	return false;
 }
 
-/* May reading this entry of the range table raise an error? */
 static bool
 relation_may_raise(RangeTblEntry *rte, Context *context)
 {
@@ -521,7 +520,6 @@ gc_query_cannot_raise(Query *query, const GcQueryLevel *parent)
 	return !query_may_raise(query, parent, &queries);
 }
 
-/* May a condition of these relations be one of a join? */
 static bool
 is_of_join(Bitmapset *relations, const Query *query)
 {

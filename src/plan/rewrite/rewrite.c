@@ -32,7 +32,7 @@ level_may_gain(Query *query, bool within)
 {
 	ListCell   *lc;
 
-	if (gc_has_union(query, within) || gc_has_constant_sets(query) || gc_has_ordered_sets(query) ||
+	if (gc_has_union(query, within) || gc_has_ordered_sets(query) ||
 		gc_has_distinct_on(query))
 		return true;
 	foreach(lc, query->cteList)
@@ -139,7 +139,6 @@ rewrite_level(const GcQueryLevel *level, GcCteChoice *ctes, bool *changed)
 		return;
 	gc_inline_ctes(level, ctes, changed);
 	gc_turn_unions(level, changed);
-	gc_turn_constant_sets(query, changed);
 	if (query->hasSubLinks)
 		rewrite_sublinks(level, changed);
 	gc_turn_ordered_sets(query, changed);

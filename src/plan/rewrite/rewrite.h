@@ -3,8 +3,6 @@
  * rewrite.h
  *	  Queries rewritten before planning, so that more of them can be offloaded.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_REWRITE_H

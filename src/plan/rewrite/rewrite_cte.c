@@ -35,7 +35,7 @@
 #include "parser/parsetree.h"
 
 #include "../base/source.h"
-#include "cannot_raise.h"
+#include "rewrite_tree.h"
 
 typedef struct Readers
 {

@@ -21,7 +21,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
-#include "cannot_raise.h"
+#include "rewrite_tree.h"
 #include "../../compat.h"
 
 /* Conjuncts that speak of this relation alone, and can be evaluated elsewhere. */
@@ -46,7 +46,6 @@ filters_of(int rti, const GcQueryLevel *level, List *conjuncts)
 	return filters;
 }
 
-/* SELECT column FROM relation WHERE filters. */
 static Query *
 select_keys(Query *query, Var *column, List *filters)
 {
@@ -70,7 +69,6 @@ select_keys(Query *query, Var *column, List *filters)
 	return keys;
 }
 
-/* Add a condition with a subquery to WHERE. */
 static void
 add_condition(Query *sub, Node *condition)
 {

@@ -35,7 +35,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "cannot_raise.h"
+#include "rewrite_tree.h"
 #include "../base/builtins.h"
 #include "../../compat.h"
 
@@ -303,7 +303,6 @@ is_null(Node *arg)
 	return (Node *) test;
 }
 
-/* arg IS NOT FALSE. */
 static Node *
 is_not_false(Node *arg)
 {

@@ -387,7 +387,6 @@ value_between(Choosing *t, const Aggref *agg, float8 fraction)
 				  gc_make_operation(FLOAT8_PLUS, FLOAT8OID, lower, part));
 }
 
-/* A percentile of one fraction. */
 static Expr *
 percentile(Choosing *t, const Aggref *agg, Datum datum)
 {

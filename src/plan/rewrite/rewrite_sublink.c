@@ -31,9 +31,8 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
-#include "cannot_raise.h"
 #include "../base/builtins.h"
-#include "unique_key.h"
+#include "rewrite_tree.h"
 #include "../../compat.h"
 
 /* A subquery that was turned into a join, and the expression in its place. */

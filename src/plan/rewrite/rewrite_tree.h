@@ -3,8 +3,6 @@
  * rewrite_tree.h
  *	  Query trees before planning: levels, expressions behind Vars, conjuncts; private to plan/.
  *
- * Planner, in backends.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_REWRITE_TREE_H
@@ -109,5 +107,23 @@ extern WindowFunc *gc_make_window_function(const WindowClause *window, Oid funct
 
 /* number = 1, of bigint. */
 extern Expr *gc_make_is_one(Expr *number);
+
+/*
+ * Does this query, for one row of the query around it, select at most one row of a
+ * table?  So it does if its conditions give each column of a unique index one value.
+ */
+extern bool gc_returns_one_row(Query *query);
+
+/*
+ * Can this expression of a query level be evaluated over any rows, in any order and any
+ * number of times, without an error?  False: this is not known.
+ */
+extern bool gc_cannot_raise(Node *node, const GcQueryLevel *level);
+
+/* Can a query that stands in that level raise none, if its rows repeat, too? */
+extern bool gc_query_cannot_raise(Query *query, const GcQueryLevel *parent);
+
+/* Can those conditions of a level raise none that other joins may cause to be evaluated for more rows? */
+extern bool gc_joins_cannot_raise(List *conjuncts, const GcQueryLevel *level);
 
 #endif							/* GC_REWRITE_TREE_H */

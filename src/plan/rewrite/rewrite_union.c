@@ -42,6 +42,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "miscadmin.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parse_clause.h"
@@ -124,7 +125,6 @@ is_of_groups(const SetOperationStmt *op, Node *tree, int *selects)
 	return compares_as(op, set) && is_of_groups(op, set->larg, selects) && is_of_groups(op, set->rarg, selects);
 }
 
-/* Is there an EXCEPT ALL? */
 static bool
 has_except_all(Node *tree)
 {
@@ -199,7 +199,6 @@ is_flat(const SetOperationStmt *op)
 		(IsA(left, RangeTblRef) || (left->op == op->op && is_flat(left)));
 }
 
-/* Is there such an operation? */
 static bool
 has_operation(Node *tree, SetOperation which)
 {
@@ -263,6 +262,25 @@ is_mixed(const Query *query)
 		!is_of_types(query, query->setOperations, as_union(query->setOperations)->colTypes);
 }
 
+/* Has the query itself grouping sets with a constant that is put out?  From 18 on that is nothing special. */
+static bool
+groups_by_constant(const Query *query)
+{
+	ListCell   *lc;
+
+	/* From 18 on it is an output of the grouping, which has an entry in the range table. */
+	foreach(lc, query->groupingSets && PG_VERSION_NUM < 180000 ? query->groupClause : NIL)
+	{
+		const TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
+		Node	   *expr = (Node *) tle->expr;
+
+		if (!tle->resjunk && !contain_vars_of_level(expr, 0) && !contain_volatile_functions(expr) &&
+			!contain_subplans(expr))
+			return true;
+	}
+	return false;
+}
+
 /* PostgreSQL takes a constant in the target list of a SELECT for its value in all rows. */
 bool
 gc_shows_constant_sets(const Query *query)
@@ -275,7 +293,7 @@ gc_shows_constant_sets(const Query *query)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
-		if (rte->rtekind == RTE_SUBQUERY && gc_groups_by_constant(rte->subquery))
+		if (rte->rtekind == RTE_SUBQUERY && groups_by_constant(rte->subquery))
 			return true;
 	}
 	return false;

@@ -82,22 +82,11 @@ extern bool gc_has_union(const Query *query, bool within);
 /* Make subqueries in FROM of a level's set operations. */
 extern void gc_turn_unions(const GcQueryLevel *level, bool *changed);
 
-/*-------------------------------------------------------------------------
- * Constants in grouping sets (rewrite_sets.c)
- *-------------------------------------------------------------------------
+/*
+ * Is it a set operation over grouping sets with a constant, but for UNION ALL of equal types?  There that is not NULL
+ * where a set leaves it out.
  */
-
-/* Has the query itself grouping sets with a constant that is put out?  From 18 on that is nothing special. */
-extern bool gc_groups_by_constant(const Query *query);
-
-/* Has it such a constant that can be turned into GROUPING()? */
-extern bool gc_has_constant_sets(Query *query);
-
-/* Is it a set operation over a query with a constant, but for UNION ALL of equal types?  There it is not NULL. */
 extern bool gc_shows_constant_sets(const Query *query);
-
-/* Have GROUPING() say where such an output is NULL. */
-extern void gc_turn_constant_sets(Query *query, bool *changed);
 
 /*-------------------------------------------------------------------------
  * Percentiles and mode() (rewrite_ordered_sets.c)

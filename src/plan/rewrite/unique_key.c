@@ -7,7 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "unique_key.h"
+
+#include "rewrite_tree.h"
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -20,7 +21,6 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
-#include "rewrite_tree.h"
 
 /* Does a comparison tell values apart that are equal in the index?  One by bytes does so in any index. */
 static bool

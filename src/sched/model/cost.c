@@ -201,7 +201,6 @@ known_place(uint32_t columns)
 	return (int) (columns * 0x9e3779b1u >> 16) % GC_KNOWN_SCANS;
 }
 
-/* Time of a scan of these columns, a bit each. */
 static double
 sum_us(const GcScanTimes *t, uint32_t columns)
 {

@@ -12,8 +12,6 @@
  *
  * The server starts from these, and learns the rest from the times of launches (GcLearned).
  *
- * Pure functions; the caller owns learned values.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_COST_H

@@ -15,8 +15,6 @@
  * The gain of a cut is full warps.  Fused, a warp goes through all stages with the lanes that are left; and its rounds
  * are those of the lane with the most rows.  Behind an edge each lane has a row.
  *
- * Pure functions; no state.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SCHED_EDGES_H

@@ -25,7 +25,6 @@ give_back(GcKnapsackRoom *room, const GcKnapsackRoom *need, int times)
 		room->amount[r] += times * need->amount[r];
 }
 
-/* Does an item fit into the room? */
 static inline bool
 fits_into(const GcKnapsackRoom *need, const GcKnapsackRoom *room)
 {
@@ -137,7 +136,6 @@ arrange(GcKnapsack *ks, const double *value, const int *limit)
 	}
 }
 
-/* The candidates that fit the room. */
 static inline uint64_t
 fitting(const GcKnapsack *ks, uint64_t candidates, const GcKnapsackRoom *room)
 {

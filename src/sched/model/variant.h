@@ -3,8 +3,6 @@
  * variant.h
  *	  The variant of a pipeline's kernel: which tables go to shared memory, and its grid when alone.
  *
- * Pure functions.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_VARIANT_H

@@ -64,7 +64,6 @@ part_read(const GcCalibration *c, const GcCandidate *candidate)
 	return most > 0 && most < bytes ? most / bytes : 1;
 }
 
-/* Does an earlier one of the picked candidates read this column? */
 static bool
 read_before(const GcSchedule *s, const int *pick, int k, uint32_t column)
 {
@@ -176,7 +175,6 @@ gc_coresident_warps(const GcSchedule *s, int i, double latency_us, int *block)
 	return full;
 }
 
-/* x to the third. */
 static double
 cube(double x)
 {
@@ -258,7 +256,6 @@ likely_saving(const GcSchedule *s, const int *pick, int n)
 	return sequence_us - gc_coresident_us(&t, likely_latency(s, pick, n));
 }
 
-/* Is candidate i picked? */
 static bool
 among(const int *pick, int n, int i)
 {

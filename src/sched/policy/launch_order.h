@@ -15,8 +15,6 @@
  * the expense of the cache: 290 us in the example.  To ask for less than the whole is of no use.
  * The driver seems to give a kernel either as much as it can use or all there is.
  *
- * Pure functions.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_LAUNCH_ORDER_H

@@ -3,8 +3,6 @@
  * edges.h
  *	  Edges of pipelines: which one a request has, and where.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_EDGES_H

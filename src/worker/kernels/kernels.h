@@ -3,8 +3,6 @@
  * kernels.h
  *	  Kernels of programs, and kernels that are the same for all programs.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_KERNELS_H

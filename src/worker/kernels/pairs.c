@@ -60,14 +60,12 @@ workers(void)
 	return (u64) gc_worker.profile.sms * (gc_worker.dev->info.own_processors ? WARPS : 1);
 }
 
-/* A pipeline of the request's program. */
 static const GcPPipeline *
 pipeline_of(const GcRequest *r, int pipeline)
 {
 	return &gc_pipelines(r->program)[pipeline];
 }
 
-/* The s-th step of a pipeline. */
 static const GcPStep *
 step_of(const GcRequest *r, const GcPPipeline *pl, int s)
 {

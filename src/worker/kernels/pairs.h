@@ -3,8 +3,6 @@
  * pairs.h
  *	  Scans that try pairs, and their launch in pieces.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_PAIRS_H

@@ -3,8 +3,6 @@
  * builds.h
  *	  Hash tables and dense arrays on the device, shared between requests.
  *
- * The worker's main thread.  Requests hold the builds that they use.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_BUILDS_H

@@ -279,7 +279,6 @@ count_region(GcTable *table, u32 chunk, int64 bytes)
 	table->place_bytes[gc_place_of(table->nchunks, chunk)] += bytes;
 }
 
-/* Make chunk i of the table readable by kernels. */
 static bool
 table_add_chunk(GcTable *table, const GcDirectory *dir, u32 i, GcStream *stream,
 				GcCopies *copies, u64 *copied, GcError *err)

@@ -330,7 +330,6 @@ enter(const GcDeviceLookup *sketch)
 	return l;
 }
 
-/* Copy a table to the device. */
 static GcCode
 copy_table(GcDeviceLookup *l, const GcSharedLookup *table, GcStream *stream, GcCopies *copies, GcError *err)
 {

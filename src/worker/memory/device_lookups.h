@@ -3,8 +3,6 @@
  * device_lookups.h
  *	  Dictionaries and lookup tables on the device.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_DEVICE_LOOKUPS_H

@@ -15,21 +15,15 @@
  * places of a column, each of which stands for a run of chunks.  As long as each request read all of them, there is
  * one history for all.
  *
- * gpuconc.debug_trace_memory writes gpuconc_memory.trace in the data directory, for bench/memory/.  It
- * has a line "r request milliseconds slot" for each request.  Behind that is a line
- * "c database relation attribute place bytes" for each place of a column that it reads.
- *
  * The worker's main thread.
  *
  *-------------------------------------------------------------------------
  */
 #include "eviction.h"
 
-#include "storage/fd.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "../../force.h"
 #include "../../queue/queue.h"
 #include "../../settings.h"
 #include "state.h"
@@ -80,11 +74,10 @@ gc_evictor_register(GcEvictor *evictor)
 	evictors = evictor;
 }
 
-/* Another request begins, by which uses are counted. */
-static u64
-next_request(void)
+void
+gc_request_begins(void)
 {
-	return ++requests;
+	requests++;
 }
 
 u64
@@ -273,42 +266,9 @@ gc_evictors_cached(u64 bytes)
 }
 
 /*-------------------------------------------------------------------------
- * Uses of parts of columns, and the trace of requests and their reads
+ * Uses of parts of columns
  *-------------------------------------------------------------------------
  */
-
-#define TRACE_FILE	"gpuconc_memory.trace"
-
-static FILE *trace = NULL;
-
-/* The trace, opened or closed as the setting says; NULL: it is off, or cannot be written. */
-static FILE *
-trace_file(void)
-{
-	if (gc_memory_trace_wanted() == (trace != NULL))
-		return trace;
-	if (trace)
-	{
-		FreeFile(trace);
-		trace = NULL;
-		return NULL;
-	}
-	trace = AllocateFile(TRACE_FILE, "a");
-	if (trace)
-		setvbuf(trace, NULL, _IOLBF, 0);
-	return trace;
-}
-
-void
-gc_request_begins(int slot)
-{
-	FILE	   *file = trace_file();
-	const u64	request = next_request();
-
-	if (file)
-		fprintf(file, "r %llu %llu %d\n", (unsigned long long) request,
-				(unsigned long long) (GetCurrentTimestamp() / 1000), slot);
-}
 
 /* The key under which the uses of a place are kept (gc_uses_of). */
 static u64
@@ -353,26 +313,6 @@ gc_column_uses_keep(const GcColumnUses *uses)
 	}
 }
 
-/* Bytes of the chunks that are read, by place. */
-static void
-trace_column(FILE *file, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources)
-{
-	u64			bytes[GC_PLACES] = {0};
-
-	for (u32 s = 0; s < nsources; s++)
-	{
-		const u32	i = sources[s].chunk;
-
-		bytes[gc_place_of(dir->nchunks, i)] += GC_CELL(dir, i, col)->data_bytes + GC_CELL(dir, i, col)->null_bytes;
-	}
-	for (u32 place = 0; place < GC_PLACES; place++)
-	{
-		if (bytes[place] > 0)
-			fprintf(file, "c %u %u %d %u %llu\n", dir->key.dbid, dir->key.relid, dir->columns[col].spec.attnum, place,
-					(unsigned long long) bytes[place]);
-	}
-}
-
 /* A bit for each place in which one of these chunks lies. */
 static u32
 places_of(const GcColumnUses *uses, const GcDirectory *dir, const GcSource *sources, u32 nsources)
@@ -390,8 +330,6 @@ void
 gc_column_used(GcColumnUses *uses, const GcDirectory *dir, int col, const GcSource *sources, u32 nsources, float spared)
 {
 	gc_place_uses_note(&uses->of, places_of(uses, dir, sources, nsources), gc_present_request(), spared);
-	if (trace)
-		trace_column(trace, dir, col, sources, nsources);
 }
 
 GcUses

@@ -3,8 +3,6 @@
  * eviction.h
  *	  Data that leaves device memory when it is short: which is offered, and how often it was used.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_EVICTION_H
@@ -107,7 +105,7 @@ extern u64	gc_column_key(const GcDirectory *dir, int col);
 extern u64	gc_chunk_use_key(const GcDirectory *dir, int col, u32 chunk);
 
 /* A request begins to have data in device memory: the present request of all uses. */
-extern void gc_request_begins(int slot);
+extern void gc_request_begins(void);
 
 /*
  * The present request uses these chunks of a column, and is spared this share of their bytes if they are there.

@@ -3,8 +3,6 @@
  * link_reads.h
  *	  Columns that kernels read in the host's memory, over the link: how much that moves, and whether it pays.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_LINK_READS_H

@@ -80,7 +80,6 @@ static u64	region_bytes = 0;
  *-------------------------------------------------------------------------
  */
 
-/* The region whose node in a heap this is. */
 static GcRegion *
 region_of(const pairingheap_node *node)
 {

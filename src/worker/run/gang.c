@@ -94,7 +94,6 @@ wait_for(GcRun *run, GcGangLaunch *gang, GcError *err)
 	return err->code;
 }
 
-/* Queue the launch, with an event behind it. */
 static GcCode
 launch(GcRun *const *runs, int n, GcGangLaunch *gang, GcEvent **launched, GcError *err)
 {

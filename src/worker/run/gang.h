@@ -3,8 +3,6 @@
  * gang.h
  *	  Gang launches: the main kernels of several requests, of one text, in one launch.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_GANG_H

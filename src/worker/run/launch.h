@@ -3,8 +3,6 @@
  * launch.h
  *	  The launch of a pipeline: of one kernel, or of those on both sides of an edge, through which packets go.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_LAUNCH_H

@@ -3,8 +3,6 @@
  * main_launch.h
  *	  A launch of a main kernel: one request's, or a shared scan's.  A request's place among others.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_MAIN_LAUNCH_H

@@ -3,8 +3,6 @@
  * memory_demand.h
  *	  Device memory that requests take, and which of them may begin.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_MEMORY_DEMAND_H

@@ -105,7 +105,6 @@ gc_passes_fit(const GcRequest *r, bool gather, bool choose)
  *-------------------------------------------------------------------------
  */
 
-/* Do rests of the pipeline come behind it? */
 static bool
 has_rest(const GcProgram *p, int pipeline)
 {
@@ -265,7 +264,6 @@ split_groups_with(GcPasses *ps, int from, int build, u16 first_key)
 	ps->groups_key[from] = first_key;
 }
 
-/* The groups that pipeline n scans. */
 static void
 find_group_split(GcPasses *ps, int n)
 {
@@ -305,7 +303,6 @@ find_group_split(GcPasses *ps, int n)
 	ps->of_groups[from] = add_split(ps, n, GC_NONE, 0);
 }
 
-/* The builds that pipeline n probes. */
 static void
 find_build_splits(GcPasses *ps, int n)
 {
@@ -428,7 +425,6 @@ slots_for(u64 rows)
 	return slots;
 }
 
-/* Keys of each part of a split by ranges. */
 static u64
 part_range(const KeySplit *s)
 {
@@ -492,7 +488,6 @@ is_last(const GcPasses *ps, const KeySplit *s)
 	return s->part + 1 >= first_part(ps, s) + count_passes(s);
 }
 
-/* Launches of the kernel of a pipeline. */
 static double
 count_launches(const GcPasses *ps, int pipeline)
 {

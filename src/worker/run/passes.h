@@ -3,8 +3,6 @@
  * passes.h
  *	  Passes of a request whose builds or groups do not fit into device memory.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_PASSES_H

@@ -3,8 +3,6 @@
  * result.h
  *	  A request's result: its block, the copies that fill it, and its kernels' notes.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_RESULT_H

@@ -391,7 +391,6 @@ begin_whole(GcRun *run)
 {
 }
 
-/* One launch is the whole scan. */
 static GcScanStep
 next_whole(GcRun *run, const GcScanLaunch *launch, bool last)
 {
@@ -683,7 +682,7 @@ static GcCode
 prepare(GcRun *run)
 {
 	if (!run->schedule.begun)
-		gc_request_begins(run->slot);
+		gc_request_begins();
 	run->schedule.begun = true;
 	memset(&run->err, 0, sizeof(run->err));
 	scan_kind(run)->begin(run);

@@ -3,8 +3,6 @@
  * run.h
  *	  A request being executed, and its states.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_H

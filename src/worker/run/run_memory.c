@@ -516,7 +516,6 @@ have_matched(GcRun *run, int b, bool first)
 	return gc_worker.ops->fill(run->memory.stream, run->memory.matched[b], 0, bytes, &run->err);
 }
 
-/* Have the builds that a pipeline probes. */
 static GcCode
 have_builds(GcRun *run, int pipeline)
 {

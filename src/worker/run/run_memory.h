@@ -3,8 +3,6 @@
  * run_memory.h
  *	  A request's device memory, and the stream to which everything is queued.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_MEMORY_H

@@ -3,8 +3,6 @@
  * stop.h
  *	  Kernels that are told to end early (cuda/gc_stop.h).
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_RUN_STOP_H

@@ -3,8 +3,6 @@
  * wave_scan.h
  *	  The scan of a pipeline in waves (waves/waves.h).
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_WAVE_SCAN_H

@@ -47,7 +47,6 @@ launch(Windowing *w, u64 units)
 	return gc_worker.ops->launch(run->memory.stream, w->kernel->kernel, &l, &w->args, GC_WINDOW_WORDS, &run->err);
 }
 
-/* Launch the steps that were taken together. */
 static GcCode
 launch_steps(Windowing *w)
 {

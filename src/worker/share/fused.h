@@ -3,8 +3,6 @@
  * fused.h
  *	  Fused kernels for the scan shapes that recur over a table.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_FUSED_H

@@ -3,8 +3,6 @@
  * key_groups.h
  *	  Key groups of columns' values, and the columns that are coded by them.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SHARE_KEY_GROUPS_H

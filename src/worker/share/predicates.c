@@ -11,14 +11,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "predicates.h"
+
+#include "selection.h"
 
 #include "../../force.h"
 #include "../../settings.h"
 #include "../memory/device_memory.h"
 #include "../memory/state.h"
 #include "../run/launch.h"
-#include "selection.h"
 #include "scan_set.h"
 
 #define PREDICATE_BLOCKS		528

@@ -3,8 +3,6 @@
  * scan_members.h
  *	  The members of one shared scan, and the common part of fused scans and selection scans.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SCAN_MEMBERS_H

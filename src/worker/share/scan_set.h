@@ -3,8 +3,6 @@
  * scan_set.h
  *	  The scan shapes that recur over a table, and the kernels that serve them.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SCAN_SET_H

@@ -3,8 +3,6 @@
  * selection.h
  *	  Kernels of selection scans: which kernels a table's requests need, and when they are made.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SHARE_SELECTION_H
@@ -52,5 +50,20 @@ extern void gc_selection_doubt(GcRun *run, u32 columns);
 
 /* These n requests, whose predicates were ready, go by their own kernels, which seemed faster. */
 extern void gc_selection_refused(GcRun *const *runs, int n);
+
+/*
+ * Are n requests predicted to take less time in a selection scan of scan_us than by their own
+ * kernels?  Those take own_us one after another.
+ */
+typedef bool (*GcSelectionPays) (int n, double scan_us, double own_us);
+
+extern void gc_predicates_init(GcSelectionPays pays);
+
+/*
+ * Launch a READY run's predicate kernel, if the run may be in a selection scan.  others: requests
+ * on the device.  A request without peers does not wait for any; it is in a selection scan only if
+ * that takes less time.
+ */
+extern void gc_predicates_test(GcRun *run, int others);
 
 #endif							/* GC_SHARE_SELECTION_H */

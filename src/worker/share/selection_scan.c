@@ -191,7 +191,6 @@ shared_bytes(const GcScanMembers *scan)
 	return bytes;
 }
 
-/* Describe the merge kernel's launch. */
 static GcCode
 describe_merge(GcScanMembers *scan, GcLaunch *launch, GcArgs *args)
 {

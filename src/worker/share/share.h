@@ -11,8 +11,6 @@
  * A decision calls, in this order: begin; describe for every READY request; offer for the kernels that serve them;
  * start for those that were chosen.  Learn comes after a scan, forget after a request.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SHARE_H
@@ -20,7 +18,7 @@
 
 #include "../../sched/policy/sched.h"
 #include "../run/run.h"
-#include "predicates.h"
+#include "selection.h"
 
 /*
  * Called before the first request.  Fills the hooks of shared scans: begins, waits, arg_word,

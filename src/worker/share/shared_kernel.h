@@ -4,8 +4,6 @@
  *	  A kernel that serves several requests over one table: a fused kernel, or a selection
  *	  kernel.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_SHARED_KERNEL_H

@@ -502,7 +502,6 @@ add_chunk(Wave *w, GcWaveMember *m, WaveChunk *wc, GcError *err)
 	return code;
 }
 
-/* May the chunk be the wave's next? */
 static bool
 in_reach(const Wave *w, u32 chunk)
 {
@@ -676,7 +675,6 @@ order_columns(const Wave *w, int *order)
 	return n;
 }
 
-/* Describe the columns of the wave's chunks. */
 static void
 describe_columns(const WaveTable *t, const Wave *w, const int *order, GcCol *cols)
 {

@@ -3,8 +3,6 @@
  * waves.h
  *	  Scans of tables whose columns do not fit into device memory: waves of chunks.
  *
- * The worker's main thread.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef GC_WAVES_H
