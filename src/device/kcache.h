@@ -4,12 +4,12 @@
  *	  Compiled kernels: asked for by source text, found in memory, on disk, or
  *	  compiled on a thread of their own.
  *
- * Key: a 128-bit hash of the source text and the device's compile target.  On disk each entry is a file of the
- * cache directory, KEY.bin: a header with lengths and checksum, the text, so that a hash collision is seen, and the
- * image.  Files are written to a temporary name and renamed; a failed write (disk full) is not an error.  The directory is made if it is missing.  A directory
- * or file is used only if the server's user owns it, group and others may not write, and it is no symbolic link.  The
- * first that is not used is reported through the log callback, and kernels are then compiled into memory only.  A
- * file that is damaged is replaced.
+ * Key: a 128-bit hash of the source text and the device's compile target.  On disk each entry is a file of the cache
+ * directory, KEY.bin: a header with lengths and checksum, the text, so that a hash collision is seen, and the image.
+ * Files are written to a temporary name and renamed; a failed write (disk full) is not an error.  The directory is
+ * made if it is missing.  A directory or file is used only if the server's user owns it, group and others may not
+ * write, and it is no symbolic link.  The first that is not used is reported through the log callback, and kernels are
+ * then compiled into memory only.  A file that is damaged is replaced.
  *
  * Threads: gc_kcache_* are called on the worker's main thread.  Compile threads
  * are created with all signals blocked.  They call GcDeviceOps.compile, write
