@@ -148,10 +148,30 @@ share_problems(GcLoader *loader, const GcReading *reading)
 	for (int i = 0; i < set->ncols; i++)
 	{
 		GcColProblem problem = gc_encoder_problem(gc_reader_encoder(set->reader), i);
+		GcJobColumn *col = &loader->job->data->cols[set->job_cols[i]];
 		uint32		none = GC_COL_OK;
 
-		if (problem != GC_COL_OK)
-			(void) pg_atomic_compare_exchange_u32(&loader->job->data->cols[set->job_cols[i]].problem, &none, problem);
+		/* The first one to meet a problem says where; it is read when all have ended. */
+		if (problem == GC_COL_OK ||
+			!pg_atomic_compare_exchange_u32(&col->problem, &none, problem))
+			continue;
+		if (problem != GC_COL_MANY_VALUES)
+			col->evidence = gc_evidence(problem, reading->chunkno,
+										reading->first + reading->problem_page[i], reading->lsn);
+	}
+}
+
+/* Note which columns have met a problem by now, the last page being this one. */
+static void
+note_problems(GcReading *reading, uint32 page)
+{
+	const GcColumnSet *set = reading->set;
+
+	for (int i = 0; i < set->ncols; i++)
+	{
+		if (reading->problem_page[i] == PG_UINT32_MAX &&
+			gc_encoder_problem(gc_reader_encoder(set->reader), i) != GC_COL_OK)
+			reading->problem_page[i] = page;
 	}
 }
 
@@ -215,6 +235,8 @@ read_pages(GcReading *reading)
 	GcReader   *reader = reading->set->reader;
 	uint32		missing = 0;
 
+	reading->problem_page = palloc(Max(reading->set->ncols, 1) * sizeof(uint32));
+	memset(reading->problem_page, 0xFF, reading->set->ncols * sizeof(uint32));
 	reading->lsns = palloc0(Max(reading->npages, 1) * sizeof(XLogRecPtr));
 	reading->first_missing = palloc0((reading->npages + 1) * sizeof(uint32));
 	reading->missing_size = MaxOffsetNumber;
@@ -241,6 +263,7 @@ read_pages(GcReading *reading)
 				return false;
 			reading->present[page / 4] &= ~(1 << (page % 4 * 2));
 		}
+		note_problems(reading, page);
 	}
 	reading->row_start[reading->npages] = gc_encoder_rows(gc_reader_encoder(reader));
 	reading->first_missing[reading->npages] = missing;

@@ -52,6 +52,7 @@ typedef struct GcReading
 	uint32		missing_size;
 	uint32	   *row_start;
 	uint32	   *base_row_start; /* not full: what row_start must equal */
+	uint32	   *problem_page;	/* per column of the set: first page with a problem */
 	GcColumnSet *set;
 
 	/* A hot chunk's (hot_chunk.c); else NULL.  npages are wanted, npresent kept. */

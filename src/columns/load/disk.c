@@ -637,6 +637,7 @@ gc_disk_read(GcLoader *loader, GcReading *reading)
 	}
 	else if (!has_rows_of(first, reading, data->base->chunks[reading->chunkno]))
 		return false;
+	reading->problem_page = palloc0(Max(set->ncols, 1) * sizeof(uint32));
 	gc_encoder_take_cells(encoder, first->head->desc.nrows, cells);
 	return true;
 }

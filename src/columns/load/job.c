@@ -322,7 +322,7 @@ make_data(const GcLoadPlan *plan)
 		data->cols[c].base_col = plan->base_cols[c];
 		data->cols[c].state = plan->states[c];
 		pg_atomic_init_u32(&data->cols[c].problem, plan->problems[c]);
-		data->cols[c].retry = plan->retries[c];
+		data->cols[c].evidence = plan->evidence[c];
 		data->cols[c].again = plan->again[c];
 		data->cols[c].kept = plan->kept[c];
 	}

@@ -52,7 +52,7 @@ typedef struct GcJobColumn
 	int			base_col;		/* in the directory that the job began with, or -1 */
 	GcColState *state;			/* the base's, or new */
 	pg_atomic_uint32 problem;	/* GcColProblem, once a participant met one */
-	GcRetry		retry;			/* after the base's problem, or after one that is met now */
+	GcEvidence	evidence;		/* of the problem, by the process that set it */
 	bool		again;			/* had a problem, and is new for a retry */
 	GcKeptDict	kept;			/* of a new one */
 	uint32		parts_left;		/* of that, not read yet */
@@ -168,7 +168,7 @@ typedef struct GcLoadPlan
 	GcColState **states;		/* NULL for new columns */
 	uint8	   *problems;		/* GcColProblem, known from the base */
 	GcKeptDict *kept;			/* of new columns */
-	GcRetry    *retries;		/* after these; else after any that may be met */
+	GcEvidence *evidence;		/* of these; else of any that may be met */
 	bool	   *again;			/* had a problem, and is new for a retry */
 	uint64		stamp;			/* of the map, before anything is read */
 	uint8	   *work;			/* per chunk: GcChunkWork */

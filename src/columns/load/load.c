@@ -336,7 +336,7 @@ plan_new_column(Relation rel, GcLoadPlan *plan, const GcColSpec *spec)
 	plan->states[c] = NULL;
 	plan->problems[c] = GC_COL_OK;
 	plan->kept[c] = gc_disk_dictionary(rel, spec);
-	plan->retries[c] = (GcRetry) {plan->stamp};
+	plan->evidence[c] = gc_no_evidence(plan->stamp);
 	plan->again[c] = plan->base != NULL && gc_directory_column(plan->base, spec) >= 0;
 	plan->nnew++;
 }
@@ -359,7 +359,7 @@ plan_base_column(GcLoadPlan *plan, int base_col)
 	 * chunks that have changed since, or of the dictionary.  So it is tried without,
 	 * at once.
 	 */
-	plan->retries[c] = column->problem != GC_COL_OK ? column->retry : (GcRetry) {0};
+	plan->evidence[c] = column->problem != GC_COL_OK ? column->evidence : gc_no_evidence(0);
 }
 
 /* Is this column of the base wanted, and not to be had before, but perhaps now? */
@@ -385,7 +385,7 @@ plan_columns(const Load *load, GcLoadPlan *plan)
 	plan->states = palloc(Max(max, 1) * sizeof(GcColState *));
 	plan->problems = palloc(Max(max, 1) * sizeof(uint8));
 	plan->kept = palloc0(Max(max, 1) * sizeof(GcKeptDict));
-	plan->retries = palloc(Max(max, 1) * sizeof(GcRetry));
+	plan->evidence = palloc(Max(max, 1) * sizeof(GcEvidence));
 	plan->again = palloc(Max(max, 1) * sizeof(bool));
 
 	for (uint32 b = 0; plan->base && b < plan->base->ncolumns; b++)
@@ -505,7 +505,7 @@ make_plan(const Load *load, GcLoadPlan *plan)
 	gc_serve_judged(&proof, &served, &judged, NULL);
 	plan->nblocks = served.nblocks;
 	plan->nchunks = gc_chunk_count(served.nblocks);
-	plan->stamp = gc_map_stamp(load->rel);
+	plan->stamp = gc_map_stamp(load->rel, -1);
 	plan_columns(load, plan);
 	plan_chunks(load, plan, judged);
 	estimate_new(load, plan);

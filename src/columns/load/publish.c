@@ -104,9 +104,9 @@ summarize_column(const GcJobData *data, int c, GcDirColumn *column)
 		column->widths = 0;
 		column->bytes = 0;
 		column->span = GC_NO_SPAN;
-		column->retry = col->retry;
+		column->evidence = col->evidence;
 		if (col->again)
-			gc_retry_put_off(&column->retry, gc_job_mine()->started_at);
+			gc_evidence_put_off(&column->evidence, gc_job_mine()->started_at);
 	}
 	column->bytes += gc_colstate_bytes(col->state);
 }

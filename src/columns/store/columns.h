@@ -163,12 +163,14 @@ typedef enum GcColProblem
 	GC_COL_ZONE_RANGE,			/* timetz whose zone is beyond encode/pgkinds.c's */
 } GcColProblem;
 
-/* When a column that met a problem is to be loaded again (encode/problem.c). */
-typedef struct GcRetry
+/* Where a column's problem was met, and when to look whether it has gone (encode/problem.c). */
+typedef struct GcEvidence
 {
-	uint64		stamp;			/* gc_map_stamp() before the load; 0: at once */
+	int32		chunk;			/* that has the values; -1: several have them */
+	BlockNumber block;			/* a page with a value that is a problem by itself */
+	uint64		stamp;			/* gc_map_stamp(chunk) when read; 0: try again at once */
 	TimestampTz not_before;		/* earliest time of the next retry, after one that failed */
-} GcRetry;
+} GcEvidence;
 
 /*
  * A column with a problem has no cells and no dictionary.  It is loaded anew, as
@@ -178,7 +180,7 @@ typedef struct GcDirColumn
 {
 	GcColSpec	spec;
 	uint8		problem;		/* GcColProblem */
-	GcRetry		retry;			/* where there is a problem */
+	GcEvidence	evidence;		/* where there is a problem */
 	bool		has_nulls;		/* in any chunk */
 	uint8		widths;			/* set of code widths in use: 1|2|4|8|16 or-ed */
 	GcSpan		span;			/* over all chunks */
