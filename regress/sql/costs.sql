@@ -73,6 +73,22 @@ CREATE FUNCTION dear(text) RETURNS int IMMUTABLE COST 10000 LANGUAGE plpgsql AS 
 SELECT whose(q), whose(replace(q, 'dear', 'length')), check_here(q) FROM unnest(ARRAY['SELECT count(*) FROM priced WHERE g = 7 AND n > 3 AND dear(t) > 3', 'SELECT dear(t), count(*), sum(i) FROM priced WHERE g = 7 GROUP BY 1']) AS q;
 -- But where all rows are evaluated, the table is as good.
 SELECT whose('SELECT count(*), sum(i) FROM priced WHERE dear(t) > 3 AND i > 0');
+-- Processes share the other conditions, however few rows are expected of them.
+CREATE TABLE spelled AS SELECT i % 300 AS a, i % 299 AS b, 't' || i % 3 AS t FROM generate_series(1, 60000) i;
+VACUUM (ANALYZE) spelled;
+ALTER FUNCTION dear PARALLEL SAFE;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET min_parallel_table_scan_size = 0;
+\set both 'SELECT count(*) FROM spelled WHERE a = 7 AND b = 7 AND dear(t) > 1'
+SELECT whose(:'both'), check_here(:'both');
+SET gpuconc.enabled = off;
+SELECT whose(:'both', 'Parallel Seq Scan') = 'gpuconc' AS parallel;
+SET gpuconc.enabled = on;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+SET max_parallel_workers_per_gather = 0;
+DROP TABLE spelled;
 DROP FUNCTION dear;
 -- So it is for each integer of a column's range.
 CREATE TABLE sparse AS SELECT i, i % 2 * 120000 AS wide, i % 2 * 12 AS narrow FROM generate_series(1, 20000) i;

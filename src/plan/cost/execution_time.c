@@ -187,17 +187,24 @@ scan_time(const Path *path, double tuples, Cost per_tuple, double page)
 	return Min(cpu, path->total_cost) + page * Max(path->total_cost - cpu, 0);
 }
 
-/* Rows for which a scan's conditions are evaluated; of a parallel scan, by one process. */
+/* Processes among which PostgreSQL divides the rows of a scan: get_parallel_divisor(). */
+static double
+processes(const Path *path)
+{
+	const double leader = parallel_leader_participation ? 1 - 0.3 * path->parallel_workers : 0;
+
+	return path->parallel_workers > 0 ? path->parallel_workers + Max(leader, 0) : 1;
+}
+
+/* Rows for which a scan's conditions are evaluated; of a parallel scan of a table, by one process. */
 static double
 scanned_rows(const Path *path)
 {
-	const RelOptInfo *rel = path->parent;
+	const double tuples = path->parent->tuples;
 
 	if (IsA(path, IndexPath))
-		return ((const IndexPath *) path)->indexselectivity * rel->tuples;
-	if (path->pathtype == T_SeqScan && path->parallel_workers > 0)
-		return rel->tuples * path->rows / Max(rel->rows, 1);
-	return path->pathtype == T_SeqScan || path->pathtype == T_CteScan ? rel->tuples : path->rows;
+		return ((const IndexPath *) path)->indexselectivity * tuples;
+	return path->pathtype == T_SeqScan || path->pathtype == T_CteScan ? tuples / processes(path) : path->rows;
 }
 
 /*
