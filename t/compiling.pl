@@ -1,5 +1,5 @@
-# Kernels that are being compiled: a session waits for them once (src/exec/exec.h), and then takes the original's plan
-# instead of a rewritten query's, until they are there (src/plan/cold_choice.h).  The compiler waits for a file.
+# Kernels that are being compiled: a session waits for them once (src/exec/cold.c), and then takes the original's plan
+# instead of a rewritten query's, until they are there (src/plan/cold_choice.c).  The compiler waits for a file.
 
 use strict;
 use warnings;

@@ -219,7 +219,7 @@ typedef struct GcBinding
 	GcRequest  *request;
 } GcBinding;
 
-/* One attempt, part by part; each is a file of that name.  First, the program's widths, registers and checks. */
+/* One attempt, part by part (README.md has the files).  First, the program's widths, registers and checks. */
 extern GcCode gc_bind(GcBinding *b);
 
 /* Rows, or groups, that pipeline n's sink has room for. */
@@ -257,13 +257,14 @@ extern void gc_limit_own_plan_ended(GcScanState *node);
 /* A CustomExecMethods' ExplainCustomScan. */
 extern void gc_explain(CustomScanState *css, List *ancestors, struct ExplainState *es);
 
+/* What PostgreSQL computes before the request (ahead.c). */
 extern void gc_find_init_params(GcScanState *node);
 extern GcCode gc_compute_ahead(GcScanState *node, GcError *err);
 
 /* Run callback in a subtransaction of its own; false if it raised an error, which is then in err. */
 extern bool gc_guarded(void (*callback) (void *arg), void *arg, GcError *err);
 
-/* GC_OK, or the reason for the fallback. */
+/* Inputs: tables, loads, the delta (gather.c).  GC_OK, or the reason for the fallback. */
 extern GcCode gc_open_inputs(GcScanState *node, GcError *err);
 extern void gc_close_inputs(GcScanState *node);
 extern GcCode gc_load_inputs(GcScanState *node, GcError *err);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * values.h
- *	  How values are brought to a kernel's statements: columns, parameters, payloads.
+ *	  How values are brought to a kernel's statements: columns, parameters, payloads, groups (group_scan.c).
  *
  * Private to codegen/, called on the worker's main thread.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * aggregates.h
- *	  Aggregates in a group's words: their arguments, and how these are added.
+ *	  Aggregates in a group's words: their arguments, and how these are added; cells in shared memory (cells.c).
  *
  * The common part of the sinks that aggregate.  Word 0 of a group counts its rows, or only says that there are any.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sinks.h
- *	  The sinks, each a file behind sink.h.
+ *	  The sinks, each a file behind sink.h; packets, as they are written before an edge, and read behind it.
  *
  * Private to codegen/, called on the worker's main thread.
  *

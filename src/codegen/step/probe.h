@@ -2,6 +2,7 @@
  *
  * probe.h
  *	  Steps, row by row: conditions of filters, inner probes of hash builds, and other joins' probes.
+ *	  Lookups that gathered rows make together (batched_lookup.c).
  *
  * Private to codegen/, called on the worker's main thread.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pgkinds.h
- *	  PostgreSQL's types as kinds of values, and its Datums as raw values.
+ *	  PostgreSQL's types as kinds of values, and its Datums as raw values; intervals (interval.c).
  *
  *-------------------------------------------------------------------------
  */

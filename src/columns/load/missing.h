@@ -2,6 +2,7 @@
  *
  * missing.h
  *	  How long it takes to load columns that are not in the cache, and whether they fit beside those in use.
+ *	  And what is known of one that is (seen.c), for the planner.
  *
  *-------------------------------------------------------------------------
  */

@@ -2,6 +2,7 @@
  *
  * store.h
  *	  The table of cached relations: relation -> directory; forgetting relations, and room by evicting columns.
+ *	  Tables and databases that are dropped (ddl.c).
  *
  *-------------------------------------------------------------------------
  */

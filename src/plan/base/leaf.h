@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * leaf.h
- *	  Leaves of the join tree, and values on their way between pipelines; private to plan/.
+ *	  Leaves of the join tree, and values on their way between pipelines; what joins attach to
+ *	  leaves (attach.c).  Private to plan/.
  *
  *-------------------------------------------------------------------------
  */

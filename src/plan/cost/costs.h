@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * costs.h
- *	  What paths of ours cost; private to plan/.
+ *	  What paths of ours cost, and how long PostgreSQL's own take (execution_time.c); private to plan/.
  *
  *-------------------------------------------------------------------------
  */

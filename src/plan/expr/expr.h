@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * expr.h
- *	  Scalar expressions; private to plan/.
+ *	  Scalar expressions, and kinds of them that have files of their own: comparisons.c, cases.c, parameters.c;
+ *	  private to plan/.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * functions.h
- *	  SQL functions that kernels compute, beside operators and casts; private to plan/.
+ *	  SQL functions, operators and casts that kernels compute (functions.c, operators.c), and functions of texts
+ *	  that raise no error (text_calls.c); private to plan/.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * instants.h
- *	  Differences of timestamps, intervals, ages, and time zones; private to plan/.
+ *	  Differences of timestamps, intervals, ages, time zones, and dates of timestamps (dates.c); private to plan/.
  *
  *-------------------------------------------------------------------------
  */

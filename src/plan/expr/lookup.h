@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.h
- *	  Expressions of one Var as lookup tables, which PostgreSQL fills; private to plan/.
+ *	  Expressions of one Var, or of two (pairs.c), as lookup tables, which PostgreSQL fills; private to plan/.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * raises.h
- *	  Does anything in an expression raise an error?  Private to plan/.
+ *	  Does anything in an expression raise an error, or run a user's code (users_code.c)?  Private to plan/.
  *
  *-------------------------------------------------------------------------
  */

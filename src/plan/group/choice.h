@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * choice.h
- *	  Which groups or rows of a node are returned: HAVING, and the first few in an order;
- *	  private to plan/.
+ *	  Which groups or rows of a node are returned: HAVING, and the first few in an order; near values
+ *	  (near.c).  Private to plan/.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * groups.h
- *	  Aggregations of a query level, and what later pipelines read of their groups;
- *	  private to plan/.
+ *	  Aggregations of a query level (agg.c), how many groups there can be (few_values.c), and what later pipelines
+ *	  read of these; private to plan/.
  *
  *-------------------------------------------------------------------------
  */

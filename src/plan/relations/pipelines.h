@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pipelines.h
- *	  From the tree of leaves to the steps of pipelines; private to plan/.
+ *	  From the tree of leaves to the steps of pipelines, and their order (steps.c); private to plan/.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rewrite_tree.h
- *	  Query trees before planning: levels, expressions behind Vars, conjuncts; private to plan/.
+ *	  Query trees before planning: levels, expressions behind Vars, conjuncts; what raises no error (cannot_raise.c),
+ *	  and selects one row (unique_key.c).  Private to plan/.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,7 +7,6 @@
  *
  *-------------------------------------------------------------------------
  */
-
 #include "rewrite_tree.h"
 
 #include "access/genam.h"
@@ -20,7 +19,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-
 
 /* Does a comparison tell values apart that are equal in the index?  One by bytes does so in any index. */
 static bool

@@ -2,6 +2,7 @@
  *
  * selection.h
  *	  Kernels of selection scans: which kernels a table's requests need, and when they are made.
+ *	  A request's predicates (predicates.c).
  *
  *-------------------------------------------------------------------------
  */
