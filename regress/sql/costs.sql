@@ -90,7 +90,7 @@ RESET parallel_setup_cost;
 SET max_parallel_workers_per_gather = 0;
 DROP TABLE spelled;
 DROP FUNCTION dear;
--- So it is for each integer of a column's range.
+-- A lookup table is also evaluated for each integer of a column's range.
 CREATE TABLE sparse AS SELECT i, i % 2 * 120000 AS wide, i % 2 * 12 AS narrow FROM generate_series(1, 20000) i;
 VACUUM (ANALYZE) sparse;
 SELECT gpuconc_prewarm('sparse') > 0 AS loaded;
