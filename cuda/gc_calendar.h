@@ -323,8 +323,8 @@ gc_ts_infinite(i64 ts)
  * those of the month that the earlier timestamp is in.  As microseconds, with months of 31 days, since there
  * are at most 30 beside them; so each age is a number of its own.  Notes bad if it has no room.
  *
- * back: is a before b?  As instants are, whose local times may have the other order where clocks are put back.  The
- * age's parts differ in sign then: bad.
+ * back: is instant a before b?  Their local times may have the other order where clocks are put back.  The age's
+ * parts differ in sign then: bad.
  */
 GC_FN_ONCE i64
 gc_ts_age(i64 a, i64 b, i32 back, i32 *bad)

@@ -338,8 +338,8 @@ gc_put_left(u16 *to, u32 row, u32 left, u32 lane)
 #ifdef GC_QUICK
 
 /*
- * Here the one row is left: stages without a live row have ended.  Asking again before each column is gathered took long
- * to compile.
+ * Here the one row is left: stages without a live row have ended.  Asking again before each column is gathered took
+ * long to compile.
  */
 #define GC_GATHER(W, SUFFIX, v, d)	v[0] = GC_AT(W, SUFFIX, d, gc_visited[0])
 #define GC_TAG_GATHERED(v, d)	v[0] = GC_WITH_SCALE(v[0], d);

@@ -5,7 +5,7 @@
  *	  compiled on a thread of their own.
  *
  * Key: a 128-bit hash of the source text and the device's compile target.  On disk each entry is a file of the cache
- * directory, KEY.bin: a header with lengths and checksum, the text, so that a hash collision is seen, and the image.
+ * directory, KEY.bin.  It has a header with lengths and checksum, the text, by which a collision is seen, and the image.
  * Files are written to a temporary name and renamed; a failed write (disk full) is not an error.  The directory is
  * made if it is missing.  A directory or file is used only if the server's user owns it, group and others may not
  * write, and it is no symbolic link.  The first that is not used is reported through the log callback, and kernels are

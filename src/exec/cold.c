@@ -149,7 +149,8 @@ fail_cold(GcError *err, GcColdLoad load, const Cold *cold, int i)
 			return gc_fail(err, GC_LOADING,
 						   "Columns of table \"%s\" could not be loaded in the background a moment ago.", name);
 		case GC_COLD_NO_WORKER:
-			return gc_fail(err, GC_LOADING, "No background worker is free to load columns of table \"%s\"%s.", name, others);
+			return gc_fail(err, GC_LOADING,
+						   "No background worker is free to load columns of table \"%s\"%s.", name, others);
 		default:
 			return gc_fail(err, GC_LOADING, "Columns of table \"%s\"%s are loaded in the background.", name, others);
 	}

@@ -529,7 +529,7 @@ gc_slot_release(int slot)
 				break;
 			case SLOT_FILLING:
 			case SLOT_DONE:
-				/* What a result that nobody has waited for takes is given back, too. */
+				/* Behind the state comes the result's address: of one that nobody has waited for, too. */
 				pg_read_barrier();
 				slot_free(slot);
 				return;

@@ -123,7 +123,8 @@ operators(const GcTranslation *tr, int i)
 	switch (lut->type)
 	{
 		case GC_LUT_EXPR:
-			return tr->lut_values[i] * (lut->cacheable ? KEPT_OPERATORS : Max(tr->lut_operators[i], EVALUATED_OPERATORS));
+			return tr->lut_values[i] *
+				(lut->cacheable ? KEPT_OPERATORS : Max(tr->lut_operators[i], EVALUATED_OPERATORS));
 		case GC_LUT_ADD:
 		case GC_LUT_UNIFY:
 			return own_values(tr, lut->space) * ADDED_OPERATORS;

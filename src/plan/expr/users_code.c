@@ -5,7 +5,8 @@
  *
  * Such code may show its arguments, whatever it is declared as, may depend on who calls it, and may be replaced.  A
  * call can be hidden: built-in functions of arrays, rows, ranges and JSON call functions of their elements' types.  So
- * the types of all parts of an expression are looked at, too.  What is not known counts as a user's.
+ * the types of all parts of an expression are looked at, too.  What is not known counts as a user's.  So do
+ * configurations and dictionaries of text search, which may be altered, and where results are to be kept also regclass.
  *
  * Planner, in backends.
  *

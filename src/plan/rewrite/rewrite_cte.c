@@ -59,7 +59,7 @@ typedef struct Readers
 /* Relations that inlined CTEs may bring along, counted for each reader; TPC-DS has up to 54. */
 #define MOST_COPIES	64
 
-/* One that comes to the joins of a reader, rather than to groups of its own, makes the search for their order longer. */
+/* One that comes to a reader's joins, rather than to groups of its own, makes the search for their order longer. */
 #define JOINED_COPY	3
 
 /* A walk over the relations that PostgreSQL is to plan. */

@@ -262,7 +262,7 @@ is_mixed(const Query *query)
 		!is_of_types(query, query->setOperations, as_union(query->setOperations)->colTypes);
 }
 
-/* Has the query itself grouping sets with a constant that is put out?  From 18 on that is nothing special. */
+/* Has the query itself grouping sets with a constant that is put out? */
 static bool
 groups_by_constant(const Query *query)
 {

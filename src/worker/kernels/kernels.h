@@ -134,7 +134,7 @@ extern void gc_kernels_init(void);
 /* Signatures, and their kernels, that are forgotten together. */
 typedef struct GcKernelSet GcKernelSet;
 
-/* Kernels that are had from now on stay until the set is let go. */
+/* Hold a set; NULL: the newest one, whose kernels that are had from now on stay until it is let go. */
 extern GcKernelSet *gc_kernels_hold(GcKernelSet *set);
 extern void gc_kernels_let_go(GcKernelSet *set);
 
