@@ -511,7 +511,7 @@ define_debug_device_settings(void)
 							 &gc_debug_gpu_kernels, false, PGC_POSTMASTER,
 							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuconc.debug_most_kernels",
-							"Sets the number of loaded kernels of single requests beyond which a worker without requests unloads them.",
+							"Sets the number of loaded kernels of single requests beyond which the worker unloads those that no request has.",
 							"Each takes memory, on device host also seven mappings of the 65,530 that Linux allows.",
 							&gc_debug_most_kernels, 3000, 1, 1000000,
 							PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
