@@ -72,7 +72,7 @@ queues(GcError *err)
 		return code == GC_OK ? inner->call(__VA_ARGS__) : code; \
 	}
 
-/* The same of calls that give something, or NULL. */
+/* A call of this name that gives something, or NULL: stream_get, for example.  All of them queue. */
 #define CALL_FOR(type, call, parameters, ...) \
 	static type * \
 	faulty_##call parameters \
